@@ -273,12 +273,9 @@ export function parseDateCell(written: string): Reading<string> {
       msg`"${cell}" does not exist in the calendar. Write the right date as YYYY-MM-DD.`,
     );
   }
-  const days = joinWithOr(listPossibleDays(cell));
   return makeUnreadable(
     'date',
-    days === ''
-      ? msg`"${cell}" is no single day in a known form. Write YYYY-MM-DD, or 3. 4. 2024. If the day is not known, leave the cell empty and write what is known in poznamka.`
-      : msg`"${cell}" is no single day in a known form. Write ${days}.`,
+    msg`"${cell}" is no single day in a known form. Write YYYY-MM-DD, or 3. 4. 2024. If the day is not known, leave the cell empty and write what is known in poznamka.`,
   );
 }
 
@@ -330,32 +327,6 @@ function parseMonth(word: string): string {
   );
   if (named > 0) return String(named);
   return only === undefined || another !== undefined ? NO_MONTH : String(MONTHS.indexOf(only) + 1);
-}
-
-/** Forms of which a text may have two, or that leave the century open. */
-const AMBIGUOUS_FORMS = [
-  'd/m/yyyy',
-  'm/d/yyyy',
-  'd-m-yyyy',
-  'm-d-yyyy',
-  'd.m.yy',
-  'd/m/yy',
-  'm/d/yy',
-  'd-m-yy',
-];
-/** An old workbook of a Mac counts its days from 1904. */
-const DAYS_BEFORE_1904 = 1462;
-
-/** Lists the days that a text may mean which is none in a form with one meaning. */
-function listPossibleDays(cell: string): readonly string[] {
-  const days = new Set(AMBIGUOUS_FORMS.flatMap((form) => parseDateForm(cell, form) ?? []));
-  if (days.size > 0) return [...days];
-  const [, withoutTime = ''] = /^(.*\d)[T ]\s*\d{1,2}:\d{2}/.exec(cell) ?? [];
-  const timed = withoutTime === '' ? undefined : parseDateCell(withoutTime);
-  if (timed !== undefined && 'value' in timed) return [timed.value];
-  // Four digits are a year.
-  const since1900 = /^\d{5}/.test(cell) ? toDay(cell) : undefined;
-  return since1900 === undefined ? [] : [since1900, addDays(since1900, DAYS_BEFORE_1904)];
 }
 
 /** No find in the service is older; an earlier year is a typing error, such as 0204. */

@@ -1,9 +1,7 @@
 import { type Stats, statSync } from 'node:fs';
-import { parse } from 'node:path';
 import { hasJournal, JOURNALS, readImageWithJournal } from '../base/disk/database-file.ts';
 import { listNamesInFolder } from '../base/disk/folder.ts';
 import { FileError } from '../base/errors.ts';
-import { type Issue, makeWarningIssue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import type { ZipEntry } from './formats/zip-entries.ts';
 import { type HeaderRows, isFormTable } from './header-row.ts';
@@ -211,28 +209,6 @@ function findTextStart(bytes: Buffer): string | undefined {
  */
 export async function readTable(path: string, options: ReadOptions = {}): Promise<Table> {
   if (statOrNothing(path)?.isDirectory() === true) return readFolder(path, options);
-  const table = await readFile(path, options);
-  const copies = listConflictCopies(path);
-  return copies.length === 0 ? table : { ...table, issues: [...copies, ...table.issues] };
-}
-
-/** Marks of conflict copies in file names, as written by programs that synchronise folders. */
-const CONFLICT = /conflict|konflikt|kolizn/i;
-
-/** Warns of conflict copies: each copy may have finds that the other lacks. */
-function listConflictCopies(path: string): Issue[] {
-  const { dir, base, name, ext } = parse(path);
-  const isCopy = (other: string): boolean =>
-    CONFLICT.test(other) &&
-    other.startsWith(name) &&
-    other.toLowerCase().endsWith(ext.toLowerCase());
-  const copy = CONFLICT.test(base) ? base : listNamesInFolder(dir === '' ? '.' : dir).find(isCopy);
-  if (copy === undefined) return [];
-  const message = msg`${copy} has the name of a conflict copy, made because a file changed on two computers. Compare both: ${base} is read.`;
-  return [makeWarningIssue('table-conflict-copy', message, { file: path })];
-}
-
-async function readFile(path: string, options: ReadOptions): Promise<Table> {
   const isOnDisk = true;
   const isArchive = statOrNothing(path)?.isFile() === true && /\.zip$/i.test(path);
   if (isArchive) return readArchive(path, { ...options, isOnDisk });

@@ -1,4 +1,3 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { expectEnded } from '../support/expect-ended.ts';
@@ -12,8 +11,6 @@ import { useMock, useVocabularies } from '../support/use-mock.ts';
 const mock = useMock();
 const home = useVocabularies(mock);
 
-/** Case of a table without points. */
-const PLACED = ['--set', 'geom_system=4326'];
 const SET = setFlags('projekt=C-202400101', 'stav=1', 'pristupnost=archeolog');
 
 /** Imports a file into a home of its own. */
@@ -221,25 +218,6 @@ test('every reader removes the formula mark, whatever program the file went thro
     '--json',
   );
   expect(mapped.stdout).not.toContain("'-pravěk");
-});
-
-test('a conflict copy of a synchronised file is reported', async () => {
-  const homeCopy = home.copy();
-  const [table, copy] = ['season.csv', "season (Eva's conflicted copy 2024-06-01).csv"].map(
-    (name) => homeCopy.file(name, 'local_id\nA\n'),
-  );
-  expect(await homeCopy.json('import', table ?? '', ...SET, ...PLACED)).toMatchObject({
-    added: 1,
-    issues: [{ rule: 'table-conflict-copy', message: expect.stringContaining('season (Eva') }],
-  });
-  expect(await homeCopy.json('import', copy ?? '', ...SET, ...PLACED)).toMatchObject({
-    issues: [{ rule: 'table-conflict-copy' }],
-  });
-  const folder = join(homeCopy.folder, 'empty');
-  mkdirSync(folder);
-  writeFileSync(join(folder, 'outbox.sqlite'), '');
-  const empty = await homeCopy.pas('import', join(folder, 'outbox.sqlite'));
-  await expectEnded(empty, 2, 'is empty');
 });
 
 test('a position outside the country, and a route link, are named and never read as places here', async () => {

@@ -128,14 +128,12 @@ function describeMistake(x: number, y: number): Message {
   if (x === 0 && y === 0)
     return msg`${point} is what a device records while it has no position. Leave it empty, or find the place.`;
   if (isLikeUtm(x, y) || isLikeUtm(y, x)) return makeUtmMessage(point);
-  const grouped = findFittingSystem({ x: `${Math.round(x * 1000)}`, y: `${Math.round(y * 1000)}` });
-  const isGrouped = grouped?.system === '5514';
-  const meant = isGrouped ? grouped : findFittingSystem({ x: `${x}`, y: `${y}` });
+  const meant = findFittingSystem({ x: `${x}`, y: `${y}` });
   if (meant === undefined) return msg`${point} lies far outside the country.`;
-  const change = meant.change === undefined ? undefined : CHANGE_WORDS[meant.change];
-  const why = isGrouped
-    ? msg`has a thousands separator that reads as a decimal point`
-    : (change ?? msg`is in the other coordinate system`);
+  const why =
+    meant.change === undefined
+      ? msg`is in the other coordinate system`
+      : CHANGE_WORDS[meant.change];
   return msg`${point} ${why}. It may be ${meant.x} ${meant.y} in the system ${meant.system}.`;
 }
 

@@ -1,26 +1,20 @@
 import type { FileError } from '../../base/errors.ts';
 import { type Issue, makeErrorIssue, makeWarningIssue, toIssue } from '../../base/issue.ts';
 import { type Message, msg } from '../../base/message.ts';
-import { XmlSyntaxError } from '../../base/xml/parse.ts';
 import type { TablePlace } from '../../finds/find.ts';
 import { findHeader, type HeaderRows, readFirstRows } from '../header-row.ts';
 import {
   assertTableSize,
   type CellValue,
   checkCells,
-  getNamedPart,
   makeCutShortError,
-  makeNoPartError,
   makeNoRowsIssue,
-  makeSyntaxError,
   makeTable,
-  makeUnreadPartsIssues,
   type ShownCell,
   type Table,
   type TableRow,
 } from '../table.ts';
 import { makeStruckFault } from './number-format.ts';
-import type { ZipEntry } from './zip-entries.ts';
 
 /** Rows and columns from 1, both ends included. */
 export type CellRange = {
@@ -49,7 +43,7 @@ const NO_VALUE: CellValue = { text: '' };
 const LAST_ROW = 1_048_576;
 const LAST_COLUMN = 16_384;
 
-/** Contents of a sheet of any format, collected row by row. */
+/** Contents of a sheet, collected row by row. */
 export class SheetContents {
   readonly place: TablePlace;
   /** Cells by row and column, from 0: each row up to its last value or fault. */
@@ -127,48 +121,20 @@ export function makeDamagedSheetError({ file, sheet = '' }: TablePlace): FileErr
 
 type Cells = readonly CellValue[];
 
-/** A sheet of a workbook of any format. */
-export type Sheet = {
-  readonly name: string;
-  readonly hidden: boolean;
-  hasValues(): boolean;
-  /** @throws FileError where it is too large, or malformed */
-  read(): SheetContents;
-};
-
 /**
- * Reads a part of a workbook with the given function; its syntax errors become errors of the
- * file.
- * @throws FileError where the part is no well-formed XML
- */
-export function readWorkbookPart<T>(file: string, entry: ZipEntry, read: (bytes: Buffer) => T): T {
-  try {
-    return read(entry.bytes);
-  } catch (thrown) {
-    if (!(thrown instanceof XmlSyntaxError)) throw thrown;
-    throw makeSyntaxError(`${file}, ${entry.name}`, 'XML', thrown.says, thrown);
-  }
-}
-
-/**
- * Makes the table of a sheet. Formulas have their saved result. A cell that is merged over several
- * rows of one column counts in each of them; one that is merged over several columns is an error of
- * its rows. Hidden rows are read, hidden sheets only by name.
- * @param named sheet, in any letter case, or its number; otherwise the first visible one with
- * content
+ * Makes the table of a sheet. A cell that is merged over several rows of one column counts in each
+ * of them; one that is merged over several columns is an error of its rows. Hidden rows are read.
  * @param headerRows rows of the header; otherwise they are detected
- * @throws FileError where there is no such sheet
+ * @param unread warnings of sheets that are not read
+ * @throws FileError where it is too large
  */
 export function makeTableOfSheet(
-  file: string,
-  sheets: readonly Sheet[],
-  named: string | undefined,
+  contents: SheetContents,
   headerRows: HeaderRows | undefined,
+  unread: readonly Issue[] = [],
 ): Table {
-  const { sheet, others } = chooseSheet(file, sheets, named);
-  const place = { file, sheet: sheet.name };
-  const unread = makeUnreadPartsIssues(place, others);
-  const contents = sheet.read();
+  const { place } = contents;
+  const { file } = place;
   // Formulas that have no value yet may be filled in far below the finds.
   const rows = contents.rows.slice(0, contents.rows.findLastIndex(hasText) + 1);
   const foundHeader = findHeader(place, readFirstRows(padRows(rows), headerRows), headerRows);
@@ -236,18 +202,6 @@ function listFaults(cells: Cells, header: readonly string[]): Issue[] {
     if (fault !== undefined) issues.push(toIssue(fault, { column }));
   }
   return issues;
-}
-
-/** @returns with the other visible sheets with content, where none is named */
-function chooseSheet(
-  file: string,
-  sheets: readonly Sheet[],
-  named: string | undefined,
-): { readonly sheet: Sheet; readonly others: readonly Sheet[] } {
-  if (named !== undefined) return { sheet: getNamedPart(file, sheets, named), others: [] };
-  const [sheet, ...others] = sheets.filter((each) => !each.hidden && each.hasValues());
-  if (sheet !== undefined) return { sheet, others };
-  throw makeNoPartError(file, sheets);
 }
 
 function* padRows(rows: readonly Cells[]): Generator<TableRow> {

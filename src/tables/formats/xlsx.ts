@@ -8,16 +8,20 @@ import {
   walkDescendants,
   type XmlElement,
 } from '../../base/xml/element.ts';
-import { parseXml, walkXml } from '../../base/xml/parse.ts';
+import { parseXml, walkXml, XmlSyntaxError } from '../../base/xml/parse.ts';
 import type { TablePlace } from '../../finds/find.ts';
 import { parseDayOfMoment } from '../../finds/parse-cell.ts';
 import type { HeaderRows } from '../header-row.ts';
 import {
   assertTableSize,
   type CellValue,
+  getNamedPart,
   isOverlong,
   makeFormulaFault,
+  makeNoPartError,
   makeOverlongValue,
+  makeSyntaxError,
+  makeUnreadPartsIssues,
   type Table,
   UNSAVED_RESULT,
 } from '../table.ts';
@@ -36,24 +40,22 @@ import {
   makeDamagedSheetError,
   makeTableOfSheet,
   type PlacedCell,
-  readWorkbookPart,
-  type Sheet,
   SheetContents,
 } from './sheet-table.ts';
 import type { ZipEntry } from './zip-entries.ts';
 
 /** Limit for the nodes of a row. */
 const MAX_NODES = 100_000;
-const PARTS = new Set(['col', 'row', 'mergeCell']);
+const PARTS = ['col', 'row', 'mergeCell'];
 
 /**
  * Adds the cells, merged ranges and hidden columns of a sheet's XML to `sheet`.
- * @throws FileError where the sheet is too large or malformed; XmlSyntaxError
+ * @throws FileError where the sheet is too large or malformed
  */
-function readSheetPart(bytes: Buffer, values: BookValues, sheet: SheetContents): void {
+function readSheetPart(part: ZipEntry, values: BookValues, sheet: SheetContents): void {
   const { place } = sheet;
   let row = 0;
-  for (const { element } of walkXml(bytes, MAX_NODES).readParts(PARTS)) {
+  for (const element of readElements(place.file, part, PARTS)) {
     const isHidden = /^(?:1|true)$/.test(getAttribute(element, 'hidden') ?? '');
     if (element.name === 'col') {
       const first = Number(getAttribute(element, 'min'));
@@ -324,58 +326,14 @@ function findNamedChild({ children }: XmlElement, name: string): XmlElement | un
 const RELATIONS = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
 const STRICT_RELATIONS = 'http://purl.oclc.org/ooxml/officeDocument/relationships';
 
-/** Lists the sheets of a workbook in their order. */
-function listSheets(file: string, entries: ReadonlyMap<string, ZipEntry>): readonly Sheet[] {
-  const parts: Parts = new Map([...entries].map(([name, entry]) => [name.toLowerCase(), entry]));
-  const workbook = parts.get('xl/workbook.xml');
-  if (workbook === undefined) throw new Error(`${file} has no workbook`);
-  const root = parseRoot(file, workbook);
-  const relations = parseRelations(file, workbook, parts);
-  const findPart = (kind: string) => relations.find(({ type }) => type.endsWith(`/${kind}`))?.part;
-  const readBookValues = (): BookValues => {
-    const styles = findPart('styles');
-    const properties = getChildren(root, 'workbookPr')[0];
-    return {
-      sharedTexts: parseSharedTexts(file, findPart('sharedStrings')),
-      styles: styles === undefined ? [] : parseCellStyles(parseRoot(file, styles)),
-      from1904: /^(?:1|true)$/.test((properties && getAttribute(properties, 'date1904')) ?? ''),
-    };
-  };
-  return [...walkDescendants(root, 'sheet', root.namespace)].flatMap((sheet) => {
-    const name = getAttribute(sheet, 'name');
-    const id = getAttribute(sheet, 'id', RELATIONS) ?? getAttribute(sheet, 'id', STRICT_RELATIONS);
-    const part = relations.find((relation) => relation.id === id)?.part;
-    // A sheet may also be a chart, which is another kind of part.
-    if (name === undefined || part === undefined || !/\/worksheets\//i.test(part.name)) return [];
-    return [
-      {
-        name,
-        hidden: (getAttribute(sheet, 'state') ?? 'visible') !== 'visible',
-        hasValues: () => ['<v>', '<is>', ':v>', ':is>'].some((tag) => part.bytes.includes(tag)),
-        read: () => {
-          const contents = new SheetContents({ file, sheet: name });
-          readWorkbookPart(file, part, (bytes) => readSheetPart(bytes, readBookValues(), contents));
-          addRemarks(file, part, parts, contents);
-          return contents;
-        },
-      },
-    ];
-  });
-}
-
-const SHARED_TEXTS = new Set(['si']);
-
-function parseSharedTexts(file: string, entry: ZipEntry | undefined): BookValues['sharedTexts'] {
-  if (entry === undefined) return [];
-  return readWorkbookPart(file, entry, (bytes) => {
-    const texts: ReturnType<typeof parseRichText>[] = [];
-    for (const { element } of walkXml(bytes, MAX_NODES).readParts(SHARED_TEXTS)) {
-      texts.push(parseRichText(element));
-      assertTableSize(file, { texts: texts.length });
-    }
-    return texts;
-  });
-}
+/** A workbook as the archive of its parts. */
+type Workbook = {
+  readonly file: string;
+  readonly parts: Parts;
+  readonly root: XmlElement;
+  /** Parts to which the workbook refers. */
+  readonly relations: readonly Relation[];
+};
 
 /** Parts by name in lower case: some programs write references in another case. */
 type Parts = ReadonlyMap<string, ZipEntry>;
@@ -385,6 +343,64 @@ type Relation = {
   readonly type: string;
   readonly part: ZipEntry | undefined;
 };
+
+type Sheet = { readonly name: string; readonly isHidden: boolean; readonly part: ZipEntry };
+
+function openWorkbook(file: string, entries: ReadonlyMap<string, ZipEntry>): Workbook {
+  const parts: Parts = new Map([...entries].map(([name, entry]) => [name.toLowerCase(), entry]));
+  const workbook = parts.get('xl/workbook.xml');
+  if (workbook === undefined) throw new Error(`${file} has no workbook`);
+  const relations = parseRelations(file, workbook, parts);
+  return { file, parts, relations, root: parseRoot(file, workbook) };
+}
+
+/** Lists the sheets in their order. */
+function listSheets({ root, relations }: Workbook): readonly Sheet[] {
+  return [...walkDescendants(root, 'sheet', root.namespace)].flatMap((sheet) => {
+    const name = getAttribute(sheet, 'name');
+    const id = getAttribute(sheet, 'id', RELATIONS) ?? getAttribute(sheet, 'id', STRICT_RELATIONS);
+    const part = relations.find((relation) => relation.id === id)?.part;
+    // A sheet may also be a chart, which is another kind of part.
+    if (name === undefined || part === undefined || !/\/worksheets\//i.test(part.name)) return [];
+    return [{ name, part, isHidden: (getAttribute(sheet, 'state') ?? 'visible') !== 'visible' }];
+  });
+}
+
+/** Lists the visible sheets with content. */
+function listFilledSheets(workbook: Workbook): readonly Sheet[] {
+  return listSheets(workbook).filter(
+    ({ isHidden, part }) =>
+      !isHidden && ['<v>', '<is>', ':v>', ':is>'].some((tag) => part.bytes.includes(tag)),
+  );
+}
+
+function readSheet(workbook: Workbook, { name, part }: Sheet): SheetContents {
+  const contents = new SheetContents({ file: workbook.file, sheet: name });
+  readSheetPart(part, readBookValues(workbook), contents);
+  addRemarks(workbook, part, contents);
+  return contents;
+}
+
+function readBookValues({ file, root, relations }: Workbook): BookValues {
+  const findPart = (kind: string) => relations.find(({ type }) => type.endsWith(`/${kind}`))?.part;
+  const texts = findPart('sharedStrings');
+  const styles = findPart('styles');
+  const properties = getChildren(root, 'workbookPr')[0];
+  return {
+    sharedTexts: texts === undefined ? [] : parseSharedTexts(file, texts),
+    styles: styles === undefined ? [] : parseCellStyles(parseRoot(file, styles)),
+    from1904: /^(?:1|true)$/.test((properties && getAttribute(properties, 'date1904')) ?? ''),
+  };
+}
+
+function parseSharedTexts(file: string, part: ZipEntry): BookValues['sharedTexts'] {
+  const texts: ReturnType<typeof parseRichText>[] = [];
+  for (const element of readElements(file, part, ['si'])) {
+    texts.push(parseRichText(element));
+    assertTableSize(file, { texts: texts.length });
+  }
+  return texts;
+}
 
 function parseRelations(file: string, { name }: ZipEntry, parts: Parts): readonly Relation[] {
   const folder = posix.dirname(name);
@@ -403,54 +419,67 @@ function parseRelations(file: string, { name }: ZipEntry, parts: Parts): readonl
 
 /** Adds the places of comments and pictures of a sheet. */
 function addRemarks(
-  file: string,
+  { file, parts }: Workbook,
   sheet: ZipEntry,
-  parts: Parts,
   { comments, pictures }: SheetContents,
 ): void {
   for (const { type, part } of parseRelations(file, sheet, parts)) {
     if (part === undefined) continue;
     if (type.endsWith('/comments'))
-      parsePartElements(file, part, ['comment'], (comment) =>
-        comments.push(getAttribute(comment, 'ref') ?? ''),
-      );
+      for (const comment of readElements(file, part, ['comment']))
+        comments.push(getAttribute(comment, 'ref') ?? '');
     if (type.endsWith('/drawing'))
-      parsePartElements(file, part, ANCHORS, (anchor) => {
-        if (anchor.children.some(({ name }) => name === 'pic'))
-          pictures.push(getAnchorCell(anchor));
-      });
+      for (const anchor of readElements(file, part, ANCHORS))
+        if (findNamedChild(anchor, 'pic') !== undefined) pictures.push(getAnchorCell(anchor));
   }
 }
 
 const ANCHORS: readonly string[] = ['twoCellAnchor', 'oneCellAnchor', 'absoluteAnchor'];
 
-function parsePartElements(
-  file: string,
-  part: ZipEntry,
-  names: readonly string[],
-  take: (element: XmlElement) => void,
-): void {
-  readWorkbookPart(file, part, (bytes) => {
-    for (const { element } of walkXml(bytes, MAX_NODES).readParts(new Set(names))) take(element);
-  });
-}
-
 /** Returns the cell under the upper left corner. */
-function getAnchorCell({ children }: XmlElement): string {
-  const from = children.find(({ name }) => name === 'from');
+function getAnchorCell(anchor: XmlElement): string {
+  const from = findNamedChild(anchor, 'from');
   const getNumber = (name: string): number =>
-    Number(from?.children.find((child) => child.name === name)?.text.trim() ?? 0);
+    Number((from && findNamedChild(from, name))?.text.trim() ?? 0);
   return formatCellName(getNumber('col') + 1, getNumber('row') + 1);
 }
 
-function parseRoot(file: string, entry: ZipEntry): XmlElement {
-  return readWorkbookPart(file, entry, (bytes) => parseXml(bytes, undefined, MAX_NODES).root);
+/**
+ * Yields the elements of these names in a part of a workbook, one at a time.
+ * @throws FileError where the part is no well-formed XML
+ */
+function* readElements(
+  file: string,
+  { name, bytes }: ZipEntry,
+  names: readonly string[],
+): Generator<XmlElement> {
+  try {
+    for (const { element } of walkXml(bytes, MAX_NODES).readParts(new Set(names))) yield element;
+  } catch (thrown) {
+    throw toPartError(file, name, thrown);
+  }
+}
+
+/** @throws FileError where the part is no well-formed XML */
+function parseRoot(file: string, { name, bytes }: ZipEntry): XmlElement {
+  try {
+    return parseXml(bytes, undefined, MAX_NODES).root;
+  } catch (thrown) {
+    throw toPartError(file, name, thrown);
+  }
+}
+
+function toPartError(file: string, part: string, thrown: unknown): unknown {
+  return thrown instanceof XmlSyntaxError
+    ? makeSyntaxError(`${file}, ${part}`, 'XML', thrown.says, thrown)
+    : thrown;
 }
 
 /**
  * Reads a sheet of a workbook (XLSX). Dates are read as days, numbers with the digits that the
- * spreadsheet shows.
- * @param named sheet; otherwise the first visible one with content
+ * spreadsheet shows, formulas as their saved result.
+ * @param named sheet, in any letter case, or its number; otherwise the first visible one with
+ * content
  * @param headerRows rows of the header; otherwise they are detected
  * @throws FileError where it has no such sheet, or is malformed
  */
@@ -460,7 +489,13 @@ export function parseXlsx(
   named: string | undefined,
   headerRows: HeaderRows | undefined,
 ): Table {
-  return makeTableOfSheet(file, listSheets(file, entries), named, headerRows);
+  const workbook = openWorkbook(file, entries);
+  const sheets = listSheets(workbook);
+  const [sheet, ...others] =
+    named === undefined ? listFilledSheets(workbook) : [getNamedPart(file, sheets, named)];
+  if (sheet === undefined) throw makeNoPartError(file, sheets);
+  const unread = makeUnreadPartsIssues({ file, sheet: sheet.name }, others);
+  return makeTableOfSheet(readSheet(workbook, sheet), headerRows, unread);
 }
 
 /**
@@ -468,7 +503,8 @@ export function parseXlsx(
  * @throws FileError as {@link parseXlsx}
  */
 export function parseXlsxSheets(file: string, entries: ReadonlyMap<string, ZipEntry>): Table[] {
-  const sheets = listSheets(file, entries);
-  const filled = sheets.filter((sheet) => !sheet.hidden && sheet.hasValues());
-  return filled.map(({ name }) => makeTableOfSheet(file, sheets, name, { first: 1, last: 1 }));
+  const workbook = openWorkbook(file, entries);
+  return listFilledSheets(workbook).map((sheet) =>
+    makeTableOfSheet(readSheet(workbook, sheet), { first: 1, last: 1 }),
+  );
 }
