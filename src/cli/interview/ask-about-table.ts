@@ -11,8 +11,6 @@ import {
   isElementName,
 } from '../../finds/fields.ts';
 import type { Find } from '../../finds/find.ts';
-import { isDateForm } from '../../finds/parse-cell.ts';
-import { NAME_ORDERS } from '../../finds/person-name.ts';
 import { formatElement } from '../../outbox/changes/plan-rows.ts';
 import type { AskedRow } from '../../outbox/facts.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
@@ -31,7 +29,6 @@ import {
   JOINED,
   LABELLED,
   NAMED_COLUMNS,
-  type ReadColumn,
 } from '../../tables/columns/column-rule.ts';
 import type { ImportPreview, UnmappedTerm } from '../../tables/columns/map-table.ts';
 import {
@@ -133,8 +130,11 @@ async function settleQuestions(
       asks === 'unit' ? first : await askChoice(prompt, t`Which column is ${element}?`, offers);
     const found = columns.find(({ profile }) => profile.key === key)?.rule;
     const rule = found?.element === undefined ? { element } : found;
-    const unit = asks === 'unit' ? await askUnit(prompt) : rule.unit;
-    answers = withRule(answers, key, { ...rule, unit });
+    answers = withRule(
+      answers,
+      key,
+      asks === 'unit' ? { ...rule, unit: await askUnit(prompt) } : rule,
+    );
   }
 }
 
@@ -167,12 +167,7 @@ async function changeColumn(
   const kept = [...answers.rules].filter(
     ([, rule]) => rule.element !== element || JOINED.includes(element),
   );
-  const details = await askDetails(prompt, element);
-  return withRule({ ...answers, rules: new Map(kept) }, key, {
-    element,
-    label,
-    ...details,
-  });
+  return withRule({ ...answers, rules: new Map(kept) }, key, { element, label });
 }
 
 function listElementOffers(): PromptOffer<ColumnName>[] {
@@ -185,37 +180,6 @@ function listElementOffers(): PromptOffer<ColumnName>[] {
       short: name,
     };
   });
-}
-
-async function askDetails(prompt: Prompt, element: ColumnName): Promise<Partial<ReadColumn>> {
-  switch (element) {
-    case 'hloubka':
-      return { unit: await askUnit(prompt) };
-    case 'datum_nalezu': {
-      const date = await prompt.askText({
-        message: t`Format of the dates (d, m, yyyy)`,
-        fallback: 'd.m.yyyy',
-        findProblem: async (text) =>
-          isDateForm(text.trim())
-            ? undefined
-            : t`Write d, m and yyyy as they are in the table, such as d.m.yyyy.`,
-      });
-      return { date: date.trim(), yearOnly: 'note' };
-    }
-    case 'nalezce': {
-      const offers = NAME_ORDERS.map((value) => ({ value, name: formatNameOrder(value) }));
-      return { name: await askChoice(prompt, t`How names of people are written`, offers) };
-    }
-    case 'geom_x':
-    case 'geom_y': {
-      const lacks = await prompt.confirm(t`Is the minus sign of S-JTSK missing?`, false);
-      return { sign: lacks ? 'minus' : undefined };
-    }
-    case 'wkt':
-      return { form: 'position' };
-    default:
-      return {};
-  }
 }
 
 async function askElement(prompt: Prompt): Promise<ColumnName> {

@@ -57,7 +57,10 @@ export type TableProposal = {
   readonly questions: readonly ColumnQuestion[];
 };
 
-/** Decisions of a person: rules by the key of the column, and values for every find. */
+/**
+ * Decisions of a person: rules by the key of the column, whose details may be left to the values,
+ * and values for every find.
+ */
 export type TableAnswers = {
   readonly rules: ReadonlyMap<string, ColumnRule>;
   readonly settings: readonly Setting[];
@@ -118,6 +121,10 @@ export function makeColumnProposer(
   const hasPoints = Array.from(table.rows).some((row) => row.point !== undefined);
   return (answers: TableAnswers): TableProposal => {
     const rules = new Map(answers.rules);
+    for (const profile of profiles) {
+      const rule = completeRule(profile, rules.get(profile.key), lookupTerm);
+      if (rule !== undefined) rules.set(profile.key, rule);
+    }
     const answered = new Set([...rules.values()].flatMap(({ element }) => element ?? []));
     for (const [{ key }, rule] of pair)
       if (!rules.has(key) && !answered.has(rule.element)) rules.set(key, rule);
@@ -139,6 +146,20 @@ export function makeColumnProposer(
     const undecided = NEEDED.filter((name) => !decided.has(name));
     return { columns, fixed, undecided, questions };
   };
+}
+
+/** Adds what the values of a column tell about its element: unit, form, order of names, sign. */
+function completeRule(
+  profile: ColumnProfile,
+  rule: ColumnRule | undefined,
+  lookupTerm: LookupTerm,
+): ColumnRule | undefined {
+  if (rule?.element === undefined) return rule;
+  const { element } = rule;
+  const details = isAxis(element)
+    ? makeAxisRule(profile, element)
+    : judgeColumn(profile, element, 'exact', lookupTerm)?.rule;
+  return { ...details, ...rule };
 }
 
 export type ColumnMeanings = ReadonlyMap<ColumnProfile, readonly ColumnMeaning[]>;
@@ -224,10 +245,10 @@ export function assignMeanings(
   const columns = profiles.map(
     (profile) => assigned.get(profile) ?? { profile, rule: findRest(profile) },
   );
-  for (const { profile, rule, doubt = '' } of assigned.values()) {
+  for (const { profile, rule, doubt } of assigned.values()) {
     if (rule.element === undefined || rule.unit !== OPEN_UNIT) continue;
     const { key } = profile;
-    const problem = msg`${key}: ${doubt}`;
+    const problem = doubt === undefined ? key : msg`${key}: ${doubt}`;
     questions.push({ asks: 'unit', element: rule.element, keys: [key], problem });
   }
   return { columns, questions };
@@ -299,6 +320,10 @@ const AXES = {
   lat: { least: 48.4, most: 51.2 },
 } as const;
 type Axis = keyof typeof AXES;
+
+function isAxis(column: ColumnName): column is Axis {
+  return Object.hasOwn(AXES, column);
+}
 
 /** Axes of degrees, by those of S-JTSK. */
 const DEGREES = { geom_x: 'lon', geom_y: 'lat' } as const;

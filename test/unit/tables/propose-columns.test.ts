@@ -394,3 +394,20 @@ test('without vocabularies names and value forms still decide most columns', () 
 test('an empty table, and one with headers only, have proposals too', () => {
   expect(listRules(propose(['inv. č.;hl.']))).toEqual({ 'inv. č.': '–', 'hl.': '–' });
 });
+
+test('the values of a column tell the details of the element that a person has chosen', () => {
+  const table = parseCsvTable(
+    't.csv',
+    Buffer.from('a;b;c;d\n3.4.87;Novák Jan;0,3;694201\n5.10.88;Dvořáková Eva;35;694202\n'),
+  );
+  const chosen = { a: 'datum_nalezu', b: 'nalezce', c: 'hloubka', d: 'geom_x' } as const;
+  const rules = new Map(Object.entries(chosen).map(([key, element]) => [key, { element }]));
+  const proposal = makeColumnProposer(table, lookupTerm)({ rules, settings: [] });
+  expect(listRules(proposal)).toEqual({
+    a: { datum_nalezu: { date: 'd.m.yy' } },
+    b: { nalezce: { name: 'surname-first' } },
+    c: { hloubka: { unit: '?' } },
+    d: { geom_x: { sign: 'minus' } },
+  });
+  expect(proposal.questions).toMatchObject([{ asks: 'unit', keys: ['c'] }]);
+});
