@@ -47,7 +47,7 @@ export function msg(strings: TemplateStringsArray, ...values: readonly Value[]):
 }
 
 /** Makes a message with plural forms that is translated later. */
-export function nmsg(one: Template, many: Template, count: number): Phrase {
+export function msgOfCount(one: Template, many: Template, count: number): Phrase {
   return new Phrase(toTemplateKey(one.strings), one.values as readonly Value[], {
     many: toTemplateKey(many.strings),
     count,

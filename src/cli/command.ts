@@ -26,7 +26,7 @@ export type Runner = (
 export function addGlobalOptions(command: Command): Command {
   return command
     .optionsGroup(formatCommonHeading())
-    .addOption(new Option('--profile <name>', t`use this profile`))
+    .addOption(new Option('--profile <profile>', t`use this profile`))
     .addOption(new Option('--json', t`print results as JSON`))
     .addOption(new Option('-y, --yes', t`do not ask for confirmation`))
     .addOption(new Option('-q, --quiet', t`print results and failures only`))

@@ -1,6 +1,6 @@
 import { asServerMs } from '../base/clock.ts';
 import { msgid } from '../base/language.ts';
-import { type Message, msg, nmsg } from '../base/message.ts';
+import { type Message, msg, msgOfCount } from '../base/message.ts';
 import { getChild } from '../base/xml/element.ts';
 import { parseXml } from '../base/xml/parse.ts';
 import type { HarvestedElements } from '../finds/fields.ts';
@@ -348,7 +348,7 @@ function judgeImport(
     );
   }
   if (otherFinds.length > 0) {
-    const reason = nmsg(
+    const reason = msgOfCount(
       msgid`${fitting.length} record is the same in every element`,
       msgid`${fitting.length} records are the same in every element`,
       fitting.length,

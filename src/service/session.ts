@@ -20,7 +20,7 @@ import { parseErrorBody, parseJson } from './outcome.ts';
  */
 const ACCEPT = '*/*';
 /** Time limit of requests that change nothing. */
-const QUESTION_TIMEOUT_MS = 30_000;
+const ANSWER_TIMEOUT_MS = 30_000;
 
 /** Makes the request for a token (A-AUTH-2, A-AUTH-3). */
 function makeTokenRequest(baseUrl: string, username: string, password: string): HttpRequest {
@@ -30,17 +30,17 @@ function makeTokenRequest(baseUrl: string, username: string, password: string): 
     url: `${baseUrl}/api/token-auth/`,
     headers: { accept: ACCEPT },
     body: { contentType: 'application/json', lengthBytes: bytes.length, open: () => bytes },
-    answerTimeoutMs: QUESTION_TIMEOUT_MS,
+    answerTimeoutMs: ANSWER_TIMEOUT_MS,
   };
 }
 
-function makeQuestion(url: string): HttpRequest {
-  return { method: 'GET', url, headers: { accept: ACCEPT }, answerTimeoutMs: QUESTION_TIMEOUT_MS };
+function makeGetRequest(url: string): HttpRequest {
+  return { method: 'GET', url, headers: { accept: ACCEPT }, answerTimeoutMs: ANSWER_TIMEOUT_MS };
 }
 
 /** Makes the request for the account (A-USER-1). */
 export function makeUserInfoRequest(baseUrl: string): HttpRequest {
-  return makeQuestion(`${baseUrl}/api/uzivatel-info/`);
+  return makeGetRequest(`${baseUrl}/api/uzivatel-info/`);
 }
 
 const IMPORT_PATH = '/api/pas/import-xml';
@@ -101,7 +101,7 @@ export function makePhotoRequest(baseUrl: string, identCely: string, file: Photo
  * refused.
  */
 export function makeAccessProbe(baseUrl: string): HttpRequest {
-  return makeQuestion(baseUrl + IMPORT_PATH);
+  return makeGetRequest(baseUrl + IMPORT_PATH);
 }
 
 type TokenKeeper = { read(): string | undefined; write(token: string): void };

@@ -1,6 +1,6 @@
 import { type Issue, makeErrorIssue, makeWarningIssue } from '../base/issue.ts';
 import { msgid } from '../base/language.ts';
-import { cmd, joinMessages, type Message, msg, nmsg } from '../base/message.ts';
+import { cmd, joinMessages, type Message, msg, msgOfCount } from '../base/message.ts';
 import { FINDER_MATCHED } from '../finds/resolve-references.ts';
 import { NOT_HARVESTED } from '../finds/value-rules.ts';
 import {
@@ -15,7 +15,7 @@ const OF_PHOTOGRAPHS: readonly (readonly [rule: string, message: (count: number)
   [
     LOCATION_RULE,
     (toldCount) =>
-      nmsg(
+      msgOfCount(
         msgid`${toldCount} photograph contains the place where it was taken (GPS). The service removes it from EXIF, but recompresses the picture. To remove it here and leave the picture unchanged: ${cmd`pas profile set strip_gps=true`}, then queue it again.`,
         msgid`${toldCount} photographs contain the places where they were taken (GPS). The service removes them from EXIF, but recompresses the pictures. To remove them here and leave the pictures unchanged: ${cmd`pas profile set strip_gps=true`}, then queue them again.`,
         toldCount,
@@ -24,7 +24,7 @@ const OF_PHOTOGRAPHS: readonly (readonly [rule: string, message: (count: number)
   [
     XMP_LOCATION_RULE,
     (toldCount) =>
-      nmsg(
+      msgOfCount(
         msgid`${toldCount} photograph contains the place where it was taken (GPS in XMP). The service removes only places in EXIF, so this one would stay. To remove it here: ${cmd`pas profile set strip_gps=true`}, then queue it again.`,
         msgid`${toldCount} photographs contain the places where they were taken (GPS in XMP). The service removes only places in EXIF, so these would stay. To remove them here: ${cmd`pas profile set strip_gps=true`}, then queue them again.`,
         toldCount,
@@ -33,7 +33,7 @@ const OF_PHOTOGRAPHS: readonly (readonly [rule: string, message: (count: number)
   [
     LOCATION_KEPT_RULE,
     (keptCount) =>
-      nmsg(
+      msgOfCount(
         msgid`${keptCount} HEIC photograph contains the place where it was taken (GPS). Neither the service nor pas can remove it; to hide the place, save it as JPEG.`,
         msgid`${keptCount} HEIC photographs contain the places where they were taken (GPS). Neither the service nor pas can remove them; to hide the places, save them as JPEG.`,
         keptCount,
@@ -42,7 +42,7 @@ const OF_PHOTOGRAPHS: readonly (readonly [rule: string, message: (count: number)
   [
     VIDEO_RULE,
     (count) =>
-      nmsg(
+      msgOfCount(
         msgid`${count} photograph is a Motion Photo: a video follows the picture. Both are sent, and pas does not search the video for a place.`,
         msgid`${count} photographs are Motion Photos: a video follows each picture. Both are sent, and pas does not search the videos for places.`,
         count,
@@ -51,7 +51,7 @@ const OF_PHOTOGRAPHS: readonly (readonly [rule: string, message: (count: number)
   [
     PICTURES_RULE,
     (count) =>
-      nmsg(
+      msgOfCount(
         msgid`${count} photograph contains several pictures (as MPO does). All are sent.`,
         msgid`${count} photographs contain several pictures each (as MPO does). All are sent.`,
         count,
@@ -81,7 +81,7 @@ export function collapseRepeatedWarnings(issues: readonly Issue[], more = 0): Is
   const unchecked = issues.length - checked.length + more;
   const rest = foldAlike(checked);
   if (unchecked === 0) return rest;
-  const message = nmsg(
+  const message = msgOfCount(
     msgid`${unchecked} identifier was not checked, because its vocabulary was not harvested. Run ${cmd`pas harvest-vocab`} to check it.`,
     msgid`${unchecked} identifiers were not checked, because their vocabularies were not harvested. Run ${cmd`pas harvest-vocab`} to check them.`,
     unchecked,
@@ -148,7 +148,7 @@ function foldAlike(issues: readonly Issue[]): Issue[] {
     const count = alike.get(key) ?? 1;
     if (count === 1) return [issue];
     alike.set(key, 0);
-    const named = nmsg(msgid`${count} find uses it.`, msgid`${count} finds use it.`, count);
+    const named = msgOfCount(msgid`${count} find uses it.`, msgid`${count} finds use it.`, count);
     const where = { element, written: text, file: text === undefined ? undefined : file };
     return count === 0 ? [] : [makeWarningIssue(rule, joinMessages([says, named], ' '), where)];
   });
@@ -176,7 +176,7 @@ export class IssueCollector {
   listAll(): readonly Issue[] {
     const more = this.#errors - MAX_ERRORS;
     if (more <= 0) return this.#kept;
-    const message = nmsg(
+    const message = msgOfCount(
       msgid`${more} more error is not listed. Correct these and import the table again; --issues-to FILE writes all of them next to the rows of a CSV or XLSX.`,
       msgid`${more} more errors are not listed. Correct these and import the table again; --issues-to FILE writes all of them next to the rows of a CSV or XLSX.`,
       more,

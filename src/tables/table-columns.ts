@@ -99,7 +99,7 @@ export function makeNumberProposer(table: Table, known: KnownNames, given?: Colu
     const isNumbered = read.includes('evidencni_cislo');
     const others = open.filter((column) => meanings.get(column)?.length === 0);
     if (questions.length === 0 && !isNumbered && others.length > 0)
-      questions.push(makeQuestion('evidencni_cislo', others));
+      questions.push(makeColumnQuestion('evidencni_cislo', others));
     const missing: ColumnName[] = isNumbered ? [] : ['evidencni_cislo'];
     if (!areFindsNamed && !read.some((element) => OF_ONE_FIND.includes(element)))
       missing.unshift('local_id');
@@ -123,7 +123,10 @@ function listNumberMeanings(columns: readonly ColumnProfile[], known: KnownNames
 const NUMBERS: readonly ColumnName[] = ['evidencni_cislo'];
 const LAST: ColumnMeaning = { element: 'evidencni_cislo', rank: LAST_RANK, isOnly: false };
 
-function makeQuestion(element: ColumnName, columns: readonly ColumnProfile[]): ColumnQuestion {
+function makeColumnQuestion(
+  element: ColumnName,
+  columns: readonly ColumnProfile[],
+): ColumnQuestion {
   const keys = columns.map(({ key }) => key);
   const all = keys.join(', ');
   const problem = msg`${element} may be any of these columns: ${all}.`;

@@ -107,8 +107,8 @@ test('every argument, and every value of a flag, has completions or is known to 
     readFileSync(join(PROJECT, 'dist', 'outline-en.json'), 'utf8'),
   ) as Outline;
   const offersNothing = (...typed: string[]): boolean => {
-    const { candidates, names, paths } = makeSuggestions(outline, [...typed, '']);
-    return candidates.length + names.length === 0 && paths === undefined;
+    const { candidates, lookups } = makeSuggestions(outline, [...typed, '']);
+    return candidates.length + lookups.length === 0;
   };
   const namesWithout = (command: CommandOutline, path: readonly string[]): string[] => [
     ...command.arguments.flatMap(({ name }, index) =>

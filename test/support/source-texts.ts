@@ -15,7 +15,7 @@ export type Template = {
   readonly plain: boolean;
 };
 
-/** One t`…` or msg`…`, or the two forms of an ngettext or nmsg. */
+/** One t`…` or msg`…`, or the two forms of an ngettext or msgOfCount. */
 export type SourceText = {
   readonly place: string;
   readonly one: Template;
@@ -76,7 +76,7 @@ function readSource(path: string): Source {
       });
     } else if (
       node.type === 'CallExpression' &&
-      ['ngettext', 'nmsg'].includes(getName(node['callee']))
+      ['ngettext', 'msgOfCount'].includes(getName(node['callee']))
     ) {
       const [one, many] = (node['arguments'] as Node[]).map((each) =>
         each.type === 'TaggedTemplateExpression' ? (each['quasi'] as Node) : each,

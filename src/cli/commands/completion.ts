@@ -13,7 +13,12 @@ import {
   walkOutline,
 } from '../command.ts';
 import type { Context } from '../context/context.ts';
-import { type DataPaths, type Environment, makeDataPaths } from '../context/places.ts';
+import {
+  type DataPaths,
+  type Environment,
+  makeDataPaths,
+  makeOutboxPaths,
+} from '../context/places.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof SHELLS)[number];
@@ -42,37 +47,38 @@ async function printScript({ terminal, streams }: Context, shell: Shell): Promis
   return 'done';
 }
 
-type NameKind = 'finds' | 'sets' | 'profiles';
+/** What is looked up for a word: known names, or paths, which the shell itself completes. */
+type Lookup = 'finds' | 'sets' | 'profiles' | 'files' | 'folders';
 
-type KnownName = { readonly text: string; readonly summary: string };
+/** A possible word, with its meaning where that is known. */
+type Candidate = { readonly text: string; readonly summary: string };
 
 /** More names are of no use. */
 const MAX_NAMES = 500;
 
 /**
- * Returns the names of a kind for completion; of finds only those that begin with `partial`. It
- * loads little code, since the user is waiting after Tab, and returns none where a file cannot be
- * read.
+ * Returns the known names for completion; of finds only those that begin with `partial`, and none
+ * of paths. It loads little code, since the user is waiting after Tab, and returns none where a file
+ * cannot be read.
  */
 async function listKnownNames(
   places: DataPaths,
-  kind: NameKind,
+  kind: Lookup,
   partial: string,
   language: Language,
-): Promise<KnownName[]> {
+): Promise<Candidate[]> {
   try {
     switch (kind) {
       case 'finds':
-        return await findNames(await findOutboxFile(places), partial);
+        return toCandidates(await listFindNames(await findOutboxFile(places), partial));
       case 'sets':
-        return setNames(language);
+        return listSetNames(language);
       case 'profiles': {
         const { readConfigFile } = await import('../context/config.ts');
-        return [...readConfigFile(places.configFile).profiles.keys()].map((text) => ({
-          text,
-          summary: '',
-        }));
+        return toCandidates([...readConfigFile(places.configFile).profiles.keys()]);
       }
+      default:
+        return [];
     }
   } catch {
     // For completion, a damaged, locked or unreadable file counts as empty.
@@ -80,18 +86,19 @@ async function listKnownNames(
   }
 }
 
+function toCandidates(texts: readonly string[]): Candidate[] {
+  return texts.map((text) => ({ text, summary: '' }));
+}
+
 async function findOutboxFile(places: DataPaths): Promise<string | undefined> {
-  const [{ findOutboxName, readConfigFile }, { makeOutboxPaths }] = await Promise.all([
-    import('../context/config.ts'),
-    import('../context/places.ts'),
-  ]);
+  const { findOutboxName, readConfigFile } = await import('../context/config.ts');
   const { defaultProfile, profiles } = readConfigFile(places.configFile);
   const settings = profiles.get(defaultProfile ?? [...profiles.keys()][0] ?? '');
   const outbox = findOutboxName(settings ?? {});
   return outbox === undefined ? undefined : makeOutboxPaths(places, outbox).outboxFile;
 }
 
-async function findNames(file: string | undefined, partial: string): Promise<KnownName[]> {
+async function listFindNames(file: string | undefined, partial: string): Promise<string[]> {
   if (file === undefined || !existsSync(file)) return [];
   const { openDatabase } = await import('../../base/disk/database.ts');
   const outbox = openDatabase(file, { synchronous: 'normal', readonly: true, busyTimeoutMs: 50 });
@@ -105,7 +112,7 @@ async function findNames(file: string | undefined, partial: string): Promise<Kno
       )
       .pluck()
       .all({ partial })
-      .flatMap((text) => (typeof text === 'string' ? [{ text, summary: '' }] : []));
+      .filter((text) => typeof text === 'string');
   } finally {
     outbox.close();
   }
@@ -113,7 +120,7 @@ async function findNames(file: string | undefined, partial: string): Promise<Kno
 
 type KnownSet = { readonly setSpec: string; readonly cs: string; readonly en: string };
 
-function setNames(language: Language): KnownName[] {
+function listSetNames(language: Language): Candidate[] {
   const sets = JSON.parse(
     readFileSync(join(packageRoot, 'schemas', 'contract', 'set-specs.json'), 'utf8'),
   ) as readonly KnownSet[];
@@ -158,18 +165,21 @@ async function answer(
   const language = getLanguage();
   const outline = readOutline(language);
   if (outline === undefined) return [];
-  const { candidates, names, paths, before, partial } = makeSuggestions(outline, typed);
+  const { candidates, lookups, before, partial } = makeSuggestions(outline, typed);
   const places = makeDataPaths(environment);
-  const named = await Promise.all(
-    names.map((kind) => listKnownNames(places, kind, partial, language)),
+  const known = await Promise.all(
+    lookups.map((kind) => listKnownNames(places, kind, partial, language)),
   );
-  const whole = [...candidates, ...named.flat()].filter(({ text }) => text.startsWith(partial));
+  const whole = [...candidates, ...known.flat()].filter(({ text }) => text.startsWith(partial));
   const prefixLength = countKeptByShell(before + partial, breaks);
-  const lines = whole.map(
-    ({ text, summary }) =>
-      `${(before + text).slice(prefixLength)}\t${summary.replace(/\s+/g, ' ')}`,
-  );
-  return paths === undefined ? lines : [...lines, `:${paths}\t`];
+  const paths = lookups.filter((kind) => kind === 'files' || kind === 'folders');
+  return [
+    ...whole.map(
+      ({ text, summary }) =>
+        `${(before + text).slice(prefixLength)}\t${summary.replace(/\s+/g, ' ')}`,
+    ),
+    ...paths.map((kind) => `:${kind}\t`),
+  ];
 }
 
 /**
@@ -199,42 +209,32 @@ function unquote(word: string): string {
   );
 }
 
-/** A possible next word, with its meaning where that is known. */
-type Candidate = { readonly text: string; readonly summary: string };
-
-/** Values that are looked up: known names, and paths. */
-type Value = {
-  readonly names: readonly NameKind[];
-  readonly paths: 'files' | 'folders' | undefined;
-};
-
 /** Possible completions at the end of a command line. */
-type Suggestions = Value & {
+type Suggestions = {
   readonly candidates: readonly Candidate[];
+  readonly lookups: readonly Lookup[];
   /** Text before the typed value: `--set=` in `--set=hes`. */
   readonly before: string;
   readonly partial: string;
 };
 
-/** Completions of arguments and values, by their placeholder in the help. */
-const VALUES: Readonly<Record<string, Value>> = {
-  find: { names: ['finds'], paths: undefined },
-  'find-or-file': { names: ['finds'], paths: 'files' },
-  set: { names: ['sets'], paths: undefined },
-  profile: { names: ['profiles'], paths: undefined },
-  file: { names: [], paths: 'files' },
-  table: { names: [], paths: 'files' },
-  photo: { names: [], paths: 'files' },
-  terms: { names: [], paths: 'files' },
-  destination: { names: [], paths: 'files' },
-  folder: { names: [], paths: 'folders' },
+/** What is looked up for an argument or a value, by its placeholder in the help. */
+const LOOKUPS: Readonly<Record<string, readonly Lookup[]>> = {
+  find: ['finds'],
+  'find-or-file': ['finds', 'files'],
+  set: ['sets'],
+  profile: ['profiles'],
+  file: ['files'],
+  table: ['files'],
+  photo: ['files'],
+  terms: ['files'],
+  destination: ['files'],
+  folder: ['folders'],
 };
-const NOTHING: Value = { names: [], paths: undefined };
-const PROFILES: Value = { names: ['profiles'], paths: undefined };
 
 /**
  * Finds what may stand at the end of a command line: subcommands, flags or values, and which
- * names or paths of the user must be listed in addition. Nothing is read.
+ * names or paths of the user must be looked up in addition. Nothing is read.
  * @param typed the words after `pas`; the last one is incomplete, and may be empty
  */
 export function makeSuggestions(
@@ -242,59 +242,36 @@ export function makeSuggestions(
   typed: readonly string[],
 ): Suggestions {
   const partial = typed.at(-1) ?? '';
-  const walked = walkOutline(program, globalOptions, typed.slice(0, -1));
-  const { command, options } = walked;
-  if (walked.pending !== undefined) return suggestValue(walked.pending, partial, '');
-  const flag = /^(--[\w-]+=)(.*)$/.exec(partial);
-  if (flag !== null && !walked.flagsAreOver) {
+  const { command, options, path, pending, position, flagsAreOver } = walkOutline(
+    program,
+    globalOptions,
+    typed.slice(0, -1),
+  );
+  const nothing: Suggestions = { candidates: [], lookups: [], before: '', partial };
+  if (pending !== undefined) return { ...nothing, ...listValues(pending) };
+  const flag = flagsAreOver ? null : /^(--[\w-]+=)(.*)$/.exec(partial);
+  if (flag !== null) {
     const [, before = '', value = ''] = flag;
     const option = options.find(({ long }) => `${long}=` === before);
-    return option === undefined
-      ? suggest([], NOTHING, partial)
-      : suggestValue(option, value, before);
+    return option === undefined ? nothing : { ...listValues(option), before, partial: value };
   }
-  if (partial.startsWith('-') && !walked.flagsAreOver) {
+  if (partial.startsWith('-') && !flagsAreOver) {
     const flags = options.map(({ long, summary }) => ({ text: long, summary }));
-    const all =
-      typed[0] === 'help' && walked.path.length === 0 ? [{ text: '--all', summary: '' }] : [];
-    return suggest([...all, ...flags, { text: '--help', summary: '' }], NOTHING, partial);
+    const isOfProgram = typed[0] === 'help' && path.length === 0;
+    const general = toCandidates(isOfProgram ? ['--all', '--help'] : ['--help']);
+    return { ...nothing, candidates: [...flags, ...general] };
   }
   if (command.commands.length > 0) {
-    return suggest(
-      command.commands.map(({ name, summary }) => ({ text: name, summary })),
-      NOTHING,
-      partial,
-    );
+    const names = command.commands.map(({ name, summary }) => ({ text: name, summary }));
+    return { ...nothing, candidates: names };
   }
   const last = command.arguments.at(-1);
-  const argument =
-    command.arguments[walked.position] ?? (last?.repeated === true ? last : undefined);
-  if (argument === undefined) return suggest([], NOTHING, partial);
-  const choices = argument.choices.map((text) => ({ text, summary: '' }));
-  const isProfile = argument.name === 'name' && walked.path[0] === 'profile';
-  return suggest(choices, isProfile ? PROFILES : (VALUES[argument.name] ?? NOTHING), partial);
+  const argument = command.arguments[position] ?? (last?.repeated === true ? last : undefined);
+  return argument === undefined
+    ? nothing
+    : { ...nothing, ...listValues({ value: argument.name, choices: argument.choices }) };
 }
 
-function suggestValue(
-  { long, value, choices }: OptionOutline,
-  partial: string,
-  before: string,
-): Suggestions {
-  const kind = long === '--profile' ? PROFILES : (VALUES[value ?? ''] ?? NOTHING);
-  return {
-    ...suggest(
-      choices.map((text) => ({ text, summary: '' })),
-      kind,
-      partial,
-    ),
-    before,
-  };
-}
-
-function suggest(
-  candidates: readonly Candidate[],
-  { names, paths }: Value,
-  partial: string,
-): Suggestions {
-  return { candidates, names, paths, before: '', partial };
+function listValues({ value, choices }: Pick<OptionOutline, 'value' | 'choices'>) {
+  return { candidates: toCandidates(choices), lookups: LOOKUPS[value ?? ''] ?? [] };
 }

@@ -31,14 +31,14 @@ export function register(program: Command, run: Runner): void {
     examples: ['pas profile list', 'pas profile list --json'],
   }).action(run(list));
   defineCommand(parent, {
-    name: 'show [name]',
+    name: 'show [profile]',
     summary: t`Show the settings of a profile, without passwords.`,
     examples: ['pas profile show', 'pas profile show training --json'],
   })
     .hook('preAction', useNamedProfile)
     .action(run(show));
   defineCommand(parent, {
-    name: 'use <name>',
+    name: 'use <profile>',
     summary: t`Make a profile the default.`,
     examples: ['pas profile use training', 'pas profile use museum'],
   }).action(run(use));
@@ -51,7 +51,7 @@ export function register(program: Command, run: Runner): void {
     ],
   }).action(run(set));
   defineCommand(parent, {
-    name: 'remove <name>',
+    name: 'remove <profile>',
     summary: t`Remove a profile and its secrets. Its entries in the outbox stay.`,
     examples: ['pas profile remove old', 'pas profile remove old --json'],
   })

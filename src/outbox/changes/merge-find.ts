@@ -145,7 +145,7 @@ export function makeAskedRow(
     : merged;
   return {
     basis,
-    question: makeStoredMessage(makeQuestion(basis, stored.localId, find, differences)),
+    question: makeStoredMessage(describeAskedRow(basis, stored.localId, find, differences)),
     matched: isQuestion ? plan.matched : 'same',
     key: find.localId,
     localId: isQuestion ? plan.localId : stored.localId,
@@ -172,7 +172,7 @@ export function listOpenAskedRows(
   return left?.length === 0 ? undefined : left;
 }
 
-function makeQuestion(
+function describeAskedRow(
   basis: AskedRow['basis'],
   name: string,
   { source, localId }: Find,

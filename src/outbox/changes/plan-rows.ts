@@ -293,9 +293,9 @@ function openPlanner(
     return plan;
   };
   const askNear = (row: Find, near: Compared): RowPlan =>
-    take(near.known, makeQuestion('row-near', near, makeName(row)));
+    take(near.known, makePlanToAsk('row-near', near, makeName(row)));
   const askAnother = (row: Find, other: Compared): RowPlan =>
-    makeQuestion('row-another', other, makeName(row));
+    makePlanToAsk('row-another', other, makeName(row));
   // Where rows got other numbers, the find is in another row.
   const askAboutNumber = (row: Find, best: Compared): RowPlan => {
     const moved = listAlike(row, isEdition).find(
@@ -339,7 +339,7 @@ function openPlanner(
   };
 }
 
-function makeQuestion(
+function makePlanToAsk(
   basis: 'row-near' | 'row-another',
   { known: find, matched }: Compared,
   localId: string,

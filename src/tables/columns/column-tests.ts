@@ -1,6 +1,6 @@
 import { isReadable } from '../../base/issue.ts';
 import { formatDecimal, msgid } from '../../base/language.ts';
-import { type Message, msg, nmsg } from '../../base/message.ts';
+import { type Message, msg, msgOfCount } from '../../base/message.ts';
 import { isPictureName } from '../../base/names.ts';
 import { type ColumnName, type Field, getField, isElementName } from '../../finds/fields.ts';
 import type { LookupTerm, TermLookupResult } from '../../finds/find.ts';
@@ -98,7 +98,7 @@ function makeUnreadableDoubt({ filled }: ColumnProfile, share: number): Message 
   const bad = Math.round(all * (1 - share));
   return bad === 0
     ? undefined
-    : nmsg(
+    : msgOfCount(
         msgid`${bad} of ${all} values cannot be read this way; its row will show the error`,
         msgid`${bad} of ${all} values cannot be read this way; their rows will show the errors`,
         bad,
