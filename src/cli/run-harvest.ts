@@ -1,4 +1,4 @@
-import { lstatSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { lstatSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { withoutFullStop } from '../base/characters.ts';
@@ -241,19 +241,17 @@ function createWriter(stream: NodeJS.WriteStream): (content: Buffer) => Promise<
     });
 }
 
-const MAX_KEPT_FILES = 20;
 const MAX_MEBIBYTES = MAX_KEPT_BYTES / 1024 / 1024;
-const NAME = /^malformed-answer-(\d+)\.xml$/;
 
 /**
  * Saves the beginning of a malformed answer in the data home, for the operator, without the
- * password; only the newest are kept. Any other error is only thrown on.
+ * password; it replaces the one before. Any other error is only thrown on.
  * @throws the given error, always
  */
 export function saveMalformedAnswerAndRethrow(context: Context, thrown: unknown): never {
-  const { places, clock, terminal, getProfile } = context;
+  const { places, terminal, getProfile } = context;
   if (thrown instanceof MalformedAnswerError) {
-    const path = join(places.home, `malformed-answer-${Math.floor(clock.now())}.xml`);
+    const path = join(places.home, 'malformed-answer.xml');
     const beginning = thrown.body.subarray(0, MAX_KEPT_BYTES);
     try {
       const password =
@@ -265,11 +263,8 @@ export function saveMalformedAnswerAndRethrow(context: Context, thrown: unknown)
       });
       if (body.length > 0) {
         writePrivateFile(path, body);
-        removeOldest(places.home);
         terminal.warn(
-          beginning.length === thrown.lengthBytes
-            ? t`The original answer is saved in ${path}.`
-            : t`The first ${MAX_MEBIBYTES} MiB of the original answer are saved in ${path}.`,
+          t`The original answer is saved in ${path}, at most ${MAX_MEBIBYTES} MiB of it.`,
         );
       }
     } catch (unkept) {
@@ -278,11 +273,4 @@ export function saveMalformedAnswerAndRethrow(context: Context, thrown: unknown)
     }
   }
   throw thrown;
-}
-
-function removeOldest(folder: string): void {
-  const times = readdirSync(folder).flatMap((name) => NAME.exec(name)?.[1] ?? []);
-  const newestFirst = times.sort((a, b) => Number(b) - Number(a));
-  for (const time of newestFirst.slice(MAX_KEPT_FILES))
-    rmSync(join(folder, `malformed-answer-${time}.xml`), { force: true });
 }

@@ -8,8 +8,9 @@ import {
   toPrintable,
   wrapText,
 } from '../base/characters.ts';
+import { groupBy } from '../base/collections.ts';
 import { UsageError } from '../base/errors.ts';
-import { formatIssuePlace, type Issue } from '../base/issue.ts';
+import { formatIssuePlace, hasErrors, type Issue } from '../base/issue.ts';
 import { escapeLineBreaks, t } from '../base/language.ts';
 import type { Message } from '../base/message.ts';
 import type { Prompt } from './prompt.ts';
@@ -342,16 +343,17 @@ function formatDuration(seconds: number): string {
   return minutes < 120 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** Up to this number issues are listed one by one; more are grouped by kind. */
+/** Up to this number errors are listed one by one; more are grouped by kind. */
 const MAX_LISTED = 20;
 /** Distinct examples per group, and row numbers per group. */
 const EXAMPLES = 3;
 const ROWS_NAMED = 5;
 
 /**
- * Prints issues in the order of rows, one paragraph each: position, element, cause and remedy. Of
- * many issues, each kind gets a line with its count and some examples.
- * @returns true if every issue was printed
+ * Prints issues in the order of rows, one paragraph each: position, element, cause and remedy. Of a
+ * kind with several warnings, or with errors among many issues, one line has the count, with some
+ * examples.
+ * @returns true if every error was printed
  */
 export function printIssues(
   terminal: Terminal,
@@ -359,25 +361,23 @@ export function printIssues(
   print: (text: string) => void = terminal.printLine,
 ): boolean {
   const sorted = sortByRow(issues);
-  const kinds = new Map<string, Issue[]>();
+  const getKind = ({ severity, rule, element, column }: Issue): string =>
+    [severity, rule, element ?? column].join(' ');
+  const kinds = groupBy(sorted, getKind);
+  const isFolded = (alike: readonly Issue[]): boolean =>
+    alike.length > EXAMPLES && (sorted.length > MAX_LISTED || !hasErrors(alike));
+  const printed = new Set<string>();
   for (const issue of sorted) {
-    const kind =
-      sorted.length <= MAX_LISTED
-        ? ''
-        : [issue.severity, issue.rule, issue.element ?? issue.column].join(' ');
-    const alike = kinds.get(kind);
-    if (alike === undefined) kinds.set(kind, [issue]);
-    else alike.push(issue);
+    const kind = getKind(issue);
+    const alike = kinds.get(kind) ?? [];
+    if (!isFolded(alike)) print(formatIssue(terminal, issue));
+    else if (!printed.has(kind)) {
+      print(formatCount(terminal, alike));
+      for (const example of selectDifferent(alike)) print(`    ${formatIssue(terminal, example)}`);
+    }
+    printed.add(kind);
   }
-  let isAll = true;
-  for (const alike of kinds.values()) {
-    const isShown = alike.length <= EXAMPLES || sorted.length <= MAX_LISTED;
-    isAll &&= isShown;
-    if (!isShown) print(formatCount(terminal, alike));
-    for (const issue of isShown ? alike : selectDifferent(alike))
-      print(`${isShown ? '' : '    '}${formatIssue(terminal, issue)}`);
-  }
-  return isAll;
+  return ![...kinds.values()].some((alike) => hasErrors(alike) && isFolded(alike));
 }
 
 function formatIssue({ color, getElementName }: Terminal, issue: Issue): string {

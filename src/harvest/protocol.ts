@@ -296,7 +296,6 @@ export const MAX_KEPT_BYTES = 16 * 1024 * 1024;
 export class MalformedAnswerError extends OaiError {
   /** The whole answer, or the part that {@link MalformedAnswerError.shorten} left. */
   body: Buffer;
-  readonly lengthBytes: number;
   /** Offset at which parsing stopped, from 0. */
   readonly byte: number | undefined;
   /** Identifier of the record in which parsing stopped, where it is readable. */
@@ -320,7 +319,6 @@ export class MalformedAnswerError extends OaiError {
       isPage ? 'unavailable' : 'oaiProtocol',
     );
     this.body = body;
-    this.lengthBytes = body.length;
     this.byte = place.byte;
     this.record = place.record;
   }

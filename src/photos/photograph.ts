@@ -59,10 +59,6 @@ const ACCEPTED_TYPES: readonly string[] = [
   'image/heif',
 ];
 
-/** Rules for a video behind a picture, and for several pictures in a file. */
-export const VIDEO_RULE = 'photo-video';
-export const PICTURES_RULE = 'photo-pictures';
-
 /**
  * Checks a photograph as the service will: a regular file, not too large, an image by its bytes.
  * Reads it once, as a whole. A refused one has no `photograph`, and an error among the issues;
@@ -200,11 +196,11 @@ function checkContents(
     );
   if (hasVideo)
     warn(
-      VIDEO_RULE,
+      'photo-video',
       msg`${path} is a Motion Photo: a video follows the picture. Both are sent, and pas does not search the video for a place.`,
     );
   if (pictures > 1)
-    warn(PICTURES_RULE, msg`${path} contains ${pictures} pictures (as MPO does). All are sent.`);
+    warn('photo-pictures', msg`${path} contains ${pictures} pictures (as MPO does). All are sent.`);
   return issues;
 }
 

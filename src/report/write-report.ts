@@ -88,11 +88,8 @@ async function openPictures({ photoPx, photosFolder }: PageRequest): Promise<Pic
 
 const LARGEST_BYTES = 600_000;
 
-/**
- * Number of finds whose pictures are made ahead of the current one, a balance of processor use and
- * memory.
- */
-const AHEAD = 6;
+/** Finds whose pictures are made at once, a balance of processor use and memory. */
+const TOGETHER = 8;
 
 /** Yields each find with its pictures, in order. */
 async function* addPictures(
@@ -111,20 +108,12 @@ async function* addPictures(
     }
     return { find, photographs: pictures };
   };
-  const begin = (gathered: GatheredFind): Promise<FindWithPictures> => {
-    const pictured = withPictures(gathered);
-    // An error is thrown when the find is awaited, so this suppresses the earlier unhandled
-    // rejection.
-    pictured.catch(() => {});
-    return pictured;
-  };
-  const coming = finds.slice(0, AHEAD).map(begin);
-  for (const index of finds.keys()) {
-    const first = coming.shift();
-    if (first !== undefined) yield await first;
-    onFind(index + 1, finds.length);
-    const next = finds[index + AHEAD];
-    if (next !== undefined) coming.push(begin(next));
+  for (let from = 0; from < finds.length; from += TOGETHER) {
+    const group = finds.slice(from, from + TOGETHER);
+    for (const [index, pictured] of (await Promise.all(group.map(withPictures))).entries()) {
+      onFind(from + index + 1, finds.length);
+      yield pictured;
+    }
   }
 }
 

@@ -15,11 +15,7 @@ import type { LookupTerm } from '../../finds/find.ts';
 import type { EnqueuedFind } from '../../outbox/changes/enqueue-finds.ts';
 import type { MergeSide } from '../../outbox/changes/plan-rows.ts';
 import { listAskedFinds } from '../../tables/answer-rows.ts';
-import {
-  collapseGpsWarnings,
-  collapseRepeatedWarnings,
-  collapseUnknownColumns,
-} from '../../tables/collapse-issues.ts';
+import { collapseRepeatedWarnings, collapseUnknownColumns } from '../../tables/collapse-issues.ts';
 import type { ColumnMap } from '../../tables/columns/column-rule.ts';
 import { isNumberTable } from '../../tables/enqueue-numbers.ts';
 import { type CopiedTable, importTable, openCorrections } from '../../tables/import-table.ts';
@@ -166,7 +162,7 @@ export async function importTables(
     request.map === undefined
       ? collapseColumnIssues(imported.issues, files, options)
       : imported.issues;
-  const isAll = printIssues(context.terminal, collapseGpsWarnings(shown));
+  const isAll = printIssues(context.terminal, shown);
   if (!isAll && request.copy === undefined)
     context.terminal.note(t`--issues-to FILE writes every error next to its row.`);
   await printSummary(context, imported, request);

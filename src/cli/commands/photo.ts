@@ -23,7 +23,6 @@ import type { Outbox } from '../../outbox/open-outbox.ts';
 import { iterateFinds } from '../../outbox/stored-finds.ts';
 import { STATE_WORDS } from '../../outbox/views/entry-words.ts';
 import type { Confidence, MatchReason, PhotoMatch } from '../../photos/match-photographs.ts';
-import { collapseGpsWarnings } from '../../tables/collapse-issues.ts';
 import { defineCommand, parseWholeNumber, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { announceInstance } from '../context/open-service.ts';
@@ -209,7 +208,7 @@ async function runPhotoMatch(
 async function printFound({ terminal }: Context, { fates, issues }: MatchedFolder): Promise<void> {
   if (fates.length === 0) terminal.printLine(t`There are no files in this folder.`);
   else await terminal.printTable([t`FILE`, t`FIND`, t`MATCH`, t`WHY`], fates.map(formatMatchRow));
-  printIssues(terminal, collapseGpsWarnings(issues));
+  printIssues(terminal, issues);
 }
 
 function printEnd(
@@ -396,7 +395,7 @@ async function add(context: Context, find: string, files: readonly string[]): Pr
     if (added.isStripped) stripped += 1;
   }
   progress.end();
-  printIssues(terminal, collapseGpsWarnings(issues));
+  printIssues(terminal, issues);
   const all = files.length;
   terminal.printLine(
     ngettext(

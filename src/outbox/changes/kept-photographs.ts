@@ -165,14 +165,6 @@ type KeepingOptions = {
 };
 
 /**
- * Rules about GPS data: in EXIF only; also where the service leaves them, which `strip_gps`
- * corrects; not removable.
- */
-export const LOCATION_RULE = 'photo-gps';
-export const XMP_LOCATION_RULE = 'photo-gps-xmp';
-export const LOCATION_KEPT_RULE = 'photo-gps-kept';
-
-/**
  * Makes the functions that inspect photographs and copy them under their digest.
  * @param folder of the copies
  */
@@ -241,21 +233,21 @@ function checkLocations(path: string, gps: PhotoGps, stripGps: boolean): Issue[]
       if (gps.finding === 'place-outside-exif') {
         return [
           makeWarningIssue(
-            XMP_LOCATION_RULE,
+            'photo-gps-xmp',
             msg`${path} contains the place where it was taken (GPS in XMP). The service removes only places in EXIF, so this one would stay. To remove it here: ${cmd`pas profile set strip_gps=true`}, then queue it again.`,
           ),
         ];
       }
       return [
         makeWarningIssue(
-          LOCATION_RULE,
+          'photo-gps',
           msg`${path} contains the place where it was taken (GPS). The service removes it from EXIF, but recompresses the picture. To remove it here and leave the picture unchanged: ${cmd`pas profile set strip_gps=true`}, then queue it again.`,
         ),
       ];
     case 'fixed':
       return [
         makeWarningIssue(
-          LOCATION_KEPT_RULE,
+          'photo-gps-kept',
           msg`${path} contains the place where it was taken (GPS). Neither the service nor pas can remove it from HEIC; to hide the place, save the photograph as JPEG.`,
         ),
       ];

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { makeTerminal } from '../../../src/cli/terminal.ts';
+import { makeWarningIssue } from '../../../src/base/issue.ts';
+import { makeTerminal, printIssues } from '../../../src/cli/terminal.ts';
 
 /** Text that a terminal with these options writes to stdout. */
 function listen(options: { readonly json: boolean; readonly color: boolean }) {
@@ -28,4 +29,14 @@ test('JSON can be read back when it has an invisible character beyond the first 
   terminal.printValue({ note: 'flag \u{1f3f4}\u{e0067}\u{e007f}' });
   expect(getWritten()).not.toMatch(/\p{Cf}/u);
   expect(JSON.parse(getWritten())).toEqual({ note: 'flag \u{1f3f4}\u{e0067}\u{e007f}' });
+});
+
+test('a warning about many photographs is one line with their number and three of them', () => {
+  const { terminal, getWritten } = listen({ json: false, color: false });
+  const issues = Array.from({ length: 12 }, (_, index) =>
+    makeWarningIssue('photo-gps', `IMG_${index}.jpg has a place.`),
+  );
+  expect(printIssues(terminal, issues)).toBe(true);
+  const examples = [0, 1, 2].map((index) => `    ! IMG_${index}.jpg has a place.`);
+  expect(getWritten().trimEnd().split('\n')).toEqual(['! 12 × photo-gps', ...examples]);
 });
