@@ -139,8 +139,6 @@ create table pulled (
   since_at integer not null, seen_at integer not null
 ) strict, without rowid;
 
-create table pulls (only integer primary key check (only = 1), watermark_at integer not null, completed_at integer not null) strict;
-
 create view outbox_overview as
 select entries.id as entry, finds.local_id, (select address from header) as service,
   entries.kind, entries.state, held is not null and entries.state = 'queued' as held, entries.ident_cely, case json_type(reason) when 'text' then reason ->> '$' else (

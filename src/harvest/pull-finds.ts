@@ -7,21 +7,19 @@ import { deleteUnneededContents } from '../outbox/changes/undo-command.ts';
 import { type Outbox, readHeader } from '../outbox/open-outbox.ts';
 import {
   findPulledRecord,
-  getPullWatermarkMs,
   getRemoteState,
   iterateSentFinds,
   type PulledRecord,
   type RemoteState,
   type SentFind,
   storePulledRecord,
-  storePullWatermark,
   storeSeenTime,
 } from '../outbox/views/records-at-service.ts';
 import { isRefusedToken, type ListPage, LoopError, listPages, type OaiClient } from './client.ts';
 import { type HarvestOptions, harvestList } from './harvest-list.ts';
 import { computeOverlapMs, fetchServiceTraits } from './harvest-records.ts';
-import { formatClockWentBack, openMemoryState } from './harvest-state.ts';
-import { DAY_MS, findEntity, formatDatestamp, type OaiRecord, toIdent } from './protocol.ts';
+import { getEndOfDatestampMs, openMemoryState } from './harvest-state.ts';
+import { findEntity, formatDatestamp, type OaiRecord, toIdent } from './protocol.ts';
 
 type PullContext = FindHarvest & {
   readonly outbox: Outbox;
@@ -32,7 +30,7 @@ type PullContext = FindHarvest & {
   readonly training: boolean;
   /** Looks up all finds, not only those changed since the last pull. */
   readonly full: boolean;
-  /** Local ids of the finds to look up; the next pull of all still reads what changed. */
+  /** Local ids of the finds to look up; undefined: all. */
   readonly only?: ReadonlySet<string> | undefined;
 };
 
@@ -45,7 +43,7 @@ type Pull = {
   readonly finds: readonly PulledFind[];
   /** Finds whose records came without content; the stored state is kept. */
   readonly withoutContent: readonly SentFind[];
-  /** Lower bound of the request, by the server's clock; undefined where no find was sent yet. */
+  /** Lower bound of the request, by the server's clock; undefined where no list was requested. */
   readonly fromMs: number | undefined;
 };
 
@@ -59,8 +57,8 @@ const CREATION_MARGIN_MS = 30 * 60_000;
 
 /**
  * Updates the stored state of sent finds from a harvest. All of it is stored in one transaction
- * after the last page, with the server time at which the next pull continues.
- * @throws UsageError on a training instance, which is not harvested; as {@link lookUpChanges}
+ * after the last answer.
+ * @throws UsageError on a training instance, which is not harvested; as {@link harvestFinds}
  */
 export async function pullFinds(context: PullContext): Promise<Pull> {
   const { outbox, only } = context;
@@ -69,14 +67,14 @@ export async function pullFinds(context: PullContext): Promise<Pull> {
   const recordsByIdent = new Map(
     sent.map(({ identCely }) => [identCely, findPulledRecord(outbox, identCely)]),
   );
-  const { lookups, beganMs, fromMs } =
-    only === undefined
-      ? await lookUpAll(context, sent, recordsByIdent)
-      : { lookups: await lookUpEach(context, recordsByIdent.keys()) };
+  const fromMs = only === undefined ? getFirstSentMs(outbox, sent) - LOOK_BACK_MS : undefined;
+  const lookups =
+    fromMs === undefined
+      ? await lookUpEach(context, recordsByIdent.keys())
+      : await lookUpChanged(context, recordsByIdent, fromMs);
   const ownLookups = context.training ? filterOwn(context, sent, lookups, recordsByIdent) : lookups;
   outbox.change(() => {
     for (const { identCely } of sent) remember(outbox, identCely, ownLookups.get(identCely));
-    if (beganMs !== undefined) storePullWatermark(outbox, beganMs);
   });
   deleteUnneededContents(outbox);
   const finds = sent.flatMap((find): PulledFind[] => {
@@ -91,77 +89,61 @@ export async function pullFinds(context: PullContext): Promise<Pull> {
   return { finds, withoutContent, fromMs };
 }
 
-/** Looks up all sent finds: in the list of changes, those that it cannot show one by one. */
-async function lookUpAll(
+/**
+ * Looks up the records whose headers are not listed as they were at the last pull, in the list
+ * where that takes fewer requests, else one by one. Headers show a change at any time, whatever the
+ * clocks were, and a record that is gone without a tombstone.
+ */
+async function lookUpChanged(
   context: PullContext,
-  sent: readonly SentFind[],
   recordsByIdent: PulledRecords,
-): Promise<{
-  readonly lookups: ReadonlyMap<string, FindLookup>;
-  readonly beganMs?: number;
-  readonly fromMs?: number;
-}> {
-  const { outbox } = context;
-  const allMs = getFirstSentMs(outbox, sent) - LOOK_BACK_MS;
-  const { listed, beganMs, fromMs } = await lookUpSince(context, recordsByIdent, allMs);
-  const unexplained = sent.filter(
-    ({ identCely }) => !listed.has(identCely) && isOpen(recordsByIdent.get(identCely)),
-  );
-  const older = unexplained
-    .filter((find) => !isAcceptedWithin(outbox, find, fromMs))
-    .map(({ identCely }) => identCely);
-  const silentMs = getSilentMs(recordsByIdent, listed);
-  const lookups = new Map<string, FindLookup>([
-    ...(silentMs.size === 0 ? [] : await lookUpUnlisted(context, silentMs, allMs)),
-    ...unexplained.map(({ identCely }) => [identCely, { kind: 'missing' }] as const),
-    ...listed,
-    ...(await lookUpEach(context, older)),
-  ]);
-  return { lookups, beganMs, fromMs };
+  fromMs: number,
+): Promise<ReadonlyMap<string, FindLookup>> {
+  const { listedMs, pages } = await listDatestamps(context, fromMs, recordsByIdent.size);
+  const overlapMs = computeOverlapMs(context.indexAllowanceMs);
+  const isUnchanged = (ident: string, record: PulledRecord | undefined): boolean =>
+    record?.datestampMs != null &&
+    record.datestampMs === listedMs.get(ident) &&
+    // A later change may have the same datestamp.
+    getEndOfDatestampMs(record.datestampMs) < record.seenMs - overlapMs;
+  const changed = [...recordsByIdent]
+    .filter(([ident, record]) => context.full || !isUnchanged(ident, record))
+    .map(([ident]) => ident);
+  const { lookups: listed } =
+    pages < changed.length ? await harvestFinds(context, fromMs) : { lookups: NOTHING_LISTED };
+  const rest = changed.filter((ident) => !listed.has(ident));
+  return new Map([...listed, ...(await lookUpEach(context, rest))]);
 }
 
+const NOTHING_LISTED: ReadonlyMap<string, ListedFind> = new Map();
+
 /**
- * Looks up what changed since the last pull; everything since the first sent find where the
- * service's clock went back.
+ * Lists the datestamps of all finds that changed since `fromMs`, until that takes more requests
+ * than there are records to look up; what is absent must be looked up by itself.
  */
-async function lookUpSince(context: PullContext, recordsByIdent: PulledRecords, allMs: number) {
-  const idents = new Set(recordsByIdent.keys());
-  const watermarkMs = context.full ? undefined : getPullWatermarkMs(context.outbox);
-  if (watermarkMs !== undefined) {
-    const overlapMs = computeOverlapMs(context.indexAllowanceMs);
-    const fromMs = getSinceMs(watermarkMs - overlapMs, recordsByIdent.values());
-    const { lookups, beganMs } = await lookUpChanges(context, idents, fromMs);
-    if (beganMs >= watermarkMs) return { listed: lookups, beganMs, fromMs };
-    context.onNote?.(formatClockWentBack(FIND_SET, watermarkMs, beganMs));
+async function listDatestamps(
+  context: PullContext,
+  fromMs: number,
+  maxRequests: number,
+): Promise<{ readonly listedMs: ReadonlyMap<string, number>; readonly pages: number }> {
+  const { client, clock, format: metadataPrefix, signal } = context;
+  const { granularity } = await fetchServiceTraits(context);
+  const listedMs = new Map<string, number>();
+  const start = { metadataPrefix, set: FIND_SET, from: formatDatestamp(fromMs, granularity) };
+  let pages = 0;
+  try {
+    for await (const page of listPages({ fetchPage: client.listHeaders, clock, start, signal })) {
+      for (const { header } of page.items)
+        listedMs.set(toIdent(header.identifier), header.datestampMs);
+      pages++;
+      const rest = countPagesAfter(page);
+      if (pages + rest > maxRequests) return { listedMs, pages: pages + rest };
+    }
+  } catch (thrown) {
+    // Records on the rest of the list are requested one by one.
+    if (!isRefusedToken(thrown) && !(thrown instanceof LoopError)) throw thrown;
   }
-  const { lookups, beganMs } = await lookUpChanges(context, idents, allMs);
-  return { listed: lookups, beganMs, fromMs: allMs };
-}
-
-/**
- * Returns the datestamps of records that were not listed. A record that is gone without a tombstone
- * is in no list of changes, and while its index is rebuilt, a list lacks changes.
- */
-function getSilentMs(
-  recordsByIdent: PulledRecords,
-  listed: ReadonlyMap<string, FindLookup>,
-): ReadonlyMap<string, number | null> {
-  const silentMs = new Map<string, number | null>();
-  for (const [ident, record] of recordsByIdent)
-    if (record !== undefined && !isOpen(record) && !listed.has(ident))
-      silentMs.set(ident, record.datestampMs);
-  return silentMs;
-}
-
-/**
- * Returns the lower bound of the request; of a service with datestamps in whole days, the start of
- * the day.
- */
-function getSinceMs(fromMs: number, records: Iterable<PulledRecord | undefined>): number {
-  const isByDay = [...records].some(
-    (record) => record?.datestampMs != null && record.datestampMs % DAY_MS === 0,
-  );
-  return isByDay ? fromMs - (fromMs % DAY_MS) : fromMs;
+  return { listedMs, pages };
 }
 
 /** Compares with the last pull; a record that is read for the first time, with what was sent. */
@@ -175,28 +157,12 @@ function isNews(before: PulledRecord | undefined, now: RemoteState): boolean {
   );
 }
 
-/**
- * Tells if a record must be looked up by itself, since no pull has found it: the list of changes
- * does not show if it exists.
- */
-function isOpen(record: PulledRecord | undefined): boolean {
-  return record === undefined || record.standing === 'missing';
-}
-
-/**
- * Tells if the find was accepted within a time, so that it must be on the list of that time. One
- * that a person settled may be older.
- */
-function isAcceptedWithin(
-  outbox: Outbox,
-  { entry }: SentFind,
-  fromMs: number,
-  untilMs = Number.POSITIVE_INFINITY,
-): boolean {
-  return listAttempts(outbox, entry).some(({ outcome, serverDateAt, startedAt }) => {
-    const sentMs = serverDateAt ?? startedAt;
-    return outcome === 'accepted' && sentMs >= fromMs && sentMs <= untilMs;
-  });
+/** Tells if the find was accepted until a time of the server. */
+function isAcceptedUntil(outbox: Outbox, { entry }: SentFind, untilMs: number): boolean {
+  return listAttempts(outbox, entry).some(
+    ({ outcome, serverDateAt, startedAt }) =>
+      outcome === 'accepted' && (serverDateAt ?? startedAt) <= untilMs,
+  );
 }
 
 function getFirstSentMs(outbox: Outbox, sent: readonly SentFind[]): number {
@@ -238,7 +204,7 @@ function filterOwn(
     const isOwn =
       wasOwn ||
       (lookup?.kind === 'shown' && isCreatedByUs(context, find, lookup.record)) ||
-      (lookup?.kind === 'deleted' && isAcceptedWithin(context.outbox, find, 0, lookup.datestampMs));
+      (lookup?.kind === 'deleted' && isAcceptedUntil(context.outbox, find, lookup.datestampMs));
     if (isOwn) proven++;
     if (isOwn && lookup !== undefined) ownLookups.set(find.identCely, lookup);
     if (!isOwn) ownLookups.set(find.identCely, { kind: 'missing' });
@@ -290,8 +256,6 @@ export type ListedFind =
 export type HarvestedFinds = {
   /** Listed finds by identifier, without those that cannot be read. */
   readonly lookups: ReadonlyMap<string, ListedFind>;
-  /** Identifiers of records that came without content, so it is unknown if they changed. */
-  readonly withoutContent: readonly string[];
   /** The server's clock at its first answer: later changes belong to the next harvest. */
   readonly beganMs: number;
 };
@@ -308,7 +272,7 @@ export async function harvestFinds(
 ): Promise<HarvestedFinds> {
   const lookups = new Map<string, ListedFind>();
   const state = openMemoryState();
-  const { pass, broken } = await harvestList({
+  const { pass } = await harvestList({
     ...options,
     state,
     setSpec: FIND_SET,
@@ -328,9 +292,6 @@ export async function harvestFinds(
   // A record of an earlier scan may be gone since.
   return {
     lookups: new Map([...lookups].filter(([ident]) => listed.has(ident))),
-    withoutContent: broken.flatMap(({ identifier }) =>
-      identifier === undefined ? [] : [toIdent(identifier)],
-    ),
     beganMs: pass.beganMs,
   };
 }
@@ -351,91 +312,10 @@ function toListedFind(record: OaiRecord): ListedFind | undefined {
  */
 export type FindLookup = ListedFind | { readonly kind: 'missing' | 'empty' };
 
-type FindLookups = { readonly beganMs: number; readonly lookups: ReadonlyMap<string, FindLookup> };
-
-/** Thrown where requesting each record by itself takes fewer requests than the list. */
-class LongList extends Error {
-  readonly beganMs: number;
-  constructor(beganMs: number) {
-    super();
-    this.beganMs = beganMs;
-  }
-}
-
-/**
- * Looks up records among all that changed since `fromMs`; unchanged ones are absent from the
- * result. Where the list has more pages than there are records to look up, each record is requested
- * by itself, and the result has all of them.
- * @throws as {@link harvestFinds}
- */
-export async function lookUpChanges(
-  options: FindHarvest,
-  wantedIdents: ReadonlySet<string>,
-  fromMs: number,
-): Promise<FindLookups> {
-  const { client } = options;
-  const listRecords: typeof client.listRecords = async (...request) => {
-    const page = await client.listRecords(...request);
-    if (countPagesAfter(page) > wantedIdents.size) throw new LongList(page.responseDateMs);
-    return page;
-  };
-  try {
-    const { lookups, withoutContent, beganMs } = await harvestFinds(
-      { ...options, client: { ...client, listRecords } },
-      fromMs,
-    );
-    const empty = withoutContent.map((ident): [string, FindLookup] => [ident, { kind: 'empty' }]);
-    return {
-      lookups: new Map<string, FindLookup>(
-        [...empty, ...lookups].filter(([ident]) => wantedIdents.has(ident)),
-      ),
-      beganMs,
-    };
-  } catch (thrown) {
-    if (thrown instanceof LongList)
-      return { lookups: await lookUpEach(options, wantedIdents), beganMs: thrown.beganMs };
-    throw thrown;
-  }
-}
-
 /** Estimates the requests for the rest of a list; 0 where the service does not count. */
 function countPagesAfter({ items, next, cursor, completeListSize }: ListPage<OaiRecord>): number {
   if (next === undefined || completeListSize === undefined || items.length === 0) return 0;
   return Math.ceil((completeListSize - (cursor ?? 0) - items.length) / items.length);
-}
-
-/**
- * Looks up records with one request each, except those that the list of changes since `fromMs` has
- * with their known datestamp.
- * @param knownMs datestamps by identifier
- */
-async function lookUpUnlisted(
-  options: FindHarvest,
-  knownMs: ReadonlyMap<string, number | null>,
-  fromMs: number,
-): Promise<Map<string, FindLookup>> {
-  const { client, clock, format: metadataPrefix, signal } = options;
-  const unlisted = new Set(knownMs.keys());
-  const from = formatDatestamp(fromMs, (await fetchServiceTraits(options)).granularity);
-  const pages = listPages({
-    fetchPage: client.listHeaders,
-    clock,
-    start: { metadataPrefix, set: FIND_SET, from },
-    signal,
-  });
-  try {
-    for await (const page of pages) {
-      for (const { header } of page.items) {
-        const ident = toIdent(header.identifier);
-        if (knownMs.get(ident) === header.datestampMs) unlisted.delete(ident);
-      }
-      if (unlisted.size === 0 || countPagesAfter(page) > unlisted.size) break;
-    }
-  } catch (thrown) {
-    // Records on the rest of the list are requested one by one.
-    if (!isRefusedToken(thrown) && !(thrown instanceof LoopError)) throw thrown;
-  }
-  return lookUpEach(options, unlisted);
 }
 
 /**
@@ -459,7 +339,7 @@ export async function lookUpRecord(
  * Looks up each record with one request; one that is no readable find is left out.
  * @throws as the client
  */
-export async function lookUpEach(
+async function lookUpEach(
   options: FindHarvest,
   idents: Iterable<string>,
 ): Promise<Map<string, FindLookup>> {

@@ -237,12 +237,12 @@ export type KnownAccount = ReturnType<typeof ACCOUNT.parse>;
 export function storeKnownAccount(outbox: Outbox, username: string, account: KnownAccount): void {
   outbox.change(() => {
     const before = findKnownAccount(outbox);
-    // Other rights show other records, and the list of changes does not contain the difference.
+    // Other rights show other content of the same datestamp.
     if (
       before !== undefined &&
       (before.role !== account.role || before.organisation !== account.organisation)
     )
-      outbox.sql('delete from pulls').run();
+      outbox.sql('update pulled set datestamp_at = null').run();
     outbox
       .sql(
         `insert or replace into account (only, ${ACCOUNT.columns}, username, seen_at)

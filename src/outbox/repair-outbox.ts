@@ -237,7 +237,6 @@ const OUTBOX_CONTENT = [
   'project_searches',
   'unexplained',
   'pulled',
-  'pulls',
   'header',
 ] as const;
 

@@ -122,27 +122,11 @@ export function storePulledRecord(
     });
 }
 
-/** Confirms a record that a complete pull did not list as changed. */
+/** Confirms a record that a pull listed as unchanged. */
 export function storeSeenTime(outbox: Outbox, identCely: string): void {
   outbox
     .sql('update pulled set seen_at = ? where ident_cely = ?')
     .run(Math.floor(outbox.clock.now()), identCely);
-}
-
-/** Returns the server time up to which everything is pulled. */
-export function getPullWatermarkMs(outbox: Outbox): number | undefined {
-  const watermark = outbox.sql('select watermark_at from pulls').pluck().get();
-  return typeof watermark === 'number' ? watermark : undefined;
-}
-
-/** Stores the server time, in milliseconds since 1970 UTC, at which the next pull begins. */
-export function storePullWatermark(outbox: Outbox, watermarkMs: number): void {
-  outbox
-    .sql(
-      `insert into pulls (only, watermark_at, completed_at) values (1, ?, ?)
-       on conflict (only) do update set watermark_at = excluded.watermark_at, completed_at = excluded.completed_at`,
-    )
-    .run(Math.floor(watermarkMs), Math.floor(outbox.clock.now()));
 }
 
 /**

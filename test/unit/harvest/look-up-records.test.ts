@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { lookUpChanges, lookUpEach } from '../../../src/harvest/pull-finds.ts';
+import { harvestFinds, lookUpRecord } from '../../../src/harvest/pull-finds.ts';
 import type { Exchange } from '../../../src/service/http/exchange.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { makeClient } from '../../support/scripted-client.ts';
@@ -72,19 +72,16 @@ const several = (count: number): Map<string, Kept> =>
     ]),
   );
 
-describe('the requested records in the list of changes', () => {
-  test('are classified: shown, withheld, deleted; others are skipped', async () => {
+describe('the finds of a list', () => {
+  test('are classified: shown, withheld, deleted', async () => {
     const records = several(2);
     records.set('W', { stav: 'refused', at: day(3) }).set('D', { stav: 'deleted', at: day(4) });
     const { options, asked } = service(records);
-    const { lookups, beganMs } = await lookUpChanges(
-      options,
-      new Set(['N-1', 'W', 'D', 'absent']),
-      FROM,
-    );
+    const { lookups, beganMs } = await harvestFinds(options, FROM);
     expect([...lookups].map(([ident, { kind }]) => [ident, kind])).toEqual([
       ['D', 'deleted'],
       ['W', 'withheld'],
+      ['N-2', 'shown'],
       ['N-1', 'shown'],
     ]);
     expect(beganMs).toBe(Date.UTC(2025, 5, 18, 8));
@@ -97,19 +94,6 @@ describe('the requested records in the list of changes', () => {
     expect(asked[3]).toBe('ListRecords 2025-06-18T07:50:00Z');
   });
 
-  test('are requested one by one if the list would take more requests', async () => {
-    const { options, asked } = service(several(20));
-    const { lookups } = await lookUpChanges(options, new Set(['N-20', 'N-1', 'gone']), FROM);
-    expect([...lookups].map(([ident, { kind }]) => [ident, kind])).toEqual([
-      ['N-20', 'shown'],
-      ['N-1', 'shown'],
-      ['gone', 'missing'],
-    ]);
-    // One page may already have been under way when it was clear how long the list is.
-    expect(asked.filter((line) => line.startsWith('ListRecords')).length).toBeLessThanOrEqual(2);
-    expect(asked.filter((line) => line.startsWith('GetRecord'))).toHaveLength(3);
-  });
-
   test('are not lost if one changes during the scan, and the last version counts', async () => {
     const records = several(6);
     const { options } = service(records, (request) => {
@@ -118,19 +102,17 @@ describe('the requested records in the list of changes', () => {
       if (request === 3) records.set('N-1', { stav: 2, at: day(28) });
       return undefined;
     });
-    const { lookups } = await lookUpChanges(options, new Set(records.keys()), FROM);
+    const { lookups } = await harvestFinds(options, FROM);
     expect([...lookups.keys()].sort()).toEqual([...records.keys()]);
     expect(lookups.get('N-1')).toMatchObject({ kind: 'shown', record: { stav: 2 } });
   });
 });
 
 test('a single record that is not a readable find is left out', async () => {
-  const { options } = service(several(1), (_, query) =>
-    query.get('identifier')?.endsWith('odd') === true
-      ? oaiXml(
-          `<GetRecord>${recordXml('odd', { stav: 1, at: day(1) }).replaceAll('samostatny_nalez', 'projekt')}</GetRecord>`,
-        )
-      : undefined,
+  const { options } = service(several(1), () =>
+    oaiXml(
+      `<GetRecord>${recordXml('odd', { stav: 1, at: day(1) }).replaceAll('samostatny_nalez', 'projekt')}</GetRecord>`,
+    ),
   );
-  expect([...(await lookUpEach(options, ['N-1', 'odd'])).keys()]).toEqual(['N-1']);
+  expect(await lookUpRecord(options, 'odd')).toBeUndefined();
 });
