@@ -121,6 +121,16 @@ describe('a row in a table of numbers', () => {
     expect(await home.json('number', 'set', 'k-2', 'B 2')).toMatchObject({ change: 'kept' });
   });
 
+  test('is refused if its identifier is the local id of another find', async () => {
+    const homeCopy = home.copy();
+    const [, second = ''] = idents;
+    await homeCopy.pas('import', homeCopy.file('c.csv', `local_id;hloubka\n${second};7\n`));
+    const numbers = homeCopy.file('n.csv', `ident_cely;evidencni_cislo\n${second};A 8\n`);
+    const ambiguous = `it may be any of ${second}, K-2`;
+    expect((await homeCopy.pas('number', 'import', numbers)).stdout).toContain(ambiguous);
+    await expectEnded(homeCopy.pas('number', 'set', second, 'A 8'), 2, ambiguous);
+  });
+
   test('that matches several finds is refused, as is a command line', async () => {
     const third = home.file(
       'third.csv',

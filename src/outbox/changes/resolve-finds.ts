@@ -131,8 +131,8 @@ const TYPED_KEYS: readonly MakeKey[] = [
 
 /**
  * Makes a lookup of finds by local id and identifier: exact first, then by each key. An index is
- * loaded once. In a table, the local id of a find whose table has given the number to another find
- * since is ambiguous.
+ * loaded once. A local id that is another find's identifier is ambiguous; in a table, also that of
+ * a find whose table has given the number to another find since.
  */
 export function createFindLookup(
   outbox: Outbox,
@@ -154,10 +154,12 @@ export function createFindLookup(
     );
   };
   return (name) => {
-    const exact = findByLocalId(outbox, name) ?? findByIdentCely(outbox, name);
+    const sent = findByIdentCely(outbox, name);
+    const exact = findByLocalId(outbox, name) ?? sent;
     if (exact !== undefined) {
       const named = isTyped ? [] : listLocalIds(name, makeIdKey);
       const otherIds = named.filter((localId) => hasNumberNow(localId, name, exact));
+      if (sent !== undefined && sent.uuid !== exact.uuid) otherIds.push(sent.localId);
       return otherIds.length > 0 ? { alike: [exact.localId, ...otherIds] } : exact;
     }
     for (const makeKey of isTyped ? TYPED_KEYS : [makeIdKey]) {
