@@ -39,15 +39,15 @@ import {
 import { normalizeCell, parseColumns } from './columns.ts';
 import { type RowContext, readRow } from './map-row.ts';
 
-/** Parses `element=value`; the value may contain `=`. */
+/** Parses `element=value`, no other comparison; the value may contain `=`. */
 export function parseSettingText(text: string): Setting | Issue {
-  const at = text.indexOf('=');
-  if (at <= 0)
+  const [, name, value] = /^([^=!<>~]+)=(.*)$/s.exec(text) ?? [];
+  if (name === undefined || value === undefined)
     return makeErrorIssue(
       'setting-form',
       msg`"${text}" is not element=value. Write for example depth_cm=35.`,
     );
-  return makeSetting(text.slice(0, at).trim(), text.slice(at + 1).trim());
+  return makeSetting(name.trim(), value.trim());
 }
 
 /** @throws UsageError for another form, an unknown element, or one that is named twice */

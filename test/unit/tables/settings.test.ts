@@ -33,6 +33,8 @@ describe('element=value', () => {
   test.each([
     ['depth', 'setting-form', 'element=value'],
     ['=3', 'setting-form', 'element=value'],
+    ['depth_cm>=3', 'setting-form', 'element=value'],
+    ['depth_cm!=3', 'setting-form', 'element=value'],
     ['dept_cm=3', 'element-unknown', 'Did you mean depth_cm'],
     ['dept=3', 'element-unknown', 'Did you mean depth_cm'],
     ['whatever=3', 'element-unknown', 'hloubka, depth_cm'],
