@@ -35,12 +35,13 @@ type XmlDialect = {
   parsePlace(record: XmlElement): Reading<PointInSystem | undefined>;
   /** Elements of a record between whose children no text may stand. */
   listParts(record: XmlElement): readonly XmlElement[];
-  collectValues(part: RecordElement): Map<string, string>;
+  /** Adds the names of what it does not read to `unread`. */
+  collectValues(part: RecordElement, unread: Set<string>): Map<string, string>;
 };
 
 /**
- * Reads the records of a document as a table. A fault names the record, since its number among
- * hundreds is hard to find on a device.
+ * Reads the records of a document as a table, with one warning that lists what was not read. A
+ * fault names the record, since its number among hundreds is hard to find on a device.
  * @param none error of a document without records
  * @throws XmlSyntaxError where the document is not well-formed; `none` where there are no records
  */
@@ -50,6 +51,7 @@ function readXmlRecords(
   dialect: XmlDialect,
   none: FileError,
 ): Table {
+  const unread = new Set<string>();
   const readRecords = function* (): Generator<ReadRecord> {
     const countLine = makeLineCounter(document);
     let row = 0;
@@ -67,11 +69,21 @@ function readXmlRecords(
       else if (stray !== undefined) {
         const fault = makeUnreadable('stray-text', makeStrayTextMessage(stray));
         yield { row, line: countLine(stray.start), find, ...fault };
-      } else yield { row, line, values: dialect.collectValues(part), point: point.value };
+      } else yield { row, line, values: dialect.collectValues(part, unread), point: point.value };
     }
   };
-  return makeTableOfRecords({ file, unit: dialect.unit }, readRecords, [], none);
+  const table = makeTableOfRecords({ file, unit: dialect.unit }, readRecords, [], none);
+  if (unread.size === 0) return table;
+  const names = [...unread].slice(0, MAX_NAMES).join(', ');
+  const message = msg`Not read: ${names}. What belongs to the finds must be in fields of their own, with texts, numbers or days.`;
+  return {
+    ...table,
+    issues: [...table.issues, makeWarningIssue('table-not-read', message, { file })],
+  };
 }
+
+/** Limit of the names that one warning lists. */
+const MAX_NAMES = 100;
 
 /** Limit for the nodes of a find or waypoint, and of the document around them. */
 const MAX_NODES = 1_000_000;
@@ -128,33 +140,23 @@ const POINTS = new Set(['wpt', 'trkpt', 'rtept']);
  * @throws FileError where there are no waypoints; XmlSyntaxError
  */
 function parseGpx(file: string, document: XmlWalk): Table {
-  const unread = new Set<string>();
-  const dialect: XmlDialect = {
-    unit: 'waypoint',
-    names: POINTS,
-    isRecord: ({ element: { name, namespace }, around }, root) =>
-      name === 'wpt' && namespace === root.namespace && around.length === 1,
-    parsePlace: parsePosition,
-    listParts: (waypoint) => [waypoint],
-    collectValues: ({ element }) => collectWaypointValues(element, unread),
-  };
   const none = new FileError(
     file,
     msg`${file} has no waypoints. Tracks and routes are not finds.`,
     { hint: msg`Mark each find as a waypoint, and export the waypoints.` },
   );
-  const table = readXmlRecords(file, document, dialect, none);
-  if (unread.size === 0) return table;
-  const names = [...unread].slice(0, MAX_NAMES).join(', ');
-  const message = msg`Not read: ${names}. What belongs to the finds must be in fields of their own, with texts, numbers or days.`;
-  return {
-    ...table,
-    issues: [...table.issues, makeWarningIssue('table-not-read', message, { file })],
-  };
+  return readXmlRecords(file, document, WAYPOINTS, none);
 }
 
-/** Limit of the names that one warning lists. */
-const MAX_NAMES = 100;
+const WAYPOINTS: XmlDialect = {
+  unit: 'waypoint',
+  names: POINTS,
+  isRecord: ({ element: { name, namespace }, around }, root) =>
+    name === 'wpt' && namespace === root.namespace && around.length === 1,
+  parsePlace: parsePosition,
+  listParts: (waypoint) => [waypoint],
+  collectValues: ({ element }, unread) => collectWaypointValues(element, unread),
+};
 
 function parsePosition(waypoint: XmlElement): Reading<PointInSystem> {
   const lon = getAttribute(waypoint, 'lon')?.trim() ?? '';
@@ -293,9 +295,25 @@ function isDecimal(text: string): boolean {
 /** `{schema_base}/<x.y>/`; the base differs per deployment. */
 const SERVICE_NAMESPACE = /\/\d+\.\d+\/$/;
 
+/** Elements of a record that only the service makes, or that repeat others. */
+const NOT_OF_CLIENT = new Set([
+  'ident_cely',
+  'igsn',
+  'okres',
+  'geom_updated_at',
+  'geom_sjtsk_updated_at',
+  'chranene_udaje',
+  'katastr',
+  'geom_gml',
+  'geom_sjtsk_gml',
+  'historie',
+  'soubor',
+]);
+
 /**
  * Finds in the service's own form anywhere in a document: an import document, a page of a harvest,
  * a file of harvested records, or the output of `pas export`, which adds local id and photographs.
+ * Unknown, misplaced and repeated elements are not read.
  */
 const FINDS: XmlDialect = {
   unit: 'find',
@@ -307,10 +325,11 @@ const FINDS: XmlDialect = {
       ? makeUnreadable('place-withheld', PLACE_WITHHELD)
       : { value: undefined },
   listParts: (find) => [find, ...find.children, ...(getGuarded(find)?.children ?? [])],
-  collectValues: ({ element, around }) =>
+  collectValues: ({ element, around }, unread) =>
     collectTexts(
       element,
       around.findLast(({ name, namespace }) => namespace === FINDS_NAMESPACE && name === 'find'),
+      unread,
     ),
 };
 
@@ -321,8 +340,13 @@ function getGuarded(find: XmlElement): XmlElement | undefined {
   return getChild(find, 'chranene_udaje');
 }
 
-function collectTexts(find: XmlElement, wrapper: XmlElement | undefined): Map<string, string> {
+function collectTexts(
+  find: XmlElement,
+  wrapper: XmlElement | undefined,
+  unread: Set<string>,
+): Map<string, string> {
   const guarded = getGuarded(find);
+  const others = new Set([...find.children, ...(guarded?.children ?? [])]);
   const values = new Map<string, string>();
   const take = (name: string, text: string | undefined): void => {
     if (text !== undefined && text !== '') values.set(name, text);
@@ -335,9 +359,12 @@ function collectTexts(find: XmlElement, wrapper: XmlElement | undefined): Map<st
   for (const field of FIELDS) {
     const parent = field.parent === undefined ? find : guarded;
     const element = parent === undefined ? undefined : getChild(parent, field.name);
-    if (element !== undefined) take(field.name, getFieldText(field, element));
+    if (element === undefined) continue;
+    others.delete(element);
+    take(field.name, getFieldText(field, element));
   }
   take('photos', getAdded('photos'));
+  for (const { name } of others) if (!NOT_OF_CLIENT.has(name)) unread.add(name);
   return values;
 }
 

@@ -44,6 +44,17 @@ describe('text between the elements of a find in XML', () => {
   });
 });
 
+test('unknown, misplaced and repeated elements of a find are named', async () => {
+  const xml = find(
+    '<svc:okres/><svc:poznamka>a</svc:poznamka><svc:poznamka>b</svc:poznamka><svc:lokalizace>c</svc:lokalizace><svc:poznamky>d</svc:poznamky>',
+  );
+  const { finds, issues } = await readFinds('a.xml', Buffer.from(xml));
+  expect(finds).toMatchObject([{ elements: { poznamka: 'a' } }]);
+  expect(issues.find(({ rule }) => rule === 'table-not-read')).toMatchObject({
+    message: expect.stringContaining('Not read: poznamka, lokalizace, poznamky.'),
+  });
+});
+
 describe('text between the elements of a waypoint', () => {
   test('leaves out that waypoint alone, and is reported with its number and its line', async () => {
     const gpx = `<gpx xmlns="http://www.topografix.com/GPX/1/1">${waypoint('<name>A1</name>')}\n${waypoint('<name>A2</name>\nstříbrná mince <time>2024-06-01T10:00:00Z</time>')}${waypoint('<name>A3</name>')}</gpx>`;
