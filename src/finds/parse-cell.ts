@@ -1,6 +1,6 @@
 import { formatLocalDate } from '../base/clock.ts';
 import { memoize } from '../base/collections.ts';
-import { makeUnreadable, type Reading } from '../base/issue.ts';
+import { makeUnreadable, type Reading, type Unreadable } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
 import { foldName, joinWithOr } from '../base/names.ts';
 import type { TargetState } from './field.ts';
@@ -129,7 +129,7 @@ export function isRealDate(isoDate: string): boolean {
  * Returns both meanings of a number like `1,000`: decimals in Czech, thousands in English.
  * Undefined for any other text.
  */
-export function parseBothReadings(
+function parseBothReadings(
   cell: string,
 ): readonly [decimals: string, thousands: string] | undefined {
   const [, whole, digits = ''] = /^([+-]?[1-9]\d{0,2})[.,](\d{3})$/.exec(cell) ?? [];
@@ -138,33 +138,43 @@ export function parseBothReadings(
 
 /** Centimetres per unit of depth. */
 export const CENTIMETRES = { mm: 0.1, cm: 1, dm: 10, m: 100 } as const;
+export type DepthUnit = keyof typeof CENTIMETRES;
+export const DEPTH_UNITS = Object.keys(CENTIMETRES) as readonly DepthUnit[];
 
 /**
- * Parses a whole number of at most 15 digits; `25,0` is one. Not readable: a unit behind it,
- * other decimals, and `1,000`, which may be 1 or 1000; the message has the meanings.
+ * Parses a depth in whole centimetres, or with its unit: `25`, `25,0 cm`, `0.25 m`. Not readable: a
+ * fraction of a centimetre, and `1,000` in mm or cm, which may be 1 or 1000; the message has the
+ * meanings. In dm and m it has decimals, since no find is a hundred metres deep.
  */
-export function parseInteger(cell: string): Reading<number> {
-  const isPlain = /^[+-]?\d{1,15}([.,]0+)?$/.test(cell) && parseBothReadings(cell) === undefined;
-  if (isPlain) return { value: Number.parseInt(cell, 10) };
-  const depths = joinWithOr(listPossibleDepths(cell));
-  return makeUnreadable(
-    'integer',
-    depths === ''
-      ? msg`"${cell}" is not a whole number. Write digits only, without a unit.`
-      : msg`"${cell}" is not a number of whole centimetres without a unit. Write ${depths}.`,
-  );
+export function parseDepth(cell: string): Reading<number> {
+  const [, digits, named = 'cm'] =
+    /^([+-]?\d{1,15}(?:[.,]\d+)?)\s*(mm|cm|dm|m)?\.?$/i.exec(cell) ?? [];
+  if (digits === undefined)
+    return makeUnreadable(
+      'integer',
+      msg`"${cell}" is not a whole number of centimetres. Write for example 25 cm.`,
+    );
+  const unit = named.toLowerCase() as DepthUnit;
+  const factor = CENTIMETRES[unit];
+  const readings = factor > 1 ? undefined : parseBothReadings(digits);
+  if (readings !== undefined) return makeFractionFault(cell, readings, unit);
+  // Rounding to 12 digits removes the error of the multiplication: 0.285 m are 28.5 cm, not 28.499….
+  const depth = Number((Number(digits.replace(',', '.')) * factor).toPrecision(12));
+  return Number.isInteger(depth)
+    ? { value: depth }
+    : makeFractionFault(cell, [Math.floor(depth), Math.ceil(depth)], 'cm');
 }
 
-/** Lists what a depth may mean in centimetres: a fraction the two nearest whole ones. */
-function listPossibleDepths(cell: string): readonly string[] {
-  const unit = /(?<!\s)\s*(mm|cm|dm|m)\.?$/i.exec(cell);
-  const digits = cell.slice(0, unit?.index);
-  const readings = parseBothReadings(digits);
-  if (readings !== undefined) return readings;
-  if (!/^[+-]?\d{1,15}(?:[.,]\d+)?$/.test(digits)) return [];
-  const factor = CENTIMETRES[(unit?.[1]?.toLowerCase() ?? 'cm') as keyof typeof CENTIMETRES];
-  const depth = Number((Number(digits.replace(',', '.')) * factor).toPrecision(12));
-  return [...new Set([Math.floor(depth), Math.ceil(depth)])].map(String);
+function makeFractionFault(
+  cell: string,
+  depths: readonly (number | string)[],
+  unit: DepthUnit,
+): Unreadable {
+  const advice = joinWithOr(depths.map((depth) => `${depth} ${unit}`));
+  return makeUnreadable(
+    'integer',
+    msg`"${cell}" is not a number of whole centimetres. Write ${advice}.`,
+  );
 }
 
 /** Includes the words of spreadsheets in Czech and German. */

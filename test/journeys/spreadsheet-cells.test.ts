@@ -12,9 +12,9 @@ const home = useVocabularies(mock);
 
 const SET = setFlags('projekt=C-202400101', 'stav=1', 'pristupnost=archeolog', 'geom_system=4326');
 
-/** Styles: 1 a day, 2 five digits, 3 two decimals, 4 a month with its year, 5 a year. */
-const STYLES = `<styleSheet><numFmts><numFmt numFmtId="164" formatCode="00000"/><numFmt numFmtId="165" formatCode="yyyy"/></numFmts><cellStyleXfs><xf/></cellStyleXfs>
-<cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="164"/><xf numFmtId="2"/><xf numFmtId="17"/><xf numFmtId="165"/></cellXfs></styleSheet>`;
+/** Styles: 1 a day, 2 five digits, 3 two decimals, 4 a month with its year, 5 a year, 6 metres. */
+const STYLES = `<styleSheet><numFmts><numFmt numFmtId="164" formatCode="00000"/><numFmt numFmtId="165" formatCode="yyyy"/><numFmt numFmtId="166" formatCode="0&quot; m&quot;"/></numFmts><cellStyleXfs><xf/></cellStyleXfs>
+<cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="164"/><xf numFmtId="2"/><xf numFmtId="17"/><xf numFmtId="165"/><xf numFmtId="166"/></cellXfs></styleSheet>`;
 const styled = (style: number, value: number): WorkbookCell => ({
   xml: `<c r="@" s="${style}"><v>${value}</v></c>`,
 });
@@ -65,6 +65,12 @@ describe('texts are what a cell shows, numbers and days what it stores', () => {
     );
     expect(finds.get('00007')).toMatchObject({ poznamka: '1.50; revize: 1.6.2024' });
     expect(named).toEqual([['cell-date', 3, 'text']]);
+  });
+
+  test('but a depth has the unit of its format', async () => {
+    const bytes = workbook(['local_id', 'hloubka'], ['M-1', styled(6, 2)]);
+    const { finds } = await imported(home.copy(), 'depths.xlsx', bytes);
+    expect(finds.get('M-1')).toMatchObject({ hloubka: 200 });
   });
 
   test('also for registration numbers, own terms and a copy with issues', async () => {

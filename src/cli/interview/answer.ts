@@ -38,7 +38,7 @@ import {
 } from '../../finds/vocabulary/terms.ts';
 import type { PhotographKeeping } from '../../outbox/changes/kept-photographs.ts';
 import type { NewPerson } from '../../outbox/views/outbox-status.ts';
-import { applyColumnRule, type ColumnMap } from '../../tables/columns/column-rule.ts';
+import type { ColumnMap } from '../../tables/columns/column-rule.ts';
 import { parseColumns } from '../../tables/columns/columns.ts';
 import { convertFormRows } from '../../tables/columns/form-return.ts';
 import type { RowContext } from '../../tables/columns/map-row.ts';
@@ -89,10 +89,7 @@ export async function parseAnswer(
     case 'point':
       return parsePointAnswer(text, find, context);
     default: {
-      const value =
-        question.name === 'hloubka' && DEPTH_WITH_UNIT.test(text)
-          ? toCentimetres(text)
-          : text.trim();
+      const value = text.trim();
       const settled = parseSettings(
         [{ name: question.name, givenName: question.name, value }],
         find.localId,
@@ -106,8 +103,7 @@ export async function parseAnswer(
       );
       if ('problem' in answer) return answer;
       const issueLines = settled.issues.map(({ message }) => `! ${message}`);
-      const converted = value === text.trim() ? [] : [`→ ${value} cm`];
-      return { ...answer, remarks: [...converted, ...issueLines, ...answer.remarks] };
+      return { ...answer, remarks: [...issueLines, ...answer.remarks] };
     }
   }
 }
@@ -212,12 +208,6 @@ function judgeAnswer(name: QuestionName, find: Find, context: AnswerContext): An
 
 /** Rules about missing elements. */
 export const ABOUT_ABSENCE: readonly string[] = ['required', 'geometry-required'];
-
-const DEPTH_WITH_UNIT = /\d\s*(?:mm|cm|dm|m)\.?\s*$/i;
-
-function toCentimetres(text: string): string {
-  return applyColumnRule(text, { element: 'hloubka', unit: 'cm' });
-}
 
 function joinIssueMessages(issues: readonly Issue[]): string {
   return issues.map(({ message }) => message).join(' ');

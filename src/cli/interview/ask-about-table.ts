@@ -11,6 +11,7 @@ import {
   isElementName,
 } from '../../finds/fields.ts';
 import type { Find } from '../../finds/find.ts';
+import { DEPTH_UNITS, type DepthUnit } from '../../finds/parse-cell.ts';
 import { formatElement } from '../../outbox/changes/plan-rows.ts';
 import type { AskedRow } from '../../outbox/facts.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
@@ -23,8 +24,6 @@ import {
 } from '../../tables/answer-rows.ts';
 import {
   type ColumnRule,
-  DEPTH_UNITS,
-  type DepthUnit,
   IGNORED,
   JOINED,
   LABELLED,

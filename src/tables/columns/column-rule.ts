@@ -1,7 +1,8 @@
 import { joinFileNames } from '../../base/csv.ts';
+import { isReadable } from '../../base/issue.ts';
 import { foldName } from '../../base/names.ts';
 import { type ColumnName, FIELDS, getField } from '../../finds/fields.ts';
-import { CENTIMETRES, parseBothReadings, parseDateForm } from '../../finds/parse-cell.ts';
+import { DEPTH_UNITS, type DepthUnit, parseDateForm, parseDepth } from '../../finds/parse-cell.ts';
 import {
   detectNameOrder,
   type NameOrder,
@@ -9,8 +10,6 @@ import {
   splitNameByOrder,
 } from '../../finds/person-name.ts';
 
-export const DEPTH_UNITS = ['mm', 'cm', 'dm', 'm'] as const;
-export type DepthUnit = (typeof DEPTH_UNITS)[number];
 /** Placeholder for a unit that a person must choose; a map that contains it is refused. */
 export const OPEN_UNIT = '?';
 
@@ -108,7 +107,7 @@ export function normalizeColumnKey(key: string): string {
 export function applyColumnRule(cell: string, rule: ColumnRule): string {
   const text = replaceText(cell.trim(), rule.values);
   if (text === '') return '';
-  if (rule.unit !== undefined) return toCentimetres(text, rule.unit) ?? text;
+  if (rule.unit !== undefined) return addUnit(text, rule.unit);
   if (rule.date !== undefined) return parseDateForm(text, rule.date) ?? text;
   if (rule.name !== undefined) return reorderName(text, rule.name);
   if (rule.sign === 'minus') return withMinus(text);
@@ -124,28 +123,14 @@ function replaceText(text: string, values: ReadColumn['values']): string {
   return replacement === undefined ? text : replacement[1];
 }
 
-/**
- * Converts a depth to whole centimetres; a unit in the cell overrides the column's. A fraction of a
- * centimetre keeps its text and unit, so that it is reported. `1,000` is ambiguous in mm and
- * cm and stays; in dm and m it has decimals, since no find is a hundred metres deep.
- */
-function toCentimetres(text: string, unit: DepthUnit | typeof OPEN_UNIT): string | undefined {
-  const match = /^([+-]?\d+(?:[.,]\d+)?)\s*(mm|cm|dm|m)?\.?$/i.exec(text);
-  if (match === null) return undefined;
-  const [, digits = '', ownUnit] = match;
-  const measured = (ownUnit?.toLowerCase() as DepthUnit | undefined) ?? unit;
-  if (measured === OPEN_UNIT) return `${text} ${OPEN_UNIT}`;
-  const factor: number = CENTIMETRES[measured];
-  if (factor <= 1 && parseBothReadings(digits) !== undefined) return undefined;
-  // Rounding to 12 digits removes the error of the multiplication: 0.285 m are 28.5 cm, not 28.499….
-  const centimetres = Number((Number(digits.replace(',', '.')) * factor).toPrecision(12));
-  if (Number.isInteger(centimetres)) return String(centimetres);
-  return measured === 'cm' ? undefined : `${digits} ${measured}`;
+/** Adds the unit of the column to a depth without one of its own. */
+function addUnit(text: string, unit: DepthUnit | typeof OPEN_UNIT): string {
+  return /^[+-]?\d+(?:[.,]\d+)?$/.test(text) ? `${text} ${unit}` : text;
 }
 
 /** Tells if a text is a depth that gives whole centimetres: with its own unit, else in `unit`. */
 export function isWholeDepth(text: string, unit: DepthUnit): boolean {
-  return /^[+-]?\d+$/.test(toCentimetres(text, unit) ?? '');
+  return isReadable(parseDepth(addUnit(text, unit)));
 }
 
 /**

@@ -7,6 +7,7 @@ import type { LookupTerm, TermLookupResult } from '../../finds/find.ts';
 import {
   CENTIMETRES,
   DAY_NUMBER,
+  type DepthUnit,
   parseBoolean,
   parseDateCell,
   parseDateForm,
@@ -18,7 +19,6 @@ import { parseDecimal } from '../../finds/place/geometry.ts';
 import { parsePosition } from '../../finds/place/read-position.ts';
 import type { Table } from '../table.ts';
 import {
-  type DepthUnit,
   findUnitOfHeader,
   isWholeDepth,
   makeColumnKeys,

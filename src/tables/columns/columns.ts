@@ -325,10 +325,15 @@ export function normalizeCell(name: ColumnName, text: string): string {
 
 /**
  * Returns the trimmed text of a cell for a column. Numbers, coordinates, days and truth values are
- * read as stored; texts, terms and names as displayed, such as `00012` or `12.10`.
+ * read as stored, a depth with a unit that only its format shows; texts, terms and names as
+ * displayed, such as `00012` or `12.10`.
  */
 export function getTrimmedCell(row: RowCells, index: number, name: ColumnName): string {
-  return (isReadAsStored(name) ? (row.cells[index] ?? '') : getDisplayedText(row, index)).trim();
+  const shown = getDisplayedText(row, index).trim();
+  const stored = row.cells[index]?.trim() ?? '';
+  if (!isReadAsStored(name) || stored === shown) return shown;
+  const [unit = ''] = /[cdm]?m$/i.exec(shown) ?? [];
+  return name === 'hloubka' ? stored + unit : stored;
 }
 
 /** Makes the error that a table has none of the named columns, with those that it has. */

@@ -26,7 +26,7 @@ import {
   isConfirmedDate,
   parseBoolean,
   parseDateCell,
-  parseInteger,
+  parseDepth,
   parseTargetState,
 } from '../../finds/parse-cell.ts';
 import type { PositionChange } from '../../finds/place/geometry.ts';
@@ -241,7 +241,7 @@ function parseElement(
       // XML has one kind of line break, and a text must not change on its way through a document.
       return { value: cell.replace(/\r\n?/g, '\n') };
     case 'integer':
-      return parseInteger(cell);
+      return parseDepth(cell);
     case 'date':
       return parseDateCell(cell);
     case 'boolean':

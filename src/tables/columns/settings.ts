@@ -20,14 +20,13 @@ import {
   isPointColumn,
   POINT_ELEMENTS,
 } from '../../finds/fields.ts';
-import { DAY_NUMBER, isDateForm } from '../../finds/parse-cell.ts';
+import { DAY_NUMBER, DEPTH_UNITS, isDateForm } from '../../finds/parse-cell.ts';
 import { NAME_ORDERS } from '../../finds/person-name.ts';
 import { makeReferenceResolver } from '../../finds/resolve-references.ts';
 import type { Table, TableRow } from '../table.ts';
 import {
   type ColumnMap,
   type ColumnRule,
-  DEPTH_UNITS,
   IGNORED,
   JOINED,
   LABELLED,

@@ -4,8 +4,8 @@ import {
   isRealDate,
   parseBoolean,
   parseDateCell,
+  parseDepth,
   parseGeomSystem,
-  parseInteger,
   parseTargetState,
 } from '../../../src/finds/parse-cell.ts';
 
@@ -81,7 +81,7 @@ describe('dates', () => {
   });
 });
 
-describe('whole numbers', () => {
+describe('depths', () => {
   test.each([
     ['25', 25],
     ['0', 0],
@@ -92,36 +92,36 @@ describe('whole numbers', () => {
     ['0,000', 0],
     ['1000,000', 1000],
     ['25,0000', 25],
+    ['25 cm', 25],
+    ['2 M', 200],
+    ['0.29 m', 29],
+    ['1,250 m', 125],
+    ['350mm', 35],
+    ['3 dm.', 30],
   ])('%s is %d', (cell, value) => {
-    expect(parseInteger(cell)).toEqual({ value });
+    expect(parseDepth(cell)).toEqual({ value });
   });
 
   test.each([
-    ['1,000', '1 or 1000'],
-    ['2.000', '2 or 2000'],
-    ['-1.000', '-1 or -1000'],
-    ['125,000', '125 or 125000'],
-    ['1,500', '1.5 or 1500'],
-    ['1.250 cm', '1.25 or 1250'],
+    ['1,000', '1 cm or 1000 cm'],
+    ['-1.000', '-1 cm or -1000 cm'],
+    ['1,500', '1.5 cm or 1500 cm'],
+    ['1.250 mm', '1.25 mm or 1250 mm'],
   ])('%s is ambiguous, and both readings are given', (cell, readings) => {
-    expect(getProblem(parseInteger(cell))).toContain(`Write ${readings}.`);
+    expect(getProblem(parseDepth(cell))).toContain(`Write ${readings}.`);
   });
 
   test.each([
-    ['12,5', 'whole centimetres without a unit. Write 12 or 13.'],
-    ['1,5', 'whole centimetres'],
+    ['12,5', 'whole centimetres. Write 12 cm or 13 cm.'],
     ['0,500', 'whole centimetres'],
-    ['25 cm', 'without a unit. Write 25.'],
-    ['2 m', 'Write 200.'],
-    ['1,5 m', 'Write 150.'],
-    ['350 mm', 'Write 35.'],
-    ['3 dm', 'Write 30.'],
-    ['35 mm', 'Write 3 or 4.'],
-    ['0x19', 'digits only'],
-    ['1e2', 'digits only'],
-    ['9'.repeat(20), 'digits only'],
+    ['0.285 m', 'Write 28 cm or 29 cm.'],
+    ['35 mm', 'Write 3 cm or 4 cm.'],
+    ['0x19', '25 cm'],
+    ['1e2', '25 cm'],
+    ['0,3–0,5 m', '25 cm'],
+    ['9'.repeat(20), '25 cm'],
   ])('%s is not read', (cell, advice) => {
-    expect(getProblem(parseInteger(cell))).toContain(advice);
+    expect(getProblem(parseDepth(cell))).toContain(advice);
   });
 });
 

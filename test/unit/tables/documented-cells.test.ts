@@ -198,8 +198,8 @@ const CASES: Readonly<Record<string, () => Promise<void> | void>> = {
   },
   'a depth with a fraction': async () => {
     for (const [text, wholes] of [
-      ['12,5', '12 or 13'],
-      ['0.5', '0 or 1'],
+      ['12,5', '12 cm or 13 cm'],
+      ['0.5', '0 cm or 1 cm'],
     ] as const) {
       const { finds, issues } = await readFinds(
         'a.csv',

@@ -224,8 +224,8 @@ describe('the unit of depths', () => {
       '3 mm',
       '0,4 cm',
       '125 mm',
-      '20',
-      '0',
+      '200 mm',
+      '0 mm',
     ]);
   });
 });
