@@ -117,26 +117,24 @@ function describeFirst(text: string, pattern: RegExp): Message | undefined {
   return before === undefined ? msg`${name} at the beginning` : msg`${name} after ${before}`;
 }
 
-/** Cyrillic and Greek letters, and the Latin ones that they look like. */
-const FOREIGN = 'АВЕЅІЈКМНОРСТУХасеорхуѕіјΑΒΕΖΗΙΚΜΝΟΡΤΥΧον';
-const LATIN = 'ABESIJKMHOPCTYXaceopxysijABEZHIKMNOPTYXov';
-
-function makeLookKey(text: string): string {
-  const visible = normalizeId([...text].filter((each) => !INVISIBLE_CHARACTER.test(each)).join(''));
-  return visible.replace(/[^\u0000-\u007f]/g, (each) => LATIN[FOREIGN.indexOf(each)] ?? each);
-}
-
-/** Adds to a message about two texts where they differ, if they look the same. */
+/**
+ * Adds to a message about two texts where they first differ, if a person would not see it: one of
+ * the two characters is invisible, or looks like another one.
+ */
 export function withHiddenDifference(message: Message, one: string, other: string): Message {
-  if (one === other || makeLookKey(one) !== makeLookKey(other)) return message;
   const first = [...one];
   const second = [...other];
-  const index = first.findIndex((character, at) => character !== second[at]);
-  const at = index === -1 ? first.length : index;
-  const here = describeCharacter(first[at]);
-  const there = describeCharacter(second[at]);
-  const position = at + 1;
-  return msg`${message} They look the same, but differ in character ${position}: ${here} and ${there}.`;
+  const at = first.findIndex((character, index) => character !== second[index]);
+  const index = at === -1 ? first.length : at;
+  if (!isDeceptive(first[index]) && !isDeceptive(second[index])) return message;
+  const here = describeCharacter(first[index]);
+  const there = describeCharacter(second[index]);
+  const position = index + 1;
+  return msg`${message} The texts differ in character ${position}: ${here} and ${there}.`;
+}
+
+function isDeceptive(character = ''): boolean {
+  return INVISIBLE_CHARACTER.test(character) || LOOKALIKE.test(character);
 }
 
 function describeCharacter(character: string | undefined): Message {
@@ -183,52 +181,32 @@ type HtmlText = {
  */
 const LOOKS_LIKE_HTML =
   /<(?:\/[a-z]+\d?\s*>|!--|!\[CDATA\[|(?:br|hr|img|p|div|table|html|body|font|span)\b[^<]{0,2000}>)/i;
-const BREAKS = /^\/?(?:br|hr|p|div|tr|table|li|ul|ol|h[1-6])\b/i;
-const CELL = /^\/?t[dh]\b/i;
-/** Elements whose content is not visible text. */
-const HIDDEN = /^(?:script|style|head|title)\b/i;
+/** Comments, and elements whose content is not visible text. */
+const HIDDEN = /<!--[\s\S]*?(?:-->|$)|<(script|style|head|title)\b[\s\S]*?(?:<\/\1\b[^<>]*>?|$)/gi;
+const TAG = /<[a-z/!?][^<>]*>/gi;
+const BREAK = /^<\/?(?:br|hr|p|div|tr|table|li|ul|ol|h[1-6])\b/i;
+const CELL = /^<\/?t[dh]\b/i;
+const PICTURE = /<img\s[^<>]*?\bsrc\s*=\s*(?:"([^"<>]*)"|'([^'<>]*)'|([^\s"'<>]+))[^<>]*>/gi;
 
 /** Extracts the visible text and the sources of pictures; a text without HTML stays as it is. */
 export function parseHtml(source: string): HtmlText {
   if (!LOOKS_LIKE_HTML.test(source)) return { text: source, pictures: [] };
-  const pieces: string[] = [];
-  const pictures = new Set<string>();
-  const lower = source.toLowerCase();
-  let at = 0;
-  while (at < source.length) {
-    const open = source.indexOf('<', at);
-    pieces.push(source.slice(at, open === -1 ? undefined : open));
-    if (open === -1) break;
-    const isComment = source.startsWith('<!--', open);
-    const close = source.indexOf(isComment ? '-->' : '>', open);
-    if (close === -1) {
-      if (!isComment) pieces.push(source.slice(open));
-      break;
-    }
-    const tag = source.slice(open + 1, close);
-    at = close + (isComment ? 3 : 1);
-    if (isComment) continue;
-    const hidden = HIDDEN.exec(tag)?.[0];
-    if (hidden !== undefined) at = findEndOfMark(lower, `</${hidden.toLowerCase()}`, at);
-    if (BREAKS.test(tag)) pieces.push('\n');
-    else if (CELL.test(tag)) pieces.push(' ');
-    const picture = /^img\s/i.test(tag) ? getAttributeText(tag, 'src') : undefined;
-    if (picture !== undefined) pictures.add(withCharacters(picture).trim());
-  }
-  const lines = withCharacters(pieces.join('').replace(/(?<![ \t\r\f])[ \t\r\f]*\n\s*/g, '\n'))
+  const visible = source.replace(HIDDEN, '');
+  const pictures = Array.from(visible.matchAll(PICTURE), ([, quoted, single, bare = '']) =>
+    withCharacters(quoted ?? single ?? bare).trim(),
+  );
+  const lines = withCharacters(visible.replace(TAG, getGap))
     .split('\n')
     .map((line) => line.replace(/[ \t\u00a0]+/g, ' ').trim());
-  return { text: lines.filter((line) => line !== '').join('\n'), pictures: [...pictures] };
+  return {
+    text: lines.filter((line) => line !== '').join('\n'),
+    pictures: [...new Set(pictures)],
+  };
 }
 
-function findEndOfMark(source: string, mark: string, from: number): number {
-  const at = source.indexOf(mark, from);
-  return at === -1 ? source.length : at;
-}
-
-function getAttributeText(tag: string, name: string): string | undefined {
-  const match = new RegExp(`\\s${name}\\s*=\\s*(?:"([^"]*)"|'([^']*)'|([^\\s"']+))`, 'i').exec(tag);
-  return match?.[1] ?? match?.[2] ?? match?.[3];
+function getGap(tag: string): string {
+  if (BREAK.test(tag)) return '\n';
+  return CELL.test(tag) ? ' ' : '';
 }
 
 const CHARACTERS: Readonly<Record<string, string>> = {

@@ -5,20 +5,12 @@ import { type Message, msg } from './message.ts';
  * "datum_nalezu".
  */
 export function foldName(text: string): string {
-  return text
-    .normalize('NFD')
-    .replace(/\p{Mn}/gu, '')
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]+/gu, '_')
-    .replace(/^_+|_+$/g, '');
+  return splitWords(foldForSearch(text)).join('_');
 }
 
 /** Returns the folded words of a person's name: `Ľubomír  d'Este` becomes `lubomir`, `deste`. */
 export function splitNameWords(text: string): string[] {
-  const folded = foldName(text.normalize('NFKC').replace(/['’ʼ`]/g, ''))
-    .replaceAll('ł', 'l')
-    .replaceAll('ß', 'ss');
-  return folded === '' ? [] : folded.split('_');
+  return splitWords(foldForSearch(text.replace(/['’ʼ`]/g, '')));
 }
 
 /** Returns the key of a person's name, independent of case, accents, punctuation and word order. */
@@ -164,17 +156,10 @@ export function splitTrigrams(word: string): string[] {
   ];
 }
 
-const MAX_TYPING_ERRORS = 2;
-
 /** Returns a set whose name, or its part behind the colon, is similar to the typed text. */
 export function findNearestSet(sets: readonly string[], typed: string): string | undefined {
   const getOwnPart = (set: string): string => set.slice(set.indexOf(':') + 1);
-  const ownText = getOwnPart(typed).toLowerCase();
-  return sets
-    .map((set) => ({
-      set,
-      errors: computeEditDistance(ownText, getOwnPart(set), MAX_TYPING_ERRORS),
-    }))
-    .filter(({ errors }) => errors <= MAX_TYPING_ERRORS)
-    .sort((one, other) => one.errors - other.errors)[0]?.set;
+  const byOwnPart = new Map(sets.map((set) => [getOwnPart(set), set]));
+  const [nearest] = findNearestNames(getOwnPart(typed).toLowerCase(), [...byOwnPart.keys()]);
+  return nearest === undefined ? undefined : byOwnPart.get(nearest);
 }

@@ -55,15 +55,11 @@ const HOUR_MS = 60 * MINUTE_MS;
 export const RETRY_POLICY = {
   /**
    * Backoff of one entry by its consecutive failures: it doubles, and from `slowAfter` failures on
-   * it is in minutes.
+   * it is that of `slow`.
    */
-  entry: {
-    minMs: SECOND_MS,
-    maxMs: 30 * SECOND_MS,
-    slowAfter: 8,
-    slowMinMs: 5 * MINUTE_MS,
-    slowMaxMs: HOUR_MS,
-  },
+  entry: { minMs: SECOND_MS, maxMs: 30 * SECOND_MS, slowAfter: 8 },
+  /** Backoff of an entry that a quick repeat would not help. */
+  slow: { minMs: 5 * MINUTE_MS, maxMs: HOUR_MS },
   /** Repeats of an import that was refused beside another import of its project. */
   collision: { maxRepeats: 4 },
   /** New tokens for one entry. */
@@ -102,23 +98,16 @@ export const RETRY_POLICY = {
 
 /** Returns the backoff of an entry after so many consecutive failures, in milliseconds. */
 export function computeEntryBackoffMs(failures: number): number {
-  const { minMs, maxMs, slowAfter } = RETRY_POLICY.entry;
-  return failures < slowAfter
-    ? Math.min(minMs * 2 ** (failures - 1), maxMs)
-    : computeSlowBackoffMs(failures - slowAfter + 1);
+  const { entry, slow } = RETRY_POLICY;
+  return failures < entry.slowAfter
+    ? computeBackoffMs(entry, failures)
+    : computeBackoffMs(slow, failures - entry.slowAfter + 1);
 }
 
-/** Returns the backoff in milliseconds of an entry that a quick repeat would not help. */
-export function computeSlowBackoffMs(failures: number): number {
-  const { slowMinMs, slowMaxMs } = RETRY_POLICY.entry;
-  return Math.min(slowMinMs * 2 ** (failures - 1), slowMaxMs);
-}
-
-/**
- * Returns the backoff of all entries after so many consecutive connection failures, in
- * milliseconds.
- */
-export function computeConnectionBackoffMs(failures: number): number {
-  const { minMs, maxMs } = RETRY_POLICY.connection;
+/** Returns the backoff after so many consecutive failures, in milliseconds: it doubles. */
+export function computeBackoffMs(
+  { minMs, maxMs }: { readonly minMs: number; readonly maxMs: number },
+  failures: number,
+): number {
   return Math.min(minMs * 2 ** (failures - 1), maxMs);
 }

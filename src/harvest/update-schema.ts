@@ -103,9 +103,12 @@ export async function updateSchema(options: UpdateSchemaOptions): Promise<Schema
   const charset = /;\s*charset\s*=\s*"?([\w.-]+)/i.exec(headers['content-type'] ?? '')?.[1];
   const problem = await findSchemaProblem({ url, bytes: body }, profile, charset);
   if (problem !== undefined) throw makeUnusableError(url, problem);
-  storeKeptFile(folder, `${profile.prefix}.xsd`, url, body, clock.now());
+  const isSame = before?.bytes.equals(body) === true;
+  const now = clock.now();
+  const fetchedAtMs = isSame ? before.fetchedAtMs : now;
+  storeKeptFile(folder, { url, bytes: body, fetchedAtMs, checkedAtMs: now });
   if (before === undefined) return 'fetched';
-  return before.bytes.equals(body) ? 'unchanged' : 'updated';
+  return isSame ? 'unchanged' : 'updated';
 }
 
 /** Returns the stored schema; undefined where it is damaged, so that it is replaced. */

@@ -15,7 +15,7 @@ import {
 import {
   assertUndamaged,
   copyDatabase,
-  findDamage,
+  isSoundFile,
   makeBackupPath,
 } from '../base/disk/database-file.ts';
 import { DatabaseError, FileError, isDamaged, isSound } from '../base/errors.ts';
@@ -280,7 +280,7 @@ const TRUTH = ['header', 'account', 'accepted_people', 'intents', 'facts'] as co
 
 /** Tells if SQLite finds no damage in the file, and its tables are those of an outbox. */
 function isSoundOutboxFile(path: string): boolean {
-  return isSound(() => findDamage(path, 1).length === 0 && readSchema(path) === makeSchema());
+  return isSoundFile(path) && isSound(() => readSchema(path) === makeSchema());
 }
 
 const SCHEMA = 'select sql from sqlite_schema where sql is not null order by name';

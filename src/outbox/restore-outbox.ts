@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import {
   isDatabase,
-  isUnusable,
+  isSoundFile,
   makeBackupPath,
   removeDatabase,
   replaceDatabaseFile,
@@ -172,7 +172,7 @@ function replaceOutbox(
   makeFolder(folder);
   const aside = makeBackupPath(join(folder, 'outbox-replaced'), clock.now());
   const isThere = existsSync(outboxFile);
-  const present = isThere && !isUnusable(outboxFile) ? openUnlessDamaged(open) : undefined;
+  const present = isThere && isSoundFile(outboxFile) ? openUnlessDamaged(open) : undefined;
   if (present === undefined) {
     if (isThere && !replace) throw makeDamagedPresentError(outboxFile);
     replaceDatabaseFile(outboxFile, draft, aside);

@@ -159,7 +159,7 @@ function openRounds(push: PushContext): () => Promise<PushResult> {
   };
   return async () => {
     recover();
-    clearImplausibleBackoff(outbox, RETRY_POLICY.entry.slowMaxMs);
+    clearImplausibleBackoff(outbox, RETRY_POLICY.slow.maxMs);
     // Without an entry to send, or a question to answer, no request is needed.
     if (countToSend(push) === 0 && listMeantHeld(push).length === 0) return NOTHING_SENT;
     if (!(await admission.admitAll())) return { ...NOTHING_SENT, stopCause: NEW_PEOPLE };

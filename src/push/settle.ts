@@ -2,9 +2,8 @@ import { asWallMs, type MonotonicMs, type WallMs } from '../base/clock.ts';
 import { type Issue, makeErrorIssue } from '../base/issue.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
 import {
-  computeConnectionBackoffMs,
+  computeBackoffMs,
   computeEntryBackoffMs,
-  computeSlowBackoffMs,
   OUTCOMES,
   RETRY_POLICY,
 } from '../base/outcomes.ts';
@@ -207,7 +206,7 @@ function settleByOutcome(state: PushState, facts: SettlementInput): SettledOutco
       return settleUndetailedRefusal(state, facts, outcome.detail);
     case 'refused-by-intermediary': {
       const reason = msg`refused by a proxy between pas and the service: ${outcome.detail}`;
-      const notBeforeAt = now + computeSlowBackoffMs(facts.failuresBefore + 1);
+      const notBeforeAt = now + computeBackoffMs(RETRY_POLICY.slow, facts.failuresBefore + 1);
       return { settlement: requeue(facts, reason, notBeforeAt) };
     }
     case 'forbidden':
@@ -227,7 +226,9 @@ function settleByOutcome(state: PushState, facts: SettlementInput): SettledOutco
     case 'not-delivered':
       return {
         settlement: requeue(facts, msg`the request did not reach the service (${outcome.detail})`),
-        changes: { backoffUntil: asWallMs(now + computeConnectionBackoffMs(state.failures)) },
+        changes: {
+          backoffUntil: asWallMs(now + computeBackoffMs(RETRY_POLICY.connection, state.failures)),
+        },
       };
     case 'cut':
       return {

@@ -94,8 +94,8 @@ describe.each([
     const { code: ended, stderr } = run('pas.js', ...INIT);
     expect(stderr).toMatch(
       code === undefined
-        ? /^pas: SQLite cannot be loaded by .+[^:]\n {5}Install scripts were blocked .+npm rebuild/
-        : /^pas: SQLite cannot be loaded by Node v\S+ on \S+: .+[^:]\n {5}(npm could|Reinstall) .+ the archive/,
+        ? /^pas: SQLite cannot be loaded by .+[^:]\n {5}npm has not made it: install scripts were blocked .+npm rebuild/
+        : /^pas: SQLite cannot be loaded by Node v\S+ on \S+: .+[^:]\n {5}(npm has|Reinstall) .+ the archive/,
     );
     expect(stderr).not.toContain('bug in pas');
     expect(stderr.trim().split('\n')).toHaveLength(2);

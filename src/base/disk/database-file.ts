@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { DatabaseError, getErrorCode } from '../errors.ts';
+import { DatabaseError, getErrorCode, isSound } from '../errors.ts';
 import { t } from '../language.ts';
 import { msg } from '../message.ts';
 import { runChildScript } from '../own-files.ts';
@@ -248,21 +248,12 @@ export function isDatabase(path: string): boolean {
 }
 
 /**
- * Tells if SQLite cannot use an existing file.
- * @throws DatabaseError when the file cannot be read at all
+ * Tells if SQLite finds no damage in a file.
+ * @throws DatabaseError when it cannot be read at all
  */
-export function isUnusable(path: string): boolean {
-  if (!existsSync(path)) return false;
-  try {
-    return findDamage(path, 1).length > 0;
-  } catch (thrown) {
-    if (thrown instanceof DatabaseError && NO_DATABASE.test(getErrorCode(thrown.cause)))
-      return true;
-    throw thrown;
-  }
+export function isSoundFile(path: string): boolean {
+  return isSound(() => findDamage(path, 1).length === 0);
 }
-
-const NO_DATABASE = /^SQLITE_(CORRUPT|NOTADB)/;
 
 /** Files that SQLite keeps beside a database. */
 const SIDECAR_SUFFIXES = ['-wal', '-shm', '-journal'] as const;

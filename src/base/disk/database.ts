@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statfsSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, statfsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import type Sqlite from 'better-sqlite3';
@@ -7,30 +7,9 @@ import { t } from '../language.ts';
 import { cmd, type Message, msg } from '../message.ts';
 import { makeFolder } from './folder.ts';
 
-/**
- * Chooses what to do where SQLite cannot be loaded.
- * @param isReadyMade for a Node that needs nothing compiled
- */
-function chooseSqliteRemedy(isReadyMade: boolean): Message {
-  if (isReadyMade)
-    return msg`Reinstall pas with this Node, and with optional dependencies (without --omit=optional); or use the archive, which contains all that pas needs.`;
-  return isBuildSkipped()
-    ? msg`Install scripts were blocked (ignore-scripts), so npm has not made it. Run \`npm rebuild better-sqlite3-12 --ignore-scripts=false\` where pas is installed, or reinstall pas with Node 22.14 or newer, which needs no scripts, or use the archive.`
-    : msg`npm could neither download it (no network, or a proxy) nor compile it (no C++ compiler, make or Python), so it left it out. Reinstall pas with Node 22.14 or newer, where nothing is compiled, or with a network or a compiler, or use the archive.`;
-}
-
-/**
- * Tells if SQLite for Node 20 is installed, but its install script has not run: npm removes an
- * optional package whose script failed.
- */
-function isBuildSkipped(): boolean {
-  try {
-    const manifest = createRequire(import.meta.url).resolve('better-sqlite3-12/package.json');
-    return !existsSync(join(dirname(manifest), 'build'));
-  } catch {
-    return false;
-  }
-}
+/** For a Node that needs nothing compiled. */
+const REINSTALL = msg`Reinstall pas with this Node, and with optional dependencies (without --omit=optional); or use the archive, which contains all that pas needs.`;
+const COMPILE = msg`npm has not made it: install scripts were blocked (ignore-scripts), or it could neither download nor compile it. Run \`npm rebuild better-sqlite3-12 --ignore-scripts=false\` where pas is installed, or reinstall pas with Node 22.14 or newer, where nothing is compiled, or use the archive.`;
 
 type ColumnGuard<T> = (value: unknown) => value is T;
 type Columns = Readonly<Record<string, ColumnGuard<unknown>>>;
@@ -151,7 +130,7 @@ function makeNotLoadedError(isReadyMade: boolean, thrown: unknown): DatabaseErro
   const why = dropSearchedPaths(getErrorMessage(thrown));
   return new DatabaseError(
     msg`SQLite cannot be loaded by Node ${version} on ${platform}-${arch}: ${why}`,
-    { cause: thrown, hint: chooseSqliteRemedy(isReadyMade) },
+    { cause: thrown, hint: isReadyMade ? REINSTALL : COMPILE },
   );
 }
 
@@ -322,11 +301,9 @@ export function toDatabaseError(path: string, thrown: unknown): unknown {
     /^SQLITE_(?:CANTOPEN|IOERR)/.test(errorCode) && isFull(dirname(path))
       ? 'SQLITE_FULL'
       : errorCode;
-  const reason = REASONS.find(([codes]) => codes.some((prefix) => code.startsWith(prefix)));
-  if (reason === undefined) return thrown;
-  const [, words, hint] = reason;
-  const passing = PASSING.some((prefix) => code.startsWith(prefix));
-  const damaged = DAMAGE.test(code);
+  const failure = FAILURES.find(({ codes }) => codes.some((prefix) => code.startsWith(prefix)));
+  if (failure === undefined) return thrown;
+  const { words, hint, passing, damaged } = failure;
   return new DatabaseError(`${path}: ${words} (${getErrorMessage(thrown)}).`, {
     cause: thrown,
     hint,
@@ -348,88 +325,86 @@ function isFull(folder: string): boolean {
   }
 }
 
-const DAMAGE = /^SQLITE_(CORRUPT|NOTADB)/;
-
-const PASSING: readonly string[] = [
-  'SQLITE_FULL',
-  'SQLITE_IOERR_SHMSIZE',
-  'ENOSPC',
-  'EDQUOT',
-  'EFBIG',
-  'SQLITE_BUSY',
-];
-
 const CHECK_FOLDER = msg`Check the permissions of the data folder, or set PAS_HOME to another folder.`;
 
+type Failure = {
+  /** Beginnings of the codes of SQLite and the system. */
+  readonly codes: readonly string[];
+  readonly words: Message;
+  readonly hint: Message;
+  readonly passing?: true;
+  readonly damaged?: true;
+};
+
 /** The first that holds. */
-const REASONS: readonly (readonly [codes: readonly string[], words: Message, hint: Message])[] = [
-  [
+const FAILURES: readonly Failure[] = [
+  {
     // SHMSIZE: the shared memory file could not be enlarged.
-    ['SQLITE_FULL', 'ENOSPC', 'SQLITE_IOERR_SHMSIZE', 'EDQUOT'],
-    msg`the disk is full`,
-    msg`Free some space and run the command again; what was committed before is safe.`,
-  ],
-  [
-    ['EFBIG'],
-    msg`the file has reached the limit of its size`,
-    msg`Choose another place, or raise the limit of file sizes.`,
-  ],
-  [['EROFS'], msg`the disk is read-only`, CHECK_FOLDER],
-  [['EACCES', 'EPERM'], msg`permission denied`, CHECK_FOLDER],
-  [['ENOTDIR', 'EEXIST'], msg`a part of the path is not a folder`, msg`Set PAS_HOME to a folder.`],
-  [
-    ['SQLITE_BUSY'],
-    msg`another program is writing to the database`,
-    msg`Wait until it is done and run the command again.`,
-  ],
-  [['SQLITE_CORRUPT'], msg`the database is damaged`, DAMAGE_HINT],
-  [
-    ['SQLITE_NOTADB'],
-    msg`the file is not a database`,
-    msg`Move the file away if it does not belong to pas.`,
-  ],
-  [
-    ['SQLITE_READONLY', 'SQLITE_CANTOPEN'],
-    msg`the database cannot be opened or written`,
-    CHECK_FOLDER,
-  ],
-  [
-    ['SQLITE_IOERR', 'EIO', 'ENODEV', 'ENXIO', 'ESTALE'],
-    msg`the disk reported an error`,
-    msg`Check the disk or the network drive, then run the command again.`,
-  ],
+    codes: ['SQLITE_FULL', 'ENOSPC', 'SQLITE_IOERR_SHMSIZE', 'EDQUOT'],
+    words: msg`the disk is full`,
+    hint: msg`Free some space and run the command again; what was committed before is safe.`,
+    passing: true,
+  },
+  {
+    codes: ['EFBIG'],
+    words: msg`the file has reached the limit of its size`,
+    hint: msg`Choose another place, or raise the limit of file sizes.`,
+    passing: true,
+  },
+  { codes: ['EROFS'], words: msg`the disk is read-only`, hint: CHECK_FOLDER },
+  { codes: ['EACCES', 'EPERM'], words: msg`permission denied`, hint: CHECK_FOLDER },
+  {
+    codes: ['ENOTDIR', 'EEXIST'],
+    words: msg`a part of the path is not a folder`,
+    hint: msg`Set PAS_HOME to a folder.`,
+  },
+  {
+    codes: ['SQLITE_BUSY'],
+    words: msg`another program is writing to the database`,
+    hint: msg`Wait until it is done and run the command again.`,
+    passing: true,
+  },
+  {
+    codes: ['SQLITE_CORRUPT'],
+    words: msg`the database is damaged`,
+    hint: DAMAGE_HINT,
+    damaged: true,
+  },
+  {
+    codes: ['SQLITE_NOTADB'],
+    words: msg`the file is not a database`,
+    hint: msg`Move the file away if it does not belong to pas.`,
+    damaged: true,
+  },
+  {
+    codes: ['SQLITE_READONLY', 'SQLITE_CANTOPEN'],
+    words: msg`the database cannot be opened or written`,
+    hint: CHECK_FOLDER,
+  },
+  {
+    codes: ['SQLITE_IOERR', 'EIO', 'ENODEV', 'ENXIO', 'ESTALE'],
+    words: msg`the disk reported an error`,
+    hint: msg`Check the disk or the network drive, then run the command again.`,
+  },
 ];
 
 /**
- * Opens a dispensable file, or recreates it.
- * @param prepare creates the tables, and fails where they differ
+ * Opens a database as {@link openDatabase}, and closes it again where it cannot be prepared.
+ * @param prepare makes the tables, or settings
+ * @throws DatabaseError for errors of SQLite in `prepare`; its other errors unchanged
  */
-export function openReplaceable(
+export function openPrepared(
   path: string,
-  synchronous: OpenOptions['synchronous'],
+  options: OpenOptions,
   prepare: (database: Database) => void,
 ): Database {
-  const open = (): Database => {
-    const database = openDatabase(path, { synchronous });
-    try {
-      convertDatabaseErrors(path, () => prepare(database));
-    } catch (thrown) {
-      database.close();
-      throw thrown;
-    }
-    return database;
-  };
+  const database = openDatabase(path, options);
   try {
-    return open();
+    convertDatabaseErrors(path, () => prepare(database));
+    return database;
   } catch (thrown) {
-    if (
-      !/^SQLITE_(CORRUPT|NOTADB|ERROR)/.test(
-        getErrorCode(thrown instanceof DatabaseError ? thrown.cause : thrown),
-      )
-    )
-      throw thrown;
-    for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
-    return open();
+    database.close();
+    throw thrown;
   }
 }
 

@@ -1,6 +1,7 @@
 import { hash, randomUUID } from 'node:crypto';
 import {
   closeSync,
+  existsSync,
   fsyncSync,
   openSync,
   readdirSync,
@@ -10,12 +11,12 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { ConfigError, DatabaseError, getErrorCode } from '../errors.ts';
 import { t } from '../language.ts';
 import { cmd } from '../message.ts';
-import { toDatabaseError } from './database.ts';
-import { flushFolder, makeFolder, renameOver } from './folder.ts';
+import { createRowGuard, type GuardedType, isNumber, isText, toDatabaseError } from './database.ts';
+import { flushFolder, listNamesInFolder, makeFolder, renameOver } from './folder.ts';
 
 /**
  * Returns an unpredictable name for a temporary file, which no other process or link can have. It
@@ -148,7 +149,13 @@ export type KeptFile = {
   readonly checkedAtMs: number;
 };
 
-type Card = { file: string; url: string; sha512: string; fetched_at: string; checked_at: string };
+const isCard = createRowGuard({
+  url: isText,
+  sha512Hex: isText,
+  fetchedAtMs: isNumber,
+  checkedAtMs: isNumber,
+});
+type Card = GuardedType<typeof isCard>;
 
 const CARD = 'current.json';
 
@@ -159,95 +166,56 @@ const CARD = 'current.json';
 export function readKeptFile(folder: string): KeptFile | undefined {
   const card = readCard(folder);
   if (card === undefined) return undefined;
-  const path = join(folder, card.file);
+  const path = getKeptPath(folder, card);
   const bytes = readOrUndefined(path);
-  if (bytes === undefined || hashSha512(bytes) !== card.sha512) {
-    throw makeDamagedError(path);
-  }
-  return {
-    path,
-    url: card.url,
-    bytes,
-    sha512Hex: card.sha512,
-    fetchedAtMs: Date.parse(card.fetched_at),
-    checkedAtMs: Date.parse(card.checked_at),
-  };
+  if (bytes === undefined || hashSha512(bytes) !== card.sha512Hex) throw makeDamagedError(path);
+  return { ...card, path, bytes };
 }
 
 /**
- * Stores a file in place of the previous one; the time of fetching stays where the bytes are
- * equal. The card that names it is replaced last and atomically.
+ * Stores a file in place of the previous one. The card that names it by its digest is replaced last
+ * and atomically.
  * @throws DatabaseError where the disk fails
  */
 export function storeKeptFile(
   folder: string,
-  name: string,
-  url: string,
-  bytes: Buffer,
-  nowMs: number,
+  { url, bytes, fetchedAtMs, checkedAtMs }: Omit<KeptFile, 'path' | 'sha512Hex'>,
 ): void {
-  const before = readCardOrNothing(folder);
-  const sha512 = hashSha512(bytes);
-  const now = new Date(nowMs).toISOString();
-  const same = before?.sha512 === sha512;
-  const file = `${sha512.slice(0, 16)}-${name}`;
-  writePrivateFile(join(folder, file), bytes);
-  const card: Card = {
-    file,
-    url,
-    sha512,
-    fetched_at: same ? before.fetched_at : now,
-    checked_at: now,
-  };
+  const card: Card = { url, sha512Hex: hashSha512(bytes), fetchedAtMs, checkedAtMs };
+  const path = getKeptPath(folder, card);
+  writePrivateFile(path, bytes);
   writePrivateFile(join(folder, CARD), `${JSON.stringify(card, null, 2)}\n`);
-  if (before !== undefined && before.file !== file)
-    rmSync(join(folder, before.file), { force: true });
+  for (const name of listNamesInFolder(folder))
+    if (![CARD, basename(path)].includes(name)) rmSync(join(folder, name), { force: true });
 }
 
 /**
- * Removes the stored file of a folder. Of a damaged card only the card is removed.
+ * Removes the stored file of a folder, also a damaged one.
  * @returns false where there was none
  */
 export function deleteKeptFile(folder: string): boolean {
-  const card = readCardOrNothing(folder);
-  const had = readOrUndefined(join(folder, CARD)) !== undefined;
+  const had = existsSync(join(folder, CARD));
   // The card first: without it, the file is not in use.
   rmSync(join(folder, CARD), { force: true });
-  if (card !== undefined) rmSync(join(folder, card.file), { force: true });
+  rmSync(folder, { recursive: true, force: true });
   return had;
+}
+
+function getKeptPath(folder: string, { sha512Hex }: Card): string {
+  return join(folder, `${sha512Hex.slice(0, 16)}.xsd`);
 }
 
 function readCard(folder: string): Card | undefined {
   const path = join(folder, CARD);
-  const text = readOrUndefined(path)?.toString('utf8');
+  const text = readOrUndefined(path);
   if (text === undefined) return undefined;
   try {
-    const card: unknown = JSON.parse(text);
+    const card: unknown = JSON.parse(String(text));
     if (isCard(card)) return card;
   } catch {
     // Reported below, together with JSON that is no card.
   }
   throw makeDamagedError(path);
-}
-
-/** For a replacement, a damaged card counts as missing. */
-function readCardOrNothing(folder: string): Card | undefined {
-  try {
-    return readCard(folder);
-  } catch (thrown) {
-    if (thrown instanceof ConfigError) return undefined;
-    throw thrown;
-  }
-}
-
-function isCard(value: unknown): value is Card {
-  const card = value as Partial<Record<keyof Card, unknown>> | null;
-  const texts = [card?.file, card?.url, card?.sha512, card?.fetched_at, card?.checked_at];
-  return (
-    texts.every((text) => typeof text === 'string') &&
-    /^[\w.-]+$/.test(String(card?.file)) &&
-    ![card?.fetched_at, card?.checked_at].some((time) => Number.isNaN(Date.parse(String(time))))
-  );
 }
 
 function readOrUndefined(path: string): Buffer | undefined {

@@ -1,4 +1,4 @@
-import { compareCzech, computeEditDistance, foldForSearch } from '../../base/names.ts';
+import { compareCzech, computeEditDistance, foldForSearch, splitWords } from '../../base/names.ts';
 import type { Term, Vocabulary } from './term.ts';
 import { listTermsOfSet } from './terms.ts';
 
@@ -397,7 +397,7 @@ function compareLetters(text: string, name: Name): Fit | undefined {
 
 /** Removes accents, case, spaces, dots and hyphens. */
 function reduceToLetters(text: string): string {
-  return foldForSearch(text).replace(/[^\p{L}\p{N}]+/gu, '');
+  return splitWords(foldForSearch(text)).join('');
 }
 
 type Pair = { readonly closeness: number; readonly token: TermToken; readonly entry: Word };

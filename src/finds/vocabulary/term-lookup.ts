@@ -3,13 +3,12 @@ import { normalizeId } from '../../base/characters.ts';
 import type { Clock } from '../../base/clock.ts';
 import { memoize } from '../../base/collections.ts';
 import {
-  convertDatabaseErrors,
   createRowParser,
   type Database,
   isNumber,
   isText,
   migrate,
-  openDatabase,
+  openPrepared,
   parseValue,
   toDatabaseError,
 } from '../../base/disk/database.ts';
@@ -384,19 +383,13 @@ export type VocabularyStore = {
  * @throws DatabaseTooNewError when a newer pas wrote it
  */
 export function openVocabulary(path: string, clock: Clock): VocabularyStore {
-  const database = openDatabase(path, { synchronous: 'normal' });
-  // Rows that others refer to are never deleted here, so no insert needs to check its references.
-  database.pragma('foreign_keys = off');
-  // In pages: a large harvest changes the same pages of the index again and again.
-  database.pragma('wal_autocheckpoint = 8000');
-  try {
-    convertDatabaseErrors(path, () =>
-      migrate(database, join(packageRoot, 'schemas', 'vocabulary')),
-    );
-  } catch (thrown) {
-    database.close();
-    throw thrown;
-  }
+  const database = openPrepared(path, { synchronous: 'normal' }, (opened) => {
+    // Rows that others refer to are never deleted here, so no insert needs to check its references.
+    opened.pragma('foreign_keys = off');
+    // In pages: a large harvest changes the same pages of the index again and again.
+    opened.pragma('wal_autocheckpoint = 8000');
+    migrate(opened, join(packageRoot, 'schemas', 'vocabulary'));
+  });
   const wordIds = new Map<string, number>();
   const getSource = memoize((oaiBase: string) =>
     openSource(database, path, clock, oaiBase, wordIds),

@@ -3,9 +3,10 @@ import {
   convertDatabaseErrors,
   type Database,
   isBusy,
-  openReplaceable,
+  openPrepared,
 } from '../../base/disk/database.ts';
-import { LocalizedError } from '../../base/errors.ts';
+import { removeDatabase } from '../../base/disk/database-file.ts';
+import { DatabaseError, getErrorCode, LocalizedError } from '../../base/errors.ts';
 import type { Message } from '../../base/message.ts';
 
 /**
@@ -247,7 +248,7 @@ export function decodeState(text: string): PaceState | undefined {
  * @throws DatabaseError, as does every `update`
  */
 export function openPaceStore(path: string, clock: Clock): PaceStore & { close(): void } {
-  const database = openReplaceable(path, 'normal', prepare);
+  const database = openOrRecreate(path);
   const read = database.prepare('select state from shared_pace where scope = ?').pluck();
   const write = database.prepare('insert or replace into shared_pace (scope, state) values (?, ?)');
   return {
@@ -276,6 +277,19 @@ export function openPaceStore(path: string, clock: Clock): PaceStore & { close()
     },
     close: () => database.close(),
   };
+}
+
+/** A file of another form, or a damaged one, is dispensable. */
+function openOrRecreate(path: string): Database {
+  const open = (): Database => openPrepared(path, { synchronous: 'normal' }, prepare);
+  try {
+    return open();
+  } catch (thrown) {
+    const code = getErrorCode(thrown instanceof DatabaseError ? thrown.cause : thrown);
+    if (!/^SQLITE_(CORRUPT|NOTADB|ERROR)/.test(code)) throw thrown;
+    removeDatabase(path);
+    return open();
+  }
 }
 
 function prepare(database: Database): void {

@@ -32,7 +32,12 @@ const WRITERS: Readonly<
   },
   'a fetched schema': {
     write: (folder, pieces) =>
-      storeKeptFile(folder, 'svc.xsd', 'https://x.example/', Buffer.from(pieces.join('')), 1),
+      storeKeptFile(folder, {
+        url: 'https://x.example/',
+        bytes: Buffer.from(pieces.join('')),
+        fetchedAtMs: 1,
+        checkedAtMs: 1,
+      }),
     read: (folder) => readKeptFile(folder)?.bytes.toString(),
   },
 };
