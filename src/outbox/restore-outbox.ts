@@ -10,6 +10,7 @@ import {
   replaceDatabaseFile,
 } from '../base/disk/database-file.ts';
 import { deleteLeftovers, makeFolder } from '../base/disk/folder.ts';
+import { assertMayWrite } from '../base/disk/output-file.ts';
 import {
   ConfigError,
   DatabaseError,
@@ -75,7 +76,7 @@ export async function restoreOutbox(options: RestoreOptions) {
   const draft = join(outboxesFolder, `${DRAFT}${randomUUID()}.tmp.sqlite`);
   try {
     const { id, madeMs } = readBackup(options, draft);
-    assertOther(backup, place.outboxFile);
+    assertOtherFile(backup, place.outboxFile);
     const lock = acquirePushLock(place.lock);
     try {
       const previous = replaceOutbox(draft, place, options);
@@ -102,15 +103,12 @@ function assertBackupFile(backup: string): void {
   });
 }
 
-function assertOther(backup: string, outboxFile: string): void {
-  const backupStats = statSync(backup);
-  const outboxStats = statSync(outboxFile, { throwIfNoEntry: false });
-  if (
-    outboxStats !== undefined &&
-    backupStats.ino === outboxStats.ino &&
-    backupStats.dev === outboxStats.dev
-  )
-    throw new FileError(backup, msg`${backup} is the outbox itself.`);
+/** @throws FileError where a name means the outbox itself */
+function assertOtherFile(path: string, outboxFile: string): void {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  const ownStats = statSync(outboxFile, { throwIfNoEntry: false });
+  if (stats !== undefined && stats.ino === ownStats?.ino && stats.dev === ownStats.dev)
+    throw new FileError(path, msg`${path} is the outbox itself.`);
 }
 
 /**
@@ -282,13 +280,16 @@ type BackupOptions = {
 
 /**
  * Copies a snapshot of the outbox.
- * @throws FileError for a target that may not be written; DatabaseError where the outbox is
+ * @throws FileError, UsageError for a target that may not be written; DatabaseError where the outbox is
  * damaged: an existing copy stays then
  */
 export async function createBackup(options: BackupOptions) {
   const { open, target } = options;
   const outbox = await open();
-  assertTarget(options);
+  const folder = dirname(target);
+  if (!existsSync(folder)) throw new FileError(target, t`The folder ${folder} does not exist.`);
+  assertOtherFile(target, options.outboxFile);
+  assertMayWrite(target, options.replace);
   backUpOutbox(outbox, target);
   const waiting = listUnsentPhotoEntries(outbox).map(({ photograph }) => photograph);
   const copies = waiting.filter(({ link }) => link === undefined);
@@ -299,24 +300,6 @@ export async function createBackup(options: BackupOptions) {
     /** Number of unsent photographs that are only linked. */
     linked: waiting.length - copies.length,
   };
-}
-
-function assertTarget({ outboxFile, target, replace }: BackupOptions): void {
-  const folder = dirname(target);
-  if (!existsSync(folder)) throw new FileError(target, t`The folder ${folder} does not exist.`);
-  if (!existsSync(target)) return;
-  const targetStats = statSync(target);
-  const ownStats = statSync(outboxFile);
-  if (targetStats.ino === ownStats.ino && targetStats.dev === ownStats.dev)
-    throw new FileError(target, t`${target} is the outbox itself.`);
-  if (!targetStats.isFile())
-    throw new FileError(target, t`${target} is not a file.`, {
-      hint: t`Give the name of the file to write.`,
-    });
-  if (!replace)
-    throw new FileError(target, t`There is already a file ${target}.`, {
-      hint: t`Choose another name, or replace it with --yes.`,
-    });
 }
 
 /**

@@ -121,10 +121,7 @@ type ShownFind = Extract<FindLookup, { kind: 'shown' }>;
  * Returns the number of a record; undefined where the index shows the record as it was before the
  * last number from here.
  */
-export function findShownNumber(
-  outbox: Outbox,
-  { record, datestampMs }: ShownFind,
-): string | undefined {
+function findShownNumber(outbox: Outbox, { record, datestampMs }: ShownFind): string | undefined {
   const shown = getNumber(record);
   const last = findAcceptedNumber(outbox, makeRecordSubject(record.identCely));
   const bounds = last === undefined ? undefined : getAttemptWindow(outbox, last).bounds;
@@ -134,6 +131,28 @@ export function findShownNumber(
   return datestampMs <= (isFormer ? bounds.untilMs : bounds.fromMs - CLOCK_MARGIN_MS)
     ? undefined
     : shown;
+}
+
+/**
+ * Returns a number that is neither the expected nor the new one: another user has set it, or this
+ * one by the record's identifier.
+ */
+export function listChangedNumbers(
+  outbox: Outbox,
+  entry: NumberEntry,
+  listed: FindLookup | undefined,
+): string[] {
+  const shown =
+    (listed?.kind === 'shown' ? findShownNumber(outbox, listed) : undefined) ??
+    findAcceptedNumber(outbox, entry.subject)?.value;
+  // The previous number of a record without a find here is unknown: an empty one is no change.
+  const isFirst = shown === '' && entry.expects === null;
+  const isExpected =
+    shown === undefined ||
+    isFirst ||
+    shown === entry.value ||
+    listNumbersFromHere(outbox, entry).has(shown);
+  return isExpected ? [] : [shown];
 }
 
 function getNumber({ elements }: HarvestedFind): string {

@@ -50,12 +50,6 @@ const DECIDES: Readonly<Record<DecisionKind, readonly Decidable[]>> = {
   drop: ['uncertain', 'held', 'refused', 'queued', 'draft'],
 };
 
-const NOTHING_TO_DECIDE: Readonly<Record<DecisionKind, Message>> = {
-  created: msg`Nothing here is uncertain or held.`,
-  resend: msg`Nothing here is uncertain, held, refused or dropped.`,
-  drop: msg`Nothing here is open: uncertain, held, refused, queued or a draft.`,
-};
-
 /**
  * Settles a record's uncertain or held entries by a person's decision. Refused entries can be
  * resent or dropped as well, and a dropped find can be restored.
@@ -91,8 +85,7 @@ function settleAs(
   asked: Entry | undefined,
 ): Entry[] {
   const entries = listDecidable(outbox, subject, decision.kind, entryId);
-  if (entries.length === 0)
-    throw makeNothingToDecideError(NOTHING_TO_DECIDE[decision.kind], entryId);
+  if (entries.length === 0) throw makeNothingToDecideError(NOTHING_TO_DECIDE, entryId);
   if (asked !== undefined && !entries.some(({ id }) => id === asked.id))
     throw makeNothingToDecideError(
       msg`The find changed while you were asked. Nothing was decided.`,
@@ -107,6 +100,8 @@ function settleAs(
   for (const entry of entries) decideEntry(outbox, entry, decision);
   return entries;
 }
+
+const NOTHING_TO_DECIDE = msg`Nothing here waits for a decision.`;
 
 function makeNothingToDecideError(nothing: Message, entryId: number | undefined): UsageError {
   const message =
@@ -194,8 +189,7 @@ export function getOpenDecision(
       .map((entry) => ({ kind, entry })),
   );
   const [first] = open;
-  if (first === undefined)
-    throw makeNothingToDecideError(msg`Nothing here waits for a decision.`, entryId);
+  if (first === undefined) throw makeNothingToDecideError(NOTHING_TO_DECIDE, entryId);
   const { entry } = first;
   const names = entry.held?.candidates ?? listEvidence(outbox, entry).at(-1)?.candidates ?? [];
   return {

@@ -15,7 +15,6 @@ import { ChangedFileError } from './http/request-body.ts';
  */
 export type ServerFinding = {
   readonly line: number | undefined;
-  readonly column: number | undefined;
   readonly message: Message;
   /** 1 missing record, 2 invalid data, 3 permission error */
   readonly errorType: number | undefined;
@@ -36,8 +35,8 @@ const MAX_FINDINGS = 1000;
  */
 export function parseErrorBody(body: Buffer): ErrorBody {
   const text = body.toString('utf8');
-  const json = parseJson(text);
-  if (isObject(json)) {
+  const json = parseJsonObject(text);
+  if (json !== undefined) {
     const list = json['schema_errors'] ?? json['validation_errors'];
     if (Array.isArray(list))
       return { kind: 'findings', findings: list.slice(0, MAX_FINDINGS).map(toFinding) };
@@ -47,12 +46,11 @@ export function parseErrorBody(body: Buffer): ErrorBody {
 }
 
 function toFinding(value: unknown): ServerFinding {
-  const { line, column, message, error_type }: Record<string, unknown> = isObject(value)
+  const { line, message, error_type }: Record<string, unknown> = isJsonObject(value)
     ? value
     : { message: value };
   return {
     line: asWholeNumber(line),
-    column: asWholeNumber(column),
     message: cut(typeof message === 'string' ? message : JSON.stringify(value)),
     errorType: asWholeNumber(error_type),
   };
@@ -74,10 +72,10 @@ function cut(text: string): string {
 const DEEPEST = 100;
 
 /**
- * Parses JSON; undefined for other texts, and for JSON nested deeper than DEEPEST, which JSON.parse
- * reads slowly.
+ * Parses a JSON object; undefined for other texts, and for JSON nested deeper than DEEPEST, which
+ * JSON.parse reads slowly.
  */
-export function parseJson(text: string): unknown {
+export function parseJsonObject(text: string): Record<string, unknown> | undefined {
   let depth = 0;
   for (let at = 0; at < text.length && depth <= DEEPEST; at++) {
     const letter = text[at];
@@ -86,13 +84,14 @@ export function parseJson(text: string): unknown {
   }
   if (depth > DEEPEST) return undefined;
   try {
-    return JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;
   }
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
+export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
@@ -159,34 +158,27 @@ type Meaning =
   | 'failed'
   | 'outside-contract';
 
-type Meanings = { readonly [operation in Operation]?: Meaning };
-
-const makeSameForAll = (meaning: Meaning): Meanings => ({
-  import: meaning,
-  number: meaning,
-  photo: meaning,
-});
+/** Status of a success (A-IMPORT-11, A-NUMBER-7, A-PHOTO-8). */
+const SUCCESS: Readonly<Record<Operation, number>> = { import: 201, number: 200, photo: 201 };
 
 /**
- * Meanings of statuses (A-IMPORT-11 to A-IMPORT-18, A-NUMBER-7 to A-NUMBER-14, A-PHOTO-8 to
+ * Meanings of other statuses (A-IMPORT-12 to A-IMPORT-18, A-NUMBER-8 to A-NUMBER-14, A-PHOTO-9 to
  * A-PHOTO-15), without the body, since proxies replace it. 405, 406, 413 and 415 are sent before
  * the operation (A7).
  */
-const MEANINGS: Readonly<Record<number, Meanings>> = {
-  200: { number: 'success' },
-  201: { import: 'success', photo: 'success' },
-  400: makeSameForAll('refused'),
-  401: makeSameForAll('unauthorised'),
-  403: makeSameForAll('forbidden'),
-  404: makeSameForAll('refused'),
-  405: makeSameForAll('refused'),
-  406: makeSameForAll('refused'),
-  413: makeSameForAll('refused'),
-  415: makeSameForAll('refused'),
-  422: { import: 'refused', number: 'already-applied', photo: 'refused' },
-  429: makeSameForAll('too-many'),
-  500: makeSameForAll('failed'),
-  503: makeSameForAll('closed'),
+const MEANINGS: Readonly<Record<number, Meaning>> = {
+  400: 'refused',
+  401: 'unauthorised',
+  403: 'forbidden',
+  404: 'refused',
+  405: 'refused',
+  406: 'refused',
+  413: 'refused',
+  415: 'refused',
+  422: 'refused',
+  429: 'too-many',
+  500: 'failed',
+  503: 'closed',
 };
 
 /**
@@ -194,7 +186,9 @@ const MEANINGS: Readonly<Record<number, Meanings>> = {
  * or after the operation.
  */
 function getMeaning(operation: Operation, status: number): Meaning {
-  return MEANINGS[status]?.[operation] ?? 'outside-contract';
+  if (status === SUCCESS[operation]) return 'success';
+  if (status === 422 && operation === 'number') return 'already-applied';
+  return MEANINGS[status] ?? 'outside-contract';
 }
 
 /** Refusals that proxies and other servers send as well. */

@@ -8,6 +8,7 @@ import { AuthError, ConfigError, getErrorCode } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { cmd, msg } from '../base/message.ts';
 import { runChildScript } from '../base/own-files.ts';
+import { isJsonObject, parseJsonObject } from './outcome.ts';
 
 /** Credentials of an account, stored apart from the configuration and never printed. */
 type Secrets = {
@@ -110,7 +111,7 @@ function isKeptInKeyring(keyring: Keyring | undefined, account: string, secrets:
 
 /** Reads from the keyring; while it is switched off, the owner counts as not signed in. */
 function fromKeyring(keyring: Keyring | undefined, owner: string, account: string): Secrets {
-  return toSecrets(parseObject(withKeyring(owner, () => keyring?.read(account)) ?? '{}'));
+  return toSecrets(parseJsonObject(withKeyring(owner, () => keyring?.read(account)) ?? '{}'));
 }
 
 function withKeyring<T>(owner: string, work: () => T): T {
@@ -140,7 +141,7 @@ function readAll(path: string): Map<string, StoredSecrets> {
       hint: t`Check its permissions.`,
     });
   }
-  const all = parseObject(text);
+  const all = parseJsonObject(text);
   if (all === undefined)
     throw new ConfigError(t`${path} is damaged.`, {
       hint: t`Delete it and run \`${cmd`pas login`}\` again.`,
@@ -159,30 +160,16 @@ function readAll(path: string): Map<string, StoredSecrets> {
 }
 
 function parseStoredSecrets(value: unknown): StoredSecrets {
-  return isObject(value) && value['keyring'] === true ? { keyring: true } : toSecrets(value);
+  return isJsonObject(value) && value['keyring'] === true ? { keyring: true } : toSecrets(value);
 }
 
 function toSecrets(value: unknown): Secrets {
-  if (!isObject(value)) return {};
+  if (!isJsonObject(value)) return {};
   const { password, token } = value;
   return {
     password: typeof password === 'string' ? password : undefined,
     token: typeof token === 'string' ? token : undefined,
   };
-}
-
-/** The parser's message is not passed on, since it would quote the text. */
-function parseObject(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /**
@@ -247,7 +234,9 @@ export function openSystemKeyring(
       ANSWER_TIMEOUT_MS,
       env,
     );
-    const answer = error === undefined ? parseAnswer(String(stdout)) : undefined;
+    const answer = (error === undefined ? parseJsonObject(String(stdout)) : undefined) as
+      | KeyringAnswer
+      | undefined;
     if (answer === undefined) {
       const seconds = ANSWER_TIMEOUT_MS / 1000;
       silent = t`it did not answer within ${seconds} seconds, or crashed`;
@@ -273,12 +262,4 @@ function hasSessionBus(environment: Environment): boolean {
     (environment['DBUS_SESSION_BUS_ADDRESS'] ?? '') !== '' ||
     (runtimeFolder !== undefined && existsSync(join(runtimeFolder, 'bus')))
   );
-}
-
-function parseAnswer(text: string): KeyringAnswer | undefined {
-  try {
-    return JSON.parse(text) as KeyringAnswer;
-  } catch {
-    return undefined;
-  }
 }

@@ -12,7 +12,7 @@ import {
 } from './http/exchange.ts';
 import { createRedactor, withRedactedAnswers } from './http/redaction.ts';
 import { formatContentDigest, makeBytesForm, makeStreamForm } from './http/request-body.ts';
-import { parseErrorBody, parseJson } from './outcome.ts';
+import { parseErrorBody, parseJsonObject } from './outcome.ts';
 
 /**
  * The service chooses the form of its errors by `Accept`, and refuses types other than its own
@@ -208,7 +208,7 @@ async function requestToken(
   assertAvailable(baseUrl, response);
   if (response.status === 200) return parseToken(baseUrl, response, password);
   // A page of a proxy or another server does not concern the password (A-AUTH-10).
-  if ([400, 401, 403].includes(response.status) && isJsonObject(response)) {
+  if ([400, 401, 403].includes(response.status) && parseAnswer(response) !== undefined) {
     throw new AuthError(msg`${baseUrl} does not accept the user name or password of ${username}.`, {
       hint: LOGIN_HINT,
     });
@@ -217,17 +217,14 @@ async function requestToken(
 }
 
 function parseToken(baseUrl: string, response: HttpResponse, password: string): string {
-  const answer = parseJson(response.body.toString('utf8'));
+  const token = parseAnswer(response)?.['token'];
   // A header value: one word of visible characters, of a length that servers take.
-  const token =
-    typeof answer === 'object' && answer !== null && 'token' in answer ? answer.token : undefined;
   if (typeof token === 'string' && /^[\x21-\x7e]{1,8000}$/.test(token)) return token;
   throw makeUnexpectedPeerError(baseUrl, createRedactor([password])(response));
 }
 
-function isJsonObject({ body }: HttpResponse): boolean {
-  const answer = parseJson(body.toString('utf8'));
-  return typeof answer === 'object' && answer !== null && !Array.isArray(answer);
+function parseAnswer({ body }: HttpResponse): Record<string, unknown> | undefined {
+  return parseJsonObject(body.toString('utf8'));
 }
 
 function makeUnexpectedPeerError(baseUrl: string, response: HttpResponse): ContractError {

@@ -185,8 +185,7 @@ export function storeKeptFile(
   const path = getKeptPath(folder, card);
   writePrivateFile(path, bytes);
   writePrivateFile(join(folder, CARD), `${JSON.stringify(card, null, 2)}\n`);
-  for (const name of listNamesInFolder(folder))
-    if (![CARD, basename(path)].includes(name)) rmSync(join(folder, name), { force: true });
+  removeKeptFiles(folder, basename(path));
 }
 
 /**
@@ -197,8 +196,14 @@ export function deleteKeptFile(folder: string): boolean {
   const had = existsSync(join(folder, CARD));
   // The card first: without it, the file is not in use.
   rmSync(join(folder, CARD), { force: true });
-  rmSync(folder, { recursive: true, force: true });
+  removeKeptFiles(folder);
   return had;
+}
+
+function removeKeptFiles(folder: string, except?: string): void {
+  for (const name of listNamesInFolder(folder))
+    if (/^[\da-f]{16}\.xsd$/.test(name) && name !== except)
+      rmSync(join(folder, name), { force: true });
 }
 
 function getKeptPath(folder: string, { sha512Hex }: Card): string {
