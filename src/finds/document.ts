@@ -15,7 +15,6 @@ import {
   buildXml,
   getAttribute,
   getChildren,
-  getLineAt,
   replaceIllegalCharacters,
   SCHEMA_NAMESPACE,
   XML_NAMESPACE,
@@ -24,8 +23,7 @@ import {
   type XmlNode,
 } from '../base/xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../base/xml/parse.ts';
-import { makeStrayTextMessage, walkStrayTextsWithin } from '../base/xml/source-text.ts';
-import type { SchemaViolation, Validator } from '../base/xml/xsd.ts';
+import type { Validator } from '../base/xml/xsd.ts';
 import type { Reference } from './field.ts';
 import { FIELDS, type Field, type FindElements } from './fields.ts';
 import type { Find } from './find.ts';
@@ -201,15 +199,10 @@ export async function openFindSchema(
     profile,
     check(document) {
       const { wellFormed, violations } = validator.validate(document);
-      const strays = violations.some(isAboutText) ? listRefusedTexts(document, violations) : [];
-      const placed = new Set(strays.map(({ element }) => element));
       const rule = wellFormed ? 'schema' : 'xml-not-well-formed';
-      const others = violations
-        .filter((violation) => !isAboutText(violation) || !placed.has(violation.element))
-        .map(({ line, element, message }) =>
-          makeErrorIssue(rule, describeViolation(message), { line: line ?? undefined, element }),
-        );
-      return [...others, ...strays];
+      return violations.map(({ line, element, message }) =>
+        makeErrorIssue(rule, describeViolation(message), { line: line ?? undefined, element }),
+      );
     },
   };
 }
@@ -293,24 +286,6 @@ function describeViolation(message: Message): Message {
     if (match !== null) return describe(place, ...match.slice(1));
   }
   return message;
-}
-
-function isAboutText({ message }: SchemaViolation): boolean {
-  return /: Character content other than whitespace is not allowed/.test(String(message));
-}
-
-/** Lists stray texts by themselves: the library reports the line of their element only. */
-function listRefusedTexts(document: Buffer, violations: readonly SchemaViolation[]): Issue[] {
-  const refused = new Set(violations.filter(isAboutText).map(({ element }) => element));
-  const parsed = parseXml(document);
-  return [...walkStrayTextsWithin(parsed, parsed.root)]
-    .filter(({ element }) => refused.has(element.name))
-    .map((stray) =>
-      makeErrorIssue('schema', makeStrayTextMessage(stray), {
-        element: stray.element.name,
-        line: getLineAt(parsed.bytes, stray.start),
-      }),
-    );
 }
 
 type SchemaSource = { readonly url: string; readonly bytes: Buffer };

@@ -160,7 +160,9 @@ export function detachRecord(
   identCely: string,
   reason: Message,
 ): void {
-  const facts = listFactsOfSlot(outbox, entry).filter((fact) => isAcceptance(fact, identCely));
+  const facts = listFactsOfSlot(outbox, entry).flatMap((fact) =>
+    isAcceptance(fact, identCely) ? [fact] : [],
+  );
   appendFacts(outbox, [
     makeDecisionFact(outbox, entry, {
       answer: 'detach',
@@ -174,7 +176,9 @@ export function detachRecord(
   ]);
 }
 
-function isAcceptance(fact: Fact, identCely: string): boolean {
+type Acceptance = FactOf<'answered'> | FactOf<'matched'> | FactOf<'decided'>;
+
+function isAcceptance(fact: Fact, identCely: string): fact is Acceptance {
   switch (fact.kind) {
     case 'answered':
       return fact.body.settles === 'accepted' && fact.body.identCely === identCely;
@@ -187,16 +191,8 @@ function isAcceptance(fact: Fact, identCely: string): boolean {
   }
 }
 
-function listSettledAttempts(fact: Fact): readonly string[] {
-  switch (fact.kind) {
-    case 'answered':
-      return [fact.body.attempt];
-    case 'matched':
-    case 'decided':
-      return fact.body.attempts;
-    default:
-      return [];
-  }
+function listSettledAttempts(fact: Acceptance): readonly string[] {
+  return fact.kind === 'answered' ? [fact.body.attempt] : fact.body.attempts;
 }
 
 type NewDecision = Omit<DecidedBody, 'intent' | 'command' | 'at' | 'reason'> & {

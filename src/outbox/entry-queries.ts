@@ -267,24 +267,13 @@ export function listNumberEntries(outbox: Outbox, subject: string): NumberEntry[
 }
 
 /**
- * Returns the value of the last number among the entries, sent or not, without dropped and
- * refused ones; undefined where there is none.
+ * Returns the number of a find or record that was wanted last, sent or not, except those in these
+ * states.
  */
-export function getEffectiveNumber(entries: readonly Entry[]): string | undefined {
-  return entries
-    .flatMap((entry) =>
-      entry.kind === 'number' && entry.state !== 'dropped' && entry.state !== 'refused'
-        ? [entry.value]
-        : [],
-    )
-    .at(-1);
-}
-
-/** Returns the number that was wanted last, except those in these states. */
 export function findLastNumberEntry(
   outbox: Outbox,
   subject: string,
-  without: readonly EntryState[],
+  without: readonly EntryState[] = ['dropped', 'refused'],
 ): NumberEntry | undefined {
   return listNumberEntries(outbox, subject).findLast(({ state }) => !without.includes(state));
 }

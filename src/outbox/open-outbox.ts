@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import {
-  assertSafeSqlite,
   convertDatabaseErrors,
   type Database,
   describeColumns,
@@ -12,7 +11,6 @@ import {
   migrate,
   openDatabase,
   orNull,
-  readSqliteVersion,
   toDatabaseError,
 } from '../base/disk/database.ts';
 import { type GuardedDatabase, guardDatabase } from '../base/disk/database-file.ts';
@@ -80,7 +78,6 @@ type OpenOptions = {
 export function openOutbox(path: string, clock: Clock, options: OpenOptions = {}): Outbox {
   const database = openDatabase(path, { synchronous: 'full' });
   try {
-    assertSafeSqlite(path, readSqliteVersion(database));
     convertDatabaseErrors(path, () => migrate(database, join(packageRoot, 'schemas', 'outbox')));
     const outbox = withStatements(path, database, clock, openLedgerIfUsable(options.ledger));
     prepareHeader(outbox, options);

@@ -143,26 +143,6 @@ export function readSqliteVersion(database: Database): string {
   return String(database.prepare('select sqlite_version()').pluck().get());
 }
 
-/**
- * Earlier versions had a rare race of processes on one WAL file that damaged it (SQLite's release
- * notes).
- */
-const SAFE_SINCE = [3, 51, 3];
-
-/** @throws DatabaseError for an SQLite in which several processes may damage a shared file */
-export function assertSafeSqlite(path: string, version: string): void {
-  const parts = version.split('.').map(Number);
-  const at = SAFE_SINCE.findIndex((since, index) => parts[index] !== since);
-  if (at === -1 || Number(parts[at]) > Number(SAFE_SINCE[at])) return;
-  const since = SAFE_SINCE.join('.');
-  throw new DatabaseError(
-    msg`pas does not open ${path}: SQLite ${version} may damage a file that several processes share.`,
-    {
-      hint: msg`Reinstall pas. It comes with its own SQLite, ${since} or newer.`,
-    },
-  );
-}
-
 type OpenOptions = {
   /**
    * `full`: a commit survives a power cut (outbox, journal). `normal`: it survives a crash of the

@@ -4,7 +4,6 @@ import {
   existsSync,
   fsyncSync,
   openSync,
-  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -16,35 +15,30 @@ import { ConfigError, DatabaseError, getErrorCode } from '../errors.ts';
 import { t } from '../language.ts';
 import { cmd } from '../message.ts';
 import { createRowGuard, type GuardedType, isNumber, isText, toDatabaseError } from './database.ts';
-import { flushFolder, listNamesInFolder, makeFolder, renameOver } from './folder.ts';
+import {
+  deleteLeftovers,
+  flushFolder,
+  listNamesInFolder,
+  makeFolder,
+  renameOver,
+} from './folder.ts';
 
-/**
- * Returns an unpredictable name for a temporary file, which no other process or link can have. It
- * has the process id.
- */
+/** Returns an unpredictable name for a temporary file, which no other process or link can have. */
 export function makeTempPath(folder: string): string {
-  return join(folder, `.${randomUUID()}.${process.pid}.tmp`);
+  return join(folder, `.${randomUUID()}.tmp`);
 }
-
-const TEMP_PATTERN = /^\.[\da-f-]{36}(?:\.(?<pid>\d+))?\.tmp$/;
 
 /** Longer than any write takes. */
 const LEFT_AFTER_MS = 24 * 3600 * 1000;
 
 /**
- * Removes abandoned temporary files beside a draft: older than a day by the disk's own clock, and
- * of no living process. Errors are ignored.
+ * Removes abandoned temporary files beside a draft: not written to for a day by the disk's own
+ * clock. Errors are ignored.
  */
 export function removeStaleTemps(draft: string): void {
-  const folder = dirname(draft);
   try {
-    const nowMs = statSync(draft).mtimeMs;
-    for (const name of readdirSync(folder)) {
-      const match = TEMP_PATTERN.exec(name);
-      if (match === null || isProcessAlive(Number(match.groups?.['pid'] ?? 0))) continue;
-      if (nowMs - statSync(join(folder, name)).mtimeMs > LEFT_AFTER_MS)
-        rmSync(join(folder, name), { recursive: true, force: true });
-    }
+    const beforeMs = statSync(draft).mtimeMs - LEFT_AFTER_MS;
+    deleteLeftovers(dirname(draft), /^\.[\da-f-]{36}(?:\.\d+)?\.tmp$/, beforeMs);
   } catch {
     // Not fatal; a later call may succeed.
   }

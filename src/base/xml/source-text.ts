@@ -60,14 +60,6 @@ function* listGaps(document: XmlDocument, element: XmlElement) {
  * Yields these texts of an element and its descendants, an element's own before those of its
  * children.
  */
-export function* walkStrayTextsWithin(
-  document: XmlDocument,
-  element: XmlElement,
-): Generator<StrayText> {
-  yield* walkStrayTexts(document, element);
-  for (const child of element.children) yield* walkStrayTextsWithin(document, child);
-}
-
 export function makeStrayTextMessage({ element: { name }, text }: StrayText): Message {
   return msg`The text "${text}" is between the elements of ${name}. Move it into one of them, or remove it.`;
 }

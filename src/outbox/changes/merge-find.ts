@@ -4,7 +4,7 @@ import { cmd, joinMessages, type Message, msg } from '../../base/message.ts';
 import type { FindElements } from '../../finds/fields.ts';
 import type { Find } from '../../finds/find.ts';
 import type { ImportEntry } from '../entry.ts';
-import { getEffectiveNumber, listEntriesOfSubject } from '../entry-queries.ts';
+import { findImportOfFind, findLastNumberEntry } from '../entry-queries.ts';
 import { type AskedRow, makeStoredMessage, parseStoredMessage } from '../facts.ts';
 import type { Outbox } from '../open-outbox.ts';
 import { getImportedRow, type ImportedRow, type StoredFind } from '../stored-finds.ts';
@@ -39,9 +39,8 @@ export type ExistingFind = {
  * contains.
  */
 export function getExistingFind(outbox: Outbox, stored: StoredFind): ExistingFind {
-  const entries = listEntriesOfSubject(outbox, stored.uuid);
-  const entry = entries.find((each) => each.kind === 'import');
-  const number = getEffectiveNumber(entries);
+  const entry = findImportOfFind(outbox, stored.uuid);
+  const number = findLastNumberEntry(outbox, stored.uuid)?.value;
   const elements = stored.elements as FindElements;
   return {
     stored,

@@ -19,7 +19,7 @@ import { listAttempts, listEvidence } from '../attempts.ts';
 import type { Entry, ImportEntry, NumberEntry, PhotoEntry } from '../entry.ts';
 import {
   findImportOfFind,
-  getEffectiveNumber,
+  findLastNumberEntry,
   listEntriesOfSubject,
   listNumberEntries,
 } from '../entry-queries.ts';
@@ -245,7 +245,7 @@ export function findSentFind(outbox: Outbox, find: StoredFind): SentFind | undef
   );
   const sent = accepted.find((entry) => entry.kind === 'import');
   if (sent === undefined || sent.identCely === null) return undefined;
-  const number = accepted.filter((entry) => entry.kind === 'number').at(-1)?.value;
+  const number = findAcceptedNumber(outbox, find.uuid)?.value;
   return {
     find: find.localId,
     identCely: sent.identCely,
@@ -379,16 +379,12 @@ type FindAtService = {
  * or not pulled, stays as it is.
  */
 export function getFindAtService(outbox: Outbox, find: StoredFind): FindAtService {
-  const entries = listEntriesOfSubject(outbox, find.uuid);
-  const number = getEffectiveNumber(entries);
+  const last = findLastNumberEntry(outbox, find.uuid);
   const currentElements: FindElements =
-    number === undefined ? find.elements : { ...find.elements, evidencni_cislo: number };
+    last === undefined ? find.elements : { ...find.elements, evidencni_cislo: last.value };
   const sent = findSentFind(outbox, find);
   const remote = sent === undefined ? undefined : getRemoteState(outbox, sent);
   if (remote?.record === undefined) return { elements: currentElements, changes: [] };
-  const last = entries.findLast(
-    ({ kind, state }) => kind === 'number' && state !== 'dropped' && state !== 'refused',
-  );
   const isNewer =
     last !== undefined &&
     (last.state !== 'accepted' || !isPulledSince(outbox, remote.pulled, last));

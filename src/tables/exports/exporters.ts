@@ -5,7 +5,7 @@ import type { DocumentProfile } from '../../finds/document.ts';
 import type { FindElements } from '../../finds/fields.ts';
 import { openContentStore } from '../../outbox/changes/kept-photographs.ts';
 import type { Entry } from '../../outbox/entry.ts';
-import { getEffectiveNumber, listEntriesOfSubject } from '../../outbox/entry-queries.ts';
+import { findLastNumberEntry, listEntriesOfSubject } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { countFinds, iterateFinds, type StoredFind } from '../../outbox/stored-finds.ts';
 import { type FindFilter, getFindAtService } from '../../outbox/views/records-at-service.ts';
@@ -202,7 +202,10 @@ function* makeExportedFinds(
     const { elements, changes } = isAtService
       ? getFindAtService(outbox, find)
       : {
-          elements: withNumber(find.elements as FindElements, getEffectiveNumber(entries)),
+          elements: withNumber(
+            find.elements as FindElements,
+            findLastNumberEntry(outbox, find.uuid)?.value,
+          ),
           changes: [],
         };
     if (!filters.every((matches) => matches(find, sent))) continue;

@@ -7,7 +7,7 @@ import { ConfigError, FileError, PasError, UsageError } from '../../../src/base/
 import { isReadable } from '../../../src/base/issue.ts';
 import { getLine, getSourceText, type XmlElement } from '../../../src/base/xml/element.ts';
 import { parseXml, walkXml, XmlSyntaxError } from '../../../src/base/xml/parse.ts';
-import { walkStrayTextsWithin } from '../../../src/base/xml/source-text.ts';
+import { walkStrayTexts } from '../../../src/base/xml/source-text.ts';
 import { readConfigFile } from '../../../src/cli/context/config.ts';
 import { parseHarvestedFind } from '../../../src/finds/harvested-find.ts';
 import { parsePolygon } from '../../../src/finds/place/areas.ts';
@@ -234,7 +234,7 @@ export const TARGETS: readonly Target[] = [
         walk(document.root);
         getLine(document, document.root);
         getSourceText(document, document.root);
-        for (const { text } of walkStrayTextsWithin(document, document.root)) String(text);
+        for (const { text } of walkStrayTexts(document, document.root)) String(text);
         const walked = walkXml(bytes.subarray(1), 50_000);
         demand(
           walked.root.name === document.root.name || getKind(bytes, CHARSETS.length) > 1,
