@@ -179,6 +179,7 @@ const NOT_FOR_PEOPLE: readonly (readonly [why: string, path: RegExp, text: RegEx
   ['flags that only the scripts of shells use', /^src\/cli\/commands\/complete\.ts$/, /./],
   ['an example', /^src\/cli\/commands\/completion\.ts$/, /^source /],
   ['a folder of macOS', /^src\/cli\/context\/places\.ts$/, /^Application Support$/],
+  ['a form', /^src\/service\/http\/request-body\.ts$/, /form-data/],
   ['Lua', /^src\/service\/http\/redis-pace-store\.ts$/, /redis\.call/],
   [
     'what the library says to those who program with it',

@@ -127,12 +127,10 @@ function describeRemedies(
     (signer.usesExternalToken ? undefined : signer.username) ?? (email === '' ? identCely : email);
   const way = profile.adviseProfileFor(other);
   const separateText = msg`If ${other} is to send from an outbox of its own, ${way}`;
-  const isOfEnvironment =
-    signer.usesExternalToken ||
-    (profile.username !== undefined && signer.username !== profile.username);
-  const variables = signer.usesExternalToken ? 'PAS_TOKEN' : 'PAS_USERNAME, PAS_PASSWORD';
-  if (isOfEnvironment)
-    return msg`To send as ${who}, unset ${variables} and sign in: ${cmd`pas login`}. ${separateText}`;
+  if (signer.usesExternalToken)
+    return msg`To send as ${who}, unset PAS_TOKEN and sign in: ${cmd`pas login`}. ${separateText}`;
+  if (profile.username !== undefined && signer.username !== profile.username)
+    return msg`To send as ${who}, unset PAS_USERNAME and PAS_PASSWORD and sign in: ${cmd`pas login`}. ${separateText}`;
   if (
     right !== undefined &&
     profile.username !== undefined &&

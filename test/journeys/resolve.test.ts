@@ -110,7 +110,7 @@ describe('a decision', () => {
     await expectEnded(
       home.pas('undo'),
       3,
-      'K-2 was not undone: part of it has been sent or attempted since.',
+      'K-2 was not undone: it has been sent or attempted since, or a later command changed it.',
     );
     expect((await findStates(home))['K-2']).toBe('accepted');
     expect(await mock.made()).toMatchObject({ finds: 3, photos: 1 });

@@ -69,16 +69,16 @@ export const PLANTED: readonly Planted[] = [
     name: 'too many requests are a refusal',
     seed: 11,
     file: 'src/service/outcome.ts',
-    from: `429: makeSameForAll('too-many'),`,
-    to: `429: makeSameForAll('refused'),`,
+    from: `429: 'too-many',`,
+    to: `429: 'refused',`,
   },
   {
     name: 'a sign-in that ran out is a refusal',
     seed: 302,
     themes: ['a token runs out'],
     file: 'src/service/outcome.ts',
-    from: `401: makeSameForAll('unauthorised'),`,
-    to: `401: makeSameForAll('refused'),`,
+    from: `401: 'unauthorised',`,
+    to: `401: 'refused',`,
   },
   {
     name: 'what is still under way is called absent',
@@ -214,7 +214,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'a number that a curator changed is overwritten',
     themes: ['a curator is at the same record'],
-    file: 'src/push/look.ts',
+    file: 'src/push/judge-change.ts',
     from: 'return isExpected ? [] : [shown];',
     to: 'return [];',
   },
@@ -358,8 +358,8 @@ export const PLANTED: readonly Planted[] = [
     decide(outbox, entry, { kind: 'created', identCely: question.candidates[0] ?? '' }, '');
   else if (question !== undefined) storeQuestion(outbox, entry.id, question);`,
     also: {
-      from: `import { groupBy } from '../base/collections.ts';`,
-      to: `import { groupBy } from '../base/collections.ts';
+      from: `import { AuthError } from '../base/errors.ts';`,
+      to: `import { AuthError } from '../base/errors.ts';
 import { decide } from '../outbox/attempts.ts';`,
     },
   },

@@ -40,13 +40,10 @@ async function undo(context: Context, id: string | undefined): Promise<ExitReaso
       { hint: t`\`${cmd`pas undo`} --list\` lists the commands.` },
     );
   const { command, finds, kept } = undone;
-  for (const [localId, because] of kept) {
+  for (const localId of kept)
     terminal.warn(
-      because === 'attempted'
-        ? t`${localId} was not undone: part of it has been sent or attempted since.`
-        : t`${localId} was not undone: a later command changed it. Undo the later ones first: ${cmd`pas undo`}`,
+      t`${localId} was not undone: it has been sent or attempted since, or a later command changed it.`,
     );
-  }
   const all = formatFindCount(finds);
   const name = `pas ${command.words}`;
   const at = formatMoment(command.at);
@@ -58,7 +55,7 @@ async function undo(context: Context, id: string | undefined): Promise<ExitReaso
   terminal.printValue({
     undone: command.id,
     finds,
-    kept: [...kept.keys()],
+    kept: [...kept],
   });
   return kept.size > 0 ? 'dataRefused' : 'done';
 }

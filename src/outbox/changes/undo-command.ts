@@ -194,15 +194,12 @@ export function listUsedPhotographDigests(outbox: Outbox): Set<string> {
   return new Set(rows.map((row) => parseUsed(row).digest));
 }
 
-/** `attempted`: an attempt relied on it; `changed`: a later command changed it. */
-type KeptCause = 'attempted' | 'changed';
-
 type UndoneCommand = {
   readonly command: LoggedCommand;
   /** Number of the finds and records of which something was taken back. */
   readonly finds: number;
   /** Names of finds and records of which something stays, each once. */
-  readonly kept: ReadonlyMap<string, KeptCause>;
+  readonly kept: ReadonlySet<string>;
 };
 
 /** Slots per transaction: few enough that a parallel push waits only briefly. */
@@ -229,15 +226,13 @@ export function undoCommand(
   outbox.command.words = makeUndoWords(command.id);
   const slots = listSlotsOfCommand(outbox, command.command);
   const subjects = new Set<string>();
-  const kept = new Map<string, KeptCause>();
+  const kept = new Set<string>();
   for (let at = 0; at < slots.length; at += BATCH) {
     outbox.change(() => {
       for (const slot of slots.slice(at, at + BATCH)) {
-        const because = undoSlot(outbox, command.command, slot);
-        if (because === undefined) subjects.add(slot.subject);
-        if (because === undefined || because === 'nothing') continue;
-        const name = getSubjectName(outbox, slot.subject);
-        kept.set(name, kept.get(name) ?? because);
+        const result = undoSlot(outbox, command.command, slot);
+        if (result === 'undone') subjects.add(slot.subject);
+        if (result === 'kept') kept.add(getSubjectName(outbox, slot.subject));
       }
     });
     onProgress(Math.min(at + BATCH, slots.length), slots.length);
@@ -255,12 +250,15 @@ function recordVainUndo(outbox: Outbox, slot: Slot): void {
   appendFacts(outbox, [makeUndo(outbox, slot, { intent: null, attempts: [] }, [])]);
 }
 
-/** @returns why it stays; `nothing` where it was taken back before */
+/**
+ * @returns `kept` where an attempt relied on it, or a later command changed it; `nothing` where it
+ * was taken back before
+ */
 function undoSlot(
   outbox: Outbox,
   command: string,
   { subject, slot }: Slot,
-): KeptCause | 'nothing' | undefined {
+): 'undone' | 'kept' | 'nothing' {
   const ofSubject = listFactsOfSubject(outbox, subject);
   const facts = ofSubject.filter((fact) => fact.slot === slot);
   const isOfCommand = (fact: Fact): boolean =>
@@ -275,7 +273,8 @@ function undoSlot(
   // Without a search it is unknown again if the entry was sent from another place.
   if (decision.drafts.length > 0 && decided.some(isAboutUnsearched))
     updateHeader(outbox, { mustLook: true });
-  return wish.because ?? decision.because ?? (drafts.length === 0 ? 'nothing' : undefined);
+  if (wish.isKept || decision.isKept) return 'kept';
+  return drafts.length === 0 ? 'nothing' : 'undone';
 }
 
 /** Returns the records to which something was sent. */
@@ -289,9 +288,10 @@ function isAboutUnsearched({ body }: FactOf<'decided'>): boolean {
 
 type Earlier = CurrentBody & { readonly restores: string };
 
-type Step = { readonly drafts: readonly NewFact[]; readonly because?: KeptCause };
+type Step = { readonly drafts: readonly NewFact[]; readonly isKept: boolean };
 
-const NO_STEP: Step = { drafts: [] };
+const NOTHING: Step = { drafts: [], isKept: false };
+const KEPT: Step = { drafts: [], isKept: true };
 
 function undoWishes(
   outbox: Outbox,
@@ -300,11 +300,10 @@ function undoWishes(
   wishes: readonly FactOf<'current'>[],
 ): Step {
   const own = new Set(wishes.map(({ id }) => id));
-  if (own.size === 0) return NO_STEP;
+  if (own.size === 0) return NOTHING;
   // A redo brings a wish back as a fact of its own.
   const isOwn = (id: string): boolean => own.has(id) || own.has(findOrigin(facts, id));
-  if (!heads.every(isOwn))
-    return isTakenBack(facts, own) ? NO_STEP : { drafts: [], because: 'changed' };
+  if (!heads.every(isOwn)) return isTakenBack(facts, own) ? NOTHING : KEPT;
   const isAttempted = [...intents.values()].some(({ attempts, verdicts }) =>
     attempts.some(({ id, body }) => {
       const kind = verdicts.get(id)?.kind;
@@ -312,16 +311,16 @@ function undoWishes(
       return isOpen && [body.current, ...body.basis].some(isOwn);
     }),
   );
-  if (isAttempted) return { drafts: [], because: 'attempted' };
+  if (isAttempted) return KEPT;
   const earlier = listEarlier(facts, own);
-  if (earlier === undefined) return { drafts: [], because: 'changed' };
+  if (earlier === undefined) return KEPT;
   // A find that a person called a record has no attempt.
   const isCreated = decisions.some(
     ({ body }) =>
       body.answer === 'created' && earlier.every((each) => each?.intent !== body.intent),
   );
-  if (isCreated) return { drafts: [], because: 'attempted' };
-  return { drafts: earlier.map((body) => makeWish(outbox, wishes, heads, body)) };
+  if (isCreated) return KEPT;
+  return { drafts: earlier.map((body) => makeWish(outbox, wishes, heads, body)), isKept: false };
 }
 
 /** Returns the wish behind a fact: that of an attempt, and that which an undo brought back. */
@@ -406,7 +405,7 @@ function undoDecisions(
   const drafts = effective
     .filter(({ id, body }) => !reliedOn.has(id) && !targets.has(body.identCely ?? ''))
     .map((fact) => makeUndo(outbox, fact, fact.body, [fact.id]));
-  return { drafts, because: drafts.length < effective.length ? 'attempted' : undefined };
+  return { drafts, isKept: drafts.length < effective.length };
 }
 
 function makeUndo(

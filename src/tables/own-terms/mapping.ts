@@ -1,3 +1,4 @@
+import { groupBy } from '../../base/collections.ts';
 import { formatCsvTable } from '../../base/csv.ts';
 import { hasErrors, type Issue, makeErrorIssue, makeWarningIssue } from '../../base/issue.ts';
 import { cmd, isMessage, type Message, msg } from '../../base/message.ts';
@@ -165,16 +166,9 @@ export function removeContradictions(
   return rows.filter((row) => !contradictory.has(getMappingKey(row.set, row.term)));
 }
 
-/** Set of people, who are mapped by names in any spelling. */
-const PEOPLE = 'osoba';
-
-/**
- * Returns the key of a term: case and white space do not count, accents do; of a person, the key
- * of the name.
- */
+/** Returns the key of a term: case and white space do not count, accents do. */
 export function getMappingKey(set: string, term: string): string {
-  const name = set === PEOPLE ? makePersonKey(term) : '';
-  return `${set}\n${name || term.normalize('NFC').trim().replace(/\s+/g, ' ').toLowerCase()}`;
+  return `${set}\n${term.normalize('NFC').trim().replace(/\s+/g, ' ').toLowerCase()}`;
 }
 
 /** Formats the rows as a CSV table to edit, which {@link parseMapping} reads again. */
@@ -190,15 +184,30 @@ export function formatMapping(rows: readonly MappedTerm[]): string {
   return formatCsvTable([MAPPING_COLUMNS, ...cells]);
 }
 
+/** Set of people, who are mapped by names in any spelling. */
+const PEOPLE = 'osoba';
+
 /** Wraps a lookup: a museum's own term is looked up by its mapping, any other text as before. */
 export function makeMappedLookup(lookupTerm: LookupTerm, { rows }: Mapping): LookupTerm {
   const confirmed = new Map(
     rows.filter((row) => row.confirmed).map((row) => [getMappingKey(row.set, row.term), row]),
   );
   if (confirmed.size === 0) return lookupTerm;
+  const people = groupBy(
+    [...confirmed.values()].filter(({ set }) => set === PEOPLE),
+    ({ term }) => makePersonKey(term),
+  );
   return (set, cell) => {
     const row = confirmed.get(getMappingKey(set, cell));
-    return row === undefined ? lookupTerm(set, cell) : lookUpMapped(row, lookupTerm);
+    if (row !== undefined) return lookUpMapped(row, lookupTerm);
+    const name = set === PEOPLE ? makePersonKey(cell) : '';
+    const alike = name === '' ? [] : (people.get(name) ?? []);
+    const lookups = alike.map((each) => lookUpMapped(each, lookupTerm));
+    const [first] = lookups;
+    if (first === undefined) return lookupTerm(set, cell);
+    const terms = lookups.flatMap((each) => (each.kind === 'found' ? [each.term] : []));
+    const candidates = [...new Map(terms.map((term) => [term.id, term])).values()];
+    return candidates.length > 1 ? { kind: 'ambiguous', candidates } : first;
   };
 }
 

@@ -57,7 +57,7 @@ describe('an account that is not the one of the outbox', () => {
   const separate = (user: string) =>
     `If ${user} is to send from an outbox of its own, make a profile for ${user}`;
   const unsetToken = `To send as U-000001, unset PAS_TOKEN and sign in: ${LOGIN}.`;
-  const unsetUser = `To send as U-000001, unset PAS_USERNAME, PAS_PASSWORD and sign in: ${LOGIN}.`;
+  const unsetUser = `To send as U-000001, unset PAS_USERNAME and PAS_PASSWORD and sign in: ${LOGIN}.`;
   const signInAgain = `To send as U-000001, sign in with that account: ${LOGIN}.`;
   test.each<[string, Partial<Signer>, string, KnownAccount?]>([
     [
