@@ -38,7 +38,7 @@ const LEFT_AFTER_MS = 24 * 3600 * 1000;
 export function removeStaleTemps(draft: string): void {
   try {
     const beforeMs = statSync(draft).mtimeMs - LEFT_AFTER_MS;
-    deleteLeftovers(dirname(draft), /^\.[\da-f-]{36}(?:\.\d+)?\.tmp$/, beforeMs);
+    deleteLeftovers(dirname(draft), /^\.[\da-f-]{36}\.tmp$/, beforeMs);
   } catch {
     // Not fatal; a later call may succeed.
   }
