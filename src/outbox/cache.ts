@@ -8,30 +8,25 @@ import {
   parseTexts,
 } from '../base/disk/database.ts';
 import { msg, serializeValue } from '../base/message.ts';
-import {
-  ENTRY_KINDS,
-  ENTRY_STATES,
-  type EntryKind,
-  getRetryAt,
-  type HeldQuestion,
-  makeAttempts,
-} from './entry.ts';
+import { ENTRY_KINDS, ENTRY_STATES, getRetryAt, type HeldQuestion, makeAttempts } from './entry.ts';
 import {
   type CurrentBody,
   convertReadErrors,
   type Fact,
   type FactOf,
+  type FindWish,
   listOfKind,
   ROW_BASES,
 } from './facts.ts';
 import { foldSlot, getChangeState, getImportState, type SlotState } from './fold.ts';
 import {
-  findIntentRow,
+  findKnownIntent,
   IMPORT_KEY,
-  type IntentRow,
+  type Intent,
+  type KnownIntent,
   makeImportSlot,
-  parseIntent,
   parseRecordSubject,
+  parseSlotKind,
 } from './intents.ts';
 import type { Outbox } from './open-outbox.ts';
 
@@ -84,19 +79,56 @@ export function storeFoldedEntries(outbox: Outbox, subject: string, facts: reado
   convertReadErrors(outbox.path, subject, () => writeRows(outbox, subject, facts));
 }
 
+const INSERT_NEW_FIND = `insert into entries (key, kind, subject, slot, intent, state, changed, first_fact,
+    local_id, fact, source_path, hidden, project, attempts, unknown_attempts, not_before_at, issues, created_at, updated_at)
+  select '${IMPORT_KEY}', 'import', subject, slot, :intent, :state, 0, seq,
+    :localId, id, :path, 0, :project, 0, 0, 0, :issues, :createdAt, :now
+  from facts where seq = :fact`;
+
+/**
+ * Writes the entry of a find of which nothing but one wish is known: what {@link storeFoldedEntries}
+ * makes of it, without reading and folding it.
+ * @param fact row of the wish in the table `facts`
+ */
+export function storeEntryOfNewFind(
+  outbox: Outbox,
+  fact: number,
+  { localId, path, createdAt }: FindWish,
+  { row, intent, hasDocument, issues }: KnownIntent,
+): void {
+  outbox.sql(INSERT_NEW_FIND).run({
+    fact,
+    intent: row,
+    state: hasDocument ? 'queued' : 'draft',
+    localId: chooseLocalId(outbox, localId, null),
+    path,
+    project: findProject(intent),
+    issues,
+    createdAt,
+    now: Math.floor(outbox.clock.now()),
+  });
+}
+
+/** Returns the project of an import; null where it has none, and for any other intent. */
+function findProject(intent: Intent | undefined): string | null {
+  return (intent?.kind === 'import' ? intent.elements.projekt?.id : undefined) ?? null;
+}
+
 function writeRows(outbox: Outbox, subject: string, all: readonly Fact[]): void {
   const slots = groupBy(all, ({ slot }) => slot);
   const importSlot = makeImportSlot(subject);
   const ofImport = slots.get(importSlot);
   const record = parseRecordSubject(subject);
-  const find = ofImport === undefined ? undefined : makeImportRow(outbox, subject, ofImport);
+  const findIntent: FindIntent = (id) => findKnownIntent(outbox, subject, id);
+  const find =
+    ofImport === undefined ? undefined : makeImportRow(outbox, subject, ofImport, findIntent);
   const rows = find === undefined ? [] : [find];
   // Changes of a find that only another place knows wait for it.
   if (record !== undefined || find !== undefined)
     for (const [slot, facts] of slots) {
       if (slot === importSlot) continue;
       const identCely = record ?? find?.identCely ?? null;
-      rows.push(...makeChangeRows(outbox, subject, identCely, facts));
+      rows.push(...makeChangeRows(subject, identCely, facts, findIntent));
     }
   const known = listKeys(outbox, subject);
   for (const row of rows) writeEntry(outbox, row, known.has(row.key));
@@ -110,11 +142,13 @@ function listKeys({ sql }: Outbox, subject: string): Set<string> {
   return new Set(parseTexts(sql('select key from entries where subject = ?').pluck().all(subject)));
 }
 
+/** Returns an intent of the subject; undefined where it is unknown. */
+type FindIntent = (id: string) => KnownIntent | undefined;
+
 type Wish = {
   readonly id: string;
   readonly body: CurrentBody;
-  readonly name: string;
-  readonly intent: IntentRow;
+  readonly intent: KnownIntent;
 };
 
 /**
@@ -123,10 +157,9 @@ type Wish = {
  * whose content is not known here is not shown.
  */
 function findWish(
-  outbox: Outbox,
-  uuid: string,
   { wanted }: SlotState,
   facts: readonly Fact[],
+  findIntent: FindIntent,
 ): Wish | undefined {
   const heads =
     wanted.kind === 'disputed'
@@ -141,8 +174,8 @@ function findWish(
     if (found?.kind !== 'current') continue;
     const { body } = found;
     const name = body.intent ?? body.was ?? null;
-    const intent = name === null ? undefined : findIntentRow(outbox, uuid, name);
-    if (name !== null && intent !== undefined) return { id, body, name, intent };
+    const intent = name === null ? undefined : findIntent(name);
+    if (intent !== undefined) return { id, body, intent };
   }
   return undefined;
 }
@@ -169,19 +202,23 @@ export function chooseLocalId(outbox: Outbox, localId: string, uuid: string | nu
  * @returns undefined where it is none: it was removed before an attempt, and its local id is free
  * again
  */
-function makeImportRow(outbox: Outbox, uuid: string, facts: readonly Fact[]): EntryRow | undefined {
+function makeImportRow(
+  outbox: Outbox,
+  uuid: string,
+  facts: readonly Fact[],
+  findIntent: FindIntent,
+): EntryRow | undefined {
   const state = foldSlot(facts);
-  const wish = findWish(outbox, uuid, state, facts);
+  const wish = findWish(state, facts, findIntent);
   const isHidden = wish?.body.intent === null && wish.body.hides;
   const find = wish?.body.find;
   if (wish === undefined || find === undefined || (isHidden && !facts.some(isAttempted)))
     return undefined;
   const { intent, body } = wish;
   const folded = getImportState(state);
-  const isDraft = intent.hasDocument === 0 && (folded === 'queued' || folded === 'refused');
+  const isDraft = !intent.hasDocument && (folded === 'queued' || folded === 'refused');
   const accepted = findAcceptedIntent(state);
-  const parsed = intent.content === null ? undefined : parseIntent('import', uuid, intent.content);
-  const refusal = folded === 'refused' ? findRefusal(state, wish.name) : null;
+  const refusal = folded === 'refused' ? findRefusal(state, intent.id) : null;
   return {
     ...NO_CHANGE,
     key: IMPORT_KEY,
@@ -190,13 +227,13 @@ function makeImportRow(outbox: Outbox, uuid: string, facts: readonly Fact[]): En
     kind: 'import',
     intent: intent.row,
     state: isDraft ? 'draft' : folded,
-    changed: accepted !== undefined && accepted !== wish.name ? 1 : 0,
+    changed: accepted !== undefined && accepted !== intent.id ? 1 : 0,
     identCely: state.records[0] ?? null,
     localId: chooseLocalId(outbox, find.localId, uuid),
     fact: wish.id,
     sourcePath: find.path,
     hidden: isHidden ? 1 : 0,
-    project: (parsed?.kind === 'import' ? parsed.elements.projekt?.id : undefined) ?? null,
+    project: findProject(intent.intent),
     issues: isDraft || folded === 'queued' ? intent.issues : refusal,
     createdAt: find.createdAt,
     ...summarize(facts, undefined, body, state),
@@ -228,10 +265,10 @@ function findRefusal({ intents }: SlotState, intent: string): string | null {
  * @param identCely the record to change, once it is known
  */
 function makeChangeRows(
-  outbox: Outbox,
   subject: string,
   identCely: string | null,
   facts: readonly Fact[],
+  findIntent: FindIntent,
 ): EntryRow[] {
   const state = foldSlot(facts);
   const { wanted } = state;
@@ -240,18 +277,15 @@ function makeChangeRows(
     wanted.kind === 'nothing' && !wanted.fact?.body.hides ? wanted.fact?.body.was : null;
   const rows = sortByChain(
     [...new Set([...state.intents.keys(), ...[givenUp ?? []].flat()])].flatMap(
-      (intent) => findIntentRow(outbox, subject, intent) ?? [],
+      (intent) => findIntent(intent) ?? [],
     ),
   );
-  return rows.flatMap((row): EntryRow[] => {
-    const intent = row.id;
+  return rows.flatMap(({ row, id: intent, intent: content }): EntryRow[] => {
     const { attempts = [], verdicts } = state.intents.get(intent) ?? {};
     const accepted = attempts.find(({ id }) => verdicts?.get(id)?.kind === 'accepted');
     const wishes = listOfKind(facts, 'current').filter(({ body }) => body.intent === intent);
     const [wish] = wishes;
     if (wish === undefined) return [];
-    const kind: EntryKind = row.kind === 'number' ? 'number' : 'photo';
-    const parsed = row.content === null ? undefined : parseIntent(kind, subject, row.content);
     const folded = getChangeState(state, intent);
     const latest = findLatest(wishes) ?? wish;
     const entry = {
@@ -259,13 +293,13 @@ function makeChangeRows(
       key: intent,
       subject,
       slot: wish.slot,
-      kind,
-      intent: row.row,
+      kind: parseSlotKind(wish.slot),
+      intent: row,
       state: folded,
       changed: 0,
       identCely: accepted?.body.target ?? identCely,
       project: null,
-      value: parsed?.kind === 'number' ? parsed.value : null,
+      value: content?.kind === 'number' ? content.value : null,
       expects: latest.body.expects ?? null,
       photograph:
         latest.body.photograph === undefined ? null : JSON.stringify(latest.body.photograph),
@@ -278,12 +312,12 @@ function makeChangeRows(
 }
 
 /** Sorts numbers as they follow one another, so that their rows have one order in all copies. */
-function sortByChain(rows: readonly IntentRow[]): IntentRow[] {
-  const previous = new Map<string, string | undefined>(
-    rows.map(({ id, content }) => [id, JSON.parse(content ?? '{}').after ?? undefined]),
+function sortByChain(rows: readonly KnownIntent[]): KnownIntent[] {
+  const previous = new Map(
+    rows.map(({ id, intent }) => [id, intent?.kind === 'number' ? intent.after : null]),
   );
-  const getPlace = (id: string | undefined): number =>
-    id === undefined || !previous.has(id) ? 0 : 1 + getPlace(previous.get(id));
+  const getPlace = (id: string | null | undefined): number =>
+    id == null || !previous.has(id) ? 0 : 1 + getPlace(previous.get(id));
   return rows.toSorted((a, b) => getPlace(a.id) - getPlace(b.id));
 }
 

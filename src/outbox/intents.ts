@@ -7,6 +7,7 @@ import {
   isText,
   makeMemberGuard,
   orNull,
+  parseValue,
 } from '../base/disk/database.ts';
 import type { GuardedDatabase } from '../base/disk/database-file.ts';
 import type { Issue } from '../base/issue.ts';
@@ -223,43 +224,52 @@ const NOTHING_PREPARED: PreparedDocument = { document: null, issues: [] };
 
 const parseRow = createRowParser({
   row: isNumber,
-  id: isText,
   kind: makeMemberGuard(ENTRY_KINDS),
-  subject: isText,
   content: orNull(isText),
   hasDocument: isNumber,
   issues: orNull(isText),
 });
-/** A stored intent without its document, of which only the presence (1 or 0) is read. */
-export type IntentRow = ReturnType<typeof parseRow>;
+
+/** An intent as the cache uses it, without the bytes of its document. */
+export type KnownIntent = {
+  /** Its row in the table `intents`. */
+  readonly row: number;
+  readonly id: string;
+  /** Undefined after thinning. */
+  readonly intent: Intent | undefined;
+  readonly hasDocument: boolean;
+  /** As serializeIssues makes them. */
+  readonly issues: string | null;
+};
 
 /**
- * Returns an intent without its document, not verified by its id; undefined where it is unknown.
- * @throws DatabaseError where a column has a value of another type
+ * Returns an intent, not verified by its id; undefined where it is unknown.
+ * @throws DatabaseError or SyntaxError where its row is damaged
  */
-export function findIntentRow(
+export function findKnownIntent(
   store: IntentStore,
   subject: string,
   id: string,
-): IntentRow | undefined {
-  const row = store
+): KnownIntent | undefined {
+  const found = store
     .sql(
-      `select row, id, kind, subject, content, document is not null as hasDocument, issues
+      `select row, kind, content, document is not null as hasDocument, issues
        from intents where subject = ? and id = ?`,
     )
     .get(subject, id);
-  return row === undefined ? undefined : parseRow(row);
+  if (found === undefined) return undefined;
+  const { row, kind, content, hasDocument, issues } = parseRow(found);
+  const intent = content === null ? undefined : parseIntent(kind, subject, content);
+  return { row, id, intent, hasDocument: hasDocument === 1, issues };
 }
 
 /**
- * Returns an intent, not verified by its id; undefined where it is unknown, or was thinned.
+ * Returns the content of an intent, not verified by its id; undefined where it is unknown, or was
+ * thinned.
  * @throws DatabaseError or SyntaxError where its row is damaged
  */
 export function findIntent(store: IntentStore, subject: string, id: string): Intent | undefined {
-  const row = findIntentRow(store, subject, id);
-  return row === undefined || row.content === null
-    ? undefined
-    : parseIntent(row.kind, row.subject, row.content);
+  return findKnownIntent(store, subject, id)?.intent;
 }
 
 /**
@@ -278,36 +288,39 @@ export function findStoredIntent(
   return stored?.content == null ? undefined : { ...stored, content: stored.content };
 }
 
-/**
- * Stores an intent; one that is known stays, with the newest document.
- * @returns its id
- */
+/** Stores an intent; one that is known stays, with the newest document. */
 export function storeIntent(
   store: IntentStore,
   intent: Intent,
   { document, issues }: PreparedDocument = NOTHING_PREPARED,
-): string {
+): KnownIntent {
   const id = makeIntentId(intent);
   const { kind, subject } = intent;
   const prepared = { document, issues: serializeIssues(issues) };
   const preparedId = makePreparedId(id, prepared);
-  storeRow(
+  const row = storeRow(
     store,
     { id, kind, subject, content: serializeIntent(intent), ...prepared, preparedId },
     'document = :document, issues = :issues, prepared_id = :preparedId',
   );
-  return id;
+  return { row, id, intent, hasDocument: document !== null, issues: prepared.issues };
 }
 
-/** @param changes to one that is known */
-function storeRow({ sql }: IntentStore, row: StoredIntent, changes: string): void {
-  // SQLite keeps a journal of its own for an upsert, which takes longer.
+/**
+ * @param changes to one that is known
+ * @returns its row
+ */
+function storeRow({ sql }: IntentStore, row: StoredIntent, changes: string): number {
+  const { changes: count, lastInsertRowid } = sql(
+    `insert into intents (${COLUMNS.columns}) values (${COLUMNS.values})
+     on conflict (subject, id) do nothing`,
+  ).run(row);
+  if (count > 0) return Number(lastInsertRowid);
   const known = sql(
     `update intents set content = coalesce(content, :content), ${changes}
-     where subject = :subject and id = :id`,
-  ).run(row);
-  if (known.changes > 0) return;
-  sql(`insert into intents (${COLUMNS.columns}) values (${COLUMNS.values})`).run(row);
+     where subject = :subject and id = :id returning rowid`,
+  ).pluck();
+  return parseValue(isNumber, known.get(row));
 }
 
 /**

@@ -2,7 +2,7 @@ import { groupBy } from '../base/collections.ts';
 import { createRowParser, isNumber, isText } from '../base/disk/database.ts';
 import { PasError } from '../base/errors.ts';
 import type { FindElements } from '../finds/fields.ts';
-import { storeFoldedEntries } from './cache.ts';
+import { storeEntryOfNewFind, storeFoldedEntries } from './cache.ts';
 import type { Entry } from './entry.ts';
 import { findEntryByKey } from './entry-queries.ts';
 import {
@@ -11,6 +11,7 @@ import {
   type Fact,
   type FactKind,
   type FactOf,
+  type FactRow,
   type FindWish,
   getOriginalDigest,
   listOfKind,
@@ -29,6 +30,7 @@ import {
   chooseNumberIntent,
   findIntent,
   findStoredIntent,
+  type Intent,
   isImportSlot,
   makeFindSlot,
   makeIntentId,
@@ -92,23 +94,17 @@ export function getSlotState(outbox: Outbox, slot: Slot): SlotState {
  * Appends facts, and folds their subjects anew. Attempts and answers are on disk in the ledger
  * first; all others in the outbox, since those of a failed transaction must not return with a
  * union.
- * @param options.isNew the subjects have no facts yet, which saves reading them
  * @throws DatabaseError where one of the two cannot be written
  */
-export function appendFacts(
-  outbox: Outbox,
-  drafts: readonly NewFact[],
-  { isNew = false }: { readonly isNew?: boolean } = {},
-): Fact[] {
+export function appendFacts(outbox: Outbox, drafts: readonly NewFact[]): Fact[] {
   return outbox.change(() => {
     const facts = drafts.map((draft) => makeFact(draft as Omit<FactOf<FactKind>, 'id'>));
     const copied = copyToLedgerFirst(outbox, facts);
     for (const [subject, own] of groupBy(facts, ({ subject }) => subject)) {
-      const before = isNew ? [] : listFactsOfSubject(outbox, subject);
+      const before = listFactsOfSubject(outbox, subject);
       insertMissingFacts(outbox, subject, own, before, (fact) => copied.includes(fact));
     }
-    // The ledger need not know finds without an attempt.
-    if (!isNew && hasPendingFacts(outbox)) outbox.runAfterCommit(() => exportIfPossible(outbox));
+    if (hasPendingFacts(outbox)) outbox.runAfterCommit(() => exportIfPossible(outbox));
     return facts;
   });
 }
@@ -147,22 +143,26 @@ export function insertMissingFacts(
       outbox
         .sql('update facts set in_ledger = 0 where subject = ? and slot = ? and in_ledger = 2')
         .run(subject, slot);
-  const insert = outbox.sql(
-    `insert into facts (${FACT_COLUMNS.columns}, in_ledger)
-     values (${FACT_COLUMNS.values}, :inLedger)`,
-  );
   const known = new Set(before.map(({ id }) => id));
   const added: Fact[] = [];
   for (const fact of facts) {
     if (known.has(fact.id)) continue;
     known.add(fact.id);
     const unlessThere = shared.has(fact.slot) ? IN_LEDGER.pending : IN_LEDGER.unneeded;
-    const inLedger = isInLedger(fact) ? IN_LEDGER.copied : unlessThere;
-    insert.run({ ...serializeFact(fact), inLedger });
+    insertFact(outbox, serializeFact(fact), isInLedger(fact) ? IN_LEDGER.copied : unlessThere);
     added.push(fact);
   }
   if (added.length > 0) storeFoldedEntries(outbox, subject, [...before, ...added]);
   return added;
+}
+
+/** @returns its row in the table */
+function insertFact({ sql }: Outbox, row: FactRow, inLedger: number): number {
+  const { lastInsertRowid } = sql(
+    `insert into facts (${FACT_COLUMNS.columns}, in_ledger)
+     values (${FACT_COLUMNS.values}, :inLedger)`,
+  ).run({ ...row, inLedger });
+  return Number(lastInsertRowid);
 }
 
 /** Returns the slots of a subject whose facts the ledger has. */
@@ -229,15 +229,24 @@ type FindToWant = Omit<FindWish, 'createdAt' | 'namesake'> & {
 };
 
 /**
- * Stores a new find and wants it sent; a draft has no document.
+ * Stores a new find and wants it sent; a draft has no document. The ledger need not know it before
+ * its first attempt.
  * @returns its UUID
  */
-export function wantNewFind(outbox: Outbox, find: FindToWant, prepared: PreparedDocument): string {
+export function wantNewFind(
+  outbox: Outbox,
+  find: Omit<FindToWant, 'asked'>,
+  prepared: PreparedDocument,
+): string {
   const now = Math.floor(outbox.clock.now());
   const uuid = makeUuid(now);
-  wantFindAs(outbox, uuid, { createdAt: now, ...find }, prepared, {
-    replaces: [],
-    isNew: true,
+  outbox.change(() => {
+    const wish = { createdAt: now, ...find };
+    const intent = storeIntent(outbox, makeImportIntent(uuid, find), prepared);
+    const body = makeFindWish(outbox, intent.id, [], wish);
+    const fact = serializeFact({ kind: 'current', ...makeFindSlot(uuid), body });
+    const row = insertFact(outbox, fact, IN_LEDGER.unneeded);
+    storeEntryOfNewFind(outbox, row, wish, intent);
   });
   return uuid;
 }
@@ -249,26 +258,27 @@ export function wantFind(
   find: FindToWant,
   prepared: PreparedDocument,
 ): void {
-  const { heads } = getSlotState(outbox, makeFindSlot(uuid));
+  const slot = makeFindSlot(uuid);
+  const { heads } = getSlotState(outbox, slot);
   const wish = { namesake: before.namesake, ...find, createdAt: before.createdAt };
-  wantFindAs(outbox, uuid, wish, prepared, { replaces: heads, isNew: false });
+  outbox.change(() => {
+    const { id } = storeIntent(outbox, makeImportIntent(uuid, find), prepared);
+    appendWish(outbox, slot, makeFindWish(outbox, id, heads, wish));
+  });
 }
 
-function wantFindAs(
+function makeImportIntent(subject: string, { elements }: FindToWant): Intent {
+  return { kind: 'import', subject, elements };
+}
+
+function makeFindWish(
   outbox: Outbox,
-  subject: string,
-  { elements, ...find }: FindToWant & FindWish,
-  prepared: PreparedDocument,
-  { replaces, isNew }: { readonly replaces: readonly string[]; readonly isNew: boolean },
-): void {
-  const intent = { kind: 'import', subject, elements } as const;
-  const { localId, namesake, createdAt, file, row, path, base, key, asked } = find;
-  outbox.change(() => {
-    const id = storeIntent(outbox, intent, prepared);
-    const wish = { localId, namesake, createdAt, file, row, path, base, key, asked };
-    const body = { ...makeBody(outbox, id, replaces), find: wish };
-    appendFacts(outbox, [{ kind: 'current', subject, slot: makeSlot(intent), body }], { isNew });
-  });
+  intent: string,
+  replaces: readonly string[],
+  { localId, namesake, createdAt, file, row, path, base, key, asked }: FindWish,
+): CurrentBody {
+  const find = { localId, namesake, createdAt, file, row, path, base, key, asked };
+  return { ...makeBody(outbox, intent, replaces), find };
 }
 
 /**
@@ -344,7 +354,8 @@ export function wantNumber(
     });
     const intent = chooseNumberIntent(attempted, subject, value, isChangedSince);
     if (wanted.kind === 'one' && wanted.intent === makeIntentId(intent)) return;
-    const body = { ...makeBody(outbox, storeIntent(outbox, intent), heads), expects };
+    const { id } = storeIntent(outbox, intent);
+    const body = { ...makeBody(outbox, id, heads), expects };
     appendWish(outbox, slot, body);
   });
 }
@@ -366,7 +377,7 @@ export function wantPhoto(
     const intent: PhotoIntent = { kind: 'photo', subject, original, occasion };
     const slot = { subject, slot: makeSlot(intent) };
     const { heads } = getSlotState(outbox, slot);
-    const id = storeIntent(outbox, intent);
+    const { id } = storeIntent(outbox, intent);
     const body = { ...makeBody(outbox, id, heads), photograph: stored };
     appendWish(outbox, slot, body);
     const entry = findEntryByKey(outbox, subject, id);

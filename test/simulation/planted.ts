@@ -281,8 +281,8 @@ export const PLANTED: readonly Planted[] = [
     from: `const LEDGER_FIRST: readonly FactKind[] = ['attempted', 'answered'];`,
     to: 'const LEDGER_FIRST: readonly FactKind[] = [];',
     also: {
-      from: 'if (!isNew && hasPendingFacts(outbox))',
-      to: 'if (isNew && hasPendingFacts(outbox))',
+      from: 'if (hasPendingFacts(outbox))',
+      to: `if (facts[0]?.kind === 'current' && hasPendingFacts(outbox))`,
     },
   },
   {

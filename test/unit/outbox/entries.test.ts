@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest';
+import { makeErrorIssue, makeWarningIssue } from '../../../src/base/issue.ts';
 import {
   findEntryById,
   findImportOfFind,
   getProject,
   storeQuestion,
 } from '../../../src/outbox/entry-queries.ts';
-import { makeRecordSubject } from '../../../src/outbox/intents.ts';
+import { makeRecordSubject, type PreparedDocument } from '../../../src/outbox/intents.ts';
+import { rebuildEntries, wantNewFind } from '../../../src/outbox/wishes.ts';
 import { acceptEntry, queueImport, queueNumber, tempOutbox } from '../../support/temp-outbox.ts';
 
 const IDENT = 'C-202400101-N00012';
@@ -41,4 +43,27 @@ test('the project of an import is the one that it names', () => {
   acceptEntry(outbox, entryId, 'C-8-N1');
   const entry = findImportOfFind(outbox, findId);
   expect(entry && getProject(entry)).toBe('C-7');
+});
+
+test.each<[string, PreparedDocument]>([
+  [
+    'complete',
+    { document: Buffer.from('<document/>'), issues: [makeWarningIssue('w', 'doubt', {})] },
+  ],
+  ['a draft', { document: null, issues: [makeErrorIssue('e', 'wrong', {})] }],
+])('the entry of a new find that is %s is that of its facts', (_, prepared) => {
+  using outbox = tempOutbox();
+  queueImport(outbox, 'K-1');
+  outbox.command.words = 'import';
+  const elements = { projekt: { id: 'C-7', text: '' }, poznamka: 'x' };
+  const place = { file: 't.csv', row: 2, path: '/t.csv', base: '{}', key: 'row 1' };
+  const find = wantNewFind(outbox, { localId: 'K-1', elements, ...place }, prepared);
+  const read = (): unknown => outbox.sql('select * from entries where subject = ?').get(find);
+  const stored = read();
+  rebuildEntries(outbox, find);
+  expect(read()).toEqual(stored);
+  outbox.sql('delete from entries where subject = ?').run(find);
+  rebuildEntries(outbox, find);
+  expect(read()).toEqual({ ...(stored as object), id: expect.any(Number) });
+  expect(stored).toMatchObject({ local_id: 'K-1-2', project: 'C-7' });
 });
