@@ -171,6 +171,8 @@ export type FindSchema = {
   readonly profile: DocumentProfile;
   /** Returns issues with `line`, `element` and a message for people. */
   check(document: Buffer): readonly Issue[];
+  /** Tells quickly if all documents, as buildDocument makes them, are valid. */
+  areValid(documents: readonly Buffer[]): boolean;
 };
 
 /** Reads the schema that was fetched from the profile's own service; undefined where none was. */
@@ -197,6 +199,7 @@ export async function openFindSchema(
   );
   return {
     profile,
+    areValid: (documents) => validator.areValid(documents),
     check(document) {
       const { wellFormed, violations } = validator.validate(document);
       const rule = wellFormed ? 'schema' : 'xml-not-well-formed';

@@ -304,11 +304,34 @@ export type ValidatedFind = { readonly document: Buffer; readonly issues: readon
  * same errors again.
  */
 export function validateFind(find: Find, context: ValidationContext): ValidatedFind {
+  return checkBySchema(find, checkByRules(find, context), context);
+}
+
+/** Validates finds as {@link validateFind}, faster where the schema finds no fault in any. */
+export function validateFinds(finds: readonly Find[], context: ValidationContext): ValidatedFind[] {
+  const checked = finds.map((find) => ({ find, validated: checkByRules(find, context) }));
+  const documents = checked.flatMap(({ validated: { document, issues } }) =>
+    hasErrors(issues) ? [] : [document],
+  );
+  const areValid = context.schema.areValid(documents);
+  return checked.map(({ find, validated }) =>
+    areValid ? validated : checkBySchema(find, validated, context),
+  );
+}
+
+function checkByRules(find: Find, context: ValidationContext): ValidatedFind {
   const issues = checkRules(find, context);
-  const document = buildDocument(find, context.schema.profile);
+  return { document: buildDocument(find, context.schema.profile), issues };
+}
+
+function checkBySchema(
+  { localId, source }: Find,
+  { document, issues }: ValidatedFind,
+  { schema }: ValidationContext,
+): ValidatedFind {
   if (hasErrors(issues)) return { document, issues };
-  const violations = context.schema
+  const violations = schema
     .check(document)
-    .map((issue) => issue.with({ find: find.localId, ...find.source }));
+    .map((issue) => issue.with({ find: localId, ...source }));
   return { document, issues: [...issues, ...violations] };
 }

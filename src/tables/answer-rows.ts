@@ -7,7 +7,7 @@ import { makeErrorIssue, makeUnreadable } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
 import { type FindElements, isElementName } from '../finds/fields.ts';
 import type { Find } from '../finds/find.ts';
-import { type ValidationContext, validateFind } from '../finds/rules.ts';
+import { type ValidationContext, validateFinds } from '../finds/rules.ts';
 import { chooseLocalId } from '../outbox/cache.ts';
 import { openNumberLookup } from '../outbox/changes/enqueue-change.ts';
 import { type EnqueueReport, enqueueFinds } from '../outbox/changes/enqueue-finds.ts';
@@ -186,8 +186,7 @@ export async function answerRow(
   { ruleContext, ...context }: AnswerContext,
 ): Promise<EnqueueReport> {
   const { outbox } = context;
-  const lookupNumber = openNumberLookup(outbox);
-  const validate = (find: Find) => validateFind(find, { ...ruleContext, lookupNumber });
+  const findContext = { ...ruleContext, lookupNumber: openNumberLookup(outbox) };
   const find = makeFindOfRow(asked);
   const plan = makePlan(outbox, stored, asked, answer);
   const side: MergeSide | undefined = answer === 'table' || answer === 'mine' ? answer : undefined;
@@ -197,7 +196,7 @@ export async function answerRow(
     ...context,
     ...enclosed,
     dryRun: false,
-    validate,
+    validate: (finds) => validateFinds(finds, findContext),
     side,
     table,
   }).finally(() => enclosed?.close());

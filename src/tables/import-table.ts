@@ -9,7 +9,7 @@ import type { FindElements } from '../finds/fields.ts';
 import type { Find } from '../finds/find.ts';
 import type { PositionChange } from '../finds/place/geometry.ts';
 import { FINDER_MATCHED } from '../finds/resolve-references.ts';
-import { type ValidationContext, validateFind } from '../finds/rules.ts';
+import { type ValidationContext, validateFinds } from '../finds/rules.ts';
 import { openNumberLookup } from '../outbox/changes/enqueue-change.ts';
 import {
   type EnqueuedFind,
@@ -156,11 +156,11 @@ async function importRows(
   const missing = hasErrors(ofTable) ? [] : listMissingFinds(outbox, path, planned.names, hasKey);
   if (!context.dryRun && path !== undefined) forgetAskedRows(outbox, path);
   const lookupNumber = openNumberLookup(outbox, () => listComingNumbers(planned));
-  const validate = (find: Find) => validateFind(find, { ...ruleContext, lookupNumber });
+  const findContext = { ...ruleContext, lookupNumber };
   const report = await enqueueFinds(planned.finds, {
     ...context,
     table: { path, planRow: planned.planRow },
-    validate,
+    validate: (all) => validateFinds(all, findContext),
     onIssue,
   });
   const copied = copying === undefined ? {} : { copied: await copying.write() };

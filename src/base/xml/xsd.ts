@@ -1,7 +1,7 @@
 import type { XmlDocument, XsdValidator } from 'libxml2-wasm';
 import { LocalizedError } from '../errors.ts';
 import { type Message, msg } from '../message.ts';
-import { XML_NAMESPACE } from './element.ts';
+import { SCHEMA_NAMESPACE, XML_NAMESPACE } from './element.ts';
 
 /** Loaded when a schema is compiled: it is WebAssembly, whose loading is asynchronous. */
 type Library = typeof import('libxml2-wasm');
@@ -36,6 +36,12 @@ export type Validation = {
 export type Validator = {
   /** Returns all violations. Reads only the given bytes. */
   validate(document: Buffer): Validation;
+  /**
+   * Tells if all documents are valid, in half the time of {@link Validator.validate} for each.
+   * False also where it cannot tell.
+   * @param documents well-formed, in UTF-8 and without DOCTYPE
+   */
+  areValid(documents: readonly Buffer[]): boolean;
   [Symbol.dispose](): void;
 };
 
@@ -78,7 +84,13 @@ export async function compileSchema(
     const schema = withInputs(library, imports, () => library.XsdValidator.fromDoc(document));
     // The compiled schema points into its document, so the document is disposed last.
     held.unshift(schema);
-    return makeValidator(library, schema, held, [main, ...imports].map(getTargetNamespace));
+    const files = [main, ...imports];
+    const ofMany = parseSchemaDocument(library, makeSchemaOfMany(main));
+    held.push(ofMany);
+    const schemaOfMany = withInputs(library, files, () => library.XsdValidator.fromDoc(ofMany));
+    held.unshift(schemaOfMany);
+    const compiled = { library, schema, schemaOfMany, namespaces: files.map(getTargetNamespace) };
+    return makeValidator(compiled, held);
   } catch (error) {
     for (const resource of held) resource.dispose();
     const reason = error instanceof Error ? error.message.trim() : String(error);
@@ -106,19 +118,46 @@ export function fillPlaceholders(
   return Buffer.from(filled, 'utf8');
 }
 
-function makeValidator(
-  library: Library,
-  schema: XsdValidator,
-  held: readonly { dispose(): void }[],
-  namespaces: readonly string[],
-): Validator {
+type CompiledSchema = {
+  readonly library: Library;
+  readonly schema: XsdValidator;
+  /** For the element of {@link makeSchemaOfMany}. */
+  readonly schemaOfMany: XsdValidator;
+  /** Of all its files, that of the main one first. */
+  readonly namespaces: readonly string[];
+};
+
+/** Name of an element that contains documents of a schema. */
+const MANY = 'documents-of-this-schema';
+
+/** Makes the schema of an element with documents of another schema. */
+function makeSchemaOfMany({ url, bytes }: SchemaFile): Buffer {
+  const namespace = getTargetNamespace({ url, bytes });
+  return Buffer.from(
+    `<schema xmlns="${SCHEMA_NAMESPACE}" targetNamespace="${namespace}">
+       <include schemaLocation="${url}"/>
+       <element name="${MANY}"><complexType><sequence>
+         <any namespace="##targetNamespace" maxOccurs="unbounded"/>
+       </sequence></complexType></element>
+     </schema>`,
+  );
+}
+
+function makeValidator(compiled: CompiledSchema, held: readonly { dispose(): void }[]): Validator {
   let disposed = false;
+  const assertUsable = (): void => {
+    // The library would take a freed schema for "no schema" and follow the document's own
+    // schemaLocation.
+    if (disposed) throw new Error('this validator was disposed');
+  };
   return {
     validate(document) {
-      // The library would take a freed schema for "no schema" and follow the document's own
-      // schemaLocation.
-      if (disposed) throw new Error('this validator was disposed');
-      return validateDocument(library, schema, document, namespaces);
+      assertUsable();
+      return validateDocument(compiled, document);
+    },
+    areValid(documents) {
+      assertUsable();
+      return areAllValid(compiled, documents);
     },
     [Symbol.dispose]() {
       if (disposed) return;
@@ -128,11 +167,41 @@ function makeValidator(
   };
 }
 
+/** A parser and a validation of the library take longer to prepare than a short document. */
+function areAllValid(
+  { library, schemaOfMany, namespaces: [namespace = ''] }: CompiledSchema,
+  documents: readonly Buffer[],
+): boolean {
+  const start = Buffer.from(`<pas:${MANY} xmlns:pas="${namespace}">`);
+  const content = documents.map(withoutDeclaration);
+  let document: XmlDocument | undefined;
+  try {
+    document = parseSchemaDocument(
+      library,
+      Buffer.concat([start, ...content, Buffer.from(`</pas:${MANY}>`)]),
+    );
+    schemaOfMany.validate(document);
+    return true;
+  } catch (error) {
+    if (error instanceof library.XmlLibError) return false;
+    throw error;
+  } finally {
+    document?.dispose();
+  }
+}
+
+/** Removes the XML declaration, which may stand only where a file begins. */
+function withoutDeclaration(document: Buffer): Buffer {
+  return document.subarray(0, 5).equals(DECLARATION)
+    ? document.subarray(document.indexOf('?>') + 2)
+    : document;
+}
+
+const DECLARATION = Buffer.from('<?xml');
+
 function validateDocument(
-  library: Library,
-  schema: XsdValidator,
+  { library, schema, namespaces }: CompiledSchema,
   bytes: Buffer,
-  namespaces: readonly string[],
 ): Validation {
   if (bytes.length > MAX_DOCUMENT_BYTES) {
     const message = msg`The document has ${bytes.length} bytes; pas reads at most ${MAX_DOCUMENT_BYTES}.`;

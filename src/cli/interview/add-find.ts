@@ -127,10 +127,11 @@ export function openEntrySession(
     check: (find: Find): readonly Issue[] => validate(find).issues,
     /** Saves it in the outbox: queued if it is complete and to be sent, else as a draft. */
     async save(find: Find, intent: Intent): Promise<SavedFind> {
+      const validateAsMeant = makeDraftValidation(validate, intent);
       const { finds, issues, unchecked } = await enqueueFinds([find], {
         ...keeping,
         outbox,
-        validate: makeDraftValidation(validate, intent),
+        validate: (all) => all.map(validateAsMeant),
         dryRun: false,
       });
       if (intent !== 'unfinished') enteredNow.add(find.localId);

@@ -62,7 +62,8 @@ export type EnqueueOptions = PhotographKeeping & {
 };
 
 export type EnqueueContext = EnqueueOptions & {
-  readonly validate: (find: Find) => ValidatedFind;
+  /** Returns a verdict for each find. */
+  readonly validate: (finds: readonly Find[]) => readonly ValidatedFind[];
   /** Absent for finds that are entered one by one and replace those of their local ids. */
   readonly table?: Pick<PlannedRows, 'planRow'> & {
     /** Full path of the table, with the sheet; undefined for standard input. */
@@ -116,20 +117,23 @@ export async function enqueueFinds(
   };
   const { onIssue = (issue) => report.issues.push(issue) } = context;
   for (const batch of splitIntoBatches(finds)) {
-    const { plans, version } = context.outbox.read(() => ({
-      plans: batch.map((find) => ({ find, plan: planFind(find, context) })),
+    const { planned, version } = context.outbox.read(() => ({
+      planned: planFinds(batch, context),
       version: getDataVersion(context.outbox),
     }));
-    const prepared: PreparedFind[] = [];
-    for (const { find, plan } of plans) prepared.push(await prepare(find, plan, context));
+    const photographed: PhotographedFind[] = [];
+    for (const each of planned)
+      if (each.find.photos.length > 0 && each.row.kind !== 'question')
+        photographed.push({ ...each, ...(await keepPhotographs(each.find, context)) });
+      else photographed.push({ ...each, ...NO_PHOTOGRAPHS });
     context.outbox.change(() => {
       const isChanged = getDataVersion(context.outbox) !== version;
       const storedNames = new Set<string>();
-      for (const each of prepared) {
-        const name = getLocalIdOfPlan(each.plan.row);
-        const plan = isChanged || storedNames.has(name) ? planFind(each.find, context) : each.plan;
+      for (const each of photographed) {
+        const name = getLocalIdOfPlan(each.row);
+        const again = isChanged || storedNames.has(name) ? planFinds([each.find], context) : [];
         storedNames.add(name);
-        const { enqueued, issues } = store({ ...each, plan }, context);
+        const { enqueued, issues } = store({ ...each, ...again[0] }, context);
         report.finds.push(enqueued);
         for (const issue of issues) {
           if (issue.rule === NOT_HARVESTED) report.unchecked += 1;
@@ -156,24 +160,25 @@ function* splitIntoBatches(finds: Iterable<Find>): Generator<readonly Find[]> {
 }
 
 /** Planned change of a find, based on its state when it was read. */
-type Plan = {
+type PlannedFind = PlannedMerge & { readonly content: PreparedDocument };
+
+type PlannedMerge = {
+  readonly find: Find;
   readonly row: RowPlan;
   readonly existing: ExistingFind | undefined;
   readonly merge: Merge | undefined;
-  readonly content: PreparedDocument;
-  readonly issues: readonly Issue[];
 };
 
-type PreparedFind = {
-  readonly find: Find;
-  readonly plan: Plan;
+type KeptPhotographs = {
   readonly photographs: RowPhotographs;
-  readonly issues: readonly Issue[];
+  readonly issuesOfPhotos: readonly Issue[];
 };
 
-async function prepare(find: Find, plan: Plan, context: EnqueueContext): Promise<PreparedFind> {
-  if (find.photos.length === 0 || plan.row.kind === 'question')
-    return { find, plan, photographs: NO_PHOTOGRAPHS, issues: [] };
+type PhotographedFind = PlannedFind & KeptPhotographs;
+
+const NO_PHOTOGRAPHS: KeptPhotographs = { photographs: new Map(), issuesOfPhotos: [] };
+
+async function keepPhotographs(find: Find, context: EnqueueContext): Promise<KeptPhotographs> {
   const photographs = new Map<string, Sendable | undefined>();
   const issuesOfPhotos: Issue[] = [];
   for (const path of find.photos) {
@@ -185,28 +190,33 @@ async function prepare(find: Find, plan: Plan, context: EnqueueContext): Promise
     if (sendable !== undefined && !context.dryRun) await context.storePhotograph(sendable);
     photographs.set(path, sendable);
   }
-  return { find, plan, photographs, issues: issuesOfPhotos };
+  return { photographs, issuesOfPhotos };
 }
 
-const NO_PHOTOGRAPHS: RowPhotographs = new Map();
+function planFinds(finds: readonly Find[], context: EnqueueContext): PlannedFind[] {
+  const merged = finds.map((find) => planMerge(find, context));
+  const validated = context.validate(merged.map(getMergedFind));
+  return merged.map(({ find, row, existing, merge }, at) => {
+    const verdict = validated[at];
+    if (verdict === undefined) throw new Error('a find was not validated');
+    return { find, row, existing, merge, content: makePreparedDocument(verdict) };
+  });
+}
 
-function planFind(find: Find, { outbox, table, side, validate }: EnqueueContext): Plan {
+function planMerge(find: Find, { outbox, table, side }: EnqueueContext): PlannedMerge {
   const { localId } = find;
   const row = table?.planRow(find) ?? { kind: 'new', localId, others: [] };
-  const stored = findByLocalId(outbox, row.kind === 'new' ? row.localId : row.find);
-  const existing = stored === undefined ? undefined : getExistingFind(outbox, stored);
-  const merge =
-    existing === undefined ? undefined : mergeFind(existing, find, side, table === undefined);
-  const named = { ...find, localId: stored?.localId ?? getName(row) };
-  const merged = merge === undefined ? named : { ...named, elements: merge.merged.elements };
-  const validated = validate(merged);
-  return {
-    row,
-    existing,
-    merge,
-    content: makePreparedDocument(validated),
-    issues: validated.issues,
-  };
+  const stored = findByLocalId(outbox, getLocalIdOfPlan(row));
+  if (stored === undefined) return { find, row, existing: undefined, merge: undefined };
+  const existing = getExistingFind(outbox, stored);
+  return { find, row, existing, merge: mergeFind(existing, find, side, table === undefined) };
+}
+
+/** Returns what the find becomes. */
+function getMergedFind({ find, row, existing, merge }: PlannedMerge): Find {
+  const localId = existing?.stored.localId ?? getName(row);
+  const elements = merge?.merged.elements ?? find.elements;
+  return localId === find.localId && merge === undefined ? find : { ...find, localId, elements };
 }
 
 function getName(row: RowPlan): string {
@@ -220,15 +230,14 @@ export function makePreparedDocument({ document, issues }: ValidatedFind): Prepa
 
 type StoreResult = { readonly enqueued: EnqueuedFind; readonly issues: readonly Issue[] };
 
-function store(prepared: PreparedFind, context: EnqueueContext): StoreResult {
-  const { find, plan } = prepared;
-  const { existing, merge, row } = plan;
+function store(prepared: PhotographedFind, context: EnqueueContext): StoreResult {
+  const { find, existing, merge, row } = prepared;
   if (existing === undefined || merge === undefined) return storeNew(prepared, context);
   const { stored } = existing;
   if (stored.isHidden || existing.entry?.state === 'dropped')
-    return makeResult(stored.localId, 'kept', plan, [makeDroppedIssue(stored, find)]);
+    return makeResult(stored.localId, 'kept', prepared, [makeDroppedIssue(stored, find)]);
   if (row.kind === 'question' || merge.kind === 'conflict')
-    return storeAskedRow(find, plan, existing, merge, context);
+    return storeAskedRow(prepared, existing, merge, context);
   return storeMerged(prepared, existing, merge, context);
 }
 
@@ -237,7 +246,7 @@ const NO_PHOTOGRAPH_CHANGES: PhotographChanges = { photosAdded: 0, photosRemoved
 function makeResult(
   name: string,
   change: EnqueuedFind['change'],
-  { content }: Plan,
+  { content }: PlannedFind,
   issues: readonly Issue[],
   { photosAdded, photosRemoved }: PhotographChanges = NO_PHOTOGRAPH_CHANGES,
 ): StoreResult {
@@ -247,28 +256,28 @@ function makeResult(
 
 /** Leaves a row out, and stores it with the find that it may be. */
 function storeAskedRow(
-  find: Find,
-  plan: Plan,
+  planned: PlannedFind,
   existing: ExistingFind,
   merge: Merge,
   { outbox, table, dryRun }: EnqueueContext,
 ): StoreResult {
+  const { find, row } = planned;
   const { stored } = existing;
-  const asked = makeAskedRow(existing, find, plan.row, merge, table?.path);
+  const asked = makeAskedRow(existing, find, row, merge, table?.path);
   if (!dryRun)
     updateFindWish(outbox, stored, {
       asked: [...(listOpenAskedRows(stored, ({ key }) => key === asked.key) ?? []), asked],
     });
   const issues = makeQuestionIssues(asked, existing, find, merge);
-  const { enqueued } = makeResult(stored.localId, 'question', plan, issues);
+  const { enqueued } = makeResult(stored.localId, 'question', planned, issues);
   return { enqueued: { ...enqueued, isConflict: asked.basis === 'row-changed' }, issues };
 }
 
-function storeNew(prepared: PreparedFind, context: EnqueueContext): StoreResult {
-  const { find, plan } = prepared;
+function storeNew(prepared: PhotographedFind, context: EnqueueContext): StoreResult {
+  const { find, row } = prepared;
   const { outbox, table, dryRun } = context;
-  const localId = getName(plan.row);
-  const others = plan.row.kind === 'new' ? plan.row.others : [];
+  const localId = getName(row);
+  const others = row.kind === 'new' ? row.others : [];
   const uuid = dryRun ? undefined : insertNew(localId, prepared, outbox, table?.path);
   const entry =
     uuid === undefined || others.length === 0 ? undefined : findImportOfFind(outbox, uuid);
@@ -280,7 +289,7 @@ function storeNew(prepared: PreparedFind, context: EnqueueContext): StoreResult 
 
 function insertNew(
   localId: string,
-  { find, plan, photographs }: PreparedFind,
+  { find, content, photographs }: PhotographedFind,
   outbox: Outbox,
   path: string | undefined,
 ): string {
@@ -296,7 +305,7 @@ function insertNew(
       path: path ?? null,
       base: serializeImportedRow(base, elements),
     },
-    plan.content,
+    content,
   );
 }
 
@@ -318,27 +327,28 @@ function digestPhotographs(
 }
 
 function makeStoredResult(
-  { find, plan, issues }: PreparedFind,
+  prepared: PhotographedFind,
   localId: string,
   change: EnqueuedFind['change'],
   photos: PhotographChanges,
 ): StoreResult {
-  const named = [...plan.issues, ...issues].map((issue) =>
+  const { find, content, issuesOfPhotos } = prepared;
+  const named = [...content.issues, ...issuesOfPhotos].map((issue) =>
     issue.find === undefined ? new Issue({ find: localId, ...find.source, ...issue }) : issue,
   );
-  return makeResult(localId, change, plan, [...named, ...photos.issues], photos);
+  return makeResult(localId, change, prepared, [...named, ...photos.issues], photos);
 }
 
 /** A sent find stays unchanged; photographs and a number of its row are writes of their own. */
 function storeMerged(
-  prepared: PreparedFind,
+  prepared: PhotographedFind,
   existing: ExistingFind,
   merge: Merge,
   context: EnqueueContext,
 ): StoreResult {
-  const { find, photographs, plan } = prepared;
+  const { find, photographs, content } = prepared;
   const { stored, row: before } = existing;
-  const change = classifyChange(plan.content, existing, merge);
+  const change = classifyChange(content, existing, merge);
   // A row that differs from a sent find of no table does not become the row of the find.
   const isStored = merge.kind !== 'sent' || before !== undefined;
   if (isStored && !context.dryRun)
@@ -350,7 +360,7 @@ function storeMerged(
 }
 
 function writeMerged(
-  { find, plan, photographs }: PreparedFind,
+  { find, row, content, photographs }: PhotographedFind,
   { stored, entry, row: before }: ExistingFind,
   { merged }: Merge,
   isUpdated: boolean,
@@ -362,7 +372,7 @@ function writeMerged(
   };
   const path = table?.path ?? null;
   const isNewPlace = isUpdated || (table !== undefined && stored.wish.path !== path);
-  const isRenamed = plan.row.kind === 'same' && plan.row.isRenamed === true;
+  const isRenamed = row.kind === 'same' && row.isRenamed === true;
   const localId =
     isRenamed && entry?.attempts === 0 && findByLocalId(outbox, find.localId) === undefined
       ? find.localId
@@ -375,7 +385,7 @@ function writeMerged(
     ...(isNewPlace ? { ...getFileAndRow(find), path } : undefined),
     base: serializeImportedRow(base, isUpdated ? merged.elements : stored.elements),
   };
-  if (isUpdated) wantFind(outbox, stored, { ...wish, elements: merged.elements }, plan.content);
+  if (isUpdated) wantFind(outbox, stored, { ...wish, elements: merged.elements }, content);
   else if (!isDeepStrictEqual(toJson(wish), toJson(stored.wish)))
     updateFindWish(outbox, stored, wish);
 }
@@ -409,13 +419,13 @@ const NO_DOCUMENT = Buffer.alloc(0);
 
 /** Queues the number of a row that differs from its sent find; other differences are corrections. */
 function queueCorrection(
-  prepared: PreparedFind,
+  prepared: PhotographedFind,
   existing: ExistingFind,
   merge: Merge,
   followed: PhotographChanges,
   context: EnqueueContext,
 ): StoreResult {
-  const { find, plan } = prepared;
+  const { find, content, issuesOfPhotos } = prepared;
   const { stored, entry } = existing;
   const numberQueued =
     context.queueNumbers === true && queueNumber(prepared, existing, merge, context);
@@ -428,12 +438,12 @@ function queueCorrection(
   const issues = isCorrect
     ? []
     : [makeSentIssue(existing, differences, find, context.queueNumbers === true)];
-  const used = plan.issues.filter(({ rule }) => rule === NUMBER_USED);
+  const used = content.issues.filter(({ rule }) => rule === NUMBER_USED);
   const result = makeResult(
     stored.localId,
     isCorrect ? 'kept' : 'sent',
-    plan,
-    [...issues, ...used, ...prepared.issues, ...followed.issues],
+    prepared,
+    [...issues, ...used, ...issuesOfPhotos, ...followed.issues],
     followed,
   );
   return { ...result, enqueued: { ...result.enqueued, correction, numberQueued } };
@@ -445,7 +455,7 @@ function queueCorrection(
  * one that a curator set.
  */
 function queueNumber(
-  { find, plan }: PreparedFind,
+  { find, content }: PlannedFind,
   { stored, entry, elements }: ExistingFind,
   { merged }: Merge,
   context: EnqueueContext,
@@ -455,7 +465,7 @@ function queueNumber(
   const isChanged = merged.differences.some(({ element }) => element === 'evidencni_cislo');
   if (!isChanged || number === undefined || entry?.identCely == null || !maySetNumbers(outbox))
     return false;
-  if (plan.issues.some(({ rule }) => rule === NUMBER_USED)) return false;
+  if (content.issues.some(({ rule }) => rule === NUMBER_USED)) return false;
   const { change, replaces } = planNumberChange(outbox, stored.uuid, number);
   if (change === 'kept' || (replaces !== undefined && replaces !== elements.evidencni_cislo))
     return false;

@@ -21,7 +21,11 @@ import { acceptEntry, attemptEntry, tempFolder, tempOutbox } from '../../support
 function context(outbox: Outbox, bytes?: string): EnqueueContext {
   return {
     outbox,
-    validate: (find) => ({ document: Buffer.from(JSON.stringify(find.elements)), issues: [] }),
+    validate: (finds) =>
+      finds.map(({ elements }) => ({
+        document: Buffer.from(JSON.stringify(elements)),
+        issues: [],
+      })),
     inspectPhotograph: async (path) => ({
       photograph: {
         name: path,
