@@ -121,8 +121,8 @@ export function parseDayOfMoment(text: string): string | undefined {
 /** Tells if a text is YYYY-MM-DD and a day of the Gregorian calendar. */
 export function isRealDate(isoDate: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(isoDate)) return false;
-  const date = new Date(`${isoDate}T00:00:00Z`);
-  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(isoDate);
+  // Of a day that its month does not have, the date is one of the next month.
+  return new Date(`${isoDate}T00:00:00Z`).getUTCDate() === Number(isoDate.slice(8));
 }
 
 /**
@@ -271,6 +271,7 @@ function withMonthNumber(day: string): string {
  */
 export function parseDateCell(written: string): Reading<string> {
   const cell = isConfirmedDate(written) ? written.slice(0, -1).trimEnd() : written;
+  if (isRealDate(cell)) return { value: cell };
   const moment = parseDayOfMoment(cell);
   if (moment !== undefined) return { value: moment };
   const day = withMonthNumber(cell.replace(MIDNIGHT, '').trim());
@@ -397,8 +398,9 @@ const CASES: readonly DayCase[] = [
     return msg`${day} is in the future. Perhaps ${likely} is meant, or this computer's clock is wrong.`;
   },
   (day, { today, isOfDevice }) => {
+    if (!isOfDevice) return undefined;
     const likely = addDays(day, ROUND_OF_GPS_DAYS);
-    return isOfDevice && likely <= today && countDays(likely, today) <= USED_DAYS
+    return likely <= today && countDays(likely, today) <= USED_DAYS
       ? msg`${day} may be 1,024 weeks too early, as old GPS devices count. If so, write ${likely}.`
       : undefined;
   },

@@ -81,7 +81,7 @@ export function parseColumns(table: Table, map?: ColumnMap, constants: readonly 
       return [composeLocalId(map.localId, parts)];
     return parts;
   };
-  const getText = rememberOfRow((row: RowCells, name: ColumnName): string => {
+  const read = rememberCells((row: RowCells, name: ColumnName): string => {
     const text = readParts(row, name)
       .filter((part) => part !== '')
       .join('; ');
@@ -99,18 +99,15 @@ export function parseColumns(table: Table, map?: ColumnMap, constants: readonly 
      * lacks the column, and for a text that stands for another value or for none.
      */
     getCell(row: RowCells, name: ColumnName): string {
-      if (!names.has(name)) return '';
-      const text = getText(row, name);
-      return isFiller(text) || isDitto(text) ? '' : normalizeCell(name, text);
+      return names.has(name) ? read(row, name).value : '';
     },
     /**
      * Returns the reason to doubt that a readable text was typed so.
      * @param above last value of the column in the rows above
      */
     findDoubt(row: RowCells, name: ColumnName, above: string | undefined): Doubt | undefined {
-      const text = getText(row, name);
-      const standIn = findStandIn(text, above);
-      if (standIn !== undefined) return standIn;
+      const { text, isStandIn } = read(row, name);
+      if (isStandIn) return describeStandIn(text, above);
       const date = sources.get(name)?.find((source) => isMisplacedDate(row, source));
       if (date === undefined) return findCellDoubt(text, name);
       return makeDateCellDoubt(row, date.index);
@@ -126,17 +123,32 @@ export function parseColumns(table: Table, map?: ColumnMap, constants: readonly 
   return { columns, issues };
 }
 
-/** Remembers the texts of one row, each of which is needed several times. */
-function rememberOfRow(read: (row: RowCells, name: ColumnName) => string): typeof read {
-  let last: RowCells | undefined;
-  const texts = new Map<ColumnName, string>();
-  return (row, name) => {
-    if (row !== last) texts.clear();
-    last = row;
-    const known = texts.get(name);
-    const text = known ?? read(row, name);
-    texts.set(name, text);
-    return text;
+type Cell = {
+  readonly text: string;
+  /** It stands for another value, or for none. */
+  readonly isStandIn: boolean;
+  /** Normalised; '' for a stand-in. */
+  readonly value: string;
+};
+
+/**
+ * Remembers the last cell of each column: it is needed several times, and the next row often has
+ * the same text.
+ */
+function rememberCells(readText: (row: RowCells, name: ColumnName) => string) {
+  const cells = new Map<ColumnName, Cell & { row: RowCells }>();
+  return (row: RowCells, name: ColumnName): Cell => {
+    const known = cells.get(name);
+    if (known?.row === row) return known;
+    const text = readText(row, name);
+    if (known?.text === text) {
+      known.row = row;
+      return known;
+    }
+    const isStandIn = isFiller(text) || isDitto(text);
+    const cell = { row, text, isStandIn, value: isStandIn ? '' : normalizeCell(name, text) };
+    cells.set(name, cell);
+    return cell;
   };
 }
 
@@ -344,13 +356,12 @@ export function makeMissingColumnIssue(table: Table, rule: string, ...names: str
   return makeErrorIssue(rule, message, getHeaderPlace(table));
 }
 
-/** Detects a text in the place of a value: a mark for the value above, or a word for none. */
-function findStandIn(text: string, above: string | undefined): Doubt | undefined {
+/** Describes a text in the place of a value: a mark for the value above, or a word for none. */
+function describeStandIn(text: string, above: string | undefined): Doubt {
   if (isFiller(text)) {
     const problem = msg`"${text}" is read as an empty cell.`;
     return { severity: 'warning', rule: 'cell-filler', problem };
   }
-  if (!isDitto(text)) return undefined;
   const problem =
     above === undefined
       ? msg`"${text}" stands for the value above, and there is none. Write the value.`

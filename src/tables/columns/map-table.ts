@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { memoize } from '../../base/collections.ts';
 import {
   hasErrors,
   type Issue,
@@ -88,7 +89,7 @@ function makeDayCheck(table: Table, columns: Columns, today: string) {
     else recent += 1;
   }
   const context = { today, areOldUsual: old > recent, isOfDevice: table.unit === 'waypoint' };
-  return (day: string) => findDayDoubt(day, context);
+  return memoize((day: string) => findDayDoubt(day, context));
 }
 
 type KeySet = { has(localId: string): boolean };
