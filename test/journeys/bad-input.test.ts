@@ -82,8 +82,9 @@ describe('a photograph', () => {
   test.each<readonly [string, (copy: string) => void]>([
     ['changed', (copy) => writeFileSync(copy, tinyPng(4))],
     ['removed', (copy) => rmSync(copy)],
-  ])('that was %s after it was queued is not sent, and is reported', async (_, spoil) => {
-    await home.do('photo', 'add', 'K-1', home.file('queued.png', tinyPng(3)));
+  ])('that was %s after it was queued is not sent until it is added again, and is reported', async (_, spoil) => {
+    const queued = home.file('queued.png', tinyPng(3));
+    await home.do('photo', 'add', 'K-1', queued);
     for (const copy of findPhotographCopies(home)) spoil(copy);
     const before = (await mock.service.state()).photos;
     const run = await home.pas('push', '--json');
@@ -91,6 +92,9 @@ describe('a photograph', () => {
     expect(run.stdout).toMatch(/removed or changed/);
     expect((await home.pas('status')).stdout).not.toContain('the service refused');
     expect((await mock.service.state()).photos).toBe(before);
+    await home.do('photo', 'add', 'K-1', queued);
+    await home.do('push');
+    expect((await mock.service.state()).photos).toBe(before + 1);
   });
 });
 

@@ -513,7 +513,7 @@ test('undo of a photograph that was added again after a refusal does not send it
   expect(await changesOf('K-1')).toStrictEqual([['photo', 'a.png', 'refused']]);
 });
 
-test('a find that was being sent at a kill is advised on, settled in JSON, and counted', async () => {
+test('a find that was being sent at a kill is advised on, kept, settled in JSON, and counted', async () => {
   home = await signedIn(mock.service, settledAfter(300));
   await importSeason(home, 2);
   await fail('import', 'hang-after-save');
@@ -523,6 +523,8 @@ test('a find that was being sent at a kill is advised on, settled in JSON, and c
   await killed.ended;
   await mock.service.faults();
   expect((await home.pas('status')).stdout).toContain('A push was interrupted');
+  await expectEnded(home.pas('edit', 'K-1', '--set', 'hloubka=5'), 2, 'pas reconcile K-1');
+  await expectEnded(home.pas('remove', 'K-1', '--yes'), 3, 'pas reconcile');
   expect(await home.json('push', '--dry-run')).toMatchObject({ queued: { import: 1 } });
   await setTimeout(400);
   const lines = (await home.pas('push', '--json')).stdout.trim().split('\n');
