@@ -299,50 +299,6 @@ describe.skipIf(!HAS_REDIS)('with a redis-server', () => {
     expect(pausedMs).toBeLessThanOrEqual(24 * 3600 * 1000);
   });
 
-  test('refusals are distinguished from absence, in messages without the password', async () => {
-    const failure = async (work: Promise<unknown>): Promise<unknown> =>
-      work.catch((thrown: unknown) => thrown);
-    expect(await failure(open({ url: 'redis://127.0.0.1:1' }))).toMatchObject({
-      kind: 'unavailable',
-      message: expect.stringContaining('ECONNREFUSED'),
-    });
-    expect(await failure(open({ url: `redis://127.0.0.1:${redis.port}/99` }))).toMatchObject({
-      kind: 'rejected',
-    });
-    const unasked = await failure(open({ password: 'not-asked-for' }));
-    expect(unasked).toMatchObject({ kind: 'rejected' });
-    redis.command('config', 'set', 'requirepass', 'sesame-open');
-    const wrong = await failure(open({ password: 'sesame-shut' }));
-    const none = await failure(open());
-    const right = await open({ password: 'sesame-open' });
-    await settle(right);
-    redis.command('-a', 'sesame-open', 'config', 'set', 'requirepass', '');
-    expect(wrong).toMatchObject({ kind: 'rejected' });
-    expect(none).toMatchObject({ kind: 'rejected' });
-    expect(JSON.stringify([wrong, unasked, String(wrong), String(unasked)])).not.toMatch(
-      /sesame|not-asked/,
-    );
-  });
-
-  test('a hanging server is given up', async () => {
-    const store = await open();
-    await settle(store);
-    redis.pause();
-    try {
-      const [asked, connecting] = await Promise.allSettled([settle(store), open()]);
-      expect(asked).toMatchObject({
-        status: 'rejected',
-        reason: { kind: 'unavailable', message: 'it does not answer' },
-      });
-      expect(connecting).toMatchObject({
-        status: 'rejected',
-        reason: { kind: 'unavailable', message: 'it does not answer' },
-      });
-    } finally {
-      redis.resume();
-    }
-  });
-
   test('a server that became a read-only replica counts as lost', async () => {
     const store = await open();
     await settle(store);
