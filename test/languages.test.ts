@@ -2,13 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { po } from 'gettext-parser';
 import { describe, expect, test } from 'vitest';
+import { type Literal, readSources, type SourceText, type Template } from './source-texts.ts';
 import { PROJECT } from './support/run-pas.ts';
-import {
-  type Literal,
-  readSources,
-  type SourceText,
-  type Template,
-} from './support/source-texts.ts';
 
 /**
  * The sources and the Czech catalog agree: every text has its Czech, and every Czech text is said

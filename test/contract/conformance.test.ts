@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { CLAUSES } from '../conformance/clauses.ts';
 import { CHECKS } from '../conformance/suite.ts';
-import { conform, listReading } from '../support/conform.ts';
 import { freePort } from '../support/free-port.ts';
 import { serveMock } from '../support/mock-process.ts';
-import { startOuterFace } from '../support/reverse-proxy.ts';
 import { PROJECT } from '../support/run-pas.ts';
+import { conform, listReading } from './conform.ts';
+import { startOuterFace } from './reverse-proxy.ts';
 
 /** Options for two mock servers: one that is written to, one whose vocabularies are read. */
 const IN_PROJECT = ['--project', 'C-202400101', '--interval-ms', '0', '--pause-ms', '20'];

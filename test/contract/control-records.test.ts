@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { findLines, smallestFind } from '../support/contract-find.ts';
-import { jpeg } from '../support/contract-photographs.ts';
 import { postFile } from '../support/contract-requests.ts';
 import { useMock } from './contract-import.ts';
+import { jpeg } from './contract-photographs.ts';
 
 const { mock, control, record, send, token } = await useMock();
 

@@ -13,7 +13,6 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openState } from '../../mock-server/state/database.ts';
 import { findLines, makeDocument } from '../support/contract-find.ts';
-import { jpeg } from '../support/contract-photographs.ts';
 import {
   elementText,
   fetchToken,
@@ -24,6 +23,7 @@ import {
 import { startMockProcess } from '../support/mock-process.ts';
 import { PROJECT } from '../support/run-pas.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
+import { jpeg } from './contract-photographs.ts';
 
 let folder: string;
 let data: string;

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../src/base/own-files.ts';
-import type { SchemaVersion } from '../support/schema-validators.ts';
 import { getShape, type Shape } from './record-shapes.ts';
+import type { SchemaVersion } from './schema-validators.ts';
 
 /**
  * One hand-typed file each, in version 2.2, with every element that the entity may have; the two

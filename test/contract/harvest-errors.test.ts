@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ask, parseError } from '../support/raw-harvest.ts';
-import { answerValidator, faults, SCHEMA_BASE } from '../support/schema-validators.ts';
 import { useTestMock } from '../support/start-mock.ts';
+import { answerValidator, faults, SCHEMA_BASE } from './schema-validators.ts';
 
 // OAI-PMH 2.0, section 3.6: every condition under which an answer is an error. noSetHierarchy and
 // noMetadataFormats cannot arise here: there are sets, and every record is disseminated in both

@@ -8,8 +8,8 @@ import { renderRecord } from '../../mock-server/state/records/render.ts';
 import { loadSeed, SeedError, syntheticFinds } from '../../mock-server/state/seed/load-seed.ts';
 import type { SeedContent } from '../../mock-server/state/seed-content.ts';
 import { packageRoot } from '../../src/base/own-files.ts';
-import { entityValidator, faults, SCHEMA_BASE } from '../support/schema-validators.ts';
 import { startMock } from '../support/start-mock.ts';
+import { entityValidator, faults, SCHEMA_BASE } from './schema-validators.ts';
 
 const DEMO = join(packageRoot, 'mock-server', 'seed', 'demo');
 const ADDRESSES = { ...makeAddresses('https://schemas.example'), schemaBase: SCHEMA_BASE };

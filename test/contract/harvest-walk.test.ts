@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Validator } from '../../src/base/xml/xsd.ts';
 import { ask, fetchPages, parseError, parseHeaders } from '../support/raw-harvest.ts';
+import { startMock, type TestMock } from '../support/start-mock.ts';
 import {
   answerValidator,
   faults,
   SCHEMA_BASE,
   SCHEMA_VERSIONS,
   type SchemaVersion,
-} from '../support/schema-validators.ts';
-import { startMock, type TestMock } from '../support/start-mock.ts';
+} from './schema-validators.ts';
 
 // Every verb and error in each version; every set and format in the newest one, also as roles that
 // see less. Each answer must be valid against the schema of OAI-PMH, of Dublin Core or of the

@@ -8,9 +8,9 @@ import {
   multipart,
   type Part,
 } from '../support/contract-requests.ts';
-import { Described } from '../support/openapi.ts';
 import { tinyPng } from '../support/season.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
+import { Described } from './openapi.ts';
 
 const DESCRIPTIONS = ['service', 'control'] as const;
 

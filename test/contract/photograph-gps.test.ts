@@ -1,8 +1,8 @@
 import { crc32 } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { GPS_VALUE, jpeg, png, tiff } from '../support/contract-photographs.ts';
 import { elementText, postFile, rawAnswer } from '../support/contract-requests.ts';
 import { useMock } from './contract-import.ts';
+import { GPS_VALUE, jpeg, png, tiff } from './contract-photographs.ts';
 
 const { mock, token } = await useMock();
 const ARCHIVED = 'C-202400101-N00006';

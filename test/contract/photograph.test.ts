@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { ARCHIVES, isoMedia, jpeg, png, tiff } from '../support/contract-photographs.ts';
 import {
   contentDigest,
   elementText,
@@ -10,6 +9,7 @@ import {
   type WriteOptions,
 } from '../support/contract-requests.ts';
 import { expectDetail, useMock } from './contract-import.ts';
+import { ARCHIVES, isoMedia, jpeg, png, tiff } from './contract-photographs.ts';
 
 const { mock, token } = await useMock();
 

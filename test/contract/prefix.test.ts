@@ -1,15 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { findLines, makeDocument } from '../support/contract-find.ts';
-import { jpeg } from '../support/contract-photographs.ts';
 import { fetchToken, importXml, postFile, setNumber } from '../support/contract-requests.ts';
 import { ask, fetchPages, parseError } from '../support/raw-harvest.ts';
-import {
-  entityValidator,
-  faults,
-  SCHEMA_BASE,
-  SCHEMA_VERSIONS,
-} from '../support/schema-validators.ts';
 import { useTestMock } from '../support/start-mock.ts';
+import { jpeg } from './contract-photographs.ts';
+import { entityValidator, faults, SCHEMA_BASE, SCHEMA_VERSIONS } from './schema-validators.ts';
 
 // The deployment's own prefix (S-NAME-3): it sets the root element, the namespace's last segment,
 // the schema's file name and the native format.

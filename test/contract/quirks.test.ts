@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { QUIRKS } from '../../mock-server/rules/quirks.ts';
 import { findLines, makeDocument, smallestFind } from '../support/contract-find.ts';
-import { jpeg } from '../support/contract-photographs.ts';
 import { contentDigest, elementText, postFile } from '../support/contract-requests.ts';
 import { useMock } from './contract-import.ts';
+import { jpeg } from './contract-photographs.ts';
 
 const wkt = (text: string) =>
   findLines(1, { geom_wkt: `<svc:geom_wkt EPSG="4326">${text}</svc:geom_wkt>` });

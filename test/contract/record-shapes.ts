@@ -1,4 +1,4 @@
-import type { SchemaVersion } from '../support/schema-validators.ts';
+import type { SchemaVersion } from './schema-validators.ts';
 
 /**
  * Children of each element, in order: a second typing of S-TYPE, S-FIND and S-ENTITY, to hold the

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { check, SCHEMA_VERSIONS, type SchemaVersion } from '../support/schema-validators.ts';
 import { parseElements, RECORDS, type RecordName, record } from './hand-typed-records.ts';
 import { allShapes } from './record-shapes.ts';
+import { check, SCHEMA_VERSIONS, type SchemaVersion } from './schema-validators.ts';
 
 // Harvested records of every kind in every version (S-TYPE-1 to S-TYPE-9, S-ENTITY-2 to
 // S-ENTITY-15): each element of each hand-typed record is taken away, doubled, moved and spoiled in

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { check, SCHEMA_VERSIONS } from '../support/schema-validators.ts';
 import { record } from './hand-typed-records.ts';
+import { check, SCHEMA_VERSIONS } from './schema-validators.ts';
 
 // Hidden values are replaced by a text (B-SEE-2, S-TYPE-5).
 

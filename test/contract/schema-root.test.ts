@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { check, entityValidator, faults } from '../support/schema-validators.ts';
+import { check, entityValidator, faults } from './schema-validators.ts';
 
 // A-DECLARE-1, S-TYPE-4 and S-TYPE-8.
 

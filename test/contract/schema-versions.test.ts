@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { check, SCHEMA_VERSIONS, type SchemaVersion } from '../support/schema-validators.ts';
 import { parseElements, RECORDS, record } from './hand-typed-records.ts';
+import { check, SCHEMA_VERSIONS, type SchemaVersion } from './schema-validators.ts';
 
 // Differences between versions (S-DIFF-1 to S-DIFF-3).
 

@@ -2,7 +2,6 @@ import { readdirSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { makeDocument, smallestFind } from '../support/contract-find.ts';
-import { jpeg } from '../support/contract-photographs.ts';
 import {
   contentDigest,
   multipart,
@@ -12,6 +11,7 @@ import {
 import { eventually } from '../support/eventually.ts';
 import { startMock } from '../support/start-mock.ts';
 import { useMock } from './contract-import.ts';
+import { jpeg } from './contract-photographs.ts';
 
 const { mock, send, token, finds } = await useMock();
 

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { expectEnded } from '../support/expect-ended.ts';
 import { seededRandom } from '../support/random.ts';
-import { makeHome, settledAfter, signedIn } from '../support/run-pas.ts';
+import { expectEnded, makeHome, settledAfter, signedIn } from '../support/run-pas.ts';
 import { type Image, imagesAt, lay, makeDisk, readTrace } from './recorded-disk.ts';
 import { goOn, SCENARIOS, type Scenario } from './scenarios.ts';
 import { IMAGES, isOfShares, SEED } from './shares.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { conform, listEverything, listReading } from '../support/conform.ts';
+import { conform, listEverything, listReading } from '../contract/conform.ts';
+import { startOuterFace } from '../contract/reverse-proxy.ts';
 import { serveMock } from '../support/mock-process.ts';
-import { startOuterFace } from '../support/reverse-proxy.ts';
 
 describe('The conformance suite', () => {
   test('reports the known differences of the deployed service, and nothing else', async () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { conform, listEverything, listReading } from '../support/conform.ts';
+import { conform, listEverything, listReading } from '../contract/conform.ts';
 import { startAlteredMock } from '../support/mock-process.ts';
 import { PROJECT } from '../support/run-pas.ts';
 import { PLANTED_IN_HARVEST } from './planted-harvest.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { conform, listEverything } from '../support/conform.ts';
+import { conform, listEverything } from '../contract/conform.ts';
 import { serveMock } from '../support/mock-process.ts';
 
 /** More of them by hand: the goal is none in a hundred. */

@@ -2,10 +2,9 @@ import { chmodSync, existsSync, mkdirSync, renameSync, statSync, writeFileSync }
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../src/base/disk/database.ts';
-import { expectEnded } from '../support/expect-ended.ts';
 import { everythingIn, pasAsOrdinaryUser } from '../support/hostile-disk.ts';
 import { outboxFile, outboxFolder } from '../support/outbox-files.ts';
-import { type Home, jsonLines, type Run, signedIn } from '../support/run-pas.ts';
+import { expectEnded, type Home, jsonLines, type Run, signedIn } from '../support/run-pas.ts';
 import { importSeason, writeSeason } from '../support/season.ts';
 import { useMockProcess } from '../support/use-mock.ts';
 

@@ -1,9 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { expectEnded } from '../support/expect-ended.ts';
 import { ODD_SET, page, send, startOddService } from '../support/odd-service.ts';
-import { makeHome } from '../support/run-pas.ts';
+import { expectEnded, makeHome } from '../support/run-pas.ts';
 import { oaiXml } from '../support/scripted-oai.ts';
 
 test('a broken page is stored as received, and can be skipped record by record', async () => {

@@ -3,9 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { expectEnded } from '../support/expect-ended.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
-import { type Home, PROJECT, signedIn } from '../support/run-pas.ts';
+import { expectEnded, type Home, PROJECT, signedIn } from '../support/run-pas.ts';
 
 let service: MockProcess;
 let home: Home;

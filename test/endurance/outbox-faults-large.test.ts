@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { findStates } from '../support/find-states.ts';
-import { signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { findStates, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { importSeason } from '../support/season.ts';
 import { useMockProcess } from '../support/use-mock.ts';
 

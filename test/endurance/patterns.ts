@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { parseAst } from 'vitest/node';
+import { filesBelow, listChildren, type Node } from '../source-texts.ts';
 import { PROJECT } from '../support/run-pas.ts';
-import { filesBelow, listChildren, type Node } from '../support/source-texts.ts';
 
 /** A regular expression of the sources, and the files that have it. */
 export type Pattern = {

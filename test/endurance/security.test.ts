@@ -4,10 +4,10 @@ import { createServer as createSecureServer } from 'node:https';
 import { createServer as createSocketServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { expectEnded } from '../support/expect-ended.ts';
 import { everythingIn, getMode, isSuperuser, pasAsOther } from '../support/hostile-disk.ts';
 import { listen } from '../support/raw-server.ts';
 import {
+  expectEnded,
   type Home,
   makeHome,
   PROJECT,

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { findStates } from '../support/find-states.ts';
-import { jsonLines, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { findStates, jsonLines, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { importSeason, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 

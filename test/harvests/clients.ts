@@ -4,10 +4,10 @@ import { dirname, join } from 'node:path';
 import { asMonotonicMs, asWallMs, type Clock } from '../../src/base/clock.ts';
 import { openVocabulary } from '../../src/finds/vocabulary/term-lookup.ts';
 import type { Exchange } from '../../src/service/http/exchange.ts';
-import { labels } from '../support/harvest-output.ts';
-import { harvestPlace } from '../support/record-harvest.ts';
 import { OAI_BASE } from '../support/scripted-oai.ts';
-import { harvest, stored } from '../support/vocabulary-harvest.ts';
+import { labels } from '../unit/harvest/harvest-output.ts';
+import { harvestPlace } from '../unit/harvest/record-harvest.ts';
+import { harvest, stored } from '../unit/harvest/vocabulary-harvest.ts';
 
 /** Longer than any delay of an index. */
 const INDEX_ALLOWANCE_MS = 10 * 60_000;

@@ -1,4 +1,4 @@
 // npm run harvests -- --scenarios N --seed S [--from R] [--jobs J]
-import { playInParts } from '../support/play-in-parts.mjs';
+import { playInParts } from '../disk/play-in-parts.mjs';
 
 await playInParts('harvests', 'scenarios', 5000, 2);

@@ -1,6 +1,6 @@
-import { FakeRepository } from '../support/fake-repository.ts';
 import type { Random } from '../support/random.ts';
-import { ident } from '../support/term-repository.ts';
+import { FakeRepository } from '../unit/harvest/fake-repository.ts';
+import { ident } from '../unit/harvest/term-repository.ts';
 
 /** The faults of a list; `right` shows it as it is. */
 export const TROUBLES = [

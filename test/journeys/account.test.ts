@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { expectEnded } from '../support/expect-ended.ts';
-import { signedIn } from '../support/run-pas.ts';
+import { expectEnded, signedIn } from '../support/run-pas.ts';
 import { importSeason } from '../support/season.ts';
 import { shareMock } from '../support/use-mock.ts';
 

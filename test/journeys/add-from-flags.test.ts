@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { expectEnded } from '../support/expect-ended.ts';
 import { photoWithGps } from '../support/photo-with-gps.ts';
-import { makeHome } from '../support/run-pas.ts';
+import { expectEnded, makeHome } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
 import { shareMock, useVocabularies } from '../support/use-mock.ts';
 

@@ -1,10 +1,9 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { expectEnded } from '../support/expect-ended.ts';
 import type { Imported } from '../support/json-output.ts';
 import { findPhotographCopies } from '../support/outbox-files.ts';
-import { PROJECT } from '../support/run-pas.ts';
+import { expectEnded, PROJECT } from '../support/run-pas.ts';
 import { importSeason, tinyPng } from '../support/season.ts';
 import { useHome, useMock } from '../support/use-mock.ts';
 
@@ -82,20 +81,23 @@ describe('a photograph', () => {
   test.each<readonly [string, (copy: string) => void]>([
     ['changed', (copy) => writeFileSync(copy, tinyPng(4))],
     ['removed', (copy) => rmSync(copy)],
-  ])('that was %s after it was queued is not sent until it is added again, and is reported', async (_, spoil) => {
-    const queued = home.file('queued.png', tinyPng(3));
-    await home.do('photo', 'add', 'K-1', queued);
-    for (const copy of findPhotographCopies(home)) spoil(copy);
-    const before = (await mock.service.state()).photos;
-    const run = await home.pas('push', '--json');
-    await expectEnded(run, 3);
-    expect(run.stdout).toMatch(/removed or changed/);
-    expect((await home.pas('status')).stdout).not.toContain('the service refused');
-    expect((await mock.service.state()).photos).toBe(before);
-    await home.do('photo', 'add', 'K-1', queued);
-    await home.do('push');
-    expect((await mock.service.state()).photos).toBe(before + 1);
-  });
+  ])(
+    'that was %s after it was queued is reported, and sent once it is added again',
+    async (_, spoil) => {
+      const queued = home.file('queued.png', tinyPng(3));
+      await home.do('photo', 'add', 'K-1', queued);
+      for (const copy of findPhotographCopies(home)) spoil(copy);
+      const before = (await mock.service.state()).photos;
+      const run = await home.pas('push', '--json');
+      await expectEnded(run, 3);
+      expect(run.stdout).toMatch(/removed or changed/);
+      expect((await home.pas('status')).stdout).not.toContain('the service refused');
+      expect((await mock.service.state()).photos).toBe(before);
+      await home.do('photo', 'add', 'K-1', queued);
+      await home.do('push');
+      expect((await mock.service.state()).photos).toBe(before + 1);
+    },
+  );
 });
 
 describe('a configuration', () => {

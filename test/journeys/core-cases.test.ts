@@ -2,12 +2,12 @@ import { cpSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { expectEnded } from '../support/expect-ended.ts';
-import { findStates } from '../support/find-states.ts';
 import { outboxFolder } from '../support/outbox-files.ts';
 import {
   accountFlags,
   atHost,
+  expectEnded,
+  findStates,
   type Home,
   initArgs,
   makeHome,

@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Language } from '../../src/base/language.ts';
-import { expectEnded } from '../support/expect-ended.ts';
-import { type Home, makeHome, serviceAt } from '../support/run-pas.ts';
+import { expectEnded, type Home, makeHome, serviceAt } from '../support/run-pas.ts';
 
 /**
  * The help of every command, by its words, as a person sees it. Texts are made while modules load,

@@ -5,12 +5,11 @@ import iconv from 'iconv-lite';
 import { beforeAll, expect, test } from 'vitest';
 import { openSqlite } from '../../src/base/disk/database.ts';
 import { eventually } from '../support/eventually.ts';
-import { expectEnded } from '../support/expect-ended.ts';
 import type { Imported } from '../support/json-output.ts';
 import { makeGeoPackage, pointBlob } from '../support/make-geopackage.ts';
 import { makeWorkbook } from '../support/make-workbook.ts';
 import { outboxFile } from '../support/outbox-files.ts';
-import { type Home, makeHome, PROJECT, signedIn } from '../support/run-pas.ts';
+import { expectEnded, type Home, makeHome, PROJECT, signedIn } from '../support/run-pas.ts';
 import { importSeason, writeSeason } from '../support/season.ts';
 import { shareMock } from '../support/use-mock.ts';
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { readTable } from '../../src/tables/readers.ts';
-import { expectEnded } from '../support/expect-ended.ts';
+import { expectEnded } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
 import { shareMock, useVocabularies } from '../support/use-mock.ts';
 

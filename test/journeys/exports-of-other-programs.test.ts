@@ -1,10 +1,9 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { expectEnded } from '../support/expect-ended.ts';
 import type { Imported } from '../support/json-output.ts';
 import { workbookParts } from '../support/make-workbook.ts';
 import { makeZip } from '../support/make-zip.ts';
-import { setFlags } from '../support/run-pas.ts';
+import { expectEnded, setFlags } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
 import { useMock, useVocabularies } from '../support/use-mock.ts';
 

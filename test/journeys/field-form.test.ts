@@ -3,10 +3,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { FIELDS } from '../../src/finds/fields.ts';
 import { readTable } from '../../src/tables/readers.ts';
-import { expectEnded } from '../support/expect-ended.ts';
 import { makeZip } from '../support/make-zip.ts';
 import { outboxFolder } from '../support/outbox-files.ts';
-import { homeWithoutNetwork } from '../support/run-pas.ts';
+import { expectEnded, homeWithoutNetwork } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
 import { shareMock, useVocabularies } from '../support/use-mock.ts';
 

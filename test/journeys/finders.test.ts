@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { expectEnded } from '../support/expect-ended.ts';
 import type { Listed } from '../support/json-output.ts';
-import { type Home, jsonLines, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { expectEnded, type Home, jsonLines, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { shareMock } from '../support/use-mock.ts';
 
 const mock = shareMock();

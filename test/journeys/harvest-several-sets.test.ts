@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { expectEnded } from '../support/expect-ended.ts';
 import { fetchPages, parseRecords } from '../support/raw-harvest.ts';
-import { type Home, signedIn } from '../support/run-pas.ts';
+import { expectEnded, type Home, signedIn } from '../support/run-pas.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 import { getIdent, type HarvestSummary, readLines, served } from '../support/whole-harvest.ts';
 

@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { fetchToken } from '../support/contract-requests.ts';
-import { expectEnded } from '../support/expect-ended.ts';
-import { type Run, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { expectEnded, type Run, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { useHome, useMock } from '../support/use-mock.ts';
 

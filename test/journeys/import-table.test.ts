@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { expectEnded } from '../support/expect-ended.ts';
+import { expectEnded } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { useHome, useMock } from '../support/use-mock.ts';
 

@@ -5,10 +5,9 @@ import { measureDisplayWidth } from '../../src/base/characters.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { openOutbox } from '../../src/outbox/open-outbox.ts';
 import { wantNewFind } from '../../src/outbox/wishes.ts';
-import { expectEnded } from '../support/expect-ended.ts';
 import { outboxFile } from '../support/outbox-files.ts';
 import { inBash } from '../support/run-page.ts';
-import { type Home, makeHome, PROJECT, serviceAt } from '../support/run-pas.ts';
+import { expectEnded, type Home, makeHome, PROJECT, serviceAt } from '../support/run-pas.ts';
 import { startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
 
 const PAS = `"${process.execPath}" "${join(PROJECT, 'bin', 'pas.js')}"`;

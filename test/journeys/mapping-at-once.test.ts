@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import iconv from 'iconv-lite';
 import { expect, test } from 'vitest';
-import { expectEnded } from '../support/expect-ended.ts';
+import { expectEnded } from '../support/run-pas.ts';
 import { useMock, useVocabularies } from '../support/use-mock.ts';
 
 /** A mapping that several people and programs have their hands on. */

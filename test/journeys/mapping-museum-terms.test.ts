@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { expectEnded } from '../support/expect-ended.ts';
 import type { Issue, Listed } from '../support/json-output.ts';
-import { PROJECT, signedIn } from '../support/run-pas.ts';
+import { expectEnded, PROJECT, signedIn } from '../support/run-pas.ts';
 import { shareMock, useVocabularies } from '../support/use-mock.ts';
 
 /**

@@ -1,9 +1,7 @@
 import { existsSync, utimesSync } from 'node:fs';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { expectEnded } from '../support/expect-ended.ts';
-import { findStates } from '../support/find-states.ts';
 import { findPhotographCopies, outboxFile } from '../support/outbox-files.ts';
-import { type Home, settledAfter, signedIn } from '../support/run-pas.ts';
+import { expectEnded, findStates, type Home, settledAfter, signedIn } from '../support/run-pas.ts';
 import { importSeason, tinyPng } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 

@@ -1,8 +1,7 @@
 import { copyFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { expectEnded } from '../support/expect-ended.ts';
-import { PROJECT } from '../support/run-pas.ts';
+import { expectEnded, PROJECT } from '../support/run-pas.ts';
 import { shareMock, useVocabularies } from '../support/use-mock.ts';
 
 /** The whole way of a museum's own table, as examples/museum has it. */

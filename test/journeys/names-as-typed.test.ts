@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { expectEnded } from '../support/expect-ended.ts';
 import type { Issue } from '../support/json-output.ts';
 import { makeWorkbook } from '../support/make-workbook.ts';
-import type { Home } from '../support/run-pas.ts';
+import { expectEnded, type Home } from '../support/run-pas.ts';
 import { importSeason } from '../support/season.ts';
 import { useMock, useVocabularies } from '../support/use-mock.ts';
 

@@ -5,20 +5,20 @@ import type { AddressInfo, Server } from 'node:net';
 import { join } from 'node:path';
 import tls from 'node:tls';
 import { afterEach, describe, expect, test } from 'vitest';
-import { expectEnded } from '../support/expect-ended.ts';
 import { freePort } from '../support/free-port.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import {
   accountFlags,
   atHost,
+  expectEnded,
   type Home,
   makeHome,
   PROJECT,
   serviceAt,
 } from '../support/run-pas.ts';
 import { importSeason } from '../support/season.ts';
-import { HIDDEN_HOST, startProxy } from '../support/start-proxy.ts';
 import { useMock } from '../support/use-mock.ts';
+import { HIDDEN_HOST, startProxy } from './start-proxy.ts';
 
 const pem = (name: string): string => join(PROJECT, 'test', 'fixtures', 'tls', `${name}.pem`);
 const closers: (() => Promise<void> | void)[] = [];

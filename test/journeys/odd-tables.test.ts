@@ -2,10 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openZip } from '../../src/tables/formats/zip-entries.ts';
-import { expectEnded } from '../support/expect-ended.ts';
 import type { Imported } from '../support/json-output.ts';
 import { makeWorkbook } from '../support/make-workbook.ts';
-import { PROJECT } from '../support/run-pas.ts';
+import { expectEnded, PROJECT } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
 import { useMock, useVocabularies } from '../support/use-mock.ts';
 

@@ -2,9 +2,8 @@ import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { openSqlite } from '../../src/base/disk/database.ts';
-import { expectEnded } from '../support/expect-ended.ts';
-import { findStates } from '../support/find-states.ts';
 import { outboxFile } from '../support/outbox-files.ts';
+import { expectEnded, findStates } from '../support/run-pas.ts';
 import { importSeason } from '../support/season.ts';
 import { useHome, useMock } from '../support/use-mock.ts';
 

@@ -2,11 +2,9 @@ import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../src/base/disk/database.ts';
-import { expectEnded } from '../support/expect-ended.ts';
-import { findStates } from '../support/find-states.ts';
 import { canMountDisks, withMounts } from '../support/hostile-disk.ts';
 import { configFile, outboxFile } from '../support/outbox-files.ts';
-import type { Home, Run } from '../support/run-pas.ts';
+import { expectEnded, findStates, type Home, type Run } from '../support/run-pas.ts';
 import { importSeason, writeSeason } from '../support/season.ts';
 import { useHome, useMock } from '../support/use-mock.ts';
 

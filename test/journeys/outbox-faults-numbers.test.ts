@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { fetchToken } from '../support/contract-requests.ts';
 import { eventually } from '../support/eventually.ts';
-import { expectEnded } from '../support/expect-ended.ts';
 import type { RunningMock } from '../support/mock-process.ts';
 import {
   accountFlags,
+  expectEnded,
   type Home,
   settledAfter,
   signedIn,

@@ -2,10 +2,15 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { expectEnded } from '../support/expect-ended.ts';
-import { findStates } from '../support/find-states.ts';
 import type { Listed } from '../support/json-output.ts';
-import { accountFlags, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import {
+  accountFlags,
+  expectEnded,
+  findStates,
+  type Home,
+  signedIn,
+  WITHOUT_PAUSES,
+} from '../support/run-pas.ts';
 import { importSeason, tinyPng, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 

@@ -14,8 +14,7 @@ import {
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { expectEnded } from '../support/expect-ended.ts';
-import { type Home, type Run, signedIn } from '../support/run-pas.ts';
+import { expectEnded, type Home, type Run, signedIn } from '../support/run-pas.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 import { served } from '../support/whole-harvest.ts';
 

@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { expectEnded } from '../support/expect-ended.ts';
 import { placedPhotograph, placedXmp } from '../support/placed-photograph.ts';
-import { settledAfter } from '../support/run-pas.ts';
+import { expectEnded, settledAfter } from '../support/run-pas.ts';
 import { importSeason, tinyPng, writeSeason } from '../support/season.ts';
 import { useHome, useMock } from '../support/use-mock.ts';
 

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { expectEnded } from '../support/expect-ended.ts';
-import { makeHome, serviceAt, settledAfter, signedIn } from '../support/run-pas.ts';
+import { expectEnded, makeHome, serviceAt, settledAfter, signedIn } from '../support/run-pas.ts';
 import { importSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 

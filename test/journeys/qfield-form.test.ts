@@ -11,10 +11,9 @@ import {
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../src/base/disk/database.ts';
-import { expectEnded } from '../support/expect-ended.ts';
 import type { Imported } from '../support/json-output.ts';
 import { pointBlob } from '../support/make-geopackage.ts';
-import { expectDone, makeHome } from '../support/run-pas.ts';
+import { expectDone, expectEnded, makeHome } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
 import { shareMock, useVocabularies } from '../support/use-mock.ts';
 

@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { expectEnded } from '../support/expect-ended.ts';
-import { type Home, INIT_OFFLINE, makeHome, setFlags } from '../support/run-pas.ts';
+import { expectEnded, type Home, INIT_OFFLINE, makeHome, setFlags } from '../support/run-pas.ts';
 
 type Report = {
   readonly drafts: number;

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
-import { expectEnded } from '../support/expect-ended.ts';
 import { configFile } from '../support/outbox-files.ts';
+import { expectEnded } from '../support/run-pas.ts';
 import { importSeason, writeSeason } from '../support/season.ts';
 import { useHome, useMock } from '../support/use-mock.ts';
 

@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { fetchToken } from '../support/contract-requests.ts';
-import { expectEnded } from '../support/expect-ended.ts';
-import { type Run, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { expectEnded, type Run, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { importSeason, tinyPng } from '../support/season.ts';
 import { useHome, useMock } from '../support/use-mock.ts';
 

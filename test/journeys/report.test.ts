@@ -1,10 +1,9 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { expectEnded } from '../support/expect-ended.ts';
 import { canMountDisks, pasOnSmallDisk } from '../support/hostile-disk.ts';
 import { findPhotographCopies, outboxFile } from '../support/outbox-files.ts';
-import { PROJECT } from '../support/run-pas.ts';
+import { expectEnded, PROJECT } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
 import { shareMock, useVocabularies } from '../support/use-mock.ts';
 

@@ -1,7 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { expectEnded } from '../support/expect-ended.ts';
-import { findStates } from '../support/find-states.ts';
-import { type Home, settledAfter, signedIn } from '../support/run-pas.ts';
+import { expectEnded, findStates, type Home, settledAfter, signedIn } from '../support/run-pas.ts';
 import { importSeason, tinyPng } from '../support/season.ts';
 import { answer, startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
 import { useMock } from '../support/use-mock.ts';

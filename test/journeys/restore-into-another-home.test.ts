@@ -4,9 +4,8 @@ import { beforeEach, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { openSqlite } from '../../src/base/disk/database.ts';
 import { acquirePushLock } from '../../src/outbox/push-lock.ts';
-import { expectEnded } from '../support/expect-ended.ts';
 import { getOutboxName, outboxFile, outboxFolder } from '../support/outbox-files.ts';
-import { serviceAt, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { expectEnded, serviceAt, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { importSeason, tinyPng, writeSeason } from '../support/season.ts';
 import { useHome, useMock } from '../support/use-mock.ts';
 

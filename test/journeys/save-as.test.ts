@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { expectEnded } from '../support/expect-ended.ts';
+import { expectEnded } from '../support/run-pas.ts';
 import { useHome, useMock } from '../support/use-mock.ts';
 
 const mock = useMock();

@@ -3,9 +3,8 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { expectEnded } from '../support/expect-ended.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
-import { type Home, makeHome, PROJECT, signedIn } from '../support/run-pas.ts';
+import { expectEnded, type Home, makeHome, PROJECT, signedIn } from '../support/run-pas.ts';
 import { importSeason } from '../support/season.ts';
 
 type Shown = {

@@ -1,8 +1,7 @@
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { expectEnded } from '../support/expect-ended.ts';
-import { type Home, setFlags } from '../support/run-pas.ts';
+import { expectEnded, type Home, setFlags } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
 import { useMock, useVocabularies } from '../support/use-mock.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { expectEnded } from '../support/expect-ended.ts';
+import { expectEnded } from '../support/run-pas.ts';
 import { importSeason } from '../support/season.ts';
 import { useHome, useMock } from '../support/use-mock.ts';
 

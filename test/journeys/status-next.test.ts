@@ -1,8 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { expectEnded } from '../support/expect-ended.ts';
 import { freePort } from '../support/free-port.ts';
 import { serveMock } from '../support/mock-process.ts';
-import { type Home, jsonLines, makeHome, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import {
+  expectEnded,
+  type Home,
+  jsonLines,
+  makeHome,
+  signedIn,
+  WITHOUT_PAUSES,
+} from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const HEADER =

@@ -1,8 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { expectEnded } from '../support/expect-ended.ts';
 import type { Listed } from '../support/json-output.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
-import { accountFlags, type Home, jsonLines, type Service, signedIn } from '../support/run-pas.ts';
+import {
+  accountFlags,
+  expectEnded,
+  type Home,
+  jsonLines,
+  type Service,
+  signedIn,
+} from '../support/run-pas.ts';
 import { importSeason, writeSeason } from '../support/season.ts';
 
 let production: RunningMock;

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { expectEnded } from '../support/expect-ended.ts';
 import type { Listed } from '../support/json-output.ts';
-import { type Run, signedIn } from '../support/run-pas.ts';
+import { expectEnded, type Run, signedIn } from '../support/run-pas.ts';
 import { importSeason, writeSeason } from '../support/season.ts';
 import { useHome, useMock } from '../support/use-mock.ts';
 

@@ -1,8 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { expectEnded } from '../support/expect-ended.ts';
-import type { Home } from '../support/run-pas.ts';
+import { expectEnded, type Home } from '../support/run-pas.ts';
 import { useMock, useVocabularies } from '../support/use-mock.ts';
 
 /** Result of `pas import --wizard --yes` on real-world tables. */

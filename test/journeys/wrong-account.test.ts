@@ -1,11 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { fetchToken } from '../support/contract-requests.ts';
-import { expectEnded } from '../support/expect-ended.ts';
-import { findStates } from '../support/find-states.ts';
 import { configFile, getOutboxName, outboxFolder } from '../support/outbox-files.ts';
 import {
   accountFlags,
+  expectEnded,
+  findStates,
   type Home,
   initArgs,
   makeHome,

@@ -3,9 +3,8 @@ import { cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { expectEnded } from '../support/expect-ended.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
-import { type Home, PROJECT, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { expectEnded, type Home, PROJECT, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 
 const run = promisify(execFile);
 const MUCH_OUTPUT = {

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { startMockProcess } from '../support/mock-process.ts';
-import { HAS_REDIS, startRedis } from '../support/redis-process.ts';
 import { signedIn } from '../support/run-pas.ts';
 import { importSeason } from '../support/season.ts';
 import { arrived, measurePushes, warmUp } from './measure-pushes.ts';
+import { HAS_REDIS, startRedis } from './redis-process.ts';
 import { startRedisSwitch } from './redis-switch.ts';
 
 const FINDS = 10;

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { startMockProcess } from '../support/mock-process.ts';
-import { HAS_REDIS, startRedis } from '../support/redis-process.ts';
 import { signedIn } from '../support/run-pas.ts';
 import { importSeason } from '../support/season.ts';
 import { arrived, listWrites, measurePushes, warmUp } from './measure-pushes.ts';
+import { HAS_REDIS, startRedis } from './redis-process.ts';
 
 test.skipIf(!HAS_REDIS)(
   'a Redis that dies during a push slows it down and loses nothing; when it returns, so does the pace',

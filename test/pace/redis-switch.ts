@@ -1,5 +1,5 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import type { RedisProcess } from '../support/redis-process.ts';
+import type { RedisProcess } from './redis-process.ts';
 
 /**
  * One address behind which the Redis is exchanged, as a failover does it, and on which its clock

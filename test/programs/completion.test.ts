@@ -8,9 +8,8 @@ import { makeSuggestions, splitCommandLine } from '../../src/cli/commands/comple
 import { makeOutboxName } from '../../src/cli/context/places.ts';
 import { openOutbox } from '../../src/outbox/open-outbox.ts';
 import { wantNewFind } from '../../src/outbox/wishes.ts';
-import { expectEnded } from '../support/expect-ended.ts';
 import { outboxFile } from '../support/outbox-files.ts';
-import { type Home, makeHome, PROJECT, serviceAt } from '../support/run-pas.ts';
+import { expectEnded, type Home, makeHome, PROJECT, serviceAt } from '../support/run-pas.ts';
 
 const SCRIPTS = join(PROJECT, 'bin', 'completion');
 

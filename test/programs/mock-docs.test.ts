@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { Described } from '../contract/openapi.ts';
 import { eventually } from '../support/eventually.ts';
-import { Described } from '../support/openapi.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 import {
   expectAccessible,

@@ -1,8 +1,14 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { expectEnded } from '../support/expect-ended.ts';
-import { findStates } from '../support/find-states.ts';
 import { type RunningMock, startMockProcess } from '../support/mock-process.ts';
-import { accountFlags, type Home, initArgs, makeHome, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import {
+  accountFlags,
+  expectEnded,
+  findStates,
+  type Home,
+  initArgs,
+  makeHome,
+  WITHOUT_PAUSES,
+} from '../support/run-pas.ts';
 import { importSeason, writeSeason } from '../support/season.ts';
 import { startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
 

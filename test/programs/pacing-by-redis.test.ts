@@ -1,10 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { expectEnded } from '../support/expect-ended.ts';
+import { HAS_REDIS, type RedisProcess, startRedis } from '../pace/redis-process.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
-import { HAS_REDIS, type RedisProcess, startRedis } from '../support/redis-process.ts';
-import { type Home, jsonLines, makeHome, signedIn } from '../support/run-pas.ts';
+import { expectEnded, type Home, jsonLines, makeHome, signedIn } from '../support/run-pas.ts';
 import { importSeason } from '../support/season.ts';
 
 const SECRET = 'sesame-open';

@@ -2,9 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { expectEnded } from '../support/expect-ended.ts';
 import { startMockProcess } from '../support/mock-process.ts';
-import { makeHome } from '../support/run-pas.ts';
+import { expectEnded, makeHome } from '../support/run-pas.ts';
 import { answer, startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
 
 test('a profile is made by answering questions on a terminal, even offline', async ({ skip }) => {

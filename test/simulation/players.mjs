@@ -1,12 +1,6 @@
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import {
-  BUILT,
-  build as buildProject,
-  compile,
-  playSeeds,
-  WHOLE,
-} from '../support/built-players.mjs';
+import { BUILT, build as buildProject, compile, playSeeds, WHOLE } from './built-players.mjs';
 
 /** @typedef {{ seed: number, steps: number, violation: string, text: string }} Found */
 /**

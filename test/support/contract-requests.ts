@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { Described } from './openapi.ts';
+import { Described } from '../contract/openapi.ts';
 
 const SERVICE = new Described('service');
 

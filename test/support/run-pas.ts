@@ -271,6 +271,24 @@ export async function expectDone(running: Promise<Run>): Promise<Run> {
   return run;
 }
 
+/** A run of `pas` ends with this code, and its messages have this text or match this pattern. */
+export async function expectEnded(
+  running: Promise<Run> | Run,
+  code: number,
+  said: string | RegExp = '',
+): Promise<void> {
+  const run = await running;
+  const hasSaid = typeof said === 'string' ? run.stderr.includes(said) : said.test(run.stderr);
+  if (run.code !== code || !hasSaid)
+    throw new Error(`ended with ${run.code}, not with ${code} and ${said}:\n${run.stderr}`);
+}
+
+/** The state of each find, by its name, as `pas list` says it. */
+export async function findStates(home: Home): Promise<Record<string, string>> {
+  const listed = await home.json('list');
+  return Object.fromEntries(listed.map(({ local_id, state }) => [local_id, state]));
+}
+
 /** Every line of JSON that a command printed. */
 export function jsonLines(text: string): Record<string, unknown>[] {
   return text

@@ -4,7 +4,7 @@ import {
   type MockServerOptions,
   startMockServer,
 } from '../../mock-server/server.ts';
-import { Described } from './openapi.ts';
+import { Described } from '../contract/openapi.ts';
 
 const CONTROL = new Described('control');
 

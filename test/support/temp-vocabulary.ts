@@ -5,7 +5,7 @@ import type { TermDraft, Vocabulary } from '../../src/finds/vocabulary/term.ts';
 import { openVocabulary, type VocabularyStore } from '../../src/finds/vocabulary/term-lookup.ts';
 import { getOrCreateVocabularyHarvest, storeTerm } from '../../src/finds/vocabulary/terms.ts';
 import { openStoredState } from '../../src/harvest/harvest-state.ts';
-import { completePass } from './begun-pass.ts';
+import { completePass } from '../unit/harvest/begun-pass.ts';
 import { manualClock } from './manual-clock.ts';
 import { OAI_BASE } from './scripted-oai.ts';
 

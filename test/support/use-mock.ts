@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach } from 'vitest';
-import { countMade } from './count-new-finds.ts';
 import { type MockState, type RunningMock, serveMock, startMockProcess } from './mock-process.ts';
 import { type Home, signedIn, withVocabularies } from './run-pas.ts';
 
@@ -93,4 +92,13 @@ function resetBeforeEach(mock: SharedMock): UsedMock {
 function started<T>(value: T | undefined): T {
   if (value === undefined) throw new Error('the mock runs only while a test does');
   return value;
+}
+
+/** Counts what a mock server has made since now. */
+async function countMade(service: RunningMock): Promise<() => Promise<MockState>> {
+  const before = await service.state();
+  return async () => {
+    const { finds, photos } = await service.state();
+    return { finds: finds - before.finds, photos: photos - before.photos };
+  };
 }

@@ -23,7 +23,7 @@ import { openAppendFile } from '../../../src/harvest/outputs.ts';
 import { openContentStore } from '../../../src/outbox/changes/kept-photographs.ts';
 import { backUpOutbox } from '../../../src/outbox/repair-outbox.ts';
 import { tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
-import { canWatchDisk, watchDisk } from '../../support/watched-disk.ts';
+import { canWatchDisk, watchDisk } from './watched-disk.ts';
 
 const photograph = (): Readable =>
   Readable.from([Buffer.from('one half, '), Buffer.from('the other')]);

@@ -14,8 +14,8 @@ import { openSqlite } from '../../../src/base/disk/database.ts';
 import { acquireLockFile, isLockingReliable } from '../../../src/base/disk/lock-file.ts';
 import { DatabaseError } from '../../../src/base/errors.ts';
 import { canMountDisks, isSuperuser } from '../../support/hostile-disk.ts';
-import { type Answer, startLockProcess } from '../../support/lock-process.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
+import { type Answer, startLockProcess } from '../outbox/lock-process.ts';
 
 const ORDINARY_USER = 65_534;
 

@@ -18,10 +18,10 @@ import { makeReferenceResolver } from '../../../src/finds/resolve-references.ts'
 import { checkRules } from '../../../src/finds/rules.ts';
 import { makePhotographKeeping } from '../../../src/outbox/changes/kept-photographs.ts';
 import { readPhotoPosition } from '../../../src/photos/photo-exif.ts';
-import { type ScriptedPrompt, scriptedPrompt } from '../../support/scripted-prompt.ts';
 import { tinyPng } from '../../support/season.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
 import { aTerm, fill, tempVocabulary } from '../../support/temp-vocabulary.ts';
+import { type ScriptedPrompt, scriptedPrompt } from './scripted-prompt.ts';
 
 let store: ReturnType<typeof tempVocabulary>;
 beforeEach(() => {

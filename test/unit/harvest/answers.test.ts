@@ -7,7 +7,6 @@ import {
   TransportError,
   WEB_PAGE_ADVICE,
 } from '../../../src/service/http/exchange.ts';
-import { makeClient, RECORDS, readPage } from '../../support/scripted-client.ts';
 import {
   answer,
   listXml,
@@ -17,6 +16,7 @@ import {
   recordXml,
   scripted,
 } from '../../support/scripted-oai.ts';
+import { makeClient, RECORDS, readPage } from './scripted-client.ts';
 
 const ENDPOINT = `${OAI_BASE}/2.2/oai`;
 const PAGE = listXml('ListRecords', [recordXml('A')]);

@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import { AuthError, UnavailableError } from '../../../src/base/errors.ts';
 import { openOaiClient } from '../../../src/harvest/client.ts';
 import { findEntity, MalformedAnswerError, toIdent } from '../../../src/harvest/protocol.ts';
-import { makeClient, RECORDS, readPage } from '../../support/scripted-client.ts';
 import {
   answer,
   listXml,
@@ -12,6 +11,7 @@ import {
   recordXml,
   scripted,
 } from '../../support/scripted-oai.ts';
+import { makeClient, RECORDS, readPage } from './scripted-client.ts';
 
 describe('the six verbs', () => {
   test('ListIdentifiers reads headers in standard form and wrapped in records', async () => {

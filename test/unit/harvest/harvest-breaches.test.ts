@@ -4,7 +4,6 @@ import { makeDeadlineSignal } from '../../../src/cli/context/context.ts';
 import { openOaiClient } from '../../../src/harvest/client.ts';
 import { type Exchange, TransportError } from '../../../src/service/http/exchange.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { harvestPlace, SET } from '../../support/record-harvest.ts';
 import {
   answer,
   listXml,
@@ -13,6 +12,7 @@ import {
   oaiXml,
   recordXml,
 } from '../../support/scripted-oai.ts';
+import { harvestPlace, SET } from './record-harvest.ts';
 
 /** A service that answers what is asked beside its list, and `list` for that. */
 const service =

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { labels } from '../../support/harvest-output.ts';
-import { harvestPlace } from '../../support/record-harvest.ts';
 import { tempSource } from '../../support/temp-vocabulary.ts';
-import { aRepository, ident } from '../../support/term-repository.ts';
-import { harvest, stored } from '../../support/vocabulary-harvest.ts';
+import { labels } from './harvest-output.ts';
+import { harvestPlace } from './record-harvest.ts';
+import { aRepository, ident } from './term-repository.ts';
+import { harvest, stored } from './vocabulary-harvest.ts';
 
 const HOUR_MS = 3_600_000;
 

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { isHarvested } from '../../../src/finds/vocabulary/terms.ts';
-import type { FakeRepository } from '../../support/fake-repository.ts';
-import { labels } from '../../support/harvest-output.ts';
-import { harvestPlace } from '../../support/record-harvest.ts';
 import { answer, OAI_BASE, oaiError } from '../../support/scripted-oai.ts';
 import { tempVocabulary } from '../../support/temp-vocabulary.ts';
-import { aRepository, ident } from '../../support/term-repository.ts';
-import { harvest, SET, stored } from '../../support/vocabulary-harvest.ts';
+import type { FakeRepository } from './fake-repository.ts';
+import { labels } from './harvest-output.ts';
+import { harvestPlace } from './record-harvest.ts';
+import { aRepository, ident } from './term-repository.ts';
+import { harvest, SET, stored } from './vocabulary-harvest.ts';
 
 const CAUTIOUS = { acceptLosses: false } as const;
 const HOUR_MS = 3_600_000;

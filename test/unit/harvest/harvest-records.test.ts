@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { UnavailableError } from '../../../src/base/errors.ts';
 import { type Exchange, TransportError } from '../../../src/service/http/exchange.ts';
-import type { FakeRepository } from '../../support/fake-repository.ts';
-import { cutAfter, labels, repetitions, replacing } from '../../support/harvest-output.ts';
-import { harvestPlace } from '../../support/record-harvest.ts';
 import { OAI_BASE } from '../../support/scripted-oai.ts';
-import { aRepository, HABITS, ident } from '../../support/term-repository.ts';
+import type { FakeRepository } from './fake-repository.ts';
+import { cutAfter, labels, repetitions, replacing } from './harvest-output.ts';
+import { harvestPlace } from './record-harvest.ts';
+import { aRepository, HABITS, ident } from './term-repository.ts';
 
 const listRequests = (repository: FakeRepository): string[] =>
   repository.requests.filter((query) => query.includes('ListRecords'));

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { findTermByIdent } from '../../../src/finds/vocabulary/terms.ts';
 import type { Exchange } from '../../../src/service/http/exchange.ts';
-import { labels } from '../../support/harvest-output.ts';
-import { harvestPlace, SET } from '../../support/record-harvest.ts';
 import { answer, listXml, oaiError, oaiXml, recordXml } from '../../support/scripted-oai.ts';
 import { tempSource } from '../../support/temp-vocabulary.ts';
-import { aRepository, ident } from '../../support/term-repository.ts';
-import { harvest, stored } from '../../support/vocabulary-harvest.ts';
+import { labels } from './harvest-output.ts';
+import { harvestPlace, SET } from './record-harvest.ts';
+import { aRepository, ident } from './term-repository.ts';
+import { harvest, stored } from './vocabulary-harvest.ts';
 
 describe('a record that the service restored with its old datestamp', () => {
   test.each(['vanished', 'deleted'] as const)('is a term again after it had %s', async (how) => {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Exchange } from '../../../src/service/http/exchange.ts';
-import type { FakeRepository } from '../../support/fake-repository.ts';
-import { labels } from '../../support/harvest-output.ts';
-import { harvestPlace, type RunOptions } from '../../support/record-harvest.ts';
 import { answer, oaiXml } from '../../support/scripted-oai.ts';
-import { aRepository, ident } from '../../support/term-repository.ts';
+import type { FakeRepository } from './fake-repository.ts';
+import { labels } from './harvest-output.ts';
+import { harvestPlace, type RunOptions } from './record-harvest.ts';
+import { aRepository, ident } from './term-repository.ts';
 
 const SETS = ['nálezy', 'sbírka'] as const;
 const TWO: RunOptions = { sets: SETS };

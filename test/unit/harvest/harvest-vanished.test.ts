@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { RecordOutput } from '../../../src/harvest/outputs.ts';
-import { labels, repetitions, replacing } from '../../support/harvest-output.ts';
-import { type HarvestPlace, harvestPlace, SET } from '../../support/record-harvest.ts';
 import { OAI_BASE } from '../../support/scripted-oai.ts';
-import { aRepository, HABITS, ident } from '../../support/term-repository.ts';
+import { labels, repetitions, replacing } from './harvest-output.ts';
+import { type HarvestPlace, harvestPlace, SET } from './record-harvest.ts';
+import { aRepository, HABITS, ident } from './term-repository.ts';
 
 const line = (n: number) => ({
   identifier: `${OAI_BASE}/id/${ident(n)}`,

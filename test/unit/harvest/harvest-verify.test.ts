@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { cutAfter, labels } from '../../support/harvest-output.ts';
-import { harvestPlace } from '../../support/record-harvest.ts';
-import { aRepository, ident } from '../../support/term-repository.ts';
+import { cutAfter, labels } from './harvest-output.ts';
+import { harvestPlace } from './record-harvest.ts';
+import { aRepository, ident } from './term-repository.ts';
 
 describe('a verifying harvest', () => {
   test.each([

@@ -4,8 +4,8 @@ import type { Vocabulary } from '../../../src/finds/vocabulary/term.ts';
 import type { SetHarvest } from '../../../src/harvest/harvest-vocabulary.ts';
 import { OAI_BASE } from '../../support/scripted-oai.ts';
 import { tempSource, tempVocabulary } from '../../support/temp-vocabulary.ts';
-import { aRepository, ident } from '../../support/term-repository.ts';
-import { harvest, stored } from '../../support/vocabulary-harvest.ts';
+import { aRepository, ident } from './term-repository.ts';
+import { harvest, stored } from './vocabulary-harvest.ts';
 
 describe('an incomplete list', () => {
   test('because of an unknown set is refused before it starts', async () => {

@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { OaiError } from '../../../src/base/errors.ts';
 import { type HarvestState, openMemoryState } from '../../../src/harvest/harvest-state.ts';
-import { begunPass, completePass } from '../../support/begun-pass.ts';
-import { makeClient } from '../../support/scripted-client.ts';
 import {
   answer,
   listXml,
@@ -12,7 +10,9 @@ import {
   recordXml,
   scripted,
 } from '../../support/scripted-oai.ts';
+import { begunPass, completePass } from './begun-pass.ts';
 import { ALL, type Answers, harvesting, list, NOW_MS } from './harvesting.ts';
+import { makeClient } from './scripted-client.ts';
 
 const HOUR_MS = 3_600_000;
 const AGAIN =

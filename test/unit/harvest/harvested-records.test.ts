@@ -12,8 +12,8 @@ import {
   type RecordHarvestSubject,
   storeOrCompareSubject,
 } from '../../../src/harvest/harvested-records.ts';
-import { begunPass, completePass } from '../../support/begun-pass.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
+import { begunPass, completePass } from './begun-pass.ts';
 
 const aPath = (): string => join(tempFolder(), 'out.jsonl.harvest');
 

@@ -4,8 +4,8 @@ import { openMemoryState } from '../../../src/harvest/harvest-state.ts';
 import { toIdent } from '../../../src/harvest/protocol.ts';
 import type { HttpRequest } from '../../../src/service/http/exchange.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { makeClient } from '../../support/scripted-client.ts';
 import { listArguments, listXml, recordXml, scripted } from '../../support/scripted-oai.ts';
+import { makeClient } from './scripted-client.ts';
 
 /** The service's clock. */
 export const NOW_MS = Date.UTC(2025, 5, 18, 8);

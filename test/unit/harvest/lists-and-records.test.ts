@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { findRecordAt } from '../../../src/harvest/protocol.ts';
-import { makeClient, readPage } from '../../support/scripted-client.ts';
 import { listXml, OAI_BASE, oaiXml, recordXml, scripted } from '../../support/scripted-oai.ts';
+import { makeClient, readPage } from './scripted-client.ts';
 
 describe('what a list reports about itself', () => {
   const paging = async (attributes: string, token = ' T2\n') => {

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { harvestFinds, lookUpRecord } from '../../../src/harvest/pull-finds.ts';
 import type { Exchange } from '../../../src/service/http/exchange.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { makeClient } from '../../support/scripted-client.ts';
 import { answer, OAI_BASE, oaiError, oaiXml } from '../../support/scripted-oai.ts';
+import { makeClient } from './scripted-client.ts';
 
 const FROM = Date.UTC(2025, 5, 1, 12);
 

@@ -4,7 +4,6 @@ import { listPages, type PagesOptions } from '../../../src/harvest/client.ts';
 import { type OaiRecord, toIdent } from '../../../src/harvest/protocol.ts';
 import { type HttpRequest, TransportError } from '../../../src/service/http/exchange.ts';
 import { manualClock, playOut } from '../../support/manual-clock.ts';
-import { makeClient } from '../../support/scripted-client.ts';
 import {
   answer,
   listXml,
@@ -13,6 +12,7 @@ import {
   type Script,
   scripted,
 } from '../../support/scripted-oai.ts';
+import { makeClient } from './scripted-client.ts';
 
 type Walk = { readonly idents: string[]; readonly failure: unknown };
 

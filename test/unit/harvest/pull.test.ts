@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { pullFinds } from '../../../src/harvest/pull-finds.ts';
-import { JAN_SAID } from '../../support/account-service.ts';
 import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
 import { type TempOutbox, tempOutbox } from '../../support/temp-outbox.ts';
+import { JAN_SAID } from '../push/account-service.ts';
 import { findService, queueFind } from '../push/find-service.ts';
 
 /** Records shown to this account by a harvest that could be of another service. */

@@ -19,9 +19,9 @@ import {
 import { openFileOutput } from '../../../src/harvest/outputs.ts';
 import { OAI_NAMESPACE, parseRecord } from '../../../src/harvest/protocol.ts';
 import { type Exchange, TransportError } from '../../../src/service/http/exchange.ts';
-import { FakeRepository } from '../../support/fake-repository.ts';
-import { harvestPlace, SET } from '../../support/record-harvest.ts';
 import { OAI_BASE } from '../../support/scripted-oai.ts';
+import { FakeRepository } from './fake-repository.ts';
+import { harvestPlace, SET } from './record-harvest.ts';
 
 const NAMES = ['A-1', 'A-2', 'A-3', 'A-4', 'A-5'];
 

@@ -5,7 +5,6 @@ import { openOaiClient } from '../../../src/harvest/client.ts';
 import type { OaiCredentials } from '../../../src/harvest/send-request.ts';
 import { TransportError } from '../../../src/service/http/exchange.ts';
 import { openSession } from '../../../src/service/session.ts';
-import { makeClient, RECORDS } from '../../support/scripted-client.ts';
 import {
   answer,
   listXml,
@@ -15,6 +14,7 @@ import {
   recordXml,
   scripted,
 } from '../../support/scripted-oai.ts';
+import { makeClient, RECORDS } from './scripted-client.ts';
 
 describe('signing in', () => {
   test('sends Basic with the first request, since the service never asks for it', async () => {

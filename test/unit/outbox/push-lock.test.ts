@@ -10,15 +10,15 @@ import {
   withPushLock,
 } from '../../../src/outbox/push-lock.ts';
 import { canLimitFiles, withFilesUpTo } from '../../support/file-limit.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+import { tempFolder } from '../../support/temp-outbox.ts';
 import {
   canMakeNameSpaces,
   type LockProcess,
   NAME_SPACE,
   type Refusal,
   startLockProcess,
-} from '../../support/lock-process.ts';
-import { manualClock } from '../../support/manual-clock.ts';
-import { tempFolder } from '../../support/temp-outbox.ts';
+} from './lock-process.ts';
 
 const SINCE = '2024-06-01T00:00:00.000Z';
 const HOLDER = { pid: 10, host: 'Eva’s new laptop' };

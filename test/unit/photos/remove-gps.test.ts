@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import sharp from 'sharp';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { removeGps } from '../../../src/photos/remove-gps.ts';
-import { jpeg, png, tiff } from '../../support/contract-photographs.ts';
+import { jpeg, png, tiff } from '../../contract/contract-photographs.ts';
 import { type PlacedFormat, placedPhotograph, placedXmp } from '../../support/placed-photograph.ts';
 
 const FORMATS: readonly PlacedFormat[] = ['jpeg', 'png', 'tiff'];

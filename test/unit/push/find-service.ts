@@ -18,12 +18,12 @@ import {
   TransportError,
 } from '../../../src/service/http/exchange.ts';
 import { makePace } from '../../../src/service/http/pacer.ts';
-import { serviceSaying } from '../../support/account-service.ts';
 import type { ManualClock } from '../../support/manual-clock.ts';
-import { memoryPaceStore } from '../../support/memory-pace-store.ts';
-import { makeClient } from '../../support/scripted-client.ts';
 import { answer, OAI_BASE, oaiError, oaiXml } from '../../support/scripted-oai.ts';
 import { EVA, openAt, queuePhoto, tempFolder } from '../../support/temp-outbox.ts';
+import { makeClient } from '../harvest/scripted-client.ts';
+import { memoryPaceStore } from '../service/memory-pace-store.ts';
+import { serviceSaying } from './account-service.ts';
 
 /** Without a digest the service has changed its bytes. */
 type StoredFile = { readonly name: string; readonly atMs: number; readonly sha512Hex?: string };

@@ -15,8 +15,8 @@ import {
   type Signer,
   signIn,
 } from '../../../src/push/account.ts';
-import { ANYONE, JAN_SAID, serviceSaying } from '../../support/account-service.ts';
 import { ADDRESS, EVA, tempOutbox, USERNAME } from '../../support/temp-outbox.ts';
+import { ANYONE, JAN_SAID, serviceSaying } from './account-service.ts';
 
 function unboundOutbox() {
   const outbox = tempOutbox();

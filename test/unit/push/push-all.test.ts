@@ -11,7 +11,6 @@ import {
   type HttpResponse,
   TransportError,
 } from '../../../src/service/http/exchange.ts';
-import { type AskedService, JAN_SAID, serviceSaying } from '../../support/account-service.ts';
 import { inWords } from '../../support/in-words.ts';
 import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
 import {
@@ -21,6 +20,7 @@ import {
   queueNumber,
   tempOutbox,
 } from '../../support/temp-outbox.ts';
+import { type AskedService, JAN_SAID, serviceSaying } from './account-service.ts';
 import { findService, makeFindContent, makePush, PROJECT, queueFind } from './find-service.ts';
 
 let assigned = 0;

@@ -15,9 +15,9 @@ import {
   TransportError,
 } from '../../../src/service/http/exchange.ts';
 import type { Session } from '../../../src/service/session.ts';
-import { ANYONE } from '../../support/account-service.ts';
 import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
 import { EVA, listAllEntries, queueImport, tempOutbox } from '../../support/temp-outbox.ts';
+import { ANYONE } from './account-service.ts';
 import { makePush, makeTestPace } from './find-service.ts';
 
 export const LATENCY_MS = 400;

@@ -8,7 +8,7 @@ import {
   withTimeout,
 } from '../../../src/service/http/exchange.ts';
 import { openSession, type Session } from '../../../src/service/session.ts';
-import { memoryPaceStore } from '../../support/memory-pace-store.ts';
+import { memoryPaceStore } from '../service/memory-pace-store.ts';
 import { makeTestPace } from './find-service.ts';
 import { answer, count, created, obeyed, queuedScene } from './push-scene.ts';
 

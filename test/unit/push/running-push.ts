@@ -5,7 +5,6 @@ import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import { createServerClock, type SendResult } from '../../../src/push/departure.ts';
 import { PushSession } from '../../../src/push/push-session.ts';
 import type { Outcome } from '../../../src/service/outcome.ts';
-import { serviceSaying } from '../../support/account-service.ts';
 import { inWords } from '../../support/in-words.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import {
@@ -18,6 +17,7 @@ import {
   queuePhoto,
   tempOutbox,
 } from '../../support/temp-outbox.ts';
+import { serviceSaying } from './account-service.ts';
 import { makePush, makeTestPace } from './find-service.ts';
 
 export type Told = Outcome;

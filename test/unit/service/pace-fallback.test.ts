@@ -8,7 +8,7 @@ import {
 import { makePace } from '../../../src/service/http/pacer.ts';
 import { eventually } from '../../support/eventually.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { memoryPaceStore } from '../../support/memory-pace-store.ts';
+import { memoryPaceStore } from './memory-pace-store.ts';
 
 type Health = 'up' | 'unavailable' | 'rejected';
 

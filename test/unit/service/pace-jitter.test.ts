@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { makePace } from '../../../src/service/http/pacer.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { memoryPaceStore } from '../../support/memory-pace-store.ts';
 import { seededRandom } from '../../support/random.ts';
+import { memoryPaceStore } from './memory-pace-store.ts';
 
 const INTERVAL_MS = 100;
 const RETRY_AFTER_MS = 1000;

@@ -12,8 +12,8 @@ import {
   parseRedisAddress,
   type RedisPaceStore,
 } from '../../../src/service/http/redis-pace-store.ts';
+import { HAS_REDIS, type RedisProcess, startRedis } from '../../pace/redis-process.ts';
 import { listen } from '../../support/raw-server.ts';
-import { HAS_REDIS, type RedisProcess, startRedis } from '../../support/redis-process.ts';
 
 type FakeRedis = AsyncDisposable & { readonly url: string };
 

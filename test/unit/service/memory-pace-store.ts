@@ -1,5 +1,5 @@
-import { type PaceState, type PaceStore, UNSEEN } from '../../src/service/http/pace-store.ts';
-import type { ManualClock } from './manual-clock.ts';
+import { type PaceState, type PaceStore, UNSEEN } from '../../../src/service/http/pace-store.ts';
+import type { ManualClock } from '../../support/manual-clock.ts';
 
 /** A pace that is kept in memory, on a clock that stands still until it is moved. */
 export function memoryPaceStore(

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { listen } from './raw-server.ts';
+import { listen } from '../support/raw-server.ts';
 
 /**
  * A mock server as a foreign deployment looks from outside: its write interface and its schemas,

@@ -1,5 +1,5 @@
-import { InterruptedError } from '../../src/base/errors.ts';
-import type { Prompt, PromptOffer } from '../../src/cli/prompt.ts';
+import { InterruptedError } from '../../../src/base/errors.ts';
+import type { Prompt, PromptOffer } from '../../../src/cli/prompt.ts';
 
 /**
  * Answers in the order in which they are asked for; `^C` stops. Every question, refusal and choice

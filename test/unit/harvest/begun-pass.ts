@@ -3,7 +3,7 @@ import {
   type HarvestState,
   type HarvestWindow,
   makePass,
-} from '../../src/harvest/harvest-state.ts';
+} from '../../../src/harvest/harvest-state.ts';
 
 /** A pass that nothing was held before. */
 export function begunPass(

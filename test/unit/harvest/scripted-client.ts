@@ -1,7 +1,7 @@
-import { type OaiClient, openOaiClient } from '../../src/harvest/client.ts';
-import type { OaiCredentials } from '../../src/harvest/send-request.ts';
-import type { Exchange, HttpResponse } from '../../src/service/http/exchange.ts';
-import { OAI_BASE, scripted } from './scripted-oai.ts';
+import { type OaiClient, openOaiClient } from '../../../src/harvest/client.ts';
+import type { OaiCredentials } from '../../../src/harvest/send-request.ts';
+import type { Exchange, HttpResponse } from '../../../src/service/http/exchange.ts';
+import { OAI_BASE, scripted } from '../../support/scripted-oai.ts';
 
 /** A harvesting client whose service says what the script has. */
 export function makeClient(

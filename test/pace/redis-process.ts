@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { freePort } from './free-port.ts';
-import { tempFolder } from './temp-outbox.ts';
-import { tied } from './tied.ts';
+import { freePort } from '../support/free-port.ts';
+import { tempFolder } from '../support/temp-outbox.ts';
+import { tied } from '../support/tied.ts';
 
 /**
  * Tells if there is a redis-server; tests that need one are skipped without it, and .ci/run

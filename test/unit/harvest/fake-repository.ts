@@ -1,5 +1,5 @@
-import type { Exchange, HttpRequest } from '../../src/service/http/exchange.ts';
-import { answer, OAI_BASE, oaiError, oaiXml } from './scripted-oai.ts';
+import type { Exchange, HttpRequest } from '../../../src/service/http/exchange.ts';
+import { answer, OAI_BASE, oaiError, oaiXml } from '../../support/scripted-oai.ts';
 
 type Kept = { readonly label: string; readonly datestampMs: number; readonly deleted: boolean };
 type Place = { readonly fromMs: number; readonly untilMs: number; readonly offset: number };

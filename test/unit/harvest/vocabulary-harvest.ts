@@ -1,9 +1,9 @@
-import type { Clock } from '../../src/base/clock.ts';
-import type { Vocabulary } from '../../src/finds/vocabulary/term.ts';
-import { listTermsOfSet } from '../../src/finds/vocabulary/terms.ts';
-import { harvestVocabulary, type SetHarvest } from '../../src/harvest/harvest-vocabulary.ts';
-import type { Exchange } from '../../src/service/http/exchange.ts';
-import { manualClock, playOut } from './manual-clock.ts';
+import type { Clock } from '../../../src/base/clock.ts';
+import type { Vocabulary } from '../../../src/finds/vocabulary/term.ts';
+import { listTermsOfSet } from '../../../src/finds/vocabulary/terms.ts';
+import { harvestVocabulary, type SetHarvest } from '../../../src/harvest/harvest-vocabulary.ts';
+import type { Exchange } from '../../../src/service/http/exchange.ts';
+import { manualClock, playOut } from '../../support/manual-clock.ts';
 import { makeClient } from './scripted-client.ts';
 
 export const SET = 'heslo:predmet_druh';

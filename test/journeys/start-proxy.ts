@@ -1,6 +1,6 @@
 import { createServer, request as overHttp, type RequestListener } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { listen } from './raw-server.ts';
+import { listen } from '../support/raw-server.ts';
 
 /** Name that only the proxy knows; it leads to this machine. */
 export const HIDDEN_HOST = 'finds.museum.test';

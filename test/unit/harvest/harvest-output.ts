@@ -1,7 +1,7 @@
-import { type Exchange, TransportError } from '../../src/service/http/exchange.ts';
+import { type Exchange, TransportError } from '../../../src/service/http/exchange.ts';
+import { OAI_BASE } from '../../support/scripted-oai.ts';
 import type { FakeRepository } from './fake-repository.ts';
 import type { HarvestPlace } from './record-harvest.ts';
-import { OAI_BASE } from './scripted-oai.ts';
 
 /** Content of each record in the output: its last line counts. */
 export function labels(place: HarvestPlace): Map<string, string> {

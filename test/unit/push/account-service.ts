@@ -1,7 +1,7 @@
-import type { KnownAccount } from '../../src/outbox/open-outbox.ts';
-import type { OpenService, ProfileUser } from '../../src/push/account.ts';
-import type { HttpRequest, HttpResponse } from '../../src/service/http/exchange.ts';
-import { ADDRESS, EVA, USERNAME } from './temp-outbox.ts';
+import type { KnownAccount } from '../../../src/outbox/open-outbox.ts';
+import type { OpenService, ProfileUser } from '../../../src/push/account.ts';
+import type { HttpRequest, HttpResponse } from '../../../src/service/http/exchange.ts';
+import { ADDRESS, EVA, USERNAME } from '../../support/temp-outbox.ts';
 
 /** Account by the service. */
 export const JAN_SAID: KnownAccount = {

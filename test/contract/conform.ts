@@ -1,6 +1,6 @@
 import type { CheckResult } from '../conformance/check.ts';
 import { main } from '../conformance/main.ts';
-import type { RunningMock } from './mock-process.ts';
+import type { RunningMock } from '../support/mock-process.ts';
 
 export type ConformanceRun = {
   readonly code: number;

@@ -1,9 +1,9 @@
 import { readlinkSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { systemClock } from '../../dist/src/base/clock.js';
-import { openSqlite } from '../../dist/src/base/disk/database.js';
-import { acquireLockFile, isLockingReliable } from '../../dist/src/base/disk/lock-file.js';
-import { acquirePushLock, isPushRunning } from '../../dist/src/outbox/push-lock.js';
+import { systemClock } from '../../../dist/src/base/clock.js';
+import { openSqlite } from '../../../dist/src/base/disk/database.js';
+import { acquireLockFile, isLockingReliable } from '../../../dist/src/base/disk/lock-file.js';
+import { acquirePushLock, isPushRunning } from '../../../dist/src/outbox/push-lock.js';
 
 // A process that takes and releases locks as lock-process.ts says: one order a line on stdin, one
 // answer a line on stdout.

@@ -2,8 +2,8 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { PROJECT } from './run-pas.ts';
-import { tied } from './tied.ts';
+import { PROJECT } from '../../support/run-pas.ts';
+import { tied } from '../../support/tied.ts';
 
 type Order =
   | {
@@ -52,7 +52,7 @@ export async function startLockProcess({
     ...within,
     process.execPath,
     ...nodeFlags,
-    join(PROJECT, 'test/support/lock-process.mjs'),
+    join(PROJECT, 'test/unit/outbox/lock-process.mjs'),
   ];
   const child = tied(
     spawn(program, args, {

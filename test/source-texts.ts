@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { parseAst } from 'vitest/node';
-import { PROJECT } from './run-pas.ts';
+import { PROJECT } from './support/run-pas.ts';
 
 /** Messages in the sources, found by parsing them. */
 

@@ -1,28 +1,28 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Clock } from '../../src/base/clock.ts';
+import type { Clock } from '../../../src/base/clock.ts';
 import {
   type HarvestRequest,
   harvestRecords,
   type RecordHarvest,
-} from '../../src/harvest/harvest-records.ts';
+} from '../../../src/harvest/harvest-records.ts';
 import {
   deleteClosedBytes,
   openHarvestStore,
   type RecordHarvestSubject,
   storeOrCompareSubject,
-} from '../../src/harvest/harvested-records.ts';
+} from '../../../src/harvest/harvested-records.ts';
 import {
   type OpenedOutput,
   type OutputOpenOptions,
   openFileOutput,
   type RecordOutput,
-} from '../../src/harvest/outputs.ts';
-import type { Exchange } from '../../src/service/http/exchange.ts';
-import { manualClock, playOut } from './manual-clock.ts';
+} from '../../../src/harvest/outputs.ts';
+import type { Exchange } from '../../../src/service/http/exchange.ts';
+import { manualClock, playOut } from '../../support/manual-clock.ts';
+import { OAI_BASE } from '../../support/scripted-oai.ts';
+import { tempFolder } from '../../support/temp-outbox.ts';
 import { makeClient } from './scripted-client.ts';
-import { OAI_BASE } from './scripted-oai.ts';
-import { tempFolder } from './temp-outbox.ts';
 
 export const SET = 'heslo:predmet_druh';
 
