@@ -135,11 +135,7 @@ export function makeRequestSender(endpoint: string, options: RequestOptions): Se
       withCredentials(credentials, send, signal),
     );
     const { body } = response;
-    if (response.status !== 200)
-      return (
-        findProtocolAnswer(verb, endpoint, response, args, maxAnswerBytes) ??
-        assertStatus(endpoint, response)
-      );
+    if (response.status !== 200) return throwStatusError(endpoint, response);
     const token = onToken === undefined ? undefined : peekResumptionToken(body);
     if (token !== undefined) {
       onToken?.(token);
@@ -193,33 +189,7 @@ async function requireAnswer(
   }
 }
 
-const NO_PROTOCOL_ERRORS: readonly number[] = [401, 403, 408, 425, 429];
-
-/**
- * Parses an error of the protocol, which some services send with an HTTP status of 4xx; undefined
- * where the answer has none.
- */
-function findProtocolAnswer(
-  verb: Verb,
-  endpoint: string,
-  response: HttpResponse,
-  { resumptionToken }: OaiArguments,
-  maxBytes: number,
-): OaiAnswer | undefined {
-  const { status } = response;
-  if (status < 400 || status >= 500 || NO_PROTOCOL_ERRORS.includes(status)) return undefined;
-  try {
-    const body = unpackBody(endpoint, response, maxBytes);
-    const document = parseAnswerXml(endpoint, response, body);
-    if (getChild(document.root, 'error', OAI_NAMESPACE) === undefined) return undefined;
-    return parseOaiDocument(verb, endpoint, document, body, resumptionToken === undefined);
-  } catch (thrown) {
-    if (thrown instanceof MalformedAnswerError) return undefined;
-    throw thrown;
-  }
-}
-
-function assertStatus(endpoint: string, response: HttpResponse): never {
+function throwStatusError(endpoint: string, response: HttpResponse): never {
   const { status, headers } = response;
   const isBusy = [408, 425, 429].includes(status) || status >= 500;
   if (!isBusy) assertNoWebPage(endpoint, response);

@@ -36,7 +36,7 @@ export function decodeXml(bytes: Buffer, charset?: string): DecodedXml {
   const content = bytes.subarray(start);
   if (encoding === 'utf-8' || encoding === 'utf8') {
     if (isUtf8(content)) return { utf8: content, getByte: (offset) => start + offset };
-    const byte = start + findFirstInvalidByte(content, 'utf-8');
+    const byte = start + findFirstInvalidByte(content);
     throw new XmlSyntaxError(msg`this byte is not UTF-8`, byte, getLineAt(bytes, byte));
   }
   const decoder = openDecoder(encoding);
@@ -45,10 +45,7 @@ export function decodeXml(bytes: Buffer, charset?: string): DecodedXml {
     throw new XmlSyntaxError(msg`the encoding "${named}" is not known`, 0, 1);
   }
   const utf8 = convert(content, decoder);
-  if (utf8 === undefined) {
-    const byte = start + findFirstInvalidByte(content, encoding);
-    throw new XmlSyntaxError(msg`this byte is not ${encoding}`, byte, getLineAt(bytes, byte));
-  }
+  if (utf8 === undefined) throw new XmlSyntaxError(msg`the document is not ${encoding}`, 0, 1);
   const width = encoding.startsWith('utf-16') ? 2 : 1;
   return { utf8, getByte: (offset) => start + utf8.toString('utf8', 0, offset).length * width };
 }
@@ -74,40 +71,23 @@ function convert(content: Buffer, decoder: Decoder): Buffer | undefined {
 
 type Decoder = { decode(bytes: Buffer, options: { readonly stream: boolean }): string };
 
-/** Windows-1252 from 0x80 to 0x9F, which Node 20 decodes as ISO 8859-1. */
-const WINDOWS_1252 = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ';
-
-/**
- * Undefined for an unknown encoding. `TextDecoder` reads ISO 8859-1 as Windows-1252, contrary to
- * XML.
- */
+/** Undefined for an unknown encoding. ASCII and ISO 8859-1 are read as Windows-1252, as on the web. */
 function openDecoder(encoding: string): Decoder | undefined {
   try {
     const decoder = new TextDecoder(encoding, { fatal: true });
-    return decoder.encoding === 'windows-1252'
-      ? { decode: WESTERN[getWesternKind(encoding)] }
-      : decoder;
+    return decoder.encoding === 'windows-1252' ? { decode: decodeWindows1252 } : decoder;
   } catch {
     return undefined;
   }
 }
 
-/** Western encodings: all letters are one byte. */
-const WESTERN = {
-  ascii: (bytes: Buffer): string => {
-    if (bytes.some((byte) => byte > 0x7f)) throw new TypeError('a byte is not ASCII');
-    return bytes.toString('latin1');
-  },
-  latin1: (bytes: Buffer): string => bytes.toString('latin1'),
-  windows: (bytes: Buffer): string =>
-    bytes
-      .toString('latin1')
-      .replace(/[\x80-\x9f]/g, (letter) => WINDOWS_1252[letter.charCodeAt(0) - 0x80] ?? letter),
-};
+/** Windows-1252 from 0x80 to 0x9F, which Node 20 decodes as ISO 8859-1. */
+const WINDOWS_1252 = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ';
 
-function getWesternKind(encoding: string): keyof typeof WESTERN {
-  if (encoding.endsWith('1252')) return 'windows';
-  return /ascii|x3\.4/.test(encoding) ? 'ascii' : 'latin1';
+function decodeWindows1252(bytes: Buffer): string {
+  return bytes
+    .toString('latin1')
+    .replace(/[\x80-\x9f]/g, (letter) => WINDOWS_1252[letter.charCodeAt(0) - 0x80] ?? letter);
 }
 
 function findByteOrderMark(
@@ -134,24 +114,12 @@ function findDeclaredEncoding(bytes: Buffer): string | undefined {
   return /^<\?xml\s[^>]*?\bencoding\s*=\s*["']([A-Za-z][A-Za-z0-9._-]*)["']/.exec(head)?.[1];
 }
 
-/** Finds the longest readable prefix by bisection; the broken character starts behind it. */
-function findFirstInvalidByte(content: Buffer, encoding: string): number {
-  let readable = 0;
-  let broken = content.length;
-  while (broken - readable > 1) {
-    const middle = (readable + broken) >> 1;
-    if (isReadable(content.subarray(0, middle), encoding, 'partial')) readable = middle;
-    else broken = middle;
-  }
-  while (!isReadable(content.subarray(0, readable), encoding, 'whole')) readable--;
-  return readable;
-}
-
-function isReadable(content: Buffer, encoding: string, end: 'whole' | 'partial'): boolean {
-  try {
-    openDecoder(encoding)?.decode(content, { stream: end === 'partial' });
-    return true;
-  } catch {
-    return false;
-  }
+/** @param content that is not UTF-8 */
+function findFirstInvalidByte(content: Buffer): number {
+  const replaced = Buffer.from(content.toString('utf8'));
+  let byte = 0;
+  while (content[byte] === replaced[byte]) byte++;
+  // The invalid byte may equal the first one of its replacement.
+  while (byte > 0 && !isUtf8(content.subarray(0, byte))) byte--;
+  return byte;
 }

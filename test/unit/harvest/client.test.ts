@@ -132,13 +132,6 @@ describe('an error answer of the service', () => {
     });
   });
 
-  test.each([404, 400])('no records match, with status %i: the same', async (status) => {
-    const exchange = scripted(answer(oaiError('noRecordsMatch'), { status }));
-    expect((await makeClient(exchange).listRecords(RECORDS)).items).toEqual([]);
-    const failing = readPage(answer(oaiError('badArgument'), { status }));
-    await expect(failing).rejects.toMatchObject({ oaiCode: 'badArgument' });
-  });
-
   test.each([
     ['403', answer('no', { status: 403 }), AuthError],
     ['429', answer('', { status: 429 }), UnavailableError],
