@@ -1,8 +1,36 @@
+import { groupBy, memoize } from '../base/collections.ts';
 import { type Issue, makeErrorIssue, makeWarningIssue } from '../base/issue.ts';
 import { msgid } from '../base/language.ts';
 import { cmd, joinMessages, type Message, msg, msgOfCount } from '../base/message.ts';
 import { FINDER_MATCHED } from '../finds/resolve-references.ts';
 import { NOT_HARVESTED } from '../finds/value-rules.ts';
+
+/**
+ * Replaces the issues of each key that has several by one, in the place of the first.
+ * @param getKey returns undefined for an issue that stays
+ * @param least number of issues of a key that are replaced
+ */
+function collapseAlike(
+  issues: readonly Issue[],
+  getKey: (issue: Issue) => string | undefined,
+  makeOne: (alike: readonly Issue[], first: Issue) => Issue,
+  least = 2,
+): Issue[] {
+  const keys = issues.map(getKey);
+  const groups = groupBy(issues.keys(), (index) => keys[index] ?? '');
+  return issues.flatMap((issue, index) => {
+    const alike = groups.get(keys[index] ?? '') ?? [];
+    if (keys[index] === undefined || alike.length < least) return [issue];
+    return alike[0] === index
+      ? [
+          makeOne(
+            alike.flatMap((at) => issues[at] ?? []),
+            issue,
+          ),
+        ]
+      : [];
+  });
+}
 
 /**
  * Sums up repeated warnings: without harvested vocabularies every cell with a term has one, and a
@@ -12,7 +40,16 @@ import { NOT_HARVESTED } from '../finds/value-rules.ts';
 export function collapseRepeatedWarnings(issues: readonly Issue[], more = 0): Issue[] {
   const checked = issues.filter((issue) => issue.rule !== NOT_HARVESTED);
   const unchecked = issues.length - checked.length + more;
-  const rest = foldAlike(checked);
+  const getText = memoize((says: Message) => String(says));
+  const rest = collapseAlike(
+    checked,
+    (issue) => getAlikeKey(issue, getText),
+    ({ length: count }, { rule, says, element, written: text, file }) => {
+      const named = msgOfCount(msgid`${count} find uses it.`, msgid`${count} finds use it.`, count);
+      const where = { element, written: text, file: text === undefined ? undefined : file };
+      return makeWarningIssue(rule, joinMessages([says, named], ' '), where);
+    },
+  );
   if (unchecked === 0) return rest;
   const message = msgOfCount(
     msgid`${unchecked} identifier was not checked, because its vocabulary was not harvested. Run ${cmd`pas harvest-vocab`} to check it.`,
@@ -27,29 +64,25 @@ const MIN_UNKNOWN_COLUMNS = 3;
 
 /**
  * Sums up the unknown columns of a foreign table in one error per file, with advice; a file with
- * fewer than {@link MIN_UNKNOWN_COLUMNS} keeps its own. All other issues stay, behind these.
+ * fewer than {@link MIN_UNKNOWN_COLUMNS} keeps its own.
  */
 export function collapseUnknownColumns(
   issues: readonly Issue[],
   getAdvice: (file: string) => Message,
 ): readonly Issue[] {
-  const byFile = new Map<string, Issue[]>();
-  for (const issue of issues.filter(
-    ({ rule }) => rule === 'column-unknown' || rule === 'column-without-name',
-  )) {
-    const file = issue.file ?? '';
-    byFile.set(file, [...(byFile.get(file) ?? []), issue]);
-  }
-  const many = [...byFile].filter(([, alike]) => alike.length >= MIN_UNKNOWN_COLUMNS);
-  const folded = many.map(([file, alike]) => {
-    const count = alike.length;
-    const names = alike.map(({ column }) => column || '–').join(', ');
-    const advice = getAdvice(file);
-    const message = msg`${count} columns are not known elements: ${names}. ${advice}`;
-    return makeErrorIssue('column-unknown', message, { file, row: alike[0]?.row });
-  });
-  const collapsed = new Set(many.flatMap(([, alike]) => alike));
-  return [...folded, ...issues.filter((issue) => !collapsed.has(issue))];
+  return collapseAlike(
+    issues,
+    ({ rule, file = '' }) =>
+      rule === 'column-unknown' || rule === 'column-without-name' ? file : undefined,
+    (alike, { file = '', row }) => {
+      const count = alike.length;
+      const names = alike.map(({ column }) => column || '–').join(', ');
+      const advice = getAdvice(file);
+      const message = msg`${count} columns are not known elements: ${names}. ${advice}`;
+      return makeErrorIssue('column-unknown', message, { file, row });
+    },
+    MIN_UNKNOWN_COLUMNS,
+  );
 }
 
 /** Returns what warnings about one project or finder have in common; undefined for other issues. */
@@ -60,31 +93,6 @@ function getAlikeKey(
   if (severity !== 'warning') return undefined;
   if (element === 'projekt') return getText(says);
   return rule === FINDER_MATCHED ? `${rule} ${text}` : undefined;
-}
-
-/** Groups warnings about one project or finder in many rows. */
-function foldAlike(issues: readonly Issue[]): Issue[] {
-  const texts = new Map<Message, string>();
-  const getText = (says: Message): string => {
-    const text = texts.get(says) ?? String(says);
-    texts.set(says, text);
-    return text;
-  };
-  const alike = new Map<string, number>();
-  for (const issue of issues) {
-    const key = getAlikeKey(issue, getText);
-    if (key !== undefined) alike.set(key, (alike.get(key) ?? 0) + 1);
-  }
-  return issues.flatMap((issue) => {
-    const { rule, says, element, written: text, file } = issue;
-    const key = getAlikeKey(issue, getText) ?? '';
-    const count = alike.get(key) ?? 1;
-    if (count === 1) return [issue];
-    alike.set(key, 0);
-    const named = msgOfCount(msgid`${count} find uses it.`, msgid`${count} finds use it.`, count);
-    const where = { element, written: text, file: text === undefined ? undefined : file };
-    return count === 0 ? [] : [makeWarningIssue(rule, joinMessages([says, named], ' '), where)];
-  });
 }
 
 const MAX_ERRORS = 10_000;

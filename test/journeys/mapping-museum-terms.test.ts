@@ -201,7 +201,7 @@ describe('a reviewed mapping', () => {
     const { added, issues } = JSON.parse(run.stdout) as { added: number; issues: Issue[] };
     expect(added).toBe(0);
     expect(issues.map(({ rule, row }) => [rule, row])).toEqual([
-      ['mapping-label', 2],
+      ['mapping-renamed', 2],
       ['mapping-moved', 3],
       ['mapping-unknown', 4],
     ]);

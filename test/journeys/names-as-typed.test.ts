@@ -259,7 +259,7 @@ describe('a mistyped set of own terms', () => {
         one.file('terms.csv', `set;term;id;confirmed\n${set};laten;HES-000286;yes\n`),
       );
       expect(run.stdout).toMatch(
-        /No element of a find has entries of "xx"|Did you mean heslo:obdobi\?/,
+        /No element of a find has entries of "xx"|no entry of heslo:obdobii now/,
       );
       expect(run.stdout).not.toContain('pas harvest-vocab');
     },

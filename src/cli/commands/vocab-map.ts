@@ -97,9 +97,9 @@ async function importMapping(
 ): Promise<ExitReason> {
   const { terminal } = context;
   const table = await readTableOrInput(context, file, reading);
-  const harvested = await openMappable(context);
+  const { lookupTerm } = await openMappable(context);
   const merged = await changeMappingFile(context, (mapping) =>
-    mergeMapping(mapping, table, harvested),
+    mergeMapping(mapping, table, lookupTerm),
   );
   const { rows: _rows, issues, ...tally } = merged;
   const { added, changed, unchanged, unconfirmed } = tally;

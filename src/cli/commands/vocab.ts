@@ -2,17 +2,22 @@ import type { Command } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
+import { searchTerms } from '../../finds/vocabulary/search.ts';
 import { describeProject, type Term } from '../../finds/vocabulary/term.ts';
-import { countTermsBySet, listHarvests, type Neighbour } from '../../finds/vocabulary/terms.ts';
+import {
+  countTermsBySet,
+  listHarvests,
+  listTermsOfSet,
+  type Neighbour,
+} from '../../finds/vocabulary/terms.ts';
 import { harvestVocabulary, type SetHarvest } from '../../harvest/harvest-vocabulary.ts';
 import {
+  assertHarvested,
   expandSetName,
   exportTerms,
   findOtherSets,
   getTermWithNeighbours,
   judgeProjects,
-  listHarvestedTerms,
-  searchHarvestedTerms,
   toTermJson,
 } from '../../tables/own-terms/map-terms.ts';
 import { defineCommand, parsePositiveNumber, type Runner } from '../command.ts';
@@ -79,10 +84,8 @@ async function search(
   const { limit } = options;
   const set = options.set && expandSetName(options.set);
   const vocabulary = await openHarvestedVocabulary(context);
-  const hits = searchHarvestedTerms(vocabulary, typed, {
-    limit,
-    setSpec: set,
-  });
+  if (set !== undefined) assertHarvested(vocabulary, set);
+  const hits = searchTerms(vocabulary, typed, { limit, setSpec: set });
   const elsewhere = set === undefined ? [] : findOtherSets(vocabulary, typed, hits);
   for (const other of elsewhere) {
     context.terminal.note(
@@ -106,7 +109,10 @@ async function search(
 
 async function list(context: Context, set: string | undefined): Promise<ExitReason> {
   if (set === undefined) return showSets(context);
-  const terms = listHarvestedTerms(await openHarvestedVocabulary(context), expandSetName(set));
+  const vocabulary = await openHarvestedVocabulary(context);
+  const setSpec = expandSetName(set);
+  assertHarvested(vocabulary, setSpec);
+  const terms = listTermsOfSet(vocabulary, setSpec);
   await print(context, terms);
   context.terminal.printValue(terms.map(toTermJson));
   return 'done';

@@ -1,7 +1,7 @@
 import { groupBy, memoize } from '../../base/collections.ts';
 import { formatCsvTable } from '../../base/csv.ts';
 import { UsageError } from '../../base/errors.ts';
-import { type Issue, makeErrorIssue, makeWarningIssue } from '../../base/issue.ts';
+import type { Issue } from '../../base/issue.ts';
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import { findNearestSet } from '../../base/names.ts';
@@ -10,7 +10,7 @@ import type { LookupTerm, TermCandidate } from '../../finds/find.ts';
 import { explainFailedLookup } from '../../finds/resolve-references.ts';
 import { judgeProject } from '../../finds/rules.ts';
 import type { RuleContext } from '../../finds/value-rules.ts';
-import { type SearchHit, type SearchOptions, searchTerms } from '../../finds/vocabulary/search.ts';
+import { type SearchHit, searchTerms } from '../../finds/vocabulary/search.ts';
 import { makeTermSuggester, type Suggestion } from '../../finds/vocabulary/suggest.ts';
 import type { Term, Vocabulary } from '../../finds/vocabulary/term.ts';
 import {
@@ -25,34 +25,19 @@ import {
 } from '../../finds/vocabulary/terms.ts';
 import type { Table } from '../table.ts';
 import {
+  checkEntry,
   findSetSpec,
   getMappingKey,
-  isNameOfTerm,
   lookUpEntry,
   type MappedTerm,
   type Mapping,
   type MappingRow,
-  makeMappingConflictIssue,
-  makeUncheckedMessage,
   makeUnknownSetMessage,
   type OwnTerm,
   parseMapping,
   parseOwnTerms,
   removeContradictions,
 } from './mapping.ts';
-
-/**
- * Searches the harvested terms as {@link searchTerms} does.
- * @throws UsageError for a set that was not harvested, which would look like one without hits
- */
-export function searchHarvestedTerms(
-  vocabulary: Vocabulary,
-  typed: string,
-  options: SearchOptions,
-): SearchHit[] {
-  if (options.setSpec !== undefined) assertHarvested(vocabulary, options.setSpec);
-  return searchTerms(vocabulary, typed, options);
-}
 
 const MAX_OTHER_SETS = 3;
 /** Score above which a term practically has that name. */
@@ -75,15 +60,6 @@ export function findOtherSets(
 }
 
 const MAX_FOUND = 20;
-
-/**
- * Returns the terms of a set as {@link listTermsOfSet} does.
- * @throws UsageError for a set that was not harvested
- */
-export function listHarvestedTerms(vocabulary: Vocabulary, set: string): Term[] {
-  assertHarvested(vocabulary, set);
-  return listTermsOfSet(vocabulary, set);
-}
 
 /**
  * Returns a term, also a deleted one, with its path, superiors and inferiors.
@@ -213,26 +189,17 @@ export function expandSetName(name: string): string {
 
 /**
  * Checks that a set has entries: one that does not would look empty.
- * @throws UsageError where nothing of the set was harvested, with the nearest set
+ * @throws UsageError where nothing of the set was harvested, with the nearest set where the name
+ * may be mistyped
  */
-function assertHarvested(vocabulary: Vocabulary, set: string): void {
-  const problem = findSetProblem(vocabulary, set);
-  if (problem !== undefined) throw problem;
-}
-
-/**
- * Explains why a set has no entries here, with the nearest set where the name may be mistyped.
- * Undefined where it has some. The error is returned, not thrown.
- */
-function findSetProblem(vocabulary: Vocabulary, set: string): UsageError | undefined {
+export function assertHarvested(vocabulary: Vocabulary, set: string): void {
   const counts = countTermsBySet(vocabulary);
-  if (isHarvested(vocabulary, set) && counts.some(({ setSpec }) => isInSet(setSpec, set)))
-    return undefined;
+  if (isHarvested(vocabulary, set) && counts.some(({ setSpec }) => isInSet(setSpec, set))) return;
   const nearest = findNearestSet(
     counts.map(({ setSpec }) => setSpec),
     set,
   );
-  return new UsageError(t`Nothing of the set ${set} was harvested.`, {
+  throw new UsageError(t`Nothing of the set ${set} was harvested.`, {
     hint:
       nearest === undefined
         ? t`\`${cmd`pas vocab list`}\` lists what is here; \`${cmd`pas harvest-vocab`}\` harvests the rest.`
@@ -310,12 +277,12 @@ export function unmapTerm({ rows }: Mapping, setText: string, term: string) {
  * mapping, the numbers tell what changes. Rows that contradict each other, or whose entry cannot
  * be used, are left out with errors.
  */
-export function mergeMapping(stored: Mapping, table: Table, harvested: HarvestedTerms) {
+export function mergeMapping(stored: Mapping, table: Table, lookupTerm: LookupTerm) {
   const { file, rows: read, issues: readIssues } = parseMapping(table, ANY_VOCABULARY);
   const confirmed = read.filter((row) => row.confirmed);
   const issues = [...readIssues];
   const settled = confirmed.flatMap((each) => {
-    const { row, issue } = settle(each, harvested);
+    const { row, issue } = settle(each, lookupTerm);
     if (issue !== undefined) issues.push(issue.with({ file, row: each.row }));
     return row ?? [];
   });
@@ -340,37 +307,25 @@ export function mergeMapping(stored: Mapping, table: Table, harvested: Harvested
 /** Set of a row that names only an entry. */
 const ANY_VOCABULARY = 'heslo';
 
-/** Returns the row with the entry's own identifier and label, or an issue where they disagree. */
+/**
+ * Returns the row with the entry's own identifier and label; otherwise an error. A row whose set
+ * was not harvested is kept with a warning, if it has an identifier.
+ */
 function settle(
   row: MappingRow,
-  { vocabulary, lookupTerm }: HarvestedTerms,
-): { readonly row?: MappingRow; readonly issue?: Issue } {
-  const { set, term: ownTerm, id, label } = row;
+  lookupTerm: LookupTerm,
+): { readonly row?: MappingRow; readonly issue?: Issue | undefined } {
   const lookup = lookUpEntry(row, lookupTerm);
-  switch (lookup.kind) {
-    case 'found': {
-      const { term: entry } = lookup;
-      // The entry's own set, where a family such as `heslo` was named: no element uses a whole
-      // family.
-      if (isNameOfTerm(entry, label))
-        return { row: { ...row, set: entry.setSpec, id: entry.id, label: entry.label } };
-      const message = t`"${ownTerm}" has the identifier ${id}, which is "${entry.label}", but the label "${label}". Write the identifier of the right entry, or leave its label empty.`;
-      return { issue: makeErrorIssue('mapping-label', message) };
-    }
-    case 'not-harvested': {
-      const message = makeUncheckedMessage(ownTerm, set);
-      return id === ''
-        ? { issue: makeErrorIssue('mapping-unchecked', message) }
-        : { row, issue: makeWarningIssue('mapping-unchecked', message) };
-    }
-    case 'mapping-conflict': {
-      const problem = findSetProblem(vocabulary, set);
-      if (problem === undefined) return { issue: makeMappingConflictIssue(lookup, set) };
-      return {
-        issue: makeErrorIssue('mapping-row', `${problem.message} ${problem.hint ?? ''}`.trim()),
-      };
-    }
+  const [issue] = checkEntry(row, lookup);
+  if (lookup.kind === 'found' && issue === undefined) {
+    const { setSpec: set, id, label } = lookup.term;
+    // The entry's own set, where a family such as `heslo` was named: no element uses a whole
+    // family.
+    return { row: { ...row, set, id, label } };
   }
+  return lookup.kind === 'not-harvested' && row.id !== ''
+    ? { row, issue }
+    : { issue: issue?.with({ severity: 'error' }) };
 }
 
 /** Candidates for a term of the museum; best first, empty without a similar entry. */

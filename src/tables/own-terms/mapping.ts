@@ -5,7 +5,7 @@ import { cmd, isMessage, type Message, msg } from '../../base/message.ts';
 import { foldName, makePersonKey } from '../../base/names.ts';
 import { FIELDS, findColumnByName } from '../../finds/fields.ts';
 import type { LookupTerm, TermCandidate, TermLookupResult } from '../../finds/find.ts';
-import { explainFailedLookup, type MappingConflict } from '../../finds/resolve-references.ts';
+import { explainFailedLookup } from '../../finds/resolve-references.ts';
 import { makeChangedToDateMessage, makeMissingColumnIssue } from '../columns/columns.ts';
 import { getDisplayedText, type Table, type TableRow } from '../table.ts';
 
@@ -289,7 +289,7 @@ export function parseOwnTerms(table: Table) {
  * Tells if a name is the Czech or English label of an entry, in any letter case; true for an
  * empty name.
  */
-export function isNameOfTerm({ label, labelEn = '' }: TermCandidate, name: string): boolean {
+function isNameOfTerm({ label, labelEn = '' }: TermCandidate, name: string): boolean {
   const simplify = (text: string): string => text.normalize('NFC').trim().toLowerCase();
   return name === '' || [label, labelEn].some((each) => simplify(each) === simplify(name));
 }
@@ -310,7 +310,14 @@ export function checkMapping({ file, rows, issues }: Mapping, lookupTerm: Lookup
   return [...issues, ...rowIssues];
 }
 
-function checkEntry({ set, term: ownTerm, label }: MappingRow, lookup: EntryLookup): Issue[] {
+/**
+ * Returns a warning where the entry of a row has another label, or was not harvested; an error
+ * where it cannot be used.
+ */
+export function checkEntry(
+  { set, term: ownTerm, label }: MappingRow,
+  lookup: EntryLookup,
+): Issue[] {
   switch (lookup.kind) {
     case 'found': {
       const { term: entry } = lookup;
@@ -318,15 +325,15 @@ function checkEntry({ set, term: ownTerm, label }: MappingRow, lookup: EntryLook
       const message = msg`"${ownTerm}" is mapped to ${entry.id} as "${label}", which is now called "${entry.label}". Check that it still means the same, then: ${cmd`pas vocab map set ${set} ${ownTerm} ${entry.id}`}`;
       return [makeWarningIssue('mapping-renamed', message)];
     }
-    case 'not-harvested':
-      return [makeWarningIssue('mapping-unchecked', makeUncheckedMessage(ownTerm, set))];
+    case 'not-harvested': {
+      const message = msg`"${ownTerm}" cannot be checked: ${set} was not harvested. Run ${cmd`pas harvest-vocab`}.`;
+      return [makeWarningIssue('mapping-unchecked', message)];
+    }
     case 'mapping-conflict':
-      return [makeMappingConflictIssue(lookup, set)];
+      return [
+        makeErrorIssue(CONFLICT_RULES[lookup.failure.kind], explainFailedLookup(lookup, set, '')),
+      ];
   }
-}
-
-export function makeUncheckedMessage(ownTerm: string, set: string): Message {
-  return msg`"${ownTerm}" cannot be checked: ${set} was not harvested. Run ${cmd`pas harvest-vocab`}.`;
 }
 
 const CONFLICT_RULES = {
@@ -335,9 +342,3 @@ const CONFLICT_RULES = {
   unknown: 'mapping-unknown',
   ambiguous: 'mapping-unknown',
 } as const;
-
-/** Makes the issue of a row whose entry cannot be used. */
-export function makeMappingConflictIssue(conflict: MappingConflict, set: string): Issue {
-  const rule = CONFLICT_RULES[conflict.failure.kind];
-  return makeErrorIssue(rule, explainFailedLookup(conflict, set, ''));
-}
