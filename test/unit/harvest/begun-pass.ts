@@ -18,5 +18,6 @@ export function begunPass(
 /** As after a complete pass of everything. */
 export function completePass(state: HarvestState, beganMs: number): void {
   const pass = begunPass('full', { fromMs: null, untilMs: null }, beganMs, 1);
-  state.saveProgress({ watermarkMs: beganMs, scan: pass.scan, fullScan: pass.scan });
+  const { scan } = pass;
+  state.saveProgress({ watermarkMs: beganMs, completedMs: beganMs, scan, fullScan: scan });
 }
