@@ -18,26 +18,16 @@ async function listErrors(name: string): Promise<string[]> {
 
 describe('an error in a row is reported with its place, and the other rows are read', () => {
   test.each([
-    ['csv/duplicate-ids.csv', ['local-id-twice 4 local_id'], ['A-1']],
-    ['csv/control-characters.csv', ['table-control-character 3 poznamka'], ['A-1']],
-    ['csv/swapped-axes.csv', ['geometry-range 3 geom_wkt', 'geometry-range 4 geom_sjtsk_wkt'], ['A-1', 'A-2', 'A-3']],
     [
       'csv/krovak-without-signs.csv',
       ['geometry-range 3 geom_sjtsk_wkt', 'geometry-range 4 geom_sjtsk_wkt', 'geometry-range 5 geom_wkt'],
       ['A-1', 'A-2', 'A-3', 'A-4'],
     ],
-    ['csv/wrong-signs.csv', ['geometry-range 3 geom_wkt', 'geometry-range 4 geom_wkt', 'geometry-range 5 geom_wkt'], ['A-1', 'A-2', 'A-3', 'A-4']],
-    ['csv/null-island.csv', ['geometry-range 3 geom_wkt'], ['A-1', 'A-2']],
     ['csv/day-numbers.csv', ['date 3 datum_nalezu', 'date 4 datum_nalezu'], ['A-1']],
     ['csv/unclosed-quote.csv', ['table-quote 3'], ['A-1', 'A-3']],
     ['csv/header-only.csv', ['table-no-rows'], []],
     ['csv/mistyped-column.csv', ['column-unknown 1 datum_nalzu'], []],
     ['geojson/not-points.geojson', ['geometry-form 2', 'geometry-form 3', 'geometry-form 5'], ['A-1', 'A-4']],
-    [
-      'geojson/swapped-axes.geojson',
-      ['geometry-range 2 geom_wkt', 'geometry-range 3 geom_wkt', 'geometry-range 4 geom_wkt'],
-      ['A-1', 'A-2', 'A-3', 'A-4'],
-    ],
     ['geojson/moved-point.geojson', ['point-twice 2 geom_wkt', 'coordinate-system 3 geom_system'], ['A-1']],
     ['geojson/structured-property.geojson', ['feature-property 2', 'table-control-character 3 poznamka'], ['A-1']],
     ['geojson/no-features.geojson', ['table-no-rows'], []],
@@ -46,34 +36,12 @@ describe('an error in a row is reported with its place, and the other rows are r
       ['geometry-form 2', 'local-id 5 local_id', 'geometry-range 3 geom_wkt', 'geometry-range 4 geom_wkt'],
       ['A-1', 'A-3', 'A-4'],
     ],
-    ['gpx/same-names.gpx', ['local-id-twice 2 local_id'], ['A-1']],
     ['xml/harvested.xml', ['place-withheld 2', 'already-recorded 1 ident_cely', 'target-state 4 stav'], 1],
   ])('%s', async (name, errors, finds) => {
     expect(await listErrors(name)).toEqual(errors);
     const read = await readFinds(join(import.meta.dirname, name), undefined, { constants: CONSTANTS });
     if (typeof finds === 'number') expect(read.finds).toHaveLength(finds);
     else expect(read.finds.map(({ localId }) => localId)).toEqual(finds);
-  });
-
-  test('a wrong degree sign is reported, and never corrected', async () => {
-    const { issues, finds } = await readFinds(join(import.meta.dirname, 'csv/wrong-signs.csv'), undefined, { checked: true });
-    expect(issues.filter(({ rule }) => rule === 'geometry-range').map(({ message }) => message)).toEqual([
-      expect.stringMatching(/^-15\.1712 49\.8405 has a wrong sign/),
-      expect.stringMatching(/^15\.1712 -49\.8405 has a wrong sign/),
-      expect.stringMatching(/^-49\.8405 15\.1712 has its axes swapped and a wrong sign/),
-    ]);
-    expect(finds[1]?.elements.geom_wkt).toBe('POINT (-15.1712 49.8405)');
-  });
-
-  test('a point outside the country is reported, with its probable meaning', async () => {
-    const { issues } = await readFinds(join(import.meta.dirname, 'csv/abroad.csv'), undefined, { checked: true });
-    expect(issues).toMatchObject([{ rule: 'geometry-area', row: 3, message: expect.stringContaining('outside Czechia') }]);
-    const swapped = await readFinds(join(import.meta.dirname, 'csv/krovak-without-signs.csv'), undefined, { checked: true });
-    expect(swapped.issues.map(({ message }) => message)).toEqual([
-      expect.stringContaining('has a wrong sign. It may be -694201.69 -1076185.62 in the system 5514.'),
-      expect.stringContaining('-694201.69 -1076185.62'),
-      expect.stringContaining('is in the other coordinate system. It may be -694201.69 -1076185.62'),
-    ]);
   });
 });
 

@@ -11,24 +11,6 @@ const mock = await useTestMock();
 const ALL = 'verb=ListIdentifiers&metadataPrefix=oai_dc';
 
 describe('a list in pages', () => {
-  test('states its size, the position of each page and the expiry of the token', async () => {
-    await mock.clock({ frozen: true });
-    const pages = await fetchPages(mock, ALL);
-    const tokens = pages.map(parseToken);
-    const size = pages.flatMap(parseHeaders).length;
-    const { value } = await mock.control('GET', '/clock');
-    const expires = new Date(
-      Math.floor(((value as { now_ms: number }).now_ms + 3_600_000) / 1000) * 1000,
-    );
-    expect(pages.length).toBe(Math.ceil(size / 100));
-    tokens.forEach((token, index) => {
-      expect(token).toMatchObject({ size, cursor: index * 100 });
-      const isLast = index === tokens.length - 1;
-      expect(token?.text === '').toBe(isLast);
-      expect(token?.expires).toBe(isLast ? undefined : expires.toISOString().replace('.000Z', 'Z'));
-    });
-  });
-
   test('of one page has no token at all', async () => {
     const { text } = await ask(mock, `${ALL}&set=ruian_okres`);
     expect(parseHeaders(text)).toHaveLength(77);

@@ -17,16 +17,6 @@ describe('Identify', () => {
       throw new Error('localhost does not resolve to the address of the mock');
     expect(await response.text()).toContain(`<baseURL>http://localhost:${port}/2.1/oai</baseURL>`);
   });
-
-  test('announces an earliest datestamp, in whole seconds, that some record has and no record precedes', async () => {
-    const earliest =
-      /<earliestDatestamp>([^<]+)</.exec((await ask(mock, 'verb=Identify')).text)?.[1] ?? '';
-    expect(earliest).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
-    const all = await listAll(mock, 'verb=ListIdentifiers&metadataPrefix=oai_dc', {
-      as: 'archivist',
-    });
-    expect(all.map((header) => header.datestamp).sort()[0]).toBe(earliest);
-  });
 });
 
 type ContractSet = { setSpec: string; cs: string; en: string; versions: string[] };
