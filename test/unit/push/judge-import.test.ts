@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { HarvestedElements } from '../../../src/finds/fields.ts';
 import type { HarvestedFind } from '../../../src/finds/harvested-find.ts';
@@ -20,7 +19,6 @@ import {
   SENT,
   type Seen,
   START,
-  TIME_UNKNOWN,
   USER,
   view,
   window,
@@ -244,68 +242,4 @@ test('the author and time of a record come from its creation entry, else from it
     'same-and-new',
     'same-different-origin',
   ]);
-});
-
-test('whatever the service’s clock, index and people do: a created find is never declared absent, and never confused with another', () => {
-  const DAY = 24 * 60 * MINUTE;
-  const creation = fc.record({
-    isMade: fc.boolean(),
-    clockMs: fc.oneof(fc.constant(0), fc.integer({ min: -DAY, max: DAY })),
-    shownAfterMs: fc.integer({ min: 0, max: 15 * MINUTE }),
-    moved: fc.boolean(),
-    correctedNote: fc.boolean(),
-    timeKnown: fc.boolean(),
-  });
-  const other = fc.record({
-    atMs: fc.integer({ min: START - DAY, max: START + 60 * MINUTE }),
-    isMine: fc.boolean(),
-    isOwned: fc.boolean(),
-    note: fc.constantFrom('přezka', 'spona'),
-  });
-  fc.assert(
-    fc.property(
-      creation,
-      fc.array(other, { maxLength: 4 }),
-      fc.integer({ min: 0, max: 90 * MINUTE }),
-      (own, others, afterMs) => {
-        const atMs = START + 1000;
-        const nowMs = atMs + afterMs;
-        const record1 = record('C-1-N00001', {
-          atMs: atMs + own.clockMs,
-          ...(own.correctedNote ? { poznamka: 'opravená' } : {}),
-        });
-        const project = { id: own.moved ? 'C-2' : 'C-1', text: '' };
-        const isShown = own.isMade && afterMs >= own.shownAfterMs;
-        const rest = others
-          .filter((each) => each.atMs <= nowMs)
-          .map((each, n) => ({
-            ...each,
-            find: record(`C-1-N1000${n}`, {
-              atMs: each.atMs,
-              poznamka: each.note,
-              user: each.isMine ? USER : OTHER_USER,
-            }),
-          }));
-        const owned = new Set(
-          rest.filter(({ isMine, isOwned }) => isMine && isOwned).map(({ find }) => find.identCely),
-        );
-        const shown = [
-          ...rest.map(({ find }) => find),
-          ...(isShown ? [{ ...record1, elements: { ...record1.elements, projekt: project } }] : []),
-        ];
-        const sentImport = doubt(1, { window: own.timeKnown ? window(START) : TIME_UNKNOWN });
-        const verdict = judgeImports(
-          [sentImport],
-          view(shown, { nowMs, isOwned: (ident) => owned.has(ident) }),
-        ).get(1);
-        if (own.isMade) expect(verdict?.kind).not.toBe('absent');
-        if (verdict?.kind !== 'found') return;
-        expect(own.timeKnown).toBe(true);
-        expect([
-          ...owned,
-          ...rest.filter(({ isMine }) => !isMine).map(({ find }) => find.identCely),
-        ]).not.toContain(verdict.identCely);
-      },
-    ),
-  );
 });

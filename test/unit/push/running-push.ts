@@ -56,6 +56,7 @@ export function aPush() {
   return {
     session,
     clock,
+    entry,
     slowed,
     settled: (id: number, outcome: Told, departedAtMs = 1) =>
       inWords(

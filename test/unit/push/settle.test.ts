@@ -1,4 +1,7 @@
 import { expect, test } from 'vitest';
+import { asMonotonicMs } from '../../../src/base/clock.ts';
+import { OUTCOMES, type OutcomeKind } from '../../../src/base/outcomes.ts';
+import { decideSettlement, INITIAL_STATE } from '../../../src/push/settle.ts';
 import type { ServerFinding } from '../../../src/service/outcome.ts';
 import { inWords } from '../../support/in-words.ts';
 import { aPush, PAUSE_MS, RECORD, type Told } from './running-push.ts';
@@ -256,4 +259,36 @@ test('a finding about a change of a record names no find and no element', () => 
     expect(issue).toMatchObject({ line: 1 });
     for (const property of ['find', 'element']) expect(issue).not.toHaveProperty(property);
   }
+});
+
+/** Decides about the first answer to a find; `access` answers the probe of its account. */
+function decided(kind: OutcomeKind, access?: OutcomeKind) {
+  using push = aPush();
+  const told = (of: OutcomeKind) =>
+    ({ kind: of, detail: 'said', findings: [], identCely: RECORD }) as unknown as Told;
+  return decideSettlement(INITIAL_STATE, {
+    entry: push.entry(push.anImport()),
+    status: 403,
+    failuresBefore: 0,
+    besideImport: false,
+    collisionsBefore: 0,
+    now: push.clock.now(),
+    departedAt: asMonotonicMs(1),
+    outcome: told(kind),
+    access: access === undefined ? undefined : told(access),
+  });
+}
+
+test.each(Object.keys(OUTCOMES) as OutcomeKind[])(
+  'after %s an entry that may have arrived is not queued, and only an acceptance accepts',
+  (kind) => {
+    const { state } = decided(kind).settlement;
+    expect(state === 'accepted').toBe(kind === 'accepted');
+    if (kind === 'uncertain') expect(state).toBe('uncertain');
+  },
+);
+
+test('a forbidden find stays queued if the probe of its account had no valid token', () => {
+  const { settlement, state, stop } = decided('forbidden', 'unauthorised');
+  expect([settlement.state, state.accessProven, stop]).toEqual(['queued', false, undefined]);
 });
