@@ -98,7 +98,7 @@ export function formatIssuePlace(issue: Where): string {
     parts.push(issue.unit === 'feature' ? t`layer ${sheet}` : t`sheet ${sheet}`);
   if (row !== undefined) parts.push(formatRow(row, issue.unit));
   if (line !== undefined) parts.push(t`line ${line}`);
-  if (column !== undefined) parts.push(t`column ${column}`);
+  if (column) parts.push(t`column ${column}`);
   return parts.join(', ');
 }
 

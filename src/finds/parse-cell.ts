@@ -104,17 +104,17 @@ function toDay(text: string): string | undefined {
 }
 
 const MOMENT =
-  /^(\d{4}-\d{2}-\d{2})[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(Z|[+-]\d{2}(?::?\d{2})?)$/;
+  /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?)(?:(Z|[+-]00(?::?00)?)|[+-]\d{2}(?::?\d{2})?)$/;
 
 /**
  * Returns the day of a moment: with an offset of its own the written day, in UTC the day where the
  * computer is. Undefined for any other text.
  */
 export function parseDayOfMoment(text: string): string | undefined {
-  const [moment, day = '', offset] = MOMENT.exec(text) ?? [];
-  if (moment === undefined || !isRealDate(day)) return undefined;
-  if (offset !== 'Z') return day;
-  const ms = Date.parse(moment.replace(' ', 'T').replace(',', '.'));
+  const [, day = '', time = '', utc] = MOMENT.exec(text) ?? [];
+  if (!isRealDate(day)) return undefined;
+  if (utc === undefined) return day;
+  const ms = Date.parse(`${day}T${time.replace(',', '.')}Z`);
   return Number.isNaN(ms) ? undefined : formatLocalDate(ms);
 }
 

@@ -123,6 +123,19 @@ describe('texts are what a cell shows, numbers and days what it stores', () => {
   });
 });
 
+test('a moment at the offset zero is one in UTC', async () => {
+  const inPrague = home.copy().with({ TZ: 'Europe/Prague' });
+  const table = 'local_id;datum_nalezu\nU-1;2024-05-31 22:00:00+00\n';
+  const { finds } = await imported(inPrague, 'moments.csv', table);
+  expect(finds.get('U-1')).toMatchObject({ datum_nalezu: '2024-06-01' });
+});
+
+test('an issue of a column without a name has no column in its place', async () => {
+  const table = 'local_id;;hloubka\nN-1;x;5\n';
+  const { stdout } = await home.pas('import', home.file('unnamed.csv', table), ...SET);
+  expect(stdout).toContain('unnamed.csv, row 1  Column 2 has values but no name');
+});
+
 test('cell formatting that carries meaning is counted with its place', async () => {
   const fonts = '<fonts><font/><font><strike/></font></fonts>';
   const styles = `<styleSheet>${fonts}<cellStyleXfs><xf/></cellStyleXfs><cellXfs><xf fontId="0"/><xf fontId="1"/></cellXfs></styleSheet>`;

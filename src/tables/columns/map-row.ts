@@ -95,7 +95,7 @@ export function mapRow(
     coversPhotos: row.photos !== undefined || columns.has('photos'),
     source: getRowPlace(columns.place, row),
     getColumn: (element) =>
-      element === pointElement && pointColumns.length > 0
+      element === pointElement
         ? pointColumns.map(columns.getHeader).join(', ')
         : columns.getHeader(element),
   };
