@@ -259,6 +259,14 @@ describe('finds that an archaeologist sent', () => {
     expect(only?.standing).not.toBe('missing');
   });
 
+  test('are not called changed where a number was accepted after the pull', async () => {
+    await home.do('pull');
+    await service.control('POST', '/clock', { advance_ms: 60_000 });
+    await home.do('number', 'set', 'K-1', 'A 1');
+    await home.do('push', '--yes');
+    expect((await home.do('show', 'K-1')).stdout).not.toContain('changed since');
+  });
+
   test('are shown and listed with the pulled content, even offline', async () => {
     await move(1, 'submit');
     await home.do('pull');

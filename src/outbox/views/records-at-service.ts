@@ -221,7 +221,9 @@ export type SentFind = {
   readonly find: string;
   readonly identCely: string;
   readonly entry: ImportEntry;
-  /** Includes the registration number that was accepted last. */
+  /** The number that was accepted last. */
+  readonly number: NumberEntry | undefined;
+  /** Includes that number. */
   readonly elements: FindElements;
   readonly photographs: readonly Photograph[];
 };
@@ -245,12 +247,13 @@ export function findSentFind(outbox: Outbox, find: StoredFind): SentFind | undef
   );
   const sent = accepted.find((entry) => entry.kind === 'import');
   if (sent === undefined || sent.identCely === null) return undefined;
-  const number = findAcceptedNumber(outbox, find.uuid)?.value;
+  const number = findAcceptedNumber(outbox, find.uuid);
   return {
     find: find.localId,
     identCely: sent.identCely,
     entry: sent,
-    elements: number === undefined ? find.elements : { ...find.elements, evidencni_cislo: number },
+    number,
+    elements: number ? { ...find.elements, evidencni_cislo: number.value } : find.elements,
     photographs: accepted.flatMap((entry) => (entry.kind === 'photo' ? [entry.photograph] : [])),
   };
 }
@@ -352,6 +355,7 @@ export type RemoteState = {
   readonly pulled: PulledRecord;
   /** Last visible record; undefined where there was none. */
   readonly record: HarvestedFind | undefined;
+  /** A number that was accepted after that pull is none. */
   readonly changes: readonly ChangeAtService[];
 };
 
@@ -360,12 +364,11 @@ export function getRemoteState(outbox: Outbox, sent: SentFind): RemoteState | un
   const pulled = findPulledRecord(outbox, sent.identCely);
   if (pulled === undefined) return undefined;
   const record = pulled.record === null ? undefined : (pulled.record as HarvestedFind);
-  return {
-    sent,
-    pulled,
-    record,
-    changes: record === undefined ? [] : listChangesSince(sent.elements, record),
-  };
+  const { number, elements } = sent;
+  const changes = record === undefined ? [] : listChangesSince(elements, record);
+  const isKnown = ({ element }: ChangeAtService): boolean =>
+    element !== 'evidencni_cislo' || number === undefined || isPulledSince(outbox, pulled, number);
+  return { sent, pulled, record, changes: changes.filter(isKnown) };
 }
 
 type FindAtService = {
@@ -385,10 +388,8 @@ export function getFindAtService(outbox: Outbox, find: StoredFind): FindAtServic
   const sent = findSentFind(outbox, find);
   const remote = sent === undefined ? undefined : getRemoteState(outbox, sent);
   if (remote?.record === undefined) return { elements: currentElements, changes: [] };
-  const isNewer =
-    last !== undefined &&
-    (last.state !== 'accepted' || !isPulledSince(outbox, remote.pulled, last));
-  const changes = isNewer
+  const isQueued = last !== undefined && last.state !== 'accepted';
+  const changes = isQueued
     ? remote.changes.filter(({ element }) => element !== 'evidencni_cislo')
     : remote.changes;
   return { elements: takeOverChanges(currentElements, changes, remote.record), changes };
