@@ -6,7 +6,7 @@ import type { ExitReason } from '../../base/errors.ts';
 import { hasErrors } from '../../base/issue.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
-import type { Suggestion } from '../../finds/vocabulary/suggest.ts';
+import type { SearchHit } from '../../finds/vocabulary/search.ts';
 import {
   type MappingProposals,
   mapTerm,
@@ -151,23 +151,13 @@ async function remove(context: Context, of: string, ownTerm: string): Promise<Ex
 
 type SuggestOptions = SheetOptions & { readonly out: string };
 
-const COLUMNS = [
-  'set',
-  'term',
-  'id',
-  'label',
-  'score',
-  'why',
-  'others',
-  'confirmed',
-  'note',
-] as const;
+const COLUMNS = ['set', 'term', 'id', 'label', 'score', 'others', 'confirmed', 'note'] as const;
 
 function registerSuggest(parent: Command, run: Runner): void {
   addSheetOption(
     defineCommand(parent, {
       name: 'suggest <terms>',
-      summary: t`Propose an entry for each term of a list (a column "term", and optionally "set" or "element"), with a score and the reason. Nothing is used until a person confirms it.`,
+      summary: t`Propose an entry for each term of a list (a column "term", and optionally "set" or "element"), with a score. Nothing is used until a person confirms it.`,
       examples: [
         'pas vocab map suggest terms.csv --out proposals.csv',
         'pas vocab map suggest our-terms.xlsx --sheet 2 --json',
@@ -251,7 +241,6 @@ function formatProposals(proposals: readonly TermProposal[]): string {
       best?.term.ident ?? '',
       best?.term.label ?? '',
       best === undefined ? '' : best.score.toFixed(2),
-      best === undefined ? t`nothing resembles it` : best.why.join('; '),
       otherCandidates
         .map((other) => `${other.term.ident} ${other.term.label} (${other.score.toFixed(2)})`)
         .join(', '),
@@ -272,15 +261,13 @@ function toProposalJson({
     row,
     set: best?.term.setSpec ?? set ?? null,
     term,
-    ...(best === undefined
-      ? { id: null, label: null, score: null, why: [] }
-      : toCandidateJson(best)),
+    ...(best === undefined ? { id: null, label: null, score: null } : toCandidateJson(best)),
     others: otherCandidates.map(toCandidateJson),
   };
 }
 
-function toCandidateJson({ term, score, why }: Suggestion): Record<string, unknown> {
-  return { id: term.ident, label: term.label, score: Math.round(score * 1000) / 1000, why };
+function toCandidateJson({ term, score }: SearchHit): Record<string, unknown> {
+  return { id: term.ident, label: term.label, score: Math.round(score * 1000) / 1000 };
 }
 
 /**

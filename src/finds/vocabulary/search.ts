@@ -7,7 +7,6 @@ import {
   splitTrigrams,
   splitWords,
 } from '../../base/names.ts';
-import { listOtherWordings } from './suggest.ts';
 import type { Term, Vocabulary } from './term.ts';
 import { findTermByTypedIdent, findTermsByRowId } from './terms.ts';
 
@@ -27,6 +26,9 @@ export type SearchHit = {
 type WordMatches = ReadonlyMap<number, number>;
 
 const MAX_PREFIXED = 200;
+/** A shorter word begins too many others. */
+const MIN_BEGINNING = 4;
+const MAX_WORD = 40;
 const MAX_SIMILAR = 300;
 /** Limit of the terms that are scored in full. */
 const MAX_RANKED = 300;
@@ -84,19 +86,22 @@ function searchWords(vocabulary: Vocabulary, typed: string, options: SearchOptio
 }
 
 /**
- * Returns words that equal the typed one, begin with it, contain it, or are within the allowed
- * errors.
+ * Returns words that equal the typed one, begin with it or with its stem, are its beginning, contain
+ * it, or are within the allowed errors.
  */
 function findMatches(vocabulary: Vocabulary, typed: string): WordMatches {
   const matches = new Map<number, number>();
   const take = (id: number, closeness: number): void => {
     if (closeness > (matches.get(id) ?? 0)) matches.set(id, closeness);
   };
-  const begun = vocabulary
-    .sql('select id, text from words where text >= :from and text < :to order by text limit :limit')
-    .all({ from: typed, to: `${typed}\u{10ffff}`, limit: MAX_PREFIXED });
-  for (const { id, text } of begun.map(parseWord))
+  for (const { id, text } of listWordsFrom(vocabulary, typed))
     take(id, text === typed ? 1 : 0.75 + (0.15 * typed.length) / text.length);
+  const stem = getStem(typed);
+  if (stem !== typed)
+    for (const { id, text } of listWordsFrom(vocabulary, stem))
+      take(id, getStem(text) === stem ? 0.88 : 0.5 + (0.3 * stem.length) / text.length);
+  for (const { id, text } of listBeginningsOf(vocabulary, typed))
+    take(id, (0.6 * text.length) / typed.length);
   const limit = getAllowedErrors(typed);
   for (const { id, text } of findSimilarWords(vocabulary, typed, MAX_SIMILAR)) {
     const errors = computeEditDistance(typed, text, limit);
@@ -104,6 +109,24 @@ function findMatches(vocabulary: Vocabulary, typed: string): WordMatches {
     else if (typed.length > 3 && text.includes(typed)) take(id, 0.6);
   }
   return matches;
+}
+
+function listWordsFrom({ sql }: Vocabulary, begin: string): StoredWord[] {
+  return sql(
+    'select id, text from words where text >= :from and text < :to order by text limit :limit',
+  )
+    .all({ from: begin, to: `${begin}\u{10ffff}`, limit: MAX_PREFIXED })
+    .map(parseWord);
+}
+
+/** Returns words such as `kost` for `kosteny`. */
+function listBeginningsOf({ sql }: Vocabulary, typed: string): StoredWord[] {
+  const beginnings = Array.from({ length: Math.min(typed.length, MAX_WORD) }, (_, length) =>
+    typed.slice(0, length),
+  ).slice(MIN_BEGINNING);
+  return sql('select id, text from words where text in (select value from json_each(?))')
+    .all(JSON.stringify(beginnings))
+    .map(parseWord);
 }
 
 const parseWord = createRowParser({ id: isNumber, text: isText });
@@ -189,3 +212,205 @@ function scoreTerm(
   const extra = Math.max(0, splitWords(foldForSearch(label)).length - typedWords);
   return (0.9 * shared) / (1 + 0.05 * extra);
 }
+
+/** Removes the case ending and a fleeting e of a folded word: `hrnec`, `hrnce` and `hrncem`. */
+function getStem(word: string): string {
+  const ending = CASE_ENDINGS.find(
+    (one) => word.endsWith(one) && word.length - one.length >= MIN_STEM,
+  );
+  const stem = ending === undefined ? word : word.slice(0, -ending.length);
+  return stem.length > MIN_BEGINNING ? stem.replace(/e([kclnv])$/, '$1') : stem;
+}
+
+const MIN_STEM = 3;
+
+/** Longest first; nouns and adjectives together, since an isolated word does not show its class. */
+const CASE_ENDINGS = [
+  'atech',
+  'etem',
+  'atum',
+  'ami',
+  'emi',
+  'imi',
+  'ymi',
+  'ech',
+  'ich',
+  'ych',
+  'ach',
+  'eho',
+  'iho',
+  'emu',
+  'imu',
+  'ove',
+  'ovi',
+  'ata',
+  'aty',
+  'om',
+  'em',
+  'im',
+  'ym',
+  'am',
+  'ou',
+  'um',
+  'ej',
+  'a',
+  'e',
+  'i',
+  'o',
+  'u',
+  'y',
+];
+
+/** Each wording is searched; the words behind these are details. */
+const MAX_REPLACED = 3;
+
+/**
+ * Returns a typed text with one word at a time replaced by what it may stand for; empty where no
+ * word has another meaning. Only the first {@link MAX_REPLACED} words are replaced.
+ */
+function listOtherWordings(typed: string): string[] {
+  const folded = foldForSearch(typed);
+  return splitWords(folded)
+    .slice(0, MAX_REPLACED)
+    .flatMap((word) => listMeanings(word).map((meaning) => folded.replace(word, meaning)));
+}
+
+function listMeanings(word: string): string[] {
+  // By stem, since a text may have any inflected form.
+  meanings ??= new Map(Object.entries(SYNONYMS).map(([each, meaning]) => [getStem(each), meaning]));
+  const short = Object.hasOwn(ABBREVIATIONS, word) ? (ABBREVIATIONS[word] ?? '').split('|') : [];
+  return [...short, ...[meanings.get(getStem(word)) ?? []].flat()];
+}
+
+/** Made on first use, since most commands look up no word. */
+let meanings: ReadonlyMap<string, string> | undefined;
+
+/**
+ * Domain synonyms: abbreviations of Czech archaeology, symbols of chemical elements, and synonyms
+ * that museums use for a vocabulary's words. Keys are folded and have no dot; readings are
+ * separated by `|`, and the set decides between them (`stř.` is a sherd among objects, silver among
+ * materials).
+ */
+const ABBREVIATIONS: Readonly<Record<string, string>> = {
+  // materials
+  ag: 'stříbro|stříbrný',
+  au: 'zlato|zlatý|archeologický ústav',
+  bar: 'barevný',
+  br: 'bronz|bronzový|broušený',
+  cu: 'měď|měděný',
+  dr: 'dřevo|dřevěný|doba římská',
+  fe: 'železo|železný',
+  hl: 'hlína|hliněný',
+  kam: 'kámen|kamenný',
+  ker: 'keramika|keramický',
+  ol: 'olovo|olověný',
+  par: 'paroh|parohový',
+  pb: 'olovo|olověný',
+  si: 'štípaná industrie',
+  skl: 'sklo|skleněný',
+  sn: 'cín|cínový',
+  str: 'stříbro|stříbrný|střep|středověk|střední',
+  zl: 'zlomek|zlato|zlatý',
+  zel: 'železo|železný',
+  // objects
+  fr: 'zlomek',
+  frag: 'zlomek',
+  fragm: 'zlomek',
+  ks: 'kus',
+  nad: 'nádoba',
+  neurc: 'neurčený|neurčeno',
+  nezj: 'neurčený|neurčeno',
+  okr: 'okraj|okresní',
+  pred: 'předmět',
+  predm: 'předmět',
+  // periods and cultures
+  c: 'časný',
+  d: 'doba',
+  db: 'doba bronzová',
+  dl: 'doba laténská',
+  dsn: 'doba stěhování národů',
+  dz: 'doba železná',
+  ha: 'doba halštatská',
+  k: 'kultura',
+  kkk: 'kultura s kanelovanou keramikou',
+  knp: 'kultura nálevkovitých pohárů',
+  kpp: 'kultura popelnicových polí',
+  ksk: 'kultura se šňůrovou keramikou',
+  kult: 'kultura',
+  kvk: 'kultura s vypíchanou keramikou',
+  kzp: 'kultura zvoncovitých pohárů',
+  lbk: 'kultura s lineární keramikou',
+  lgk: 'kultura lengyelská',
+  lnk: 'kultura s lineární keramikou',
+  lt: 'doba laténská',
+  mdr: 'mladší doba římská',
+  ml: 'mladší|mladý',
+  mmk: 'kultura lengyelská',
+  nv: 'novověk',
+  obd: 'období',
+  poz: 'pozdní',
+  ps: 'pozdní středověk',
+  r: 'římský|raný',
+  ran: 'raný',
+  rn: 'raný novověk',
+  rs: 'raný středověk',
+  sdb: 'starší doba bronzová',
+  sdr: 'starší doba římská',
+  snk: 'kultura se šňůrovou keramikou',
+  st: 'starší|století',
+  stk: 'kultura s vypíchanou keramikou',
+  stol: 'století',
+  uk: 'únětická kultura',
+  vrch: 'vrcholný',
+  vs: 'vrcholný středověk',
+  vypk: 'kultura s vypíchanou keramikou',
+  // organisations
+  muz: 'muzeum',
+  ust: 'ústav',
+};
+
+const SYNONYMS: Readonly<Record<string, string>> = {
+  // fragments
+  fragment: 'zlomek',
+  okraj: 'zlomek',
+  strep: 'zlomek nádoby',
+  torzo: 'zlomek',
+  ulomek: 'zlomek',
+  // objects
+  brus: 'brousek',
+  fibula: 'spona',
+  figurka: 'plastika',
+  helma: 'přilba',
+  helmice: 'přilba',
+  idol: 'plastika',
+  medailka: 'devocionální medailka',
+  mlat: 'sekeromlat',
+  ocilka: 'křesadlo',
+  penizek: 'mince',
+  praska: 'přezka',
+  privesek: 'závěsek',
+  remen: 'opasek',
+  soska: 'plastika',
+  strela: 'šipka',
+  svatostka: 'devocionální medailka',
+  zavazicko: 'závaží',
+  // coins
+  brakteat: 'mince',
+  denar: 'mince',
+  dukat: 'mince',
+  gros: 'mince',
+  haler: 'mince',
+  krejcar: 'mince',
+  parvus: 'mince',
+  penize: 'mince',
+  penny: 'mince',
+  tolar: 'mince',
+  // materials
+  hlina: 'keramika',
+  silicit: 'pazourek',
+  // periods
+  bronz: 'doba bronzová',
+  hradistni: 'raný středověk',
+  nedatovano: 'neurčeno',
+  slovansky: 'raný středověk',
+};

@@ -1,4 +1,4 @@
-import { groupBy, memoize } from '../../base/collections.ts';
+import { groupBy } from '../../base/collections.ts';
 import { formatCsvTable } from '../../base/csv.ts';
 import { UsageError } from '../../base/errors.ts';
 import type { Issue } from '../../base/issue.ts';
@@ -11,7 +11,6 @@ import { explainFailedLookup } from '../../finds/resolve-references.ts';
 import { judgeProject } from '../../finds/rules.ts';
 import type { RuleContext } from '../../finds/value-rules.ts';
 import { type SearchHit, searchTerms } from '../../finds/vocabulary/search.ts';
-import { makeTermSuggester, type Suggestion } from '../../finds/vocabulary/suggest.ts';
 import type { Term, Vocabulary } from '../../finds/vocabulary/term.ts';
 import {
   countTermsBySet,
@@ -329,7 +328,7 @@ function settle(
 }
 
 /** Candidates for a term of the museum; best first, empty without a similar entry. */
-export type TermProposal = OwnTerm & { readonly candidates: readonly Suggestion[] };
+export type TermProposal = OwnTerm & { readonly candidates: readonly SearchHit[] };
 
 type SuggestMappingOptions = {
   readonly vocabulary: Vocabulary;
@@ -370,15 +369,16 @@ export function proposeMapping(list: Table, options: SuggestMappingOptions): Map
   const open = terms.filter(
     (own) => !listSets(own).some((set) => mapped.has(getMappingKey(set, own.term))),
   );
-  const getSuggest = memoize((set: string) => makeTermSuggester(vocabulary, set));
   const proposals = open.map((ownTerm, doneCount) => {
     onProgress(doneCount, open.length);
-    const suggestions = listSets(ownTerm).flatMap((set) =>
-      getSuggest(set)(ownTerm.term, CANDIDATES),
-    );
+    const sets = listSets(ownTerm);
+    const setSpec = ownTerm.set ?? ANY_VOCABULARY;
+    const hits = searchTerms(vocabulary, ownTerm.term, { setSpec, limit: MAX_FOUND });
     return {
       ...ownTerm,
-      candidates: suggestions.sort((a, b) => b.score - a.score).slice(0, CANDIDATES),
+      candidates: hits
+        .filter(({ term }) => sets.some((set) => isInSet(term.setSpec, set)))
+        .slice(0, CANDIDATES),
     };
   });
   const notHarvested = [...new Set(open.flatMap(listSets))].filter(
