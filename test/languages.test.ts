@@ -187,7 +187,7 @@ const NOT_FOR_PEOPLE: readonly (readonly [why: string, path: RegExp, text: RegEx
     /^(selected-at|select_one|string-length|minimal|… =)/,
   ],
   ['what KoboToolbox says of a form', /^src\/tables\/columns\/form-return\.ts$/, /^not approved$/],
-  ['Czech words of the trade, to be recognised', /^src\/finds\/vocabulary\/suggest\.ts$/, /./],
+  ['Czech words of the trade, to be recognised', /^src\/finds\/vocabulary\/search\.ts$/, /./],
   [
     'names of columns, to be recognised',
     /^src\/(finds\/fields|tables\/columns\/column-rule)\.ts$/,

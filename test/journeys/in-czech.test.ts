@@ -31,5 +31,5 @@ test('every label is Czech: of the dry run, of validation and of restore', async
   expect((await czech.pas('validate')).stdout).toContain('V pořádku 7, chybných 0.');
   await czech.do('backup', `${czech.folder}/zaloha.sqlite`);
   const restored = await czech.pas('restore', `${czech.folder}/zaloha.sqlite`, '--replace');
-  expect(restored.stdout).toContain(' se 7 nálezy.');
+  expect(restored.stdout).toContain('nálezů: 7.');
 });

@@ -75,7 +75,7 @@ describe.skipIf(whyNoTerminal !== undefined)('uncertain matches are asked about'
     await terminal.press('Enter');
     expect((await terminal.ended()).code).toBe(0);
     await terminal.expect(
-      'Do fronty zařazeno: 2 (souborů celkem 4), ke 2 nálezům.',
+      'Do fronty zařazeno: 2 (souborů celkem 4), nálezů: 2.',
       'Údaje o místě (GPS) byly odstraněny z 1 fotografie.',
       '1 pravděpodobná nebo nejistá shoda se nezařadila',
     );
