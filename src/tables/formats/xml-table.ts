@@ -318,8 +318,11 @@ const NOT_OF_CLIENT = new Set([
 const FINDS: XmlDialect = {
   unit: 'find',
   names: new Set(['samostatny_nalez']),
+  // A project lists its finds by elements of the same name.
   isRecord: ({ element: { namespace }, around }) =>
-    SERVICE_NAMESPACE.test(namespace) && around.at(-1)?.namespace === namespace,
+    SERVICE_NAMESPACE.test(namespace) &&
+    around.at(-1)?.namespace === namespace &&
+    around.at(-2)?.namespace !== namespace,
   parsePlace: (find) =>
     getGuarded(find)?.text.trim() === FORBIDDEN_TEXT
       ? makeUnreadable('place-withheld', PLACE_WITHHELD)

@@ -44,6 +44,12 @@ describe('text between the elements of a find in XML', () => {
   });
 });
 
+test('a find that a project lists is no find of its own', async () => {
+  const project = `<svc:svc xmlns:svc="${NAMESPACE}"><svc:projekt><svc:samostatny_nalez id="C-202400101-N00001"/></svc:projekt></svc:svc>`;
+  const { finds } = await readFinds('a.xml', Buffer.from(`<all>${project}${find('')}</all>`));
+  expect(finds).toHaveLength(1);
+});
+
 test('unknown, misplaced and repeated elements of a find are named', async () => {
   const xml = find(
     '<svc:okres/><svc:poznamka>a</svc:poznamka><svc:poznamka>b</svc:poznamka><svc:lokalizace>c</svc:lokalizace><svc:poznamky>d</svc:poznamky>',
