@@ -31,8 +31,7 @@ import { fetchHarvestingAccount, openHarvestClient } from './context/open-servic
 import type { Progress, Terminal } from './terminal.ts';
 
 /** Describes a record that `--skip-broken` leaves out. */
-export function formatLeftOut(identifier: string | null | undefined, sentence: string): string {
-  const record = identifier ?? t`a record`;
+export function formatLeftOut(record: string, sentence: string): string {
   const reason = withoutFullStop(sentence);
   return t`Skipped ${record}: ${reason}.`;
 }

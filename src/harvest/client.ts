@@ -10,8 +10,10 @@ import {
   type XmlDocument,
   type XmlElement,
 } from '../base/xml/element.ts';
+import { parseXml } from '../base/xml/parse.ts';
 import {
   type BrokenRecord,
+  findIdentifiers,
   MalformedAnswerError,
   type OaiArguments,
   type OaiRecord,
@@ -19,13 +21,12 @@ import {
   parseHeaderAsRecord,
   parseRecord,
   RUN_AGAIN,
-  recoverPage,
 } from './protocol.ts';
 import {
   makeRequestSender,
   type OaiAnswer,
   type OnToken,
-  parseOaiDocument,
+  peekResumptionToken,
   type RequestOptions,
   type SendRequest,
 } from './send-request.ts';
@@ -70,7 +71,7 @@ type Paging = {
 
 export type ListPage<Item> = Paging & {
   readonly items: readonly Item[];
-  /** Records that a salvaged page lacks; otherwise empty. */
+  /** All records of a salvaged page; otherwise empty. */
   readonly broken: readonly BrokenRecord[];
 };
 
@@ -87,8 +88,8 @@ export type PageSource = {
     onToken?: OnToken,
   ): Promise<ListPage<OaiRecord>>;
   /**
-   * Returns the readable records of a malformed page of ListRecords; undefined where there are
-   * none.
+   * Returns a malformed page of ListRecords with all its records as broken, to be requested one by
+   * one; undefined where their identifiers or the end of the page cannot be read.
    */
   salvageRecords(error: MalformedAnswerError): ListPage<OaiRecord> | undefined;
   /** @param identifier full identifier, or the one of the record */
@@ -136,21 +137,10 @@ export function openOaiClient(options: OaiClientOptions): OaiClient {
       };
     },
     listHeaders: async (args, signal, onToken) =>
-      parseWholePage(
-        await sendRequest('ListIdentifiers', args, signal, onToken),
-        parseHeaderAsRecord,
-      ),
+      parsePage(await sendRequest('ListIdentifiers', args, signal, onToken), parseHeaderAsRecord),
     listRecords: async (args, signal, onToken) =>
-      parseWholePage(await sendRequest('ListRecords', args, signal, onToken), parseRecord),
-    salvageRecords: ({ body }) => {
-      const salvaged = recoverPage(body);
-      if (salvaged === undefined) return undefined;
-      const page = parsePage(
-        parseOaiDocument('ListRecords', endpoint, salvaged.document, body),
-        parseRecord,
-      );
-      return { ...page, broken: [...salvaged.broken, ...page.broken] };
-    },
+      parsePage(await sendRequest('ListRecords', args, signal, onToken), parseRecord),
+    salvageRecords: salvagePage,
     getRecord: async (identifier, metadataPrefix, signal) => {
       const full = toFullIdentifier(oaiBase, identifier);
       const args = { identifier: full, metadataPrefix };
@@ -177,26 +167,39 @@ function parsePage<Item>(answer: OaiAnswer, read: ReadItem<Item>): ListPage<Item
   const elements = answer.element.children.filter(
     ({ name }) => name === 'record' || name === 'header',
   );
-  const items = elements.map((element) => read(element));
-  const broken = items.flatMap((item, index) =>
-    item === undefined ? [{ identifier: undefined, reason: describeUnusable(index + 1) }] : [],
-  );
-  return { ...parsePaging(answer), items: items.filter((item) => item !== undefined), broken };
-}
-
-function describeUnusable(position: number): string {
-  return t`record ${position} has no identifier, an invalid datestamp or an unknown status`;
-}
-
-function parseWholePage<Item>(answer: OaiAnswer, read: ReadItem<Item>): ListPage<Item> {
-  const page = parsePage(answer, read);
-  const [first] = page.broken;
-  if (first !== undefined)
+  const items = elements.map((element, index) => {
+    const item = read(element);
+    if (item !== undefined) return item;
+    const position = index + 1;
     throw new MalformedAnswerError(
-      t`The service sent a page with an unreadable record: ${first.reason}.`,
+      t`The service sent a page with an unreadable record: record ${position} has no identifier, an invalid datestamp or an unknown status.`,
       answer.body,
     );
-  return page;
+  });
+  return { ...parsePaging(answer), items, broken: [] };
+}
+
+const TOKEN = /<(?:[\w.-]+:)?resumptionToken\b[^<>]*>\s*([^<\s]*)/;
+
+function salvagePage({ body, message }: MalformedAnswerError): ListPage<OaiRecord> | undefined {
+  const text = body.toString('latin1');
+  const identifiers = findIdentifiers(body);
+  const responseDateMs = parseDatestampMs(/responseDate>\s*([^<\s]*)/.exec(text)?.[1] ?? '');
+  const next = peekResumptionToken(body);
+  const hasEnd = /<\/(?:[\w.-]+:)?OAI-PMH\s*>\s*$/.test(text);
+  const hasOtherToken = (TOKEN.exec(text)?.[1] ?? '') !== (next ?? '');
+  if (identifiers === undefined || responseDateMs === undefined || !hasEnd || hasOtherToken)
+    return undefined;
+  return {
+    items: [],
+    broken: identifiers.map((identifier) => ({ identifier, reason: message })),
+    next,
+    completeListSize: undefined,
+    cursor: undefined,
+    tokenExpiresMs: undefined,
+    responseDateMs,
+    document: parseXml(Buffer.from('<OAI-PMH/>')),
+  };
 }
 
 /**

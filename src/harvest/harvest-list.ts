@@ -28,7 +28,6 @@ import {
   isEmptyWindow,
   isOnePage,
   isShort,
-  isUnidentified,
   makeIncompleteError,
   makeNextScan,
   makePass,
@@ -83,7 +82,10 @@ export type HarvestOptions = {
   readonly overlapMs: number;
   /** Requests all records, not only those changed since the last pass. */
   readonly full?: boolean;
-  /** Skips and reports records that are not well-formed; false: such a page ends the harvest. */
+  /**
+   * Requests the records of a malformed page one by one, and reports those that cannot be read;
+   * false: such a page ends the harvest.
+   */
   readonly skipBroken?: boolean;
   /** Treats losses as deletions at once. */
   readonly acceptLosses?: boolean;
@@ -159,9 +161,9 @@ export async function harvestList(options: HarvestOptions): Promise<HarvestResul
   };
   const outcome = unconfirmed === undefined ? completed : { watermarkMs: null };
   state.change(() => state.saveProgress({ ...outcome, pass: null, losses: unconfirmed ?? null }));
-  const broken = state.listSkipped().map((name) => ({
-    identifier: isUnidentified(name) ? undefined : name,
-    reason: faults.get(name) ?? t`it could not be read before`,
+  const broken = state.listSkipped().map((identifier) => ({
+    identifier,
+    reason: faults.get(identifier) ?? t`it could not be read before`,
   }));
   return { pass, written: written + vanished, deleted, vanished, broken, unconfirmed };
 }
@@ -178,9 +180,7 @@ function choosePass(options: HarvestOptions): HarvestPass {
   const hasClockGoneBack = watermarkMs !== null && watermarkMs > latestMs;
   if (hasClockGoneBack && !full)
     onNote?.(formatClockWentBack(formatSetName(setSpec), watermarkMs, serverNowMs));
-  // A skipped record without an identifier cannot be requested alone.
-  if (full || watermarkMs === null || hasClockGoneBack || state.listSkipped().some(isUnidentified))
-    return beginPass(options, 'full', window);
+  if (full || watermarkMs === null || hasClockGoneBack) return beginPass(options, 'full', window);
   const fromMs = Math.max(window.fromMs ?? 0, watermarkMs - overlapMs);
   return beginPass(options, 'changes', { ...window, fromMs });
 }
@@ -346,24 +346,21 @@ async function readChanges(run: Run): Promise<void> {
  */
 async function retrySkipped(run: Run): Promise<void> {
   const { client, state, metadataPrefix, signal, faults } = run;
-  for (const name of state.listSkipped()) {
-    const seenRecord = state.findSeen(name);
+  for (const identifier of state.listSkipped()) {
+    const seenRecord = state.findSeen(identifier);
     const isListed = seenRecord?.scan === run.pass.scan;
-    let isGone = isUnidentified(name);
     try {
-      if (!isGone) {
-        const { record, document } = await client.getRecord(name, metadataPrefix, signal);
-        const sightings = comparePage(state, run.pass, { document, items: [record] });
-        await store(run, document, sightings, run.pass);
-      }
+      const { record, document } = await client.getRecord(identifier, metadataPrefix, signal);
+      const sightings = comparePage(state, run.pass, { document, items: [record] });
+      await store(run, document, sightings, run.pass);
     } catch (thrown) {
       if (!isOfOneRecord(thrown)) throw thrown;
-      isGone = thrown instanceof OaiError && thrown.oaiCode === 'idDoesNotExist';
-      faults.set(name, faults.get(name) ?? getErrorMessage(thrown));
+      faults.set(identifier, getErrorMessage(thrown));
       if (thrown instanceof UnavailableError) return;
+      const isGone = thrown instanceof OaiError && thrown.oaiCode === 'idDoesNotExist';
+      if (isGone && !isListed && seenRecord !== undefined)
+        state.change(() => state.markSeen(identifier, { ...seenRecord, skipped: false }));
     }
-    if (isGone && !isListed && seenRecord !== undefined)
-      state.change(() => state.markSeen(name, { ...seenRecord, skipped: false }));
   }
 }
 
@@ -455,10 +452,8 @@ async function confirmLosses({
   const { lost, inUse } = await holdings.findLost(pass.scan);
   const held = pass.seen + lost.length;
   const isEmpty = held === 0 && pass.window.fromMs === null && pass.window.untilMs === null;
-  // A changed record may have left a window with an end, and a skipped record without an identifier
-  // may be any of the lost ones.
-  const mayExist = pass.window.untilMs !== null || state.listSkipped().some(isUnidentified);
-  if (!isEmpty && (lost.length === 0 || mayExist)) return {};
+  // A changed record may have left a window with an end.
+  if (!isEmpty && (lost.length === 0 || pass.window.untilMs !== null)) return {};
   const areFew = lost.length <= Math.min(MAX_LOST, held * MAX_LOST_SHARE);
   const digest = createHash('sha256').update(lost.toSorted().join('\n')).digest('base64');
   const { losses: before } = state.getProgress();

@@ -368,18 +368,6 @@ export function openMemoryState(): HarvestState {
   return openStoredState({ sql, change: (work) => database.transaction(work)() }, id);
 }
 
-/** Prefix of the generated key of a skipped record without a readable identifier. */
-const NAMELESS = 'broken ';
-
-export function makeNamelessKey(page: number, index: number): string {
-  return `${NAMELESS}${page} ${index}`;
-}
-
-/** Tells if a key of the state is a skipped record without an identifier. */
-export function isUnidentified(name: string): boolean {
-  return name.startsWith(NAMELESS);
-}
-
 const DIGEST_CHARACTERS = 16;
 
 /** Returns the digest that change detection compares: 16 characters of the SHA-256 in base64. */

@@ -1,14 +1,7 @@
 import { OaiError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
-import {
-  getAttribute,
-  getChild,
-  getChildren,
-  type XmlDocument,
-  type XmlElement,
-} from '../base/xml/element.ts';
-import { parseXml, XmlSyntaxError } from '../base/xml/parse.ts';
+import { getAttribute, getChild, getChildren, type XmlElement } from '../base/xml/element.ts';
 import { isWebPage, WEB_PAGE_ADVICE } from '../service/http/exchange.ts';
 
 /**
@@ -345,97 +338,22 @@ export function findRecordAt(body: Buffer, byte: number): string | undefined {
     : last[1];
 }
 
-type SalvagedPage = {
-  /** The page without its broken records. */
-  readonly document: XmlDocument;
-  readonly broken: readonly BrokenRecord[];
-};
+/** A record that cannot be read. */
+export type BrokenRecord = { readonly identifier: string; readonly reason: string };
 
-export type BrokenRecord = {
-  /** Undefined where the identifier is unreadable as well. */
-  readonly identifier: string | undefined;
-  readonly reason: string;
-};
+/** A page of a list has hundreds. */
+const MAX_IDENTIFIERS = 10_000;
 
 /**
- * Each record is parsed inside the page's frame, so the frame is parsed as often as there are
- * records.
+ * Returns the identifiers in the headers of a malformed page; undefined where it has no records, or
+ * one whose identifier is unreadable as well, since half of it would name another record.
  */
-const MAX_FRAMES_CHARACTERS = 256 * 1024 * 1024;
-
-/**
- * Removes the broken records from a page: cuts it at record tags, and parses each record inside the
- * page's frame.
- * @returns undefined where the page is broken outside its records, or has none
- */
-export function recoverPage(body: Buffer): SalvagedPage | undefined {
-  // Invalid bytes become a character that XML forbids, so that parsing fails in their record.
-  const text = body.toString('utf8').replaceAll('\ufffd', '\ufffe');
-  const pieces = splitRecords(text);
-  if (pieces === undefined) return undefined;
-  const { head, records, tail } = pieces;
-  if ((head.length + tail.length) * records.length > MAX_FRAMES_CHARACTERS) return undefined;
-  const broken: BrokenRecord[] = [];
-  const whole = records.filter((record) => {
-    const reason = findFault(head + record + tail);
-    if (reason !== undefined) broken.push({ identifier: findIdentifier(record), reason });
-    return reason === undefined;
-  });
-  try {
-    return { document: parseXml(Buffer.from(head + whole.join('') + tail), 'utf-8'), broken };
-  } catch (thrown) {
-    if (thrown instanceof XmlSyntaxError) return undefined;
-    throw thrown;
-  }
-}
-
-function findFault(text: string): string | undefined {
-  try {
-    const { root } = parseXml(Buffer.from(text), 'utf-8');
-    return countRecords(root) === 1 ? undefined : t`it is not separated from the next record`;
-  } catch (thrown) {
-    if (thrown instanceof XmlSyntaxError) return thrown.message;
-    throw thrown;
-  }
-}
-
-/** Counts the records at the place where the protocol has them. */
-function countRecords(root: XmlElement): number {
-  return root.children.flatMap(({ children }) => children).filter(({ name }) => name === 'record')
-    .length;
-}
-
-type Pieces = { readonly head: string; readonly records: readonly string[]; readonly tail: string };
-
-function splitRecords(text: string): Pieces | undefined {
-  const starts = [...text.matchAll(/<(?:[\w.-]+:)?record[\s>]/g)].map(({ index }) => index);
-  const [first] = starts;
-  const lastEnd = /^[\s\S]*<\/(?:[\w.-]+:)?record\s*>/.exec(text)?.[0].length;
-  if (first === undefined || lastEnd === undefined || lastEnd <= first) return undefined;
-  const ends = [...starts.slice(1), lastEnd];
-  return {
-    head: text.slice(0, first),
-    records: starts.map((start, index) => text.slice(start, ends[index])),
-    // Text after the root is not part of the page.
-    tail:
-      /^[\s\S]*?<\/(?:[\w.-]+:)?OAI-PMH\s*>/.exec(text.slice(lastEnd))?.[0] ?? text.slice(lastEnd),
-  };
-}
-
-/**
- * Returns the identifier of the header; undefined where it is broken itself, since half of it would
- * name another record.
- */
-function findIdentifier(record: string): string | undefined {
-  const header =
-    /<(?:[\w.-]+:)?header(?:\s[^<>]*)?>\s*<(?:[\w.-]+:)?identifier>([^<\ufffe]+)</.exec(
-      record,
-    )?.[1];
-  try {
-    const identifier = parseXml(Buffer.from(`<t>${header ?? ''}</t>`), 'utf-8').root.text.trim();
-    return identifier === '' || /\s/.test(identifier) ? undefined : identifier;
-  } catch (thrown) {
-    if (thrown instanceof XmlSyntaxError) return undefined;
-    throw thrown;
-  }
+export function findIdentifiers(body: Buffer): readonly string[] | undefined {
+  const text = body.toString('utf8');
+  const headers =
+    /<(?:[\w.-]+:)?header(?:\s[^<>]*)?>\s*<(?:[\w.-]+:)?identifier>\s*([^<>&\s\ufffd]+)\s*</g;
+  const identifiers = [...text.matchAll(headers)].map(([, identifier = '']) => identifier);
+  const records = [...text.matchAll(/<(?:[\w.-]+:)?record[\s>]/g)].length;
+  if (records === 0 || records > MAX_IDENTIFIERS) return undefined;
+  return identifiers.length === records ? identifiers : undefined;
 }

@@ -5,7 +5,6 @@ import {
   digestRecord,
   type HarvestPass,
   type HarvestState,
-  makeNamelessKey,
   type SeenRecord,
   type Sighting,
   type Sightings,
@@ -32,22 +31,20 @@ export type RecordSink = {
 
 /** A page of the list, a page of its changes, or a record alone. */
 export type PageContent = Pick<ListPage<OaiRecord>, 'document' | 'items'> &
-  Partial<Pick<ListPage<OaiRecord>, 'broken' | 'cursor'>>;
+  Partial<Pick<ListPage<OaiRecord>, 'broken'>>;
 
 /** Compares the records of a page with those that are stored; nothing is written. */
 export function comparePage(state: HarvestState, pass: HarvestPass, page: PageContent): Sightings {
   const sightings = new Map<string, Sighting>();
-  const { broken = [], cursor = pass.pages } = page;
   // A record that the service empties on purpose is not missing. Its earlier version stays in the
   // output.
   const reason = t`the service sent it without content`;
   const emptied = page.items
     .filter(({ lacksContent }) => lacksContent)
     .map(({ header: { identifier } }) => ({ identifier, reason }));
-  for (const [index, { identifier, reason: fault }] of [...broken, ...emptied].entries()) {
-    const name = identifier ?? makeNamelessKey(cursor, index);
-    const before = state.findSeen(name);
-    sightings.set(name, { before, now: makeUnstored(before, pass.scan, true), fault });
+  for (const { identifier, reason: fault } of [...(page.broken ?? []), ...emptied]) {
+    const before = state.findSeen(identifier);
+    sightings.set(identifier, { before, now: makeUnstored(before, pass.scan, true), fault });
   }
   for (const record of page.items) {
     if (record.lacksContent) continue;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ODD_SET, page, send, startOddService } from '../support/odd-service.ts';
 import { expectEnded, makeHome } from '../support/run-pas.ts';
-import { oaiXml } from '../support/scripted-oai.ts';
+import { oaiXml, recordXml } from '../support/scripted-oai.ts';
 
 test('a broken page is stored as received, and can be skipped record by record', async () => {
   await using service = await startOddService();
@@ -26,9 +26,14 @@ test('a broken page is stored as received, and can be skipped record by record',
   );
   expect(readFileSync(join(home.folder, 'pas', kept ?? ''), 'utf8')).toContain('\u0001A-4');
   // Asked three times for the page, then for what changed since the harvest began.
-  service.odd((response, n) =>
-    send(response, n > 2 ? oaiXml('<error code="noRecordsMatch"/>') : broken),
-  );
+  service.odd((response, n, request) => {
+    const { searchParams } = new URL(request.url ?? '', 'http://localhost');
+    const ident = searchParams.get('identifier')?.split('/').at(-1);
+    const nothing = oaiXml('<error code="noRecordsMatch"/>');
+    if (ident === undefined) send(response, n > 2 ? nothing : broken);
+    else if (ident === 'A-4') send(response, oaiXml('<GetRecord/>'));
+    else send(response, oaiXml(`<GetRecord>${recordXml(ident)}</GetRecord>`));
+  });
   await expectEnded(
     home.pas('harvest', ODD_SET, '--out', 'out.jsonl', '--skip-broken'),
     3,

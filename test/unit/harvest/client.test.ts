@@ -210,19 +210,40 @@ describe('the rest of a broken page', () => {
     ['an element that is not closed', recordXml('B', '<x>')],
     ['a record that is not closed', `<record><header><identifier>${OAI_BASE}/id/B</identifier>`],
     ['a prefix that is not declared', recordXml('B', '<q:x/>')],
-  ])('%s costs one record, and the list continues', async (_, broken) => {
+  ])('%s has all records requested alone, and the list continues', async (_, broken) => {
     const page = await salvaged(
       listXml('ListRecords', [recordXml('A'), broken, recordXml('C')], 'T2'),
     );
-    expect(page?.items.map(({ header }) => toIdent(header.identifier))).toEqual(['A', 'C']);
-    expect(page?.broken.map(({ identifier }) => identifier)).toEqual([`${OAI_BASE}/id/B`]);
+    expect(page?.items).toEqual([]);
+    expect(page?.broken.map(({ identifier }) => toIdent(identifier))).toEqual(['A', 'B', 'C']);
     expect(page?.next).toBe('T2');
   });
 
-  test('a record without a date is left out by its name as well', async () => {
+  test('a record without a date has them requested alone as well', async () => {
     const page = await salvaged(
       listXml('ListRecords', [recordXml('A'), recordXml('B', '', 'never')]),
     );
-    expect([page?.items.length, page?.broken.length]).toEqual([1, 1]);
+    expect([page?.broken.length, page?.next]).toEqual([2, undefined]);
+  });
+
+  const broken = (identifier: string): string =>
+    `<oai:record ><oai:header status="x"><oai:identifier>${identifier}</oai:identifier></oai:header>&</oai:record>`;
+  test.each([
+    // Half of an identifier would name another record, or none.
+    ['an identifier that is broken itself', broken('A & B'), 'T'],
+    ['an identifier of two words', broken('A B'), 'T'],
+    ['an identifier with undecodable bytes', broken('A\ufffd'), 'T'],
+    ['no identifier', broken(''), 'T'],
+    ['an identifier only in its metadata', '<record><dc><identifier>A</identifier>', 'T'],
+    ['no records', '<recording>&</recording>', 'T'],
+    ['a token that cannot be read whole', broken('A'), 'T&amp;2'],
+  ])('a page with %s cannot be salvaged', async (_, record, token) => {
+    expect(await salvaged(listXml('ListRecords', [record], token))).toBeUndefined();
+    expect(await salvaged(listXml('ListRecords', [broken('A')], 'T'))).toBeDefined();
+  });
+
+  test('a page that is cut off cannot be salvaged, for it may have had a token', async () => {
+    const whole = listXml('ListRecords', [recordXml('A')], 'T');
+    expect(await salvaged(whole.slice(0, whole.indexOf('<resumptionToken')))).toBeUndefined();
   });
 });

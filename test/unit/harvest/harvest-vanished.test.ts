@@ -98,21 +98,16 @@ describe('a record that the service no longer lists', () => {
     expect(labels(place).get(ident(2))).toBe('věc 2');
   });
 
-  test.each(['text', 'identifier'] as const)(
-    'is not a record that was unreadable for its %s',
-    async (where) => {
-      const place = harvestPlace();
-      const repository = aRepository(5);
-      await place.run(repository.exchange);
-      const [from, to] =
-        where === 'text' ? ['věc 4<', 'věc & 4<'] : [`/id/${ident(4)}<`, '/id/& <'];
-      const breaking = replacing(repository, from, to);
-      expect(await place.run(breaking, { full: true, skipBroken: true })).toMatchObject({
-        vanished: 0,
-      });
-      expect(labels(place)).toEqual(repository.alive());
-    },
-  );
+  test('is not a record that was unreadable', async () => {
+    const place = harvestPlace();
+    const repository = aRepository(5);
+    await place.run(repository.exchange);
+    const breaking = replacing(repository, 'věc 4<', 'věc & 4<');
+    expect(await place.run(breaking, { full: true, skipBroken: true })).toMatchObject({
+      vanished: 0,
+    });
+    expect(labels(place)).toEqual(repository.alive());
+  });
 });
 
 /** Ends the process at its n-th step among those that write of deleted records. */
