@@ -109,13 +109,10 @@ type RedisPaceOptions = {
 };
 
 export type RedisPaceStore = PaceStore & {
-  readonly version: string;
+  /** As Redis names it: `master`, or `slave` for a replica, which is read-only. */
   readonly role: string;
-  /**
-   * Measures the time of a request, and the lead of the clock of the store over that of this
-   * machine.
-   */
-  measure(): Promise<{ readonly latencyMs: number; readonly clockAheadMs: number }>;
+  /** Measures the shortest of five requests, in milliseconds. */
+  measureLatencyMs(): Promise<number>;
   close(): void;
 };
 
@@ -158,13 +155,8 @@ export async function openRedisPaceStore(
   const toError: ToStoreError = (thrown) => toStoreError(thrown, redact);
   const redis = await connect(options, toError, signal);
   try {
-    const { runId, version, role } = await fetchFacts(redis);
-    return storeIn(
-      redis,
-      { runId, version: redact(version), role: redact(role) },
-      options,
-      toError,
-    );
+    const { runId, role } = await fetchFacts(redis);
+    return storeIn(redis, { runId, role: redact(role) }, options, toError);
   } catch (thrown) {
     redis.disconnect();
     throw toError(thrown);
@@ -229,7 +221,7 @@ async function waitInTime<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-type Facts = { readonly runId: string; readonly version: string; readonly role: string };
+type Facts = { readonly runId: string; readonly role: string };
 
 /** Reads facts of the server; an account without the right to `INFO` has none. */
 async function fetchFacts(redis: Redis): Promise<Facts> {
@@ -242,11 +234,7 @@ async function fetchFacts(redis: Redis): Promise<Facts> {
   if (typeof text !== 'string') throw makeProtocolError();
   const getFact = (name: string): string =>
     new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(`${text}`)?.[1] ?? '';
-  return {
-    runId: getFact('run_id') || 'unknown',
-    version: getFact('redis_version'),
-    role: getFact('role'),
-  };
+  return { runId: getFact('run_id') || 'unknown', role: getFact('role') };
 }
 
 type Stamp = { readonly storeMs: number; readonly askedMs: number; readonly answeredMs: number };
@@ -288,7 +276,7 @@ type FieldChange = readonly [field: string, seen: string, next: string];
 
 function storeIn(
   redis: Redis,
-  { runId, version, role }: Facts,
+  { runId, role }: Facts,
   { service, clock, random }: RedisPaceOptions,
   toError: ToStoreError,
 ): RedisPaceStore {
@@ -329,10 +317,9 @@ function storeIn(
   };
 
   return {
-    version,
     role,
     update,
-    measure: () => measure(redis, clock).catch(failBroken),
+    measureLatencyMs: () => measureLatencyMs(redis, clock).catch(failBroken),
     close: () => redis.disconnect(),
   };
 }
@@ -361,19 +348,14 @@ function isClockSet(before: Stamp, now: Stamp): boolean {
   );
 }
 
-async function measure(
-  redis: Redis,
-  clock: Clock,
-): Promise<{ latencyMs: number; clockAheadMs: number }> {
-  let best = { latencyMs: Number.POSITIVE_INFINITY, clockAheadMs: 0 };
+async function measureLatencyMs(redis: Redis, clock: Clock): Promise<number> {
+  let shortest = Number.POSITIVE_INFINITY;
   for (let round = 0; round < 5; round += 1) {
     const askedMs = clock.monotonicMs();
-    const storeMs = parseTime(await waitInTime(redis.time()));
-    const latencyMs = clock.monotonicMs() - askedMs;
-    const clockAheadMs = storeMs - (clock.now() - latencyMs / 2);
-    if (latencyMs < best.latencyMs) best = { latencyMs, clockAheadMs };
+    parseTime(await waitInTime(redis.time()));
+    shortest = Math.min(shortest, clock.monotonicMs() - askedMs);
   }
-  return best;
+  return shortest;
 }
 
 /**

@@ -142,9 +142,9 @@ describe('a server that answers like Redis', () => {
         result: undefined,
         next: states.map(() => ({ ...UNSEEN, jitterMs: 1 })),
       }));
-      const [changed, measured] = await Promise.allSettled([change, store.measure()]);
+      const [changed, measured] = await Promise.allSettled([change, store.measureLatencyMs()]);
       store.close();
-      return [store.version, changed, measured];
+      return [store.role, changed, measured];
     } catch (thrown) {
       return thrown;
     }
@@ -152,7 +152,7 @@ describe('a server that answers like Redis', () => {
 
   test.each([
     ['when it refuses it', { auth: `-ERR AUTH ${PASSWORD} is not right\r\n` }],
-    ['as its version', { info: bulk(`redis_version:${PASSWORD}\r\nrun_id:${PASSWORD}\r\n`) }],
+    ['as its role', { info: bulk(`role:${PASSWORD}\r\nrun_id:${PASSWORD}\r\n`) }],
     ['in an error', { info: INFO, eval: `-ERR no ${encodeURIComponent(PASSWORD)}\r\n` }],
   ])('and repeats the password %s is quoted without it', async (_when, answers) => {
     const found = inspect(await said(answers), { depth: 9 });
