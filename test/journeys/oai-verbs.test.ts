@@ -134,9 +134,9 @@ describe('each verb prints its answer as JSON', () => {
 describe('each verb prints its answer for people', () => {
   test.each([
     [['identify'], /repository_name: Mock finds archive/],
-    [['formats'], /PREFIX +NAMESPACE.*\noai_dc /s],
-    [['sets'], /heslo:obdobi +.*Period/],
-    [['identifiers', '--set', 'pian'], /IDENTIFIER +DATESTAMP +SETS\n.*\/id\/P-/s],
+    [['formats'], /formats:\n +prefix: oai_dc\n +namespace: /],
+    [['sets'], /set: heslo:obdobi\n +name: .*Period/],
+    [['identifiers', '--set', 'pian'], /headers:\n +identifier: .*\/id\/.-/],
     [['records', '--set', 'let'], /\n +let:\n/],
     [['get', '--identifier', 'HES-000253'], /heslo: .*\(cs\)/],
   ])('pas oai %j', async (args, words) => {

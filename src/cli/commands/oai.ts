@@ -15,7 +15,6 @@ import {
   askRecord,
   askRecords,
   askSets,
-  type Json,
   type PagingJson,
   resolveIdentifier,
 } from '../../harvest/record-json.ts';
@@ -28,18 +27,18 @@ import { saveMalformedAnswerAndRethrow } from '../run-harvest.ts';
 
 /** The six verbs of OAI-PMH 2.0, section 4, by the words of the command line. */
 const VERBS = {
-  identify: { verb: 'Identify', show: showIdentity },
-  formats: { verb: 'ListMetadataFormats', show: showFormats },
-  sets: { verb: 'ListSets', show: showSets },
-  identifiers: { verb: 'ListIdentifiers', show: showHeaders },
-  records: { verb: 'ListRecords', show: showRecords },
-  get: { verb: 'GetRecord', show: showOneRecord },
+  identify: { verb: 'Identify', ask: askIdentify },
+  formats: { verb: 'ListMetadataFormats', ask: askFormats },
+  sets: { verb: 'ListSets', ask: askSets },
+  identifiers: { verb: 'ListIdentifiers', ask: askIdentifiers },
+  records: { verb: 'ListRecords', ask: askRecords },
+  get: { verb: 'GetRecord', ask: askRecord },
 } as const satisfies Record<string, VerbDefinition>;
 
 type VerbDefinition = {
   readonly verb: Verb;
-  /** Prints the answer, and returns its JSON. */
-  readonly show: (context: Context, asking: Asking) => Promise<object>;
+  /** Sends the request, and returns the answer as JSON; that of a list with its paging. */
+  readonly ask: (asking: Asking) => Promise<object>;
 };
 
 type OaiOptions = GlobalOptions & OaiArguments & { readonly xml?: boolean };
@@ -70,16 +69,16 @@ export function register(program: Command, run: Runner): void {
     .option('--until <date>', t`changed at or before this time`)
     .option('--resumption-token <token>', t`token of the page; not combined with other options`)
     .addOption(new Option('--xml', t`print the original answer`).conflicts('json'))
-    .action(run(ask));
+    .action(run(sendVerb));
 }
 
-/** Sends one request. `--xml` prints the answer unchanged, otherwise `show` does. */
-async function ask(
+/** Sends one request. `--xml` prints the answer unchanged, otherwise it is printed as a tree. */
+async function sendVerb(
   context: Context,
   word: keyof typeof VERBS,
   options: OaiOptions,
 ): Promise<ExitReason> {
-  const { verb, show }: VerbDefinition = VERBS[word];
+  const { verb, ask }: VerbDefinition = VERBS[word];
   const args = makeArguments(context, verb, options);
   assertOaiArguments(verb, args);
   const signal = installSignalHandlers(context).stop;
@@ -88,7 +87,7 @@ async function ask(
   try {
     if (options.xml === true)
       context.streams.stdout.write((await client.sendRequest(verb, args, signal)).body);
-    else context.terminal.printValue(await show(context, { client, version, args, signal }));
+    else printAnswer(context, word, await ask({ client, version, args, signal }));
   } catch (thrown) {
     saveMalformedAnswerAndRethrow(context, thrown);
   }
@@ -114,76 +113,15 @@ function makeArguments(
   };
 }
 
-/** Formatting of answers of the harvesting interface. */
-
-async function showIdentity({ terminal }: Context, asking: Asking): Promise<object> {
-  const identity = await askIdentify(asking);
-  for (const line of formatTree(identity)) terminal.printLine(line);
-  return identity;
-}
-
-async function showFormats({ terminal }: Context, asking: Asking): Promise<object> {
-  const answer = await askFormats(asking);
-  const rows = answer.formats.map(({ prefix, namespace, schema }) => [prefix, namespace, schema]);
-  await terminal.printTable([t`PREFIX`, t`NAMESPACE`, t`SCHEMA`], rows);
-  return answer;
-}
-
-async function showSets(context: Context, asking: Asking): Promise<object> {
-  const answer = await askSets(asking);
-  const rows = answer.sets.map(({ set, name }) => [set, name]);
-  await context.terminal.printTable([t`SET`, t`NAME`], rows);
-  printPagingNote(context, answer, rows.length, 'sets');
-  return answer;
-}
-
-async function showHeaders(context: Context, asking: Asking): Promise<object> {
-  const answer = await askIdentifiers(asking);
-  const rows = answer.headers.map(({ identifier, datestamp, sets, deleted }) => [
-    identifier,
-    datestamp,
-    sets.join(' '),
-    deleted === true ? t`deleted` : '',
-  ]);
-  await context.terminal.printTable([t`IDENTIFIER`, t`DATESTAMP`, t`SETS`, ''], rows);
-  printPagingNote(context, answer, rows.length, 'identifiers');
-  return answer;
-}
-
-async function showRecords(context: Context, asking: Asking): Promise<object> {
-  const answer = await askRecords(asking);
-  for (const record of answer.records) printRecord(context, record);
-  printPagingNote(context, answer, answer.records.length, 'records');
-  return answer;
-}
-
-async function showOneRecord(context: Context, asking: Asking): Promise<object> {
-  const record = await askRecord(asking);
-  printRecord(context, record);
-  return record;
-}
-
-function printRecord(
-  { terminal }: Context,
-  { identifier, ...rest }: { readonly [name: string]: Json },
-): void {
-  terminal.printLine(terminal.color.bold(String(identifier)));
-  for (const line of formatTree(rest)) terminal.printLine(`  ${line}`);
-  terminal.printLine();
-}
-
-function printPagingNote(
-  { terminal }: Context,
-  paging: PagingJson,
-  count: number,
-  command: string,
-): void {
+function printAnswer({ terminal }: Context, word: string, answer: object): void {
+  terminal.printValue(answer);
+  for (const line of formatTree(answer)) terminal.printLine(line);
+  const { resumption_token: token, cursor, complete_list_size: size }: Partial<PagingJson> = answer;
+  if (token === undefined) return;
+  const count = Object.values(answer).find(Array.isArray)?.length ?? 0;
   if (count === 0) terminal.note(t`The list is empty.`);
-  if (paging.resumption_token === null) return;
-  const reached = (paging.cursor ?? 0) + count;
-  const size = paging.complete_list_size;
+  if (token === null) return;
+  const reached = (cursor ?? 0) + count;
   const first = size === null ? t`More follow.` : t`${reached} of ${size}.`;
-  terminal.note(
-    t`${first} Next page: pas oai ${command} --resumption-token '${paging.resumption_token}'`,
-  );
+  terminal.note(t`${first} Next page: pas oai ${word} --resumption-token '${token}'`);
 }
