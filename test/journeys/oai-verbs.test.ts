@@ -134,7 +134,7 @@ describe('each verb prints its answer as JSON', () => {
 describe('each verb prints its answer for people', () => {
   test.each([
     [['identify'], /repository_name: Mock finds archive/],
-    [['formats'], /formats:\n +prefix: oai_dc\n +namespace: /],
+    [['formats'], /formats:\n +prefix: oai_dc\n/],
     [['sets'], /set: heslo:obdobi\n +name: .*Period/],
     [['identifiers', '--set', 'pian'], /headers:\n +identifier: .*\/id\/.-/],
     [['records', '--set', 'let'], /\n +let:\n/],
