@@ -45,19 +45,17 @@ export function getExamples(command: Command): readonly string[] {
 /**
  * Adds a command with its summary and examples to the program or a group, and returns it for its
  * arguments, flags and action. {@link completeOptions} adds the global flags later.
- * @param definition.name with its arguments, such as `import [file...]`
+ * @param name with its arguments, such as `import [file...]`
  */
 export function defineCommand(
   program: Command,
-  definition: {
-    readonly name: string;
-    readonly summary: string;
-    readonly examples: readonly [string, string, ...string[]];
-  },
+  name: string,
+  summary: string,
+  examples: readonly [string, string, ...string[]],
 ): Command {
-  const command = program.command(definition.name).description(definition.summary);
-  EXAMPLES.set(command, definition.examples);
-  command.addHelpText('after', `\n${formatExamples(definition.examples)}`);
+  const command = program.command(name).description(summary);
+  EXAMPLES.set(command, examples);
+  command.addHelpText('after', `\n${formatExamples(examples)}`);
   return command;
 }
 

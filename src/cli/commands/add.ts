@@ -28,15 +28,16 @@ import { printIssues, toIssuesJson } from '../terminal.ts';
 type AddOptions = GlobalOptions & GivenAnswers & { readonly draft?: boolean };
 
 export function register(program: Command, run: Runner): void {
-  defineCommand(program, {
-    name: 'add',
-    summary: t`Enter one find: answer questions on a terminal, or give all values with --set.`,
-    examples: [
+  defineCommand(
+    program,
+    'add',
+    t`Enter one find: answer questions on a terminal, or give all values with --set.`,
+    [
       'pas add',
       'pas add --same-as K-017 --point-from IMG_0412.jpg',
       'pas add --set project=C-202400101 --set object_type=brooch --set depth_cm=35 --point "50.0871N 14.4208E"',
     ],
-  })
+  )
     .option(
       '--set <element=value>',
       t`set an element, named like a table column; an empty value removes it; may be repeated`,

@@ -22,11 +22,12 @@ export function register(program: Command, run: Runner): void {
 }
 
 function registerBackup(program: Command, run: Runner): void {
-  defineCommand(program, {
-    name: 'backup <file>',
-    summary: t`Back up the outbox, even during a push, and check the copy.`,
-    examples: ['pas backup /media/card/outbox.sqlite', 'pas backup evening.sqlite --photos --yes'],
-  })
+  defineCommand(
+    program,
+    'backup <file>',
+    t`Back up the outbox, even during a push, and check the copy.`,
+    ['pas backup /media/card/outbox.sqlite', 'pas backup evening.sqlite --photos --yes'],
+  )
     .option('--photos', t`also copy the photographs that are not sent yet, into FILE.photos`)
     .action(run(runBackup));
 }
@@ -91,11 +92,12 @@ async function runBackup(
 const MAX_NAMED = 20;
 
 function registerRestore(program: Command, run: Runner): void {
-  defineCommand(program, {
-    name: 'restore <file>',
-    summary: t`Restore a backup as the outbox. The ledger of this machine adds what was sent since.`,
-    examples: ['pas restore /media/card/outbox.sqlite', 'pas restore evening.sqlite --replace'],
-  })
+  defineCommand(
+    program,
+    'restore <file>',
+    t`Restore a backup as the outbox. The ledger of this machine adds what was sent since.`,
+    ['pas restore /media/card/outbox.sqlite', 'pas restore evening.sqlite --replace'],
+  )
     .option(
       '--replace',
       t`replace an outbox that has finds, as with --yes; the old outbox is moved aside`,

@@ -29,14 +29,15 @@ export function register(program: Command, run: Runner): void {
 }
 
 function registerCompletion(program: Command, run: Runner): void {
-  defineCommand(program, {
-    name: 'completion',
-    summary: t`Print a script that completes commands, flags, finds, sets and profiles in your shell.`,
-    examples: [
+  defineCommand(
+    program,
+    'completion',
+    t`Print a script that completes commands, flags, finds, sets and profiles in your shell.`,
+    [
       'pas completion bash >> ~/.bashrc',
       'pas completion fish > ~/.config/fish/completions/pas.fish',
     ],
-  })
+  )
     .addArgument(new Argument('<shell>', t`the shell`).choices(SHELLS))
     .action(run(printScript));
 }

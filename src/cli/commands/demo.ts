@@ -22,11 +22,12 @@ import { formatFindCount, formatNumberCount, formatPhotographCount } from '../re
 type DemoOptions = GlobalOptions & { readonly keep?: boolean };
 
 export function register(program: Command, run: Runner): void {
-  defineCommand(program, {
-    name: 'demo',
-    summary: t`Try the whole workflow on the bundled mock server: harvest, import, validate, push, read back and compare.`,
-    examples: ['pas demo', 'pas demo --keep --json'],
-  })
+  defineCommand(
+    program,
+    'demo',
+    t`Try the whole workflow on the bundled mock server: harvest, import, validate, push, read back and compare.`,
+    ['pas demo', 'pas demo --keep --json'],
+  )
     .option('--keep', t`keep the temporary data folder for inspection`)
     .action(run(runDemo));
 }

@@ -36,11 +36,12 @@ import { INSTANCE_WORDS } from '../result-texts.ts';
 type DoctorOptions = GlobalOptions & { readonly offline?: boolean; readonly repair?: boolean };
 
 export function register(program: Command, run: Runner): void {
-  defineCommand(program, {
-    name: 'doctor',
-    summary: t`Check everything that a push needs and show how to fix each problem.`,
-    examples: ['pas doctor', 'pas doctor --offline --json'],
-  })
+  defineCommand(
+    program,
+    'doctor',
+    t`Check everything that a push needs and show how to fix each problem.`,
+    ['pas doctor', 'pas doctor --offline --json'],
+  )
     .option('--offline', t`check only what needs no network`)
     .option('--repair', t`remove what is damaged in the outbox, and add what the ledger has`)
     .action(run(runDoctor));

@@ -32,15 +32,16 @@ import { formatFindCount } from '../result-texts.ts';
 import { printIssues, requireConfirmation, toIssuesJson } from '../terminal.ts';
 
 export function register(program: Command, run: Runner): void {
-  const command = defineCommand(program, {
-    name: 'edit [find...]',
-    summary: t`Edit a find that was not sent or was refused: answer questions, or with flags. If it is complete, it is queued again.`,
-    examples: [
+  const command = defineCommand(
+    program,
+    'edit [find...]',
+    t`Edit a find that was not sent or was refused: answer questions, or with flags. If it is complete, it is queued again.`,
+    [
       'pas edit K-017',
       "pas edit K-017 --set depth_cm=20 --set note='beside the path'",
       "pas edit --where project=C-202400101 --where finder='Novák, Jan' --set accessibility=archeolog",
     ],
-  });
+  );
   addWhereOption(command)
     .option(
       '--set <element=value>',

@@ -27,15 +27,16 @@ type ExportOptions = GlobalOptions & {
 };
 
 export function register(program: Command, run: Runner): void {
-  const command = defineCommand(program, {
-    name: 'export [find-or-file...]',
-    summary: t`Export finds to a table, a map layer or XML. Importing that file again changes nothing.`,
-    examples: [
+  const command = defineCommand(
+    program,
+    'export [find-or-file...]',
+    t`Export finds to a table, a map layer or XML. Importing that file again changes nothing.`,
+    [
       'pas export season.xlsx',
       'pas export --where state=draft,refused --out to-mend.xlsx',
       'pas export --format geojson > finds.geojson',
     ],
-  });
+  );
   addWhereOption(command)
     .addOption(
       new Option(

@@ -21,14 +21,15 @@ export function register(program: Command, run: Runner): void {
   const parent = program
     .command('field')
     .description(t`Make forms for a phone from the fields and the harvested vocabularies.`);
-  defineCommand(parent, {
-    name: 'make <destination>',
-    summary: t`Write a form for a phone app, with the lists that it needs. Import the submitted forms with \`pas import\`.`,
-    examples: [
+  defineCommand(
+    parent,
+    'make <destination>',
+    t`Write a form for a phone app, with the lists that it needs. Import the submitted forms with \`pas import\`.`,
+    [
       'pas field make finds.xlsx --for odk',
       'pas field make season --for qfield --set project=C-202400101',
     ],
-  })
+  )
     .addOption(
       new Option('--for <application>', t`phone app that the form is for`)
         .choices(FIELD_TOOLS)

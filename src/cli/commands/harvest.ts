@@ -35,14 +35,15 @@ type HarvestOptions = GlobalOptions &
   };
 
 export function register(program: Command, run: Runner): void {
-  defineCommand(program, {
-    name: 'harvest [set...]',
-    summary: t`Harvest the records of sets into a file: everything the first time, then only changes. Resumes after an interruption.`,
-    examples: [
+  defineCommand(
+    program,
+    'harvest [set...]',
+    t`Harvest the records of sets into a file: everything the first time, then only changes. Resumes after an interruption.`,
+    [
       'pas harvest samostatny_nalez --out finds.jsonl',
       'pas harvest projekt lokalita --format oai_dc --from 2025-01-01 --out sites.xml',
     ],
-  })
+  )
     .option('--all', t`harvest all records, without a set`)
     .option('--format <prefix>', t`oai_dc, or the native format (default)`)
     .option(

@@ -28,10 +28,11 @@ import {
 } from './import-tables.ts';
 
 export function register(program: Command, run: Runner): void {
-  const command = defineCommand(program, {
-    name: 'import [file...]',
-    summary: t`Read tables of finds, check every row and queue the finds. Importing a table again applies only what changed in it.`,
-    examples: [
+  const command = defineCommand(
+    program,
+    'import [file...]',
+    t`Read tables of finds, check every row and queue the finds. Importing a table again applies only what changed in it.`,
+    [
       'pas import season.csv',
       'pas import season.xlsx --sheet 2024 --photos ./camera --dry-run',
       'pas import walk.gpx --set projekt=C-202400101 --set stav=1 --set pristupnost=archeolog',
@@ -41,7 +42,7 @@ export function register(program: Command, run: Runner): void {
       'pas import season.csv --on-conflict table',
       'pas import petrovice.csv --id-prefix PET-',
     ],
-  }).option('--dry-run', t`show what would happen and change nothing`);
+  ).option('--dry-run', t`show what would happen and change nothing`);
   addReadingOptions(command)
     .option(
       '--set <element=value>',

@@ -33,14 +33,15 @@ type InitOptions = GlobalOptions & {
 } & Readonly<Record<string, unknown>>;
 
 export function register(program: Command, run: Runner): void {
-  const command = defineCommand(program, {
-    name: 'init',
-    summary: t`Create a profile for one service and one account. From the address that you give, pas finds the service's other addresses; it asks for the rest.`,
-    examples: [
+  const command = defineCommand(
+    program,
+    'init',
+    t`Create a profile for one service and one account. From the address that you give, pas finds the service's other addresses; it asks for the rest.`,
+    [
       'pas init https://finds.example.org --username eva@example.org',
       'pas init --from https://museum.example.org/finds-profile.toml',
     ],
-  });
+  );
   command.argument(
     '[address]',
     t`an address of the service, or a profile (.toml) from your institution`,

@@ -22,11 +22,12 @@ type ListOptions = GlobalOptions & {
 };
 
 export function register(program: Command, run: Runner): void {
-  const command = defineCommand(program, {
-    name: 'list',
-    summary: t`List the finds of the outbox with their states.`,
-    examples: ['pas list', 'pas list --state draft refused --since 2024-06-01'],
-  });
+  const command = defineCommand(
+    program,
+    'list',
+    t`List the finds of the outbox with their states.`,
+    ['pas list', 'pas list --state draft refused --since 2024-06-01'],
+  );
   command
     .addOption(makeFilterOption('state', '<state...>').choices(ENTRY_STATES))
     .addOption(makeFilterOption('project', '<id>'))

@@ -27,24 +27,23 @@ type LoginOptions = GlobalOptions & {
 };
 
 export function register(program: Command, run: Runner): void {
-  defineCommand(program, {
-    name: 'login',
-    summary: t`Sign in and store the token. The password is read from PAS_PASSWORD, standard input or a prompt, never from a flag.`,
-    examples: ['pas login', 'pas login --profile training --password-stdin < password.txt'],
-  })
+  defineCommand(
+    program,
+    'login',
+    t`Sign in and store the token. The password is read from PAS_PASSWORD, standard input or a prompt, never from a flag.`,
+    ['pas login', 'pas login --profile training --password-stdin < password.txt'],
+  )
     .option('--username <name>', t`new user name of an account that was renamed`)
     .option('--password-stdin', t`read the password from standard input`)
     .action(run(login));
-  defineCommand(program, {
-    name: 'logout',
-    summary: t`Delete the stored token and password of a profile.`,
-    examples: ['pas logout', 'pas logout --profile training'],
-  }).action(run(logout));
-  defineCommand(program, {
-    name: 'whoami',
-    summary: t`Show the account and role that the service reports.`,
-    examples: ['pas whoami', 'pas whoami --json'],
-  }).action(run(whoami));
+  defineCommand(program, 'logout', t`Delete the stored token and password of a profile.`, [
+    'pas logout',
+    'pas logout --profile training',
+  ]).action(run(logout));
+  defineCommand(program, 'whoami', t`Show the account and role that the service reports.`, [
+    'pas whoami',
+    'pas whoami --json',
+  ]).action(run(whoami));
 }
 
 /**

@@ -18,11 +18,12 @@ import { defineCommand, type Runner } from '../command.ts';
 import type { Context } from '../context/context.ts';
 
 export function register(program: Command, run: Runner): void {
-  const command = defineCommand(program, {
-    name: 'mock-server',
-    summary: t`Run a mock of the whole finds service on this machine.`,
-    examples: ['pas mock-server --port 8080', 'pas mock-server --data mock.sqlite --json'],
-  });
+  const command = defineCommand(
+    program,
+    'mock-server',
+    t`Run a mock of the whole finds service on this machine.`,
+    ['pas mock-server --port 8080', 'pas mock-server --data mock.sqlite --json'],
+  );
   // The mock describes its own flags, in English.
   addMockServerOptions(command).action(run(serve));
 }

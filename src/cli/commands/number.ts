@@ -27,24 +27,20 @@ import { printIssues, toIssuesJson } from '../terminal.ts';
 
 export function register(program: Command, run: Runner): void {
   const parent = program.command('number').description(t`Queue museum registration numbers.`);
-  defineCommand(parent, {
-    name: 'set <find> <value>',
-    summary: t`Queue a registration number. It is sent once the find has its identifier.`,
-    examples: [
-      "pas number set K-017 'A 1250/2024'",
-      "pas number set C-202400101-N00001 'MB-77' --replace",
-    ],
-  })
+  defineCommand(
+    parent,
+    'set <find> <value>',
+    t`Queue a registration number. It is sent once the find has its identifier.`,
+    ["pas number set K-017 'A 1250/2024'", "pas number set C-202400101-N00001 'MB-77' --replace"],
+  )
     .option('--replace', t`replace the numbers of records`)
     .action(run(set));
-  const command = defineCommand(parent, {
-    name: 'import <table>',
-    summary: t`Queue the registration numbers of a table with the columns local_id or ident_cely, and evidencni_cislo. Importing it again changes nothing.`,
-    examples: [
-      'pas number import numbers.csv --dry-run',
-      'pas number import register.xlsx --sheet 2024',
-    ],
-  }).option('--dry-run', t`show what would happen and change nothing`);
+  const command = defineCommand(
+    parent,
+    'import <table>',
+    t`Queue the registration numbers of a table with the columns local_id or ident_cely, and evidencni_cislo. Importing it again changes nothing.`,
+    ['pas number import numbers.csv --dry-run', 'pas number import register.xlsx --sheet 2024'],
+  ).option('--dry-run', t`show what would happen and change nothing`);
   addSheetOption(command)
     .option('--map <file>', t`as in ${cmd`pas import`}`)
     .option('--replace', t`replace the numbers of records`)

@@ -44,15 +44,11 @@ type VerbDefinition = {
 type OaiOptions = GlobalOptions & OaiArguments & { readonly xml?: boolean };
 
 export function register(program: Command, run: Runner): void {
-  defineCommand(program, {
-    name: 'oai',
-    summary: t`Send a single OAI-PMH request to the harvesting interface.`,
-    examples: [
-      'pas oai identify',
-      'pas oai get --identifier HES-000253 --metadata-prefix oai_dc --json',
-      'pas oai identifiers --set samostatny_nalez --from 2025-06-18',
-    ],
-  })
+  defineCommand(program, 'oai', t`Send a single OAI-PMH request to the harvesting interface.`, [
+    'pas oai identify',
+    'pas oai get --identifier HES-000253 --metadata-prefix oai_dc --json',
+    'pas oai identifiers --set samostatny_nalez --from 2025-06-18',
+  ])
     .addArgument(
       new Argument(
         '<verb>',

@@ -338,22 +338,21 @@ function toStatusValue(fate: FileStatus, queuedFor: string | undefined): Record<
 
 export function register(program: Command, run: Runner): void {
   const parent = program.command('photo').description(t`Queue photographs of finds.`);
-  defineCommand(parent, {
-    name: 'add <find> <file...>',
-    summary: t`Queue photographs for a find. They are sent once the find has its identifier.`,
-    examples: [
+  defineCommand(
+    parent,
+    'add <find> <file...>',
+    t`Queue photographs for a find. They are sent once the find has its identifier.`,
+    [
       'pas photo add K-017 IMG_0412.jpg IMG_0413.jpg',
       'pas photo add C-202400101-N00001 detail.png',
     ],
-  }).action(run(add));
-  defineCommand(parent, {
-    name: 'match <folder>',
-    summary: t`Match photographs of a folder to finds by name, place and time, and queue them: certain matches at once, others after a question.`,
-    examples: [
-      'pas photo match /media/card/DCIM --dry-run',
-      'pas photo match ./photos --yes --within 10',
-    ],
-  })
+  ).action(run(add));
+  defineCommand(
+    parent,
+    'match <folder>',
+    t`Match photographs of a folder to finds by name, place and time, and queue them: certain matches at once, others after a question.`,
+    ['pas photo match /media/card/DCIM --dry-run', 'pas photo match ./photos --yes --within 10'],
+  )
     .option(
       '--within <metres>',
       t`maximum distance in metres of a photograph from a find's point (default: 25)`,

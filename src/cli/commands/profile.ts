@@ -25,36 +25,35 @@ import { requireConfirmation } from '../terminal.ts';
 
 export function register(program: Command, run: Runner): void {
   const parent = program.command('profile').description(t`Manage profiles.`);
-  defineCommand(parent, {
-    name: 'list',
-    summary: t`List the profiles.`,
-    examples: ['pas profile list', 'pas profile list --json'],
-  }).action(run(list));
-  defineCommand(parent, {
-    name: 'show [profile]',
-    summary: t`Show the settings of a profile, without passwords.`,
-    examples: ['pas profile show', 'pas profile show training --json'],
-  })
+  defineCommand(parent, 'list', t`List the profiles.`, [
+    'pas profile list',
+    'pas profile list --json',
+  ]).action(run(list));
+  defineCommand(parent, 'show [profile]', t`Show the settings of a profile, without passwords.`, [
+    'pas profile show',
+    'pas profile show training --json',
+  ])
     .hook('preAction', useNamedProfile)
     .action(run(show));
-  defineCommand(parent, {
-    name: 'use <profile>',
-    summary: t`Make a profile the default.`,
-    examples: ['pas profile use training', 'pas profile use museum'],
-  }).action(run(use));
-  defineCommand(parent, {
-    name: 'set <key=value...>',
-    summary: t`Change settings of a profile, such as the address of a service that has moved: its outbox moves along.`,
-    examples: [
+  defineCommand(parent, 'use <profile>', t`Make a profile the default.`, [
+    'pas profile use training',
+    'pas profile use museum',
+  ]).action(run(use));
+  defineCommand(
+    parent,
+    'set <key=value...>',
+    t`Change settings of a profile, such as the address of a service that has moved: its outbox moves along.`,
+    [
       'pas profile set base_url=https://finds.example.org',
       'pas profile set min_interval_ms=200 --profile training',
     ],
-  }).action(run(set));
-  defineCommand(parent, {
-    name: 'remove <profile>',
-    summary: t`Remove a profile and its secrets. Its entries in the outbox stay.`,
-    examples: ['pas profile remove old', 'pas profile remove old --json'],
-  })
+  ).action(run(set));
+  defineCommand(
+    parent,
+    'remove <profile>',
+    t`Remove a profile and its secrets. Its entries in the outbox stay.`,
+    ['pas profile remove old', 'pas profile remove old --json'],
+  )
     .hook('preAction', useNamedProfile)
     .action(run(remove));
 }

@@ -19,11 +19,12 @@ import { saveMalformedAnswerAndRethrow } from '../run-harvest.ts';
 type PullOptions = GlobalOptions & { readonly full?: boolean };
 
 export function register(program: Command, run: Runner): void {
-  defineCommand(program, {
-    name: 'pull [find...]',
-    summary: t`Update the state, number, photographs, area and district of your sent finds from the service.`,
-    examples: ['pas pull', 'pas pull KH24-001', 'pas pull --full --json'],
-  })
+  defineCommand(
+    program,
+    'pull [find...]',
+    t`Update the state, number, photographs, area and district of your sent finds from the service.`,
+    ['pas pull', 'pas pull KH24-001', 'pas pull --full --json'],
+  )
     .option('--full', t`read everything again, not only what changed`)
     .action(run(pullCommand));
 }

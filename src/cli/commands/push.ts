@@ -48,11 +48,12 @@ type PushOptions = GlobalOptions & {
 };
 
 export function register(program: Command, run: Runner): void {
-  defineCommand(program, {
-    name: 'push [find...]',
-    summary: t`Send the queued entries, each once, within the rate limit of the service.`,
-    examples: ['pas push', 'pas push K-017 K-018 --only import,photo --dry-run'],
-  })
+  defineCommand(
+    program,
+    'push [find...]',
+    t`Send the queued entries, each once, within the rate limit of the service.`,
+    ['pas push', 'pas push K-017 K-018 --only import,photo --dry-run'],
+  )
     .option('--dry-run', t`show what would happen and change nothing`)
     .option('--only <kinds>', t`only these kinds: import, number, photo`, parseKinds)
     .option('--limit <n>', t`send at most this many requests`, parseWholeNumber)

@@ -12,11 +12,12 @@ import { openSync } from '../context/open-service.ts';
 import { getSettlingCommand } from '../result-texts.ts';
 
 export function register(program: Command, run: Runner): void {
-  defineCommand(program, {
-    name: 'reconcile [find...]',
-    summary: t`Look up uncertain entries in the service: accept those found, queue again those proven absent, leave the rest to you.`,
-    examples: ['pas reconcile', 'pas reconcile K-017 --json'],
-  }).action(run(reconcileCommand));
+  defineCommand(
+    program,
+    'reconcile [find...]',
+    t`Look up uncertain entries in the service: accept those found, queue again those proven absent, leave the rest to you.`,
+    ['pas reconcile', 'pas reconcile K-017 --json'],
+  ).action(run(reconcileCommand));
 }
 
 async function reconcileCommand(context: Context, names: readonly string[]): Promise<ExitReason> {

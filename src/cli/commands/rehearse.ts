@@ -33,14 +33,15 @@ type RehearseOptions = GlobalOptions & {
 };
 
 export function register(program: Command, run: Runner): void {
-  defineCommand(program, {
-    name: 'rehearse [find...]',
-    summary: t`Send copies of what is queued to a training instance, and report what it would refuse.`,
-    examples: [
+  defineCommand(
+    program,
+    'rehearse [find...]',
+    t`Send copies of what is queued to a training instance, and report what it would refuse.`,
+    [
       'pas rehearse',
       'pas rehearse K-017 --to training --project-map C-202400101=C-202300001 --yes',
     ],
-  })
+  )
     .option('--to <profile>', t`profile of the training instance; not needed if there is only one`)
     .option(
       '--project-map <from=to>',

@@ -14,11 +14,12 @@ import { formatNumberCount, formatPhotographCount } from '../result-texts.ts';
 import { requireConfirmation, type Terminal } from '../terminal.ts';
 
 export function register(program: Command, run: Runner): void {
-  defineCommand(program, {
-    name: 'remove <find...>',
-    summary: t`Remove finds that were never sent or that the service refused, with their numbers and photographs.`,
-    examples: ['pas remove K-017', 'pas remove K-017 K-018 --yes'],
-  }).action(run(remove));
+  defineCommand(
+    program,
+    'remove <find...>',
+    t`Remove finds that were never sent or that the service refused, with their numbers and photographs.`,
+    ['pas remove K-017', 'pas remove K-017 K-018 --yes'],
+  ).action(run(remove));
 }
 
 async function remove(context: Context, names: readonly string[]): Promise<ExitReason> {

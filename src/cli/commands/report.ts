@@ -15,11 +15,12 @@ import { mayReplace } from '../terminal.ts';
 type ReportOptions = GlobalOptions & { readonly withoutPlaces?: boolean };
 
 export function register(program: Command, run: Runner): void {
-  defineCommand(program, {
-    name: 'report <file> [find...]',
-    summary: t`Create a single page to read or print: maps, photographs, states and what to do next. FILE may be - for stdout.`,
-    examples: ['pas report season.html', 'pas report share.html --without-places --lang cs'],
-  })
+  defineCommand(
+    program,
+    'report <file> [find...]',
+    t`Create a single page to read or print: maps, photographs, states and what to do next. FILE may be - for stdout.`,
+    ['pas report season.html', 'pas report share.html --without-places --lang cs'],
+  )
     .option(
       '--without-places',
       t`leave out exact findspots: coordinates, maps, areas, descriptions, notes, finders`,

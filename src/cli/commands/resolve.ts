@@ -41,17 +41,18 @@ type ResolveOptions = GlobalOptions & {
 };
 
 export function register(program: Command, run: Runner): void {
-  defineCommand(program, {
-    name: 'resolve [find...]',
-    summary: t`Answer the questions about finds, resolve uncertain entries after checking the service, and resend or drop refused ones.`,
-    examples: [
+  defineCommand(
+    program,
+    'resolve [find...]',
+    t`Answer the questions about finds, resolve uncertain entries after checking the service, and resend or drop refused ones.`,
+    [
       'pas resolve K-017',
       'pas resolve K-017 --created C-202400101-N00042',
       'pas resolve K-017 K-018 --resend',
       'pas resolve K-017 --answer same',
       'pas resolve --all same',
     ],
-  })
+  )
     .addOption(
       new Option(
         '--answer <answer>',

@@ -17,11 +17,12 @@ import { getOwnSchemaFolder } from '../context/validation.ts';
 type SchemaOptions = GlobalOptions & { readonly update?: boolean; readonly bundled?: boolean };
 
 export function register(program: Command, run: Runner): void {
-  defineCommand(program, {
-    name: 'schema',
-    summary: t`Show which schema validates documents, download that of the service, or go back to the bundled one.`,
-    examples: ['pas schema', 'pas schema --update'],
-  })
+  defineCommand(
+    program,
+    'schema',
+    t`Show which schema validates documents, download that of the service, or go back to the bundled one.`,
+    ['pas schema', 'pas schema --update'],
+  )
     .addOption(
       new Option('--update', t`use the schema of the service, also offline`).conflicts('bundled'),
     )

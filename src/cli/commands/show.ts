@@ -30,15 +30,12 @@ import { printIssues, toIssuesJson } from '../terminal.ts';
 type ShowOptions = GlobalOptions & { readonly xml?: boolean };
 
 export function register(program: Command, run: Runner): void {
-  defineCommand(program, {
-    name: 'show <find>',
-    summary: t`Show a find: its elements, its entries, and every attempt with its answer.`,
-    examples: [
-      'pas show K-017',
-      'pas show K-017 --xml > K-017.xml',
-      'pas show C-202400101-N00001 --json',
-    ],
-  })
+  defineCommand(
+    program,
+    'show <find>',
+    t`Show a find: its elements, its entries, and every attempt with its answer.`,
+    ['pas show K-017', 'pas show K-017 --xml > K-017.xml', 'pas show C-202400101-N00001 --json'],
+  )
     .addOption(
       new Option(
         '--xml',

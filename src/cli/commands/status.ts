@@ -35,11 +35,12 @@ const MAX_SHOWN = 10;
 type OutboxState = ReturnType<typeof getOutboxStatus>;
 
 export function register(program: Command, run: Runner): void {
-  defineCommand(program, {
-    name: 'status',
-    summary: t`Show the queue, what each entry waits for, and what needs your attention.`,
-    examples: ['pas status', 'pas status --json'],
-  }).action(run(showStatus));
+  defineCommand(
+    program,
+    'status',
+    t`Show the queue, what each entry waits for, and what needs your attention.`,
+    ['pas status', 'pas status --json'],
+  ).action(run(showStatus));
 }
 
 async function showStatus(context: Context, options: GlobalOptions): Promise<ExitReason> {

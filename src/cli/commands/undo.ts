@@ -8,11 +8,12 @@ import type { Context, GlobalOptions } from '../context/context.ts';
 import { formatFindCount } from '../result-texts.ts';
 
 export function register(program: Command, run: Runner): void {
-  defineCommand(program, {
-    name: 'undo [command]',
-    summary: t`Undo the last command that changed finds, numbers, photographs or answers, except for what was sent.`,
-    examples: ['pas undo', 'pas undo --list'],
-  })
+  defineCommand(
+    program,
+    'undo [command]',
+    t`Undo the last command that changed finds, numbers, photographs or answers, except for what was sent.`,
+    ['pas undo', 'pas undo --list'],
+  )
     .option('--list', t`list the commands, and with --json each find before and after`)
     .action(
       run((context, id: string | undefined, options: UndoOptions) =>

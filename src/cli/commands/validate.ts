@@ -14,11 +14,12 @@ import { printIssues, toIssuesJson } from '../terminal.ts';
 import { listNewPeopleOfProfile, printNewPeople, toNewPeopleJson } from './push-progress.ts';
 
 export function register(program: Command, run: Runner): void {
-  defineCommand(program, {
-    name: 'validate [find-or-file...]',
-    summary: t`Check finds of the outbox, or XML documents, for anything that the service would refuse.`,
-    examples: ['pas validate', 'pas validate K-017 document.xml --json'],
-  }).action(run(validate));
+  defineCommand(
+    program,
+    'validate [find-or-file...]',
+    t`Check finds of the outbox, or XML documents, for anything that the service would refuse.`,
+    ['pas validate', 'pas validate K-017 document.xml --json'],
+  ).action(run(validate));
 }
 
 /**

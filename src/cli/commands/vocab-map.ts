@@ -32,36 +32,33 @@ export function registerMap(vocab: Command, run: Runner): void {
     );
   registerSuggest(parent, run);
   addSheetOption(
-    defineCommand(parent, {
-      name: 'import <file>',
-      summary: t`Import reviewed proposals or your own table into the mapping. Only confirmed rows are used.`,
-      examples: [
+    defineCommand(
+      parent,
+      'import <file>',
+      t`Import reviewed proposals or your own table into the mapping. Only confirmed rows are used.`,
+      [
         'pas vocab map import proposals.csv',
         'pas vocab map import our-terms.xlsx --sheet confirmed --json',
       ],
-    }),
+    ),
   ).action(run(importMapping));
-  defineCommand(parent, {
-    name: 'set <set> <term> <entry>',
-    summary: t`Map one of your own terms to an entry, specified by its identifier or label. This confirms the mapping.`,
-    examples: [
+  defineCommand(
+    parent,
+    'set <set> <term> <entry>',
+    t`Map one of your own terms to an entry, specified by its identifier or label. This confirms the mapping.`,
+    [
       'pas vocab map set obdobi laten HES-000286',
       'pas vocab map set heslo:predmet_druh "zl. nádoby" "zlomek nádoby"',
     ],
-  }).action(run(setMapping));
-  defineCommand(parent, {
-    name: 'remove <set> <term>',
-    summary: t`Remove one of your own terms from the mapping.`,
-    examples: [
-      'pas vocab map remove obdobi laten',
-      'pas vocab map remove heslo:predmet_druh "zl. nádoby" --json',
-    ],
-  }).action(run(remove));
-  defineCommand(parent, {
-    name: 'list',
-    summary: t`List your own terms and what they are mapped to.`,
-    examples: ['pas vocab map list', 'pas vocab map list --json'],
-  }).action(run(printMapping));
+  ).action(run(setMapping));
+  defineCommand(parent, 'remove <set> <term>', t`Remove one of your own terms from the mapping.`, [
+    'pas vocab map remove obdobi laten',
+    'pas vocab map remove heslo:predmet_druh "zl. nádoby" --json',
+  ]).action(run(remove));
+  defineCommand(parent, 'list', t`List your own terms and what they are mapped to.`, [
+    'pas vocab map list',
+    'pas vocab map list --json',
+  ]).action(run(printMapping));
 }
 
 async function printMapping(context: Context): Promise<ExitReason> {
@@ -155,14 +152,15 @@ const COLUMNS = ['set', 'term', 'id', 'label', 'score', 'others', 'confirmed', '
 
 function registerSuggest(parent: Command, run: Runner): void {
   addSheetOption(
-    defineCommand(parent, {
-      name: 'suggest <terms>',
-      summary: t`Propose an entry for each term of a list (a column "term", and optionally "set" or "element"), with a score. Nothing is used until a person confirms it.`,
-      examples: [
+    defineCommand(
+      parent,
+      'suggest <terms>',
+      t`Propose an entry for each term of a list (a column "term", and optionally "set" or "element"), with a score. Nothing is used until a person confirms it.`,
+      [
         'pas vocab map suggest terms.csv --out proposals.csv',
         'pas vocab map suggest our-terms.xlsx --sheet 2 --json',
       ],
-    }),
+    ),
   )
     .option('--out <file>', t`file to write, or - for standard output`, '-')
     .action(run(suggest));

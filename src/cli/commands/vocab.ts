@@ -45,32 +45,34 @@ export function register(program: Command, run: Runner): void {
 
 function registerVocab(program: Command, run: Runner): void {
   const parent = program.command('vocab').description(t`Use the harvested vocabularies offline.`);
-  defineCommand(parent, {
-    name: 'search <term>',
-    summary: t`Find entries by Czech or English name, also without accents, by the beginning of a word, or with typing errors.`,
-    examples: ['pas vocab search spona', 'pas vocab search brooch --set heslo:predmet_druh --json'],
-  })
+  defineCommand(
+    parent,
+    'search <term>',
+    t`Find entries by Czech or English name, also without accents, by the beginning of a word, or with typing errors.`,
+    ['pas vocab search spona', 'pas vocab search brooch --set heslo:predmet_druh --json'],
+  )
     .option('--set <set>', t`only of this set or family of sets`)
     .option('--limit <n>', t`maximum number`, parsePositiveNumber, 20)
     .action(run(search));
-  defineCommand(parent, {
-    name: 'show <id>',
-    summary: t`Show one entry with its place in the hierarchy.`,
-    examples: ['pas vocab show HES-000253', 'pas vocab show ruian-676730 --json'],
-  }).action(run(show));
-  defineCommand(parent, {
-    name: 'list [set]',
-    summary: t`List the entries of a set in its own order; without a set, the sets that were harvested, and when.`,
-    examples: ['pas vocab list', 'pas vocab list heslo:obdobi'],
-  }).action(run(list));
-  defineCommand(parent, {
-    name: 'export [set...]',
-    summary: t`Write harvested entries as a table, or with --json as JSON; all vocabularies if no set is specified.`,
-    examples: [
+  defineCommand(parent, 'show <id>', t`Show one entry with its place in the hierarchy.`, [
+    'pas vocab show HES-000253',
+    'pas vocab show ruian-676730 --json',
+  ]).action(run(show));
+  defineCommand(
+    parent,
+    'list [set]',
+    t`List the entries of a set in its own order; without a set, the sets that were harvested, and when.`,
+    ['pas vocab list', 'pas vocab list heslo:obdobi'],
+  ).action(run(list));
+  defineCommand(
+    parent,
+    'export [set...]',
+    t`Write harvested entries as a table, or with --json as JSON; all vocabularies if no set is specified.`,
+    [
       'pas vocab export heslo:obdobi --out periods.csv',
       'pas vocab export --json --out vocabularies.json',
     ],
-  })
+  )
     .option('--out <file>', t`file to write, or - for standard output`, '-')
     .action(run(writeTerms));
   registerMap(parent, run);
@@ -208,11 +210,12 @@ function toNeighbourJson({ ident, label, kind }: Neighbour) {
 const MAX_NAMED = 20;
 
 function registerHarvest(program: Command, run: Runner): void {
-  defineCommand(program, {
-    name: 'harvest-vocab [set...]',
-    summary: t`Harvest the vocabularies and projects: everything the first time, then only changes. Resumes after an interruption.`,
-    examples: ['pas harvest-vocab', 'pas harvest-vocab heslo organizace --full --json'],
-  })
+  defineCommand(
+    program,
+    'harvest-vocab [set...]',
+    t`Harvest the vocabularies and projects: everything the first time, then only changes. Resumes after an interruption.`,
+    ['pas harvest-vocab', 'pas harvest-vocab heslo organizace --full --json'],
+  )
     .option('--full', t`read everything again, not only what changed`)
     .option('--accept-losses', t`accept at once that records no longer listed are gone`)
     .option('--skip-broken', t`skip records that cannot be read, and list them`)
