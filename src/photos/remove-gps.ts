@@ -44,8 +44,7 @@ type StrippedPhotograph = {
 };
 
 /**
- * Removes GPS data from EXIF and XMP. A compressed text with GPS data, and a property as text, is
- * dropped as a whole chunk, so the result may be shorter.
+ * Removes GPS data from EXIF, and drops each text that has some, so the result may be shorter.
  * @param bytes may be changed
  */
 function removePngGps(bytes: Buffer): StrippedPhotograph {
@@ -53,41 +52,32 @@ function removePngGps(bytes: Buffer): StrippedPhotograph {
   const parts: Buffer[] = [bytes.subarray(0, SIGNATURE_BYTES)];
   let rest = SIGNATURE_BYTES;
   for (const { type, start, end } of listChunks(bytes)) {
-    if (end > bytes.length && type === 'eXIf')
-      finding = getMostTellingFinding(finding, removeTiffGps(bytes.subarray(start + HEAD_BYTES)));
-    if (end > bytes.length || type === 'IEND') break;
+    const isWhole = end <= bytes.length;
+    if (type === 'IEND' || !(isWhole || type === 'eXIf')) break;
+    const data = bytes.subarray(start + HEAD_BYTES, isWhole ? end - 4 : end);
+    const ofChunk = type === 'eXIf' ? removeTiffGps(data) : findGpsInText(type, data);
+    finding = getMostTellingFinding(finding, ofChunk);
+    if (!isWhole) break;
     rest = end;
-    const scrubbed = scrubChunk(type, bytes.subarray(start + HEAD_BYTES, end - 4));
-    finding = getMostTellingFinding(finding, scrubbed.finding);
-    if (scrubbed.isWhole === true && scrubbed.finding !== 'none') continue;
-    if (scrubbed.finding !== 'none')
-      bytes.writeUInt32BE(crc32(bytes.subarray(start + 4, end - 4)), end - 4);
+    if (ofChunk !== 'none' && type !== 'eXIf') continue;
+    if (ofChunk !== 'none') bytes.writeUInt32BE(crc32(bytes.subarray(start + 4, end - 4)), end - 4);
     parts.push(bytes.subarray(start, end));
   }
   return { finding, parts: [...parts, bytes.subarray(rest)] };
 }
 
-/** GPS data in a chunk; all of it must go unless they were removed in place. */
-type ScrubResult = { readonly finding: GpsFinding; readonly isWhole?: boolean };
-
-const NOTHING: ScrubResult = { finding: 'none' };
-
-/** @param data may be changed */
-function scrubChunk(type: string, data: Buffer): ScrubResult {
-  if (type === 'eXIf') return { finding: removeTiffGps(data) };
+/** Searches a chunk for a text with GPS data; other chunks have none. */
+function findGpsInText(type: string, data: Buffer): GpsFinding {
   const keywordEnd = data.indexOf(0);
   const textAt = findText(type, data, keywordEnd);
-  if (keywordEnd === -1 || textAt === undefined) return NOTHING;
+  if (keywordEnd === -1 || textAt === undefined) return 'none';
   const keyword = data.toString('latin1', 0, keywordEnd);
   // ImageMagick writes each EXIF property as a text chunk, and whole blocks in hexadecimal.
-  if (/gps|l(?:at|ong)itude/i.test(keyword))
-    return { finding: 'place-outside-exif', isWhole: true };
+  if (/gps|l(?:at|ong)itude/i.test(keyword)) return 'place-outside-exif';
   const isPacked = type === 'zTXt' || (type === 'iTXt' && data[keywordEnd + 1] === 1);
-  const text = isPacked ? inflate(data.subarray(textAt)) : data.subarray(textAt);
-  const isProfile = /^raw profile type (?:exif|app1|xmp)$/i.test(keyword);
-  if (isProfile) return { finding: findGpsInProfile(text), isWhole: true };
-  const finding = keyword === 'XML:com.adobe.xmp' ? removeXmpGps(text) : 'none';
-  return { finding, isWhole: isPacked };
+  const text = isPacked ? inflate(data.subarray(textAt)) : Buffer.from(data.subarray(textAt));
+  if (/^raw profile type (?:exif|app1|xmp)$/i.test(keyword)) return findGpsInProfile(text);
+  return keyword === 'XML:com.adobe.xmp' ? removeXmpGps(text) : 'none';
 }
 
 /** Returns where the text begins: in `iTXt` behind two flags, a language and a translated keyword. */

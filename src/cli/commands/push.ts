@@ -275,15 +275,18 @@ function warnOfWaiting({ terminal }: Context, remaining: Remaining): void {
     terminal.warn(t`Numbers or photographs wait for their finds, which were not sent.`);
 }
 
+/** `atRest`: a watched outbox that has nothing to send now. */
+type EndedPush = PushResult & { readonly atRest?: boolean };
+
 function summarise(
   context: Context,
   outbox: Outbox,
-  { drafts, left }: Expected,
-  result: PushResult & { readonly atRest?: boolean },
+  expected: Expected,
+  result: EndedPush,
 ): ExitReason {
   const { terminal } = context;
   const remaining = countRemainingAfterPush(outbox, result);
-  const { totals, held, stillNonConforming } = remaining;
+  const { totals, held } = remaining;
   const { uncertain, queued } = totals;
   const { accepted, refused, throttled, locked, stopCause } = result;
   const requests = formatRequestCount(result.requests);
@@ -320,17 +323,27 @@ function summarise(
     })),
     elapsed_ms: Math.round(result.elapsedMs),
   });
-  if (uncertain + held > 0) return 'uncertain';
-  const hasSentAll = result.atRest === true && queued === 0;
-  if (hasSentAll && stopCause?.kind === 'interrupted')
-    return totals.refused > 0 ? 'dataRefused' : 'done';
+  return chooseExitReason(context, result, remaining, expected);
+}
+
+/** Where several hold, the gravest counts; what was left for no other reason is told here. */
+function chooseExitReason(
+  context: Context,
+  { stopCause, atRest, leftOut }: EndedPush,
+  remaining: Remaining,
+  { drafts, left }: Expected,
+): ExitReason {
+  const { uncertain, refused, queued } = remaining.totals;
+  if (uncertain + remaining.held > 0) return 'uncertain';
+  const hasSentAll = atRest === true && queued === 0;
+  if (hasSentAll && stopCause?.kind === 'interrupted') return refused > 0 ? 'dataRefused' : 'done';
   if (stopCause !== undefined) return STOP_REASONS[stopCause.kind];
-  if (totals.refused > 0 || result.leftOut.length > 0 || drafts.length > 0) return 'dataRefused';
+  if (refused > 0 || leftOut.length > 0 || drafts.length > 0) return 'dataRefused';
   if (left() > 0) {
     warnOfWaiting(context, remaining);
     return 'dataRefused';
   }
-  return warnNonConforming(context, stillNonConforming) ? 'outsideContract' : 'done';
+  return warnNonConforming(context, remaining.stillNonConforming) ? 'outsideContract' : 'done';
 }
 
 function formatHeldCount(count: number): string {
