@@ -119,3 +119,8 @@ export async function rejectOnAbort<T>(
     signal.removeEventListener('abort', onAbort);
   }
 }
+
+/** Formats a moment for programs, in ISO 8601; null where it is unknown. */
+export function formatIso(ms: number | null | undefined): string | null {
+  return ms === null || ms === undefined ? null : new Date(ms).toISOString();
+}

@@ -25,7 +25,7 @@ type TextQuestion = {
   /**
    * Returns the fault of an answer with its remedy; the question is repeated until there is none.
    */
-  findProblem(text: string): Promise<string | undefined>;
+  findProblem?(text: string): Promise<string | undefined>;
 };
 
 type SearchQuestion<T> = {
@@ -40,7 +40,6 @@ type SearchQuestion<T> = {
  * rejects with InterruptedError on Ctrl-C and when the terminal is closed.
  */
 export type Prompt = {
-  ask(question: string, fallback?: string): Promise<string>;
   askSecret(question: string): Promise<string>;
   confirm(question: string, fallback?: boolean): Promise<boolean>;
   askText(question: TextQuestion): Promise<string>;
@@ -74,11 +73,7 @@ export async function makePrompt(
         : thrown;
     }
   };
-  const askInput = async (
-    message: string,
-    fallback: string | undefined,
-    findProblem?: TextQuestion['findProblem'],
-  ): Promise<string> => {
+  const askText: Prompt['askText'] = async ({ message, fallback, findProblem }) => {
     const shown = fallback === undefined ? undefined : toPrintable(fallback);
     const getMeant = (text: string): string => (text === shown ? (fallback ?? text) : text);
     const validate = async (text: string): Promise<string | true> => {
@@ -90,7 +85,7 @@ export async function makePrompt(
     );
   };
   return {
-    ask: askInput,
+    askText,
     askSecret: async (message) =>
       String(await askOne({ type: 'password', name: 'answer', message })),
     confirm: async (message, fallback = false) =>
@@ -101,7 +96,6 @@ export async function makePrompt(
         default: fallback,
         theme: makeYesAndNo(),
       })) === true,
-    askText: ({ message, fallback, findProblem }) => askInput(message, fallback, findProblem),
     async search<T>({ message, listOffers }: SearchQuestion<T>): Promise<T> {
       // The value is passed as an index, since the library compares and prints values.
       const values: T[] = [];

@@ -43,7 +43,6 @@ export type Terminal = {
   readonly json: boolean;
   readonly color: Readonly<Record<Style, Paint>>;
   readonly interactive: boolean;
-  readonly columns: number;
   /** Returns an element's name for people beside its own. */
   getElementName(element: string): string;
   /** Prints a line of the result for people; nothing under `--json`. */
@@ -106,7 +105,6 @@ export function makeTerminal(streams: Streams, options: TerminalOptions): Termin
     get interactive() {
       return streams.stdin.isTTY === true && streams.stderr.isTTY === true;
     },
-    columns: getWidth(streams.stdout) ?? 100,
     printLine,
     printTable: async (header, rows) => {
       const cells = rows.map((row) => row.map((cell) => toPrintable(cell).replaceAll('\n', ' ')));

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { normalizeId } from '../base/characters.ts';
+import { formatIso } from '../base/clock.ts';
 import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { packageRoot } from '../base/own-files.ts';
@@ -273,8 +274,8 @@ function toPagingJson({
     resumption_token: next ?? null,
     complete_list_size: completeListSize ?? null,
     cursor: cursor ?? null,
-    token_expires: tokenExpiresMs === undefined ? null : new Date(tokenExpiresMs).toISOString(),
-    response_date: new Date(responseDateMs).toISOString(),
+    token_expires: formatIso(tokenExpiresMs),
+    response_date: formatIso(responseDateMs),
   };
 }
 

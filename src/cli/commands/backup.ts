@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import { formatIso } from '../../base/clock.ts';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { formatMoment, msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
@@ -129,7 +130,7 @@ async function restore(context: Context, file: string, options: RestoreFlags): P
   }).finally(progress.end);
   print(context, restored);
   terminal.printValue({
-    made_at: new Date(restored.madeMs).toISOString(),
+    made_at: formatIso(restored.madeMs),
     outbox: restored.id,
     finds: restored.finds,
     uncertain: restored.uncertain,

@@ -57,7 +57,7 @@ export async function login(context: Context, options: LoginOptions): Promise<Ex
     options.username ??
     profile.username ??
     (await askOrRefuse(context, t`No user name is given.`, (prompt) =>
-      prompt.ask(t`User name (e-mail):`),
+      prompt.askText({ message: t`User name (e-mail):` }),
     ));
   const profileAccount = makeProfileUser(context);
   const user = { ...profileAccount, username: options.username ?? profileAccount.username };

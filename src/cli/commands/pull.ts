@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { formatIso } from '../../base/clock.ts';
 import type { ExitReason } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { type PulledFind, pullFinds } from '../../harvest/pull-finds.ts';
@@ -63,7 +64,7 @@ async function pullCommand(
     .finally(progress.end);
   await print(context, finds);
   terminal.printValue({
-    from: fromMs === undefined ? null : new Date(fromMs).toISOString(),
+    from: formatIso(fromMs),
     finds: finds.map((each) => ({
       find: each.sent.find,
       ident_cely: each.sent.identCely,

@@ -1,3 +1,4 @@
+import { formatIso } from '../../base/clock.ts';
 import type { PasError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd, composeCommand, getTemplate, type Message, msg } from '../../base/message.ts';
@@ -166,7 +167,7 @@ export function makeWaitListener({
     terminal.printValue({
       ...what,
       reason,
-      until: untilMs === null ? null : new Date(untilMs).toISOString(),
+      until: formatIso(untilMs),
     });
     const isResting = event.for === 'entries';
     const text = isResting

@@ -135,8 +135,8 @@ async function composeProjectMap(
   if (context.terminal.interactive)
     for (const project of projects.filter((each) => !map.has(each))) {
       const prompt = await context.prompt();
-      const question = t`Which training project should stand in for ${project}? (Enter: skip its finds)`;
-      const to = parseProjectCode(await prompt.ask(question));
+      const message = t`Which training project should stand in for ${project}? (Enter: skip its finds)`;
+      const to = parseProjectCode(await prompt.askText({ message }));
       if (to !== '') map.set(project, to);
     }
   if (map.size > Object.keys(storedMap).length || flags.length > 0)

@@ -8,6 +8,7 @@ import type { Mapping } from '../../tables/own-terms/mapping.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { findOwnHarvestBase } from '../context/chosen-profile.ts';
 import { type Context, type GlobalOptions, installSignalHandlers } from '../context/context.ts';
+import { openProfileVocabulary } from '../context/open-service.ts';
 import { readMappingFile } from '../context/user-files.ts';
 import { formatFindCount, formatPhotographCount } from '../result-texts.ts';
 import { mayReplace } from '../terminal.ts';
@@ -97,7 +98,7 @@ async function makeReportRequest(
   const recordBase = findOwnHarvestBase(context);
   return {
     outbox,
-    vocabulary: (await context.openVocabularyToRead()).openSource(profile.oaiBase ?? ''),
+    vocabulary: await openProfileVocabulary(context),
     recordBase,
     ownTerms: getConfirmedTerms(await readMappingFile(context)),
     finds: names.length === 0 ? undefined : resolveFindNames(outbox, [...new Set(names)]),

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { formatIso } from '../../base/clock.ts';
 import type { ExitReason } from '../../base/errors.ts';
 import { formatMoment, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
@@ -87,8 +88,8 @@ function print(
     url,
     file: keptFile?.path ?? null,
     sha512: sha512Hex,
-    fetched_at: keptFile === undefined ? null : formatIso(keptFile.fetchedAtMs),
-    checked_at: keptFile === undefined ? null : formatIso(keptFile.checkedAtMs),
+    fetched_at: formatIso(keptFile?.fetchedAtMs),
+    checked_at: formatIso(keptFile?.checkedAtMs),
     same_as_bundled: sameAsBundled,
   });
 }
@@ -105,8 +106,4 @@ function describeSchema({ url, keptFile, sha512Hex, sameAsBundled }: SchemaInUse
     keptFile.path,
     digest,
   ];
-}
-
-function formatIso(ms: number): string {
-  return new Date(ms).toISOString();
 }

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import { measureDisplayWidth, padText } from '../../base/characters.ts';
+import { formatIso } from '../../base/clock.ts';
 import { hashSha512 } from '../../base/disk/files.ts';
 import type { ExitReason } from '../../base/errors.ts';
 import { hasErrors } from '../../base/issue.ts';
@@ -230,12 +231,12 @@ function toStoryJson({ entry, attempts, evidence }: EntryHistory): Record<string
     ...toContentJson(entry),
     issues: toIssuesJson(entry.issues),
     evidence: evidence.map(({ at, ...rest }) => ({
-      found_at: new Date(at).toISOString(),
+      found_at: formatIso(at),
       ...rest,
     })),
     attempts: attempts.map(({ startedAt, endedAt, method, path, status, outcome, reason }) => ({
-      started_at: new Date(startedAt).toISOString(),
-      ended_at: endedAt === null ? null : new Date(endedAt).toISOString(),
+      started_at: formatIso(startedAt),
+      ended_at: formatIso(endedAt),
       method,
       path,
       status,

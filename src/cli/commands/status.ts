@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
+import { formatIso } from '../../base/clock.ts';
 import { groupBy } from '../../base/collections.ts';
 import type { ExitReason } from '../../base/errors.ts';
 import { formatMoment, msgid, ngettext, t } from '../../base/language.ts';
@@ -19,6 +20,7 @@ import { explainUncertain, findReassignment } from '../../push/push-session.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { findOwnHarvestBase, getSourceOfSecrets } from '../context/chosen-profile.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
+import { openProfileVocabulary } from '../context/open-service.ts';
 import { readSharedPause } from '../context/pacing.ts';
 import {
   formatFindCount,
@@ -83,7 +85,7 @@ async function showStatus(context: Context, options: GlobalOptions): Promise<Exi
       reasons: delayed.map(({ notBeforeAt, ...delay }) => ({
         ...delay,
         reason: String(delay.reason),
-        not_before: new Date(notBeforeAt).toISOString(),
+        not_before: formatIso(notBeforeAt),
       })),
     },
     ...pause.value,
@@ -122,7 +124,7 @@ async function makeNextSteps(
 ): Promise<{ first: readonly Section[]; last: readonly Section[] }> {
   const { oaiBase } = context.getProfile();
   const vocabulary = existsSync(context.places.vocabularyFile)
-    ? (await context.openVocabularyToRead()).openSource(oaiBase ?? '')
+    ? await openProfileVocabulary(context)
     : undefined;
   const first: Section[] = [];
   if (getSourceOfSecrets(context) === 'nowhere')

@@ -18,7 +18,11 @@ import {
 import type { MappingRow } from '../../tables/own-terms/mapping.ts';
 import { addSheetOption, defineCommand, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
-import { openHarvestedVocabulary, openLookups } from '../context/open-service.ts';
+import {
+  openHarvestedVocabulary,
+  openLookups,
+  openProfileVocabulary,
+} from '../context/open-service.ts';
 import { changeMappingFile, readMappingFile, readTableOrInput } from '../context/user-files.ts';
 import { mayReplace, printIssues, toIssuesJson } from '../terminal.ts';
 
@@ -114,12 +118,7 @@ async function importMapping(
 
 async function openMappable(context: Context) {
   const { lookupTerm } = await openLookups(context);
-  return {
-    lookupTerm,
-    vocabulary: (await context.openVocabularyToRead()).openSource(
-      context.getProfile().oaiBase ?? '',
-    ),
-  };
+  return { lookupTerm, vocabulary: await openProfileVocabulary(context) };
 }
 
 async function setMapping(

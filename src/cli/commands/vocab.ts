@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { formatIso } from '../../base/clock.ts';
 import type { ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
@@ -148,7 +149,7 @@ async function showSets(context: Context): Promise<ExitReason> {
   const rows = counts.map(({ setSpec, terms, gone }) => [setSpec, String(terms), String(gone)]);
   await terminal.printTable([t`SET`, t`ENTRIES`, t`GONE`], rows);
   for (const harvest of harvests) {
-    const completed = toIsoOrNull(harvest.completedAtMs);
+    const completed = formatIso(harvest.completedAtMs);
     const when = completed === null ? t`never complete` : t`complete on ${completed}`;
     terminal.printLine(
       `${harvest.setSpec}: ${harvest.unfinished ? t`${when}, a harvest is unfinished` : when}`,
@@ -160,16 +161,12 @@ async function showSets(context: Context): Promise<ExitReason> {
     sets: counts.map(({ setSpec, terms, gone }) => ({ set: setSpec, entries: terms, gone })),
     harvests: harvests.map(({ setSpec, completedAtMs, watermarkMs, unfinished }) => ({
       set: setSpec,
-      completed_at: toIsoOrNull(completedAtMs),
-      current_as_of: toIsoOrNull(watermarkMs),
+      completed_at: formatIso(completedAtMs),
+      current_as_of: formatIso(watermarkMs),
       unfinished,
     })),
   });
   return 'done';
-}
-
-function toIsoOrNull(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString();
 }
 
 async function writeTerms(

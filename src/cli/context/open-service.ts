@@ -174,6 +174,14 @@ export async function openLookups(context: Context) {
   );
 }
 
+/**
+ * Opens the vocabulary of the profile for reading; one in which nothing was harvested, where the
+ * profile has no harvesting interface.
+ */
+export async function openProfileVocabulary(context: Context): Promise<Vocabulary> {
+  return (await context.openVocabularyToRead()).openSource(context.getProfile().oaiBase ?? '');
+}
+
 type HarvestingAccount = {
   /** Undefined for an anonymous harvest, or where the service does not answer. */
   readonly account: Account | undefined;

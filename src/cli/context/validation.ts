@@ -35,7 +35,7 @@ import { makeMappedLookup } from '../../tables/own-terms/mapping.ts';
 import type { AddingSources } from '../interview/add-find.ts';
 import type { FinderSource } from '../interview/answer.ts';
 import type { Context } from './context.ts';
-import { openLookups } from './open-service.ts';
+import { openLookups, openProfileVocabulary } from './open-service.ts';
 import { readMappingFile } from './user-files.ts';
 
 /**
@@ -79,9 +79,7 @@ export async function askAboutFinders<Known extends { readonly lookupTerm: Looku
  * them.
  */
 export async function openLabels(context: Context): Promise<LabelLookup> {
-  const vocabulary = (await context.openVocabularyToRead()).openSource(
-    context.getProfile().oaiBase ?? '',
-  );
+  const vocabulary = await openProfileVocabulary(context);
   const labelsById = new Map<string, ReturnType<LabelLookup>>();
   return (id) => {
     if (!labelsById.has(id)) {
@@ -174,11 +172,8 @@ export async function openAddingSources(context: Context): Promise<AddingSources
  * terminal.
  */
 export async function openOfferSources(context: Context) {
-  const vocabulary = (await context.openVocabularyToRead()).openSource(
-    context.getProfile().oaiBase ?? '',
-  );
   return {
-    vocabulary,
+    vocabulary: await openProfileVocabulary(context),
     mapping: await readMappingFile(context),
     columns: context.streams.stderr.columns ?? 80,
   };

@@ -116,7 +116,6 @@ export function openEntrySession(
     folder,
     isTaken,
     inspectPhotograph: keeping.inspectPhotograph,
-    readPhotoPosition,
     profile: sources.profile,
     defaults: parseDefaults(sources.configFile, sources.defaults),
     enteredNow,

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { cutText, normalizeId } from '../../base/characters.ts';
 import { splitFileNames } from '../../base/csv.ts';
-import { hasErrors, type Issue, isReadable, type Reading } from '../../base/issue.ts';
+import { hasErrors, type Issue, isReadable } from '../../base/issue.ts';
 import { getLanguage, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import { foldForSearch } from '../../base/names.ts';
@@ -38,6 +38,7 @@ import {
 } from '../../finds/vocabulary/terms.ts';
 import type { PhotographKeeping } from '../../outbox/changes/kept-photographs.ts';
 import type { NewPerson } from '../../outbox/views/outbox-status.ts';
+import { readPhotoPosition } from '../../photos/photo-exif.ts';
 import type { ColumnMap } from '../../tables/columns/column-rule.ts';
 import { parseColumns } from '../../tables/columns/columns.ts';
 import { convertFormRows } from '../../tables/columns/form-return.ts';
@@ -60,7 +61,6 @@ export type AnswerContext = RowContext &
     readonly folder: string;
     readonly isTaken: (localId: string) => boolean;
     readonly inspectPhotograph: PhotographKeeping['inspectPhotograph'];
-    readonly readPhotoPosition: (path: string) => Promise<Reading<Position>>;
   };
 
 /** The find with the answer, or the reason why it is not accepted. */
@@ -161,7 +161,7 @@ async function parsePointAnswer(text: string, find: Find, context: AnswerContext
     (stats) => stats.isFile(),
     () => false,
   );
-  const reading = isPhoto ? await context.readPhotoPosition(path) : parsePosition(text);
+  const reading = isPhoto ? await readPhotoPosition(path) : parsePosition(text);
   if (!isReadable(reading)) return { problem: String(reading.problem) };
   const { value } = reading;
   const answer = judgeAnswer('point', replacePosition(find, value), context);

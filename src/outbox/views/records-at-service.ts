@@ -1,3 +1,4 @@
+import { formatIso } from '../../base/clock.ts';
 import {
   createRowParser,
   isNumber,
@@ -426,7 +427,7 @@ export function toRemoteStateJson({
     standing: pulled.standing,
     since: formatIso(pulled.sinceMs),
     seen_at: formatIso(pulled.seenMs),
-    datestamp: pulled.datestampMs === null ? null : formatIso(pulled.datestampMs),
+    datestamp: formatIso(pulled.datestampMs),
     stav: pulled.stav,
     evidencni_cislo: record?.elements.evidencni_cislo ?? null,
     photos: record?.files.map(({ name }) => name) ?? null,
@@ -436,8 +437,4 @@ export function toRemoteStateJson({
     protected_withheld: record?.protectedWithheld ?? null,
     changed: changes,
   };
-}
-
-function formatIso(ms: number): string {
-  return new Date(ms).toISOString();
 }

@@ -1,3 +1,4 @@
+import { formatIso } from '../../base/clock.ts';
 import { groupBy } from '../../base/collections.ts';
 import { formatCsvTable } from '../../base/csv.ts';
 import { UsageError } from '../../base/errors.ts';
@@ -172,9 +173,9 @@ export function toTermJson(term: Term) {
     description_en: term.descriptionEn,
     order: term.sortOrder,
     ...term.details,
-    changed_at: new Date(term.datestampMs).toISOString(),
+    changed_at: formatIso(term.datestampMs),
     gone: term.gone,
-    gone_at: term.goneAtMs === null ? null : new Date(term.goneAtMs).toISOString(),
+    gone_at: formatIso(term.goneAtMs),
   };
 }
 

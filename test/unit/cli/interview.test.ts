@@ -17,7 +17,6 @@ import { getElementNames, QUESTIONS } from '../../../src/finds/questions.ts';
 import { makeReferenceResolver } from '../../../src/finds/resolve-references.ts';
 import { checkRules } from '../../../src/finds/rules.ts';
 import { makePhotographKeeping } from '../../../src/outbox/changes/kept-photographs.ts';
-import { readPhotoPosition } from '../../../src/photos/photo-exif.ts';
 import { tinyPng } from '../../support/season.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
 import { aTerm, fill, tempVocabulary } from '../../support/temp-vocabulary.ts';
@@ -113,7 +112,6 @@ function makeWorld(
     folder,
     isTaken: (id) => id === 'K-001',
     inspectPhotograph: makePhotographKeeping(folder, { maxBytes: 1_000_000 }).inspectPhotograph,
-    readPhotoPosition,
   };
   const kept: Find[] = [];
   const said: string[] = [];

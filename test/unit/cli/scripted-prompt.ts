@@ -24,7 +24,6 @@ export function scriptedPrompt(...answers: readonly string[]): ScriptedPrompt {
   return {
     transcript,
     left,
-    ask: async (question, fallback = '') => next(question) || fallback,
     askSecret: async (question) => next(question),
     async confirm(question, fallback = false) {
       const answer = next(question);
@@ -34,7 +33,7 @@ export function scriptedPrompt(...answers: readonly string[]): ScriptedPrompt {
     async askText({ message, fallback, findProblem }) {
       for (;;) {
         const answer = next(message) || fallback || '';
-        const problem = await findProblem(answer);
+        const problem = await findProblem?.(answer);
         transcript.push(`${message} ${answer}${problem === undefined ? '' : ` ✗ ${problem}`}`);
         if (problem === undefined) return answer;
       }

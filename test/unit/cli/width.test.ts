@@ -154,10 +154,14 @@ test('a terminal with an unknown width, such as a serial line, is not treated as
     cursor: true,
     elementName: String,
   };
-  const widthFor = (columns: number): number =>
-    makeTerminal(
-      { ...process, stdout: Object.assign(Object.create(process.stdout), { columns }) },
-      options,
-    ).columns;
-  expect([0, 90].map(widthFor)).toEqual([100, 90]);
+  const printAt = (columns: number): string => {
+    let written = '';
+    const write = (text: string) => {
+      written += text;
+    };
+    const stdout = Object.assign(Object.create(process.stdout), { isTTY: true, columns, write });
+    makeTerminal({ ...process, stdout }, options).printLine('one two');
+    return written;
+  };
+  expect([0, 5].map(printAt)).toEqual(['one two\n', 'one\ntwo\n']);
 });
