@@ -205,7 +205,10 @@ async function readCompletely(run: Run): Promise<void> {
     const { pass, setSpec } = run;
     const agreed = hasEnded ? countAgreeing(run) : null;
     if (agreed !== null && isCompleteScan(pass, agreed)) return;
-    savePass(run, makeNextScan(pass, agreed));
+    const next = makeNextScan(pass, agreed);
+    // Saved with its first page after a refused token, which may be valid after all.
+    if (hasEnded) savePass(run, next);
+    else run.pass = next;
     if (agreed !== null && agreed > 0 && isShort(pass))
       throw makeIncompleteError(setSpec, pass, t`its list ended before`);
     if (scans < MAX_SCANS) continue;
@@ -258,7 +261,6 @@ async function readList(run: Run): Promise<boolean> {
       const oldestMs = state.findOldestSeenMs(pass.scan);
       const isStuck = seenCount === begun.seen && cutMs !== null;
       if (!isCounted || oldestMs === null || isStuck) return false;
-      // Saved with its first page: until then, the token may be valid after all.
       run.pass = { ...pass, token: null, cutMs: oldestMs };
     }
   }

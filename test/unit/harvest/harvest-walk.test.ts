@@ -231,6 +231,19 @@ describe('a list with a count', () => {
     expect((await run(state, /resumptionToken/)).pass?.seen).toBe(3);
   });
 
+  test('without a count keeps the token of an interrupted run if the service fails altogether', async () => {
+    const state = openMemoryState();
+    const run = (failing: RegExp) => {
+      const exchange = scripted(({ url }) =>
+        failing.test(url) ? answer('', { status: 500 }) : list(['A'], 'T2'),
+      );
+      return harvesting(() => '', { client: makeClient(exchange), state }).run();
+    };
+    await expect(run(/resumptionToken/)).rejects.toThrow('(status 500)');
+    await expect(run(/./)).rejects.toThrow('(status 500)');
+    expect(state.getProgress().pass?.token).toBe('T2');
+  });
+
   test('whose tokens are refused again and again is given up', async () => {
     const { failure, asked } = harvesting((args) =>
       args.has('resumptionToken')
