@@ -86,7 +86,7 @@ export function openSecrets(path: string, keyring: Keyring | undefined, clock: C
     remove: (owner) => {
       const stored = readAll(path).get(owner);
       if (stored !== undefined && 'keyring' in stored)
-        withKeyring(owner, () => keyring?.remove(getAccountName(owner)));
+        withKeyring(owner, () => keyring?.('remove', getAccountName(owner)));
       if (stored !== undefined) change((all) => all.delete(owner));
       read.delete(owner);
     },
@@ -101,7 +101,7 @@ export function openSecrets(path: string, keyring: Keyring | undefined, clock: C
 function isKeptInKeyring(keyring: Keyring | undefined, account: string, secrets: Secrets): boolean {
   if (keyring === undefined) return false;
   try {
-    keyring.write(account, JSON.stringify(secrets));
+    keyring('write', account, JSON.stringify(secrets));
     return true;
   } catch (thrown) {
     if (!(thrown instanceof KeyringError)) throw thrown;
@@ -111,7 +111,7 @@ function isKeptInKeyring(keyring: Keyring | undefined, account: string, secrets:
 
 /** Reads from the keyring; while it is switched off, the owner counts as not signed in. */
 function fromKeyring(keyring: Keyring | undefined, owner: string, account: string): Secrets {
-  return toSecrets(parseJsonObject(withKeyring(owner, () => keyring?.read(account)) ?? '{}'));
+  return toSecrets(parseJsonObject(withKeyring(owner, () => keyring?.('read', account)) ?? '{}'));
 }
 
 function withKeyring<T>(owner: string, work: () => T): T {
@@ -173,14 +173,14 @@ function toSecrets(value: unknown): Secrets {
 }
 
 /**
- * The system's store for secrets. Every function throws {@link KeyringError} when it is
- * unavailable.
+ * The system's store for secrets: does one action, and returns the secret that it reads, null where
+ * there is none. Throws {@link KeyringError} when it is unavailable.
  */
-export type Keyring = {
-  read(account: string): string | undefined;
-  write(account: string, secret: string): void;
-  remove(account: string): void;
-};
+export type Keyring = (
+  action: KeyringRequest['action'],
+  account: string,
+  secret?: string,
+) => string | null;
 
 /** Reason why the keyring is unavailable, without any of its content. */
 export class KeyringError extends Error {}
@@ -221,11 +221,7 @@ export function openSystemKeyring(
   );
   // After a timeout the keyring is not tried again: every attempt would take the whole timeout.
   let silent: string | undefined;
-  const ask = (
-    action: KeyringRequest['action'],
-    account: string,
-    secret?: string,
-  ): string | null => {
+  return (action, account, secret) => {
     if (silent !== undefined) throw new KeyringError(silent);
     const request = JSON.stringify({ service: SERVICE, action, account, secret });
     const { stdout, error } = runChildScript(
@@ -244,15 +240,6 @@ export function openSystemKeyring(
     }
     if (!answer.ok) throw new KeyringError(answer.message);
     return answer.secret;
-  };
-  return {
-    read: (account) => ask('read', account) ?? undefined,
-    write: (account, secret) => {
-      ask('write', account, secret);
-    },
-    remove: (account) => {
-      ask('remove', account);
-    },
   };
 }
 

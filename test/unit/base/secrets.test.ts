@@ -24,21 +24,16 @@ let keyring: Keyring;
 beforeEach(() => {
   file = join(mkdtempSync(join(tmpdir(), 'pas-secrets-')), 'home', 'secrets.json');
   kept = new Map();
-  keyring = {
-    read: (account) => kept.get(account),
-    write: (account, secret) => {
-      kept.set(account, secret);
-    },
-    remove: (account) => {
-      kept.delete(account);
-    },
+  keyring = (action, account, secret = '') => {
+    if (action === 'write') kept.set(account, secret);
+    if (action === 'remove') kept.delete(account);
+    return kept.get(account) ?? null;
   };
 });
 
-const locked = (): never => {
+const brokenKeyring: Keyring = () => {
   throw new KeyringError('it is locked');
 };
-const brokenKeyring: Keyring = { read: locked, write: locked, remove: locked };
 
 test.each(['set', 'remove'] as const)(
   'a change (%s) waits for that of another process and keeps it',
@@ -82,9 +77,9 @@ describe('with a keyring', () => {
 
   test('what another process stores while the keyring is asked is kept', () => {
     const other = makeSecretsOwner({ baseUrl: ADDRESS, username: 'jan@example.org' });
-    const slow: Keyring = {
-      ...keyring,
-      write: () => openSecrets(file, undefined, CLOCK).set(other, SECRETS),
+    const slow: Keyring = () => {
+      openSecrets(file, undefined, CLOCK).set(other, SECRETS);
+      return null;
     };
     openSecrets(file, slow, CLOCK).set(MUSEUM, SECRETS);
     expect(openSecrets(file, undefined, CLOCK).get(other)).toEqual(SECRETS);
