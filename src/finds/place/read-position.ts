@@ -28,8 +28,15 @@ export type Position = {
   readonly change?: PositionChange;
 };
 
-/** `axis` is undefined where the text does not name it. */
-type Coordinate = { readonly value: string; readonly axis: Axis | undefined };
+/**
+ * Decimal degrees or metres. `axis` is undefined where the text does not name it; `numbers` counts
+ * degrees, minutes and seconds.
+ */
+type Coordinate = {
+  readonly value: string;
+  readonly axis: Axis | undefined;
+  readonly numbers: number;
+};
 type Axis = 'x' | 'y';
 
 /**
@@ -50,7 +57,7 @@ export function parsePosition(text: string): Reading<Position> {
   if (UTM.test(text)) return makeUnreadable('coordinate', makeUtmMessage(`"${text}"`));
   const [, plain] = WITH_HEIGHT.exec(text) ?? [];
   if (plain !== undefined) return parsePosition(plain);
-  const [first, second] = splitCoordinates(splitTokens(text) ?? []).map(parseCoordinateTokens);
+  const [first, second] = splitPair(normalizeNotation(text) ?? '');
   const isPair =
     first !== undefined &&
     second !== undefined &&
@@ -78,71 +85,61 @@ function describeNoPosition(text: string): Message {
   return msg`"${text}" is not a position. Write 50.0871 N 14.4208 E, 50°5'13.6" N 14°25'15" E, or S-JTSK such as -743011.7 -1043265.5.`;
 }
 
-/** Splits the tokens into two coordinates; empty where the boundary is unclear, or they are none. */
-function splitCoordinates(all: readonly Token[]): readonly (readonly Token[])[] {
-  const numbers = all.filter(({ kind }) => kind === 'number').length;
-  const at = numbers === 0 || numbers > 6 ? undefined : findSplit(all, numbers);
-  if (at === undefined) return [];
-  return [all.slice(0, at), all.slice(at)].map((half) =>
-    half.filter(({ kind }) => kind !== 'between'),
-  );
-}
-
-/** Returns the index where the second coordinate begins. */
-function findSplit(tokens: readonly Token[], numbers: number): number | undefined {
-  const listPlaces = (kind: Token['kind']): number[] =>
-    tokens.flatMap((token, index) => (token.kind === kind ? [index] : []));
-  const getInner = (index: number | undefined): number | undefined =>
-    index === undefined || index <= 0 || index >= tokens.length ? undefined : index;
-  const [between, ...more] = listPlaces('between').filter(
-    (index) => index > 0 && index < tokens.length - 1,
-  );
-  if (between !== undefined && more.length === 0) return between;
-  const letters = listPlaces('hemisphere');
-  if (letters.length === 2) return letters[0] === 0 ? letters[1] : getInner((letters[0] ?? 0) + 1);
-  const degrees = listPlaces('degrees');
-  if (degrees.length === 2) return getInner((degrees[1] ?? 0) - 1);
-  // In `50 4 48 N 14 25 12` the letter ends the first coordinate.
-  if (letters.length === 1 && letters[0] !== 0 && letters[0] !== tokens.length - 1)
-    return getInner((letters[0] ?? 0) + 1);
-  return numbers % 2 === 0 ? listPlaces('number')[numbers / 2] : undefined;
-}
-
-/** Returns decimal degrees or metres; undefined where the tokens are no coordinate. */
-function parseCoordinateTokens(tokens: readonly Token[]): Coordinate | undefined {
-  const numbers = tokens.filter((token) => token.kind === 'number');
-  const hemispheres = tokens.filter((token) => token.kind === 'hemisphere');
-  const [degrees, minutes, seconds, ...more] = numbers;
-  if (degrees === undefined || more.length > 0 || hemispheres.length > 1) return undefined;
-  const isFaulty =
-    numbers.slice(1).some(({ isNegative, text }) => isNegative || Number(text) >= 60) ||
-    numbers.slice(0, -1).some(({ text }) => !Number.isInteger(Number(text))) ||
-    hasWrongMarks(tokens);
-  if (isFaulty) return undefined;
-  const [hemisphere] = hemispheres;
-  const isNegative = degrees.isNegative || hemisphere?.isNegative === true;
-  const size =
-    minutes === undefined
-      ? degrees.text
-      : toDegrees(degrees.text, minutes.text, seconds?.text ?? '0');
-  return { value: `${isNegative ? '-' : ''}${size}`, axis: hemisphere?.axis };
-}
-
-const MARKS = ['degrees', 'minutes', 'seconds'];
-
-function hasWrongMarks(tokens: readonly Token[]): boolean {
-  let numbers = 0;
-  for (const { kind } of tokens) {
-    if (kind === 'number') numbers += 1;
-    else if (MARKS.includes(kind) && MARKS.indexOf(kind) !== numbers - 1) return true;
+/**
+ * Splits a position of {@link normalizeNotation} into its two coordinates: at its separator, else
+ * where both halves have as many numbers, else at the only possible number. Empty where the
+ * boundary is unclear, or they are none.
+ */
+function splitPair(notation: string): readonly Coordinate[] {
+  const [text = '', more, ...others] = notation
+    .split(SEPARATORS)
+    .filter((part) => part.trim() !== '');
+  if (others.length > 0) return [];
+  if (more !== undefined) return [text, more].flatMap((part) => parseNotation(part) ?? []);
+  const pairs: Coordinate[][] = [];
+  for (let at = 1; at < text.length; at += 1) {
+    if (text[at] === ' ' || /^[\d.]{2}$/.test(text.slice(at - 1, at + 1))) continue;
+    const first = parseNotation(text.slice(0, at));
+    const second = first && parseNotation(text.slice(at));
+    if (first !== undefined && second !== undefined) pairs.push([first, second]);
   }
-  return false;
+  // In `50 4 48 N 14 25 12` the letter ends the first coordinate, so the last pair is right.
+  const even = pairs.findLast(([first, second]) => first?.numbers === second?.numbers);
+  const last = pairs.at(-1) ?? [];
+  const isClear = pairs.every(([first]) => first?.numbers === last[0]?.numbers);
+  return even ?? (isClear ? last : []);
 }
 
-/** Converts unsigned degrees, minutes and seconds to decimal degrees. */
-function toDegrees(degrees: string, minutes: string, seconds: string): string {
-  return formatDegrees(Number(degrees) + Number(minutes) / 60 + Number(seconds) / 3600);
+const SEPARATORS = /[;/|,]/;
+
+const DECIMAL = String.raw`(?<![\d.])(\d+(?:\.\d+)?)(?![\d.])`;
+const COORDINATE = new RegExp(
+  `^([NSEW])? ?([+-]?) ?${DECIMAL} ?°?(?: ?${DECIMAL} ?'?(?: ?${DECIMAL} ?"?)?)? ?([NSEW])?$`,
+);
+
+/** Parses one coordinate of {@link normalizeNotation}; undefined for any other text. */
+function parseNotation(text: string): Coordinate | undefined {
+  const [, before, sign, degrees, minutes, seconds, after] = COORDINATE.exec(text.trim()) ?? [];
+  const numbers = [degrees, minutes, seconds].filter((part) => part !== undefined).map(Number);
+  const [whole = Number.NaN, ...parts] = numbers;
+  const isFaulty =
+    (before !== undefined && after !== undefined) ||
+    parts.some((part) => part >= 60) ||
+    numbers.slice(0, -1).some((part) => !Number.isInteger(part));
+  if (degrees === undefined || isFaulty) return undefined;
+  const letter = before ?? after;
+  const isNegative = sign === '-' || letter === 'S' || letter === 'W';
+  const [ofMinutes = 0, ofSeconds = 0] = parts;
+  const size =
+    parts.length === 0 ? degrees : formatDegrees(whole + ofMinutes / 60 + ofSeconds / 3600);
+  return {
+    value: `${isNegative ? '-' : ''}${size}`,
+    axis: letter === undefined ? undefined : AXIS_OF[letter],
+    numbers: numbers.length,
+  };
 }
+
+const AXIS_OF: Readonly<Record<string, Axis>> = { N: 'y', S: 'y', E: 'x', W: 'x' };
 
 /**
  * Chooses the system in which the pair fits.
@@ -190,12 +187,6 @@ export function formatPosition({ system, point }: Position): string {
     : `S-JTSK x ${formatDecimal(x, 1)} y ${formatDecimal(y, 1)}`;
 }
 
-/** Tokens of a written position: numbers, marks of degrees, hemispheres, separators. */
-type Token =
-  | { readonly kind: 'number'; readonly text: string; readonly isNegative: boolean }
-  | { readonly kind: 'degrees' | 'minutes' | 'seconds' | 'between' }
-  | { readonly kind: 'hemisphere'; readonly axis: Axis; readonly isNegative: boolean };
-
 /** Words for hemispheres and axes in English, Czech and German. O is east in German. */
 const HEMISPHERES = {
   N: 'n|north|nord|nördl|nördlich|nördliche|nördlicher|nördlichen|sever|severní|sš|nbr|lat|latitude|šířka',
@@ -203,104 +194,69 @@ const HEMISPHERES = {
   E: 'e|east|o|ost|ö|östl|östlich|östliche|östlicher|östlichen|öl|v|východ|východní|vd|lon|long|lng|longitude|délka',
   W: 'w|west|z|západ|západní|zd',
 };
-const WORDS: ReadonlyMap<string, Token> = new Map(
-  Object.entries(HEMISPHERES).flatMap(([letter, words]) => {
-    const axis = letter === 'N' || letter === 'S' ? 'y' : 'x';
-    const isNegative = letter === 'S' || letter === 'W';
-    return words.split('|').map((word) => [word, { kind: 'hemisphere', axis, isNegative }]);
-  }),
-);
+const LETTERS: ReadonlyMap<string, string> = new Map([
+  ...Object.entries(HEMISPHERES).flatMap(([letter, words]) =>
+    words.split('|').map((word) => [word, letter] as const),
+  ),
+  ['deg', '°'],
+]);
 
-/** Words of the axis, which follow that of the hemisphere: `s. š.`, `východní délky`. */
-const AXES: readonly string[] = 'š|šířka|šířky|d|délka|délky|br|breite|l|länge'.split('|');
+/** A word, and that of the axis, which may follow: `s. š.`, `východní délky`. */
+const WORD =
+  /(\p{L}+)\.?(?:\s*(?:š|šířk[ay]|d|délk[ay]|br|breite|l|länge)(?!\p{L})\.?)?\s*[:=]?/giu;
 
 /** Words that only Czech has. Beside them `S` is north, not south. */
 const CZECH = /(?<!\p{L})(?:[jvzš]|šířk[ay]|délk[ay])(?!\p{L})/iu;
 
-const WORD = /(\p{L}+)\.?\s*[:=]?/uy;
-
 /**
- * Signs, and texts without a meaning, which have no token. Names of axes are skipped: x and y
- * change places from one system to the next.
+ * Texts without a meaning. Names of axes are among them: x and y change places from one system to
+ * the next.
  */
-const SIGNS: readonly (readonly [RegExp, Token | undefined])[] = [
-  [/\s+/y, undefined],
-  [
-    /(?:gps|loc|wgs[\s-]?84|s-?jtsk|epsg:?\s?(?:4326|5514)|[xy]|zeměpisná)\s*[:=]?(?=[\s\d+\-−NSEW])/iy,
-    undefined,
-  ],
-  [/[°º˚*]|deg(?![a-z])/iy, { kind: 'degrees' }],
-  [/''|″|”|“|"|′′|’’|´´/y, { kind: 'seconds' }],
-  [/['′’‘´`]/y, { kind: 'minutes' }],
-  [/[;/|,]/y, { kind: 'between' }],
+const PREFIX =
+  /(?<!\p{L})(?:gps|loc|wgs[\s-]?84|s-?jtsk|epsg:?\s?(?:4326|5514)|[xy]|zeměpisná)\s*[:=]?(?=[\s\d+\-−NSEW])/giu;
+
+const SIGNS: readonly (readonly [RegExp, string])[] = [
+  [/[()[\]\s]+/g, ' '],
+  [/[º˚*]/g, '°'],
+  [/''|″|”|“|′′|’’|´´/g, '"'],
+  [/[′’‘´\u0060]/g, "'"],
+  [/[−–]/g, '-'],
 ];
 
-const NUMBER = /(?:([+\-−–])\s?)?(\d+)((?:[.,]\d+)?)/y;
-/** `743 011,72`: blanks between thousands, as in tables. */
-const GROUPED = /([+\-−–]?)(\d{1,3}(?:[ \u00a0\u202f]\d{3})+)((?:[.,]\d+)?)(?![\d])/y;
+/** Blanks between thousands, as in tables: `743 011`. S-JTSK has at least six digits. */
+const GROUPED = /(?<![\d.])\d{1,3}(?: \d{3})+(?![\d])/g;
 
-/** Splits a text into tokens; undefined where a part of it belongs to no position. */
-function splitTokens(text: string): readonly Token[] | undefined {
-  const plain = text.trim().replace(/[()[\]]/g, ' ');
+/** Limit of a position; links are read before. */
+const MAX_CHARACTERS = 200;
+
+/**
+ * Writes a position with the letters N, S, E and W for any word, one sign for each mark, decimal
+ * points and single blanks: `50°4,8' s. š.` → `50°4.8' N`. Undefined where a word belongs to no
+ * position.
+ */
+function normalizeNotation(text: string): string | undefined {
+  const plain = text.trim().replace(PREFIX, ' ');
+  if (plain.length > MAX_CHARACTERS) return undefined;
+  const isCzech = CZECH.test(plain);
+  let isKnown = true;
+  const lettered = plain.replace(WORD, (_, written: string) => {
+    const word = written.toLowerCase();
+    const letter = LETTERS.get(isCzech && word === 's' ? 'sever' : word);
+    isKnown &&= letter !== undefined;
+    return letter ?? '';
+  });
+  if (!isKnown) return undefined;
+  const signed = SIGNS.reduce(
+    (before, [sign, plainSign]) => before.replace(sign, plainSign),
+    lettered,
+  );
   // Where numbers have decimal points or are whole metres, commas separate them; else a comma
   // before a digit is a decimal mark.
-  const decimals = /\d\.\d|^[+-]?\d{6,7},[+-]?\d{6,7}$/.test(plain) ? '.' : '.,';
-  const isCzech = CZECH.test(plain);
-  const tokens: Token[] = [];
-  for (let at = 0; at < plain.length; ) {
-    const read =
-      parseNumberAt(plain, at, decimals) ??
-      parseSignAt(plain, at) ??
-      parseWordAt(plain, at, isCzech, tokens.at(-1));
-    if (read === undefined) return undefined;
-    if (read.token !== undefined) tokens.push(read.token);
-    at = read.end;
-  }
-  return tokens;
-}
-
-type ReadToken = { readonly token: Token | undefined; readonly end: number };
-
-function parseNumberAt(text: string, at: number, decimals: string): ReadToken | undefined {
-  for (const pattern of [GROUPED, NUMBER]) {
-    pattern.lastIndex = at;
-    const match = pattern.exec(text);
-    if (match === null) continue;
-    const [whole, sign = '', digits = '', tail = ''] = match;
-    const isGrouped = pattern === GROUPED;
-    // `50 004 …` is not grouped by thousands; S-JTSK is, and it has at least six digits.
-    if (isGrouped && digits.replace(/\D/g, '').length < 6) continue;
-    const fraction = decimals.includes(tail.charAt(0)) ? tail : '';
-    const number = `${digits.replace(/\D/g, '')}${fraction.replace(',', '.')}`;
-    const token: Token = { kind: 'number', text: number, isNegative: sign !== '' && sign !== '+' };
-    return { token, end: at + whole.length - (tail.length - fraction.length) };
-  }
-  return undefined;
-}
-
-function parseSignAt(text: string, at: number): ReadToken | undefined {
-  for (const [pattern, token] of SIGNS) {
-    pattern.lastIndex = at;
-    const match = pattern.exec(text);
-    if (match !== null) return { token, end: at + match[0].length };
-  }
-  return undefined;
-}
-
-/** @param before the token before the word */
-function parseWordAt(
-  text: string,
-  at: number,
-  isCzech: boolean,
-  before: Token | undefined,
-): ReadToken | undefined {
-  WORD.lastIndex = at;
-  const [whole = '', written = ''] = WORD.exec(text) ?? [];
-  const word = written.toLowerCase();
-  const end = at + whole.length;
-  if (before?.kind === 'hemisphere' && AXES.includes(word)) return { token: undefined, end };
-  const token = WORDS.get(isCzech && word === 's' ? 'sever' : word);
-  return token && { token, end };
+  const isPointed = /\d\.\d|^[+-]?\d{6,7},[+-]?\d{6,7}$/.test(signed);
+  const decimal = isPointed ? signed : signed.replace(/(?<=\d),(?=\d)/g, '.');
+  return decimal.replace(GROUPED, (digits) =>
+    digits.replaceAll(' ', '').length < 6 ? digits : digits.replaceAll(' ', ''),
+  );
 }
 
 /**
@@ -310,13 +266,10 @@ function parseWordAt(
 export function parseCoordinate(text: string, axis: Axis): Reading<string> {
   const decimal = parseDecimal(text);
   if (isReadable(decimal)) return decimal;
-  const tokens = /\de[+-]?\d/i.test(text) ? [] : (splitTokens(text) ?? []);
+  const notation = /\de[+-]?\d/i.test(text) ? '' : (normalizeNotation(text) ?? '');
   // Two whole numbers may be a decimal that lost its mark.
-  const isAngle =
-    tokens.some(({ kind }) => kind === 'degrees' || kind === 'hemisphere') ||
-    /^\d+\s+\d+(?:\s+\d|[.,])/.test(text);
-  const isOne = isAngle && tokens.every(({ kind }) => kind !== 'between');
-  const degrees = isOne ? parseCoordinateTokens(tokens) : undefined;
+  const isAngle = /[°NSEW]/.test(notation) || /^\d+\s+\d+(?:\s+\d|[.,])/.test(text);
+  const degrees = isAngle ? parseNotation(notation) : undefined;
   if (degrees === undefined) return decimal;
   if (degrees.axis === undefined || degrees.axis === axis) return { value: degrees.value };
   return makeUnreadable(
