@@ -9,6 +9,7 @@ import { listEntriesOfSubject } from '../../../src/outbox/entry-queries.ts';
 import { foldSlot } from '../../../src/outbox/fold.ts';
 import { makeFindSlot, makeIntentId } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
+import { rebuildAllEntries } from '../../../src/outbox/repair-outbox.ts';
 import { findByLocalId, iterateFinds } from '../../../src/outbox/stored-finds.ts';
 import { uniteWithLedger, uniteWithOutbox } from '../../../src/outbox/unite.ts';
 import {
@@ -262,6 +263,7 @@ describe('any history of commands, attempts and undo', () => {
           expect(describeAll(outbox)).toStrictEqual(before);
           play(outbox, { kind: 'redo', at: 0 });
           expect(describeAll(outbox)).toStrictEqual(after);
+          expect(rebuildAllEntries(outbox)).toEqual([]);
         },
       ),
       { numRuns: 60 },

@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest';
-
 import { removeSubject } from '../../../src/outbox/changes/remove-finds.ts';
 import { listUsedPhotographDigests } from '../../../src/outbox/changes/undo-command.ts';
-
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import {
@@ -11,6 +9,7 @@ import {
   iterateFinds,
   listLatestFinds,
 } from '../../../src/outbox/stored-finds.ts';
+import { countEntries } from '../../../src/outbox/views/outbox-status.ts';
 import {
   acceptEntry,
   attemptEntry,
@@ -63,6 +62,7 @@ describe('a find with an attempt', () => {
       [],
       0,
     ]);
+    expect(countEntries(outbox).import.dropped).toBe(0);
     queueImport(outbox, 'K-1');
     expect(listLatestFinds(outbox, 9).map(({ localId }) => localId)).toEqual(['K-1-2']);
   });
