@@ -59,15 +59,6 @@ test('a refused sign-in says what to check, and does not advise to sign in', asy
   expect(run.stderr).not.toContain('pas login');
 });
 
-test('a sent find cannot be removed, and the message comes before any question', async () => {
-  const home = await signedIn(mock.service, settledAfter(0));
-  await importSeason(home, 1);
-  await home.do('push');
-  const run = await home.pas('remove', 'K-1');
-  await expectEnded(run, 3, /K-1 cannot be removed\. It was sent, .* as C-/);
-  expect(run.stderr).not.toContain('--yes');
-});
-
 test('no message advises to send what cannot be sent yet', async () => {
   const home = await signedIn(mock.service, settledAfter(0));
   await importSeason(home, 1, { photos: true });

@@ -80,39 +80,19 @@ describe('a record that a person names for a find', () => {
   });
 });
 
-describe('a decision', () => {
-  beforeEach(async () => {
-    await doubt('500-before-save');
-    await home.do('photo', 'add', 'K-2', home.file('a.png', tinyPng(7)));
-  });
-
-  test('can be taken back, and the find is uncertain again', async () => {
-    const before = await home.json<Record<string, unknown>>('show', 'K-2');
-    await mock.service.faults({ endpoint: 'oai', when: { every: 1 }, fault: 'malformed' });
-    await home.do('resolve', 'K-2', '--created', next(await newest()), '--yes');
-    expect(await stateOfFind()).toBe('accepted');
-    const undone = await home.do('undo');
-    expect(undone.stdout).toContain('Undone: pas resolve');
-    const after = await home.json('show', 'K-2');
-    const withoutEvidence = ({ entries, ...rest }: Record<string, unknown>): unknown => ({
-      ...rest,
-      entries: (entries as Record<string, unknown>[]).map(({ evidence: _, ...entry }) => entry),
-    });
-    expect(withoutEvidence(after)).toEqual(withoutEvidence(before));
-  });
-
-  test('stays once something was sent because of it, which undo says', async () => {
-    await mock.service.faults();
-    await home.do('resolve', 'K-2', '--resend');
-    await home.do('push');
-    await expectEnded(
-      home.pas('undo'),
-      3,
-      'K-2 was not undone: it has been sent or attempted since, or a later command changed it.',
-    );
-    expect((await findStates(home))['K-2']).toBe('accepted');
-    expect(await mock.made()).toMatchObject({ finds: 3, photos: 1 });
-  });
+test('a decision stays once something was sent because of it, which undo says', async () => {
+  await doubt('500-before-save');
+  await home.do('photo', 'add', 'K-2', home.file('a.png', tinyPng(7)));
+  await mock.service.faults();
+  await home.do('resolve', 'K-2', '--resend');
+  await home.do('push');
+  await expectEnded(
+    home.pas('undo'),
+    3,
+    'K-2 was not undone: it has been sent or attempted since, or a later command changed it.',
+  );
+  expect((await findStates(home))['K-2']).toBe('accepted');
+  expect(await mock.made()).toMatchObject({ finds: 3, photos: 1 });
 });
 
 test('a displayed command can be typed as it is', async () => {

@@ -77,16 +77,6 @@ describe('pas undo', () => {
     expect((await list()).map(({ local_id }) => local_id)).toEqual(['K-1']);
   });
 
-  test('keeps and names what was attempted since', async () => {
-    const season = writeSeason(home, 2);
-    await home.do('import', season);
-    await home.do('push', 'K-1');
-    const run = await home.pas('undo', '--json');
-    await expectEnded(run, 3);
-    expect(JSON.parse(run.stdout)).toMatchObject({ finds: 1, kept: ['K-1'] });
-    expect(await list()).toMatchObject([{ local_id: 'K-1', state: 'accepted' }]);
-  });
-
   test('keeps what was sent after it was taken back and wanted again', async () => {
     await importSeason(home, 1);
     await home.do('number', 'set', 'K-1', '12/2024');
@@ -137,16 +127,6 @@ describe('pas undo', () => {
     await home.do('push');
     expect(await kept(answered)).toEqual(['K-1']);
     expect(await list()).toMatchObject([{ local_id: 'K-1', state: 'accepted' }]);
-  });
-
-  test('of the last import keeps later edits', async () => {
-    const season = writeSeason(home, 2);
-    await home.do('import', season);
-    await home.do('edit', 'K-1', '--set', 'poznamka=mine');
-    const [, imported] = await log();
-    const run = await home.pas('undo', imported?.id ?? '', '--json');
-    expect(JSON.parse(run.stdout)).toMatchObject({ finds: 1, kept: ['K-1'] });
-    expect(await list()).toMatchObject([{ local_id: 'K-1', elements: { poznamka: 'mine' } }]);
   });
 
   test('takes back what a killed import had written', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { type ElementName, getField } from '../../../src/finds/fields.ts';
 import type { LookupTerm } from '../../../src/finds/find.ts';
 import { makeReferenceResolver, resolveProject } from '../../../src/finds/resolve-references.ts';
-import { DELETED, lookupTerm } from './a-find.ts';
+import { lookupTerm } from './a-find.ts';
 
 const getProblem = (reading: object): string =>
   'problem' in reading ? String(reading.problem) : 'none';
@@ -19,24 +19,6 @@ describe('a vocabulary cell', () => {
     ['https://api.example.org/id/HES-000253', 'the address'],
   ])('%s is resolved to %s', (cell) => {
     expect(period(cell)).toEqual({ value: { id: 'HES-000253', text: 'paleolit' } });
-  });
-
-  test('an ambiguous label lists its candidates', () => {
-    const problem = getProblem(resolveTerm('druh_nalezu', 'jehla', lookupTerm));
-    expect(problem).toContain('jehla (HES-000692), jehla (HES-000693)');
-  });
-
-  test('an unknown label names the nearest', () => {
-    expect(getProblem(period('palelit'))).toBe(
-      '"palelit" is no entry of Period (heslo:obdobi). Nearest: paleolit (HES-000253), doba bronzová (HES-000300).',
-    );
-  });
-
-  test('an entry of another vocabulary and a deleted one are distinguished', () => {
-    expect(getProblem(period('HES-000691'))).toContain(
-      'lahev (HES-000691) is an entry of Object (heslo:predmet_druh)',
-    );
-    expect(getProblem(period(DELETED.id))).toContain('was deleted');
   });
 });
 

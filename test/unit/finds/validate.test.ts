@@ -14,16 +14,6 @@ beforeAll(async () => {
 const validate = (find: Find) => validateFind(find, { schema, today: '2024-11-20', lookupTerm });
 
 describe('a find and its document', () => {
-  test.each([1, 2, 3] as const)(
-    'a complete find for state %d has a document that the schema accepts',
-    (stav) => {
-      const { document, issues } = validate(aFind({ stav }));
-      expect(issues).toEqual([]);
-      expect(schema.check(document)).toEqual([]);
-      expect(document.toString()).toContain(`<svc:stav>${stav}</svc:stav>`);
-    },
-  );
-
   test('the schema is not consulted about what the rules refuse, so nothing is reported twice', () => {
     const { issues } = validate(aFind({ projekt: undefined }));
     expect(issues).toMatchObject([{ rule: 'required', element: 'projekt' }]);

@@ -11,9 +11,7 @@ import {
 } from '../../../src/outbox/stored-finds.ts';
 import { countEntries } from '../../../src/outbox/views/outbox-status.ts';
 import {
-  acceptEntry,
   attemptEntry,
-  claimEntry,
   listAllEntries,
   PHOTOGRAPH,
   queueImport,
@@ -33,20 +31,6 @@ function queued(outbox: Outbox) {
   return { findId, entryId, photo, target };
 }
 
-describe('a find that was never sent', () => {
-  test('is removed with all that waits for it, and its local id is free again', () => {
-    using outbox = tempOutbox();
-    const { target } = queued(outbox);
-    expect(removeSubject(outbox, target)).toMatchObject({
-      because: undefined,
-      entries: [{ attempts: 0 }, { attempts: 0 }, { attempts: 0 }],
-    });
-    expect([listAllEntries(outbox), findByLocalId(outbox, 'K-1')]).toEqual([[], undefined]);
-    queueImport(outbox, 'K-1');
-    expect(countFinds(outbox)).toBe(1);
-  });
-});
-
 describe('a find with an attempt', () => {
   test('is hidden and dropped, its local id stays used, and what waits for it is removed', () => {
     using outbox = tempOutbox();
@@ -65,16 +49,6 @@ describe('a find with an attempt', () => {
     expect(countEntries(outbox).import.dropped).toBe(0);
     queueImport(outbox, 'K-1');
     expect(listLatestFinds(outbox, 9).map(({ localId }) => localId)).toEqual(['K-1-2']);
-  });
-
-  test.each(['accepted', 'sending', 'uncertain'] as const)('is kept while it is %s', (state) => {
-    using outbox = tempOutbox();
-    const { target, entryId } = queued(outbox);
-    if (state === 'accepted') acceptEntry(outbox, entryId, IDENT);
-    if (state === 'sending') claimEntry(outbox, entryId);
-    if (state === 'uncertain') attemptEntry(outbox, entryId, { state: 'uncertain', reason: 'x' });
-    expect(removeSubject(outbox, target).because?.id).toBe(entryId);
-    expect(listAllEntries(outbox)).toHaveLength(3);
   });
 });
 

@@ -73,18 +73,6 @@ test('a reachable service that leaves finds uncertain each time is left alone fo
   await run.ended;
 });
 
-test('entries queued by another process are sent within a second or two, without requests meanwhile', async () => {
-  const run = watching(['sent', 'sent']);
-  await run.clock.advance(3_600_000);
-  expect(run.pushedAt).toEqual([0]);
-  run.due.atMs = 0;
-  await run.clock.advance(2000);
-  expect(run.pushedAt).toHaveLength(2);
-  expect(run.probedAt).toEqual([]);
-  run.stop();
-  await run.ended;
-});
-
 test('an entry that must wait does not wait longer where the clock is set back meanwhile', async () => {
   const run = watching(['sent']);
   await run.clock.advance(0);

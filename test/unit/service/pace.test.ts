@@ -389,17 +389,6 @@ test('an interval of 0 disables the pace', async () => {
   expect(await pace.getWaitMs()).toBe(0);
 });
 
-test('processes that open the same file share it', async () => {
-  const path = join(tempFolder(), 'pace.sqlite');
-  const clock = manualClock();
-  const first = openPaceStore(path, clock);
-  const second = openPaceStore(path, clock);
-  await leave(paceOf(clock, { store: first }));
-  expect(await paceOf(clock, { store: second }).getWaitMs()).toBeGreaterThanOrEqual(100);
-  first.close();
-  second.close();
-});
-
 test('a departure is recorded before its first byte is sent', () => {
   const path = join(tempFolder(), 'pace.sqlite');
   const clock = manualClock();

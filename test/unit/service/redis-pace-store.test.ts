@@ -4,7 +4,6 @@ import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../../src/base/clock.ts';
 import { decodeState, encodeState, UNSEEN } from '../../../src/service/http/pace-store.ts';
-import { makePace } from '../../../src/service/http/pacer.ts';
 import {
   getRedisField,
   isAddressFault,
@@ -71,12 +70,6 @@ async function openStore(url: string, more: More): Promise<RedisPaceStore> {
   const { password, clock = systemClock, random = Math.random } = more;
   return openRedisPaceStore({ address, password, service: 'http://service', clock, random });
 }
-
-/** For how long from now on all scopes are reserved. */
-const getReservedMs = (store: RedisPaceStore): Promise<number> =>
-  store.update(SCOPES, (states, nowMs) => ({
-    result: Math.min(...states.map((state) => state.reservedUntilMs - nowMs)),
-  }));
 
 test('a state is read as it was written, for any numbers', () => {
   const ms = fc.double({ min: 0, max: 1e15, noNaN: true });
@@ -266,28 +259,6 @@ describe.skipIf(!HAS_REDIS)('with a redis-server', () => {
       result: states.map(({ jitterMs }) => jitterMs),
     }));
     expect(counted).toEqual([100, 100]);
-  });
-
-  test('a store that is new, was emptied or was written by another server waits for possible departures', async () => {
-    const pace = makePace({
-      store: await open(),
-      clock: systemClock,
-      scopes: SCOPES,
-      intervalMs: 100,
-    });
-    expect(await pace.getWaitMs()).toBeLessThanOrEqual(102);
-    const marks = async (): Promise<number> => getReservedMs(await open());
-    expect(await marks()).toBeGreaterThan(2000);
-    await settle(await open());
-    expect(await marks()).toBeLessThan(0);
-    redis.command('flushall');
-    expect(await marks()).toBeGreaterThan(2000);
-    await settle(await open());
-    redis.command('hset', 'pas:pace:1:{http://service}', 'server', 'another');
-    expect(await marks()).toBeGreaterThan(2000);
-    await settle(await open());
-    redis.command('hset', 'pas:pace:1:{http://service}', 'address', 'nonsense');
-    expect(await marks()).toBeGreaterThan(2000);
   });
 
   test('its keys belong to the service, name no account, and expire after a day', async () => {

@@ -142,19 +142,6 @@ describe('a service that is away for a while', () => {
     return { exchange, timeouts };
   };
 
-  test.each([
-    ['that never answered', 0],
-    ['after its first answer', 1],
-  ])('and hangs %s is given up after five minutes', async (_name, answered) => {
-    const clock = manualClock();
-    const { exchange, timeouts } = hanging(clock, answered);
-    const { statuses, elapsedMs } = await night(exchange, answered + 1, clock);
-    expect(statuses.at(-1)).toBeUndefined();
-    expect(elapsedMs).toBeGreaterThanOrEqual(FIVE_MINUTES_MS);
-    expect(elapsedMs).toBeLessThan(FIVE_MINUTES_MS + 2000);
-    expect(timeouts).toHaveLength(3);
-  });
-
   test.each([1000, 20_000, 200_000])(
     'and hangs is given up after five minutes with an answer timeout of %d ms',
     async (timeoutMs) => {
