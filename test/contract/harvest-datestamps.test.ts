@@ -66,14 +66,4 @@ describe('a deleted record', () => {
       }
     }
   });
-
-  test('of the seed is listed for every account', async () => {
-    const idents = async (as: string): Promise<string[]> =>
-      (await listAll(mock, `${ALL}&set=samostatny_nalez`, { as }))
-        .filter((header) => header.deleted)
-        .map((header) => header.ident);
-    for (const as of ['archivist', 'researcher', 'anonymous']) {
-      expect(await idents(as)).toEqual(['M-202300316-N00005', 'C-202400101-N00009']);
-    }
-  });
 });

@@ -20,19 +20,27 @@ const TABLE = [
 /**
  * Rows that cannot be read, refusals, answers of unknown end, a look at the service, a decision.
  */
-async function work(home: Home): Promise<void> {
+async function work(home: Home): Promise<string> {
   home.file('a.png', tinyPng(1));
   home.file('b.png', tinyPng(2));
-  await home.pas('import', home.file('season.csv', TABLE));
+  const runs = [await home.pas('import', home.file('season.csv', TABLE))];
   await mock.service.faults(
     { endpoint: 'import', when: { nth: 2 }, times: 1, fault: '500-before-save' },
     { endpoint: 'import', when: { nth: 3 }, times: 1, fault: 'reset-after-save' },
     { endpoint: 'photo', when: { nth: 1 }, times: 1, fault: 'virus' },
   );
-  await home.pas('push');
-  await home.pas('reconcile');
-  await home.pas('number', 'set', 'K-1', 'INV 1');
-  await home.pas('resolve', 'K-1', '--drop');
+  const copy = `${home.folder}/copy.sqlite`;
+  for (const words of [
+    ['push', '--dry-run'],
+    ['push'],
+    ['reconcile'],
+    ['number', 'set', 'K-1', 'INV 1'],
+    ['resolve', 'K-1', '--drop'],
+    ['backup', copy],
+    ['restore', copy, '--replace'],
+  ])
+    runs.push(await home.pas(...words));
+  return runs.map(({ stdout, stderr }) => stdout + stderr).join('\n');
 }
 
 /** Report about it afterwards. */
@@ -67,7 +75,8 @@ test.each([
       '--set',
       'settle_ms=600000',
     ]);
-    await work(home.with({ PAS_LANG: spoken }));
+    const said = await work(home.with({ PAS_LANG: spoken }));
+    expect(PIECES[read].filter((piece) => said.includes(piece))).toEqual([]);
     const text = await told(home.with({ PAS_LANG: read }));
     expect(PIECES[read].filter((piece) => text.includes(piece)).length).toBeGreaterThan(20);
     expect(PIECES[spoken].filter((piece) => text.includes(piece))).toEqual([]);

@@ -1,10 +1,6 @@
 import { expect, test } from 'vitest';
 import type { FindElements } from '../../../src/finds/fields.ts';
-import {
-  formatState,
-  type HarvestedFind,
-  listChangesSince,
-} from '../../../src/finds/harvested-find.ts';
+import { type HarvestedFind, listChangesSince } from '../../../src/finds/harvested-find.ts';
 
 const SENT: FindElements = {
   projekt: { id: 'C-202400101', text: 'C-202400101' },
@@ -39,12 +35,4 @@ test('a finder sent by name alone is compared by name', () => {
   expect(
     listChangesSince({ ...SENT, nalezce: { id: ':tba', text: 'Novák, Jan' } }, record),
   ).toEqual([{ element: 'nalezce', sent: 'Novák, Jan', now: 'Nová, Eva (OS-000123)' }]);
-});
-
-test.each([
-  [1, '1 registered'],
-  [4, '4 archived'],
-  [7, '7'],
-])('state %i reads "%s"', (stav, text) => {
-  expect(formatState(stav)).toBe(text);
 });

@@ -268,23 +268,6 @@ describe('a number', () => {
     return { ...setup, ident };
   };
 
-  test('is held if a curator has changed it since, with both numbers, until a person decides', async () => {
-    using setup = numbered('OLD');
-    const { clock, ident, outbox, service } = setup;
-    service.setNumber(ident, 'CUR 7');
-    for (let turn = 0; turn < 2; turn += 1) {
-      expect(await service.push(outbox)).toMatchObject({ requests: 0 });
-      expect(listHeldEntries(outbox)).toMatchObject([
-        { held: { basis: 'number-changed', candidates: ['CUR 7'] } },
-      ]);
-      expect(String(listHeldEntries(outbox)[0]?.held?.question)).toMatch(/CUR 7.*INV 1/);
-      await clock.advance(5 * DAY_MS);
-    }
-    resolveEntries(outbox, ident, { kind: 'resend' }, undefined, true);
-    expect(await service.push(outbox)).toMatchObject({ accepted: 1 });
-    expect(service.records.get(ident)?.number).toBe('INV 1');
-  });
-
   test('is released if the curator restores the old one', async () => {
     using setup = numbered('OLD');
     const { ident, outbox, service } = setup;
