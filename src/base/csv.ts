@@ -66,7 +66,7 @@ export function joinFileNames(names: readonly string[], between: ';' | '; ' = ';
     .join(between);
 }
 
-/** Splits a text that `joinNames` made; a quotation mark inside a name is a part of it. */
+/** Splits a text that {@link joinFileNames} made; a quotation mark inside a name is a part of it. */
 export function splitFileNames(text: string): string[] {
   return [...text.matchAll(/\s*"((?:[^"]|"")*)"\s*(?=;|$)|[^;]+/g)]
     .map(([plain, quoted]) => quoted?.replaceAll('""', '"') ?? plain.trim())

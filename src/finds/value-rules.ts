@@ -250,7 +250,7 @@ const REFERENCE_FIELDS = FIELDS.filter(({ kind }) => kind === 'reference' || kin
 
 /** Data beside the find itself. A check whose data is absent is skipped. */
 export type RuleContext = {
-  /** Letter (A–E) or name, English or Czech, of the account's role. */
+  /** Role of the account, as the outbox stores it. */
   readonly role?: string;
   /** Name of the account's organisation, as the service writes it. */
   readonly organisation?: string;
@@ -290,19 +290,19 @@ export type Rule = {
  */
 export const NOT_HARVESTED = 'not-harvested';
 
-const ROLES = {
-  researcher: ['b', 'researcher', 'badatel'],
-  archaeologist: ['c', 'archaeologist', 'archeolog'],
-  archivist: ['d', 'archivist', 'archivář', 'e', 'administrator', 'administrátor'],
-} as const;
+type Rank = 'researcher' | 'archaeologist' | 'archivist';
+
+const RANKS: Readonly<Record<string, Rank>> = {
+  researcher: 'researcher',
+  archaeologist: 'archaeologist',
+  archivist: 'archivist',
+  administrator: 'archivist',
+};
 
 /**
  * Returns the permissions of a role; administrators have those of archivists. Undefined where the
  * role is not known.
  */
-export function findRoleRank({ role = '' }: RuleContext): keyof typeof ROLES | undefined {
-  const name = role.trim().toLowerCase();
-  return (Object.keys(ROLES) as (keyof typeof ROLES)[]).find((rank) =>
-    ROLES[rank].some((group) => group === name),
-  );
+export function findRoleRank({ role = '' }: RuleContext): Rank | undefined {
+  return RANKS[role];
 }

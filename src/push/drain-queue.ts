@@ -324,7 +324,7 @@ function reportSettledNow({ push }: PushSession, id: number): void {
 /** Makes an import uncertain whose answer names a record that cannot be its own. */
 function checkIdentifier({ lost }: PushSession, entry: Entry, outcome: Outcome): Outcome {
   const detail =
-    outcome.kind === 'accepted' ? identifierProblem(entry, outcome.identCely, lost) : undefined;
+    outcome.kind === 'accepted' ? findIdentifierProblem(entry, outcome.identCely, lost) : undefined;
   return detail === undefined ? outcome : { kind: 'uncertain', detail, outsideContract: false };
 }
 
@@ -351,7 +351,7 @@ function checkSettled(
 }
 
 /** A record of another project, or one that several finds were given, is no answer to this import. */
-function identifierProblem(
+function findIdentifierProblem(
   entry: Entry,
   identCely: string,
   lost: ReadonlySet<string>,

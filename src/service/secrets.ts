@@ -72,12 +72,12 @@ export function openSecrets(path: string, keyring: Keyring | undefined, clock: C
     get: (owner) => {
       const stored = readAll(path).get(owner) ?? {};
       if (!('keyring' in stored)) return stored;
-      const secrets = read.get(owner) ?? fromKeyring(keyring, owner, getAccountName(owner));
+      const secrets = read.get(owner) ?? readFromKeyring(keyring, owner, getAccountName(owner));
       read.set(owner, secrets);
       return secrets;
     },
     set: (owner, secrets) => {
-      const stored = isKeptInKeyring(keyring, getAccountName(owner), secrets)
+      const stored = tryKeepInKeyring(keyring, getAccountName(owner), secrets)
         ? ({ keyring: true } as const)
         : secrets;
       change((all) => all.set(owner, stored));
@@ -98,7 +98,11 @@ export function openSecrets(path: string, keyring: Keyring | undefined, clock: C
   };
 }
 
-function isKeptInKeyring(keyring: Keyring | undefined, account: string, secrets: Secrets): boolean {
+function tryKeepInKeyring(
+  keyring: Keyring | undefined,
+  account: string,
+  secrets: Secrets,
+): boolean {
   if (keyring === undefined) return false;
   try {
     keyring('write', account, JSON.stringify(secrets));
@@ -110,7 +114,7 @@ function isKeptInKeyring(keyring: Keyring | undefined, account: string, secrets:
 }
 
 /** Reads from the keyring; while it is switched off, the owner counts as not signed in. */
-function fromKeyring(keyring: Keyring | undefined, owner: string, account: string): Secrets {
+function readFromKeyring(keyring: Keyring | undefined, owner: string, account: string): Secrets {
   return toSecrets(parseJsonObject(withKeyring(owner, () => keyring?.('read', account)) ?? '{}'));
 }
 

@@ -7,9 +7,9 @@ import { openDatabaseImage } from './database.ts';
  * it writes the fault, or nothing, to stdout. A crafted file can keep SQLite busy without end, so
  * the caller can kill this process.
  */
-writeFileSync(1, parseFinding(readFileSync(0)));
+writeFileSync(1, findFault(readFileSync(0)));
 
-function parseFinding(bytes: Buffer): string {
+function findFault(bytes: Buffer): string {
   try {
     const database = openDatabaseImage('', bytes);
     // Check constraints are evaluated, which may take unbounded time.

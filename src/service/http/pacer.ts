@@ -165,7 +165,7 @@ class StoredPace implements Pace {
     this.#throttles += 1;
     const pauseMs = retryAfterMs ?? intervalMs * PAUSE_WITHOUT_RETRY_AFTER_INTERVALS;
     const agoMs = clock.monotonicMs() - departedAtMs;
-    fireAndForget(
+    ignoreFailure(
       store.update(scopes, (states, nowMs) => ({
         result: undefined,
         next: states.map((state) =>
@@ -292,7 +292,7 @@ class StoredPace implements Pace {
     // The process may have been paused before or after the first byte: up to GUARD_MS counts as
     // after it, the rest as before.
     const agoMs = leftAtMs === undefined ? 0 : Math.min(clock.monotonicMs() - leftAtMs, GUARD_MS);
-    fireAndForget(
+    ignoreFailure(
       store.update(scopes, (states, nowMs) => ({
         result: undefined,
         next: states.map((state) => ({
@@ -315,7 +315,7 @@ type Reservation = { readonly mark: number; readonly atMs: number };
  * Ignores the failure of an update that is not awaited: the next departure fails as well and
  * reports it.
  */
-function fireAndForget(update: Promise<unknown>): void {
+function ignoreFailure(update: Promise<unknown>): void {
   update.catch(() => undefined);
 }
 

@@ -86,13 +86,13 @@ describe('what a state needs', () => {
 });
 
 describe('the role', () => {
-  test.each(['B', 'Researcher', 'badatel'])('%s may import into state 1 only', (role) => {
+  test.each(['researcher'])('%s may import into state 1 only', (role) => {
     expect(judge({ stav: 1 }, { role })).toEqual([]);
     expect(judge({ stav: 2 }, { role })).toEqual([['role-state', 'stav', 'error']]);
     expect(judge({ stav: 3 }, { role })).toEqual([['role-state', 'stav', 'error']]);
   });
 
-  test.each(['C', 'archaeologist', 'Archeolog', 'D', 'E'])(
+  test.each(['archaeologist', 'archivist', 'administrator'])(
     '%s may import into all three',
     (role) => {
       expect(judge({ stav: 3 }, { role })).toEqual([]);
@@ -252,13 +252,13 @@ test('an issue about a state gives advice', () => {
   expect(getMessage({ stav: 2, ...elsewhere })).toContain(
     'geom_system says 4326, but the point is in geom_sjtsk_wkt',
   );
-  expect(getMessage({ stav: 2 }, { role: 'B' })).toMatch(
+  expect(getMessage({ stav: 2 }, { role: 'researcher' })).toMatch(
     /^Your role is Researcher, .* ask an archaeologist to import it\.$/,
   );
 });
 
 test('a find without a state is validated for the first', () => {
   expect(
-    judge({ stav: undefined, hloubka: undefined, geom_wkt: undefined }, { role: 'B' }),
+    judge({ stav: undefined, hloubka: undefined, geom_wkt: undefined }, { role: 'researcher' }),
   ).toEqual([['required', 'stav', 'error']]);
 });
