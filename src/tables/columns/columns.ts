@@ -75,16 +75,19 @@ export function parseColumns(table: Table, map?: ColumnMap, constants: readonly 
   const hasPoint = POINT_COLUMNS.some((name) => names.has(name));
   const getHeader = (name: ColumnName): string | undefined =>
     table.header[sources.get(name)?.[0]?.index ?? -1] ?? fixed.get(name)?.givenName;
-  const readParts = (row: RowCells, name: ColumnName): readonly string[] => {
+  const joinParts = (row: RowCells, name: ColumnName): string => {
     const parts = (sources.get(name) ?? []).map((source) => readSource(row, source));
+    // A mark for the value above makes the whole text unreadable.
+    const ditto = parts.find(isDitto);
+    if (ditto !== undefined) return ditto;
+    const filled = parts.filter((part) => part !== '' && !isFiller(part));
+    // Half a number may be another find's.
     if (name === 'local_id' && map?.localId !== undefined)
-      return [composeLocalId(map.localId, parts)];
-    return parts;
+      return filled.length < parts.length ? '' : composeLocalId(map.localId, parts);
+    return parts.length === 1 ? parts.join() : filled.join('; ');
   };
   const read = rememberCells((row: RowCells, name: ColumnName): string => {
-    const text = readParts(row, name)
-      .filter((part) => part !== '')
-      .join('; ');
+    const text = joinParts(row, name);
     const value = fixed.get(name)?.value;
     return value !== undefined && (text === '' || isFiller(text)) ? value : text;
   });
@@ -103,12 +106,14 @@ export function parseColumns(table: Table, map?: ColumnMap, constants: readonly 
     },
     /**
      * Returns the reason to doubt that a readable text was typed so.
-     * @param above last value of the column in the rows above
+     * @param above last value of the column in the rows above; unused for a part of a text
      */
     findDoubt(row: RowCells, name: ColumnName, above: string | undefined): Doubt | undefined {
       const { text, isStandIn } = read(row, name);
-      if (isStandIn) return describeStandIn(text, above);
-      const date = sources.get(name)?.find((source) => isMisplacedDate(row, source));
+      const own = sources.get(name) ?? [];
+      const isWhole = own.length === 1 && own[0]?.rule.label === undefined;
+      if (isStandIn) return describeStandIn(text, isWhole ? above : undefined);
+      const date = own.find((source) => isMisplacedDate(row, source));
       if (date === undefined) return findCellDoubt(text, name);
       return makeDateCellDoubt(row, date.index);
     },
@@ -226,13 +231,13 @@ function readSource(row: RowCells, source: Source): string {
   const isYear = yearOnly !== undefined && /^\d{4}$/.test(text);
   const isMeant = yearOnly === undefined || isYear === (element === 'poznamka');
   if (text === '' || !isMeant) return '';
-  return label === undefined ? text : `${label}: ${text}`;
+  const isBare = label === undefined || isFiller(text) || isDitto(text);
+  return isBare ? text : `${label}: ${text}`;
 }
 
-/** Composes the local id; empty where a part is, since half a number may be another find's. */
 function composeLocalId(template: string, parts: readonly string[]): string {
   const remaining = [...parts];
-  return parts.includes('') ? '' : template.replace(TEMPLATE_PART, () => remaining.shift() ?? '');
+  return template.replace(TEMPLATE_PART, () => remaining.shift() ?? '');
 }
 
 /** Tells if a date stands in a column for another element; in a labelled note a day is allowed. */
@@ -364,7 +369,7 @@ function describeStandIn(text: string, above: string | undefined): Doubt {
   }
   const problem =
     above === undefined
-      ? msg`"${text}" stands for the value above, and there is none. Write the value.`
+      ? msg`"${text}" stands for the value above. Write the value.`
       : msg`"${text}" stands for the value above. If it is "${above}", write that.`;
   return { severity: 'error', rule: 'cell-ditto', problem };
 }

@@ -229,6 +229,28 @@ rok = "ignore"
     });
   });
 
+  test('a part that stands for the value above is an error, and one that says nothing is left out', () => {
+    const map = parseMap(
+      'local_id = "{rok}/{č}"\n[columns]\nrok = "ignore"\n"č" = "ignore"\na = { element = "poznamka", label = "váha" }\nb = "poznamka"',
+    );
+    const { rows } = mapTable(
+      table('rok;č;a;b\n2024;1;5;x\n2024;2;-;x\n2024;3;dtto;x\n";4;5;x\n-;5;5;x\n'),
+      {
+        map,
+        lookupTerm: () => ({ kind: 'not-harvested' }),
+        resolvePhoto: () => ({ value: '' }),
+      },
+    );
+    expect(
+      Array.from(rows).flatMap(({ find }) =>
+        find ? [[find.localId, find.elements.poznamka]] : [],
+      ),
+    ).toEqual([
+      ['2024/1', 'váha: 5; x'],
+      ['2024/2', 'x'],
+    ]);
+  });
+
   test('columns with equal names are distinguished by #2, those without a name by their position', () => {
     expect(
       splitCells(
