@@ -1,4 +1,4 @@
-import { createHash, hash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import {
   createRowParser,
   describeColumns,
@@ -179,9 +179,11 @@ export function makePreparedId(
   { document, issues }: Pick<StoredIntent, 'document' | 'issues'>,
 ): string | null {
   if (document === null && issues === null) return null;
-  const made = createHash('sha256').update(`${intent}\0${issues ?? ''}\0`);
-  return made.update(document ?? '').digest('base64url');
+  const made = Buffer.concat([Buffer.from(`${intent}\0${issues ?? ''}\0`), document ?? NOTHING]);
+  return hash('sha256', made, 'base64url');
 }
+
+const NOTHING = Buffer.alloc(0);
 
 /** @throws DatabaseError where anything differs from what was written */
 export function parseStoredIntent(path: string, row: unknown): StoredIntent {

@@ -97,11 +97,8 @@ export function getTablePlace({ file, sheet, unit }: TablePlace): TablePlace {
 
 /** Returns the position of a row; the line is added for formats that are no spreadsheets. */
 export function getRowPlace(table: TablePlace, { row, line }: RowNumber): RowPlace {
-  return {
-    ...getTablePlace(table),
-    row,
-    line: table.unit === undefined ? undefined : line,
-  };
+  const { file, sheet, unit } = table;
+  return { file, sheet, unit, row, line: unit === undefined ? undefined : line };
 }
 
 /** A part of a file that is a table: a sheet, a layer. */

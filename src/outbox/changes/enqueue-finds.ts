@@ -283,7 +283,10 @@ function storeNew(prepared: PhotographedFind, context: EnqueueContext): StoreRes
     uuid === undefined || others.length === 0 ? undefined : findImportOfFind(outbox, uuid);
   if (entry !== undefined)
     decide(outbox, entry, { kind: 'resend', rejects: others }, msg`a person decided: another find`);
-  const followed = applyRowPhotographs(find, prepared.photographs, undefined, uuid ?? '', context);
+  const followed =
+    find.photos.length === 0
+      ? NO_PHOTOGRAPH_CHANGES
+      : applyRowPhotographs(find, prepared.photographs, undefined, uuid ?? '', context);
   return makeStoredResult(prepared, localId, 'added', followed);
 }
 
