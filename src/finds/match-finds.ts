@@ -34,6 +34,7 @@ type CanonicalValue = string | number | true | readonly number[] | null;
 export function canonicalizeElements(elements: Elements): (readonly [string, CanonicalValue])[] {
   const values: (readonly [string, CanonicalValue])[] = [];
   for (const field of FIELDS) {
+    if (elements[field.name] === undefined) continue;
     const value = canonicalizeValue(field, elements);
     if (value !== null) values.push([field.name, value]);
   }
@@ -69,11 +70,19 @@ function canonicalizeValue(field: Field, elements: Elements): CanonicalValue {
   }
 }
 
+/** Caches canonical references: the finds of a table share those of equal cells. */
+const canonicalReferences = new WeakMap<object, string | null>();
+
 function canonicalizeReference(value: Value): string | null {
   if (typeof value !== 'object') return canonicalizeText(value);
-  return value.id === NEW_PERSON
-    ? `${NEW_PERSON} ${makeNameKey(value.text.normalize('NFC'))}`
-    : canonicalizeText(value.id);
+  const known = canonicalReferences.get(value);
+  if (known !== undefined) return known;
+  const canonical =
+    value.id === NEW_PERSON
+      ? `${NEW_PERSON} ${makeNameKey(value.text.normalize('NFC'))}`
+      : canonicalizeText(value.id);
+  canonicalReferences.set(value, canonical);
+  return canonical;
 }
 
 function canonicalizeInteger(value: Value): number | string | null {

@@ -109,13 +109,12 @@ export function parseColumns(table: Table, map?: ColumnMap, constants: readonly 
      * @param above last value of the column in the rows above; unused for a part of a text
      */
     findDoubt(row: RowCells, name: ColumnName, above: string | undefined): Doubt | undefined {
-      const { text, isStandIn } = read(row, name);
+      const { text, isStandIn, doubt } = read(row, name);
       const own = sources.get(name) ?? [];
       const isWhole = own.length === 1 && own[0]?.rule.label === undefined;
       if (isStandIn) return describeStandIn(text, isWhole ? above : undefined);
       const date = own.find((source) => isMisplacedDate(row, source));
-      if (date === undefined) return findCellDoubt(text, name);
-      return makeDateCellDoubt(row, date.index);
+      return date === undefined ? doubt : makeDateCellDoubt(row, date.index);
     },
     covered: listCovered(names, hasPoint),
     /** Covered where the format has a point beside the columns. */
@@ -134,6 +133,8 @@ type Cell = {
   readonly isStandIn: boolean;
   /** Normalised; '' for a stand-in. */
   readonly value: string;
+  /** Reason to doubt the text, wherever it stands; undefined for a stand-in. */
+  readonly doubt: Doubt | undefined;
 };
 
 /**
@@ -151,7 +152,15 @@ function rememberCells(readText: (row: RowCells, name: ColumnName) => string) {
       return known;
     }
     const isStandIn = isFiller(text) || isDitto(text);
-    const cell = { row, text, isStandIn, value: isStandIn ? '' : normalizeCell(name, text) };
+    const cell = isStandIn
+      ? { row, text, isStandIn, value: '', doubt: undefined }
+      : {
+          row,
+          text,
+          isStandIn,
+          value: normalizeCell(name, text),
+          doubt: findCellDoubt(text, name),
+        };
     cells.set(name, cell);
     return cell;
   };
