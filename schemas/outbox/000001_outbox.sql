@@ -103,7 +103,9 @@ create table entries (
   attempts integer not null, unknown_attempts integer not null, not_before_at integer not null,
   -- a question for a person, and the last inconclusive lookup, as JSON
   held text check (json_valid(held)), lookup text check (json_valid(lookup)),
-  reason text check (json_valid(reason)), issues text check (json_valid(issues)),
+  reason text check (json_valid(reason)),
+  -- the findings of the refusal that counts, as JSON; those of a draft or a queued find are its intent's
+  refusal text check (json_valid(refusal)),
   created_at integer not null, updated_at integer not null,
   check ((key = 'import') = (kind = 'import' and first_fact is not null and local_id is not null and fact is not null and hidden is not null)),
   unique (subject, key),

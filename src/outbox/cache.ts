@@ -52,7 +52,6 @@ export const ENTRY_COLUMNS = {
   unknownAttempts: isNumber,
   notBeforeAt: isNumber,
   reason: orNull(isText),
-  issues: orNull(isText),
   createdAt: isNumber,
   updatedAt: isNumber,
 };
@@ -64,6 +63,7 @@ const WRITTEN = describeColumns('entries', {
   fact: orNull(isText),
   sourcePath: orNull(isText),
   hidden: orNull(isNumber),
+  refusal: orNull(isText),
 });
 
 type EntryRow = Omit<ReturnType<typeof WRITTEN.parse>, 'updatedAt'> & {
@@ -80,9 +80,9 @@ export function storeFoldedEntries(outbox: Outbox, subject: string, facts: reado
 }
 
 const INSERT_NEW_FIND = `insert into entries (key, kind, subject, slot, intent, state, changed, first_fact,
-    local_id, fact, source_path, hidden, project, attempts, unknown_attempts, not_before_at, issues, created_at, updated_at)
+    local_id, fact, source_path, hidden, project, attempts, unknown_attempts, not_before_at, created_at, updated_at)
   select '${IMPORT_KEY}', 'import', subject, slot, :intent, :state, 0, seq,
-    :localId, id, :path, 0, :project, 0, 0, 0, :issues, :createdAt, :now
+    :localId, id, :path, 0, :project, 0, 0, 0, :createdAt, :now
   from facts where seq = :fact`;
 
 /**
@@ -94,7 +94,7 @@ export function storeEntryOfNewFind(
   outbox: Outbox,
   fact: number,
   { localId, path, createdAt }: FindWish,
-  { row, intent, hasDocument, issues }: KnownIntent,
+  { row, intent, hasDocument }: KnownIntent,
 ): void {
   outbox.sql(INSERT_NEW_FIND).run({
     fact,
@@ -103,7 +103,6 @@ export function storeEntryOfNewFind(
     localId: chooseLocalId(outbox, localId, null),
     path,
     project: findProject(intent),
-    issues,
     createdAt,
     now: Math.floor(outbox.clock.now()),
   });
@@ -218,7 +217,6 @@ function makeImportRow(
   const folded = getImportState(state);
   const isDraft = !intent.hasDocument && (folded === 'queued' || folded === 'refused');
   const accepted = findAcceptedIntent(state);
-  const refusal = folded === 'refused' ? findRefusal(state, intent.id) : null;
   return {
     ...NO_CHANGE,
     key: IMPORT_KEY,
@@ -234,7 +232,7 @@ function makeImportRow(
     sourcePath: find.path,
     hidden: isHidden ? 1 : 0,
     project: findProject(intent.intent),
-    issues: isDraft || folded === 'queued' ? intent.issues : refusal,
+    refusal: folded === 'refused' && !isDraft ? findRefusal(state, intent.id) : null,
     createdAt: find.createdAt,
     ...summarize(facts, undefined, body, state),
   };
@@ -303,7 +301,7 @@ function makeChangeRows(
       expects: latest.body.expects ?? null,
       photograph:
         latest.body.photograph === undefined ? null : JSON.stringify(latest.body.photograph),
-      issues: folded === 'refused' ? findRefusal(state, intent) : null,
+      refusal: folded === 'refused' ? findRefusal(state, intent) : null,
       createdAt: wish.body.at,
       ...summarize(facts, intent, latest.body, state),
     };

@@ -39,6 +39,7 @@ const OWN_COLUMNS = {
 };
 
 const COLUMNS = `${describeColumns('entries', OWN_COLUMNS).selected}, intents.id as intent, intents.document,
+  iif(entries.state in ('draft', 'queued'), intents.issues, entries.refusal) as issues,
   (select finds.local_id from finds where uuid = entries.subject) as localId`;
 
 const FROM = `from entries join intents on intents.row = entries.intent`;
@@ -47,6 +48,7 @@ const parseRow = createRowParser({
   ...OWN_COLUMNS,
   intent: isText,
   document: orNull(isBytes),
+  issues: orNull(isText),
   localId: orNull(isText),
 });
 

@@ -229,7 +229,6 @@ const parseRow = createRowParser({
   kind: makeMemberGuard(ENTRY_KINDS),
   content: orNull(isText),
   hasDocument: isNumber,
-  issues: orNull(isText),
 });
 
 /** An intent as the cache uses it, without the bytes of its document. */
@@ -240,8 +239,6 @@ export type KnownIntent = {
   /** Undefined after thinning. */
   readonly intent: Intent | undefined;
   readonly hasDocument: boolean;
-  /** As serializeIssues makes them. */
-  readonly issues: string | null;
 };
 
 /**
@@ -255,14 +252,14 @@ export function findKnownIntent(
 ): KnownIntent | undefined {
   const found = store
     .sql(
-      `select row, kind, content, document is not null as hasDocument, issues
+      `select row, kind, content, document is not null as hasDocument
        from intents where subject = ? and id = ?`,
     )
     .get(subject, id);
   if (found === undefined) return undefined;
-  const { row, kind, content, hasDocument, issues } = parseRow(found);
+  const { row, kind, content, hasDocument } = parseRow(found);
   const intent = content === null ? undefined : parseIntent(kind, subject, content);
-  return { row, id, intent, hasDocument: hasDocument === 1, issues };
+  return { row, id, intent, hasDocument: hasDocument === 1 };
 }
 
 /**
@@ -305,7 +302,7 @@ export function storeIntent(
     { id, kind, subject, content: serializeIntent(intent), ...prepared, preparedId },
     'document = :document, issues = :issues, prepared_id = :preparedId',
   );
-  return { row, id, intent, hasDocument: document !== null, issues: prepared.issues };
+  return { row, id, intent, hasDocument: document !== null };
 }
 
 /**
