@@ -77,14 +77,15 @@ export function parseColumns(table: Table, map?: ColumnMap, constants: readonly 
     table.header[sources.get(name)?.[0]?.index ?? -1] ?? fixed.get(name)?.givenName;
   const joinParts = (row: RowCells, name: ColumnName): string => {
     const parts = (sources.get(name) ?? []).map((source) => readSource(row, source));
+    const template = name === 'local_id' ? map?.localId : undefined;
+    if (template === undefined && parts.length < 2) return parts.join();
     // A mark for the value above makes the whole text unreadable.
     const ditto = parts.find(isDitto);
     if (ditto !== undefined) return ditto;
     const filled = parts.filter((part) => part !== '' && !isFiller(part));
+    if (template === undefined) return filled.join('; ');
     // Half a number may be another find's.
-    if (name === 'local_id' && map?.localId !== undefined)
-      return filled.length < parts.length ? '' : composeLocalId(map.localId, parts);
-    return parts.length === 1 ? parts.join() : filled.join('; ');
+    return filled.length < parts.length ? '' : composeLocalId(template, parts);
   };
   const read = rememberCells((row: RowCells, name: ColumnName): string => {
     const text = joinParts(row, name);
