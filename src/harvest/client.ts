@@ -77,21 +77,8 @@ export type ListPage<Item> = Paging & {
 
 export type PageSource = {
   /** Sends ListIdentifiers, and returns records with only a header. */
-  listHeaders(
-    args: OaiArguments,
-    signal?: AbortSignal,
-    onToken?: OnToken,
-  ): Promise<ListPage<OaiRecord>>;
-  listRecords(
-    args: OaiArguments,
-    signal?: AbortSignal,
-    onToken?: OnToken,
-  ): Promise<ListPage<OaiRecord>>;
-  /**
-   * Returns a malformed page of ListRecords with all its records as broken, to be requested one by
-   * one; undefined where their identifiers or the end of the page cannot be read.
-   */
-  salvageRecords(error: MalformedAnswerError): ListPage<OaiRecord> | undefined;
+  readonly listHeaders: FetchPage<OaiRecord>;
+  readonly listRecords: FetchPage<OaiRecord>;
   /** @param identifier full identifier, or the one of the record */
   getRecord(
     identifier: string,
@@ -140,7 +127,6 @@ export function openOaiClient(options: OaiClientOptions): OaiClient {
       parsePage(await sendRequest('ListIdentifiers', args, signal, onToken), parseHeaderAsRecord),
     listRecords: async (args, signal, onToken) =>
       parsePage(await sendRequest('ListRecords', args, signal, onToken), parseRecord),
-    salvageRecords: salvagePage,
     getRecord: async (identifier, metadataPrefix, signal) => {
       const full = toFullIdentifier(oaiBase, identifier);
       const args = { identifier: full, metadataPrefix };
@@ -181,7 +167,14 @@ function parsePage<Item>(answer: OaiAnswer, read: ReadItem<Item>): ListPage<Item
 
 const TOKEN = /<(?:[\w.-]+:)?resumptionToken\b[^<>]*>\s*([^<\s]*)/;
 
-function salvagePage({ body, message }: MalformedAnswerError): ListPage<OaiRecord> | undefined {
+/**
+ * Makes a page of which all records are broken, to be requested one by one, from a malformed page
+ * of ListRecords; undefined where their identifiers, or the end of the page, cannot be read.
+ */
+export function salvagePage({
+  body,
+  message,
+}: MalformedAnswerError): ListPage<OaiRecord> | undefined {
   const text = body.toString('latin1');
   const identifiers = findIdentifiers(body);
   const responseDateMs = parseDatestampMs(/responseDate>\s*([^<\s]*)/.exec(text)?.[1] ?? '');

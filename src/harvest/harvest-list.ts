@@ -12,6 +12,7 @@ import {
   makeEndlessError,
   type PageSource,
   type PagesOptions,
+  salvagePage,
 } from './client.ts';
 import {
   advancePass,
@@ -472,7 +473,7 @@ function makePagesOptions(
   { client, clock, signal, skipBroken }: Run,
   start: OaiArguments,
 ): PagesOptions<OaiRecord> {
-  const salvage = skipBroken === true ? client.salvageRecords : undefined;
+  const salvage = skipBroken === true ? salvagePage : undefined;
   return { fetchPage: client.listRecords, start, clock, salvage, signal };
 }
 

@@ -438,11 +438,8 @@ function assertSize(
   atLeast: number,
   exactly: number | undefined,
 ): void {
-  if (size < atLeast || (exactly !== undefined && size < exactly)) {
-    throw makeModifiedFileError(path);
-  }
-  if (exactly === undefined || size === BigInt(exactly)) return;
-  throw makeModifiedFileError(path);
+  const isOther = exactly !== undefined && size !== BigInt(exactly);
+  if (size < atLeast || isOther) throw makeModifiedFileError(path);
 }
 
 async function asDiskError<T>(path: string, work: () => Promise<T>): Promise<T> {

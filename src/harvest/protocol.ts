@@ -249,17 +249,10 @@ const NONE: readonly XmlElement[] = [];
 
 /** Parses a header, bare or of a whole record, into a record without metadata. */
 export function parseHeaderAsRecord(element: XmlElement): OaiRecord | undefined {
-  const bare = element.name === 'record' ? getChild(element, 'header', OAI_NAMESPACE) : element;
   const header = parseHeader(element);
-  if (header === undefined || bare === undefined) return undefined;
-  return {
-    header,
-    metadata: undefined,
-    lacksContent: false,
-    refused: false,
-    about: [],
-    element: bare,
-  };
+  if (header === undefined) return undefined;
+  const content = { metadata: undefined, lacksContent: false, refused: false, about: NONE };
+  return { header, ...content, element };
 }
 
 /**

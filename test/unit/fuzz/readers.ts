@@ -15,7 +15,7 @@ import { parseGeoPackagePoint } from '../../../src/finds/place/geometry.ts';
 import { parsePosition } from '../../../src/finds/place/read-position.ts';
 import { checkRules } from '../../../src/finds/rules.ts';
 import { parseTerm } from '../../../src/finds/vocabulary/term.ts';
-import { openOaiClient } from '../../../src/harvest/client.ts';
+import { openOaiClient, salvagePage } from '../../../src/harvest/client.ts';
 import { findEntity, MalformedAnswerError, type OaiRecord } from '../../../src/harvest/protocol.ts';
 import {
   readRepeatedElements,
@@ -314,7 +314,7 @@ export const TARGETS: readonly Target[] = [
           }
         } catch (thrown) {
           if (!(thrown instanceof MalformedAnswerError)) throw thrown;
-          readRecords(client.salvageRecords(thrown)?.items ?? [], REPEATED);
+          salvagePage(thrown);
         }
       });
     },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { AuthError, UnavailableError } from '../../../src/base/errors.ts';
-import { openOaiClient } from '../../../src/harvest/client.ts';
+import { openOaiClient, salvagePage } from '../../../src/harvest/client.ts';
 import { findEntity, MalformedAnswerError, toIdent } from '../../../src/harvest/protocol.ts';
 import {
   answer,
@@ -201,7 +201,7 @@ describe('the rest of a broken page', () => {
     const client = makeClient(scripted(body));
     const failure = await client.listRecords(RECORDS).catch((thrown: unknown) => thrown);
     if (!(failure instanceof MalformedAnswerError)) throw new Error('it was read');
-    return client.salvageRecords(failure);
+    return salvagePage(failure);
   }
 
   test.each([

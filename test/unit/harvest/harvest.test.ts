@@ -57,7 +57,6 @@ async function harvested(
       client: {
         listRecords: list.listRecords,
         listHeaders: list.listRecords,
-        salvageRecords: () => undefined,
         getRecord: async (name) => list.findRecord(name),
       },
       clock: manualClock(),

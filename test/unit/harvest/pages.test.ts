@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { InterruptedError, OaiError, UnavailableError } from '../../../src/base/errors.ts';
-import { listPages, type PagesOptions } from '../../../src/harvest/client.ts';
+import { listPages, type PagesOptions, salvagePage } from '../../../src/harvest/client.ts';
 import { type OaiRecord, toIdent } from '../../../src/harvest/protocol.ts';
 import { type HttpRequest, TransportError } from '../../../src/service/http/exchange.ts';
 import { manualClock, playOut } from '../../support/manual-clock.ts';
@@ -102,8 +102,7 @@ describe('the page after next', () => {
         ? oaiError('badResumptionToken')
         : (pages[token] ?? '');
     });
-    const client = makeClient(exchange);
-    expect((await walk(exchange, { salvage: client.salvageRecords })).idents).toEqual(['A', 'D']);
+    expect((await walk(exchange, { salvage: salvagePage })).idents).toEqual(['A', 'D']);
   });
 });
 
