@@ -2,6 +2,7 @@ import { withoutFullStop } from '../base/characters.ts';
 import type { ExitReason } from '../base/errors.ts';
 import { formatMoment, msgid, ngettext, t } from '../base/language.ts';
 import { type Command, cmd, composeCommand, type Message, msg } from '../base/message.ts';
+import type { TermCandidate } from '../finds/find.ts';
 import { isLikeIdent } from '../outbox/changes/resolve-finds.ts';
 import { type Entry, type HeldQuestion, isAnswerable } from '../outbox/entry.ts';
 import type { StopCause } from '../push/departure.ts';
@@ -133,6 +134,11 @@ export function formatPlaceRemovedCount(count: number): string {
     `The place was removed from ${count} photographs.`,
     count,
   );
+}
+
+/** Formats a person with identifier, and more details where they are known. */
+export function formatPerson({ id, label, about }: TermCandidate): string {
+  return about === undefined ? `${label} (${id})` : `${label} (${id}, ${about})`;
 }
 
 type FoldedLine = { readonly what: string; readonly text: string; more: number };

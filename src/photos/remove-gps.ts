@@ -10,6 +10,65 @@ import {
   removeXmpGps,
 } from './photo-exif.ts';
 
+/** `parts`, concatenated, are the photograph without GPS data. */
+type StrippedPhotograph = {
+  readonly finding: GpsFinding;
+  readonly parts: readonly Buffer[];
+};
+
+/** Types from which pas can remove GPS data; HEIC and HEIF are left as they are. */
+const STRIPPABLE: readonly string[] = ['image/jpeg', 'image/png', 'image/tiff'];
+
+/**
+ * Removes GPS data from a photograph: the GPS directory of EXIF with its pointer, and the GPS
+ * properties of XMP; of a PNG each text that has some. All other bytes stay: the picture, its
+ * orientation, its time. The result is deterministic. Maker notes are not searched, nor a video behind the picture. Of other types
+ * than JPEG, TIFF and PNG nothing is removed, and the finding is `none`.
+ * @param bytes may be changed
+ */
+export function removeGps(bytes: Buffer, mediaType: string): StrippedPhotograph {
+  switch (mediaType) {
+    case 'image/jpeg':
+      return { finding: removeJpegGps(bytes), parts: [bytes] };
+    case 'image/tiff':
+      return { finding: removeTiffGps(bytes), parts: [bytes] };
+    case 'image/png':
+      return removePngGps(bytes);
+    default:
+      return { finding: 'none', parts: [bytes] };
+  }
+}
+
+/** GPS data of a photograph, and whether pas can remove them. */
+export type PhotoGps =
+  | { readonly kind: 'none' }
+  | {
+      readonly kind: 'removable';
+      readonly finding: GpsFinding;
+      /** Checksum and size of the photograph without GPS data. */
+      readonly without: { readonly sha512: string; readonly sizeBytes: number };
+    }
+  /** A place that pas cannot remove, or data that it cannot search for one. */
+  | { readonly kind: 'fixed' | 'unknown' };
+
+/**
+ * Finds the GPS data of a photograph, and if pas can remove them; then with size and digest of
+ * the result. Of HEIC and HEIF only a position is found, not its absence.
+ * @param bytes may be changed
+ */
+export async function detectGps(bytes: Buffer, mediaType: string): Promise<PhotoGps> {
+  if (!STRIPPABLE.includes(mediaType)) {
+    const hasPlace = (await parsePhotoExif(bytes)).place !== undefined || hasXmpPosition(bytes);
+    return { kind: hasPlace ? 'fixed' : 'unknown' };
+  }
+  const { finding, parts } = removeGps(bytes, mediaType);
+  if (finding === 'none') return { kind: 'none' };
+  const hash = createHash('sha512');
+  for (const part of parts) hash.update(part);
+  const sizeBytes = parts.reduce((sum, { length }) => sum + length, 0);
+  return { kind: 'removable', finding, without: { sha512: hash.digest('hex'), sizeBytes } };
+}
+
 /** Chunks of a PNG file (W3C PNG, third edition). */
 
 const SIGNATURE_BYTES = 8;
@@ -36,12 +95,6 @@ export function isPngCutOff(bytes: Buffer): boolean {
   for (const { type, end } of listChunks(bytes)) if (type === 'IEND') return end > bytes.length;
   return true;
 }
-
-/** `parts`, concatenated, are the photograph without GPS data. */
-type StrippedPhotograph = {
-  readonly finding: GpsFinding;
-  readonly parts: readonly Buffer[];
-};
 
 /**
  * Removes GPS data from EXIF, and drops each text that has some, so the result may be shorter.
@@ -115,29 +168,6 @@ function findGpsInProfile(text: Buffer): GpsFinding {
     : getMostTellingFinding(removeTiffGps(profile), removeXmpGps(profile));
 }
 
-/** Types from which pas can remove GPS data; HEIC and HEIF are left as they are. */
-const STRIPPABLE: readonly string[] = ['image/jpeg', 'image/png', 'image/tiff'];
-
-/**
- * Removes GPS data from a photograph: the GPS directory of EXIF with its pointer, and the GPS
- * properties of XMP. All other bytes stay: the picture, its orientation, its time. The result is
- * deterministic. Maker notes are not searched, nor a video behind the picture. Of other types
- * than JPEG, TIFF and PNG nothing is removed, and the finding is `none`.
- * @param bytes may be changed
- */
-export function removeGps(bytes: Buffer, mediaType: string): StrippedPhotograph {
-  switch (mediaType) {
-    case 'image/jpeg':
-      return { finding: removeJpegGps(bytes), parts: [bytes] };
-    case 'image/tiff':
-      return { finding: removeTiffGps(bytes), parts: [bytes] };
-    case 'image/png':
-      return removePngGps(bytes);
-    default:
-      return { finding: 'none', parts: [bytes] };
-  }
-}
-
 const APP1 = Buffer.from([0xff, 0xe1]);
 const EXIF = Buffer.from('Exif\0', 'latin1');
 const XMP = Buffer.from('http://ns.adobe.com/xap/1.0/\0', 'latin1');
@@ -199,36 +229,6 @@ function removeFromExtended(segments: readonly Buffer[]): GpsFinding {
   const finding = removeXmpGps(Buffer.concat(parts));
   if (finding !== 'none') for (const part of parts) part.fill(0x20);
   return finding;
-}
-
-/** GPS data of a photograph, and whether pas can remove them. */
-export type PhotoGps =
-  | { readonly kind: 'none' }
-  | {
-      readonly kind: 'removable';
-      readonly finding: GpsFinding;
-      /** Checksum and size of the photograph without GPS data. */
-      readonly without: { readonly sha512: string; readonly sizeBytes: number };
-    }
-  /** A place that pas cannot remove, or data that it cannot search for one. */
-  | { readonly kind: 'fixed' | 'unknown' };
-
-/**
- * Finds the GPS data of a photograph, and if pas can remove them; then with size and digest of
- * the result. Of HEIC and HEIF only a position is found, not its absence.
- * @param bytes may be changed
- */
-export async function detectGps(bytes: Buffer, mediaType: string): Promise<PhotoGps> {
-  if (!STRIPPABLE.includes(mediaType)) {
-    const hasPlace = (await parsePhotoExif(bytes)).place !== undefined || hasXmpPosition(bytes);
-    return { kind: hasPlace ? 'fixed' : 'unknown' };
-  }
-  const { finding, parts } = removeGps(bytes, mediaType);
-  if (finding === 'none') return { kind: 'none' };
-  const hash = createHash('sha512');
-  for (const part of parts) hash.update(part);
-  const sizeBytes = parts.reduce((sum, { length }) => sum + length, 0);
-  return { kind: 'removable', finding, without: { sha512: hash.digest('hex'), sizeBytes } };
 }
 
 /** Structure of a JPEG file (ITU-T T.81, annex B). */

@@ -38,7 +38,7 @@ test('an import asks once which of several people is meant, and leaves out unkno
     terminal,
     'Who is the finder "Kučera, Pavel"?',
     '1989',
-    '❯ Kučera, Pavel, 1989, OS-000305',
+    '❯ Kučera, Pavel (OS-000305, 1989)',
   );
   await answer(terminal, 'Who is the finder "J. Novák"?', 'none', '❯ none of them');
   expect((await terminal.ended()).code).toBe(3);

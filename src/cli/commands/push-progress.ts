@@ -2,7 +2,6 @@ import { formatIso } from '../../base/clock.ts';
 import type { PasError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd, composeCommand, getTemplate, type Message, msg } from '../../base/message.ts';
-import type { TermCandidate } from '../../finds/find.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import {
   formatEntry,
@@ -21,7 +20,7 @@ import { explainUncertain, findReassignment } from '../../push/push-session.ts';
 import type { IdleReason, WatchEvent } from '../../push/watch.ts';
 import type { Context } from '../context/context.ts';
 import { openLookups } from '../context/open-service.ts';
-import { FoldedLines, formatFindCount } from '../result-texts.ts';
+import { FoldedLines, formatFindCount, formatPerson } from '../result-texts.ts';
 import type { Progress } from '../terminal.ts';
 
 /** Says why an entry is uncertain, once per reason; alike texts are folded. */
@@ -260,11 +259,6 @@ export function toNewPeopleJson(people: readonly NewPerson[]): Record<string, un
     similar,
     nearest: nearest.map(({ id, label }) => ({ id, label })),
   }));
-}
-
-/** Formats a person with identifier, and more details where they are known. */
-function formatPerson({ id, label, about }: TermCandidate): string {
-  return about === undefined ? `${label} (${id})` : `${label} (${id}, ${about})`;
 }
 
 type Admission = {

@@ -54,6 +54,7 @@ import {
 import { type Mapping, type MappingRow, makeMappedLookup } from '../../tables/own-terms/mapping.ts';
 import type { Table } from '../../tables/table.ts';
 import { type Annotation, askChoice, type Prompt, type PromptOffer } from '../prompt.ts';
+import { formatPerson } from '../result-texts.ts';
 
 export type AnswerContext = RowContext &
   RuleContext & {
@@ -434,7 +435,7 @@ export async function chooseFinders(
       prompt,
       t`Who is the finder "${finder}"?`,
       [
-        ...read.candidates.map((each) => ({ value: each, name: formatFinder(each) })),
+        ...read.candidates.map((each) => ({ value: each, name: formatPerson(each) })),
         { value: 'none', name: t`none of them; leave it as an error` },
       ],
     );
@@ -468,7 +469,7 @@ export function askAboutNewPerson(
       ? t`The service does not know the finder "${name}" (finds: ${count}). Who is it?`
       : t`The service does not know the finder "${name}" (finds: ${count}), perhaps the same person as ${others}. Who is it?`,
     [
-      ...nearest.map((person) => ({ value: person, name: formatFinder(person) })),
+      ...nearest.map((person) => ({ value: person, name: formatPerson(person) })),
       { value: 'new', name: t`a new person; let the service create one` },
       { value: 'stop', name: t`send nothing now` },
     ],
@@ -476,7 +477,3 @@ export function askAboutNewPerson(
 }
 
 const ASKED: readonly string[] = ['term-ambiguous', 'finder-unsure'];
-
-function formatFinder({ id, label, about }: TermCandidate): string {
-  return [label, about ?? '', id].filter((part) => part !== '').join(', ');
-}
