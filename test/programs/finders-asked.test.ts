@@ -59,7 +59,7 @@ test('a push asks about each new person, and follows the answers', async () => {
   await stopped.end();
 
   await using terminal = await startTerminal(['push'], home);
-  await answer(terminal, getQuestion('Novak, Jam'), '', '❯ Novák, Jan, 1961, OS-001507');
+  await answer(terminal, getQuestion('Novak, Jam'), '', '❯ Novák, Jan (OS-001507, 1961)');
   await answer(terminal, getQuestion('Kolář, Jan'), 'new', '❯ a new person');
   expect((await terminal.ended()).code).toBe(0);
   expect(await readFinders(home)).toEqual({ R0: 'OS-001507', R1: ':tba', R2: 'OS-001507' });

@@ -72,11 +72,8 @@ async function set(
     const replacement = { find, value: number, replaces };
     if (options.replace === true || context.terminal.interactive)
       showReplacements(context, [replacement]);
-    const isMeant = options.replace === true || (await confirmReplacement(context, 1));
-    if (!isMeant)
-      throw context.terminal.interactive
-        ? new UsageError(t`Nothing was queued.`)
-        : makeNotReplacedError(replacement);
+    if (options.replace !== true && !(await confirmReplacement(context, 1)))
+      throw makeNotReplacedError(replacement);
   }
   const change = enqueueNumber(outbox, subject, value, (now) => now === replaces);
   // Another process changed the number while a person was asked.
