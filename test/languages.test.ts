@@ -159,7 +159,7 @@ const NOT_FOR_PEOPLE: readonly (readonly [why: string, path: RegExp, text: RegEx
     /^src\/outbox\//,
     /^(coalesce\(|document = coalesce|exists \(|finds join |finds\.uuid, |from entries |seq, id,|id, kind,|held is |entry is |\+?(entries\.)?(kind|state|project|later\.state) (=|<>|in) )/,
   ],
-  ['XML', /^src\//, /^\uFEFF?<\?xml /],
+  ['XML', /^src\//, /^(\uFEFF?<\?xml |<schema xmlns=)/],
   ['the first bytes of a file', /^src\/(tables|base\/disk)\//, /^SQLite format 3/],
   ['SQL, and what a table is made of', /^src\/tables\/exports\/gpkg-layers\.ts$/, /^fid integer /],
   ['expressions of QGIS', /^src\/tables\/forms\/(make-)?qfield-\w+\.ts$/, /"[\w…]+"|current_value/],
