@@ -100,7 +100,7 @@ const FORMATS: readonly Format[] = [...Object.values(READERS), WORKBOOK];
 /** A format that is not read, recognised by any of its marks. */
 type UnreadFormat = {
   readonly called: string;
-  readonly extensions?: RegExp;
+  readonly path?: RegExp;
   /** First bytes as Latin-1. */
   readonly head?: RegExp;
   /** Part of an archive (ZIP). */
@@ -112,21 +112,21 @@ type UnreadFormat = {
 const UNREAD_FORMATS: readonly UnreadFormat[] = [
   {
     called: 'shapefile',
-    extensions: /\.(?:shp|dbf)$/i,
+    path: /\.(?:shp|dbf)$/i,
     head: /^\0\0'\n/,
     part: /\.(?:shp|dbf)$/i,
     isMap: true,
   },
   {
     called: 'KML',
-    extensions: /\.km[lz]$/i,
+    path: /\.km[lz]$/i,
     head: makeRootPattern('kml'),
     part: /\.kml$/i,
     isMap: true,
   },
   {
     called: 'OpenDocument',
-    extensions: /\.f?ods$/i,
+    path: /\.f?ods$/i,
     head: makeRootPattern('office:document'),
     part: /^content\.xml$/,
     isMap: false,
@@ -152,7 +152,7 @@ const UNREAD_HEAD_BYTES = 64 * 1024;
 function assertFormatRead(file: string, bytes: Buffer): void {
   const start = bytes.toString('latin1', 0, UNREAD_HEAD_BYTES);
   const unread = UNREAD_FORMATS.find(
-    ({ extensions, head }) => extensions?.test(file) === true || head?.test(start) === true,
+    ({ path, head }) => path?.test(file) === true || head?.test(start) === true,
   );
   if (unread === undefined) return;
   if (bytes.includes(Buffer.from('EncryptedPackage', 'utf16le'))) throw makePasswordError(file);

@@ -73,7 +73,7 @@ type BesideColumns = {
   readonly photos?: readonly string[];
 };
 
-/** Text of a cell by its number format, or by the decimals of its column. */
+/** Text of a cell by its number format. */
 export type ShownCell = {
   readonly text: string;
   /** The spreadsheet stores a date, whatever was typed. */
@@ -238,8 +238,6 @@ const COUNTED = Object.keys(LIMITS) as (keyof typeof LIMITS)[];
 export type NamedValues = RowNumber &
   BesideColumns & {
     readonly values: ReadonlyMap<string, string>;
-    /** Displayed text of a value, where it differs. */
-    readonly shown?: ReadonlyMap<string, string>;
   };
 
 /** A record, or the reason why it cannot be read; `find` names it. */
@@ -307,7 +305,7 @@ export function makeTableOfRecords(
 ): Table {
   // Complete once the records were read, which `makeTable` does before it returns.
   const header: string[] = [];
-  const columns = new Map<string, number>();
+  const known = new Set<string>();
   // Documents of the service have no formula marks.
   const getCellText = place.unit === 'find' ? (text: string) => text : withoutFormulaMark;
   const readRows = function* (): Generator<TableRow | Issue> {
@@ -317,15 +315,10 @@ export function makeTableOfRecords(
         yield toIssue(record, { ...getRowPlace(place, record), find });
         continue;
       }
-      const { values, shown = [], ...where } = record;
-      for (const name of values.keys())
-        if (!columns.has(name)) columns.set(name, header.push(name) - 1);
-      const looks = [...shown].map(([name, text]) => [columns.get(name) ?? -1, { text }] as const);
-      yield {
-        ...where,
-        cells: header.map((name) => getCellText(values.get(name) ?? '')),
-        shown: looks.length > 0 ? new Map(looks) : undefined,
-      };
+      const { values, ...where } = record;
+      for (const name of values.keys()) if (!known.has(name)) header.push(name);
+      for (const name of values.keys()) known.add(name);
+      yield { ...where, cells: header.map((name) => getCellText(values.get(name) ?? '')) };
     }
   };
   return makeTable({
