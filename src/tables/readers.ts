@@ -45,6 +45,8 @@ type Format = {
 };
 
 type TableReader = Format & {
+  /** First bytes as Latin-1. */
+  readonly signature?: string;
   /** Loads the reader on demand and reads the table. */
   read(source: FileSource): Promise<Table>;
 };
@@ -72,6 +74,7 @@ const READERS = {
   gpkg: {
     extensions: ['gpkg'],
     called: 'GeoPackage',
+    signature: 'SQLite format 3\u0000',
     options: ['sheet'],
     read: async ({ file, bytes, sheet, isOnDisk }) => {
       const content = isOnDisk ? withJournal(file, bytes) : bytes;
@@ -87,6 +90,8 @@ const READERS = {
   },
 } as const satisfies Readonly<Record<string, TableReader>>;
 
+const FILE_READERS: readonly TableReader[] = Object.values(READERS);
+
 /** Formats of archives (ZIP), which {@link readArchive} reads. */
 const WORKBOOK: Format = {
   extensions: ['xlsx', 'xlsm'],
@@ -95,7 +100,7 @@ const WORKBOOK: Format = {
 };
 const FORM_ARCHIVE: Format = { extensions: [], options: [] };
 
-const FORMATS: readonly Format[] = [...Object.values(READERS), WORKBOOK];
+const FORMATS: readonly Format[] = [...FILE_READERS, WORKBOOK];
 
 /** A format that is not read, recognised by any of its marks. */
 type UnreadFormat = {
@@ -159,9 +164,9 @@ function assertFormatRead(file: string, bytes: Buffer): void {
   throw makeOtherFormatError(file, unread);
 }
 
-/** First bytes of an archive (ZIP), and of a database. */
+/** First bytes of an archive (ZIP). */
 const ARCHIVE = /^PK(?:\u0003\u0004|\u0005\u0006)/;
-const DATABASE = 'SQLite format 3\u0000';
+const HEAD_BYTES = 64;
 
 /**
  * Detects the format of a file by its first bytes. The extension decides only between several that
@@ -170,9 +175,12 @@ const DATABASE = 'SQLite format 3\u0000';
  * @throws FileError where no format fits, or the extension is of another one
  */
 function detectReader(file: string, bytes: Buffer): TableReader | 'archive' {
-  const head = bytes.toString('latin1', 0, DATABASE.length);
+  const head = bytes.toString('latin1', 0, HEAD_BYTES);
   if (ARCHIVE.test(head)) return 'archive';
-  if (head === DATABASE) return READERS.gpkg;
+  const signed = FILE_READERS.find(
+    ({ signature }) => signature !== undefined && head.startsWith(signature),
+  );
+  if (signed !== undefined) return signed;
   const extension = /\.([a-z]+)$/i.exec(file)?.[1]?.toLowerCase() ?? '';
   const named = FORMATS.find(({ extensions }) => extensions.includes(extension));
   const start = findTextStart(bytes);

@@ -29,6 +29,7 @@ import {
   type CellFormat,
   formatSerialDay,
   joinTextPieces,
+  KNOWN_FORMATS,
   parseNumberFormat,
   parseStoredDay,
   type TextLook,
@@ -260,36 +261,6 @@ function unescapeText(text: string): string {
 }
 
 const GENERAL = parseNumberFormat('General');
-/** Built-in number formats, which files do not contain. 14 is the computer's short date. */
-const KNOWN_FORMATS: Readonly<Record<number, string>> = {
-  1: '0',
-  2: '0.00',
-  3: '#,##0',
-  4: '#,##0.00',
-  9: '0%',
-  10: '0.00%',
-  11: '0.00E+00',
-  12: '# ?/?',
-  13: '# ??/??',
-  14: 'd.m.yyyy',
-  15: 'd-mmm-yy',
-  16: 'd-mmm',
-  17: 'mmm-yy',
-  18: 'h:mm" "AM/PM',
-  19: 'h:mm:ss" "AM/PM',
-  20: 'h:mm',
-  21: 'h:mm:ss',
-  22: 'd.m.yyyy h:mm',
-  37: '#,##0',
-  38: '#,##0',
-  39: '#,##0.00',
-  40: '#,##0.00',
-  45: 'mm:ss',
-  46: '[h]:mm:ss',
-  47: 'mm:ss.0',
-  48: '##0.0E+0',
-};
-
 /**
  * Returns the number format of each cell style, by its number in the cells, and if its font is
  * struck through.
