@@ -134,7 +134,8 @@ const MANY = 'documents-of-this-schema';
 function makeSchemaOfMany({ url, bytes }: SchemaFile): Buffer {
   const namespace = getTargetNamespace({ url, bytes });
   return Buffer.from(
-    `<schema xmlns="${SCHEMA_NAMESPACE}" targetNamespace="${namespace}">
+    `<?xml version="1.0"?>
+     <schema xmlns="${SCHEMA_NAMESPACE}" targetNamespace="${namespace}">
        <include schemaLocation="${url}"/>
        <element name="${MANY}"><complexType><sequence>
          <any namespace="##targetNamespace" maxOccurs="unbounded"/>
