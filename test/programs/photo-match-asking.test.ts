@@ -76,7 +76,7 @@ describe.skipIf(whyNoTerminal !== undefined)('uncertain matches are asked about'
     expect((await terminal.ended()).code).toBe(0);
     await terminal.expect(
       'Do fronty zařazeno: 2 (souborů celkem 4), nálezů: 2.',
-      'Údaje o místě (GPS) byly odstraněny z 1 fotografie.',
+      'Údaje o místě (GPS) byly odstraněny; fotografií: 1.',
       '1 pravděpodobná nebo nejistá shoda se nezařadila',
     );
     expect(await queued()).toEqual({ 'K-1': ['k_01.jpg'], 'K-2': ['IMG_0003.jpg'], 'K-3': [] });
