@@ -194,6 +194,7 @@ export function deleteKeptFile(folder: string): boolean {
   return had;
 }
 
+/** @param except name of the file that the card names; without it, all are removed */
 function removeKeptFiles(folder: string, except?: string): void {
   for (const name of listNamesInFolder(folder))
     if (/^[\da-f]{16}\.xsd$/.test(name) && name !== except)
