@@ -8,8 +8,8 @@ export const title =
 
 const ROWS = 100_000;
 /**
- * A row becomes a find that is judged by some hundred rules, a document and its digest, and an
- * entry.
+ * A row becomes a find that is judged by some hundred rules, an intent with its validated
+ * document, a fact and an entry, with three digests.
  */
 const MAX_TIMES_BARE = 12;
 const MAX_MIB = 280;
