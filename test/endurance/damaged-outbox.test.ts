@@ -9,7 +9,7 @@ import { importSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock();
-/** Damaged files. */
+/** Damaged outboxes. */
 const RUNS = Number(process.env['DAMAGE_RUNS'] ?? 8);
 const FIRST_SEED = Number(process.env['DAMAGE_SEED'] ?? 1);
 
