@@ -35,6 +35,7 @@ const HOME_OF_PACKAGE: Readonly<Record<string, RegExp>> = {
   yauzl: /^src\/tables\/formats\/zip-entries\.ts$/,
   'write-excel-file': /^src\/tables\/exports\/write-rows\.ts$/,
   sharp: /^src\/photos\/photograph\.ts$/,
+  'form-data': /^src\/service\/http\/request-body\.ts$/,
   'http-proxy-agent': /^src\/service\/http\/proxy\.ts$/,
   'https-proxy-agent': /^src\/service\/http\/proxy\.ts$/,
   'libxml2-wasm': /^src\/base\/xml\/xsd\.ts$/,

@@ -1,5 +1,7 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { Readable } from 'node:stream';
+import { createHash } from 'node:crypto';
+import { createRequire } from 'node:module';
+import { PassThrough, type Readable } from 'node:stream';
+import type FormData from 'form-data';
 import { LocalizedError } from '../../base/errors.ts';
 import { msg } from '../../base/message.ts';
 import type { RequestBody } from './exchange.ts';
@@ -54,42 +56,52 @@ export class ChangedFileError extends LocalizedError {
 
 type FilePart = { readonly fileName: string; readonly contentType: string };
 
-/** Makes a form whose file is in memory. */
-export function makeBytesForm(bytes: Buffer, part: FilePart): RequestBody {
-  const { contentType, head, tail } = makeFrame(part);
-  const whole = Buffer.concat([head, bytes, tail]);
-  return { contentType, lengthBytes: whole.length, open: () => whole };
+/**
+ * Makes a form with one field `file`. Loads the package with the first form: it contains all media
+ * types, and most commands send no form.
+ */
+function makeForm(
+  content: Buffer | Readable,
+  { fileName, contentType }: FilePart,
+  knownLength?: number,
+): FormData {
+  const Form = createRequire(import.meta.url)('form-data') as typeof FormData;
+  const form = new Form();
+  form.append('file', content, { filename: escapeHeader(fileName), contentType, knownLength });
+  return form;
 }
 
-/** Makes a form whose file of `sizeBytes` is opened and read while it is sent. */
+/** Makes a form whose file is in memory. */
+export function makeBytesForm(bytes: Buffer, part: FilePart): RequestBody {
+  const form = makeForm(bytes, part);
+  const whole = form.getBuffer();
+  return { contentType: getContentType(form), lengthBytes: whole.length, open: () => whole };
+}
+
+/**
+ * Makes a form whose file of `sizeBytes` is opened and read while it is sent. Its body can be
+ * opened only once.
+ */
 export function makeStreamForm(
   openFile: () => Readable,
   sizeBytes: number,
   part: FilePart,
 ): RequestBody {
-  const { contentType, head, tail } = makeFrame(part);
-  const joinPieces = async function* () {
-    yield head;
-    yield* openFile();
-    yield tail;
-  };
+  // The form reads a part once it is piped, so the file is opened then and piped into this stream.
+  const file = new PassThrough();
+  const form = makeForm(file, part, sizeBytes);
   return {
-    contentType,
-    lengthBytes: head.length + sizeBytes + tail.length,
-    open: () => Readable.from(joinPieces(), { objectMode: false, highWaterMark: SLICE_BYTES }),
-  };
-}
-
-/** Makes what stands around the file of a form with one field `file` (RFC 7578). */
-function makeFrame({ fileName, contentType }: FilePart) {
-  const boundary = randomUUID();
-  const name = escapeFileName(fileName);
-  return {
-    contentType: `multipart/form-data; boundary=${boundary}`,
-    head: Buffer.from(
-      `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="${name}"\r\nContent-Type: ${contentType}\r\n\r\n`,
-    ),
-    tail: Buffer.from(`\r\n--${boundary}--\r\n`),
+    contentType: getContentType(form),
+    lengthBytes: form.getLengthSync(),
+    open: () => {
+      const whole = new PassThrough();
+      const source = openFile();
+      source.on('error', (error) => whole.destroy(error));
+      whole.on('close', () => source.destroy());
+      source.pipe(file);
+      form.pipe(whole);
+      return whole;
+    },
   };
 }
 
@@ -97,6 +109,10 @@ function makeFrame({ fileName, contentType }: FilePart) {
  * Replaces control characters, which no header may have (RFC 9110, section 5.5), and backslashes,
  * which escape a quote (5.6.4).
  */
-function escapeFileName(fileName: string): string {
-  return fileName.replace(/[\u0000-\u001f\u007f\\]/g, '_').replaceAll('"', '%22');
+function escapeHeader(fileName: string): string {
+  return fileName.replace(/[\u0000-\u001f\u007f\\]/g, '_');
+}
+
+function getContentType(form: FormData): string {
+  return form.getHeaders()['content-type'] ?? 'multipart/form-data';
 }
