@@ -17,7 +17,7 @@ export function trimText(text: string): string {
   return text.slice(start, end);
 }
 
-/** Trims it, and replaces each white space within by one blank. */
+/** Trims a text, and replaces each run of white space within it by one blank. */
 export function collapseText(text: string): string {
   return trimText(text).replace(WHITE_RUN, ' ');
 }

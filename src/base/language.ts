@@ -34,14 +34,18 @@ export function t(strings: TemplateStringsArray, ...values: readonly unknown[]):
 
 /**
  * Escapes line breaks in names of files and texts of the service, which would otherwise start a
- * line of the message.
+ * line of the message. A value that is no text is formatted, with its line breaks.
  */
 export function escapeLineBreaks(value: unknown): string {
   if (typeof value !== 'string') return String(value);
-  return value.replace(/[\n\r\u0085\u2028\u2029]/g, (character) => LINE_BREAKS[character] ?? '\\n');
+  return value.replace(
+    /[\n\r\u0085\u2028\u2029]/g,
+    (character) => LINE_BREAKS[character] ?? character,
+  );
 }
 
 const LINE_BREAKS: Readonly<Record<string, string>> = {
+  '\n': '\\n',
   '\r': '\\r',
   '\u0085': '\\u0085',
   '\u2028': '\\u2028',

@@ -168,7 +168,7 @@ export function parseWholeNumber(text: string): number {
  * Parses the value of a flag as {@link parseWholeNumber} does, but not 0.
  * @throws InvalidArgumentError for any other text
  */
-export function parsePositiveNumber(text: string): number {
+export function parsePositiveWholeNumber(text: string): number {
   const number = parseWholeNumber(text);
   if (number > 0) return number;
   throw new InvalidArgumentError(t`Enter a whole number, 1 or more.`);

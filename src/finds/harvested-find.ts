@@ -140,7 +140,7 @@ const STATE_NAMES: Readonly<Record<number, Message>> = {
 };
 
 /** Formats a state with its name; an unknown state as its number alone. */
-export function formatState(stav: number): string {
+export function formatRecordState(stav: number): string {
   return STATE_NAMES[stav] === undefined ? String(stav) : `${stav} ${STATE_NAMES[stav]}`;
 }
 

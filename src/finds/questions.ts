@@ -67,7 +67,7 @@ const OTHERS: readonly PlacedQuestion[] = [
 
 const ASKED_LAST = { at: Number.POSITIVE_INFINITY, when: 'more' } as const;
 
-export const QUESTIONS: readonly Question[] = [
+export const FORM_QUESTIONS: readonly Question[] = [
   ...OTHERS,
   ...FIELDS.flatMap(listFieldQuestions),
 ].sort((a, b) => a.at - b.at);
@@ -85,7 +85,7 @@ function listFieldQuestions(field: Field): PlacedQuestion[] {
  * @throws Error where the table of questions lacks it
  */
 export function getQuestion(name: QuestionName): Question {
-  const question = QUESTIONS.find((each) => each.name === name);
+  const question = FORM_QUESTIONS.find((each) => each.name === name);
   if (question === undefined) throw new Error(`the table of questions lacks ${name}`);
   return question;
 }
@@ -105,7 +105,7 @@ export function getElementNames(name: QuestionName): readonly ElementName[] {
 
 /** Returns the question whose answer fills the element; undefined where none does. */
 export function findQuestionOfElement(element: string): Question | undefined {
-  return QUESTIONS.find(({ name }) => getElementNames(name).some((each) => each === element));
+  return FORM_QUESTIONS.find(({ name }) => getElementNames(name).some((each) => each === element));
 }
 
 /** Tells if a question is asked without a request for more. */
@@ -136,7 +136,7 @@ function pickElements(
   isPicked: (question: Question) => boolean,
 ): FindElements {
   const names = new Set<string>(
-    QUESTIONS.filter(isPicked).flatMap(({ name }) => getElementNames(name)),
+    FORM_QUESTIONS.filter(isPicked).flatMap(({ name }) => getElementNames(name)),
   );
   return Object.fromEntries(Object.entries(elements).filter(([name]) => names.has(name)));
 }
@@ -186,7 +186,7 @@ const LABELS: Readonly<Record<string, Message>> = {
  * @throws Error where the form has neither of this name
  */
 export function getFormLabel(name: string): Message {
-  const label = LABELS[name] ?? QUESTIONS.find((question) => question.name === name)?.title;
+  const label = LABELS[name] ?? FORM_QUESTIONS.find((question) => question.name === name)?.title;
   if (label === undefined) throw new Error(`the form asks for no ${name}`);
   return label;
 }

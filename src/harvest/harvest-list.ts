@@ -17,7 +17,6 @@ import {
 import {
   advancePass,
   computeWatermarkMs,
-  countRecords,
   formatClockWentBack,
   formatSetName,
   getEndOfDatestampMs,
@@ -35,6 +34,7 @@ import {
   recountPass,
   type Sightings,
   type UnconfirmedLosses,
+  withSightings,
 } from './harvest-state.ts';
 import {
   type BrokenRecord,
@@ -307,7 +307,7 @@ async function store(
   sightings: Sightings,
   next: HarvestPass,
 ): Promise<number> {
-  const pass = countRecords(next, sightings);
+  const pass = withSightings(next, sightings);
   const records = await storePage(run, document, sightings, pass);
   run.pass = pass;
   for (const [name, { fault }] of sightings) if (fault !== undefined) run.faults.set(name, fault);

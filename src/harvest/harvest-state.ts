@@ -70,8 +70,11 @@ export function makeNextScan(pass: HarvestPass, agreed: number | null): HarvestP
   return { ...pass, ...NEW_SCAN, scan: pass.scan + 1, agreed };
 }
 
-/** Returns the pass with the records of a page, compared with those of the scan before. */
-export function countRecords(pass: HarvestPass, sightings: Sightings): HarvestPass {
+/**
+ * Returns the pass with the records of a page counted. `agreed` becomes null where a record that is
+ * older than the pass was not in the scan before: then the two scans do not agree.
+ */
+export function withSightings(pass: HarvestPass, sightings: Sightings): HarvestPass {
   let { seen: seenCount, agreed } = pass;
   for (const { before, now } of sightings.values()) {
     if (before?.scan === pass.scan) continue;

@@ -22,7 +22,7 @@ import { packageRoot } from '../base/own-files.ts';
  * Committed part of an append-only file, with its SHA-256. Without a digest only its length is
  * known.
  */
-export type Extent = { readonly lengthBytes: number; readonly digest: string | null };
+export type CommittedPart = { readonly lengthBytes: number; readonly digest: string | null };
 
 /** Open store of a harvest into a file; all functions of this module work on it. */
 export type HarvestStore = ReturnType<typeof openHarvestStore>;
@@ -105,13 +105,16 @@ function isOurs(database: Database): boolean {
 const parseExtent = createRowParser({ lengthBytes: isNumber, digest: orNull(isText) });
 
 /** Returns the committed length in bytes and digest of the output; 0 and null for a new one. */
-export function readExtent(store: HarvestStore): Extent {
+export function getCommittedPart(store: HarvestStore): CommittedPart {
   const row = store.sql('select length_bytes as lengthBytes, digest from outputs').get();
   if (row === undefined) return { lengthBytes: 0, digest: null };
   return parseExtent(row);
 }
 
-export function saveExtent(store: HarvestStore, { lengthBytes, digest }: Extent): void {
+export function storeCommittedPart(
+  store: HarvestStore,
+  { lengthBytes, digest }: CommittedPart,
+): void {
   store.sql('update outputs set length_bytes = ?, digest = ?').run(lengthBytes, digest);
 }
 
@@ -135,7 +138,7 @@ export function deleteClosedBytes(store: HarvestStore): void {
   store.sql('pragma wal_checkpoint(full)').all();
 }
 
-/** Deletes records, extent and size from the store; the next pass of each set is complete. */
+/** Deletes records, length, digest and size from the store; the next pass of each set is complete. */
 export function resetOutput(store: HarvestStore): void {
   store.sql('delete from seen_records').run();
   invalidateWatermarks(store);

@@ -12,16 +12,16 @@ import { getStartTag, renderNamespaceDeclarations } from '../base/xml/source-tex
 import { digestRecord, type HarvestState, NO_SCAN } from './harvest-state.ts';
 import {
   assertSameFile,
+  type CommittedPart,
   deleteClosedBytes,
-  type Extent,
+  getCommittedPart,
   type HarvestStore,
   makeModifiedFileError,
   type RecordHarvestSubject,
   readClosedBytes,
-  readExtent,
   resetOutput,
   saveClosedBytes,
-  saveExtent,
+  storeCommittedPart,
 } from './harvested-records.ts';
 import {
   formatDatestampRoundedUp,
@@ -75,8 +75,8 @@ export async function openFileOutput(
   const file = await openContent(path, store, opening);
   const getHead = (): string => (file.isEmpty() ? form.head : '');
   const flush = async (): Promise<void> => {
-    const extent = await file.flush();
-    store.change(() => saveExtent(store, extent));
+    const committed = await file.flush();
+    store.change(() => storeCommittedPart(store, committed));
   };
   await flush();
   deleteClosedBytes(store);
@@ -93,7 +93,7 @@ export async function openFileOutput(
     close: async () => {
       if (isClosed) return;
       isClosed = true;
-      const closedBytes = await file.close(readExtent(store), getHead() + form.tail);
+      const closedBytes = await file.close(getCommittedPart(store), getHead() + form.tail);
       store.change(() => saveClosedBytes(store, closedBytes));
     },
   };
@@ -105,7 +105,7 @@ async function openContent(
   { verify, onNote }: OutputOpenOptions,
 ): Promise<AppendFile> {
   const open = (): Promise<AppendFile> =>
-    openAppendFile(path, readExtent(store), readClosedBytes(store));
+    openAppendFile(path, getCommittedPart(store), readClosedBytes(store));
   const startAnew = (): Promise<AppendFile> => {
     onNote(
       verify
@@ -116,7 +116,7 @@ async function openContent(
     return open();
   };
   const isGone =
-    readExtent(store).lengthBytes > 0 &&
+    getCommittedPart(store).lengthBytes > 0 &&
     (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0;
   if (isGone) return startAnew();
   return open().catch((thrown: unknown) => {
@@ -266,7 +266,7 @@ function makeTombstones(
 const CHUNK_BYTES = 1024 * 1024;
 
 /**
- * Opens or creates a file, compares it with its recorded extent, and truncates bytes of a killed
+ * Opens or creates a file, compares it with its recorded length and digest, and truncates bytes of a killed
  * process after it.
  * @param closedBytes size of the closed file; undefined where the last writer did not close it
  * @throws FileError where the content differs from the committed one, or the path is no file;
@@ -274,7 +274,7 @@ const CHUNK_BYTES = 1024 * 1024;
  */
 export async function openAppendFile(
   path: string,
-  committed: Extent,
+  committed: CommittedPart,
   closedBytes: number | undefined,
 ): Promise<AppendFile> {
   const file = await asDiskError(path, () =>
@@ -298,7 +298,7 @@ export async function openAppendFile(
   }
 }
 
-/** An append-only file; the caller stores the committed extent. */
+/** An append-only file; the caller stores the committed part. */
 class AppendFile {
   readonly #path: string;
   readonly #file: FileHandle;
@@ -353,8 +353,8 @@ class AppendFile {
     this.#marked = this.#content.copy();
   }
 
-  /** Resolves to the committed extent once it is on disk. */
-  flush(): Promise<Extent> {
+  /** Resolves to the committed part once it is on disk. */
+  flush(): Promise<CommittedPart> {
     return asDiskError(this.#path, async () => {
       await this.#file.datasync();
       return { lengthBytes: this.#markedBytes, digest: getDigest(this.#marked) };
@@ -362,21 +362,21 @@ class AppendFile {
   }
 
   /**
-   * Truncates the file to the committed extent, appends `tail`, and closes it.
+   * Truncates the file to the committed part, appends `tail`, and closes it.
    * @returns its size in bytes
    * @throws FileError where another program changed the file meanwhile, which is then left
    * unchanged
    */
-  close(extent: Extent, tail: string): Promise<number> {
+  close(committed: CommittedPart, tail: string): Promise<number> {
     const path = this.#path;
     const file = this.#file;
     return asDiskError(path, async () => {
       try {
         this.#assertUnmodified();
-        if (this.#isDoubtful && (await hashContent(file, extent)) === undefined)
+        if (this.#isDoubtful && (await hashContent(file, committed)) === undefined)
           throw makeModifiedFileError(path);
-        await file.truncate(extent.lengthBytes);
-        writeAll(file, Buffer.from(tail), extent.lengthBytes);
+        await file.truncate(committed.lengthBytes);
+        writeAll(file, Buffer.from(tail), committed.lengthBytes);
         await file.datasync();
         const closed = statFile(file);
         assertSameFile(path, closed);
@@ -414,7 +414,7 @@ function writeAll({ fd }: FileHandle, bytes: Buffer, position: number): void {
 /** Returns the hash of the committed bytes; undefined where they differ from the digest. */
 async function hashContent(
   file: FileHandle,
-  { lengthBytes, digest }: Extent,
+  { lengthBytes, digest }: CommittedPart,
 ): Promise<Hash | undefined> {
   const content = createHash('sha256');
   const buffer = Buffer.alloc(CHUNK_BYTES);

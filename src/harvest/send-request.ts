@@ -367,8 +367,8 @@ type Get = (
 
 /**
  * Makes a function that follows redirects and remembers the target, so that a harvest follows one
- * redirect, not one per page. The credential never goes to another origin, without which the
- * service would show less, and nothing goes from https to http.
+ * redirect, not one per page. The credential never goes to another origin, and a request without
+ * it would show less, so such a redirect is an error; nothing goes from https to http.
  * @throws OaiError for an invalid redirect, or one to an origin that must not get the credential
  */
 export function makeRedirectFollower(endpoint: string, exchange: Exchange): Get {

@@ -223,11 +223,11 @@ export function makeDecisionFact(
 }
 
 /**
- * Tells if a person said for any find that a candidate is another thing. A project as candidate
- * stands for its hidden records.
+ * Tells if a person said for at least one find that a candidate (a record, or a project for its
+ * hidden records) is not that find.
  * @throws DatabaseError where a fact is damaged
  */
-export function isRejectedForAnyFind(outbox: Outbox, candidate: string): boolean {
+export function isRejectedForSomeFind(outbox: Outbox, candidate: string): boolean {
   const rows = outbox
     .sql(
       `select * from facts where kind = 'decided' and exists (

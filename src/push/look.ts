@@ -18,7 +18,7 @@ import {
   type ListedFind,
   lookUpRecord,
 } from '../harvest/pull-finds.ts';
-import { isRejectedForAnyFind, listAttempts } from '../outbox/attempts.ts';
+import { isRejectedForSomeFind, listAttempts } from '../outbox/attempts.ts';
 import type { Entry, HeldQuestion, ImportEntry, NumberEntry, PhotoEntry } from '../outbox/entry.ts';
 import {
   findImportOfFind,
@@ -59,8 +59,8 @@ import {
   mayBeCreation,
 } from './judge-import.ts';
 import {
-  type FindOfOthers,
-  listFindsOfOthers,
+  type FindElsewhere,
+  listFindsElsewhere,
   listShownFinds,
   type SearchContext,
 } from './reconcile-entries.ts';
@@ -329,7 +329,7 @@ async function indexSearchResult(
       if (isUnexplainedCreation(outbox, account, find))
         records.add(makeComparable(find.elements, undefined, find.protectedWithheld), find);
   });
-  const findsOfOthers = listFindsOfOthers(outbox);
+  const findsOfOthers = listFindsElsewhere(outbox);
   return {
     lookups: harvest?.lookups ?? new Map(),
     withFiles: new Map([...seenRecords, ...shown].map((find) => [find.identCely, find])),
@@ -354,7 +354,7 @@ function isUnexplainedCreation(outbox: Outbox, account: string, find: HarvestedF
 }
 
 /** Indexes the finds that only the ledger has, with the names of their records or local ids. */
-function indexAttempted(finds: readonly FindOfOthers[]): FindIndex<string> {
+function indexAttempted(finds: readonly FindElsewhere[]): FindIndex<string> {
   const index = createFindIndex<string>();
   for (const { attempt, records } of finds) {
     const intent = parseIntent('import', attempt.subject, unpackAttempt(attempt).content.intent);
@@ -495,5 +495,5 @@ function listHiddenRecords(
 ): Map<string, readonly string[]> {
   const hidden = listed.filter((identCely) => findImportOfRecord(outbox, identCely) === undefined);
   const byProject = groupBy(hidden, getProjectOfRecord);
-  return new Map([...byProject].filter(([project]) => !isRejectedForAnyFind(outbox, project)));
+  return new Map([...byProject].filter(([project]) => !isRejectedForSomeFind(outbox, project)));
 }

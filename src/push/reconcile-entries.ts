@@ -258,7 +258,7 @@ function makeView(
   accepted: ReadonlyMap<string, number>,
 ): HarvestView {
   const { outbox } = context;
-  const ofOthers = new Set(listFindsOfOthers(outbox).flatMap(({ records }) => records));
+  const ofOthers = new Set(listFindsElsewhere(outbox).flatMap(({ records }) => records));
   return {
     lookups: harvest.lookups,
     finds: listShownFinds(harvest),
@@ -312,13 +312,16 @@ function isReadAs(outbox: Outbox, owner: ImportEntry | undefined, shown: Harvest
 }
 
 /** The last attempt of a find that only the ledger has, and its records. */
-export type FindOfOthers = {
+export type FindElsewhere = {
   readonly attempt: FactOf<'attempted'>;
   readonly records: readonly string[];
 };
 
-/** Returns finds of other accounts or other outboxes that were attempted from this machine. */
-export function listFindsOfOthers(outbox: Outbox): FindOfOthers[] {
+/**
+ * Returns finds that were attempted from this machine and are not in this outbox: they are another
+ * account's, or another outbox's.
+ */
+export function listFindsElsewhere(outbox: Outbox): FindElsewhere[] {
   const { ledger } = outbox;
   if (ledger === undefined) return [];
   const ours = listFindUuids(outbox);

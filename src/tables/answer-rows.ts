@@ -171,6 +171,7 @@ export function findRowAnswers(held: HeldQuestion | null): readonly RowAnswer[] 
   return held !== null && isAboutRow(held) ? ANSWERS_OF_ROWS[held.basis] : undefined;
 }
 
+/** Returns the question in words, for a person. */
 export function getRowQuestion({ question }: AskedRow): Message {
   return parseStoredMessage(question);
 }

@@ -91,7 +91,10 @@ export async function importTable(
   const findTable =
     read.repeats === undefined
       ? read
-      : (await import('./columns/form-return.ts')).convertFormRows(read, context.map !== undefined);
+      : (await import('./columns/form-return.ts')).convertFormTable(
+          read,
+          context.map !== undefined,
+        );
   const enclosed =
     read.attachments?.archive === undefined
       ? undefined

@@ -28,7 +28,7 @@ import {
   profileTableColumns,
 } from './columns/column-tests.ts';
 import { listColumnRules, makeMissingColumnIssue, parseColumns } from './columns/columns.ts';
-import { convertFormRows } from './columns/form-return.ts';
+import { convertFormTable } from './columns/form-return.ts';
 import {
   listUnmappedTerms,
   omitOtherRows,
@@ -279,7 +279,7 @@ export async function previewTable(
   read: Table,
   { outbox, mapFile, set, photoFolder, knowledge }: LookOptions,
 ) {
-  const rows = convertFormRows(read, true);
+  const rows = convertFormTable(read, true);
   const { lookupTerm } = knowledge;
   const check = (find: Find) => checkRules(find, knowledge);
   const context = {

@@ -24,6 +24,7 @@ export function orNull<T>(isValue: ColumnGuard<T>): ColumnGuard<T | null> {
   return (value): value is T | null => value === null || isValue(value);
 }
 
+/** Makes the guard of a column that contains one of these values. */
 export function makeMemberGuard<T>(values: readonly T[]): ColumnGuard<T> {
   return (value): value is T => values.some((each) => each === value);
 }

@@ -194,10 +194,16 @@ export function decodeSection(raw: string, start: number): string {
 }
 
 /**
- * Decodes an attribute value.
- * @param needs flags of all bytes, combined
+ * Decodes an attribute value; a line break or tab becomes a blank (XML 1.0, section 3.3.3).
+ * @param needs union of the flags that the parser gave to the bytes of the value
+ * @throws XmlSyntaxError for a forbidden character or reference
  */
-export function decodeValue(bytes: Buffer, start: number, end: number, needs: number): string {
+export function decodeAttributeValue(
+  bytes: Buffer,
+  start: number,
+  end: number,
+  needs: number,
+): string {
   if ((needs & ODD_IN_VALUE) === 0) return bytes.toString('utf8', start, end);
   const raw = bytes.toString('latin1', start, end);
   if (raw.includes('<')) throw makeForbiddenFault('<', start + raw.indexOf('<'));

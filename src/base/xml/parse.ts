@@ -14,9 +14,9 @@ import { type DecodedXml, decodeXml } from './encoding.ts';
 import {
   assertAllowedCharacters,
   DECODING_NEEDS,
+  decodeAttributeValue,
   decodeSection,
   decodeText,
-  decodeValue,
   isLocalName,
   makeForbiddenFault,
   NameTable,
@@ -366,7 +366,7 @@ class Parser {
       needs |= DECODING_NEEDS[code] ?? 0;
     }
     this.#at = end + 1;
-    return decodeValue(bytes, start, end, needs);
+    return decodeAttributeValue(bytes, start, end, needs);
   }
 
   /** Resolves prefixes at the end of the tag, when its declarations are known. */

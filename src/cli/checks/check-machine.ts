@@ -78,7 +78,7 @@ export function makeUncheckedChecks(names: readonly string[]): Check[] {
  * Converts an error during a check to a problem with its message, remedy and exit reason.
  * @throws the error itself where it is none of pas, and so a bug
  */
-export function makeFailedCheck(name: string, thrown: unknown): Check {
+export function makeCheckOfError(name: string, thrown: unknown): Check {
   const error = toDatabaseError(t`the data folder`, thrown);
   if (!(error instanceof PasError)) throw error;
   return makeProblemCheck(
@@ -225,7 +225,7 @@ export function checkDatabase(name: string, path: string, todo: Message = DAMAGE
     if (damage === '') return makePassedCheck(name, t`${path} is intact (${kibibytes} KiB)`);
     return makeProblemCheck(name, t`${path} is damaged: ${damage}.`, todo);
   } catch (thrown) {
-    const failed = makeFailedCheck(name, thrown);
+    const failed = makeCheckOfError(name, thrown);
     return isDamaged(thrown) ? makeProblemCheck(name, failed.message, todo) : failed;
   }
 }
@@ -283,7 +283,7 @@ export function checkLedger(file: string): Check {
     if (existsSync(file)) assertSoundLedger(file);
     return ofFile;
   } catch (thrown) {
-    return makeProblemCheck('ledger', makeFailedCheck('ledger', thrown).message, todo, 'config');
+    return makeProblemCheck('ledger', makeCheckOfError('ledger', thrown).message, todo, 'config');
   }
 }
 

@@ -25,7 +25,7 @@ import { parseErrorBody } from '../../service/outcome.ts';
 import { type Account, makeUserInfoRequest, type Session } from '../../service/session.ts';
 import {
   type Check,
-  makeFailedCheck,
+  makeCheckOfError,
   makePassedCheck,
   makeProblemCheck,
   makeUncheckedChecks,
@@ -87,7 +87,7 @@ export async function checkService(service: ServiceToCheck): Promise<Check[]> {
   } catch (thrown) {
     return [
       ...reached,
-      makeFailedCheck('account', thrown),
+      makeCheckOfError('account', thrown),
       ...makeUncheckedChecks(['writing']),
       await checkSchema(service, undefined),
     ];
@@ -224,7 +224,7 @@ export async function checkHarvesting(
     const { repositoryName, baseUrl } = await (await open()).identify(stop);
     return makePassedCheck('harvesting', `${repositoryName}, ${baseUrl}`);
   } catch (thrown) {
-    return stop.aborted ? makeLateCheck('harvesting') : makeFailedCheck('harvesting', thrown);
+    return stop.aborted ? makeLateCheck('harvesting') : makeCheckOfError('harvesting', thrown);
   }
 }
 

@@ -19,7 +19,7 @@ import {
   checkPermissions,
   checkPhotographs,
   checkSpace,
-  makeFailedCheck,
+  makeCheckOfError,
   makePassedCheck,
   makeUncheckedChecks,
   makeWarningCheck,
@@ -61,7 +61,7 @@ async function runDoctor(context: Context, options: DoctorOptions): Promise<Exit
   try {
     profile = context.getProfile();
   } catch (thrown) {
-    add(makeFailedCheck('profile', thrown));
+    add(makeCheckOfError('profile', thrown));
   }
   if (profile !== undefined) {
     add(...(await checkProfile(context, profile)));
@@ -325,7 +325,7 @@ async function checkReachableService(
     const service = { ...profile, session, send, pace, outbox, clock: context.clock, stop };
     checks.push(...(await checkService(service)));
   } catch (thrown) {
-    checks.push(stop.aborted ? makeLateCheck('service') : makeFailedCheck('service', thrown));
+    checks.push(stop.aborted ? makeLateCheck('service') : makeCheckOfError('service', thrown));
   }
   if (profile.oaiBase !== undefined)
     return [
@@ -347,7 +347,7 @@ async function attemptCheck(name: string, work: () => Promise<Check>): Promise<C
   try {
     return await work();
   } catch (thrown) {
-    return makeFailedCheck(name, thrown);
+    return makeCheckOfError(name, thrown);
   }
 }
 

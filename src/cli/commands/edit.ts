@@ -3,7 +3,7 @@ import { type ExitReason, InterruptedError, UsageError } from '../../base/errors
 import { hasErrors } from '../../base/issue.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
-import { getElementNames, QUESTIONS } from '../../finds/questions.ts';
+import { FORM_QUESTIONS, getElementNames } from '../../finds/questions.ts';
 import { resolveFindNames } from '../../outbox/changes/resolve-finds.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
 import { askAboutChangedFinds } from '../../outbox/unite.ts';
@@ -104,7 +104,7 @@ async function askForChanges(context: Context, { find }: FindEdit): Promise<Inte
   try {
     return await reviewFind(find, {
       ...makeInterviewContext(adding, asking),
-      questions: QUESTIONS.filter(({ name }) => getElementNames(name).length > 0),
+      questions: FORM_QUESTIONS.filter(({ name }) => getElementNames(name).length > 0),
       keep: async () => {},
     });
   } catch (thrown) {

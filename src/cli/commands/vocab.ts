@@ -21,7 +21,7 @@ import {
   judgeProjects,
   toTermJson,
 } from '../../tables/own-terms/map-terms.ts';
-import { defineCommand, parsePositiveNumber, type Runner } from '../command.ts';
+import { defineCommand, parsePositiveWholeNumber, type Runner } from '../command.ts';
 import { getHarvestAccount, getHarvestBase } from '../context/chosen-profile.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { listEntriesInUse, openHarvestedVocabulary } from '../context/open-service.ts';
@@ -53,7 +53,7 @@ function registerVocab(program: Command, run: Runner): void {
     ['pas vocab search spona', 'pas vocab search brooch --set heslo:predmet_druh --json'],
   )
     .option('--set <set>', t`only of this set or family of sets`)
-    .option('--limit <n>', t`maximum number`, parsePositiveNumber, 20)
+    .option('--limit <n>', t`maximum number`, parsePositiveWholeNumber, 20)
     .action(run(search));
   defineCommand(parent, 'show <id>', t`Show one entry with its place in the hierarchy.`, [
     'pas vocab show HES-000253',

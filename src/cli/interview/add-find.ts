@@ -17,7 +17,7 @@ import {
   type Position,
   parsePosition,
 } from '../../finds/place/read-position.ts';
-import { pickCarriedElements, pickCopiedElements, QUESTIONS } from '../../finds/questions.ts';
+import { FORM_QUESTIONS, pickCarriedElements, pickCopiedElements } from '../../finds/questions.ts';
 import { makeReferenceResolver } from '../../finds/resolve-references.ts';
 import { type ValidatedFind, type ValidationContext, validateFind } from '../../finds/rules.ts';
 import { openNumberLookup } from '../../outbox/changes/enqueue-change.ts';
@@ -310,7 +310,7 @@ export function makeInterviewContext(
   const read: InterviewContext['read'] = (question, text, find) =>
     parseAnswer(question, text, find, context);
   const offerTerms = makeTermOfferer({ ...offers, latest });
-  return { ...asking, questions: QUESTIONS, read, check, offerTerms };
+  return { ...asking, questions: FORM_QUESTIONS, read, check, offerTerms };
 }
 
 /**

@@ -41,7 +41,7 @@ import type { NewPerson } from '../../outbox/views/outbox-status.ts';
 import { readPhotoPosition } from '../../photos/photo-exif.ts';
 import type { ColumnMap } from '../../tables/columns/column-rule.ts';
 import { parseColumns } from '../../tables/columns/columns.ts';
-import { convertFormRows } from '../../tables/columns/form-return.ts';
+import { convertFormTable } from '../../tables/columns/form-return.ts';
 import type { RowContext } from '../../tables/columns/map-row.ts';
 import { findLocalIdProblem } from '../../tables/columns/map-table.ts';
 import {
@@ -411,7 +411,7 @@ export async function collectFinders({
   map,
 }: FinderSource): Promise<Set<string>> {
   const constants = set.map(parseSettingText).filter((setting) => 'value' in setting);
-  const findTable = convertFormRows(table, map !== undefined);
+  const findTable = convertFormTable(table, map !== undefined);
   const { columns } = parseColumns(findTable, map, constants);
   const finders = Array.from(findTable.rows, (row) => columns.getCell(row, 'nalezce'));
   return new Set(finders.filter((finder) => finder !== ''));

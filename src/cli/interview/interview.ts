@@ -5,12 +5,12 @@ import { formatReferenceCell, type TargetState } from '../../finds/field.ts';
 import { type FindElements, getField } from '../../finds/fields.ts';
 import type { Find } from '../../finds/find.ts';
 import {
+  FORM_QUESTIONS,
   findQuestionOfElement,
   getElementNames,
   getQuestion,
   isAsked,
   isOptional,
-  QUESTIONS,
   type Question,
   type QuestionName,
 } from '../../finds/questions.ts';
@@ -210,13 +210,13 @@ export function formatKeyHelp(): string {
 }
 
 /**
- * Asks for missing elements in the order of {@link QUESTIONS}, and then shows the find for review.
+ * Asks for missing elements in the order of {@link FORM_QUESTIONS}, and then shows the find for review.
  * @throws InterruptedError on Ctrl-C; earlier answers are saved
  */
 export async function runInterview(start: Find, world: InterviewContext): Promise<InterviewResult> {
   let find = start;
   const isAnswered = ({ name }: Question): boolean => formatAnswer(name, start) !== undefined;
-  const done = new Set<QuestionName>(QUESTIONS.filter(isAnswered).map(({ name }) => name));
+  const done = new Set<QuestionName>(FORM_QUESTIONS.filter(isAnswered).map(({ name }) => name));
   const trail: QuestionName[] = [];
   let isFrameOffered = false;
   const keep = async (next: Find): Promise<void> => {
@@ -252,7 +252,7 @@ export async function runInterview(start: Find, world: InterviewContext): Promis
   return reviewFind(find, world);
 }
 
-const FRAME = QUESTIONS.filter(({ when }) => when === 'frame');
+const FRAME = FORM_QUESTIONS.filter(({ when }) => when === 'frame');
 
 function findNextQuestion(
   find: Find,

@@ -38,10 +38,10 @@ const RANGES = {
 
 /**
  * Parses a decimal as people type it: decimal point or comma, blanks between thousands, a
- * typographic minus. A text with both point and comma, or with an exponent, is refused as
- * ambiguous.
+ * typographic minus or a plus. Returns all digits as a text with a decimal point, without the plus.
+ * A text with both point and comma, or with an exponent, is refused as ambiguous.
  */
-export function parseDecimal(cell: string): Reading<string> {
+export function parseCoordinateNumber(cell: string): Reading<string> {
   const text = cell
     .trim()
     .replace(/^\u2212/, '-')

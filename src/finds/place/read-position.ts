@@ -10,7 +10,7 @@ import {
   makeUtmMessage,
   type PointText,
   type PositionChange,
-  parseDecimal,
+  parseCoordinateNumber,
   parseWrittenPoint,
 } from './geometry.ts';
 
@@ -264,7 +264,7 @@ function normalizeNotation(text: string): string | undefined {
  * axis.
  */
 export function parseCoordinate(text: string, axis: Axis): Reading<string> {
-  const decimal = parseDecimal(text);
+  const decimal = parseCoordinateNumber(text);
   if (isReadable(decimal)) return decimal;
   const notation = /\de[+-]?\d/i.test(text) ? '' : (normalizeNotation(text) ?? '');
   // Two whole numbers may be a decimal that lost its mark.

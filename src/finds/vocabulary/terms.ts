@@ -90,7 +90,10 @@ export function findTermsByName(vocabulary: Vocabulary, name: string): Term[] {
   );
 }
 
-/** Returns people of a folded surname by identifier, without those who are gone. */
+/**
+ * Returns people of a folded surname, sorted by identifier, without those who are gone. Their names
+ * are stored as `surname, given name`; the cross join makes SQLite begin with the index of names.
+ */
 export function listPeopleOfSurname(vocabulary: Vocabulary, surname: string): Term[] {
   const from = `${surname}, `;
   return selectTerms(

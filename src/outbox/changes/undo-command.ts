@@ -10,7 +10,7 @@ import {
   listOfKind,
   makeUndoWords,
   type NewFact,
-  parseCommandId,
+  parseCommand,
   parseFact,
   type Slot,
   unpackAttempt,
@@ -45,7 +45,7 @@ export function listCommands({ sql }: Outbox): LoggedCommand[] {
   const commands = parseTexts(names.all(MAX_COMMANDS)).map((command) => ({
     id: command.split(' ').at(-1) ?? '',
     command,
-    ...parseCommandId(command),
+    ...parseCommand(command),
   }));
   const undone = new Set<string>();
   // An undo that was undone itself takes nothing back; newer ones come first.
@@ -339,7 +339,7 @@ function isTakenBack(facts: readonly Fact[], own: ReadonlySet<string>): boolean 
       fact.kind === 'current' &&
       fact.body.replaces.some((id) => own.has(id)) &&
       fact.body.command !== null &&
-      parseCommandId(fact.body.command).undoes !== undefined,
+      parseCommand(fact.body.command).undoes !== undefined,
   );
 }
 

@@ -12,7 +12,7 @@ import {
   getPointElement,
 } from '../../finds/fields.ts';
 import type { Find } from '../../finds/find.ts';
-import { formatState, formatValue } from '../../finds/harvested-find.ts';
+import { formatRecordState, formatValue } from '../../finds/harvested-find.ts';
 import { formatPosition } from '../../finds/place/read-position.ts';
 import type { QuestionName } from '../../finds/questions.ts';
 import type { EvidenceVerdict } from '../attempts.ts';
@@ -78,7 +78,7 @@ export function formatElementValue(
   if (typeof value === 'object') return value.text || value.id;
   if (typeof value === 'boolean') return value ? t`yes` : t`no`;
   if (kind === 'date') return formatDay(String(value));
-  if (kind === 'state') return formatState(Number(value));
+  if (kind === 'state') return formatRecordState(Number(value));
   return unit === undefined ? String(value) : `${value} ${unit}`;
 }
 

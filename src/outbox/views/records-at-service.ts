@@ -10,7 +10,7 @@ import { t } from '../../base/language.ts';
 import { type FindElements, getElementLabel, getField } from '../../finds/fields.ts';
 import {
   type ChangeAtService,
-  formatState,
+  formatRecordState,
   type HarvestedFile,
   type HarvestedFind,
   listChangesSince,
@@ -68,7 +68,7 @@ const parsePulled = createRowParser({
 const COLUMNS = `ident_cely as identCely, standing, datestamp_at as datestampMs, stav, record, since_at as sinceMs, seen_at as seenMs`;
 
 /**
- * Returns the pulled state; undefined where none is stored.
+ * Returns standing, state and content of a record at the last pull; undefined where no pull saw it.
  * @throws DatabaseError where it is damaged
  */
 export function findPulledRecord(outbox: Outbox, identCely: string): PulledRecord | undefined {
@@ -398,7 +398,7 @@ export function getFindAtService(outbox: Outbox, find: StoredFind): FindAtServic
 
 /** Formats `3 confirmed`, `deleted`, `not shown (last 1 registered)`. */
 export function formatStanding({ standing, stav }: PulledRecord): string {
-  const last = stav === null ? undefined : formatState(stav);
+  const last = stav === null ? undefined : formatRecordState(stav);
   switch (standing) {
     case 'shown':
       return last ?? '';

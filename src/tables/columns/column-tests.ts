@@ -15,7 +15,7 @@ import {
   parseTargetState,
 } from '../../finds/parse-cell.ts';
 import { detectNameOrder, parsePersonName } from '../../finds/person-name.ts';
-import { parseDecimal } from '../../finds/place/geometry.ts';
+import { parseCoordinateNumber } from '../../finds/place/geometry.ts';
 import { parsePosition } from '../../finds/place/read-position.ts';
 import type { Table } from '../table.ts';
 import {
@@ -110,7 +110,7 @@ function makeUnreadableDoubt({ filled }: ColumnProfile, share: number): Message 
  * where it is no number.
  */
 export function parsePlainNumber(text: string): number | undefined {
-  const reading = parseDecimal(text.replace(/(?<!\s)\s*(?:mm|cm|dm|m|ks)\.?$/i, ''));
+  const reading = parseCoordinateNumber(text.replace(/(?<!\s)\s*(?:mm|cm|dm|m|ks)\.?$/i, ''));
   return isReadable(reading) ? Number(reading.value) : undefined;
 }
 

@@ -212,8 +212,8 @@ function findSources(table: Table, map: ColumnMap | undefined) {
 }
 
 /**
- * Returns the rule of each column: that of the map, else of its own name; undefined for an unknown
- * column.
+ * Returns the rule of each column: that of the map, else of its own name, which is empty for a
+ * column that the reader leaves out; undefined for an unknown column.
  */
 export function listColumnRules(
   { header, names = header }: Table,

@@ -9,11 +9,11 @@ import {
   FORM_LABEL_GAP,
   FORM_PHOTO,
   FORM_POINT,
+  FORM_QUESTIONS,
   FORM_WORST_ACCURACY_M,
   FORM_WRITTEN,
   getFormLabel,
   hasWrittenQuestion,
-  QUESTIONS,
 } from '../../finds/questions.ts';
 import {
   type Attachments,
@@ -51,7 +51,7 @@ const ADDED: readonly string[] = ['local_id', 'photos', LATITUDE, LONGITUDE, 'po
  * @param isMapped a column map gives the columns a meaning, so unknown ones stay columns and do
  * not go into the note
  */
-export function convertFormRows(table: Table, isMapped = false): Table {
+export function convertFormTable(table: Table, isMapped = false): Table {
   const { header, repeats, attachments = { paths: [] } } = table;
   if (repeats === undefined) return table;
   const issues: Issue[] = [
@@ -297,7 +297,7 @@ type KnownQuestions = ReadonlyMap<string, string>;
 
 /** Returns the questions of pas's form by their names and by their labels in both languages. */
 function listKnownQuestions(): KnownQuestions {
-  const questionNames = QUESTIONS.map(({ name }) => name).filter(
+  const questionNames = FORM_QUESTIONS.map(({ name }) => name).filter(
     (name) => name !== 'photos' && name !== 'point',
   );
   const labelled = [...questionNames, FORM_PHOTO, FORM_POINT, ...Object.values(FORM_WRITTEN)];

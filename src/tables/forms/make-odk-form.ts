@@ -19,11 +19,11 @@ import {
   FORM_PHOTO,
   FORM_PHOTOS,
   FORM_POINT,
+  FORM_QUESTIONS,
   FORM_WORST_ACCURACY_M,
   FORM_WRITTEN,
   getFormLabel,
   hasWrittenQuestion,
-  QUESTIONS,
   type Question,
 } from '../../finds/questions.ts';
 import { COUNTRY } from '../../finds/rules.ts';
@@ -228,7 +228,7 @@ function makeQuestionRows(lists: FormLists, starting: FindElements): FormRow[] {
   const rows: FormRow[] = [{ type: 'calculate', name: 'local_id', calculation: 'once(uuid())' }];
   for (const [when, name, label, more] of GROUPS) {
     rows.push({ type: 'begin_group', name, label, ...more });
-    for (const question of QUESTIONS) {
+    for (const question of FORM_QUESTIONS) {
       if (question.when === when && question.name !== 'local_id')
         rows.push(...makeFormRows(question, lists, starting));
     }

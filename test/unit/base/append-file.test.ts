@@ -11,14 +11,14 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import { FileError } from '../../../src/base/errors.ts';
-import type { Extent } from '../../../src/harvest/harvested-records.ts';
+import type { CommittedPart } from '../../../src/harvest/harvested-records.ts';
 import { openAppendFile } from '../../../src/harvest/outputs.ts';
 import { SLOW_RUNS } from '../../support/property-runs.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
 
 const aPath = (): string => join(tempFolder(), 'file');
-const NOTHING: Extent = { lengthBytes: 0, digest: null };
-const known = (lengthBytes: number): Extent => ({ lengthBytes, digest: null });
+const NOTHING: CommittedPart = { lengthBytes: 0, digest: null };
+const known = (lengthBytes: number): CommittedPart => ({ lengthBytes, digest: null });
 
 test('a file grows by what is appended, and ends with its tail', async () => {
   const path = aPath();
@@ -72,8 +72,8 @@ const somePages = fc.array(fc.nat(200_000), { minLength: 1, maxLength: 6 });
 async function grown(
   path: string,
   pages: readonly number[],
-): Promise<{ extent: Extent; closedBytes: number; bytes: Buffer }> {
-  let extent: Extent = NOTHING;
+): Promise<{ extent: CommittedPart; closedBytes: number; bytes: Buffer }> {
+  let extent: CommittedPart = NOTHING;
   let closedBytes: number | undefined;
   const bytes = pages.map((size, index) => Buffer.alloc(size, `page ${index} `));
   for (const page of bytes) {

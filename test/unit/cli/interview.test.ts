@@ -13,7 +13,7 @@ import {
 } from '../../../src/cli/interview/interview.ts';
 import type { FindElements } from '../../../src/finds/fields.ts';
 import type { Find } from '../../../src/finds/find.ts';
-import { getElementNames, QUESTIONS } from '../../../src/finds/questions.ts';
+import { FORM_QUESTIONS, getElementNames } from '../../../src/finds/questions.ts';
 import { makeReferenceResolver } from '../../../src/finds/resolve-references.ts';
 import { checkRules } from '../../../src/finds/rules.ts';
 import { makePhotographKeeping } from '../../../src/outbox/changes/kept-photographs.ts';
@@ -75,7 +75,7 @@ async function tell(prompt: ScriptedPrompt, circumstances: Circumstances = {}): 
 
 /** Changes a find as `pas edit` does. */
 async function change(start: Find, prompt: ScriptedPrompt) {
-  const questions = QUESTIONS.filter(({ name }) => getElementNames(name).length > 0);
+  const questions = FORM_QUESTIONS.filter(({ name }) => getElementNames(name).length > 0);
   const changed = await reviewFind(start, { ...makeWorld(prompt).world, questions });
   expect(prompt.left).toEqual([]);
   return changed;
@@ -117,7 +117,7 @@ function makeWorld(
   const said: string[] = [];
   const world: InterviewContext = {
     prompt,
-    questions: QUESTIONS,
+    questions: FORM_QUESTIONS,
     say: (text) => said.push(text),
     read: (question, text, about) => parseAnswer(question, text, about, context),
     offerTerms: makeTermOfferer({ vocabulary, mapping, latest: [suggested], columns: 80 }),

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import {
   findRangeProblem,
   formatPoint,
-  parseDecimal,
+  parseCoordinateNumber,
   parsePoint,
   parseWrittenPoint,
 } from '../../../src/finds/place/geometry.ts';
@@ -76,13 +76,13 @@ describe('decimal numbers in everyday notation', () => {
     ['-1\u00a0043\u202f823,18', '-1043823.18'],
     ['-743011.720', '-743011.720'],
   ])('%s is %s', (cell, value) => {
-    expect(parseDecimal(cell)).toEqual({ value });
+    expect(parseCoordinateNumber(cell)).toEqual({ value });
   });
 
   test.each(['50°04\'48"', '1.4E+01', '743.011,72', '1,043,823.18', '14 4208', 'sever', '.5'])(
     '%s is not read',
     (cell) => {
-      expect(getProblem(parseDecimal(cell))).toContain('is not a plain number');
+      expect(getProblem(parseCoordinateNumber(cell))).toContain('is not a plain number');
     },
   );
 });

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { convertFormRows } from '../../../src/tables/columns/form-return.ts';
+import { convertFormTable } from '../../../src/tables/columns/form-return.ts';
 import { parseTableBytes, readTable } from '../../../src/tables/readers.ts';
 import { makeWorkbook } from '../../support/make-workbook.ts';
 import { makeZip } from '../../support/make-zip.ts';
@@ -29,7 +29,7 @@ function csv(
 }
 
 async function findsIn(path: string) {
-  const table = convertFormRows(await readTable(path));
+  const table = convertFormTable(await readTable(path));
   const names = table.names ?? [];
   return {
     finds: [...table.rows].map(({ cells }) =>
@@ -175,7 +175,7 @@ describe('an export of ODK Central', () => {
       'walk.csv': csv(header, one),
       'walk-photos.csv': csv(['pic', 'PARENT_KEY', 'KEY']),
     });
-    const table = convertFormRows(await readTable(folder), true);
+    const table = convertFormTable(await readTable(folder), true);
     expect(table.issues).toEqual([]);
     const at = table.header.indexOf('grp-soil');
     expect([table.names?.[at], [...table.rows][0]?.cells[at]]).toEqual(['grp-soil', 'clay, "fat"']);
