@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { FileError } from '../../src/base/errors.ts';
 import { makeGeoPackage, pointBlob } from '../support/make-geopackage.ts';
 import { makeWorkbook } from '../support/make-workbook.ts';
-import { readFinds } from '../support/read-finds.ts';
+import { readFinds } from '../unit/tables/read-finds.ts';
 
 /**
  * Mistakes that a table of any kind may have, held against every reader: the second of two finds is

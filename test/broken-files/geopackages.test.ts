@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { FileError } from '../../src/base/errors.ts';
 import { readTable } from '../../src/tables/readers.ts';
 import { makeGeoPackage, pointBlob } from '../support/make-geopackage.ts';
-import { readFinds } from '../support/read-finds.ts';
+import { readFinds } from '../unit/tables/read-finds.ts';
 
 const find = (id: string) => ({ local_id: id, projekt: 'C-1', stav: 1 });
 

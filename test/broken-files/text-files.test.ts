@@ -1,7 +1,7 @@
 import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { FileError } from '../../src/base/errors.ts';
-import { readFinds } from '../support/read-finds.ts';
+import { readFinds } from '../unit/tables/read-finds.ts';
 
 const CONSTANTS = ['projekt=C-202400101', 'stav=1', 'pristupnost=HES-000867'];
 

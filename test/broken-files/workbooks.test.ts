@@ -3,7 +3,7 @@ import { FileError } from '../../src/base/errors.ts';
 import { parseTableBytes } from '../../src/tables/readers.ts';
 import { makeWorkbook, type WorkbookCell, type WorkbookSheet, workbookParts } from '../support/make-workbook.ts';
 import { makeZip } from '../support/make-zip.ts';
-import { readFinds } from '../support/read-finds.ts';
+import { readFinds } from '../unit/tables/read-finds.ts';
 
 const HEADER = ['local_id', 'projekt', 'hloubka', 'datum_nalezu', 'poznamka', 'pocet'];
 /** 1 June 2024. */

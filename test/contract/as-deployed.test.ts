@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { verify } from '../../mock-server/control/verify.ts';
 import { Journal } from '../../mock-server/state/journal.ts';
 import { smallestFind } from '../support/contract-find.ts';
-import { ask, parseError, parseToken } from '../support/raw-harvest.ts';
 import type { TestMock } from '../support/start-mock.ts';
 import { useMock } from './contract-import.ts';
+import { ask, parseError, parseToken } from './raw-harvest.ts';
 
 const { mock, control, send } = await useMock();
 

@@ -1,13 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import {
-  ask,
-  fetchPages,
-  listAll,
-  parseError,
-  parseHeaders,
-  parseRecords,
-} from '../support/raw-harvest.ts';
 import { useTestMock } from '../support/start-mock.ts';
+import { ask, fetchPages, listAll, parseError, parseHeaders, parseRecords } from './raw-harvest.ts';
 
 // Histories and clocks that the control interface can set: a service should not have them, and
 // sometimes has.

@@ -1,9 +1,9 @@
 import { networkInterfaces } from 'node:os';
 import { describe, expect, test } from 'vitest';
 import { findLines, smallestFind } from '../support/contract-find.ts';
-import { fetchPages, parseRecords } from '../support/raw-harvest.ts';
 import { startMock } from '../support/start-mock.ts';
 import { useMock } from './contract-import.ts';
+import { fetchPages, parseRecords } from './raw-harvest.ts';
 
 const { mock, control, send, finds } = await useMock();
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { ask, listAll, parseError, parseHeaders, type RawHeader } from '../support/raw-harvest.ts';
 import { useTestMock } from '../support/start-mock.ts';
+import { ask, listAll, parseError, parseHeaders, type RawHeader } from './raw-harvest.ts';
 
 // `from` and `until` (B-DATE-1), deleted records (B-DATE-3), and what moves a datestamp (B-DATE-2).
 

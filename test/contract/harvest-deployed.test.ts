@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { QUIRKS } from '../../mock-server/rules/quirks.ts';
+import { useTestMock } from '../support/start-mock.ts';
 import {
   ask,
   basic,
@@ -9,8 +10,7 @@ import {
   parseHeaders,
   parseRecords,
   parseToken,
-} from '../support/raw-harvest.ts';
-import { useTestMock } from '../support/start-mock.ts';
+} from './raw-harvest.ts';
 
 // With --deployed: one test for each quirk of the list, and the facts' own account of a harvest
 // (section 9).

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ask, parseError } from '../support/raw-harvest.ts';
 import { useTestMock } from '../support/start-mock.ts';
+import { ask, parseError } from './raw-harvest.ts';
 import { answerValidator, faults, SCHEMA_BASE } from './schema-validators.ts';
 
 // OAI-PMH 2.0, section 3.6: every condition under which an answer is an error. noSetHierarchy and

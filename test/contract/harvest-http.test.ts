@@ -1,15 +1,8 @@
 import { request } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import {
-  ask,
-  basic,
-  parseError,
-  parseHeaders,
-  parseRecords,
-  parseToken,
-} from '../support/raw-harvest.ts';
 import { useTestMock } from '../support/start-mock.ts';
+import { ask, basic, parseError, parseHeaders, parseRecords, parseToken } from './raw-harvest.ts';
 
 // Addresses, methods, credentials and encodings of the harvesting interface.
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { ask } from '../support/raw-harvest.ts';
 import { useTestMock } from '../support/start-mock.ts';
+import { ask } from './raw-harvest.ts';
 
 // Content of `metadata`: the native format in each version (S-DIFF-1 to S-DIFF-4), and Dublin Core
 // (B-DC-1, B-DC-2).

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { SLOW_RUNS } from '../support/property-runs.ts';
-import { ask, fetchPages, listAll, parseHeaders, parseToken } from '../support/raw-harvest.ts';
 import { startMock, useTestMock } from '../support/start-mock.ts';
+import { ask, fetchPages, listAll, parseHeaders, parseToken } from './raw-harvest.ts';
 
 // B-TOKEN-1 to B-TOKEN-5, and OAI-PMH 2.0, section 3.5.
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { ask, listAll, parseError } from '../support/raw-harvest.ts';
 import { useTestMock } from '../support/start-mock.ts';
+import { ask, listAll, parseError } from './raw-harvest.ts';
 
 // B-VERB-1 to B-VERB-8: one block for each verb.
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Validator } from '../../src/base/xml/xsd.ts';
-import { ask, fetchPages, parseError, parseHeaders } from '../support/raw-harvest.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
+import { ask, fetchPages, parseError, parseHeaders } from './raw-harvest.ts';
 import {
   answerValidator,
   faults,

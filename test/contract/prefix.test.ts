@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { findLines, makeDocument } from '../support/contract-find.ts';
 import { fetchToken, importXml, postFile, setNumber } from '../support/contract-requests.ts';
-import { ask, fetchPages, parseError } from '../support/raw-harvest.ts';
 import { useTestMock } from '../support/start-mock.ts';
 import { jpeg } from './contract-photographs.ts';
+import { ask, fetchPages, parseError } from './raw-harvest.ts';
 import { entityValidator, faults, SCHEMA_BASE, SCHEMA_VERSIONS } from './schema-validators.ts';
 
 // The deployment's own prefix (S-NAME-3): it sets the root element, the namespace's last segment,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { ask, fetchPages, parseRecords } from '../support/raw-harvest.ts';
 import { useTestMock } from '../support/start-mock.ts';
+import { ask, fetchPages, parseRecords } from './raw-harvest.ts';
 
 // B-MASK-1 to B-MASK-7, and B-SEE-4 on projekt/oznamovatel.
 

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { useTestMock } from '../support/start-mock.ts';
 import {
   ask,
   fetchPages,
@@ -7,8 +8,7 @@ import {
   parseHeaders,
   parseRecords,
   ROLES,
-} from '../support/raw-harvest.ts';
-import { useTestMock } from '../support/start-mock.ts';
+} from './raw-harvest.ts';
 
 // B-SEE-3 to B-SEE-18: one test for each row and role. The table is typed again here, over
 // what an archivist, who sees everything, reads in the records themselves.

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ODD_SET, page, send, startOddService } from '../support/odd-service.ts';
 import { expectEnded, makeHome } from '../support/run-pas.ts';
 import { oaiXml, recordXml } from '../support/scripted-oai.ts';
+import { ODD_SET, page, send, startOddService } from './odd-service.ts';
 
 test('a broken page is stored as received, and can be skipped record by record', async () => {
   await using service = await startOddService();

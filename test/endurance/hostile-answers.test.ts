@@ -7,9 +7,9 @@ import type { Runtime } from '../../src/cli/context/context.ts';
 import { runMain } from '../../src/main.ts';
 import { eventually } from '../support/eventually.ts';
 import { manualClock } from '../support/manual-clock.ts';
-import { ODD_SET, page, send, startOddService } from '../support/odd-service.ts';
 import { listen } from '../support/raw-server.ts';
 import { expectEnded, type Home, makeHome, type Service, serviceAt } from '../support/run-pas.ts';
+import { ODD_SET, page, send, startOddService } from './odd-service.ts';
 
 const MEBI = 1024 * 1024;
 

@@ -1,13 +1,13 @@
 import { createServer, type RequestListener } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { ODD_SET, page, startOddService } from '../support/odd-service.ts';
 import { listen } from '../support/raw-server.ts';
 import { type Home, makeHome, type Service, serviceAt } from '../support/run-pas.ts';
 import { oaiXml } from '../support/scripted-oai.ts';
 import { importSeason } from '../support/season.ts';
 import { EVA } from '../support/temp-outbox.ts';
 import { userInfo } from '../unit/push/account-service.ts';
+import { ODD_SET, page, startOddService } from './odd-service.ts';
 import { MEASURES_MEMORY, type Peak, readPeak } from './peak-memory.ts';
 
 const MEBI = 1024 * 1024;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe } from 'vitest';
+import { testWholeHarvests } from '../journeys/whole-harvest.ts';
 import { type Home, signedIn } from '../support/run-pas.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
-import { testWholeHarvests } from '../support/whole-harvest.ts';
 
 // The newest version is harvested by test/journeys.
 describe.each([

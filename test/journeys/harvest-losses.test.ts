@@ -1,8 +1,8 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { send, startOddService } from '../support/odd-service.ts';
-import { listAll } from '../support/raw-harvest.ts';
+import { listAll } from '../contract/raw-harvest.ts';
+import { send, startOddService } from '../endurance/odd-service.ts';
 import { expectEnded, type Home, makeHome, signedIn } from '../support/run-pas.ts';
 import { oaiXml } from '../support/scripted-oai.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { ask } from '../contract/raw-harvest.ts';
 import { outboxFile } from '../support/outbox-files.ts';
-import { ask } from '../support/raw-harvest.ts';
 import { expectEnded, type Home, makeHome, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 import {
@@ -12,7 +12,7 @@ import {
   readLines,
   served,
   testWholeHarvests,
-} from '../support/whole-harvest.ts';
+} from './whole-harvest.ts';
 
 describe.each([
   ['in strict mode', false],

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { fetchPages, parseRecords } from '../support/raw-harvest.ts';
+import { fetchPages, parseRecords } from '../contract/raw-harvest.ts';
 import { expectEnded, type Home, signedIn } from '../support/run-pas.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
-import { getIdent, type HarvestSummary, readLines, served } from '../support/whole-harvest.ts';
+import { getIdent, type HarvestSummary, readLines, served } from './whole-harvest.ts';
 
 let mock: TestMock;
 let signed: Home;

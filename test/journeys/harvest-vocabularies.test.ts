@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ODD_SET, startOddService } from '../endurance/odd-service.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
-import { ODD_SET, startOddService } from '../support/odd-service.ts';
 import { expectEnded, type Home, makeHome, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 

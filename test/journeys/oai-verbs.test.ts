@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ask, parseToken } from '../support/raw-harvest.ts';
+import { ask, parseToken } from '../contract/raw-harvest.ts';
 import { type Home, signedIn } from '../support/run-pas.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 

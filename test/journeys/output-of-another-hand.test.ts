@@ -16,7 +16,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { eventually } from '../support/eventually.ts';
 import { expectEnded, type Home, type Run, signedIn } from '../support/run-pas.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
-import { served } from '../support/whole-harvest.ts';
+import { served } from './whole-harvest.ts';
 
 const SET = 'heslo:obdobi';
 /**

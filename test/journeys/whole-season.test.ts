@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { seededRandom } from '../support/random.ts';
 import { type Home, withVocabularies } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
-import { lines } from '../support/whole-harvest.ts';
+import { lines } from './whole-harvest.ts';
 
 const mock = useMock();
 

@@ -3,10 +3,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readFinds } from '../support/read-finds.ts';
 import { tempFolder } from '../support/temp-outbox.ts';
 import { COLUMNS, type RandomRow, randomRow, wrongCells } from '../unit/tables/random-cells.ts';
 import { makeWorkbook } from '../unit/tables/random-spreadsheets.ts';
+import { readFinds } from '../unit/tables/read-finds.ts';
 
 /** Rows of six random cells each, of every way to write them. */
 const ROWS = Number(process.env['CELL_ROWS'] ?? 800);

@@ -5,7 +5,7 @@ import {
   listChangesSince,
   listDifferingElements,
 } from '../../../src/finds/harvested-find.ts';
-import { readFinds } from '../../support/read-finds.ts';
+import { readFinds } from '../tables/read-finds.ts';
 
 /** Degrees, and what the deployed service made of them, or of which it made them (A-POINT-9). */
 const PAIRS = [

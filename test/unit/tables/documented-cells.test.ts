@@ -8,10 +8,10 @@ import { omitOtherRows } from '../../../src/tables/columns/map-table.ts';
 import { parseTableBytes } from '../../../src/tables/readers.ts';
 import { makeWorkbook, type WorkbookCell, workbookParts } from '../../support/make-workbook.ts';
 import { makeZip } from '../../support/make-zip.ts';
-import { readFinds } from '../../support/read-finds.ts';
 import { PROJECT } from '../../support/run-pas.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
 import { lookupTerm } from '../finds/a-find.ts';
+import { readFinds } from './read-finds.ts';
 
 const FORMATS = ['General', 'd.m.yyyy', 'mmm-yy', '00000', '0.00', '0%'];
 const styled = (format: string, value: number): WorkbookCell => ({

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseTableBytes } from '../../../src/tables/readers.ts';
-import { readFinds } from '../../support/read-finds.ts';
+import { readFinds } from './read-finds.ts';
 
 const gpx = (...inner: readonly string[]): string =>
   `<gpx version="1.1" xmlns="http://www.topografix.com/GPX/1/1" xmlns:gpxx="http://www.garmin.com/xmlschemas/GpxExtensions/v3" xmlns:ogr="http://osgeo.org/gdal">${inner.map((each) => `<wpt lat="49.84" lon="15.17">${each}</wpt>`).join('')}</gpx>`;

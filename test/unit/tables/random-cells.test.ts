@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { SLOW_RUNS } from '../../support/property-runs.ts';
-import { readFinds } from '../../support/read-finds.ts';
 import { randomRow, wrongCells } from './random-cells.ts';
 import { makeWorkbook } from './random-spreadsheets.ts';
+import { readFinds } from './read-finds.ts';
 
 const rows = fc.array(randomRow, { minLength: 8, maxLength: 8 });
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { FindElements } from '../../../src/finds/fields.ts';
-import type { FindsRead } from '../../support/read-finds.ts';
+import type { FindsRead } from './read-finds.ts';
 
 /** The columns of a table of random cells, and what each of them means. */
 export const COLUMNS = [

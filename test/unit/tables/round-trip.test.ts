@@ -13,7 +13,7 @@ import {
 import { fillGeoPackage } from '../../../src/tables/exports/gpkg-layers.ts';
 import { formatCsvLines, makeWorkbook } from '../../../src/tables/exports/write-rows.ts';
 import { SLOW_RUNS } from '../../support/property-runs.ts';
-import { readFinds } from '../../support/read-finds.ts';
+import { readFinds } from './read-finds.ts';
 
 const PROFILE = {
   prefix: 'svc',

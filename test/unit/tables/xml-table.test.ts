@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readFinds } from '../../support/read-finds.ts';
+import { readFinds } from './read-finds.ts';
 
 const NAMESPACE = 'https://schemas.example/svc/2.2/';
 const find = (content: string) =>

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
-import type { Issue } from '../../src/base/issue.ts';
-import type { Find } from '../../src/finds/find.ts';
-import { checkRules } from '../../src/finds/rules.ts';
-import { mapTable } from '../../src/tables/columns/map-table.ts';
-import { parseConstants } from '../../src/tables/columns/settings.ts';
-import { parseTableBytes } from '../../src/tables/readers.ts';
+import type { Issue } from '../../../src/base/issue.ts';
+import type { Find } from '../../../src/finds/find.ts';
+import { checkRules } from '../../../src/finds/rules.ts';
+import { mapTable } from '../../../src/tables/columns/map-table.ts';
+import { parseConstants } from '../../../src/tables/columns/settings.ts';
+import { parseTableBytes } from '../../../src/tables/readers.ts';
 
 export type FindsRead = { readonly finds: readonly Find[]; readonly issues: readonly Issue[] };
 

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { fetchPages, parseRecords } from './raw-harvest.ts';
-import type { Home } from './run-pas.ts';
-import type { TestMock } from './start-mock.ts';
+import { fetchPages, parseRecords } from '../contract/raw-harvest.ts';
+import type { Home } from '../support/run-pas.ts';
+import type { TestMock } from '../support/start-mock.ts';
 
 /** One line of `pas harvest … --out FILE.jsonl`. */
 export type Line = {

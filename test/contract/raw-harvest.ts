@@ -1,4 +1,4 @@
-import type { TestMock } from './start-mock.ts';
+import type { TestMock } from '../support/start-mock.ts';
 
 export const ROLES = ['anonymous', 'researcher', 'archaeologist', 'archivist', 'admin'] as const;
 

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { listen } from './raw-server.ts';
-import { type Service, serviceAt } from './run-pas.ts';
-import { listXml, oaiXml, recordXml } from './scripted-oai.ts';
+import { listen } from '../support/raw-server.ts';
+import { type Service, serviceAt } from '../support/run-pas.ts';
+import { listXml, oaiXml, recordXml } from '../support/scripted-oai.ts';
 
 /** Answers a request for a page of records; `page` counts from 0 since the last `sane` or `odd`. */
 export type OddAnswer = (response: ServerResponse, page: number, request: IncomingMessage) => void;
