@@ -136,7 +136,7 @@ function makeSchemaOfMany({ url, bytes }: SchemaFile): Buffer {
   return Buffer.from(
     `<?xml version="1.0"?>
      <schema xmlns="${SCHEMA_NAMESPACE}" targetNamespace="${namespace}">
-       <include schemaLocation="${url}"/>
+       <include schemaLocation="${url.replaceAll('&', '&amp;')}"/>
        <element name="${MANY}"><complexType><sequence>
          <any namespace="##targetNamespace" maxOccurs="unbounded"/>
        </sequence></complexType></element>
@@ -259,6 +259,7 @@ function toViolations(
   });
 }
 
+/** Returns it as it is written, with its references. */
 function getTargetNamespace({ bytes }: SchemaFile): string {
   return /\stargetNamespace\s*=\s*["']([^"']*)/.exec(bytes.toString('latin1'))?.[1] ?? '';
 }

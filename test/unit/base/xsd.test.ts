@@ -283,4 +283,13 @@ describe('several documents', () => {
   ])('are judged together: %s', (_, documents, expected) => {
     expect(areValid(...documents)).toBe(expected);
   });
+
+  test('are judged together where the namespace and the address have an ampersand', async () => {
+    const own = recipeSchema.replace('urn:recipe', 'urn:recipe?a=1&amp;b=2');
+    const file = { url: 'food/recipe.xsd?a=1&b=2', bytes: Buffer.from(own) };
+    const compiled = await compileSchema(file, [units]);
+    const document = goodRecipe.replaceAll('urn:recipe', 'urn:recipe?a=1&amp;b=2');
+    expect(compiled.areValid([Buffer.from(document)])).toBe(true);
+    compiled[Symbol.dispose]();
+  });
 });
