@@ -266,8 +266,8 @@ function makeTombstones(
 const CHUNK_BYTES = 1024 * 1024;
 
 /**
- * Opens or creates a file, compares it with its recorded length and digest, and truncates bytes of a killed
- * process after it.
+ * Opens or creates a file, compares it with its recorded length and digest, and truncates what a
+ * killed process left after them.
  * @param closedBytes size of the closed file; undefined where the last writer did not close it
  * @throws FileError where the content differs from the committed one, or the path is no file;
  * DatabaseError when the disk fails
