@@ -17,7 +17,7 @@ import {
 } from '../outbox/views/records-at-service.ts';
 import { isRefusedToken, type ListPage, LoopError, listPages, type OaiClient } from './client.ts';
 import { type HarvestOptions, harvestList } from './harvest-list.ts';
-import { computeOverlapMs, fetchServiceTraits } from './harvest-records.ts';
+import { fetchServiceTraits, type ServiceTraits } from './harvest-records.ts';
 import { getEndOfDatestampMs, openMemoryState } from './harvest-state.ts';
 import { findEntity, formatDatestamp, type OaiRecord, toIdent } from './protocol.ts';
 
@@ -67,14 +67,16 @@ export async function pullFinds(context: PullContext): Promise<Pull> {
   const recordsByIdent = new Map(
     sent.map(({ identCely }) => [identCely, findPulledRecord(outbox, identCely)]),
   );
+  const service = await fetchServiceTraits(context);
   const fromMs = only === undefined ? getFirstSentMs(outbox, sent) - LOOK_BACK_MS : undefined;
   const lookups =
     fromMs === undefined
       ? await lookUpEach(context, recordsByIdent.keys())
-      : await lookUpChanged(context, recordsByIdent, fromMs);
+      : await lookUpChanged(context, service, recordsByIdent, fromMs);
   const ownLookups = context.training ? filterOwn(context, sent, lookups, recordsByIdent) : lookups;
   outbox.change(() => {
-    for (const { identCely } of sent) remember(outbox, identCely, ownLookups.get(identCely));
+    for (const { identCely } of sent)
+      remember(outbox, identCely, ownLookups.get(identCely), service.serverNowMs);
   });
   deleteUnneededContents(outbox);
   const finds = sent.flatMap((find): PulledFind[] => {
@@ -96,11 +98,12 @@ export async function pullFinds(context: PullContext): Promise<Pull> {
  */
 async function lookUpChanged(
   context: PullContext,
+  { granularity, overlapMs }: ServiceTraits,
   recordsByIdent: PulledRecords,
   fromMs: number,
 ): Promise<ReadonlyMap<string, FindLookup>> {
-  const { listedMs, pages } = await listDatestamps(context, fromMs, recordsByIdent.size);
-  const overlapMs = computeOverlapMs(context.indexAllowanceMs);
+  const from = formatDatestamp(fromMs, granularity);
+  const { listedMs, pages } = await listDatestamps(context, from, recordsByIdent.size);
   const isUnchanged = (ident: string, record: PulledRecord | undefined): boolean =>
     record?.datestampMs != null &&
     record.datestampMs === listedMs.get(ident) &&
@@ -118,18 +121,17 @@ async function lookUpChanged(
 const NOTHING_LISTED: ReadonlyMap<string, ListedFind> = new Map();
 
 /**
- * Lists the datestamps of all finds that changed since `fromMs`, until that takes more requests
+ * Lists the datestamps of all finds that changed since `from`, until that takes more requests
  * than there are records to look up; what is absent must be looked up by itself.
  */
 async function listDatestamps(
   context: PullContext,
-  fromMs: number,
+  from: string,
   maxRequests: number,
 ): Promise<{ readonly listedMs: ReadonlyMap<string, number>; readonly pages: number }> {
   const { client, clock, format: metadataPrefix, signal } = context;
-  const { granularity } = await fetchServiceTraits(context);
   const listedMs = new Map<string, number>();
-  const start = { metadataPrefix, set: FIND_SET, from: formatDatestamp(fromMs, granularity) };
+  const start = { metadataPrefix, set: FIND_SET, from };
   let pages = 0;
   try {
     for await (const page of listPages({ fetchPage: client.listHeaders, clock, start, signal })) {
@@ -173,13 +175,20 @@ function getFirstSentMs(outbox: Outbox, sent: readonly SentFind[]): number {
   );
 }
 
-function remember(outbox: Outbox, identCely: string, lookup: FindLookup | undefined): void {
-  if (lookup === undefined) storeSeenTime(outbox, identCely);
+/** @param seenMs server time before the lookup, so that a change since then is another one */
+function remember(
+  outbox: Outbox,
+  identCely: string,
+  lookup: FindLookup | undefined,
+  seenMs: number,
+): void {
+  if (lookup === undefined) storeSeenTime(outbox, identCely, seenMs);
   else if (lookup.kind !== 'empty')
     storePulledRecord(outbox, {
       identCely,
       standing: lookup.kind,
       datestampMs: 'datestampMs' in lookup ? lookup.datestampMs : null,
+      seenMs,
       shown:
         lookup.kind === 'shown' ? { stav: lookup.record.stav, record: lookup.record } : undefined,
     });

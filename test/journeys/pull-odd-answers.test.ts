@@ -111,6 +111,8 @@ test.each([
   ['behind', -DAY_MS],
 ])('a laptop whose clock is a day %s the service’s pulls what changed', async (_, aheadMs) => {
   const wrong = home.with(withClockAhead(aheadMs));
+  // Both versions have one datestamp.
+  rewrite = (xml) => xml.replaceAll(/(<datestamp>[^<]*:)\d\dZ/g, '$100Z');
   await pull(wrong);
   const ident = (await pull(wrong)).finds[1]?.ident_cely ?? '';
   await mock.service.control('POST', '/records', { ident, changes: { poznamka: 'changed' } });

@@ -33,8 +33,7 @@ export type RecordStanding = (typeof STANDINGS)[number];
 const STANDINGS = ['shown', 'withheld', 'deleted', 'missing'] as const;
 
 /**
- * Last harvested data of a record. Times are milliseconds since 1970 UTC, `datestampMs` by the
- * server's clock.
+ * Last harvested data of a record. Times are milliseconds since 1970 UTC by the server's clock.
  */
 export type PulledRecord = {
   readonly identCely: string;
@@ -45,6 +44,7 @@ export type PulledRecord = {
   readonly record: unknown;
   /** Time since which the status is unchanged. */
   readonly sinceMs: number;
+  /** When the last pull began to look. */
   readonly seenMs: number;
 };
 
@@ -52,6 +52,7 @@ type PulledStanding = {
   readonly identCely: string;
   readonly standing: RecordStanding;
   readonly datestampMs: number | null;
+  readonly seenMs: number;
   readonly shown?: { readonly stav: number; readonly record: unknown };
 };
 
@@ -102,12 +103,12 @@ const parseNumber = createRowParser({ identCely: isText, number: isText });
 /** Stores the status of a record; its last visible content is kept while it is not shown. */
 export function storePulledRecord(
   outbox: Outbox,
-  { identCely, standing, datestampMs, shown }: PulledStanding,
+  { identCely, standing, datestampMs, seenMs, shown }: PulledStanding,
 ): void {
   outbox
     .sql(
       `insert into pulled (ident_cely, standing, datestamp_at, stav, record, since_at, seen_at)
-       values (:identCely, :standing, :datestampMs, :stav, :record, :now, :now)
+       values (:identCely, :standing, :datestampMs, :stav, :record, :seenMs, :seenMs)
        on conflict (ident_cely) do update set
          since_at = case when standing = excluded.standing then since_at else excluded.since_at end,
          standing = excluded.standing, datestamp_at = excluded.datestamp_at, stav = coalesce(excluded.stav, stav),
@@ -119,15 +120,13 @@ export function storePulledRecord(
       datestampMs,
       stav: shown?.stav ?? null,
       record: shown === undefined ? null : JSON.stringify(shown.record),
-      now: Math.floor(outbox.clock.now()),
+      seenMs,
     });
 }
 
-/** Confirms a record that a pull listed as unchanged. */
-export function storeSeenTime(outbox: Outbox, identCely: string): void {
-  outbox
-    .sql('update pulled set seen_at = ? where ident_cely = ?')
-    .run(Math.floor(outbox.clock.now()), identCely);
+/** Confirms a record that a pull listed as unchanged, at a time of the server. */
+export function storeSeenTime(outbox: Outbox, identCely: string, seenMs: number): void {
+  outbox.sql('update pulled set seen_at = ? where ident_cely = ?').run(seenMs, identCely);
 }
 
 /**

@@ -150,6 +150,7 @@ describe('a new number', () => {
       identCely: IDENT,
       standing: 'shown',
       datestampMs: outbox.clock.now(),
+      seenMs: outbox.clock.now(),
       shown: {
         stav: 1,
         record: { elements: number === undefined ? {} : { evidencni_cislo: number } },
