@@ -51,7 +51,7 @@ async function list(context: Context, options: ListOptions): Promise<ExitReason>
   const finds = listFinds(await context.openOutboxToRead(), filters, options.limit);
   const rows = finds.map(({ find, entry, pulled }) => [
     quoteShellWord(find.localId),
-    formatRecordState(entry),
+    formatEntryState(entry),
     pulled === undefined ? '' : formatStanding(pulled),
     entry?.identCely ?? '',
     getLabelText(find.elements['druh_nalezu']),
@@ -89,7 +89,7 @@ function getLabelText(value: unknown): string {
     : String(value.id);
 }
 
-function formatRecordState(entry: Entry | undefined): Message {
+function formatEntryState(entry: Entry | undefined): Message {
   if (entry === undefined) return t`not queued`;
   if (entry.held !== null) return t`held`;
   return entry.isChanged ? t`accepted, changed here` : STATE_WORDS[entry.state];
