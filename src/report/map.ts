@@ -173,7 +173,10 @@ function toMarkGroup(frame: MapFrame) {
     const getMean = (axis: 0 | 1): number =>
       places.reduce((sum, place) => sum + place[axis], 0) / places.length;
     const at = [getMean(0), getMean(1)] as const;
-    const reach = Math.max(...places.map(([x, y]) => Math.hypot(x - at[0], y - at[1])));
+    const reach = places.reduce(
+      (most, [x, y]) => Math.max(most, Math.hypot(x - at[0], y - at[1])),
+      0,
+    );
     return { at, members, reach };
   };
 }

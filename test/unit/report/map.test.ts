@@ -117,6 +117,14 @@ test('ten thousand finds make no more groups than fit a map', () => {
   expect(groupFinds(finds, frame, 'overview').length).toBeLessThan(1000);
 });
 
+test('two hundred thousand finds of one place are one group', () => {
+  const finds = Array.from({ length: 200_000 }, (_, index) => findAt(index, [15.17, 49.84]));
+  const frame = makeFrameAround(makeBoxAround([[15.17, 49.84]]), 'detail');
+  expect(groupFinds(finds, frame, 'detail').map(({ members }) => members.length)).toEqual([
+    200_000,
+  ]);
+});
+
 describe('sheets', () => {
   test('are an overview and one for each place with finds, the largest first', () => {
     const finds = [
