@@ -121,7 +121,7 @@ export function parseDayOfMoment(text: string): string | undefined {
 /** Tells if a text is YYYY-MM-DD and a day of the Gregorian calendar. */
 export function isRealDate(isoDate: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(isoDate)) return false;
-  // Of a day that its month does not have, the date is one of the next month.
+  // A day that its month does not have becomes one of the next month.
   return new Date(`${isoDate}T00:00:00Z`).getUTCDate() === Number(isoDate.slice(8));
 }
 

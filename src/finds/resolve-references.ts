@@ -89,7 +89,7 @@ export function formatSet(set: string): Message {
   return msg`${label} (${set})`;
 }
 
-export type MappingConflict = Extract<TermLookupResult, { kind: 'mapping-conflict' }>;
+type MappingConflict = Extract<TermLookupResult, { kind: 'mapping-conflict' }>;
 
 function makeMappingConflictMessage(conflict: MappingConflict, set: string): Message {
   const { ownTerm, target, failure } = conflict;

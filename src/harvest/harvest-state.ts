@@ -241,8 +241,8 @@ type HarvestTables = {
   change<T>(work: () => T): T;
 };
 
-/** What is remembered of one list between two runs. */
-export type HarvestProgress = {
+/** State of one list between two runs. */
+type HarvestProgress = {
   /** Time since which changes must be requested; null: all must be. */
   readonly watermarkMs: number | null;
   /** When the last complete pass ended, by this machine's clock. */
@@ -253,7 +253,7 @@ export type HarvestProgress = {
   readonly scan: number;
   /** Last scan of the last complete full pass: a record that it did not see is not listed. */
   readonly fullScan: number;
-  /** Of the last pass. */
+  /** Losses that the last pass found, and that are not confirmed; null for none. */
   readonly losses: UnconfirmedLosses | null;
 };
 

@@ -221,7 +221,7 @@ function throwStatusError(endpoint: string, response: HttpResponse): never {
  * @param isFirst false for an answer to a token, after which at least one record follows
  * @throws OaiError for a protocol error, or an answer of another verb
  */
-export function parseOaiDocument(
+function parseOaiDocument(
   verb: Verb,
   endpoint: string,
   document: XmlDocument,

@@ -30,7 +30,7 @@ export type RecordSink = {
 };
 
 /** A page of the list, a page of its changes, or a record alone. */
-export type PageContent = Pick<ListPage<OaiRecord>, 'document' | 'items'> &
+type PageContent = Pick<ListPage<OaiRecord>, 'document' | 'items'> &
   Partial<Pick<ListPage<OaiRecord>, 'broken'>>;
 
 /** Compares the records of a page with those that are stored; nothing is written. */

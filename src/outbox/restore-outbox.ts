@@ -280,8 +280,8 @@ type BackupOptions = {
 
 /**
  * Copies a snapshot of the outbox.
- * @throws FileError, UsageError for a target that may not be written; DatabaseError where the outbox is
- * damaged: an existing copy stays then
+ * @throws FileError or UsageError for a target that may not be written; DatabaseError where the
+ * outbox is damaged: an existing copy stays then
  */
 export async function createBackup(options: BackupOptions) {
   const { open, target } = options;

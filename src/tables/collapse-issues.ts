@@ -16,19 +16,14 @@ function collapseAlike(
   makeOne: (alike: readonly Issue[], first: Issue) => Issue,
   least = 2,
 ): Issue[] {
-  const keys = issues.map(getKey);
-  const groups = groupBy(issues.keys(), (index) => keys[index] ?? '');
-  return issues.flatMap((issue, index) => {
-    const alike = groups.get(keys[index] ?? '') ?? [];
-    if (keys[index] === undefined || alike.length < least) return [issue];
-    return alike[0] === index
-      ? [
-          makeOne(
-            alike.flatMap((at) => issues[at] ?? []),
-            issue,
-          ),
-        ]
-      : [];
+  const keyed = issues.map((issue) => ({ issue, key: getKey(issue) }));
+  const groups = groupBy(keyed, ({ key }) => key);
+  return keyed.flatMap((one) => {
+    const alike = groups.get(one.key) ?? [];
+    if (one.key === undefined || alike.length < least) return [one.issue];
+    if (alike[0] !== one) return [];
+    const ofKey = alike.map(({ issue }) => issue);
+    return [makeOne(ofKey, one.issue)];
   });
 }
 

@@ -56,10 +56,6 @@ function* listGaps(document: XmlDocument, element: XmlElement) {
   }
 }
 
-/**
- * Yields these texts of an element and its descendants, an element's own before those of its
- * children.
- */
 export function makeStrayTextMessage({ element: { name }, text }: StrayText): Message {
   return msg`The text "${text}" is between the elements of ${name}. Move it into one of them, or remove it.`;
 }

@@ -12,7 +12,7 @@ type Library = typeof import('libxml2-wasm');
  */
 export type SchemaFile = { readonly url: string; readonly bytes: Buffer };
 
-export type SchemaViolation = {
+type SchemaViolation = {
   /**
    * From 1; the last line of the start tag for a fault of an element. Null for a fault outside the
    * document.
@@ -123,7 +123,7 @@ type CompiledSchema = {
   readonly schema: XsdValidator;
   /** For the element of {@link makeSchemaOfMany}. */
   readonly schemaOfMany: XsdValidator;
-  /** Of all its files, that of the main one first. */
+  /** Target namespaces of all its files; the first is that of the main one. */
   readonly namespaces: readonly string[];
 };
 

@@ -48,7 +48,7 @@ async function printScript({ terminal, streams }: Context, shell: Shell): Promis
   return 'done';
 }
 
-/** What is looked up for a word: known names, or paths, which the shell itself completes. */
+/** Kind of the possible words: known names, or paths, which the shell itself completes. */
 type Lookup = 'finds' | 'sets' | 'profiles' | 'files' | 'folders';
 
 /** A possible word, with its meaning where that is known. */
@@ -219,7 +219,7 @@ type Suggestions = {
   readonly partial: string;
 };
 
-/** What is looked up for an argument or a value, by its placeholder in the help. */
+/** Lookups for an argument or a value, by its placeholder in the help. */
 const LOOKUPS: Readonly<Record<string, readonly Lookup[]>> = {
   find: ['finds'],
   'find-or-file': ['finds', 'files'],

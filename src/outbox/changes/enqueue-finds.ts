@@ -122,10 +122,11 @@ export async function enqueueFinds(
       version: getDataVersion(context.outbox),
     }));
     const photographed: PhotographedFind[] = [];
-    for (const each of planned)
-      if (each.find.photos.length > 0 && each.row.kind !== 'question')
-        photographed.push({ ...each, ...(await keepPhotographs(each.find, context)) });
-      else photographed.push({ ...each, ...NO_PHOTOGRAPHS });
+    for (const each of planned) {
+      const hasPhotographs = each.find.photos.length > 0 && each.row.kind !== 'question';
+      const kept = hasPhotographs ? await keepPhotographs(each.find, context) : NO_PHOTOGRAPHS;
+      photographed.push({ ...each, ...kept });
+    }
     context.outbox.change(() => {
       const isChanged = getDataVersion(context.outbox) !== version;
       const storedNames = new Set<string>();
