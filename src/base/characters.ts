@@ -186,15 +186,14 @@ const HIDDEN = /<!--[\s\S]*?(?:-->|$)|<(script|style|head|title)\b[\s\S]*?(?:<\/
 const TAG = /<[a-z/!?][^<>]*>/gi;
 const BREAK = /^<\/?(?:br|hr|p|div|tr|table|li|ul|ol|h[1-6])\b/i;
 const CELL = /^<\/?t[dh]\b/i;
-const PICTURE = /<img\s[^<>]*?\bsrc\s*=\s*(?:"([^"<>]*)"|'([^'<>]*)'|([^\s"'<>]+))[^<>]*>/gi;
+const PICTURE = /^<img\s/i;
+const SOURCE = /\ssrc\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>]+))/i;
 
 /** Extracts the visible text and the sources of pictures; a text without HTML stays as it is. */
 export function parseHtml(source: string): HtmlText {
   if (!LOOKS_LIKE_HTML.test(source)) return { text: source, pictures: [] };
   const visible = source.replace(HIDDEN, '');
-  const pictures = Array.from(visible.matchAll(PICTURE), ([, quoted, single, bare = '']) =>
-    withCharacters(quoted ?? single ?? bare).trim(),
-  );
+  const pictures = [...visible.matchAll(TAG)].flatMap(([tag]) => findSource(tag) ?? []);
   const lines = withCharacters(visible.replace(TAG, getGap))
     .split('\n')
     .map((line) => line.replace(/[ \t\u00a0]+/g, ' ').trim());
@@ -202,6 +201,13 @@ export function parseHtml(source: string): HtmlText {
     text: lines.filter((line) => line !== '').join('\n'),
     pictures: [...new Set(pictures)],
   };
+}
+
+function findSource(tag: string): string | undefined {
+  const match = PICTURE.test(tag) ? SOURCE.exec(tag) : null;
+  if (match === null) return undefined;
+  const [, quoted, single, bare = ''] = match;
+  return withCharacters(quoted ?? single ?? bare).trim();
 }
 
 function getGap(tag: string): string {

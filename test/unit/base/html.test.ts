@@ -13,6 +13,11 @@ describe('the text of HTML', () => {
     ['<p>a < b', 'a < b'],
   ])('%s', (html, text) => expect(parseHtml(html).text).toBe(text));
 
+  test('has the pictures that are shown, not those of another attribute', () => {
+    const html = `<p>a</p><img data-src="later.jpg" src="spona.jpg"><img SRC=b.jpg><img src='c.jpg'`;
+    expect(parseHtml(html).pictures).toEqual(['spona.jpg', 'b.jpg']);
+  });
+
   test('is extracted quickly, for any input', () => {
     fc.assert(
       fc.property(
