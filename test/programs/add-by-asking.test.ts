@@ -118,7 +118,8 @@ test('pas edit changes any answer; Ctrl-C changes nothing', async () => {
   await using left = await startTerminal(['edit', 'K-018'], home);
   await answer(left, 'Save K-018?', 'depth');
   await answer(left, 'Depth (cm) (40)', '45');
-  await left.expect('Save K-018?');
+  // Behind the answer: the first review has the same question, and is still on the screen.
+  await left.expect('✔ Depth (cm) 45', '? Save K-018?');
   await left.press('C-c');
   const interrupted = await left.ended();
   expect(interrupted.code).toBe(130);
