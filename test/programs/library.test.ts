@@ -33,6 +33,9 @@ describe('the examples for programs', () => {
       'run',
       'client.test.ts',
       '--reporter=json',
+      // A machine with other work needs more than the five seconds of Vitest.
+      '--testTimeout=120000',
+      '--hookTimeout=120000',
     ]);
     expect(code, stderr).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ numPassedTests: 3, numTotalTests: 3 });
