@@ -81,6 +81,8 @@ export const RETRY_POLICY = {
     'not-delivered': 4,
     closed: 1,
   },
+  /** Equal refusals in a row, of different finds, that end their kind and project for a push. */
+  refusal: { maxEqual: 5 },
   /** A push ends when its queue must wait longer. */
   push: { maxWaitMs: 2 * MINUTE_MS },
   /**

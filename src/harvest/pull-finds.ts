@@ -3,7 +3,7 @@ import { OaiError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { type HarvestedFind, parseHarvestedFind } from '../finds/harvested-find.ts';
 import { listAttempts } from '../outbox/attempts.ts';
-import { deleteUnneededContents } from '../outbox/changes/undo-command.ts';
+import { deleteUnneededContents } from '../outbox/intents.ts';
 import { type Outbox, readHeader } from '../outbox/open-outbox.ts';
 import {
   findPulledRecord,

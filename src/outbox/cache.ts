@@ -15,8 +15,8 @@ import {
   type Fact,
   type FactOf,
   type FindWish,
+  listBasesFrom,
   listOfKind,
-  ROW_BASES,
 } from './facts.ts';
 import { foldSlot, getChangeState, getImportState, type SlotState } from './fold.ts';
 import {
@@ -418,7 +418,9 @@ const INSERT_ENTRY = `insert into entries (${WRITTEN.columns}, held, first_fact)
     iif(:key = '${IMPORT_KEY}', (select min(seq) from facts where subject = :subject), null))`;
 
 /** Questions that follow from the facts. */
-const OF_FACTS = ['edited-twice', ...ROW_BASES].map((basis) => `'${basis}'`).join(', ');
+const OF_FACTS = [...listBasesFrom('copies'), ...listBasesFrom('row')]
+  .map((basis) => `'${basis}'`)
+  .join(', ');
 
 /**
  * A question and a lookup stay as long as the entry is what they were about; a question also while

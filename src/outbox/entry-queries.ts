@@ -22,9 +22,9 @@ import {
 import {
   convertReadErrors,
   deserializeIssues,
+  listBasesFrom,
   makeStoredMessage,
   parseStoredMessage,
-  ROW_BASES,
 } from './facts.ts';
 import { IMPORT_KEY, parseRecordSubject } from './intents.ts';
 import type { Outbox } from './open-outbox.ts';
@@ -455,7 +455,7 @@ export function listEntriesNeedingPerson(outbox: Outbox, limit: number): Entry[]
     `state <> 'sending' and not (state = 'uncertain' and entries.kind <> 'import' and ident_cely is null)
      and state in ('draft', 'refused', 'sending', 'uncertain') and not exists (select 1 from finds where uuid = entries.subject and finds.hidden = 1)
      and coalesce(held ->> 'basis', '') not in (select value from json_each(:asked))`,
-    { limit, asked: JSON.stringify(ROW_BASES) },
+    { limit, asked: JSON.stringify(listBasesFrom('row')) },
     'order by state, entries.id limit :limit',
   );
   return [...held, ...otherEntries].slice(0, limit);

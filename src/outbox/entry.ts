@@ -9,13 +9,14 @@ import {
 } from '../base/outcomes.ts';
 import {
   type AnsweredBody,
-  type AskedRow,
   type AttemptedBody,
   type Fact,
   type FactOf,
+  HELD_BASES,
+  type HeldBasis,
   type Photograph,
   parseStoredMessage,
-  ROW_BASES,
+  type RowBasis,
 } from './facts.ts';
 
 export const ENTRY_KINDS = ['import', 'number', 'photo'] as const;
@@ -47,32 +48,14 @@ export type HeldQuestion = {
 /** Tells if the question is about a row that was left out of an import, whatever was sent. */
 export function isAboutRow(
   held: HeldQuestion,
-): held is HeldQuestion & { readonly basis: AskedRow['basis'] } {
-  return ROW_BASES.some((each) => each === held.basis);
+): held is HeldQuestion & { readonly basis: RowBasis } {
+  return HELD_BASES[held.basis] === 'row';
 }
 
 /** Tells if an answer can end its question: of two versions only an edit makes one. */
 export function isAnswerable({ held }: Pick<Entry, 'held'>): boolean {
-  return held?.basis !== 'edited-twice';
+  return held === null || HELD_BASES[held.basis] !== 'copies';
 }
-
-/**
- * Stable code of a question. `edited-twice` and the bases of rows follow from the facts of the
- * entry; the gate asks all others.
- */
-export type HeldBasis = 'edited-twice' | AskedRow['basis'] | GateBasis;
-
-export type GateBasis =
-  | 'two-records'
-  | 'alike-here'
-  | 'local-id-in-use'
-  | 'attempted-elsewhere'
-  | 'equal-record'
-  | 'hidden-records'
-  | 'not-searched'
-  | 'record-not-ours'
-  | 'equal-photograph'
-  | 'number-changed';
 
 /** The last inconclusive lookup of an entry. */
 export type InconclusiveLookup = {

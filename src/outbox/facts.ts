@@ -82,11 +82,45 @@ export type FindWish = {
   readonly asked?: readonly AskedRow[] | undefined;
 };
 
-export const ROW_BASES = ['row-near', 'row-another', 'row-changed'] as const;
+/**
+ * Stable codes of all questions that hold an entry, and where each comes from. `row`: a row that an
+ * import left out, whatever was sent; `copies`: two copies of the outbox. These follow from the facts
+ * of the entry. The gate asks the others, from what it learns: when a find enters by a command or a
+ * union (`entrance`), on this machine, or by a search of the service.
+ */
+export const HELD_BASES = {
+  'row-near': 'row',
+  'row-another': 'row',
+  'row-changed': 'row',
+  'edited-twice': 'copies',
+  'alike-here': 'entrance',
+  'two-records': 'machine',
+  'local-id-in-use': 'machine',
+  'attempted-elsewhere': 'machine',
+  'equal-record': 'service',
+  'hidden-records': 'service',
+  'not-searched': 'service',
+  'record-not-ours': 'service',
+  'equal-photograph': 'service',
+  'number-changed': 'service',
+} as const;
+
+export type HeldBasis = keyof typeof HELD_BASES;
+type HeldOrigin = (typeof HELD_BASES)[HeldBasis];
+type BasisFrom<Origin extends HeldOrigin> = {
+  readonly [Basis in HeldBasis]: (typeof HELD_BASES)[Basis] extends Origin ? Basis : never;
+}[HeldBasis];
+export type RowBasis = BasisFrom<'row'>;
+export type GateBasis = BasisFrom<'entrance' | 'machine' | 'service'>;
+
+/** Returns the codes that come from there. */
+export function listBasesFrom(origin: HeldOrigin): HeldBasis[] {
+  return (Object.keys(HELD_BASES) as HeldBasis[]).filter((each) => HELD_BASES[each] === origin);
+}
 
 /** A row that was left out of an import until a person answers. */
 export type AskedRow = {
-  readonly basis: (typeof ROW_BASES)[number];
+  readonly basis: RowBasis;
   readonly question: StoredMessage;
   readonly matched: RejectedMatch;
   /** Number or digest of the row. */
@@ -401,3 +435,7 @@ export function parseCommand(command: string): ParsedCommand {
   const at = Number.parseInt(uuid.replace('-', '').slice(0, 12), 16);
   return { words: undoes === undefined ? words.replaceAll('-', ' ') : 'undo', at, undoes };
 }
+
+/** Query of the 50 commands that changed something last, newest first: their contents are kept. */
+export const LAST_COMMANDS =
+  'select command from facts where command is not null group by command order by max(seq) desc limit 50';

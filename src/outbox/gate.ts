@@ -1,6 +1,6 @@
 import { type Message, msg } from '../base/message.ts';
-import type { Entry, GateBasis, HeldBasis, HeldQuestion } from './entry.ts';
-import type { Candidate, RejectedMatch } from './facts.ts';
+import type { Entry, HeldQuestion } from './entry.ts';
+import type { Candidate, GateBasis, RejectedMatch } from './facts.ts';
 
 /** Candidates for what an entry is already, by the question about them; absent without any. */
 export type Knowledge = { readonly [Basis in GateBasis]?: readonly Candidate[] };
@@ -15,13 +15,13 @@ export function judgeDeparture(
   knowledge: Knowledge,
   rejected: ReadonlyMap<string, RejectedMatch>,
 ): HeldQuestion | undefined {
-  for (const { basis, ask } of QUESTIONS) {
+  for (const basis of GATE_BASES) {
     const open = (knowledge[basis] ?? []).filter((each) => !isAnswered(each, rejected));
     if (open.length === 0) continue;
     const matched = open.some((each) => each.matched === 'same') ? 'same' : 'near';
     const candidates = open.map(({ name }) => name);
     const near = open.flatMap((each) => (each.matched === 'near' ? each.name : []));
-    const question = ask(candidates.slice(0, MAX_NAMED).join(', '), entry, matched);
+    const question = QUESTIONS[basis](candidates.slice(0, MAX_NAMED).join(', '), entry, matched);
     return { basis, question, candidates, near };
   }
   return undefined;
@@ -43,100 +43,48 @@ export function makeCandidates(names: readonly string[]): Candidate[] {
   return names.map((name) => ({ name, matched: 'same' }));
 }
 
-/**
- * Returns where the knowledge for a question comes from, which must be known anew before it can
- * end without an answer; `entrance` also for a basis that the gate does not ask.
- */
-export function getSourceOfQuestion(basis: HeldBasis): Question['from'] {
-  return QUESTIONS.find((question) => question.basis === basis)?.from ?? 'entrance';
-}
-
-type Question = {
-  readonly basis: GateBasis;
-  /**
-   * Where the knowledge comes from: a command or a union that asks once, this machine, or a search
-   * of the service.
-   */
-  readonly from: 'entrance' | 'machine' | 'service';
-  readonly ask: (names: string, entry: Entry, matched: Candidate['matched']) => Message;
-};
+/** Makes the words of a question. */
+type Ask = (names: string, entry: Entry, matched: Candidate['matched']) => Message;
 
 /** In the order in which they are asked. */
-const QUESTIONS: readonly Question[] = [
-  {
-    // A find that came with another command and another table; asked when the find enters.
-    basis: 'alike-here',
-    from: 'entrance',
-    ask: (names, _entry, matched) =>
-      matched === 'same'
-        ? msg`it is the same as ${names}, which is here too`
-        : msg`it differs little from ${names}, which is here too`,
+const QUESTIONS: Readonly<Record<GateBasis, Ask>> = {
+  // A find that came with another command and another table; asked when the find enters.
+  'alike-here': (names, _entry, matched) =>
+    matched === 'same'
+      ? msg`it is the same as ${names}, which is here too`
+      : msg`it differs little from ${names}, which is here too`,
+  // Asked before its numbers and photographs are sent.
+  'two-records': (names) =>
+    msg`the service has two records of this find (${names}): which one is it?`,
+  // A find here that had the local id of this one before, or has it now.
+  'local-id-in-use': (names) =>
+    msg`another find with the same local id is or was here (${names}): is this one a different find?`,
+  // Attempted at the service from this machine, and not in this outbox.
+  'attempted-elsewhere': (names, _entry, matched) =>
+    matched === 'same'
+      ? msg`the same find was sent from this machine before (${names})`
+      : msg`a find that differs little was sent from this machine before (${names})`,
+  // A record of this account that no fact explains.
+  'equal-record': (names, _entry, matched) =>
+    matched === 'same'
+      ? msg`the service shows an identical record of this account (${names})`
+      : msg`the service shows a record of this account that differs little (${names})`,
+  'hidden-records': (names) =>
+    msg`the service lists records of this project that this account may not read (${names}): one may be this find`,
+  'not-searched': () =>
+    msg`the outbox was pushed from another place, or its ledger was lost, and the service cannot be searched: the entry may already have been sent`,
+  // Maker and time of the record are not those of the import here.
+  'record-not-ours': (names) =>
+    msg`the record ${names} was made by another account or at another time than this find: the service may have given it to another find`,
+  // Files of the record that no fact explains.
+  'equal-photograph': (names) => msg`the record has a file that may be this photograph (${names})`,
+  // Neither the expected nor the new one: another user has set it.
+  'number-changed': (names, entry) => {
+    const value = entry.kind === 'number' ? entry.value : '';
+    return names === ''
+      ? msg`the record no longer has a number; ${value} is to be set`
+      : msg`the record has the number ${names}; ${value} is to replace it`;
   },
-  {
-    // Asked before its numbers and photographs are sent.
-    basis: 'two-records',
-    from: 'machine',
-    ask: (names) => msg`the service has two records of this find (${names}): which one is it?`,
-  },
-  {
-    // A find here that had the local id of this one before, or has it now.
-    basis: 'local-id-in-use',
-    from: 'machine',
-    ask: (names) =>
-      msg`another find with the same local id is or was here (${names}): is this one a different find?`,
-  },
-  {
-    // Attempted at the service from this machine, and not in this outbox.
-    basis: 'attempted-elsewhere',
-    from: 'machine',
-    ask: (names, _entry, matched) =>
-      matched === 'same'
-        ? msg`the same find was sent from this machine before (${names})`
-        : msg`a find that differs little was sent from this machine before (${names})`,
-  },
-  {
-    // A record of this account that no fact explains.
-    basis: 'equal-record',
-    from: 'service',
-    ask: (names, _entry, matched) =>
-      matched === 'same'
-        ? msg`the service shows an identical record of this account (${names})`
-        : msg`the service shows a record of this account that differs little (${names})`,
-  },
-  {
-    basis: 'hidden-records',
-    from: 'service',
-    ask: (names) =>
-      msg`the service lists records of this project that this account may not read (${names}): one may be this find`,
-  },
-  {
-    basis: 'not-searched',
-    from: 'service',
-    ask: () =>
-      msg`the outbox was pushed from another place, or its ledger was lost, and the service cannot be searched: the entry may already have been sent`,
-  },
-  {
-    // Maker and time of the record are not those of the import here.
-    basis: 'record-not-ours',
-    from: 'service',
-    ask: (names) =>
-      msg`the record ${names} was made by another account or at another time than this find: the service may have given it to another find`,
-  },
-  {
-    // Files of the record that no fact explains.
-    basis: 'equal-photograph',
-    from: 'service',
-    ask: (names) => msg`the record has a file that may be this photograph (${names})`,
-  },
-  {
-    // Neither the expected nor the new one: another user has set it.
-    basis: 'number-changed',
-    from: 'service',
-    ask: (names, entry) => {
-      const value = entry.kind === 'number' ? entry.value : '';
-      return names === ''
-        ? msg`the record no longer has a number; ${value} is to be set`
-        : msg`the record has the number ${names}; ${value} is to replace it`;
-    },
-  },
-];
+};
+
+const GATE_BASES = Object.keys(QUESTIONS) as GateBasis[];

@@ -14,7 +14,7 @@ import type { Issue } from '../base/issue.ts';
 import type { FindElements } from '../finds/fields.ts';
 import { canonicalizeElements } from '../finds/match-finds.ts';
 import { ENTRY_KINDS, type EntryKind } from './entry.ts';
-import { makeDamagedError, type Slot, serializeIssues } from './facts.ts';
+import { LAST_COMMANDS, makeDamagedError, type Slot, serializeIssues } from './facts.ts';
 
 /** A version of a find. The document follows from it and from the profile. */
 type ImportIntent = {
@@ -333,5 +333,23 @@ export function storeForeignIntent(store: IntentStore, path: string, row: unknow
     parseStoredIntent(path, row),
     `document = coalesce(document, :document), issues = iif(document is null, :issues, issues),
      prepared_id = iif(document is null, :preparedId, prepared_id)`,
+  );
+}
+
+/**
+ * Empties the content of intents that are neither wanted nor attempted, and that none of the last
+ * commands wanted. Ids and facts stay.
+ * @returns the number of emptied intents
+ */
+export function deleteUnneededContents({ change, sql }: GuardedDatabase): number {
+  return change(
+    () =>
+      sql(
+        `update intents set content = null, document = null, issues = null, prepared_id = null
+           where content is not null and row not in (select intent from entries)
+             and id not in (select body ->> 'intent' from facts where kind = 'attempted')
+             and id not in (
+               select coalesce(body ->> 'intent', body ->> 'was', '') from facts where kind = 'current' and command in (${LAST_COMMANDS}))`,
+      ).run().changes,
   );
 }

@@ -31,13 +31,8 @@ import {
   listQueuedSummaries,
   storeQuestion,
 } from '../outbox/entry-queries.ts';
-import { type Candidate, unpackAttempt } from '../outbox/facts.ts';
-import {
-  getSourceOfQuestion,
-  judgeDeparture,
-  type Knowledge,
-  makeCandidates,
-} from '../outbox/gate.ts';
+import { type Candidate, HELD_BASES, unpackAttempt } from '../outbox/facts.ts';
+import { judgeDeparture, type Knowledge, makeCandidates } from '../outbox/gate.ts';
 import { parseIntent } from '../outbox/intents.ts';
 import { type Outbox, readHeader, updateHeader } from '../outbox/open-outbox.ts';
 import { findByUuid } from '../outbox/stored-finds.ts';
@@ -182,8 +177,9 @@ function updateQuestion(
   harvest: HarvestedFinds | undefined,
 ): void {
   const basis = entry.held?.basis;
-  const from = basis === undefined ? undefined : getSourceOfQuestion(basis);
-  if (from === 'entrance' || (from === 'service' && harvest === undefined)) return;
+  const from = basis === undefined ? 'machine' : HELD_BASES[basis];
+  // Only what asks a question can know that it has ended.
+  if (from !== 'machine' && (from !== 'service' || harvest === undefined)) return;
   const question = findQuestion(outbox, entry, knowledge);
   // A record that has not changed since still has the number of the question.
   const isStill =

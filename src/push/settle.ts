@@ -14,9 +14,6 @@ import { type EntryScope, getProject } from '../outbox/entry-queries.ts';
 import type { Outcome, ServerFinding } from '../service/outcome.ts';
 import { findStopCauseOfProbe, type SendResult, type StopCause } from './departure.ts';
 
-/** Equal refusals in a row of different finds that end their kind and project for this push. */
-const MAX_EQUAL_REFUSALS = 5;
-
 /** The last equal refusals of a kind and project since one of it was accepted. Immutable. */
 export type RefusalSeries = EntryScope & {
   /** Status and text, equal for all of them. */
@@ -53,7 +50,8 @@ function withoutRefusals(refusals: Refusals, scope: EntryScope): Refusals {
 
 /** Returns the kinds and projects that are ended for this push. */
 export function listEndedScopes({ refusals }: PushState): RefusalSeries[] {
-  return [...refusals.values()].filter(({ records }) => records.length >= MAX_EQUAL_REFUSALS);
+  const { maxEqual } = RETRY_POLICY.refusal;
+  return [...refusals.values()].filter(({ records }) => records.length >= maxEqual);
 }
 
 /** Knowledge from earlier answers of a push. Immutable. */

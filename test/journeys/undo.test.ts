@@ -94,6 +94,7 @@ describe('pas undo', () => {
       3,
       expect.stringMatching(/^pas import of .*: nothing could be undone\.$/m),
     ]);
+    expect(await log()).toMatchObject([{ command: 'import', undone: false }]);
   });
 
   test('of a command that was redone takes it back again, after earlier ones of its kind', async () => {

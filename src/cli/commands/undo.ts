@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { formatMoment, t } from '../../base/language.ts';
-import { cmd, quoteShellWord } from '../../base/message.ts';
-import { listCommandLog, undoCommand } from '../../outbox/changes/undo-command.ts';
+import { cmd, msg, quoteShellWord } from '../../base/message.ts';
+import { undoCommand } from '../../outbox/changes/undo-command.ts';
+import { listCommandLog } from '../../outbox/views/command-log.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { formatFindCount } from '../result-texts.ts';
@@ -24,6 +25,8 @@ export function register(program: Command, run: Runner): void {
 
 type UndoOptions = GlobalOptions & { readonly list?: boolean };
 
+const LISTED = msg`\`${cmd`pas undo`} --list\` lists the commands.`;
+
 async function undo(context: Context, id: string | undefined): Promise<ExitReason> {
   const { terminal } = context;
   const outbox = await context.openOutbox();
@@ -38,7 +41,7 @@ async function undo(context: Context, id: string | undefined): Promise<ExitReaso
   if (undone === undefined)
     throw new UsageError(
       id === undefined ? t`There is no command to undo.` : t`There is no command ${id} to undo.`,
-      { hint: t`\`${cmd`pas undo`} --list\` lists the commands.` },
+      { hint: LISTED },
     );
   const { command, finds, kept } = undone;
   for (const localId of kept)
@@ -53,6 +56,7 @@ async function undo(context: Context, id: string | undefined): Promise<ExitReaso
       ? t`${name} of ${at}: nothing could be undone.`
       : t`Undone: ${name} of ${at}; ${all}.`,
   );
+  if (finds === 0) terminal.note(String(LISTED));
   terminal.printValue({
     undone: command.id,
     finds,

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
-import { toDatabaseError } from '../../base/disk/database.ts';
+import { parseTexts, toDatabaseError } from '../../base/disk/database.ts';
 import { makeVerificationError, removeStaleTemps, writeAtomic } from '../../base/disk/files.ts';
 import { flushFolder, makeFolder } from '../../base/disk/folder.ts';
 import { FileError, getErrorCode, getErrorMessage, UsageError } from '../../base/errors.ts';
@@ -19,7 +19,6 @@ import {
 import { type PhotoGps, removeGps } from '../../photos/remove-gps.ts';
 import type { Photograph } from '../facts.ts';
 import type { Outbox } from '../open-outbox.ts';
-import { listUsedPhotographDigests } from './undo-command.ts';
 
 /**
  * Content-addressed copies of files, named by SHA-512: equal files are stored once, and damage is
@@ -259,6 +258,20 @@ function checkLocations(path: string, gps: PhotoGps, stripGps: boolean): Issue[]
  */
 const MIN_AGE_MS = 3600_000;
 
+/**
+ * Returns the SHA-512, in hexadecimal, of photographs that are wanted, or would be after an undo. The
+ * slots lie between the prefix and its upper bound, `photo!`.
+ */
+function listUsedDigests({ sql }: Outbox): Set<string> {
+  const digests = sql(
+    `select distinct body ->> '$.photograph.sha512' as digest
+     from facts join intents on intents.id = body ->> '$.intent'
+     where facts.kind = 'current' and slot >= 'photo ' and slot < 'photo!' and content is not null
+       and digest is not null`,
+  ).pluck();
+  return new Set(parseTexts(digests.all()));
+}
+
 /** Files per transaction: few enough that a parallel push waits only briefly. */
 const BATCH = 50;
 
@@ -269,7 +282,7 @@ const BATCH = 50;
  * @throws DatabaseError where the disk fails
  */
 export function deleteUnusedPhotographs(outbox: Outbox, photosFolder: string): number {
-  const used = listUsedPhotographDigests(outbox);
+  const used = listUsedDigests(outbox);
   const unused = listCopies(photosFolder).filter(
     ({ digest, path }) => !used.has(digest) && isOld(outbox, path),
   );
@@ -278,7 +291,7 @@ export function deleteUnusedPhotographs(outbox: Outbox, photosFolder: string): n
     // The transaction prevents additions, and the second check keeps copies that were added since
     // the first.
     removed += outbox.change(() => {
-      const usedNow = listUsedPhotographDigests(outbox);
+      const usedNow = listUsedDigests(outbox);
       const rest = unused
         .slice(at, at + BATCH)
         .filter(({ digest, path }) => !usedNow.has(digest) && isOld(outbox, path));

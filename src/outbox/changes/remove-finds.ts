@@ -3,12 +3,12 @@ import { msg } from '../../base/message.ts';
 import { decide } from '../attempts.ts';
 import type { Entry } from '../entry.ts';
 import { listEntriesOfSubject } from '../entry-queries.ts';
+import { deleteUnneededContents } from '../intents.ts';
 import type { Outbox } from '../open-outbox.ts';
 import { isRemoved } from '../stored-finds.ts';
 import { withdrawWish } from '../wishes.ts';
 import { deleteUnusedPhotographs } from './kept-photographs.ts';
 import { findSubjectWithEntries } from './resolve-finds.ts';
-import { deleteUnneededContents } from './undo-command.ts';
 
 /** A find or record to remove, as a person named it. */
 export type PlannedRemoval = Removal & { readonly name: string; readonly subject: string };

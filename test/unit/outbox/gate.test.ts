@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Entry, GateBasis } from '../../../src/outbox/entry.ts';
-import type { Candidate, RejectedMatch } from '../../../src/outbox/facts.ts';
+import type { Entry } from '../../../src/outbox/entry.ts';
+import type { Candidate, GateBasis, RejectedMatch } from '../../../src/outbox/facts.ts';
 import { judgeDeparture, type Knowledge } from '../../../src/outbox/gate.ts';
 import { listAllEntries, queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 

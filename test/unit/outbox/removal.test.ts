@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { removeSubject } from '../../../src/outbox/changes/remove-finds.ts';
-import { listUsedPhotographDigests } from '../../../src/outbox/changes/undo-command.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import {
@@ -58,16 +57,4 @@ test('removing entries of a record alone removes no find', () => {
   queueNumber(outbox, makeRecordSubject(IDENT), 'A 1', '');
   expect(removeSubject(outbox, makeRecordSubject(IDENT)).because).toBeUndefined();
   expect([listAllEntries(outbox).length, countFinds(outbox)]).toEqual([1, 1]);
-});
-
-test('the used photographs are the copied ones, including those of dropped entries', () => {
-  using outbox = tempOutbox();
-  const { findId } = queueImport(outbox, 'K-1');
-  queuePhoto(outbox, findId, PHOTOGRAPH);
-  queuePhoto(outbox, findId, {
-    ...PHOTOGRAPH,
-    sha512: Buffer.alloc(64, 2).toString('hex'),
-    link: '/p/b.jpg',
-  });
-  expect([...listUsedPhotographDigests(outbox)]).toEqual([PHOTOGRAPH.sha512]);
 });

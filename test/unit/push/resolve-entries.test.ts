@@ -3,13 +3,14 @@ import type { UsageError } from '../../../src/base/errors.ts';
 import { msg } from '../../../src/base/message.ts';
 import { listEvidence } from '../../../src/outbox/attempts.ts';
 import { undoCommand } from '../../../src/outbox/changes/undo-command.ts';
-import type { Entry, EntryState, HeldBasis, ImportEntry } from '../../../src/outbox/entry.ts';
+import type { Entry, EntryState, ImportEntry } from '../../../src/outbox/entry.ts';
 import {
   findEntryById,
   findImportOfFind,
   storeLookup,
   storeQuestion,
 } from '../../../src/outbox/entry-queries.ts';
+import type { HeldBasis } from '../../../src/outbox/facts.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { wantNewFind } from '../../../src/outbox/wishes.ts';
