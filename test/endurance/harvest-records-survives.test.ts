@@ -23,12 +23,13 @@ const identsIn = (name: string): string[] =>
 test('Ctrl-C leaves whole records behind, and the next run resumes', async () => {
   await home.do('harvest', 'heslo', '--out', 'whole.xml');
   await service.control('DELETE', '/journal');
-  await service.faults({ endpoint: 'oai', fault: 'slow', ms: 25, when: { every: 1 } });
+  await service.faults({ endpoint: 'oai', fault: 'hang-before-save', when: { nth: 12 } });
   const running = home.start('harvest', 'heslo', '--out', 'out.xml');
   await eventually(
     async () =>
       (await service.journal()).filter(({ path }) => path.includes('verb=ListRecords')).length,
   ).toBeGreaterThanOrEqual(5);
+
   running.child.kill('SIGINT');
   await expectEnded(running.ended, 130);
   expect(readFileSync(join(home.folder, 'out.xml'), 'utf8')).toMatch(/<\/harvest>\n$/);

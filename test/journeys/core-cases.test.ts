@@ -2,6 +2,7 @@ import { cpSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import { outboxFolder } from '../support/outbox-files.ts';
 import {
   accountFlags,
@@ -518,7 +519,7 @@ test('a find that was being sent at a kill is advised on, kept, settled in JSON,
   await importSeason(home, 2);
   await fail('import', 'hang-after-save');
   const killed = home.start('push');
-  while ((await mock.made()).finds === 0) await setTimeout(20);
+  await eventually(async () => (await mock.made()).finds).toBe(1);
   killed.child.kill('SIGKILL');
   await killed.ended;
   await mock.service.faults();
@@ -543,13 +544,16 @@ test('two outboxes of one account do not push at once', async () => {
   const others = readFileSync(table, 'utf8').replaceAll('K-', 'M-').replaceAll('pole', 'les');
   const dated = others.replaceAll('2024-06-01', '2023-01-01');
   await second.do('import', home.file('m.csv', dated));
-  await mock.service.settings({ latency_ms: 200 });
-  const pushes = [home, second].map((each) => each.start('push').ended);
-  expect((await Promise.all(pushes)).map(({ code }) => code).sort()).toEqual([0, 11]);
-  await mock.service.settings({ latency_ms: 0 });
-  await home.do('push');
-  await second.do('push');
-  expect(await mock.made()).toMatchObject({ finds: 8 });
+  await fail('import', 'hang-before-save');
+  const first = home.start('push');
+  await eventually(async () => (await mock.service.journal()).at(-1)?.path).toMatch('import-xml');
+  await expectEnded(second.pas('push'), 11);
+  expect(await mock.made()).toMatchObject({ finds: 0 });
+  first.child.kill('SIGKILL');
+  await first.ended;
+  // It knows of the find that hung.
+  await expectEnded(second.pas('push'), 6);
+  expect(await mock.made()).toMatchObject({ finds: 4 });
 });
 
 test('a table of a lost data home under a prefix is asked about, also after the sign-in', async () => {

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { expectEnded, findStates, type Home, settledAfter, signedIn } from '../support/run-pas.ts';
 import { importSeason, tinyPng } from '../support/season.ts';
-import { answer, startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
+import { answer, correct, startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock();
@@ -124,16 +124,8 @@ test.skipIf(whyNoTerminal !== undefined)(
       'decide later',
     );
     await terminal.press('Enter');
-    await terminal.expect('Identifier of the record');
-    await terminal.type('IDENT');
-    await terminal.expect('IDENT');
-    await terminal.press('Enter');
-    await terminal.expect('is not an identifier of a find');
-    await terminal.press('C-u');
-    await terminal.expect(/Identifier of the record *$/m);
-    await terminal.type(ident);
-    await terminal.expect(ident);
-    await terminal.press('Enter');
+    await answer(terminal, 'Identifier of the record', 'IDENT');
+    await correct(terminal, 'is not an identifier of a find', 'Identifier of the record', ident);
     await terminal.expect('It differs in');
     await answer(terminal, `Is ${ident} the record of K-2? (y/N)`, 'n');
     expect((await terminal.ended()).code).toBe(2);

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Listed } from '../support/json-output.ts';
 import { photoWithGps } from '../support/photo-with-gps.ts';
-import { answer, startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
+import { answer, correct, startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
 import { shareMock, useVocabularies } from '../support/use-mock.ts';
 
 const mock = shareMock();
@@ -21,9 +21,7 @@ describe('two finds are entered on a terminal', () => {
     await answer(terminal, 'Target state', '2', '❯ 2 submitted');
     await answer(terminal, 'Finder', 'novak', '❯ Novák, Jan');
     await answer(terminal, 'Date of the find', '31. 2. 2024');
-    await terminal.expect('does not exist in the calendar');
-    await terminal.press('C-u');
-    await answer(terminal, 'Date of the find', '9. 3. 2024');
+    await correct(terminal, 'does not exist in the calendar', 'Date of the find', '9. 3. 2024');
     await terminal.expect('? Accessibility', '❯ leave it for later', 'anonym');
     await answer(terminal, 'Accessibility', 'research', '❯ researcher (badatel)');
     await answer(terminal, 'Object', 'broch', '❯ brooch (spona)');
@@ -77,9 +75,7 @@ describe('two finds are entered on a terminal', () => {
     await using resumed = await startTerminal(['add'], czech);
     await answer(resumed, 'C-1 není dokončen. Pokračovat v něm?');
     await answer(resumed, 'Hloubka (cm)', 'hluboko');
-    await resumed.expect('„hluboko“');
-    await resumed.press('C-u');
-    await answer(resumed, 'Hloubka (cm)', '35');
+    await correct(resumed, '„hluboko“', 'Hloubka (cm)', '35');
     await answer(resumed, 'Uložit C-1?', '', '❯ Uložit');
     await answer(resumed, 'Další nález?', 'n');
     expect((await resumed.ended()).code).toBe(0);

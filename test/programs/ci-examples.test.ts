@@ -64,7 +64,8 @@ describe('the action', () => {
     await expect(run({ port, flags: '--no-such-flag' }, 'true')).rejects.toThrow(
       "unknown option '--no-such-flag'",
     );
-    expect(performance.now() - began).toBeLessThan(20_000);
+    // Otherwise it tries for half a minute.
+    expect(performance.now() - began).toBeLessThan(30_000);
   });
 });
 

@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.ts';
 import { type Home, PROJECT, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { importSeason } from '../support/season.ts';
 import { startMock } from '../support/start-mock.ts';
-import { evaluateScript, expectAccessible, expectReadable } from './browser.ts';
+import { expectAccessible, expectReadable } from './browser.ts';
 import { useReportPage } from './report-browser.ts';
 
 /** Names of colours: what is written, or drawn on a map, and its ground. */
@@ -137,10 +137,11 @@ describe('the page of a report', () => {
     await eventually(shown).toBe(all);
   });
 
-  test('can be searched in the other language and in the museum’s own terms', async () => {
-    await page().getByLabel('Text').fill('sekera');
-    await eventually(() => page().locator('form output').textContent()).toMatch(/^2 of /);
-    await page().getByLabel('Text').fill('uvrtany kopytak');
+  test.each([
+    ['the other language', 'sekera'],
+    ['the museum’s own terms', 'uvrtany kopytak'],
+  ])('can be searched in %s', async (_, words) => {
+    await page().getByLabel('Text').fill(words);
     await eventually(() => page().locator('form output').textContent()).toMatch(/^2 of /);
   });
 
@@ -194,13 +195,12 @@ describe('the page of a report', () => {
     await eventually(() => page().evaluate<boolean>(isLastFocused)).toBe(true);
   });
 
-  test('shows more names when zoomed in, and nothing covers a name', async () => {
+  test('shows more names when zoomed in', async () => {
     const map = page().locator('#map-2');
     const before = await map.locator('.labels text').allTextContents();
     for (let step = 0; step < 5; step += 1)
       await map.getByRole('button', { name: 'Zoom in' }).click();
     await eventually(() => map.locator('.labels text').allTextContents()).not.toEqual(before);
-    expect(await evaluateScript<string[]>(page(), 'covered-names', '#map-2')).toEqual([]);
     await map.getByRole('button', { name: 'Whole map' }).click();
     await eventually(() => map.locator('.labels text').allTextContents()).toEqual(before);
   });

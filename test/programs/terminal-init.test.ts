@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { startMockProcess } from '../support/mock-process.ts';
 import { expectEnded, makeHome } from '../support/run-pas.ts';
-import { answer, startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
+import { answer, correct, startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
 
 test('a profile is made by answering questions on a terminal, even offline', async ({ skip }) => {
   skip(whyNoTerminal !== undefined, whyNoTerminal);
@@ -58,12 +58,18 @@ test('each answer is checked at once', async ({ skip }) => {
     columns: 110,
   });
   await answer(terminal, 'address of the write interface', 'finds.example.org');
-  await terminal.expect('must be an address such as https://finds.example.org');
-  await terminal.press('C-u');
-  await answer(terminal, 'address of the write interface', 'http://finds.example.org');
-  await terminal.expect('would send the password unencrypted');
-  await terminal.press('C-u');
-  await answer(terminal, 'address of the write interface', 'https://finds.example.org');
+  await correct(
+    terminal,
+    'must be an address such as https://finds.example.org',
+    'address of the write interface',
+    'http://finds.example.org',
+  );
+  await correct(
+    terminal,
+    'would send the password unencrypted',
+    'address of the write interface',
+    'https://finds.example.org',
+  );
   await answer(terminal, 'address of the harvesting interface', '');
   await answer(
     terminal,

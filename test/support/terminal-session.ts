@@ -20,8 +20,10 @@ import { PROJECT } from './run-pas.ts';
  */
 export type TerminalSession = AsyncDisposable & {
   /**
-   * Waits until each of these stands behind the one before it, the last as well.
-   * @throws Error with the screen, where the program has ended without them, and after a deadline
+   * Waits until each of these stands behind the one before it, the last as well. After keys
+   * that were pressed, these must be what the keys bring: what stood there before says nothing.
+   * @throws Error with the screen, where the program has ended without them, where all stood there
+   * before such keys, and after a deadline
    */
   expect(...texts: readonly (string | RegExp)[]): Promise<void>;
   /**
@@ -148,6 +150,7 @@ export async function startProgram(
       return { seen, lacks: lacks && `${lacks}:\n${seen.screen}`, isOver: seen.code !== undefined };
     });
   let isExpected = false;
+  let beforeKeys: string | undefined;
   const send = async (...keys: string[]): Promise<void> => {
     if (!isExpected) throw new Error(`Nothing was expected that asks for ${keys.join(' ')}.`);
     isExpected = false;
@@ -165,11 +168,17 @@ export async function startProgram(
   };
   return {
     expect: async (...texts) => {
+      if (beforeKeys !== undefined && firstMissing(beforeKeys, texts) === undefined)
+        throw new Error(`${texts.join(', ')} stood there before the keys:\n${beforeKeys}`);
+      beforeKeys = undefined;
       await until(({ screen }) => firstMissing(screen, texts));
       isExpected = true;
     },
     type: (text) => send('-l', '--', text),
-    press: send,
+    press: async (...keys) => {
+      beforeKeys = (await look()).screen;
+      await send(...keys);
+    },
     ended,
     kill: async () => {
       const { pid } = await until((seen) =>
@@ -260,6 +269,22 @@ export async function answer(
   );
   await terminal.press('Enter');
 }
+
+/** Waits for what is said against an answer, removes it, and gives another one. */
+export async function correct(
+  terminal: TerminalSession,
+  complaint: string,
+  question: string,
+  text: string,
+): Promise<void> {
+  await terminal.expect(complaint);
+  await terminal.type(`${TO_THE_START}${text}`);
+  await terminal.expect(`? ${question}`, text);
+  await terminal.press('Enter');
+}
+
+/** Ctrl-U removes what is before the cursor. */
+const TO_THE_START = '\u0015';
 
 /** tmux itself must not take this run for one inside another tmux. */
 const OWN_ENVIRONMENT: NodeJS.ProcessEnv = {
