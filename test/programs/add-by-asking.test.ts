@@ -60,7 +60,7 @@ describe('two finds are entered on a terminal', () => {
     });
   });
 
-  test('in Czech: Ctrl-C keeps a draft, and pas add offers to continue it', async () => {
+  test('in Czech: Ctrl-C keeps a draft, which pas edit completes', async () => {
     const czech = home.with({ PAS_LANG: 'cs' });
     await using terminal = await startTerminal(['add', '--same-as', 'K-017'], czech);
     await answer(terminal, 'Číslo nálezu', 'C-1');
@@ -72,12 +72,11 @@ describe('two finds are entered on a terminal', () => {
     expect(screen).toContain('C-1 zůstává uložen jako rozepsaný.');
     expect(await found('C-1')).toMatchObject({ state: 'draft' });
 
-    await using resumed = await startTerminal(['add'], czech);
-    await answer(resumed, 'C-1 není dokončen. Pokračovat v něm?');
+    await using resumed = await startTerminal(['edit', 'C-1'], czech);
+    await answer(resumed, 'Pro stav 2 odeslaný ještě něco chybí', '', '❯ ✗ Hloubka');
     await answer(resumed, 'Hloubka (cm)', 'hluboko');
     await correct(resumed, '„hluboko“', 'Hloubka (cm)', '35');
     await answer(resumed, 'Uložit C-1?', '', '❯ Uložit');
-    await answer(resumed, 'Další nález?', 'n');
     expect((await resumed.ended()).code).toBe(0);
     expect(await found('C-1')).toMatchObject({
       state: 'queued',
@@ -95,13 +94,6 @@ test('a power cut loses no answer, and an unfinished find is not sent', async ()
   await terminal.expect('Save P-1?');
   await terminal.kill();
   expect(await found('P-1')).toMatchObject({ state: 'draft', elements: { hloubka: 35 } });
-
-  await using other = await startTerminal(['add'], home);
-  await answer(other, 'P-1 is unfinished. Continue it?', 'n');
-  await other.expect('P-1 stays a draft. To remove it: pas remove P-1', '? Number of the find');
-  await other.press('C-c');
-  await other.ended();
-  expect(await found('P-1')).toMatchObject({ state: 'draft' });
 
   await using edited = await startTerminal(['edit', 'P-1'], home);
   await answer(edited, 'Save P-1?', '', '❯ Save, ready to be sent');

@@ -2,9 +2,6 @@ import type { Command } from 'commander';
 import { type ExitReason, InterruptedError, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
-import type { FindElements } from '../../finds/fields.ts';
-import type { Find } from '../../finds/find.ts';
-import { formatFindLine } from '../../outbox/views/entry-words.ts';
 import { collapseRepeatedWarnings } from '../../tables/collapse-issues.ts';
 import { appendValue, defineCommand, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
@@ -14,7 +11,6 @@ import {
   addFind,
   type EntrySession,
   enterFind,
-  findLastUnfinished,
   type GivenAnswers,
   NEW_FIND,
   openEntrySession,
@@ -83,12 +79,9 @@ async function addByAsking(
     say: terminal.note,
     offers: await openOfferSources(context),
   };
-  const resumed = await offerUnfinished(context, adding);
   terminal.note(formatKeyHelp());
-  if (resumed !== undefined) terminal.note(formatFindLine(resumed));
-  let base = resumed ?? NEW_FIND;
   for (let which: 'first' | 'further' = 'first'; ; which = 'further') {
-    const { find, issues } = await adding.start(base, which);
+    const { find, issues } = await adding.start(NEW_FIND, which);
     for (const issue of issues) terminal.note(`! ${issue.message}`);
     const saved = await enterFind(adding, find, isDraft, asking);
     terminal.printLine(formatSaved(saved));
@@ -97,22 +90,7 @@ async function addByAsking(
       return 'done';
     }
     if (!(await askForAnother(asking.prompt))) return 'done';
-    base = NEW_FIND;
   }
-}
-
-/** Offers to continue the last find that is a draft; otherwise it stays one. */
-async function offerUnfinished(
-  { terminal, prompt }: Context,
-  { outbox }: EntrySession,
-): Promise<Find | undefined> {
-  const unfinished = findLastUnfinished(outbox);
-  if (unfinished === undefined) return undefined;
-  const name = unfinished.localId;
-  if (await (await prompt()).confirm(t`${name} is unfinished. Continue it?`, true))
-    return { localId: name, elements: unfinished.elements as FindElements, photos: [] };
-  terminal.note(t`${name} stays a draft. To remove it: ${cmd`pas remove ${name}`}`);
-  return undefined;
 }
 
 /** Ctrl-C counts as no: the previous find is saved. */

@@ -233,7 +233,7 @@ async function ask(
   say: (lines: readonly string[]) => void,
 ) {
   const { makeTermOfferer } = await import('../interview/answer.ts');
-  const offerTerms = makeTermOfferer({ ...(await openOfferSources(context)), latest: [] });
+  const offerTerms = makeTermOfferer(await openOfferSources(context));
   return askAboutTable({
     ...previewed,
     prompt: await context.prompt(),

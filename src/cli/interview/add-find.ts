@@ -11,7 +11,7 @@ import {
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { FindElements } from '../../finds/fields.ts';
-import { type Find, isMadeByProgram, type LookupTerm, makeNextLocalId } from '../../finds/find.ts';
+import { type Find, type LookupTerm, makeNextLocalId } from '../../finds/find.ts';
 import {
   formatExactPosition,
   type Position,
@@ -27,7 +27,7 @@ import { createFindLookup, resolveFindNames } from '../../outbox/changes/resolve
 import type { EntryState } from '../../outbox/entry.ts';
 import { findImportOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { findByLocalId, listLatestFinds, type StoredFind } from '../../outbox/stored-finds.ts';
+import { findByLocalId, listLatestFinds } from '../../outbox/stored-finds.ts';
 import { updateFindWish } from '../../outbox/wishes.ts';
 import { readPhotoPosition } from '../../photos/photo-exif.ts';
 import { makePhotoResolver } from '../../photos/photograph.ts';
@@ -49,7 +49,7 @@ import {
   replaceElements,
   replacePosition,
 } from './answer.ts';
-import { type InterviewContext, runInterview, type SuggestedValues } from './interview.ts';
+import { type InterviewContext, runInterview } from './interview.ts';
 
 export type AddingSources = {
   readonly outbox: Outbox;
@@ -299,18 +299,15 @@ export type AskingTools = {
 };
 
 /**
- * Returns the parts of an interview that do not depend on the find: reading, checks and offers,
- * with the entries of the newest finds first.
+ * Returns the parts of an interview that do not depend on the find: reading, checks and offers.
  */
 export function makeInterviewContext(
-  { outbox, context, check }: EntrySession,
+  { context, check }: EntrySession,
   { offers, ...asking }: AskingTools,
 ) {
-  const latest = listLatestFinds(outbox, LATEST).map(({ elements }) => elements as FindElements);
   const read: InterviewContext['read'] = (question, text, find) =>
     parseAnswer(question, text, find, context);
-  const offerTerms = makeTermOfferer({ ...offers, latest });
-  return { ...asking, questions: FORM_QUESTIONS, read, check, offerTerms };
+  return { ...asking, questions: FORM_QUESTIONS, read, check, offerTerms: makeTermOfferer(offers) };
 }
 
 /**
@@ -352,28 +349,16 @@ export async function enterFind(
   }
 }
 
-const MAX_INSPECTED = 500;
-
-/**
- * Returns the last draft entered by hand, among the latest {@link MAX_INSPECTED} finds; undefined
- * without any.
- */
-export function findLastUnfinished(outbox: Outbox): StoredFind | undefined {
-  return listLatestFinds(outbox, MAX_INSPECTED).find(
-    ({ uuid, wish }) => wish.file === null && findImportOfFind(outbox, uuid)?.state === 'draft',
-  );
-}
-
 type SuggestContext = EntrySession['context'];
 
-/** Number of recent finds that provide suggestions. */
-const LATEST = 40;
+/** Number of recent finds that provide suggestions; those of a phone or a table may be the last. */
+const LATEST = 500;
 
 /**
- * Returns the suggestions for a find: values of its project's last finds, else defaults of the
- * project or the profile.
+ * Returns the suggestions for a find: the next number, and values of its project's last finds, else
+ * defaults of the project or the profile.
  */
-function suggestValues(find: Find, context: SuggestContext): SuggestedValues {
+function suggestValues(find: Find, context: SuggestContext): Find {
   const { outbox, today, enteredNow } = context;
   const latest = listLatestFinds(outbox, LATEST)
     .filter(({ localId }) => localId !== find.localId)
@@ -390,10 +375,7 @@ function suggestValues(find: Find, context: SuggestContext): SuggestedValues {
   const isSameDay = ofProject[0] !== undefined && enteredNow.has(ofProject[0].localId);
   return {
     localId: makeNextLocalId(
-      listGivenNumbers(
-        latest.map(({ localId }) => localId),
-        outbox,
-      ),
+      latest.map(({ localId }) => localId),
       (id) => findByLocalId(outbox, id) !== undefined,
     ),
     elements: orderElements({
@@ -401,16 +383,8 @@ function suggestValues(find: Find, context: SuggestContext): SuggestedValues {
       ...carried,
       datum_nalezu: (isSameDay ? carried.datum_nalezu : undefined) ?? today,
     }),
+    photos: [],
   };
-}
-
-/**
- * Returns the numbers that people assigned, skipping those from phones and tables without numbers.
- */
-function listGivenNumbers(latest: readonly string[], outbox: Outbox): readonly string[] {
-  return latest.every(isMadeByProgram)
-    ? listLatestFinds(outbox, MAX_INSPECTED).map(({ localId }) => localId)
-    : latest;
 }
 
 /** Returns the defaults as elements; an unresolvable entry is left out. */

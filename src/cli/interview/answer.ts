@@ -4,13 +4,10 @@ import { cutText, normalizeId } from '../../base/characters.ts';
 import { splitFileNames } from '../../base/csv.ts';
 import { hasErrors, type Issue, isReadable } from '../../base/issue.ts';
 import { getLanguage, t } from '../../base/language.ts';
-import { cmd } from '../../base/message.ts';
 import { foldForSearch } from '../../base/names.ts';
-import { formatReferenceCell, type Reference } from '../../finds/field.ts';
 import {
   type ColumnName,
   type ElementName,
-  type Field,
   type FindElements,
   getField,
   getPointElement,
@@ -20,12 +17,7 @@ import type { Find, LookupTerm, TermCandidate } from '../../finds/find.ts';
 import { formatPoint, toWgs84 } from '../../finds/place/geometry.ts';
 import { formatPosition, type Position, parsePosition } from '../../finds/place/read-position.ts';
 import { getElementNames, type Question, type QuestionName } from '../../finds/questions.ts';
-import {
-  findNameDoubt,
-  findNameProblem,
-  resolveFinder,
-  resolveProject,
-} from '../../finds/resolve-references.ts';
+import { resolveFinder } from '../../finds/resolve-references.ts';
 import { checkRules } from '../../finds/rules.ts';
 import { NOT_HARVESTED, type RuleContext } from '../../finds/value-rules.ts';
 import { searchTerms } from '../../finds/vocabulary/search.ts';
@@ -229,113 +221,60 @@ export type OfferTerms = (
   typed: string,
 ) => readonly (PromptOffer<string> | Annotation)[];
 
+/** What choices are made from; `columns` is the width of the terminal. */
 export type OfferSources = {
   readonly vocabulary: Vocabulary;
   readonly mapping: Mapping;
   readonly columns: number;
 };
 
-type OfferContext = OfferSources & {
-  /** The newest finds, whose entries are suggested before typing. */
-  readonly latest: readonly FindElements[];
-};
-
 /** One screen of choices. */
 const MAX_FOUND = 30;
-/**
- * Size up to which a set is listed completely; of a larger one only recent entries are shown before
- * typing.
- */
+/** Size up to which a set is listed before typing. */
 const SMALL_SET = 25;
-const MAX_RECENT = 6;
 /** Cursor before a choice, and a final blank. */
 const MARGIN = 3;
-const IDENTIFIER = /^[A-Z]+-\d+$/;
 
 /**
- * Makes the offers for a typed text, without duplicates; where none match, the text itself and a
- * remark.
+ * Makes the function that offers own terms and entries for a typed text; the text itself where none
+ * match, or where the service accepts another one, with a remark. Its check explains the remedy.
  */
-export function makeTermOfferer(context: OfferContext): OfferTerms {
+export function makeTermOfferer(sources: OfferSources): OfferTerms {
+  const { vocabulary, columns } = sources;
   return (element, typed) => {
-    const field = getField(element);
-    const set = field.set ?? 'projekt';
-    const offers =
-      typed.trim() === ''
-        ? offerBeforeTyping(context, field, set)
-        : offerFound(context, field, set, typed.trim());
-    const seen = new Set<string>();
-    const different = offers.filter(
-      (offer) => 'remark' in offer || (!seen.has(offer.value) && seen.add(offer.value)),
-    );
-    if (different.length > 0) return different;
+    const { set = 'projekt', kind } = getField(element);
     const text = typed.trim();
-    const remark = { remark: makeRemark(context, set, text) };
-    // Enter on an unmatched text submits it, and its check explains the remedy.
-    return text === '' ? [remark] : [{ value: text, name: text }, remark];
+    const terms = text === '' ? listSmallSet(vocabulary, set) : findTerms(vocabulary, set, text);
+    const offers = [
+      ...(text === '' ? [] : offerOwnTerms(sources, set, text)),
+      ...terms.map((term) => makeTermOffer(vocabulary, term, columns)),
+    ];
+    const itself = { value: text, name: text };
+    if (offers.length > 0)
+      return text !== '' && kind === 'reference' ? [...offers, itself] : offers;
+    const remark = { remark: makeRemark(vocabulary, set, text) };
+    return text === '' ? [remark] : [itself, remark];
   };
 }
 
-type Offers = (PromptOffer<string> | Annotation)[];
-
-function offerBeforeTyping(
-  { vocabulary, latest, columns }: OfferContext,
-  { name }: Field,
-  set: string,
-): Offers {
-  const recent = new Map<string, Reference>();
-  for (const elements of latest) {
-    const value = elements[name];
-    if (typeof value !== 'object' || value.id === '' || recent.size === MAX_RECENT) continue;
-    recent.set(formatReferenceCell(value), value);
-  }
-  const offers: Offers = [...recent.values()].map((reference) =>
-    toReferenceOffer(vocabulary, reference, columns),
-  );
+/** Returns all entries of a set, or none of a large one. */
+function listSmallSet(vocabulary: Vocabulary, set: string): readonly Term[] {
   const all = listTermsOfSet(vocabulary, set);
-  return all.length > SMALL_SET
-    ? [...offers, { remark: t`Type a few letters, in Czech or English.` }]
-    : [...offers, ...all.map((term) => makeTermOffer(vocabulary, term, columns))];
+  return all.length > SMALL_SET ? [] : all;
 }
 
-function offerFound(context: OfferContext, field: Field, set: string, typed: string): Offers {
-  const { vocabulary, columns } = context;
-  const terms = searchTerms(vocabulary, typed, { setSpec: set, limit: MAX_FOUND })
+function findTerms(vocabulary: Vocabulary, set: string, text: string): readonly Term[] {
+  return searchTerms(vocabulary, text, { setSpec: set, limit: MAX_FOUND })
     .map(({ term }) => term)
-    .filter((term) => term.setSpec === set || term.setSpec.startsWith(`${set}:`));
-  const offers: Offers = [
-    ...offerOwnTerms(context, set, typed),
-    ...terms.map((term) => makeTermOffer(vocabulary, term, columns)),
-  ];
-  const isFullName =
-    typed.includes(',') && (findNameProblem(typed) ?? findNameDoubt(typed)) === undefined;
-  if (field.name === 'nalezce' && isFullName)
-    offers.push({
-      value: typed,
-      name: t`${typed} (by name)`,
-      short: typed,
-      description: t`The service uses a person of this name, or creates one.`,
-    });
-  const isProject = field.name === 'projekt';
-  if (isProject && isReadable(resolveProject(typed)) && /\d/.test(typed))
-    offers.push({ value: typed, name: typed });
-  const id = typed.toUpperCase();
-  if (!isProject && terms.length === 0 && IDENTIFIER.test(id) && !isHarvested(vocabulary, set))
-    offers.push({
-      value: id,
-      name: t`${id} (unchecked)`,
-      short: id,
-      description: t`${set} was not harvested. Run ${cmd`pas harvest-vocab`}.`,
-    });
-  return offers;
+    .filter(({ setSpec }) => setSpec === set || setSpec.startsWith(`${set}:`));
 }
 
 /** Returns the museum's own terms, from `pas vocab map`. */
 function offerOwnTerms(
-  { vocabulary, mapping, columns }: OfferContext,
+  { vocabulary, mapping, columns }: OfferSources,
   set: string,
   typed: string,
-): Offers {
+): PromptOffer<string>[] {
   const query = foldForSearch(typed);
   return mapping.rows
     .filter((row) => row.confirmed && row.set === set && foldForSearch(row.term).includes(query))
@@ -365,17 +304,6 @@ function makeTermOffer(vocabulary: Vocabulary, term: Term, columns: number): Pro
   };
 }
 
-function toReferenceOffer(
-  vocabulary: Vocabulary,
-  reference: Reference,
-  columns: number,
-): PromptOffer<string> {
-  const term = findTermByIdent(vocabulary, reference.id);
-  if (term !== undefined && term.gone === null) return makeTermOffer(vocabulary, term, columns);
-  const cell = formatReferenceCell(reference);
-  return { value: cell, name: reference.text || cell };
-}
-
 /**
  * Returns the label in the user's language, with the Czech one beside the English, since the
  * service shows only that.
@@ -386,7 +314,7 @@ function getTermName({ label, labelEn }: Term): string {
     : `${labelEn} (${label})`;
 }
 
-function makeRemark({ vocabulary }: OfferContext, set: string, typed: string): string {
+function makeRemark(vocabulary: Vocabulary, set: string, typed: string): string {
   if (set === 'projekt') return t`Type the project's identifier, such as C-202400101.`;
   if (set === 'osoba' && !typed.includes(','))
     return t`Type a few letters, or the whole name: Surname, Given name.`;

@@ -2,7 +2,7 @@ import { cutText } from '../../base/characters.ts';
 import { hasErrors, type Issue } from '../../base/issue.ts';
 import { formatDay, t } from '../../base/language.ts';
 import { formatReferenceCell, type TargetState } from '../../finds/field.ts';
-import { type FindElements, getField } from '../../finds/fields.ts';
+import { getField } from '../../finds/fields.ts';
 import type { Find } from '../../finds/find.ts';
 import {
   FORM_QUESTIONS,
@@ -12,7 +12,6 @@ import {
   isAsked,
   isOptional,
   type Question,
-  type QuestionName,
 } from '../../finds/questions.ts';
 import { NOT_HARVESTED } from '../../finds/value-rules.ts';
 import { formatAnswer, formatFindLine, formatTargetState } from '../../outbox/views/entry-words.ts';
@@ -30,38 +29,39 @@ type AskingContext = {
   readonly check: (find: Find) => readonly Issue[];
 };
 
-type Step = { readonly find: Find; readonly go: 'on' | 'back' | 'to-the-end' };
+/** Answer to every question that leaves it empty. */
+const EMPTY = '-';
 
-/** Keys that are valid answers to every question. */
-export const KEYS = { back: '<', empty: '-', toTheEnd: '>' } as const;
-
-/** Asks until an answer is valid, and stores it in the find. */
+/**
+ * Asks until an answer is valid.
+ * @param suggested its answer is accepted by Enter where the find has none
+ * @returns the find with the answer; the same object where nothing changed
+ */
 async function askQuestion(
   question: Question,
   find: Find,
-  suggested: string | undefined,
+  suggested: Find,
   world: AskingContext,
-): Promise<Step> {
+): Promise<Find> {
+  const own = formatCell(question, find);
+  const fallback = own ?? formatCell(question, suggested);
   for (;;) {
     const text = await (['text', 'point', 'photos'].includes(question.how)
-      ? askText(question, find, suggested, world)
+      ? askText(question, find, fallback, world)
       : world.prompt.search({
           message: formatQuestionTitle(question),
-          listOffers: (typed) => listFieldOffers(question, find, suggested, typed, world),
+          listOffers: (typed) => listFieldOffers(question, find, fallback, typed.trim(), world),
         }));
-    if (text === KEYS.back) return { find, go: 'back' };
-    if (text === KEYS.toTheEnd) return { find, go: 'to-the-end' };
-    if (text === '' || text === KEYS.empty) return { find: clearAnswer(question, find), go: 'on' };
-    if (text === getAnswerCell(question, find)) return { find, go: 'on' };
+    if (text === '' || text === EMPTY) return clearAnswer(question, find);
+    if (text === own) return find;
     const answer = await world.read(question, text, find);
     if ('problem' in answer) {
       world.say(answer.problem);
       continue;
     }
     for (const line of [answer.doubt ?? [], answer.remarks].flat()) world.say(line);
-    if (answer.doubt !== undefined && !(await world.prompt.confirm(t`Is this right?`, true)))
-      continue;
-    return { find: answer.find, go: 'on' };
+    if (answer.doubt === undefined || (await world.prompt.confirm(t`Is this right?`, true)))
+      return answer.find;
   }
 }
 
@@ -72,19 +72,17 @@ function formatQuestionTitle({ title, hint }: Question): string {
 function askText(
   question: Question,
   find: Find,
-  suggested: string | undefined,
+  fallback: string | undefined,
   { prompt, read }: AskingContext,
 ): Promise<string> {
-  const fallback = getAnswerCell(question, find) ?? suggested;
   return prompt.askText({
     message: formatQuestionTitle(question),
     fallback,
-    findProblem: async (initialText) => {
-      const text = initialText.trim();
-      const isKey = Object.values(KEYS).some((key) => key === text);
-      if (question.name === 'local_id' && (isKey || text === ''))
-        return t`The find needs a number first.`;
-      if (isKey) return undefined;
+    findProblem: async (typed) => {
+      const text = typed.trim();
+      const isEmpty = text === '' || text === EMPTY;
+      if (question.name === 'local_id' && isEmpty) return t`The find needs a number first.`;
+      if (text === EMPTY) return undefined;
       if (text === '') return findEmptyProblem(question, find);
       const answer = await read(question, text, find);
       return 'problem' in answer ? answer.problem : undefined;
@@ -104,22 +102,14 @@ function getTargetState({ elements }: Find): TargetState {
   return elements.stav ?? 1;
 }
 
-function getAnswerCell(question: Question, find: Find): string | undefined {
-  if (question.name === 'local_id' || question.name === 'photos')
-    return formatAnswer(question.name, find);
-  if (question.name === 'point') return find.elements.geom_wkt ?? find.elements.geom_sjtsk_wkt;
-  return formatElementCell(question, find.elements);
-}
-
-/** Formats the first element of a question as a table cell; undefined where it is absent. */
-function formatElementCell({ name }: Question, elements: FindElements): string | undefined {
-  const [element] = getElementNames(name);
-  const value = element === undefined ? undefined : elements[element];
+/** Formats an answer as the cell of a table, which is read as the same; undefined where empty. */
+function formatCell({ name }: Question, find: Find): string | undefined {
+  if (name === 'local_id' || name === 'photos') return formatAnswer(name, find);
+  if (name === 'point') return find.elements.geom_wkt ?? find.elements.geom_sjtsk_wkt;
+  const value = find.elements[name];
   if (value === undefined) return undefined;
   if (typeof value === 'object') return formatReferenceCell(value);
-  return element !== undefined && getField(element).kind === 'date'
-    ? formatDay(String(value))
-    : String(value);
+  return getField(name).kind === 'date' ? formatDay(String(value)) : String(value);
 }
 
 type Offers = readonly (PromptOffer<string> | Annotation)[];
@@ -128,50 +118,36 @@ type Offers = readonly (PromptOffer<string> | Annotation)[];
 function listFieldOffers(
   question: Question,
   find: Find,
-  suggested: string | undefined,
+  fallback: string | undefined,
   typed: string,
   world: AskingContext,
 ): Offers {
-  const key = makeShortcut(typed.trim());
-  if (key !== undefined) return [key];
+  const empty = makeEmptyOffer(isOptional(question, getTargetState(find)));
+  if (typed === EMPTY) return [empty];
   const [element] = getElementNames(question.name);
   const list = (text: string): Offers =>
     question.how === 'term' && element !== undefined
       ? world.offerTerms(element, text)
       : listFixedOffers(question, text);
   const offers = list(typed);
-  if (typed.trim() !== '') return offers;
-  const preferred = formatElementCell(question, find.elements) ?? suggested;
-  // Without a previous choice Enter skips: the first entry of a vocabulary is only the first in the
-  // alphabet.
-  if (preferred === undefined)
-    return [makeEmptyOffer(isOptional(question, getTargetState(find))), ...offers];
-  const isPreferred = (offer: Offers[number]): offer is PromptOffer<string> =>
-    'value' in offer && offer.value === preferred;
+  if (typed !== '') return offers;
+  // Enter skips: the first entry of a vocabulary is only the first in the alphabet.
+  if (fallback === undefined) return [empty, ...offers];
+  const isFallback = (offer: Offers[number]): offer is PromptOffer<string> =>
+    'value' in offer && offer.value === fallback;
   // A search may return only a similar entry, such as a namesake of an unknown person.
-  const sought = [...offers, ...list(preferred)];
-  const first = sought.find(isPreferred) ?? { value: preferred, name: preferred };
-  return [first, ...offers.filter((offer) => !isPreferred(offer))];
-}
-
-function makeShortcut(typed: string): PromptOffer<string> | undefined {
-  switch (typed) {
-    case KEYS.back:
-      return { value: KEYS.back, name: t`back to the previous question`, short: KEYS.back };
-    case KEYS.toTheEnd:
-      return { value: KEYS.toTheEnd, name: t`skip the rest`, short: KEYS.toTheEnd };
-    case KEYS.empty:
-      return makeEmptyOffer(true);
-    default:
-      return undefined;
-  }
+  const first = [...offers, ...list(fallback)].find(isFallback) ?? {
+    value: fallback,
+    name: fallback,
+  };
+  return [first, ...offers.filter((offer) => !isFallback(offer))];
 }
 
 function makeEmptyOffer(isOptionalNow: boolean): PromptOffer<string> {
   return {
-    value: KEYS.empty,
+    value: EMPTY,
     name: isOptionalNow ? t`leave it empty` : t`leave it for later`,
-    short: KEYS.empty,
+    short: EMPTY,
   };
 }
 
@@ -185,116 +161,74 @@ function listFixedOffers({ how }: Question, typed: string): Offers {
     { value: 'false', name: t`no` },
   ];
   const all = how === 'state' ? states : answers;
-  const query = typed.trim().toLowerCase();
+  const query = typed.toLowerCase();
   const fitting = all.filter(({ name }) => name.toLowerCase().includes(query));
   return fitting.length > 0 ? fitting : all;
 }
 
 export type InterviewContext = AskingContext & {
-  /** Returns suggestions for empty elements; they may depend on the project. */
-  readonly suggest: (find: Find) => SuggestedValues;
+  /** Returns a find with suggestions for empty answers; they may depend on the project. */
+  readonly suggest: (find: Find) => Find;
   /**
    * Saves the incomplete find; called after every answer. `before` is the find that it replaces.
    */
   readonly keep: (find: Find, before: Find) => Promise<void>;
 };
 
-/** Suggestions for a find; `localId` is empty for none. */
-export type SuggestedValues = { readonly localId: string; readonly elements: FindElements };
-
 /** The find after the interview, and what the person wants: to send it, or to keep a draft. */
 export type InterviewResult = { readonly find: Find; readonly intent: 'send' | 'draft' };
 
+/** Formats the line that explains the keys before the first question. */
 export function formatKeyHelp(): string {
-  return t`Enter accepts the suggestion · ${KEYS.back} back · ${KEYS.empty} empty · ${KEYS.toTheEnd} to the end · Ctrl-C keeps a draft`;
+  return t`Enter accepts the suggestion · ${EMPTY} empty · Ctrl-C keeps a draft`;
 }
 
 /**
- * Asks for missing elements in the order of {@link FORM_QUESTIONS}, and then shows the find for review.
+ * Asks for missing elements in the order of {@link FORM_QUESTIONS}, and then shows the find for
+ * review.
  * @throws InterruptedError on Ctrl-C; earlier answers are saved
  */
 export async function runInterview(start: Find, world: InterviewContext): Promise<InterviewResult> {
+  const { questions, suggest, keep } = world;
   let find = start;
-  const isAnswered = ({ name }: Question): boolean => formatAnswer(name, start) !== undefined;
-  const done = new Set<QuestionName>(FORM_QUESTIONS.filter(isAnswered).map(({ name }) => name));
-  const trail: QuestionName[] = [];
   let isFrameOffered = false;
-  const keep = async (next: Find): Promise<void> => {
-    if (next === find) return;
-    await world.keep(next, find);
-    find = next;
-  };
-  for (
-    let question = findNextQuestion(find, done, world);
-    question !== undefined;
-    question = findNextQuestion(find, done, world)
-  ) {
+  for (const question of questions) {
+    const stav: TargetState = find.elements.stav ?? suggest(find).elements.stav ?? 2;
+    if (isAnswered(question, find) || !isAsked(question, stav)) continue;
+    const before = find;
     if (question.when === 'frame' && !isFrameOffered) {
       isFrameOffered = true;
-      const framed = await offerFrame(find, done, world);
-      if (framed !== undefined) {
-        await keep(framed);
-        for (const { name } of FRAME) done.add(name);
-        continue;
-      }
+      find = await offerFrame(find, world);
     }
-    const step = await askQuestion(question, find, suggestAnswer(question, find, world), world);
-    if (step.go === 'to-the-end') break;
-    if (step.go === 'back') {
-      const before = trail.pop();
-      if (before !== undefined) done.delete(before);
-      continue;
-    }
-    await keep(step.find);
-    done.add(question.name);
-    trail.push(question.name);
+    if (!isAnswered(question, find)) find = await askQuestion(question, find, suggest(find), world);
+    if (find !== before) await keep(find, before);
   }
   return reviewFind(find, world);
 }
 
+function isAnswered({ name }: Question, find: Find): boolean {
+  return formatAnswer(name, find) !== undefined;
+}
+
 const FRAME = FORM_QUESTIONS.filter(({ when }) => when === 'frame');
 
-function findNextQuestion(
-  find: Find,
-  done: ReadonlySet<QuestionName>,
-  { suggest, questions }: InterviewContext,
-): Question | undefined {
-  const stav: TargetState = find.elements.stav ?? suggest(find).elements.stav ?? 2;
-  return questions.find((question) => !done.has(question.name) && isAsked(question, stav));
-}
-
-function suggestAnswer(
-  question: Question,
-  find: Find,
-  { suggest }: InterviewContext,
-): string | undefined {
-  const suggested = suggest(find);
-  return question.name === 'local_id'
-    ? suggested.localId
-    : formatElementCell(question, suggested.elements);
-}
-
 /**
- * Asks one question for all values that stay constant for a day; undefined where one is unknown, or
- * the answer is no.
+ * Asks one question for all values that stay constant for a day. Returns the find as it is where
+ * one is unknown, or the answer is no.
  */
-async function offerFrame(
-  find: Find,
-  done: ReadonlySet<QuestionName>,
-  world: InterviewContext,
-): Promise<Find | undefined> {
-  const open = FRAME.filter(({ name }) => !done.has(name));
-  if (open.length < 2) return undefined;
+async function offerFrame(find: Find, world: InterviewContext): Promise<Find> {
+  const open = FRAME.filter((question) => !isAnswered(question, find));
+  if (open.length < 2) return find;
   let framed = find;
   for (const question of open) {
-    const text = suggestAnswer(question, framed, world);
+    const text = formatCell(question, world.suggest(framed));
     const answer = text === undefined ? undefined : await world.read(question, text, framed);
-    if (answer === undefined || 'problem' in answer || answer.doubt !== undefined) return undefined;
+    if (answer === undefined || 'problem' in answer || answer.doubt !== undefined) return find;
     framed = answer.find;
   }
   const values = FRAME.map((question) => formatAnswer(question.name, framed) ?? '');
   world.say(values.join(' · '));
-  return (await world.prompt.confirm(t`The same as before?`, true)) ? framed : undefined;
+  return (await world.prompt.confirm(t`The same as before?`, true)) ? framed : find;
 }
 
 /** Maximum width of an answer, in cells. */
@@ -324,10 +258,9 @@ export async function reviewFind(
       listChoices(find, issues, world.questions),
     );
     if (choice.kind !== 'question') return { find, intent: choice.kind };
-    const step = await askQuestion(choice.question, find, undefined, world);
-    if (step.go !== 'on' || step.find === find) continue;
-    await world.keep(step.find, find);
-    find = step.find;
+    const before = find;
+    find = await askQuestion(choice.question, before, before, world);
+    if (find !== before) await world.keep(find, before);
   }
 }
 
