@@ -117,7 +117,7 @@ test('a card is matched and pushed, and its photographs are attached to the righ
   expect(done).toMatchObject({ queued: 2, gps_stripped: 1 });
   const listed = await home.pas('photo', 'match', card);
   expect(listed.stdout).toContain(
-    '1 likely or doubtful match was not queued. Queue it with pas photo add',
+    '1 likely or doubtful match was not queued. To queue it: pas photo add',
   );
   await home.do('photo', 'add', 'K-3', join(card, 'trench', 'IMG_0003.tif'));
   await home.do('push');

@@ -4,78 +4,40 @@ import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { hasErrors, type Issue } from '../../base/issue.ts';
 import { formatDecimal, msgid, ngettext, t } from '../../base/language.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
-import { foldName } from '../../base/names.ts';
-import type { FindElements } from '../../finds/fields.ts';
 import { addPhotograph, type QueuedPhoto } from '../../outbox/changes/enqueue-change.ts';
 import {
   type FileStatus,
   getFindName,
-  type MatchAnswer,
-  type MatchedFile,
   type MatchedFolder,
-  type MatchQuestions,
   matchFolder,
   type QueueResult,
   queueMatches,
+  selectMatched,
 } from '../../outbox/changes/match-folder.ts';
 import { findSubjectToChange } from '../../outbox/changes/resolve-finds.ts';
-import type { Outbox } from '../../outbox/open-outbox.ts';
-import { iterateFinds } from '../../outbox/stored-finds.ts';
 import { STATE_WORDS } from '../../outbox/views/entry-words.ts';
 import type { Confidence, MatchReason, PhotoMatch } from '../../photos/match-photographs.ts';
 import { defineCommand, parseWholeNumber, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { announceInstance } from '../context/open-service.ts';
 import { makeContextKeeping } from '../context/validation.ts';
-import type { Prompt, PromptOffer } from '../prompt.ts';
 import { formatPlaceRemovedCount, printNextStep } from '../result-texts.ts';
 import { printIssues, toIssuesJson } from '../terminal.ts';
 
-/**
- * Makes the questions about uncertain matches of photographs. All finds are loaded once, to be
- * searched by id, object and day.
- */
-function makeMatchQuestions(outbox: Outbox, prompt: Prompt): MatchQuestions {
-  const offers = new Map<string, PromptOffer<MatchAnswer>>();
-  for (const { localId, elements } of iterateFinds(outbox)) {
-    const { druh_nalezu: object, datum_nalezu: foundOn } = elements as FindElements;
-    const about = [object?.text ?? '', foundOn ?? ''].filter((part) => part !== '').join(', ');
-    const name = about === '' ? localId : `${localId}  ${about}`;
-    offers.set(localId, { value: { kind: 'find', localId }, name, short: localId });
-  }
-  const skip: PromptOffer<MatchAnswer> = {
-    value: { kind: 'skip' },
-    name: t`skip this photograph`,
-  };
-  const stop: PromptOffer<MatchAnswer> = {
-    value: { kind: 'stop' },
-    name: t`skip all remaining`,
-  };
-  return {
-    confirmLikely: (count) =>
-      prompt.confirm(
-        ngettext(
-          msgid`Queue the ${count} likely match as well? Otherwise pas asks about it.`,
-          `Queue the ${count} likely matches as well? Otherwise pas asks about each.`,
-          count,
-        ),
-        true,
+/** Asks on a terminal, with `--yes` and elsewhere the answer is no. */
+function makeLikelyQuestion(context: Context, options: MatchFlags) {
+  const { terminal, isConfirmed, prompt } = context;
+  const mayAsk = terminal.interactive && !terminal.json && !isConfirmed && options.dryRun !== true;
+  return async (count: number): Promise<boolean> =>
+    mayAsk &&
+    (await prompt()).confirm(
+      ngettext(
+        msgid`Queue the ${count} likely match as well?`,
+        `Queue the ${count} likely matches as well?`,
+        count,
       ),
-    askWhichFind: (match, number, all) => {
-      const why = formatReasons(match);
-      return prompt.search<MatchAnswer>({
-        message: t`(${number}/${all}) ${match.file}, ${why}. Which find?`,
-        listOffers(typed) {
-          const query = foldName(typed);
-          const finds = [...offers.values()];
-          if (query !== '')
-            return [...finds.filter(({ name }) => foldName(name).includes(query)), skip];
-          const likely = match.candidates.flatMap((localId) => offers.get(localId) ?? []);
-          return [skip, ...likely, stop, ...finds.filter((find) => !likely.includes(find))];
-        },
-      });
-    },
-  };
+      true,
+    );
 }
 
 /** Texts of matches for people; programs read the codes. */
@@ -193,13 +155,11 @@ async function runPhotoMatch(
   }).finally(progress.end);
   await printFound(context, matches);
   const dryRun = options.dryRun === true;
-  const asks = terminal.interactive && !terminal.json && !context.isConfirmed && !dryRun;
-  const questions = asks ? makeMatchQuestions(outbox, await context.prompt()) : undefined;
   const queued = await queueMatches(matches.fates, {
     outbox,
     storePhotograph,
     dryRun,
-    questions,
+    confirmLikely: makeLikelyQuestion(context, options),
   });
   printEnd(context, matches, queued, options);
   return hasErrors(matches.issues) ? 'dataRefused' : 'done';
@@ -267,18 +227,15 @@ function printLeft(
   fates: readonly FileStatus[],
   queued: ReadonlyMap<string, string>,
 ): void {
-  const left = fates.filter(
-    (fate) => fate.kind === 'matched' && !queued.has(fate.file),
-  ) as MatchedFile[];
   const count = (confidence: Confidence): number =>
-    left.filter(({ match }) => match.confidence === confidence).length;
+    selectMatched(fates, confidence).filter(({ file }) => !queued.has(file)).length;
   const unsure = count('likely') + count('doubtful');
   const none = count('none');
   if (unsure > 0) {
     terminal.printLine(
       ngettext(
-        msgid`${unsure} likely or doubtful match was not queued. Queue it with ${cmd`pas photo add`} FIND FILE, or run this on a terminal and answer.`,
-        `${unsure} likely or doubtful matches were not queued. Queue each with ${cmd`pas photo add`} FIND FILE, or run this on a terminal and answer.`,
+        msgid`${unsure} likely or doubtful match was not queued. To queue it: ${cmd`pas photo add`} FIND FILE`,
+        `${unsure} likely or doubtful matches were not queued. To queue each: ${cmd`pas photo add`} FIND FILE`,
         unsure,
       ),
     );
@@ -350,7 +307,7 @@ export function register(program: Command, run: Runner): void {
   defineCommand(
     parent,
     'match <folder>',
-    t`Match photographs of a folder to finds by name, place and time, and queue them: certain matches at once, others after a question.`,
+    t`Match photographs of a folder to finds by name, place and time, and queue them: certain matches at once, likely ones after a question.`,
     ['pas photo match /media/card/DCIM --dry-run', 'pas photo match ./photos --yes --within 10'],
   )
     .option(

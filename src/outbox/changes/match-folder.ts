@@ -38,7 +38,7 @@ export type FileStatus = { readonly file: string } & (
   | { readonly kind: 'refused'; readonly rules: readonly string[] }
 );
 
-export type MatchedFile = FileStatus & { readonly kind: 'matched' };
+type MatchedFile = FileStatus & { readonly kind: 'matched' };
 
 export type MatchedFolder = {
   readonly fates: readonly FileStatus[];
@@ -106,23 +106,12 @@ export async function matchFolder(folder: string, sources: MatchSources): Promis
   return { fates: files.flatMap((file) => fates.get(file) ?? []), issues };
 }
 
-export type MatchAnswer =
-  | { readonly kind: 'find'; readonly localId: string }
-  | { readonly kind: 'skip' }
-  | { readonly kind: 'stop' };
-
-export type MatchQuestions = {
-  confirmLikely(count: number): Promise<boolean>;
-  /** @param number of the question, from 1 */
-  askWhichFind(match: PhotoMatch, number: number, all: number): Promise<MatchAnswer>;
-};
-
 type QueueOptions = {
   readonly outbox: Outbox;
   readonly storePhotograph: PhotographKeeping['storePhotograph'];
   readonly dryRun: boolean;
-  /** Undefined without a terminal. */
-  readonly questions: MatchQuestions | undefined;
+  /** Asks a person if likely matches are queued too, all or none. */
+  readonly confirmLikely: (count: number) => Promise<boolean>;
 };
 
 /** Names of finds by file, and the number of photographs whose GPS data were removed. */
@@ -132,7 +121,7 @@ export type QueueResult = {
 };
 
 /**
- * Queues the certain matches, and the confirmed ones of the others: each at once, so that an
+ * Queues the certain matches, and the likely ones where they are confirmed: each at once, so that an
  * interruption loses none. In a dry run it only returns them.
  * @throws UsageError where a file changed since its inspection, or its find was removed
  */
@@ -140,38 +129,32 @@ export async function queueMatches(
   fates: readonly FileStatus[],
   options: QueueOptions,
 ): Promise<QueueResult> {
-  const { outbox, storePhotograph, dryRun, questions } = options;
+  const { outbox, storePhotograph, dryRun, confirmLikely } = options;
   const queued = new Map<string, string>();
   let stripped = dryRun ? 0 : await stripKnown(fates, options);
-  const take = async (
-    { file, photograph }: MatchedFile,
-    find: string | undefined,
-  ): Promise<void> => {
-    if (find === undefined) return;
-    if (!dryRun) {
-      const subject = findSubject(outbox, find);
-      await storePhotograph(photograph);
-      if (enqueuePhoto(outbox, subject, photograph).change === 'kept') return;
-      if (photograph.originalSha512 !== undefined) stripped += 1;
+  const queueAll = async (confidence: Confidence): Promise<void> => {
+    for (const { file, photograph, match } of selectMatched(fates, confidence)) {
+      if (match.find === undefined) continue;
+      if (!dryRun) {
+        const subject = findSubject(outbox, match.find);
+        await storePhotograph(photograph);
+        if (enqueuePhoto(outbox, subject, photograph).change === 'kept') continue;
+        if (photograph.originalSha512 !== undefined) stripped += 1;
+      }
+      queued.set(file, match.find);
     }
-    queued.set(file, find);
   };
-  const selectMatched = (confidence: Confidence): MatchedFile[] =>
-    fates.filter(
-      (fate): fate is MatchedFile =>
-        fate.kind === 'matched' && fate.match.confidence === confidence,
-    );
-  for (const fate of selectMatched('sure')) await take(fate, fate.match.find);
-  const likely = selectMatched('likely');
-  const areTaken = likely.length > 0 && (await questions?.confirmLikely(likely.length)) === true;
-  if (areTaken) for (const fate of likely) await take(fate, fate.match.find);
-  const open = [...(areTaken ? [] : likely), ...selectMatched('doubtful')];
-  for (const [index, fate] of open.entries()) {
-    const answer = await questions?.askWhichFind(fate.match, index + 1, open.length);
-    if (answer === undefined || answer.kind === 'stop') break;
-    if (answer.kind === 'find') await take(fate, answer.localId);
-  }
+  await queueAll('sure');
+  const { length } = selectMatched(fates, 'likely');
+  if (length > 0 && (await confirmLikely(length))) await queueAll('likely');
   return { queued, stripped };
+}
+
+/** Returns the files whose match is as certain as this. */
+export function selectMatched(fates: readonly FileStatus[], confidence: Confidence): MatchedFile[] {
+  return fates.filter(
+    (fate): fate is MatchedFile => fate.kind === 'matched' && fate.match.confidence === confidence,
+  );
 }
 
 /** Replaces queued photographs with GPS data by stripped ones. */
