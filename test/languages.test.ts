@@ -190,7 +190,7 @@ const NOT_FOR_PEOPLE: readonly (readonly [why: string, path: RegExp, text: RegEx
   ['Czech words of the trade, to be recognised', /^src\/finds\/vocabulary\/search\.ts$/, /./],
   [
     'names of columns, to be recognised',
-    /^src\/(finds\/fields|tables\/columns\/column-rule)\.ts$/,
+    /^src\/(finds\/fields|tables\/columns\/header-names)\.ts$/,
     /^[a-z0-9 ,]+$/,
   ],
   [

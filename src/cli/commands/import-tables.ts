@@ -18,8 +18,8 @@ import type { MergeSide } from '../../outbox/changes/plan-rows.ts';
 import { listAskedFinds } from '../../tables/answer-rows.ts';
 import { collapseRepeatedWarnings, collapseUnknownColumns } from '../../tables/collapse-issues.ts';
 import type { ColumnMap } from '../../tables/columns/column-rule.ts';
-import { isNumberTable } from '../../tables/enqueue-numbers.ts';
 import { type CopiedTable, importTable, openCorrections } from '../../tables/import-table.ts';
+import { isNumberTable } from '../../tables/number-table.ts';
 import type { Table } from '../../tables/table.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import {
@@ -324,11 +324,9 @@ export async function readColumnMap(
   lookupTerm: LookupTerm,
 ): Promise<ColumnMap> {
   const [file, bytes] = await readFileOrInput(context, mapFile);
-  const { map, issues } = (await import('../../tables/table-columns.ts')).parseCheckedColumnMap(
-    file,
-    bytes,
-    lookupTerm,
-  );
+  const { map, issues } = (
+    await import('../../tables/columns/column-map.ts')
+  ).parseCheckedColumnMap(file, bytes, lookupTerm);
   if (map !== undefined) return map;
   printIssues(context.terminal, issues, context.terminal.warn);
   const faults = issues.length;

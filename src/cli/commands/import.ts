@@ -4,10 +4,14 @@ import { type Command, Option } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd, composeCommand } from '../../base/message.ts';
-import type { ImportPreview, UnmappedTerm } from '../../tables/columns/map-table.ts';
 import type { TableProposal } from '../../tables/columns/propose-columns.ts';
+import {
+  type ImportPreview,
+  type PreviewedTable,
+  previewTable,
+  type UnmappedTerm,
+} from '../../tables/columns/wizard.ts';
 import type { Table } from '../../tables/table.ts';
-import { type PreviewedTable, previewTable } from '../../tables/table-columns.ts';
 import { addReadingOptions, appendValue, defineCommand, type Runner } from '../command.ts';
 import type { Context } from '../context/context.ts';
 import { listReadingFlags, readTableOrInput } from '../context/user-files.ts';

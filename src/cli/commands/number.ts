@@ -12,11 +12,11 @@ import {
 import { findSubjectToChange } from '../../outbox/changes/resolve-finds.ts';
 import {
   checkWrittenNumber,
+  openNumberTable,
   planTableNumbers,
   queueNumbers,
   type TableNumber,
-} from '../../tables/enqueue-numbers.ts';
-import { openNumberTable } from '../../tables/table-columns.ts';
+} from '../../tables/number-table.ts';
 import { addSheetOption, defineCommand, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { announceInstance, openLookups } from '../context/open-service.ts';

@@ -22,25 +22,17 @@ import {
   getRowQuestion,
   type RowAnswer,
 } from '../../tables/answer-rows.ts';
-import {
-  type ColumnRule,
-  IGNORED,
-  JOINED,
-  LABELLED,
-  NAMED_COLUMNS,
-} from '../../tables/columns/column-rule.ts';
-import type { ImportPreview, UnmappedTerm } from '../../tables/columns/map-table.ts';
+import { type ColumnRule, IGNORED, JOINED, LABELLED } from '../../tables/columns/column-rule.ts';
+import { NAMED_COLUMNS } from '../../tables/columns/header-names.ts';
 import {
   type ColumnProposal,
   NO_ANSWERS,
   type TableAnswers,
   type TableProposal,
 } from '../../tables/columns/propose-columns.ts';
-import {
-  checkFixedValues,
-  type NumberTable,
-  type PreviewedTable,
-} from '../../tables/table-columns.ts';
+import { checkFixedValues } from '../../tables/columns/settings.ts';
+import type { ImportPreview, PreviewedTable, UnmappedTerm } from '../../tables/columns/wizard.ts';
+import type { NumberTable } from '../../tables/number-table.ts';
 import type { Context } from '../context/context.ts';
 import { makeContextKeeping, openValidationContext } from '../context/validation.ts';
 import { askChoice, type Prompt, type PromptOffer } from '../prompt.ts';

@@ -19,14 +19,13 @@ import { parseCoordinateNumber } from '../../finds/place/geometry.ts';
 import { parsePosition } from '../../finds/place/read-position.ts';
 import type { Table } from '../table.ts';
 import {
-  findUnitOfHeader,
   isWholeDepth,
   makeColumnKeys,
-  type NameMatch,
   normalizeColumnKey,
   OPEN_UNIT,
   type ReadColumn,
 } from './column-rule.ts';
+import { findUnitOfHeader, type NameMatch } from './header-names.ts';
 
 export type ColumnProfile = ReturnType<typeof profileTableColumns>[number];
 

@@ -9,16 +9,14 @@ import {
 } from '../../base/issue.ts';
 import { joinMessages, type Message, msg } from '../../base/message.ts';
 import { foldName } from '../../base/names.ts';
-import { type ColumnName, getField, isElementName, POINT_COLUMNS } from '../../finds/fields.ts';
-import type { Find, LookupTerm } from '../../finds/find.ts';
+import { type ColumnName, POINT_COLUMNS } from '../../finds/fields.ts';
+import type { LookupTerm } from '../../finds/find.ts';
 import { findDayDoubt, isOldDay, parseDateCell } from '../../finds/parse-cell.ts';
 import { makeReferenceResolver } from '../../finds/resolve-references.ts';
-import type { ResolvePhoto } from '../../photos/photograph.ts';
 import { getHeaderPlace, getRowPlace, type Table, type TableRow } from '../table.ts';
-import { applyColumnRule, type ColumnMap, type ColumnRule, type Setting } from './column-rule.ts';
+import type { ColumnMap, ColumnRule, Setting } from './column-rule.ts';
 import { type Columns, listColumnRules, parseColumns } from './columns.ts';
 import { type MappedRow, mapRow, type TableContext } from './map-row.ts';
-import type { ColumnProposal } from './propose-columns.ts';
 
 type MapContext = TableContext & {
   /** Undefined where no vocabulary was harvested. */
@@ -269,80 +267,4 @@ function findOtherRows(
   const remarks = silent.filter(({ cells }) => key === -1 || !isCalledSo(cells[key] ?? ''));
   if (telling.length > 0 && remarks.length < finds) for (const row of remarks) leave(row, true);
   return new Map([...left].sort(([a], [b]) => a - b));
-}
-
-export type ImportPreview = ReturnType<typeof previewImport>;
-
-type PreviewContext = {
-  readonly lookupTerm: LookupTerm;
-  readonly resolvePhoto: ResolvePhoto;
-  readonly check: (find: Find) => readonly Issue[];
-};
-
-const MAX_ISSUES = 6;
-
-/**
- * Maps all rows without storing anything; counts drafts and unreadable rows (`leftOut`), with the
- * first find and the most frequent errors, each with its number of rows.
- */
-export function previewImport(table: Table, map: ColumnMap, context: PreviewContext) {
-  const mapped = mapTable(table, { ...context, map });
-  let example: Find | undefined;
-  const problems = new Map<string, { issue: Issue; rows: number }>();
-  const noteErrors = (issues: readonly Issue[]): void => {
-    for (const issue of issues.filter(({ severity }) => severity === 'error')) {
-      const key = `${issue.rule} ${issue.element ?? issue.column ?? ''}`;
-      const { issue: first, rows } = problems.get(key) ?? { issue, rows: 0 };
-      problems.set(key, { issue: first, rows: rows + 1 });
-    }
-  };
-  let read = 0;
-  let drafts = 0;
-  noteErrors(mapped.issues);
-  for (const { find, issues } of mapped.rows) {
-    const all = find === undefined ? issues : [...issues, ...context.check(find)];
-    noteErrors(all);
-    if (find === undefined) continue;
-    read += 1;
-    if (hasErrors(all)) drafts += 1;
-    example ??= find;
-  }
-  const commonest = [...problems.values()].sort((a, b) => b.rows - a.rows).slice(0, MAX_ISSUES);
-  return {
-    rows: table.rowCount,
-    example,
-    leftOut: table.rowCount - read,
-    drafts,
-    commonest,
-  };
-}
-
-/** A museum's term that matches no entry, or several. */
-export type UnmappedTerm = {
-  readonly element: ColumnName;
-  readonly term: string;
-  readonly rows: number;
-  readonly kind: 'unknown' | 'ambiguous';
-};
-
-/**
- * Returns the distinct terms of the table that are unknown or ambiguous and must be mapped before
- * their rows can be read, most frequent first; people and projects are not among them.
- */
-export function listUnmappedTerms(
-  columns: readonly ColumnProposal[],
-  lookupTerm: LookupTerm,
-): UnmappedTerm[] {
-  const unmapped = columns.flatMap(({ profile, rule }): UnmappedTerm[] => {
-    const { element } = rule;
-    if (element === undefined || !isElementName(element)) return [];
-    const { kind: ofTerms, set = '' } = getField(element);
-    if (ofTerms !== 'term') return [];
-    return [...profile.values].flatMap(([text, rows]) => {
-      const term = applyColumnRule(text, rule);
-      const { kind } = lookupTerm(set, term);
-      return kind === 'unknown' || kind === 'ambiguous' ? [{ element, term, rows, kind }] : [];
-    });
-  });
-  return unmapped.sort((a, b) => b.rows - a.rows);
 }

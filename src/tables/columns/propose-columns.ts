@@ -9,11 +9,9 @@ import type { Table } from '../table.ts';
 import {
   type ColumnMap,
   type ColumnRule,
-  findColumnsOfHeader,
   IGNORED,
   JOINED,
   LABELLED,
-  NAMED_COLUMNS,
   NUMBER_COLUMNS,
   OPEN_UNIT,
   type ReadColumn,
@@ -31,6 +29,7 @@ import {
   profileTableColumns,
 } from './column-tests.ts';
 import { isOwnExportColumn } from './columns.ts';
+import { findColumnsOfHeader, NAMED_COLUMNS } from './header-names.ts';
 
 export type ColumnProposal = {
   readonly profile: ColumnProfile;

@@ -1,17 +1,10 @@
-import {
-  formatTomlValue,
-  isTomlTable,
-  quoteTomlString,
-  type TomlTable,
-  tryParseToml,
-} from '../../base/disk/toml.ts';
+import { formatTomlValue, isTomlTable } from '../../base/disk/toml.ts';
 import { ConfigError, UsageError } from '../../base/errors.ts';
-import { hasErrors, type Issue, makeErrorIssue } from '../../base/issue.ts';
-import { cmd, joinMessages, type Message, msg } from '../../base/message.ts';
-import { findNearestNames, foldName, joinWithOr } from '../../base/names.ts';
+import { type Issue, makeErrorIssue } from '../../base/issue.ts';
+import { joinMessages, type Message, msg } from '../../base/message.ts';
+import { findNearestNames, foldName } from '../../base/names.ts';
 import {
   COLUMN_NAMES,
-  type ColumnName,
   FIELDS,
   type FindElements,
   findColumnByName,
@@ -20,21 +13,10 @@ import {
   isPointColumn,
   POINT_ELEMENTS,
 } from '../../finds/fields.ts';
-import { DAY_NUMBER, DEPTH_UNITS, isDateForm } from '../../finds/parse-cell.ts';
-import { NAME_ORDERS } from '../../finds/person-name.ts';
+import type { LookupTerm } from '../../finds/find.ts';
 import { makeReferenceResolver } from '../../finds/resolve-references.ts';
 import type { Table, TableRow } from '../table.ts';
-import {
-  type ColumnMap,
-  type ColumnRule,
-  IGNORED,
-  JOINED,
-  LABELLED,
-  normalizeColumnKey,
-  OF_ONE_FIND,
-  type ReadColumn,
-  type Setting,
-} from './column-rule.ts';
+import { type ColumnMap, OF_ONE_FIND, type Setting } from './column-rule.ts';
 import { normalizeCell, parseColumns } from './columns.ts';
 import { type RowContext, readRow } from './map-row.ts';
 
@@ -72,7 +54,7 @@ export function makeSetting(givenName: string, value: string): Setting | Issue {
 }
 
 /** Explains that there is no element of this name, with the nearest names. */
-function explainUnknownElement(givenName: string): Message {
+export function explainUnknownElement(givenName: string): Message {
   const folded = foldName(givenName);
   const begun = folded.length > 1 ? COLUMN_NAMES.filter((name) => name.startsWith(folded)) : [];
   const nearest = (begun.length > 0 ? begun : findNearestNames(folded, COLUMN_NAMES)).join(', ');
@@ -115,12 +97,12 @@ export function isPointOrSystemColumn(name: string): boolean {
 }
 
 /** Returns the settings whose column is named before them; empty where each is named once. */
-function listRepeatedSettings(settings: readonly Setting[]): Setting[] {
+export function listRepeatedSettings(settings: readonly Setting[]): Setting[] {
   const names = settings.map(({ name }) => name);
   return settings.filter(({ name }, index) => names.indexOf(name) < index);
 }
 
-function makeTwiceMessage(name: string): Message {
+export function makeTwiceMessage(name: string): Message {
   return msg`${name} is given twice. Keep one.`;
 }
 
@@ -155,7 +137,7 @@ export function parseConstants(texts: readonly string[]): readonly Setting[] {
   return constants;
 }
 
-function makeOfOneFindMessage(name: string): Message {
+export function makeOfOneFindMessage(name: string): Message {
   return msg`${name} belongs to a single find, so all finds cannot share one value.`;
 }
 
@@ -244,211 +226,18 @@ const WITHOUT_LOOKUPS = {
   resolvePhoto: () => ({ value: '' }),
 };
 
-/** Options of a column beside its element: the elements that have them, and what may be written. */
-const OPTIONS: Readonly<
-  Record<string, { readonly of: readonly ColumnName[]; readonly forms: readonly string[] }>
-> = {
-  unit: { of: ['hloubka'], forms: DEPTH_UNITS },
-  date: { of: ['datum_nalezu'], forms: ['d.m.yyyy', 'yyyy/mm/dd', DAY_NUMBER] },
-  year_only: { of: ['datum_nalezu'], forms: ['note'] },
-  name: { of: ['nalezce'], forms: NAME_ORDERS },
-  sign: { of: ['geom_x', 'geom_y'], forms: ['minus'] },
-  form: { of: ['wkt'], forms: ['position'] },
-  label: { of: LABELLED, forms: [] },
-  separator: { of: ['photos'], forms: [] },
-};
-
-/** Tells if a value is one of the option's forms, of which a date has more, and a text any. */
-function isOptionValue(name: string, value: unknown): value is string {
-  if (typeof value !== 'string' || value === '') return false;
-  const forms = OPTIONS[name]?.forms ?? [];
-  return name === 'date' ? isDateForm(value) : forms.length === 0 || forms.includes(value);
-}
-
-const KEYS = ['version', 'local_id', 'fixed', 'columns'];
-const MAP_VERSION = 1;
-
-export type ColumnMapReading = { readonly map?: ColumnMap; readonly issues: readonly Issue[] };
-
-/** Parses a column map; on a fault it returns only issues, with their positions in the file. */
-export function parseColumnMap(file: string, text: string): ColumnMapReading {
-  const toml = tryParseToml(text.replace(/^\uFEFF/, ''));
-  if (toml.kind === 'fault') {
-    const message = msg`The file is not valid TOML: ${toml.message}. Put column names and texts in quotation marks, and each setting on its own line.`;
-    return { issues: [makeErrorIssue('map-toml', message, { file, line: toml.line })] };
-  }
-  const issues: Issue[] = [];
-  const report: ReportMapIssue = (rule, message, column) =>
-    void issues.push(makeErrorIssue(rule, message, { file, column }));
-  const { version, columns = {}, fixed = {}, local_id: localId } = toml.table;
-  for (const key of Object.keys(toml.table).filter((name) => !KEYS.includes(name)))
-    report('map-key', makeUnknownKeyMessage(key, KEYS));
-  if (version !== MAP_VERSION) report('map-version', makeFormMessage(`version = ${MAP_VERSION}`));
-  if (localId !== undefined && (typeof localId !== 'string' || !/\{[^{}]+\}/.test(localId)))
-    report('map-local-id', makeFormMessage('local_id = "{rok}/{inv. č.}"'));
-  for (const [section, value] of Object.entries({ columns, fixed }))
-    if (!isTomlTable(value)) report('map-key', makeFormMessage(`[${section}]`));
-  const map: ColumnMap = {
-    file,
-    columns: isTomlTable(columns) ? parseColumnRules(columns, report) : new Map(),
-    fixed: isTomlTable(fixed) ? parseFixed(fixed, report) : [],
-    localId: typeof localId === 'string' ? localId : undefined,
-  };
-  checkRepeats(map, report);
-  return hasErrors(issues) ? { issues } : { map, issues };
-}
-
-function makeUnknownKeyMessage(key: string, known: readonly string[]): Message {
-  const keyNames = known.join(', ');
-  return msg`"${key}" is unknown here. Known keys: ${keyNames}.`;
-}
-
-/** Explains how a setting is written. */
-function makeFormMessage(example: Message): Message {
-  return msg`This cannot be read. Write it as in ${example}.`;
-}
-
-type ReportMapIssue = (rule: string, message: Message, column?: string) => void;
-
-function parseColumnRules(columns: TomlTable, report: ReportMapIssue): Map<string, ColumnRule> {
-  const rules = new Map<string, ColumnRule>();
-  const forms = new Set<string>();
-  for (const [key, value] of Object.entries(columns)) {
-    if (forms.has(normalizeColumnKey(key))) report('map-column-twice', makeTwiceMessage(key), key);
-    forms.add(normalizeColumnKey(key));
-    const { element: named, ...options } = isTomlTable(value) ? value : { element: value };
-    const element = typeof named === 'string' ? findColumnByName(named) : undefined;
-    if (named === 'ignore') rules.set(key, IGNORED);
-    else if (element !== undefined)
-      rules.set(
-        key,
-        parseOptions(element, options, (...issue) => report(...issue, key)),
-      );
-    else
-      report(
-        'map-element',
-        typeof named === 'string' ? explainUnknownElement(named) : makeFormMessage('"hloubka"'),
-        key,
-      );
-  }
-  return rules;
-}
-
-function parseOptions(
-  element: ColumnName,
-  { values, ...options }: TomlTable,
-  report: (rule: string, message: Message) => void,
-): ReadColumn {
-  const read: Record<string, string> = {};
-  const known = Object.keys(OPTIONS).filter((name) => OPTIONS[name]?.of.includes(element));
-  for (const [name, value] of Object.entries(options)) {
-    if (!known.includes(name))
-      report('map-option', makeUnknownKeyMessage(name, ['element', 'values', ...known]));
-    else if (isOptionValue(name, value)) read[name === 'year_only' ? 'yearOnly' : name] = value;
-    else {
-      const forms = (OPTIONS[name]?.forms ?? []).map((form) => `"${form}"`);
-      const example = joinMessages([`${name} =`, joinWithOr(forms) || '"…"'], ' ');
-      report(name === 'date' ? 'map-date' : 'map-option', makeFormMessage(example));
-    }
-  }
-  const replacements = Object.entries(isTomlTable(values) ? values : {}).map(
-    ([ownText, meant]) => [ownText, formatTomlValue(meant)] as const,
-  );
-  if (values === undefined) return { element, ...read };
-  if (!isTomlTable(values) || replacements.some(([, meant]) => meant === undefined))
-    report('map-values', makeFormMessage('values = { "a" = "ano" }'));
-  return { element, ...read, values: Object.fromEntries(replacements) as ReadColumn['values'] };
-}
-
-function parseFixed(fixed: TomlTable, report: ReportMapIssue): Setting[] {
-  const settings: Setting[] = [];
-  for (const [key, value] of Object.entries(fixed)) {
-    const name = findColumnByName(key);
-    const text = formatTomlValue(value)?.trim();
-    if (name === undefined) report('map-element', explainUnknownElement(key), key);
-    else if ([...OF_ONE_FIND, 'photos'].includes(name))
-      report('map-fixed', makeOfOneFindMessage(name), key);
-    else if (text === undefined || text === '')
-      report('map-fixed', makeFormMessage(`${key} = "…"`), key);
-    else settings.push({ name, givenName: key, value: text });
-  }
-  return settings;
-}
-
-/** Reports two columns with one meaning, of which one would be lost. */
-function checkRepeats({ columns, fixed, localId }: ColumnMap, report: ReportMapIssue): void {
-  const first = new Map<string, string>(localId === undefined ? [] : [['local_id', 'local_id']]);
-  const joined = JOINED.join(', ');
-  for (const [key, rule] of columns) {
-    const { element } = rule;
-    if (element === undefined || JOINED.includes(element)) continue;
-    const other = first.get(element);
-    first.set(element, other ?? key);
-    if (other === undefined) continue;
-    const message = msg`"${other}" and "${key}" both mean ${element}. Only ${joined} may be combined from several columns; write "ignore" for one of them.`;
-    report('map-element-twice', message, key);
-  }
-  for (const { name } of listRepeatedSettings(fixed))
-    report('map-element-twice', makeTwiceMessage(name), name);
-}
-
-/** Comments above the lines of a column map, for the person who edits it. */
-type MapRemarks = {
-  readonly table: string;
-  /** By the key of the column. */
-  readonly columns: ReadonlyMap<string, readonly Message[]>;
-  /** Elements that still need a value for all finds. */
-  readonly undecided: readonly string[];
-};
-
-/** Writes a column map as a file to edit. Reading it gives the same map. */
-export function formatColumnMap(map: ColumnMap, { table, columns, undecided }: MapRemarks): string {
-  const lines = [
-    formatComment(
-      msg`How pas reads the columns of ${table}: ${cmd`pas import`} FILE --map THIS-FILE`,
-    ),
-    formatComment(
-      msg`Made by ${cmd`pas import --wizard`}. Correct what is wrong; pas ignores lines that start with #.`,
-    ),
-    `version = ${MAP_VERSION}`,
-    ...(map.localId === undefined ? [] : [`local_id = ${quoteTomlString(map.localId)}`]),
-    '',
-    formatComment(msg`Values for finds whose own cell is empty.`),
-    '[fixed]',
-    ...undecided.map((element) => `# ${element} = ""`),
-    ...map.fixed.map(({ name, value }) => `${name} = ${quoteTomlString(value)}`),
-    '',
-    formatComment(msg`Columns of the table and their elements; "ignore" skips a column.`),
-    '[columns]',
-  ];
-  for (const [key, rule] of map.columns) {
-    lines.push(
-      ...(columns.get(key) ?? []).map(formatComment),
-      `${quoteTomlString(key)} = ${formatRule(rule)}`,
-    );
-  }
-  return `${lines.join('\n')}\n`;
-}
-
-function formatRule(rule: ColumnRule): string {
-  const { element = 'ignore', yearOnly, values, ...rest } = rule;
-  const parts = Object.entries({ ...rest, year_only: yearOnly }).flatMap(([name, text]) =>
-    text === undefined ? [] : [`${name} = ${quoteTomlString(text)}`],
-  );
-  if (values !== undefined) {
-    const pairs = Object.entries(values).map(
-      ([ownText, meant]) => `${quoteTomlString(ownText)} = ${quoteTomlString(meant)}`,
-    );
-    parts.push(`values = { ${pairs.join(', ')} }`);
-  }
-  return parts.length === 0
-    ? quoteTomlString(element)
-    : `{ element = ${quoteTomlString(element)}, ${parts.join(', ')} }`;
-}
-
-/** Formats a comment as one line without control characters, whatever a cell contains. */
-function formatComment(text: Message): string {
-  return `# ${String(text)
-    .replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ')
-    .trim()}`;
+/**
+ * Returns the errors of values for all finds, once instead of in every row. Photographs are not
+ * looked for.
+ */
+export function checkFixedValues(
+  fixed: ColumnMap['fixed'],
+  lookupTerm: LookupTerm,
+): readonly Issue[] {
+  const resolvePhoto = () => ({ rule: 'photo-path', problem: '' });
+  const { issues } = parseSettings(fixed, '', {
+    resolveReference: makeReferenceResolver(lookupTerm),
+    resolvePhoto,
+  });
+  return issues.filter(({ severity }) => severity === 'error');
 }

@@ -20,9 +20,12 @@ import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { storePulledRecord } from '../../../src/outbox/views/records-at-service.ts';
 import { wantNewFind } from '../../../src/outbox/wishes.ts';
 import { resolveEntries } from '../../../src/push/resolve-entries.ts';
-import { planTableNumbers, queueNumbers } from '../../../src/tables/enqueue-numbers.ts';
 import { parseCsvTable } from '../../../src/tables/formats/csv-table.ts';
-import { openNumberTable } from '../../../src/tables/table-columns.ts';
+import {
+  openNumberTable,
+  planTableNumbers,
+  queueNumbers,
+} from '../../../src/tables/number-table.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import {
   acceptEntry,

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { formatColumnMap, parseColumnMap } from '../../../src/tables/columns/column-map.ts';
 import type { ColumnMap } from '../../../src/tables/columns/column-rule.ts';
 import { parseColumns } from '../../../src/tables/columns/columns.ts';
 import { mapTable } from '../../../src/tables/columns/map-table.ts';
-import { formatColumnMap, parseColumnMap } from '../../../src/tables/columns/settings.ts';
 import { parseCsvTable } from '../../../src/tables/formats/csv-table.ts';
 
 const table = (text: string) => parseCsvTable('museum.csv', Buffer.from(text));

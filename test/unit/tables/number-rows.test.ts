@@ -7,7 +7,7 @@ import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { NO_ANSWERS } from '../../../src/tables/columns/propose-columns.ts';
 import { parseCsvTable } from '../../../src/tables/formats/csv-table.ts';
-import { makeNumberProposer, parseNumberRows } from '../../../src/tables/table-columns.ts';
+import { makeNumberProposer, parseNumberRows } from '../../../src/tables/number-table.ts';
 import { tempOutbox } from '../../support/temp-outbox.ts';
 import { aFind, lookupTerm } from '../finds/a-find.ts';
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { LookupTerm } from '../../../src/finds/find.ts';
-import { listUnmappedTerms } from '../../../src/tables/columns/map-table.ts';
 import {
   makeColumnMap,
   makeColumnProposer,
   type TableProposal,
 } from '../../../src/tables/columns/propose-columns.ts';
+import { listUnmappedTerms } from '../../../src/tables/columns/wizard.ts';
 import { parseCsvTable } from '../../../src/tables/formats/csv-table.ts';
 import { parseTableBytes } from '../../../src/tables/readers.ts';
 import type { Table } from '../../../src/tables/table.ts';

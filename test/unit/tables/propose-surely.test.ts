@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { COLUMN_NAMES } from '../../../src/finds/fields.ts';
 import type { Find, LookupTerm } from '../../../src/finds/find.ts';
+import { formatColumnMap, parseColumnMap } from '../../../src/tables/columns/column-map.ts';
 import { applyColumnRule } from '../../../src/tables/columns/column-rule.ts';
 import { mapTable } from '../../../src/tables/columns/map-table.ts';
 import {
@@ -10,7 +11,6 @@ import {
   makeColumnProposer,
   type TableProposal,
 } from '../../../src/tables/columns/propose-columns.ts';
-import { formatColumnMap, parseColumnMap } from '../../../src/tables/columns/settings.ts';
 import { parseCsvTable } from '../../../src/tables/formats/csv-table.ts';
 import { parseTableBytes } from '../../../src/tables/readers.ts';
 import type { Table } from '../../../src/tables/table.ts';

@@ -1,10 +1,12 @@
 import { withHiddenDifference } from '../base/characters.ts';
 import { groupBy } from '../base/collections.ts';
+import { quoteTomlString } from '../base/disk/toml.ts';
 import { UsageError } from '../base/errors.ts';
-import { type Issue, makeErrorIssue } from '../base/issue.ts';
+import { hasErrors, type Issue, makeErrorIssue, makeWarningIssue, toIssue } from '../base/issue.ts';
 import { cmd, joinMessages, type Message, msg } from '../base/message.ts';
 import { type ColumnName, findColumnByName } from '../finds/fields.ts';
-import { findNumberDoubt, findUsedNumberProblem } from '../finds/value-rules.ts';
+import type { RowPlace } from '../finds/find.ts';
+import { findNumberDoubt, findNumberProblem, findUsedNumberProblem } from '../finds/value-rules.ts';
 import {
   assertMaySetNumbers,
   enqueueNumber,
@@ -23,9 +25,217 @@ import { isDropped } from '../outbox/entry-queries.ts';
 import { makeRecordSubject, parseRecordSubject } from '../outbox/intents.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import { findByUuid, type StoredFind } from '../outbox/stored-finds.ts';
-import { findColumnsOfHeader } from './columns/column-rule.ts';
-import type { Table } from './table.ts';
-import { type NumberRow, type NumberTable, parseNumberRows } from './table-columns.ts';
+import { type ColumnMap, IGNORED, NUMBER_COLUMNS, OF_ONE_FIND } from './columns/column-rule.ts';
+import {
+  type ColumnProfile,
+  hasFindNumbers,
+  LAST_RANK,
+  profileTableColumns,
+} from './columns/column-tests.ts';
+import { listColumnRules, makeMissingColumnIssue, parseColumns } from './columns/columns.ts';
+import { findColumnsOfHeader } from './columns/header-names.ts';
+import { omitOtherRows } from './columns/map-table.ts';
+import {
+  assignMeanings,
+  type ColumnMeaning,
+  type ColumnMeanings,
+  type ColumnQuestion,
+  findColumnMeanings,
+  type KnownNames,
+  makeColumnMap,
+  NO_ANSWERS,
+  type TableAnswers,
+  type TableProposal,
+} from './columns/propose-columns.ts';
+import { makeKnownNames } from './columns/wizard.ts';
+import { getHeaderPlace, getRowPlace, type Table } from './table.ts';
+
+/**
+ * Tells if a table, some of whose headers are no elements, names finds and their registration
+ * numbers, with notes at most.
+ */
+export function isNumberTable(table: Table): boolean {
+  const headers = (table.names ?? table.header).filter((header) => header !== '');
+  if (headers.every((header) => findColumnByName(header) !== undefined)) return false;
+  const meanings = headers.map((header) => findColumnsOfHeader(header));
+  const isOfNumbers = meanings.every((named) => {
+    const columns = [...named.keys()];
+    return columns.length > 0 && columns.every((column) => MEANT_BY_NUMBERS.includes(column));
+  });
+  const isOfFind = (named: (typeof meanings)[number]): boolean =>
+    !named.has('evidencni_cislo') && (named.has('local_id') || named.has('ident_cely'));
+  return (
+    isOfNumbers && meanings.some(isOfFind) && meanings.some((named) => named.has('evidencni_cislo'))
+  );
+}
+
+const MEANT_BY_NUMBERS: readonly ColumnName[] = [
+  'local_id',
+  'ident_cely',
+  'evidencni_cislo',
+  'poznamka',
+];
+
+/** A row of a table of registration numbers, with at least one of the two identifiers. */
+export type NumberRow = {
+  readonly localId: string;
+  readonly identCely: string;
+  /** Trimmed, as the service requires. */
+  readonly value: string;
+  readonly place: RowPlace;
+};
+
+/** A table of registration numbers, with the given column map. */
+export type NumberTable = {
+  readonly table: Table;
+  readonly map: ColumnMap | undefined;
+  readonly propose: (answers: TableAnswers) => TableProposal;
+  readonly proposed: TableProposal;
+};
+
+/**
+ * Finds the columns of a table of registration numbers, by the finds in the outbox where the
+ * names do not tell. Rows that are no finds are left out. Nothing is written.
+ */
+export function openNumberTable(outbox: Outbox, read: Table, map?: ColumnMap): NumberTable {
+  const table = omitOtherRows(read, map);
+  const propose = makeNumberProposer(table, makeKnownNames(outbox), map);
+  return { table, map, propose, proposed: propose(NO_ANSWERS) };
+}
+
+/**
+ * Makes the function that proposes the columns of the find and of its registration number: those
+ * with their own names, else by the finds that the values name, and only without any by names that
+ * museums use. Where several fit, none is chosen; other columns are ignored.
+ */
+export function makeNumberProposer(table: Table, known: KnownNames, given?: ColumnMap) {
+  const own = listColumnRules(table, given);
+  const profiles = profileTableColumns(table);
+  const ownRules = profiles.flatMap(({ key }, index) => {
+    const rule = own[index];
+    return NUMBER_COLUMNS.some((element) => element === rule?.element) && rule !== undefined
+      ? [[key, rule] as const]
+      : [];
+  });
+  const areFindsNamed =
+    given?.localId !== undefined ||
+    ownRules.some(([, { element }]) => element !== 'evidencni_cislo');
+  const open = profiles.filter(({ filled }, index) => filled > 0 && own[index] === undefined);
+  const meanings = listNumberMeanings(open, known);
+  return (answers: TableAnswers): TableProposal => {
+    const rules = new Map([...ownRules, ...answers.rules]);
+    const { columns, questions } = assignMeanings(
+      profiles,
+      meanings,
+      rules,
+      areFindsNamed ? OF_ONE_FIND : [],
+      () => IGNORED,
+    );
+    const read = columns.flatMap(({ rule }) => rule.element ?? []);
+    const isNumbered = read.includes('evidencni_cislo');
+    const others = open.filter((column) => meanings.get(column)?.length === 0);
+    if (questions.length === 0 && !isNumbered && others.length > 0)
+      questions.push(makeColumnQuestion('evidencni_cislo', others));
+    const missing: ColumnName[] = isNumbered ? [] : ['evidencni_cislo'];
+    if (!areFindsNamed && !read.some((element) => OF_ONE_FIND.includes(element)))
+      missing.unshift('local_id');
+    return { columns, fixed: [], undecided: questions.length > 0 ? [] : missing, questions };
+  };
+}
+
+/** A column called as the find's number may be the registration number beside another of these. */
+function listNumberMeanings(columns: readonly ColumnProfile[], known: KnownNames): ColumnMeanings {
+  const hasIdents = columns.some((column) => hasFindNumbers(column, known.isIdent));
+  const elements = hasIdents ? NUMBERS : NUMBER_COLUMNS;
+  const meanings = findColumnMeanings(columns, () => ({ kind: 'not-harvested' }), known, elements);
+  return new Map(
+    [...meanings].map(([column, meant]) => {
+      const isNumber = findColumnsOfHeader(column.header).has('local_id');
+      return [column, isNumber && !hasFindNumbers(column, known.isFind) ? [...meant, LAST] : meant];
+    }),
+  );
+}
+
+const NUMBERS: readonly ColumnName[] = ['evidencni_cislo'];
+const LAST: ColumnMeaning = { element: 'evidencni_cislo', rank: LAST_RANK, isOnly: false };
+
+function makeColumnQuestion(
+  element: ColumnName,
+  columns: readonly ColumnProfile[],
+): ColumnQuestion {
+  const keys = columns.map(({ key }) => key);
+  const all = keys.join(', ');
+  const problem = msg`${element} may be any of these columns: ${all}.`;
+  return { asks: 'column', element, keys, problem };
+}
+
+/**
+ * Reads the registration numbers of a table by the proposed columns; its other columns are
+ * ignored. No rows where a column is missing or undecided; then `issues` says which.
+ */
+export function parseNumberRows(table: Table, proposal: TableProposal, given?: ColumnMap) {
+  const { file = table.file, columns: mapped = [], localId } = given ?? {};
+  const proposed = makeColumnMap(file, proposal);
+  const map = { ...proposed, columns: new Map([...mapped, ...proposed.columns]), localId };
+  const { columns, issues: headerIssues } = parseColumns(table, map);
+  const { questions, undecided } = proposal;
+  const open = [
+    ...questions.map((question) => makeChoiceIssue(table, question)),
+    ...undecided.map((element) =>
+      element === 'evidencni_cislo'
+        ? makeMissingColumnIssue(table, 'number-column', element)
+        : makeMissingColumnIssue(table, 'number-column', element, 'ident_cely'),
+    ),
+  ];
+  // Columns that a question is about have the same meaning until it is answered.
+  const missing = open.length > 0 ? open : headerIssues;
+  const issues: Issue[] = [...table.issues, ...missing];
+  const rows: NumberRow[] = [];
+  if (missing.length > 0) return { rows, issues };
+  const above = new Map<ColumnName, string>();
+  for (const row of table.rows) {
+    const place = getRowPlace(table, row);
+    const doubts = columns.names.flatMap((name) => {
+      const doubt = columns.findDoubt(row, name, above.get(name));
+      const where = { ...place, column: columns.getHeader(name) };
+      return doubt === undefined ? [] : [toIssue(doubt, where)];
+    });
+    issues.push(...doubts);
+    for (const name of columns.names) above.set(name, columns.getCell(row, name));
+    if (hasErrors(doubts)) continue;
+    const localId = columns.getCell(row, 'local_id');
+    const identCely = columns.getCell(row, 'ident_cely');
+    const value = columns.getCell(row, 'evidencni_cislo');
+    const problem = checkNumberRow(localId || identCely, value);
+    if (problem === undefined) rows.push({ localId, identCely, value, place });
+    else issues.push(problem.with(place));
+  }
+  return { rows, issues };
+}
+
+/** An empty number is not assigned yet, which is a warning. */
+function checkNumberRow(find: string, value: string): Issue | undefined {
+  if (value === '')
+    return makeWarningIssue(
+      'number-empty',
+      msg`${find} has no number yet, so the row was skipped.`,
+      { element: 'evidencni_cislo' },
+    );
+  if (find === '') {
+    return makeErrorIssue(
+      'number-find',
+      msg`The row does not say which find ${value} is for. Fill in local_id or ident_cely.`,
+    );
+  }
+  const unfit = findNumberProblem(value);
+  return unfit && toIssue(unfit, { element: 'evidencni_cislo' });
+}
+
+function makeChoiceIssue(table: Table, { element, keys, problem }: ColumnQuestion): Issue {
+  const line = `${quoteTomlString(keys[0] ?? '')} = ${quoteTomlString(element)}`;
+  const message = msg`${problem} Write it in a column map, and name that with --map: ${line}`;
+  return makeErrorIssue('number-column', message, getHeaderPlace(table));
+}
 
 /** A number of a table, and what queueing it does; `current`: the find has it already. */
 export type TableNumber = {
@@ -261,29 +471,3 @@ function withoutUsed(
     return used === undefined;
   });
 }
-
-/**
- * Tells if a table, some of whose headers are no elements, names finds and their registration
- * numbers, with notes at most.
- */
-export function isNumberTable(table: Table): boolean {
-  const headers = (table.names ?? table.header).filter((header) => header !== '');
-  if (headers.every((header) => findColumnByName(header) !== undefined)) return false;
-  const meanings = headers.map((header) => findColumnsOfHeader(header));
-  const isOfNumbers = meanings.every((named) => {
-    const columns = [...named.keys()];
-    return columns.length > 0 && columns.every((column) => MEANT_BY_NUMBERS.includes(column));
-  });
-  const isOfFind = (named: (typeof meanings)[number]): boolean =>
-    !named.has('evidencni_cislo') && (named.has('local_id') || named.has('ident_cely'));
-  return (
-    isOfNumbers && meanings.some(isOfFind) && meanings.some((named) => named.has('evidencni_cislo'))
-  );
-}
-
-const MEANT_BY_NUMBERS: readonly ColumnName[] = [
-  'local_id',
-  'ident_cely',
-  'evidencni_cislo',
-  'poznamka',
-];

@@ -1,0 +1,189 @@
+import { existsSync } from 'node:fs';
+import { basename } from 'node:path';
+import { toPrintable } from '../../base/characters.ts';
+import { formatCsvTable } from '../../base/csv.ts';
+import { writeOutputFile } from '../../base/disk/output-file.ts';
+import { hasErrors, type Issue } from '../../base/issue.ts';
+import { type ColumnName, getField, isElementName } from '../../finds/fields.ts';
+import type { Find, LookupTerm } from '../../finds/find.ts';
+import { checkRules } from '../../finds/rules.ts';
+import type { RuleContext } from '../../finds/value-rules.ts';
+import { createFindLookup, parseTypedIdent } from '../../outbox/changes/resolve-finds.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
+import { makePhotoResolver, type ResolvePhoto } from '../../photos/photograph.ts';
+import type { Table } from '../table.ts';
+import { formatColumnMap } from './column-map.ts';
+import { applyColumnRule, type ColumnMap } from './column-rule.ts';
+import { convertFormTable } from './form-return.ts';
+import { mapTable, omitOtherRows } from './map-table.ts';
+import {
+  type ColumnProposal,
+  type KnownNames,
+  makeColumnMap,
+  makeColumnProposer,
+  type TableAnswers,
+  type TableProposal,
+} from './propose-columns.ts';
+import { checkFixedValues, parseConstants } from './settings.ts';
+
+type LookOptions = {
+  readonly outbox: Outbox;
+  readonly mapFile: string;
+  /** `element=value`, for every find. */
+  readonly set: readonly string[];
+  readonly photoFolder: string;
+  readonly knowledge: RuleContext & { readonly lookupTerm: LookupTerm };
+};
+
+export type PreviewedTable = Awaited<ReturnType<typeof previewTable>>;
+
+/**
+ * Reads a foreign table and proposes its columns. Returns the proposal, the functions that
+ * propose again after an answer and preview the import, and `write`, which writes the column map
+ * and the list of terms to map; an existing map is not replaced. Nothing is stored in the outbox.
+ * @throws UsageError for an invalid `set`; from `write`, where the map exists
+ */
+export async function previewTable(
+  read: Table,
+  { outbox, mapFile, set, photoFolder, knowledge }: LookOptions,
+) {
+  const rows = convertFormTable(read, true);
+  const { lookupTerm } = knowledge;
+  const check = (find: Find) => checkRules(find, knowledge);
+  const context = {
+    lookupTerm,
+    resolvePhoto: makePhotoResolver(rows.attachments?.folder ?? photoFolder),
+    check,
+  };
+  const propose = makeColumnProposer(omitOtherRows(rows), lookupTerm, makeKnownNames(outbox));
+  const answers: TableAnswers = { rules: new Map(), settings: parseConstants(set) };
+  const proposed = propose(answers);
+  const table = omitOtherRows(rows, makeColumnMap(mapFile, proposed));
+  return {
+    table,
+    lookupTerm,
+    propose,
+    answers,
+    proposed,
+    preview(proposal: TableProposal) {
+      const map = makeColumnMap(mapFile, proposal);
+      return previewImport(omitOtherRows(rows, map), map, context);
+    },
+    /**
+     * Terms that must be mapped before their rows can be read are written to a file of their own.
+     */
+    async write(proposal: TableProposal, termsFile: string) {
+      const map = makeColumnMap(mapFile, proposal);
+      const strange = listUnmappedTerms(proposal.columns, lookupTerm);
+      // An existing list is not replaced, since a person may be editing it.
+      const termsKept = strange.length > 0 && existsSync(termsFile);
+      await writeOutputFile(mapFile, [formatMap(table.file, map, proposal)], {
+        overwrite: false,
+      });
+      if (strange.length > 0 && !termsKept)
+        await writeOutputFile(termsFile, [formatUnmappedTable(strange)], { overwrite: false });
+      return {
+        strange,
+        termsKept,
+        problems: checkFixedValues(map.fixed, lookupTerm),
+      };
+    },
+  };
+}
+
+function formatMap(file: string, map: ColumnMap, { columns, undecided }: TableProposal): string {
+  const remarks = columns.map(({ profile, doubt }) => {
+    const lines = [profile.examples.join(' · '), doubt === undefined ? '' : `? ${doubt}`];
+    return [profile.key, lines.filter((line) => line !== '')] as const;
+  });
+  return formatColumnMap(map, { table: basename(file), columns: new Map(remarks), undecided });
+}
+
+/** Writes the list in the form of `pas vocab map suggest`. */
+function formatUnmappedTable(terms: readonly UnmappedTerm[]): string {
+  const rows = terms.map(({ element, term }) => [element, toPrintable(term)]);
+  return formatCsvTable([['element', 'term'], ...rows]);
+}
+
+/** Returns the tests of names; the lookup of finds also finds identifiers, which are no numbers. */
+export function makeKnownNames(outbox: Outbox): KnownNames {
+  const lookUp = createFindLookup(outbox);
+  const isIdent = (text: string): boolean => parseTypedIdent(text) !== undefined;
+  return { isIdent, isFind: (text) => !isIdent(text) && lookUp(text) !== undefined };
+}
+
+export type ImportPreview = ReturnType<typeof previewImport>;
+
+type PreviewContext = {
+  readonly lookupTerm: LookupTerm;
+  readonly resolvePhoto: ResolvePhoto;
+  readonly check: (find: Find) => readonly Issue[];
+};
+
+const MAX_ISSUES = 6;
+
+/**
+ * Maps all rows without storing anything; counts drafts and unreadable rows (`leftOut`), with the
+ * first find and the most frequent errors, each with its number of rows.
+ */
+export function previewImport(table: Table, map: ColumnMap, context: PreviewContext) {
+  const mapped = mapTable(table, { ...context, map });
+  let example: Find | undefined;
+  const problems = new Map<string, { issue: Issue; rows: number }>();
+  const noteErrors = (issues: readonly Issue[]): void => {
+    for (const issue of issues.filter(({ severity }) => severity === 'error')) {
+      const key = `${issue.rule} ${issue.element ?? issue.column ?? ''}`;
+      const { issue: first, rows } = problems.get(key) ?? { issue, rows: 0 };
+      problems.set(key, { issue: first, rows: rows + 1 });
+    }
+  };
+  let read = 0;
+  let drafts = 0;
+  noteErrors(mapped.issues);
+  for (const { find, issues } of mapped.rows) {
+    const all = find === undefined ? issues : [...issues, ...context.check(find)];
+    noteErrors(all);
+    if (find === undefined) continue;
+    read += 1;
+    if (hasErrors(all)) drafts += 1;
+    example ??= find;
+  }
+  const commonest = [...problems.values()].sort((a, b) => b.rows - a.rows).slice(0, MAX_ISSUES);
+  return {
+    rows: table.rowCount,
+    example,
+    leftOut: table.rowCount - read,
+    drafts,
+    commonest,
+  };
+}
+
+/** A museum's term that matches no entry, or several. */
+export type UnmappedTerm = {
+  readonly element: ColumnName;
+  readonly term: string;
+  readonly rows: number;
+  readonly kind: 'unknown' | 'ambiguous';
+};
+
+/**
+ * Returns the distinct terms of the table that are unknown or ambiguous and must be mapped before
+ * their rows can be read, most frequent first; people and projects are not among them.
+ */
+export function listUnmappedTerms(
+  columns: readonly ColumnProposal[],
+  lookupTerm: LookupTerm,
+): UnmappedTerm[] {
+  const unmapped = columns.flatMap(({ profile, rule }): UnmappedTerm[] => {
+    const { element } = rule;
+    if (element === undefined || !isElementName(element)) return [];
+    const { kind: ofTerms, set = '' } = getField(element);
+    if (ofTerms !== 'term') return [];
+    return [...profile.values].flatMap(([text, rows]) => {
+      const term = applyColumnRule(text, rule);
+      const { kind } = lookupTerm(set, term);
+      return kind === 'unknown' || kind === 'ambiguous' ? [{ element, term, rows, kind }] : [];
+    });
+  });
+  return unmapped.sort((a, b) => b.rows - a.rows);
+}
