@@ -191,23 +191,9 @@ export function getFormLabel(name: string): Message {
   return label;
 }
 
-/** Layers and tables of a form for phones; FORM_TABLE describes the meaning of its columns. */
+/** Layers of a form for QField. Columns have the names of elements, or of FORM_WRITTEN. */
 export const FINDS_LAYER = 'finds';
 export const PHOTOS_LAYER = 'photos';
-export const FORM_TABLE = 'pas_form';
-
-/**
- * Meaning of a form column: a table column, a typed value, or the find and file of a photograph.
- */
-export type FormMeaning = ColumnName | `written_${TypableElement}` | 'photo_of' | 'photo_file';
-
-/** A row of the table that describes the columns of a form. */
-export type FormColumn = {
-  readonly layer: string;
-  readonly column: string;
-  readonly meaning: FormMeaning;
-};
-
 /** GeoPackage of finds in the folder of a form. */
 export const FORM_FILE = 'finds.gpkg';
 

@@ -1,5 +1,5 @@
-import { existsSync, readdirSync } from 'node:fs';
-import { basename, dirname, extname, join, resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { dirname, extname, resolve } from 'node:path';
 import { addToGroup } from '../base/collections.ts';
 import { assertMayWrite, writeOutputFile } from '../base/disk/output-file.ts';
 import { UsageError } from '../base/errors.ts';
@@ -7,7 +7,6 @@ import { hasErrors, type Issue, makeWarningIssue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import type { FindElements } from '../finds/fields.ts';
 import type { Find } from '../finds/find.ts';
-import type { PositionChange } from '../finds/place/geometry.ts';
 import { FINDER_MATCHED } from '../finds/resolve-references.ts';
 import { type ValidationContext, validateFinds } from '../finds/rules.ts';
 import { openNumberLookup } from '../outbox/changes/enqueue-change.ts';
@@ -65,8 +64,6 @@ type ImportContext = EnqueueOptions & {
 export type ImportReport = EnqueueReport & {
   /** Rows of the table, including those left out. */
   readonly rows: number;
-  /** Positions that differ from their spelling, by how. */
-  readonly positions: ReadonlyMap<PositionChange, number>;
   /** Finds from an earlier import of this table that it no longer has. */
   readonly missing: readonly string[];
 };
@@ -149,11 +146,10 @@ async function importRows(
     if (issue.rule !== FINDER_MATCHED) copying?.add(issue);
   };
   const ofFolder = besides === undefined ? [] : [makeFolderIssue(findTable.file, besides)];
-  for (const issue of [...ofTable, ...ofFolder, ...checkUnnamedAttachments(findTable, photoFolder)])
-    onIssue(issue);
+  for (const issue of [...ofTable, ...ofFolder]) onIssue(issue);
   const path = context.isPiped === true ? undefined : makeTablePath(findTable);
   const hasKey = (key: string): boolean => keys.has(key);
-  const { finds, positions } = readFinds(rows, onIssue);
+  const finds = readFinds(rows, onIssue);
   const prefix = context.idPrefix;
   const planned = planRows(finds, listKnownFinds(outbox), { path, prefix, hasKey });
   const missing = hasErrors(ofTable) ? [] : listMissingFinds(outbox, path, planned.names, hasKey);
@@ -172,7 +168,6 @@ async function importRows(
     ...report,
     issues: issues.listAll(),
     rows: rowCount,
-    positions,
     missing,
     ...copied,
   };
@@ -257,41 +252,18 @@ function listMissingFinds(
   );
 }
 
-/** Warns of photographs beside a form that none of its rows names. */
-function checkUnnamedAttachments(
-  { file, photographsIn, rows }: Table,
-  photoFolder: string,
-): Issue[] {
-  const folder = photographsIn === undefined ? '' : join(photoFolder, photographsIn);
-  if (photographsIn === undefined || !existsSync(folder)) return [];
-  const namedKeys = new Set<string>();
-  for (const { photos = [] } of rows)
-    for (const path of photos) namedKeys.add(basename(path.replaceAll('\\', '/')).normalize());
-  const unnamed = readdirSync(folder).filter((name) => !namedKeys.has(name.normalize()));
-  if (unnamed.length === 0) return [];
-  const count = unnamed.length;
-  const names = unnamed.slice(0, MAX_NAMES).join(', ');
-  const message = msg`${folder} contains ${count} files that no find of the form lists: ${names}. Attach those that belong to a find with \`pas photo add\`.`;
-  return [makeWarningIssue('photo-of-no-find', message, { file })];
-}
-
-const MAX_NAMES = 10;
-
-/** Reads the finds of the rows each time anew. The first reading reports the issues, and counts. */
-function readFinds(rows: Iterable<MappedRow>, onIssue: (issue: Issue) => void) {
-  const positions = new Map<PositionChange, number>();
+/** Reads the finds of the rows each time anew. The first reading reports the issues. */
+function readFinds(rows: Iterable<MappedRow>, onIssue: (issue: Issue) => void): Iterable<Find> {
   let isRead = false;
   const read = function* (): Generator<Find> {
     const isFirst = !isRead;
     isRead = true;
-    for (const { find, issues, positionChange } of rows) {
+    for (const { find, issues } of rows) {
       if (isFirst) for (const issue of issues) onIssue(issue);
-      if (isFirst && find !== undefined && positionChange !== undefined)
-        positions.set(positionChange, (positions.get(positionChange) ?? 0) + 1);
       if (find !== undefined) yield find;
     }
   };
-  return { finds: { [Symbol.iterator]: read }, positions };
+  return { [Symbol.iterator]: read };
 }
 
 function countUnreadRows({ issues }: Table): number {

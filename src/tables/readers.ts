@@ -102,66 +102,16 @@ const FORM_ARCHIVE: Format = { extensions: [], options: [] };
 
 const FORMATS: readonly Format[] = [...FILE_READERS, WORKBOOK];
 
-/** A format that is not read, recognised by any of its marks. */
-type UnreadFormat = {
-  readonly called: string;
-  readonly path?: RegExp;
-  /** First bytes as Latin-1. */
-  readonly head?: RegExp;
-  /** Part of an archive (ZIP). */
-  readonly part?: RegExp;
-  /** It has places; otherwise it is a spreadsheet. */
-  readonly isMap: boolean;
-};
-
-const UNREAD_FORMATS: readonly UnreadFormat[] = [
-  {
-    called: 'shapefile',
-    path: /\.(?:shp|dbf)$/i,
-    head: /^\0\0'\n/,
-    part: /\.(?:shp|dbf)$/i,
-    isMap: true,
-  },
-  {
-    called: 'KML',
-    path: /\.km[lz]$/i,
-    head: makeRootPattern('kml'),
-    part: /\.kml$/i,
-    isMap: true,
-  },
-  {
-    called: 'OpenDocument',
-    path: /\.f?ods$/i,
-    head: makeRootPattern('office:document'),
-    part: /^content\.xml$/,
-    isMap: false,
-  },
-  // Excel wraps an encrypted workbook in the container of its old format.
-  { called: '.xls', head: /^\u00d0\u00cf\u0011\u00e0\u00a1\u00b1\u001a\u00e1/, isMap: false },
-  {
-    called: 'HTML',
-    head: makeRootPattern('html|head|body|table', '[\\s\\S]*<table\\b'),
-    isMap: false,
-  },
-];
-
-/** Matches a text in XML or HTML by its first element. */
-function makeRootPattern(names: string, then = ''): RegExp {
-  return new RegExp(`^[^<]*(?:<[?!][^>]*>[^<]*)*<(?:${names})\\b${then}`, 'i');
-}
-
-/** Styles may precede the table of a page. */
-const UNREAD_HEAD_BYTES = 64 * 1024;
+/** Extensions of formats that are not read, whose content may look like a text or XML. */
+const OTHER_FORMATS = /\.(?:xls|f?ods|html?|shp|dbf|km[lz])$/i;
+/** Container of the old format of Excel, which also holds encrypted workbooks. */
+const OLD_WORKBOOK = '\u00d0\u00cf\u0011\u00e0\u00a1\u00b1\u001a\u00e1';
 
 /** @throws FileError where the name or the first bytes are of a format that is not read */
-function assertFormatRead(file: string, bytes: Buffer): void {
-  const start = bytes.toString('latin1', 0, UNREAD_HEAD_BYTES);
-  const unread = UNREAD_FORMATS.find(
-    ({ path, head }) => path?.test(file) === true || head?.test(start) === true,
-  );
-  if (unread === undefined) return;
+function assertFormatRead(file: string, bytes: Buffer, head: string): void {
+  if (!head.startsWith(OLD_WORKBOOK) && !OTHER_FORMATS.test(file)) return;
   if (bytes.includes(Buffer.from('EncryptedPackage', 'utf16le'))) throw makePasswordError(file);
-  throw makeOtherFormatError(file, unread);
+  throw makeOtherFormatError(file);
 }
 
 /** First bytes of an archive (ZIP). */
@@ -172,7 +122,7 @@ const HEAD_BYTES = 64;
  * Detects the format of a file by its first bytes. The extension decides only between several that
  * fit, and reveals a file of another format than its name, which would otherwise be read as a table
  * with odd columns.
- * @throws FileError where no format fits, or the extension is of another one
+ * @throws FileError where no format fits, or the extension is that of another one
  */
 function detectReader(file: string, bytes: Buffer): TableReader | 'archive' {
   const head = bytes.toString('latin1', 0, HEAD_BYTES);
@@ -181,6 +131,7 @@ function detectReader(file: string, bytes: Buffer): TableReader | 'archive' {
     ({ signature }) => signature !== undefined && head.startsWith(signature),
   );
   if (signed !== undefined) return signed;
+  assertFormatRead(file, bytes, head);
   const extension = /\.([a-z]+)$/i.exec(file)?.[1]?.toLowerCase() ?? '';
   const named = FORMATS.find(({ extensions }) => extensions.includes(extension));
   const start = findTextStart(bytes);
@@ -276,7 +227,6 @@ export async function parseTableBytes(
 
 async function readBytes(source: FileSource): Promise<Table> {
   const { file, bytes } = source;
-  assertFormatRead(file, bytes);
   const reader = detectReader(file, bytes);
   if (reader === 'archive') return readArchive(file, source, bytes);
   assertOptionsApply(file, source, reader);
@@ -305,8 +255,7 @@ async function readArchive(file: string, options: SourceOptions, bytes?: Buffer)
   } finally {
     archive.close();
   }
-  const unread = UNREAD_FORMATS.find(({ part }) => archive.paths.some((path) => part?.test(path)));
-  throw makeOtherFormatError(file, unread ?? { called: 'ZIP', isMap: false });
+  throw makeOtherFormatError(file);
 }
 
 async function readWorkbook(

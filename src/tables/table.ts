@@ -31,8 +31,6 @@ export type Table = TablePlace & {
   readonly issues: readonly Issue[];
   /** Files that came with the table: in its own archive, or with the forms. */
   readonly attachments?: Attachments;
-  /** Folder beside the file whose photographs all belong to rows. */
-  readonly photographsIn?: string;
   /** Tables of repeated groups beside a table of filled forms, whose rows name their form. */
   readonly repeats?: readonly Table[];
 };
@@ -166,16 +164,10 @@ export function makeSyntaxError(
   return makeDamagedFileError(file, msg`${file} is not valid ${format}: ${problem}.`, cause);
 }
 
-/**
- * Makes the error of a format that pas does not read.
- * @param format its name for people, and if it has places; otherwise it is a spreadsheet
- */
-export function makeOtherFormatError(
-  file: string,
-  { called, isMap }: { readonly called: string; readonly isMap: boolean },
-): FileError {
-  return new FileError(file, msg`${file} is in a format that pas does not read: ${called}.`, {
-    hint: isMap ? msg`Save it as GeoPackage or GeoJSON.` : msg`Save it as .xlsx or CSV UTF-8.`,
+/** Makes the error of a format that pas does not read. */
+export function makeOtherFormatError(file: string): FileError {
+  return new FileError(file, msg`${file} is in a format that pas does not read.`, {
+    hint: msg`Save it as .xlsx or CSV UTF-8, a map as GeoPackage or GeoJSON.`,
   });
 }
 

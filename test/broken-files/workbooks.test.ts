@@ -84,14 +84,6 @@ describe('the cells of a workbook', () => {
     expect(issues).toMatchObject([{ rule: 'table-merged', row: 4, sheet: 'Nálezy', message: expect.stringContaining('E4:F4') }]);
   });
 
-  test('hidden columns are read and named', async () => {
-    const { finds, issues } = await read(makeSheet([row('A-1')], { hiddenColumns: [5] }));
-    expect(finds.map(({ elements }) => elements.poznamka)).toEqual(['nález']);
-    expect(issues).toMatchObject([
-      { rule: 'table-hidden-columns', message: expect.stringContaining('poznamka') },
-    ]);
-  });
-
   test('hidden rows are read with a message; a value beyond the header and a repeated local id are errors', async () => {
     const { finds, issues } = await read(
       makeSheet([row('A-1'), row('A-2'), row('A-3'), row('A-3'), [...row('A-4'), 'navíc']], { hiddenRows: [3] }),
@@ -200,7 +192,7 @@ describe('a workbook that cannot be read as a whole', () => {
     ['encrypted as a ZIP', makeZip([{ name: 'xl/workbook.xml', content: 'x', flags: 1 }]), 'protected by a password'],
     ['with a DTD', doctype, 'xl/styles.xml is not valid XML: a DTD is not allowed'],
     ['with broken XML', brokenXml, 'xl/workbook.xml'],
-    ['an archive of something else', makeZip([{ name: 'a.txt', content: 'a' }]), 'pas does not read: ZIP'],
+    ['an archive of something else', makeZip([{ name: 'a.txt', content: 'a' }]), 'pas does not read'],
   ])('%s', async (_, bytes, message) => {
     const reading = readFinds('season.xlsx', bytes);
     await expect(reading).rejects.toThrow(FileError);

@@ -164,7 +164,7 @@ describe('a returned QField form', () => {
     expect(await readElements('c1')).toMatchObject({ hloubka: 35 });
   });
 
-  test('reports photographs that are missing, belong to no find, or were added by hand', async () => {
+  test('reports photographs that are missing or belong to no find, and keeps what was added', async () => {
     const { folder, database } = collect(
       'odd-return',
       { o1: {}, o2: { nalezce: null, nalezce_jmeno: 'Nová, Eva' } },
@@ -177,7 +177,6 @@ describe('a returned QField form', () => {
       alter table finds add column barva text; alter table finds add column obraz blob; alter table photos add column popisek text;
       update finds set barva = 'zelená', obraz = x'00' where local_id = 'o1'; update photos set popisek = 'shora' where find = 'o1';`);
     database.close();
-    writeFileSync(join(folder, 'DCIM', 'unnamed.png'), tinyPng(77));
     const { issues, added } = await imported(folder);
     expect(added).toBe(2);
     const messages = issues.map(({ rule, message, find = '', column = '' }) =>
@@ -190,14 +189,7 @@ describe('a returned QField form', () => {
       messages.filter((text) => /photo-without-find .*DCIM\/astray\.png/.test(text)),
     ).toHaveLength(1);
     expect(messages.filter((text) => /photo-without-file \| o2/.test(text))).toHaveLength(1);
-    expect(messages.filter((text) => /photo-of-no-find .*unnamed\.png/.test(text))).toHaveLength(1);
-    expect(
-      issues
-        .filter(({ rule }) => rule === 'form-column')
-        .map(({ column }) => column)
-        .sort(),
-    ).toEqual(['barva', 'obraz', 'popisek']);
-    expect(await readElements('o1')).toMatchObject({ poznamka: 'barva: zelená' });
+    expect(await readElements('o1')).toMatchObject({ poznamka: 'barva: zelená\npopisek: shora' });
     expect(await readElements('o2')).toMatchObject({ nalezce: { id: ':tba', text: 'Nová, Eva' } });
     const again = await imported(folder);
     expect({ ...again, issues: [] }).toMatchObject({
@@ -281,9 +273,9 @@ describe('a returned QField form', () => {
     rmSync(copy, { recursive: true });
   });
 
-  test('without its own table is read as an ordinary layer', async () => {
+  test('without its photographs is read as an ordinary layer', async () => {
     const { folder, database } = collect('bare', { p1: {} }, []);
-    database.exec('drop table pas_form');
+    database.exec('drop table photos; alter table finds add column barva text');
     database.close();
     const { added, issues } = await imported(folder);
     expect(added).toBe(0);

@@ -18,8 +18,6 @@ export type WorkbookSheet = {
   /** Such as `B3:B4`. */
   readonly merged?: readonly string[];
   readonly hiddenRows?: readonly number[];
-  /** From 1. */
-  readonly hiddenColumns?: readonly number[];
 };
 
 const MAIN = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
@@ -68,16 +66,7 @@ export function workbookParts(sheets: readonly WorkbookSheet[]): ZipPart[] {
   ];
 }
 
-function sheetXml({
-  rows = [],
-  merged = [],
-  hiddenRows = [],
-  hiddenColumns = [],
-}: WorkbookSheet): string {
-  const columns = hiddenColumns
-    .map((column) => `<col min="${column}" max="${column}" hidden="1"/>`)
-    .join('');
-  const cols = columns === '' ? '' : `<cols>${columns}</cols>`;
+function sheetXml({ rows = [], merged = [], hiddenRows = [] }: WorkbookSheet): string {
   const lines = rows.map((cells, index) => {
     const row = index + 1;
     const hidden = hiddenRows.includes(row) ? ' hidden="1"' : '';
@@ -86,7 +75,7 @@ function sheetXml({
   const ranges = merged.map((ref) => `<mergeCell ref="${ref}"/>`).join('');
   const mergeCells =
     ranges === '' ? '' : `<mergeCells count="${merged.length}">${ranges}</mergeCells>`;
-  return `${DECLARATION}<worksheet xmlns="${MAIN}">${cols}<sheetData>${lines.join('')}</sheetData>${mergeCells}</worksheet>`;
+  return `${DECLARATION}<worksheet xmlns="${MAIN}"><sheetData>${lines.join('')}</sheetData>${mergeCells}</worksheet>`;
 }
 
 /** A … Z, AA … ZZ. */

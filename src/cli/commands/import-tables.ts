@@ -271,19 +271,12 @@ function joinReports(reports: readonly ImportReport[], ofMapping: readonly Issue
     finds: reports.flatMap(({ finds }) => finds),
     rows: sum(({ rows }) => rows),
     missing: reports.flatMap(({ missing }) => missing),
-    positions: countPositions(reports),
     hasErrors: hasErrors(issues),
     issues: collapseRepeatedWarnings(
       issues,
       sum(({ unchecked }) => unchecked),
     ),
   };
-}
-
-function countPositions(reports: readonly ImportReport[]) {
-  const count = (how: 'axes' | 'signs' | 'axes-and-signs'): number =>
-    reports.reduce((sum, { positions }) => sum + (positions.get(how) ?? 0), 0);
-  return { axes: count('axes'), signs: count('signs'), both: count('axes-and-signs') };
 }
 
 /**
@@ -398,7 +391,7 @@ async function printSummary(
   { dryRun, outbox }: Request,
 ): Promise<void> {
   const { terminal } = context;
-  const { finds, positions, missing, issues } = imported;
+  const { finds, missing, issues } = imported;
   const counts = countChanges(imported);
   const { photos_removed: photosRemoved, numbers, drafts } = counts;
   const all = formatFindCount(finds.length);
@@ -409,14 +402,6 @@ async function printSummary(
       ? t`Would import ${all}: ${changes}; ${photographs}.`
       : t`Imported ${all}: ${changes}; ${photographs} queued.`,
   );
-  const { axes, signs, both } = positions;
-  const kinds = [
-    axes > 0 && t`${axes} with the axes exchanged`,
-    signs > 0 && t`${signs} with other signs`,
-    both > 0 && t`${both} with both`,
-  ].filter((text) => text !== false);
-  const changed = kinds.join(', ');
-  if (changed !== '') terminal.printLine(t`Positions read as the column map says: ${changed}.`);
   if (photosRemoved > 0) {
     terminal.printLine(
       ngettext(
@@ -444,7 +429,6 @@ async function printSummary(
   terminal.printValue({
     dry_run: dryRun,
     ...counts,
-    positions,
     not_in_table: missing,
     new_people: toNewPeopleJson(people),
     issues: toIssuesJson(issues),

@@ -9,7 +9,6 @@ import {
   type GeomSystem,
   makeUtmMessage,
   type PointText,
-  type PositionChange,
   parseCoordinateNumber,
   parseWrittenPoint,
 } from './geometry.ts';
@@ -25,7 +24,6 @@ export type Position = {
    * a person confirms it.
    */
   readonly isTurned?: true;
-  readonly change?: PositionChange;
 };
 
 /**
@@ -165,7 +163,6 @@ function resolveAxes(text: string, x: string, y: string, isNamed = false): Readi
       point,
       doubt: doubt && msg`"${text}" ${doubt}.`,
       isTurned: isTurned ? true : undefined,
-      change,
     },
   };
 }

@@ -39,8 +39,26 @@ import {
   TEMPLATE_PART,
 } from './column-rule.ts';
 
-/** Parts of the record that the service makes; a table may contain them. */
-const MADE_BY_SERVICE = ['okres', 'katastr', 'igsn', 'historie', 'soubor'];
+/** Names of what the service derives from the point, or makes itself; a table may contain them. */
+const MADE_BY_SERVICE: readonly string[] = [
+  'katastr',
+  'k_u',
+  'ku',
+  'kat_uzemi',
+  'katastralni_uzemi',
+  'okres',
+  'kraj',
+  'cadastre',
+  'district',
+  'igsn',
+  'historie',
+  'soubor',
+];
+
+/** Tells if a header names what the service makes itself; such a column is ignored on import. */
+export function isMadeByService(header: string): boolean {
+  return MADE_BY_SERVICE.includes(foldName(header));
+}
 
 /**
  * Tells if a header is that of a column with issues or states that pas adds to its own exports;
@@ -65,8 +83,6 @@ type Source = { readonly index: number; readonly rule: ReadColumn };
  */
 export function parseColumns(table: Table, map?: ColumnMap, constants: readonly Setting[] = []) {
   const { sources, issues } = findSources(table, map);
-  const all = [...sources.values()].flat();
-  const signed = all.filter(({ rule }) => rule.sign !== undefined);
   // The first value of an element counts.
   const fixed = new Map(
     [...(map?.fixed ?? []), ...constants].reverse().map((each) => [each.name, each]),
@@ -121,9 +137,7 @@ export function parseColumns(table: Table, map?: ColumnMap, constants: readonly 
     /** Covered where the format has a point beside the columns. */
     coveredWithPoint: listCovered(names, true),
     /** A position with axes or signs in another order is read, with a warning. */
-    turnsPositions: all.some(({ rule }) => rule.form === 'position'),
-    /** Tells if the column map adds minus signs to the coordinates of a row. */
-    hasAddedSigns: (row: RowCells): boolean => signed.some((source) => isSignAdded(row, source)),
+    turnsPositions: sources.get('wkt')?.some(({ rule }) => rule.form === 'position') === true,
   };
   return { columns, issues };
 }
@@ -231,13 +245,9 @@ export function listColumnRules(
   });
 }
 
-function convertCell(row: RowCells, { index, rule }: Source): string {
-  return applyColumnRule(getTrimmedCell(row, index, rule.element), rule);
-}
-
-function readSource(row: RowCells, source: Source): string {
-  const { element, label, yearOnly } = source.rule;
-  const text = convertCell(row, source);
+function readSource(row: RowCells, { index, rule }: Source): string {
+  const { element, label, yearOnly } = rule;
+  const text = applyColumnRule(getTrimmedCell(row, index, element), rule);
   const isYear = yearOnly !== undefined && /^\d{4}$/.test(text);
   const isMeant = yearOnly === undefined || isYear === (element === 'poznamka');
   if (text === '' || !isMeant) return '';
@@ -256,11 +266,6 @@ function isMisplacedDate({ cells, shown }: RowCells, { index, rule }: Source): b
   return rule.label === undefined || !/^\d{4}-\d\d-\d\d/.test(cells[index] ?? '');
 }
 
-function isSignAdded(row: RowCells, source: Source): boolean {
-  const { index, rule } = source;
-  return convertCell(row, source) !== getTrimmedCell(row, index, rule.element);
-}
-
 /** Lists the elements with a column; the columns of a point cover its system and both points. */
 function listCovered(names: ReadonlySet<ColumnName>, hasPoint: boolean): ReadonlySet<ElementName> {
   const isPoint = ({ kind }: Field): boolean => kind === 'point' || kind === 'geom-system';
@@ -274,11 +279,11 @@ function checkUnknownColumn(table: Table, index: number, isMapped: boolean): Iss
   const where = { ...getHeaderPlace(table), column: header };
   const folded = foldName(header);
   if (isOwnExportColumn(header)) return [];
-  if (MADE_BY_SERVICE.includes(folded)) {
+  if (isMadeByService(header)) {
     return [
       makeWarningIssue(
         'column-not-sent',
-        msg`The service fills in ${folded} itself, so the column is ignored.`,
+        msg`The service fills in ${header} itself, so the column is ignored.`,
         where,
       ),
     ];

@@ -29,7 +29,6 @@ import {
   parseDepth,
   parseTargetState,
 } from '../../finds/parse-cell.ts';
-import type { PositionChange } from '../../finds/place/geometry.ts';
 import type { ResolvedFinder, ResolveReference } from '../../finds/resolve-references.ts';
 import { MISSING, OTHER_SPELLING, type ResolvePhoto } from '../../photos/photograph.ts';
 import { getRowPlace, type TableRow } from '../table.ts';
@@ -66,8 +65,6 @@ export type KnownFind = {
 export type MappedRow = {
   readonly find?: Find;
   readonly issues: readonly Issue[];
-  /** The point differs from its spelling, as a column map says. */
-  readonly positionChange?: PositionChange;
 };
 
 type Value = string | number | boolean | Reference;
@@ -87,7 +84,7 @@ export function mapRow(
 ): MappedRow {
   const { issues, point, ...read } = readRow(row, localId, columns, context);
   if (hasErrors(issues) || !isReadable(point)) return { issues };
-  const { element: pointElement, columns: pointColumns, change } = point.value;
+  const { element: pointElement, columns: pointColumns } = point.value;
   const find: Find = {
     localId,
     ...read,
@@ -99,11 +96,7 @@ export function mapRow(
         ? pointColumns.map(columns.getHeader).join(', ')
         : columns.getHeader(element),
   };
-  return {
-    find,
-    issues,
-    positionChange: columns.hasAddedSigns(row) ? (change ?? 'signs') : change,
-  };
+  return { find, issues };
 }
 
 /**

@@ -17,7 +17,6 @@ import {
   isNearPoint,
   type PointInSystem,
   type PointText,
-  type PositionChange,
   parseGisText,
   parseWrittenPoint,
   toGeomSystem,
@@ -52,7 +51,6 @@ type ReadPoint = {
   readonly columns: readonly ColumnName[];
   /** Change of the position as it was written. */
   readonly remark?: Unreadable;
-  readonly change?: PositionChange;
 };
 type PointReading = { readonly value: ReadPoint } | PointProblem;
 type PointProblem = Unreadable & { readonly element: ElementName; readonly column: ColumnName };
@@ -93,7 +91,6 @@ function makePointReading(
       element,
       columns,
       remark: position && makeTurnedRemark(position),
-      change: position?.change,
     },
   };
 }

@@ -28,7 +28,7 @@ import {
   parsePlainNumber,
   profileTableColumns,
 } from './column-tests.ts';
-import { isOwnExportColumn } from './columns.ts';
+import { isMadeByService, isOwnExportColumn } from './columns.ts';
 import { findColumnsOfHeader, NAMED_COLUMNS } from './header-names.ts';
 
 export type ColumnProposal = {
@@ -77,19 +77,6 @@ export type ColumnMeaning = ColumnVerdict & {
 const NEEDED = FIELDS.filter(({ requiredFrom }) => requiredFrom === 1).map(({ name }) => name);
 
 const OF_POINT: readonly ColumnName[] = ['wkt', 'lon', 'lat', 'geom_x', 'geom_y'];
-
-/** Columns that the service derives from the point. */
-const DERIVED: readonly string[] = [
-  'katastr',
-  'k_u',
-  'ku',
-  'kat_uzemi',
-  'katastralni_uzemi',
-  'okres',
-  'kraj',
-  'cadastre',
-  'district',
-];
 
 /** Tells what the text of a cell names; an identifier is not the number of its find. */
 export type KnownNames = {
@@ -181,7 +168,9 @@ export function findColumnMeanings(
       if (hasFindNumbers(profile, isIdent)) return [profile, [makeSure('ident_cely')]];
       const matches = findColumnsOfHeader(profile.header);
       const isRead =
-        profile.filled > 0 && !isDerived(profile) && !isOwnExportColumn(profile.header);
+        profile.filled > 0 &&
+        !isMadeByService(profile.header) &&
+        !isOwnExportColumn(profile.header);
       const listed = (isRead ? elements : []).flatMap((element): ColumnMeaning[] => {
         if (element === 'local_id' && ofFinds.length > 0) return [];
         const match = matches.get(element);
@@ -279,15 +268,11 @@ function settleClaims(element: ColumnName, claims: readonly Claim[]): readonly C
   return sure.length === 1 && !isAsked ? sure : claims;
 }
 
-function isDerived({ header }: ColumnProfile): boolean {
-  return DERIVED.includes(foldName(header));
-}
-
 /** Keeps the values of a column without an element, unless they are useless or secret there. */
 function keepInNote(profile: ColumnProfile): ColumnRule {
   const { filled, key, header } = profile;
   const isLost =
-    filled === 0 || isDerived(profile) || isOwnExportColumn(header) || isOfPlaces(profile);
+    filled === 0 || isMadeByService(header) || isOwnExportColumn(header) || isOfPlaces(profile);
   return isLost ? IGNORED : { element: 'poznamka', label: key };
 }
 

@@ -1,5 +1,5 @@
 import { readdirSync, statSync } from 'node:fs';
-import { basename, dirname, extname, join, posix, relative, sep } from 'node:path';
+import { basename, dirname, extname, join, relative, sep } from 'node:path';
 import { FileError } from '../../base/errors.ts';
 import { msg } from '../../base/message.ts';
 import { FORM_FILE } from '../../finds/questions.ts';
@@ -136,9 +136,8 @@ export async function readFormArchive({
   photoFolder,
 }: ArchiveSource): Promise<Table | undefined> {
   const tables: Table[] = [];
-  const folder = requireOneFolder(archive.paths);
   for (const path of archive.paths) {
-    if (posix.dirname(path) !== folder || extname(path).toLowerCase() !== '.csv') continue;
+    if (extname(path).toLowerCase() !== '.csv' || NOT_OF_FORMS.test(path)) continue;
     tables.push(parseCsvTable(`${file}/${path}`, await archive.read(path), FIRST_ROW));
   }
   const forms = tables.filter(isFormTable);
@@ -156,13 +155,8 @@ export async function readFormArchive({
   return { ...table, repeats: tables.filter(isRepeatTable), attachments };
 }
 
-/** Returns the only top folder of a repacked archive; `__MACOSX` is added by macOS. */
-function requireOneFolder(paths: readonly string[]): string {
-  const ownPaths = paths.filter((path) => !path.startsWith('__MACOSX/'));
-  const [first = ''] = ownPaths;
-  const folder = first.slice(0, first.indexOf('/'));
-  return folder !== '' && ownPaths.every((path) => path.startsWith(`${folder}/`)) ? folder : '.';
-}
+/** Folders of photographs, and of what macOS adds to an archive. */
+const NOT_OF_FORMS = /(?:^|\/)(?:media|__MACOSX)\//;
 
 function makeSeveralError(file: string, names: readonly string[]): FileError {
   const listed = names.join(', ');

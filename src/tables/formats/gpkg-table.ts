@@ -14,18 +14,13 @@ import { assertReadableInTime, readImageWithJournal } from '../../base/disk/data
 import { DatabaseError, getErrorCode } from '../../base/errors.ts';
 import { type Issue, isReadable, makeErrorIssue, makeWarningIssue } from '../../base/issue.ts';
 import { msg } from '../../base/message.ts';
+import { findColumnByName } from '../../finds/fields.ts';
 import {
   makeUnsupportedCrsError,
   parseGeoPackagePoint,
   toGeomSystem,
 } from '../../finds/place/geometry.ts';
-import {
-  FINDS_LAYER,
-  FORM_TABLE,
-  type FormMeaning,
-  PHOTO_FOLDER,
-  PHOTOS_LAYER,
-} from '../../finds/questions.ts';
+import { FINDS_LAYER, FORM_PHOTO, FORM_WRITTEN, PHOTOS_LAYER } from '../../finds/questions.ts';
 import {
   assertTableSize,
   getNamedPart,
@@ -61,7 +56,7 @@ export function readGeoPackage(file: string, bytes: Buffer, named: string | unde
           : undefined;
       const table = readLayer(file, database, layer, form);
       const issues = [...makeUnreadPartsIssues(table, others), ...table.issues];
-      return { ...table, issues, photographsIn: form && PHOTO_FOLDER };
+      return { ...table, issues };
     });
   } catch (thrown) {
     const code = getErrorCode(thrown);
@@ -110,40 +105,51 @@ function hasRow(database: Database, table: string): boolean {
 const DIRECTORY = ['gpkg_contents', 'gpkg_geometry_columns', 'gpkg_spatial_ref_sys'];
 
 /**
- * Reads the finds of a form that `pas field make` made, by its own description of the columns.
- * Photographs belong to the find that their row names. Added columns go into the note, or are
- * reported.
+ * Reads the photographs of a form that `pas field make` made, each of the find that its row names.
+ * Other columns than those of the form go into the note of the find.
  * @throws FileError where a table of it is computed
  */
 function readFieldForm(file: string, database: Database): FieldForm {
-  for (const table of [FORM_TABLE, FINDS_LAYER, PHOTOS_LAYER])
-    assertNoComputedColumns(file, database, table);
-  const meanings = readMeanings(database, FINDS_LAYER);
-  const { photos, issues } = readPhotographs(file, database, meanings);
-  return {
-    issues: [
-      ...listFilledColumns(database, FINDS_LAYER, meanings).map(({ name, filled }) =>
-        makeWarningIssue(
-          'form-column',
-          msg`The form has a column "${name}" that pas did not create. Its values, for ${filled} finds, are added to poznamka as far as they are text.`,
-          { file, sheet: FINDS_LAYER, unit: 'feature', column: name },
-        ),
-      ),
-      ...issues,
-    ],
-    applyTo: (record) => applyMeanings(record, meanings, photos),
-  };
+  for (const table of [FINDS_LAYER, PHOTOS_LAYER]) assertNoComputedColumns(file, database, table);
+  const photos = new Map<string, string[]>();
+  const notes = new Map<string, string[]>();
+  const issues: Issue[] = [];
+  const where = { file, sheet: PHOTOS_LAYER, unit: 'feature' } as const;
+  assertTableSize(file, { rows: countRows(database, PHOTOS_LAYER) });
+  const finds = new Set(
+    Array.from(readRows(database, FINDS_LAYER), (row) => formatSqlValue(row['local_id'])),
+  );
+  for (const row of readRows(database, PHOTOS_LAYER)) {
+    const find = formatSqlValue(row['find']);
+    const path = formatSqlValue(row['photo']);
+    if (path === '') {
+      const message = msg`A row of photographs names no file. Nothing was attached for it.`;
+      issues.push(makeWarningIssue('photo-without-file', message, { ...where, find }));
+    } else if (!finds.has(find)) {
+      const message = msg`The photograph "${path}" belongs to no find of the form: there is no "${find}". Attach it with \`pas photo add\`.`;
+      issues.push(makeErrorIssue('photo-without-find', message, where));
+    } else addToGroup(photos, find, path);
+    for (const [name, value] of Object.entries(row)) {
+      const text = formatSqlValue(value);
+      if (!PHOTO_COLUMNS.includes(name) && text !== '') addToGroup(notes, find, `${name}: ${text}`);
+    }
+  }
+  return { issues, photos, notes };
 }
+
+const PHOTO_COLUMNS: readonly string[] = ['fid', 'find', FORM_PHOTO];
 
 /** Tells if a GeoPackage is such a form. */
 function isFieldForm(database: Database): boolean {
-  return hasTable(database, FORM_TABLE) && hasTable(database, FINDS_LAYER);
+  return hasTable(database, FINDS_LAYER) && hasTable(database, PHOTOS_LAYER);
 }
 
-/** Interpretation of the layer of finds in a form, which describes its own columns. */
+/** What the table of photographs in a form adds to its finds, by their local ids. */
 type FieldForm = {
   readonly issues: readonly Issue[];
-  applyTo(record: NamedValues): NamedValues;
+  /** Files beside the GeoPackage. */
+  readonly photos: ReadonlyMap<string, readonly string[]>;
+  readonly notes: ReadonlyMap<string, readonly string[]>;
 };
 
 /**
@@ -170,106 +176,32 @@ function hasTable(database: Database, name: string): boolean {
   );
 }
 
-function countRows(database: Database, table: string, condition = 'true'): number {
-  const sql = `select count(*) from ${quoteIdentifier(table)} where ${condition}`;
+function countRows(database: Database, table: string): number {
+  const sql = `select count(*) from ${quoteIdentifier(table)}`;
   return Number(database.prepare(sql).pluck().get());
 }
 
-const isFormColumn = createRowGuard({ column: isText, meaning: isText });
-
-const WRITTEN = 'written_';
-
-type Meanings = ReadonlyMap<string, string>;
-
-function readMeanings(database: Database, layer: string): Meanings {
-  const rows = database
-    .prepare(`select "column", meaning from ${FORM_TABLE} where layer = ?`)
-    .all(layer)
-    .filter(isFormColumn);
-  return new Map(rows.map(({ column, meaning }) => [column, meaning]));
-}
-
-function applyMeanings(
-  record: NamedValues,
-  meanings: Meanings,
-  photos: ReadonlyMap<string, readonly string[]>,
-): NamedValues {
+/** Makes a find of a row of the form: typed values in place of choices, photographs, other columns. */
+function convertFormRecord(record: NamedValues, { photos, notes }: FieldForm): NamedValues {
+  const { values: answers } = record;
   const values = new Map<string, string>();
-  const notes: string[] = [];
-  const written: (readonly [element: string, text: string])[] = [];
-  for (const [name, text] of record.values) {
-    const meaning = meanings.get(name);
-    if (meaning?.startsWith(WRITTEN) === true)
-      written.push([meaning.slice(WRITTEN.length), text.trim()]);
-    else if (meaning !== undefined) values.set(meaning, text);
-    else if (text.trim() !== '') notes.push(`${name}: ${text}`);
+  const added: string[] = [];
+  const written = Object.entries(FORM_WRITTEN);
+  for (const [name, text] of answers) {
+    if (findColumnByName(name) === name) values.set(name, text);
+    else if (text.trim() !== '' && !written.some(([, column]) => column === name))
+      added.push(`${name}: ${text}`);
   }
-  for (const [element, text] of written) {
+  for (const [element, column] of written) {
+    const text = answers.get(column)?.trim() ?? '';
     if ((values.get(element) ?? '') === '') values.set(element, text);
-    else if (text !== '') notes.push(text);
+    else if (text !== '') added.push(text);
   }
-  if (notes.length > 0)
-    values.set(
-      'poznamka',
-      [values.get('poznamka') ?? '', ...notes].filter((text) => text !== '').join('\n'),
-    );
-  const ownPhotos = photos.get(values.get('local_id') ?? '');
+  const localId = values.get('local_id') ?? '';
+  const note = [values.get('poznamka') ?? '', ...added, ...(notes.get(localId) ?? [])];
+  values.set('poznamka', note.filter((text) => text !== '').join('\n'));
   const isMeasured = values.get('geom_system') === '5514' && (values.get('geom_x') ?? '') !== '';
-  return {
-    ...record,
-    values,
-    photos: ownPhotos,
-    isDrawn: isMeasured,
-  };
-}
-
-/** Lists columns that were added to a layer, with the number of its rows that have a value. */
-function listFilledColumns(database: Database, table: string, meanings: Meanings) {
-  const shape = database
-    .prepare('select column_name from gpkg_geometry_columns where table_name = ?')
-    .pluck()
-    .get(table);
-  return listColumns(database, table)
-    .filter(({ name, pk }) => pk === 0 && name !== shape && !meanings.has(name))
-    .map(({ name }) => {
-      const filled = countRows(database, table, `${quoteIdentifier(name)} <> ''`);
-      return { name, filled };
-    })
-    .filter(({ filled }) => filled > 0);
-}
-
-/** Returns the files of photographs by the key of their find. */
-function readPhotographs(file: string, database: Database, meaningsOfFinds: Meanings) {
-  const photos = new Map<string, string[]>();
-  const issues: Issue[] = [];
-  if (!hasTable(database, PHOTOS_LAYER)) return { photos, issues };
-  const meanings = readMeanings(database, PHOTOS_LAYER);
-  const findName = (wanted: FormMeaning, all: Meanings): string =>
-    [...all].find(([, meaning]) => meaning === wanted)?.[0] ?? '';
-  const of = findName('photo_of', meanings);
-  const named = findName('photo_file', meanings);
-  const key = findName('local_id', meaningsOfFinds);
-  const where = { file, sheet: PHOTOS_LAYER, unit: 'feature' } as const;
-  assertTableSize(file, { rows: countRows(database, PHOTOS_LAYER) });
-  const finds = new Set(
-    Array.from(readRows(database, FINDS_LAYER), (row) => formatSqlValue(row[key])),
-  );
-  for (const row of readRows(database, PHOTOS_LAYER)) {
-    const find = formatSqlValue(row[of]);
-    const path = formatSqlValue(row[named]);
-    if (path === '') {
-      const message = msg`A row of photographs names no file. Nothing was attached for it.`;
-      issues.push(makeWarningIssue('photo-without-file', message, { ...where, find }));
-    } else if (!finds.has(find)) {
-      const message = msg`The photograph "${path}" belongs to no find of the form: there is no "${find}". Attach it with \`pas photo add\`.`;
-      issues.push(makeErrorIssue('photo-without-find', message, where));
-    } else addToGroup(photos, find, path);
-  }
-  for (const { name, filled } of listFilledColumns(database, PHOTOS_LAYER, meanings)) {
-    const message = msg`The photographs have a column "${name}" that pas did not create. Its values, for ${filled} of them, have no place at the service and are not read.`;
-    issues.push(makeWarningIssue('form-column', message, { ...where, column: name }));
-  }
-  return { photos, issues };
+  return { ...record, values, photos: photos.get(localId), isDrawn: isMeasured };
 }
 
 type Layer = GuardedType<typeof isLayer>;
@@ -358,7 +290,7 @@ function readLayer(file: string, database: Database, layer: Layer, form?: FieldF
         values,
         point: point.value === undefined ? undefined : { system, ...point.value },
       };
-      yield form?.applyTo(record) ?? record;
+      yield form === undefined ? record : convertFormRecord(record, form);
     }
   };
   return makeTableOfRecords(place, readRecords, form?.issues);

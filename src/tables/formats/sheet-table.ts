@@ -39,9 +39,8 @@ function toColumnLetters(column: number): string {
 
 const NO_CELLS: readonly CellValue[] = [];
 const NO_VALUE: CellValue = { text: '' };
-/** Last row and column of a spreadsheet; a higher number is malformed. */
+/** Last row of a spreadsheet; a higher number is malformed. */
 const LAST_ROW = 1_048_576;
-const LAST_COLUMN = 16_384;
 
 /** Contents of a sheet, collected row by row. */
 export class SheetContents {
@@ -49,9 +48,8 @@ export class SheetContents {
   /** Cells by row and column, from 0: each row up to its last value or fault. */
   readonly rows: (readonly CellValue[])[] = [];
   readonly merged: CellRange[] = [];
-  /** Numbers of rows and columns, from 1. */
+  /** Numbers of rows, from 1. */
   readonly hiddenRows: number[] = [];
-  readonly hiddenColumns = new Set<number>();
   /** Rows whose cells are all struck through. */
   readonly struckRows: number[] = [];
   /** Addresses of cells, such as `B4`. */
@@ -63,11 +61,6 @@ export class SheetContents {
 
   constructor(place: TablePlace) {
     this.place = place;
-  }
-
-  addHiddenColumns(first: number, last: number): void {
-    for (let column = first; column <= Math.min(last, LAST_COLUMN); column++)
-      this.hiddenColumns.add(column);
   }
 
   addMerged(range: CellRange): void {
@@ -177,7 +170,7 @@ export function makeTableOfSheet(
     issues: [
       ...unread,
       ...(foundHeader?.issues ?? []),
-      ...checkSheet(place, contents, { header, headerRow, lastRow: rows.length }),
+      ...checkSheet(contents, (row) => row > headerRow && row <= rows.length),
     ],
     none: makeNoRowsIssue(place),
   });
@@ -263,59 +256,40 @@ function checkBeyond(cells: Cells, width: number): Issue[] {
 }
 
 /** Warns of content that a person sees in the sheet and the table lacks. */
-function checkSheet(
-  place: TablePlace,
-  contents: SheetContents,
-  {
-    header,
-    headerRow,
-    lastRow,
-  }: { readonly header: readonly string[]; readonly headerRow: number; readonly lastRow: number },
-): Issue[] {
-  const isBelow = (row: number): boolean => row > headerRow && row <= lastRow;
-  const hiddenNames = header.filter(
-    (name, index) => name !== '' && contents.hiddenColumns.has(index + 1),
-  );
-  type Place = string | number;
+function checkSheet(contents: SheetContents, isOfFinds: (row: number) => boolean): Issue[] {
+  const issues: Issue[] = [];
   const warn = (
     rule: string,
-    places: readonly Place[],
-    makeMessage: (count: number, first: Place) => Message,
-  ): Issue[] => {
-    const [first] = places;
-    if (first === undefined) return [];
-    return [makeWarningIssue(rule, makeMessage(places.length, first), place)];
+    where: readonly (string | number)[],
+    makeMessage: (count: number, first: string | number) => Message,
+  ): void => {
+    const [first] = where;
+    if (first === undefined) return;
+    issues.push(makeWarningIssue(rule, makeMessage(where.length, first), contents.place));
   };
-  return [
-    ...warn(
-      'table-hidden-rows',
-      contents.hiddenRows.filter(isBelow),
-      (count, first) =>
-        msg`Hidden rows: ${count}, the first is row ${first}. They are read as well: delete those that do not belong there.`,
-    ),
-    ...warn(
-      'table-hidden-columns',
-      hiddenNames.length === 0 ? [] : [hiddenNames.join(', ')],
-      (_, names) =>
-        msg`Hidden columns: ${names}. They are read as well: delete those that do not belong there.`,
-    ),
-    ...warn(
-      'table-struck-rows',
-      contents.struckRows.filter(isBelow),
-      (count, first) =>
-        msg`Rows struck through: ${count}, the first is row ${first}. They are read as well: delete those that do not count.`,
-    ),
-    ...warn(
-      'table-comments',
-      contents.comments,
-      (count, first) =>
-        msg`Comments on cells: ${count}, the first is on ${first}. They are not read: write what belongs to the finds into a column.`,
-    ),
-    ...warn(
-      'table-pictures',
-      contents.pictures,
-      (count, first) =>
-        msg`Pictures in the sheet: ${count}, the first is at ${first}. They are not read: save them as files and name them in the column photos.`,
-    ),
-  ];
+  warn(
+    'table-hidden-rows',
+    contents.hiddenRows.filter(isOfFinds),
+    (count, first) =>
+      msg`Hidden rows: ${count}, the first is row ${first}. They are read as well: delete those that do not belong there.`,
+  );
+  warn(
+    'table-struck-rows',
+    contents.struckRows.filter(isOfFinds),
+    (count, first) =>
+      msg`Rows struck through: ${count}, the first is row ${first}. They are read as well: delete those that do not count.`,
+  );
+  warn(
+    'table-comments',
+    contents.comments,
+    (count, first) =>
+      msg`Comments on cells: ${count}, the first is on ${first}. They are not read: write what belongs to the finds into a column.`,
+  );
+  warn(
+    'table-pictures',
+    contents.pictures,
+    (count, first) =>
+      msg`Pictures in the sheet: ${count}, the first is at ${first}. They are not read: save them as files and name them in the column photos.`,
+  );
+  return issues;
 }

@@ -47,28 +47,24 @@ import type { ZipEntry } from './zip-entries.ts';
 
 /** Limit for the nodes of a row. */
 const MAX_NODES = 100_000;
-const PARTS = ['col', 'row', 'mergeCell'];
+const PARTS = ['row', 'mergeCell'];
 
 /**
- * Adds the cells, merged ranges and hidden columns of a sheet's XML to `sheet`.
+ * Adds the rows and merged ranges of a sheet's XML to `sheet`.
  * @throws FileError where the sheet is too large or malformed
  */
 function readSheetPart(part: ZipEntry, values: BookValues, sheet: SheetContents): void {
   const { place } = sheet;
   let row = 0;
   for (const element of readElements(place.file, part, PARTS)) {
-    const isHidden = /^(?:1|true)$/.test(getAttribute(element, 'hidden') ?? '');
-    if (element.name === 'col') {
-      const first = Number(getAttribute(element, 'min'));
-      const last = Number(getAttribute(element, 'max'));
-      if (isHidden) sheet.addHiddenColumns(first, last);
-    } else if (element.name === 'mergeCell') {
+    if (element.name === 'mergeCell') {
       const range = parseRange(element);
       if (range !== undefined) sheet.addMerged(range);
     } else {
       const next = parseRowNumber(element) ?? row + 1;
       if (!(next > row)) throw makeDamagedSheetError(place);
       row = next;
+      const isHidden = /^(?:1|true)$/.test(getAttribute(element, 'hidden') ?? '');
       sheet.addRow(row, parseCells(place, element, values), isHidden);
     }
   }

@@ -11,8 +11,6 @@ import { toSJtsk } from '../../finds/place/geometry.ts';
 import {
   FINDS_LAYER,
   FORM_FILE,
-  FORM_TABLE,
-  type FormColumn,
   getFormLabel,
   PHOTO_FOLDER,
   PHOTOS_LAYER,
@@ -48,7 +46,6 @@ import {
   getLayerId,
   type ListLayer,
   makeFindLayerFields,
-  makeFormColumns,
   makeFormTabs,
   PHOTO_RELATION,
   quoteQgisText,
@@ -68,11 +65,6 @@ export async function writeQfieldProject(request: FieldFormRequest): Promise<Wri
   const columns = makeFindLayerFields(content);
   const areas = listAreas(vocabulary, listProjects(content, lists));
   const layers = makeLayers(columns, content, areas);
-  const meanings: FormColumn[] = [
-    ...makeFormColumns(columns),
-    { layer: PHOTOS_LAYER, column: 'find', meaning: 'photo_of' },
-    { layer: PHOTOS_LAYER, column: 'photo', meaning: 'photo_file' },
-  ];
   const views = layers.map(makeLayerView);
   const project = fillTemplate('project.xml', {
     title: t`Finds`,
@@ -91,7 +83,7 @@ export async function writeQfieldProject(request: FieldFormRequest): Promise<Wri
   });
   const files = new Map([
     [PROJECT_FILE, Buffer.from(project)],
-    [FORM_FILE, makeFindsFile(columns, meanings, nowIso)],
+    [FORM_FILE, makeFindsFile(columns, nowIso)],
     [LISTS_FILE, makeListsFile(lists, areas, nowIso)],
   ]);
   writeOutputFolder(
@@ -234,10 +226,7 @@ function makeReadOnlyLayer(table: string, title: string, columns: readonly strin
   };
 }
 
-/**
- * Copied to the phone and back unchanged, so that the description of the columns returns with the
- * finds.
- */
+/** Copied to the phone and back unchanged, with all its layers. */
 const COPIED = { 'QFieldSync/action': 'copy', 'QFieldSync/cloud_action': 'no_action' };
 
 /** Widget for a picture in a file beside the project, by relative path. */
@@ -353,7 +342,6 @@ const LISTS_FILE = 'lists.gpkg';
 const PROJECT_FILE = 'finds.qgs';
 const AREAS_LAYER = 'cadastral_areas';
 
-const FORM_COLUMNS = makeTextColumns('layer', 'column', 'meaning');
 const PHOTO_COLUMNS = makeTextColumns('find', 'photo');
 const LIST_COLUMNS = makeTextColumns('id', 'label');
 
@@ -361,23 +349,12 @@ function makeTextColumns(...names: readonly string[]): readonly GpkgColumn[] {
   return names.map((name) => ({ name, type: 'text' }));
 }
 
-/**
- * Makes the GeoPackage that collects finds: without finds and photographs, with the meaning of each
- * column.
- */
-function makeFindsFile(
-  columns: readonly LayerColumn[],
-  meanings: readonly FormColumn[],
-  nowIso: string,
-): Buffer {
+/** Makes the GeoPackage that collects finds and the paths of their photographs. */
+function makeFindsFile(columns: readonly LayerColumn[], nowIso: string): Buffer {
   return makeDatabaseImage((database) => {
     beginGeoPackage(database);
     addLayer(database, { table: FINDS_LAYER, columns, geometry: 'POINT', nowIso }, []);
     addLayer(database, { table: PHOTOS_LAYER, columns: PHOTO_COLUMNS, nowIso }, []);
-    const rows = meanings.map(({ layer, column, meaning }) => ({
-      values: [layer, column, meaning],
-    }));
-    addLayer(database, { table: FORM_TABLE, columns: FORM_COLUMNS, nowIso }, rows);
   });
 }
 

@@ -4,10 +4,7 @@ import { type ElementName, FIELDS, type Field, getElementLabel } from '../../fin
 import { EARLIEST_YEAR } from '../../finds/parse-cell.ts';
 import { DRAWN_WITHIN_M } from '../../finds/place/geometry.ts';
 import {
-  FINDS_LAYER,
   FORM_WRITTEN,
-  type FormColumn,
-  type FormMeaning,
   getFormLabel,
   hasWrittenQuestion,
   type TypableElement,
@@ -42,18 +39,15 @@ export function getLayerId(table: string): string {
 
 export const PHOTO_RELATION = 'photos_of_find';
 
-type FormField = LayerColumn & { readonly meaning: FormMeaning };
-
 /**
  * Makes the columns of the layer of finds, derived from FIELDS, with editor, default and
  * constraint. The local id is first; the point is the geometry, with columns only for measured
  * S-JTSK.
  */
-export function makeFindLayerFields(content: FormContent): readonly FormField[] {
-  const key: FormField = {
+export function makeFindLayerFields(content: FormContent): readonly LayerColumn[] {
+  const key: LayerColumn = {
     name: 'local_id',
     type: 'text',
-    meaning: 'local_id',
     label: t`Key of the find`,
     widget: TEXT,
     // Without the braces of QGIS's uuid().
@@ -70,18 +64,12 @@ export function makeFindLayerFields(content: FormContent): readonly FormField[] 
   ];
 }
 
-/** Makes the rows of the table in the form that describe the columns of its layer of finds. */
-export function makeFormColumns(columns: readonly FormField[]): readonly FormColumn[] {
-  return columns.map(({ name, meaning }) => ({ layer: FINDS_LAYER, column: name, meaning }));
-}
-
-function makeFormFields(field: Field, content: FormContent): FormField[] {
+function makeFormFields(field: Field, content: FormContent): LayerColumn[] {
   const { name } = field;
   const label = getElementLabel(field);
   const isAlsoWritten = isWritten(name, content);
-  const ownField: FormField = {
+  const ownField: LayerColumn = {
     name,
-    meaning: name,
     type: getColumnType(name),
     label,
     widget: makeWidget(field, content),
@@ -254,7 +242,7 @@ function makeFilledTest(name: string): string {
 }
 
 /** Returns columns for coordinates of an instrument, as texts, so that no digit is lost. */
-function makeMeasuredColumns(): FormField[] {
+function makeMeasuredColumns(): LayerColumn[] {
   const makeNumberTest = (name: string): string =>
     `"geom_system" <> '5514' or regexp_match(coalesce("${name}", ''), '^\\\\s*-?[0-9]+([.,][0-9]+)?\\\\s*$') > 0`;
   const castToNumber = (name: string): string => `to_real(replace("${name}", ',', '.'))`;
@@ -264,7 +252,6 @@ function makeMeasuredColumns(): FormField[] {
   return [
     {
       name: 'geom_x',
-      meaning: 'geom_x',
       type: 'text',
       label: t`x in S-JTSK`,
       widget: TEXT,
@@ -272,7 +259,6 @@ function makeMeasuredColumns(): FormField[] {
     },
     {
       name: 'geom_y',
-      meaning: 'geom_y',
       type: 'text',
       label: t`y in S-JTSK`,
       widget: TEXT,
@@ -284,12 +270,11 @@ function makeMeasuredColumns(): FormField[] {
   ];
 }
 
-function makeWrittenColumn(name: TypableElement): FormField {
+function makeWrittenColumn(name: TypableElement): LayerColumn {
   const column = FORM_WRITTEN[name];
   const pattern = name === 'nalezce' ? NAME_PATTERN : '^[^ ,;]+$';
   return {
     name: column,
-    meaning: `written_${name}`,
     type: 'text',
     widget: TEXT,
     staysForNext: true,
@@ -304,7 +289,7 @@ function makeWrittenColumn(name: TypableElement): FormField {
 /**
  * Returns the tabs in the order of recording: object, place and date, further data, handing over.
  */
-export function makeFormTabs(columns: readonly FormField[]): readonly FormTab[] {
+export function makeFormTabs(columns: readonly LayerColumn[]): readonly FormTab[] {
   const listColumns = (when: 'find' | 'frame' | 'handing-over' | 'more'): string[] =>
     FIELDS.filter(
       ({ kind, ask }) =>
