@@ -13,6 +13,7 @@ import { UsageError } from '../base/errors.ts';
 import { formatIssuePlace, hasErrors, type Issue } from '../base/issue.ts';
 import { escapeLineBreaks, t } from '../base/language.ts';
 import type { Message } from '../base/message.ts';
+import { formatLabelAndName } from '../finds/fields.ts';
 import type { Prompt } from './prompt.ts';
 
 export type Streams = {
@@ -28,7 +29,6 @@ type TerminalOptions = {
   readonly color: boolean;
   /** The terminal can move its cursor. */
   readonly cursor: boolean;
-  readonly elementName: Terminal['getElementName'];
 };
 
 type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow';
@@ -43,8 +43,6 @@ export type Terminal = {
   readonly json: boolean;
   readonly color: Readonly<Record<Style, Paint>>;
   readonly interactive: boolean;
-  /** Returns an element's name for people beside its own. */
-  getElementName(element: string): string;
   /** Prints a line of the result for people; nothing under `--json`. */
   printLine(text?: string): void;
   /** Prints a table of the result for people, within the terminal's width. */
@@ -99,7 +97,6 @@ export function makeTerminal(streams: Streams, options: TerminalOptions): Termin
   };
   return {
     json: options.json,
-    getElementName: options.elementName,
     color,
     // Node takes a while to open stdin, which few commands read.
     get interactive() {
@@ -258,7 +255,7 @@ const NO_PROGRESS: Progress = { update: () => {}, end: () => {} };
 
 const WIDEST_BAR = 24;
 const REDRAW_MS = 80;
-/** Shorter work needs no bar, and gives no reliable rate. */
+/** Shorter work needs no bar. */
 const FIRST_AFTER_MS = 500;
 
 /** A stream for text; `columns` is the width of a terminal. */
@@ -276,14 +273,12 @@ function getWidth({ columns }: TextOutput): number | undefined {
 type Bar = Progress & { hide(): void };
 
 /**
- * Makes a bar in the last line of the terminal, with the rate and the remaining time. It appears
- * only after a while, and is redrawn at most every {@link REDRAW_MS}.
+ * Makes a bar in the last line of the terminal. It appears only after a while, and is redrawn at
+ * most every {@link REDRAW_MS}.
  * @param now milliseconds, of any clock
  */
 export function makeBar(stream: TextOutput, label: string, now: () => number): Bar {
   const startedAt = now();
-  // An earlier run may have done the part that is there at the beginning.
-  let base = { at: startedAt, doneCount: 0 };
   let drawnAt: number | undefined;
   const draw = (text: string) =>
     stream.write(`\r\u001b[2K${cutText(toPrintable(text), (getWidth(stream) ?? 80) - 1)}`);
@@ -294,51 +289,22 @@ export function makeBar(stream: TextOutput, label: string, now: () => number): B
   return {
     update(doneCount, total) {
       const at = now();
-      if (at - startedAt < FIRST_AFTER_MS) {
-        base = { at, doneCount };
-        return;
-      }
+      if (at - startedAt < FIRST_AFTER_MS) return;
       if (drawnAt !== undefined && at - drawnAt < REDRAW_MS && doneCount !== total) return;
       drawnAt = at;
-      const rate = ((doneCount - base.doneCount) * 1000) / (at - base.at);
-      draw(
-        [
-          label,
-          renderBar(
-            doneCount,
-            total,
-            Math.min(WIDEST_BAR, Math.floor((getWidth(stream) ?? 80) / 5)),
-          ),
-          formatNote(doneCount, total, rate),
-        ]
-          .filter((part) => part !== '')
-          .join(' '),
-      );
+      const cells = Math.min(WIDEST_BAR, Math.floor((getWidth(stream) ?? 80) / 5));
+      draw(`${label} ${formatProgress(doneCount, total, cells)}`);
     },
     hide: clear,
     end: clear,
   };
 }
 
-function renderBar(doneCount: number, total: number | undefined, cells: number): string {
+/** Formats `██████░░░░░░ 50/100`, with so many cells; only the count where the total is unknown. */
+function formatProgress(doneCount: number, total: number | undefined, cells: number): string {
   if (total === undefined) return String(doneCount);
   const filled = total === 0 ? 0 : Math.round((Math.min(doneCount, total) / total) * cells);
   return `${'█'.repeat(filled)}${'░'.repeat(cells - filled)} ${doneCount}/${total}`;
-}
-
-function formatNote(doneCount: number, total: number | undefined, perSecond: number): string {
-  if (perSecond <= 0) return '';
-  const rate = `${perSecond < 10 ? perSecond.toFixed(1) : Math.round(perSecond)}/s`;
-  if (total === undefined || doneCount >= total) return rate;
-  const left = formatDuration((total - doneCount) / perSecond);
-  return t`${rate}, ${left} left`;
-}
-
-function formatDuration(seconds: number): string {
-  const whole = Math.max(0, Math.ceil(seconds));
-  if (whole < 120) return `${whole} s`;
-  const minutes = Math.ceil(whole / 60);
-  return minutes < 120 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
 /** Up to this number errors are listed one by one; more are grouped by kind. */
@@ -378,12 +344,12 @@ export function printIssues(
   return ![...kinds.values()].some((alike) => hasErrors(alike) && isFolded(alike));
 }
 
-function formatIssue({ color, getElementName }: Terminal, issue: Issue): string {
+function formatIssue({ color }: Terminal, issue: Issue): string {
   const place = [issue.find, formatIssuePlace(issue)]
     .filter((part) => part !== undefined && part !== '')
     .join(', ');
   const element =
-    issue.element === undefined ? '' : color.bold(`${getElementName(issue.element)}: `);
+    issue.element === undefined ? '' : color.bold(`${formatLabelAndName(issue.element)}: `);
   return `${formatMark(color, issue)} ${place === '' ? '' : color.dim(`${escapeLineBreaks(place)}  `)}${element}${issue.message}`;
 }
 

@@ -10,7 +10,6 @@ import { restrictPermissions } from '../../base/disk/folder.ts';
 import { EXIT_CODES, type ExitReason, UnavailableError, UsageError } from '../../base/errors.ts';
 import { getLanguage, t } from '../../base/language.ts';
 import { packageRoot } from '../../base/own-files.ts';
-import { formatLabelAndName } from '../../finds/fields.ts';
 import type { VocabularyStore } from '../../finds/vocabulary/term-lookup.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import type { Connections } from '../../service/http/send.ts';
@@ -279,7 +278,6 @@ function makeContextTerminal(
     verbose: options.verbose === true,
     color: options.color !== false && isColorWanted(environment, streams),
     cursor: environment['TERM'] !== 'dumb',
-    elementName: formatLabelAndName,
   });
 }
 

@@ -13,7 +13,7 @@ function listen(options: { readonly json: boolean; readonly color: boolean }) {
   });
   const terminal = makeTerminal(
     { ...process, stdout },
-    { quiet: false, verbose: false, cursor: true, elementName: String, ...options },
+    { quiet: false, verbose: false, cursor: true, ...options },
   );
   return { terminal, getWritten: () => written };
 }
