@@ -12,8 +12,8 @@ const JOINED = /^(?:chalk|commander|smol-toml)$/;
  * needs it.
  */
 const FILES = {
-  start: ['start'],
-  main: ['main'],
+  start: ['cli/start'],
+  main: ['cli/main'],
   outbox: [
     'cli/context/context',
     'cli/context/profile-outbox',
@@ -25,7 +25,7 @@ const FILES = {
 /** @type {Map<string, string>} */
 const fileByUrl = new Map();
 const bundle = await rolldown({
-  input: join(DIST, 'src', 'start.js'),
+  input: join(DIST, 'src', 'cli', 'start.js'),
   platform: 'node',
   external: (name) => !/^[.#]/.test(name) && !isAbsolute(name) && !JOINED.test(name),
   checks: { ineffectiveDynamicImport: false },

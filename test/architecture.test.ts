@@ -45,7 +45,7 @@ const HOME_OF_PACKAGE: Readonly<Record<string, RegExp>> = {
   'file-type': /^src\/photos\/photograph\.ts$/,
   'smol-toml': /^src\/base\/disk\/toml\.ts$/,
   chalk: /^src\/cli\/terminal\.ts$/,
-  commander: /^src\/(main|cli\/[\w/-]+)\.ts$/,
+  commander: /^src\/cli\/[\w/-]+\.ts$/,
 };
 
 const DOORS_TO_THE_MOCK = ['src/cli/commands/mock-server.ts', 'src/cli/commands/demo.ts'];

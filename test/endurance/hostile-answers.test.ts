@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import type { Runtime } from '../../src/cli/context/context.ts';
-import { runMain } from '../../src/main.ts';
+import { runMain } from '../../src/cli/main.ts';
 import { eventually } from '../support/eventually.ts';
 import { manualClock } from '../support/manual-clock.ts';
 import { listen } from '../support/raw-server.ts';

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { runMain } from '../../src/main.ts';
+import { runMain } from '../../src/cli/main.ts';
 import { openConnections } from '../../src/service/http/send.ts';
 import { manualClock } from '../support/manual-clock.ts';
 import { type Listening, startRawServer } from '../support/raw-server.ts';

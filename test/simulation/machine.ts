@@ -4,7 +4,7 @@ import { PassThrough, Writable } from 'node:stream';
 import { asMonotonicMs, asWallMs, type Clock } from '../../src/base/clock.ts';
 import type { Runtime } from '../../src/cli/context/context.ts';
 import type { SystemQueries } from '../../src/cli/context/places.ts';
-import { runMain } from '../../src/main.ts';
+import { runMain } from '../../src/cli/main.ts';
 import type { Random } from '../support/random.ts';
 import { breakDisk } from './disk.ts';
 import type { Network } from './network.ts';

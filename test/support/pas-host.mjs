@@ -6,7 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 const language = await import('../../dist/src/base/language.js');
 language.setLanguage(language.chooseLanguage([], process.env));
-const { runMain } = await import('../../dist/src/main.js');
+const { runMain } = await import('../../dist/src/cli/main.js');
 
 process.on('message', async ({ args, env, cwd }) => {
   for (const name of Object.keys(process.env)) delete process.env[name];

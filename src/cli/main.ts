@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander';
-import { toPrintable, wrapText } from './base/characters.ts';
+import { toPrintable, wrapText } from '../base/characters.ts';
 import {
   ConfigError,
   EXIT_CODES,
@@ -9,12 +9,12 @@ import {
   InterruptedError,
   PasError,
   UsageError,
-} from './base/errors.ts';
-import { findLanguageFlag, getLanguage, LANGUAGES, parseLanguage, t } from './base/language.ts';
-import { setProfileFlagSource } from './base/message.ts';
-import { getPackageVersion } from './base/own-files.ts';
-import { type Runner, readOutline } from './cli/command.ts';
-import type { GlobalOptions, Runtime } from './cli/context/context.ts';
+} from '../base/errors.ts';
+import { findLanguageFlag, getLanguage, LANGUAGES, parseLanguage, t } from '../base/language.ts';
+import { setProfileFlagSource } from '../base/message.ts';
+import { getPackageVersion } from '../base/own-files.ts';
+import { type Runner, readOutline } from './command.ts';
+import type { GlobalOptions, Runtime } from './context/context.ts';
 import {
   buildProgram,
   convertHelpWord,
@@ -22,7 +22,7 @@ import {
   makeUsageError,
   moveGlobalFlags,
   resolveAlias,
-} from './cli/program.ts';
+} from './program.ts';
 
 /**
  * Runs the command line.
@@ -38,8 +38,8 @@ export async function runMain(args: readonly string[], world: Runtime): Promise<
       const words = given.slice(0, -1);
       // Help and a mistyped command need no context.
       const [{ restrictHomePermissions, makeContext }, { toDatabaseError }] = await Promise.all([
-        import('./cli/context/context.ts'),
-        import('./base/disk/database.ts'),
+        import('./context/context.ts'),
+        import('../base/disk/database.ts'),
       ]);
       const context = makeContext(world, words.at(-1) as GlobalOptions);
       setProfileFlagSource(context.getProfileFlag);
@@ -58,7 +58,7 @@ export async function runMain(args: readonly string[], world: Runtime): Promise<
     assertKnownLanguage(args, world);
     assertNoTracing(world);
     if (json && args.length === 2 && args.includes('--version')) {
-      const { readProgramFacts } = await import('./cli/checks/check-machine.ts');
+      const { readProgramFacts } = await import('./checks/check-machine.ts');
       world.streams.stdout.write(`${JSON.stringify(readProgramFacts())}\n`);
       return 0;
     }

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import module from 'node:module';
 import { dirname, join } from 'node:path';
-import { chooseLanguage, setLanguage } from './base/language.ts';
-import type { Runtime } from './cli/context/context.ts';
-import { type Environment, makeDataPaths, readStoredLanguage } from './cli/context/places.ts';
+import { chooseLanguage, setLanguage } from '../base/language.ts';
+import type { Runtime } from './context/context.ts';
+import { type Environment, makeDataPaths, readStoredLanguage } from './context/places.ts';
 
-export { t } from './base/language.ts';
+export { t } from '../base/language.ts';
 
 /**
  * Runs a command line. Some texts are made while modules load, so the language is chosen before
