@@ -176,6 +176,17 @@ test('pas undo --list shows what each command changed, the newest first', async 
   ]);
 });
 
+test('pas undo --list names the command that pas undo takes next, also after an undo', async () => {
+  const season = writeSeason(home, 1);
+  await home.do('import', season);
+  await home.do('edit', 'K-1', '--set', 'poznamka=mine');
+  await home.do('undo');
+  const [, , imported] = await log();
+  const { stderr } = await home.do('undo', '--list');
+  expect(stderr).toContain(`Undone next by pas undo: pas import, ${imported?.id}`);
+  expect((await home.do('undo')).stdout).toContain('Undone: pas import');
+});
+
 describe('pas edit of several finds', () => {
   test('changes the named finds, or those that match a filter, after a confirmation', async () => {
     const season = writeSeason(home, 3);

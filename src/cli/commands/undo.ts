@@ -3,7 +3,11 @@ import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { formatMoment, t } from '../../base/language.ts';
 import { cmd, msg, quoteShellWord } from '../../base/message.ts';
 import { undoCommand } from '../../outbox/changes/undo-command.ts';
-import { listCommandLog } from '../../outbox/views/command-log.ts';
+import {
+  findCommandToUndo,
+  type LoggedCommand,
+  listCommandLog,
+} from '../../outbox/views/command-log.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { formatFindCount } from '../result-texts.ts';
@@ -80,10 +84,14 @@ async function list(context: Context): Promise<ExitReason> {
     ];
   });
   await terminal.printTable([t`ID`, t`WHEN`, t`COMMAND`, t`FINDS`, t`FOR EXAMPLE`], rows);
-  if (rows.length === 0) terminal.note(t`There is no command to undo.`);
-  else terminal.note(t`To undo the first of them: ${cmd`pas undo`}`);
+  const next = findCommandToUndo(outbox);
+  terminal.note(next === undefined ? t`There is no command to undo.` : describeNext(next));
   terminal.printValue(commands);
   return 'done';
+}
+
+function describeNext({ words, id }: LoggedCommand): string {
+  return t`Undone next by ${cmd`pas undo`}: pas ${words}, ${id}`;
 }
 
 const MAX_NAMES = 5;

@@ -16,7 +16,12 @@ import { foldSlot, type SlotState } from '../fold.ts';
 import { type Outbox, updateHeader } from '../open-outbox.ts';
 import { getSubjectName } from '../stored-finds.ts';
 import { askAboutAlikeFinds, settleReturnedFinds } from '../unite.ts';
-import { type LoggedCommand, listCommands, listSlotsOfCommand } from '../views/command-log.ts';
+import {
+  findCommandToUndo,
+  type LoggedCommand,
+  listCommands,
+  listSlotsOfCommand,
+} from '../views/command-log.ts';
 import { appendFacts, getCommandId, listFactsOfSubject } from '../wishes.ts';
 
 type UndoneCommand = {
@@ -44,9 +49,10 @@ export function undoCommand(
   id?: string,
   onProgress: (doneCount: number, total: number) => void = () => {},
 ): UndoneCommand | undefined {
-  const command = listCommands(outbox).find((each) =>
-    id === undefined ? each.undoes === undefined && !each.isUndone : each.id === id,
-  );
+  const command =
+    id === undefined
+      ? findCommandToUndo(outbox)
+      : listCommands(outbox).find((each) => each.id === id);
   if (command === undefined) return undefined;
   outbox.command.words = makeUndoWords(command.id);
   const slots = listSlotsOfCommand(outbox, command.command);
