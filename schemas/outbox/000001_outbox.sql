@@ -62,7 +62,7 @@ create table facts (
   -- of a person: its facts are what an undo takes back
   command text,
   body text not null,
-  -- 0: to be copied into the ledger; 1: it is there; 2: of a slot without an attempt, which the ledger need not know
+  -- 0: to be copied into the ledger; 1: it is there; 2: of a subject without an attempt, which the ledger need not know
   in_ledger integer not null check (in_ledger in (0, 1, 2)),
   unique (subject, id)
 ) strict;

@@ -31,7 +31,6 @@ import {
   findIntent,
   findStoredIntent,
   type Intent,
-  isImportSlot,
   makeFindSlot,
   makeIntentId,
   makeSlot,
@@ -124,8 +123,8 @@ export function rebuildEntries(outbox: Outbox, subject: string): void {
 }
 
 /**
- * Inserts missing facts of one subject, and folds it anew. A slot without an attempt is no matter
- * for the ledger; with its first attempt all its facts are, and those of the import.
+ * Inserts missing facts of one subject, and folds it anew. A subject without an attempt is no matter
+ * for the ledger; with its first attempt all its facts are, also what is no longer wanted.
  * @param before all facts that the outbox has of the subject
  * @returns the inserted ones
  */
@@ -136,19 +135,16 @@ export function insertMissingFacts(
   before: readonly Fact[],
   isInLedger: (fact: Fact) => boolean,
 ): Fact[] {
-  const shared = listSharedSlots([...before, ...facts]);
-  const wasShared = listSharedSlots(before);
-  for (const slot of shared)
-    if (!wasShared.has(slot))
-      outbox
-        .sql('update facts set in_ledger = 0 where subject = ? and slot = ? and in_ledger = 2')
-        .run(subject, slot);
+  const wasAttempted = before.some(isAttempt);
+  const isAttempted = wasAttempted || facts.some(isAttempt);
+  if (isAttempted && !wasAttempted)
+    outbox.sql('update facts set in_ledger = 0 where subject = ? and in_ledger = 2').run(subject);
+  const unlessThere = isAttempted ? IN_LEDGER.pending : IN_LEDGER.unneeded;
   const known = new Set(before.map(({ id }) => id));
   const added: Fact[] = [];
   for (const fact of facts) {
     if (known.has(fact.id)) continue;
     known.add(fact.id);
-    const unlessThere = shared.has(fact.slot) ? IN_LEDGER.pending : IN_LEDGER.unneeded;
     insertFact(outbox, serializeFact(fact), isInLedger(fact) ? IN_LEDGER.copied : unlessThere);
     added.push(fact);
   }
@@ -165,11 +161,8 @@ function insertFact({ sql }: Outbox, row: FactRow, inLedger: number): number {
   return Number(lastInsertRowid);
 }
 
-/** Returns the slots of a subject whose facts the ledger has. */
-function listSharedSlots(facts: readonly Fact[]): ReadonlySet<string> {
-  const attempted = facts.flatMap(({ kind, slot }) => (kind === 'attempted' ? [slot] : []));
-  if (attempted.length === 0) return new Set();
-  return new Set([...attempted, ...facts.map(({ slot }) => slot).filter(isImportSlot)]);
+function isAttempt({ kind }: Fact): boolean {
+  return kind === 'attempted';
 }
 
 /** Returns whose facts they are in the ledger; undefined before the first sign-in. */

@@ -225,6 +225,18 @@ describe('one photograph with and without its place', () => {
   });
 });
 
+test('a photograph that was changed in its folder replaces the one that waits', async () => {
+  await importSeason(home, 1);
+  home.file('card/K-1.png', tinyPng(1));
+  home.file('card/K-1 b.png', tinyPng(2));
+  const card = join(home.folder, 'card');
+  await home.do('photo', 'match', card);
+  home.file('card/K-1.png', tinyPng(3));
+  await home.do('photo', 'match', card);
+  await home.do('push');
+  expect(await mock.made()).toMatchObject({ photos: 2 });
+});
+
 test('all subfolders are searched, also through links, each file once', async () => {
   await importSeason(home, 3);
   home.file('real/K-1.jpg', await placedPhotograph('jpeg', { shade: 1, taken: TAKEN }));

@@ -331,17 +331,16 @@ async function add(context: Context, find: string, files: readonly string[]): Pr
   const subject = findSubjectToChange(outbox, find);
   const keeping = makeContextKeeping(context);
   const issues: Issue[] = [];
-  /** Entries that this command queued, since file names may repeat in several folders. */
-  const entries = new Set<number>();
+  const together = new Set<string>();
   let queued = 0;
   let stripped = 0;
   const progress = terminal.startProgress(t`Reading the photographs`);
   for (const [index, file] of files.entries()) {
     progress.update(index, files.length);
-    const added = await addPhotograph(outbox, subject, file, keeping, ({ id }) => entries.has(id));
+    const added = await addPhotograph(outbox, subject, file, keeping, together);
     issues.push(...added.issues);
     if (added.queued === undefined) continue;
-    entries.add(added.queued.entryId);
+    for (const digest of added.digests) together.add(digest);
     printSameFile(context, basename(file), find, added.queued);
     if (added.queued.change === 'kept')
       terminal.note(t`${file} is already queued or sent for ${find}.`);

@@ -157,19 +157,17 @@ export type QueuedPhoto = {
   readonly wasGone?: boolean;
 };
 
-/** Tells if a photograph stays beside a new one of the same file. */
-type IsWanted = (entry: PhotoEntry) => boolean;
-
 /**
  * Queues a photograph, unless it is queued or sent for this record already, with or without GPS
  * data. One that was refused or dropped, or that the service no longer has, is queued again. New
  * content of an unsent photograph's file replaces it.
+ * @param together digests of the photographs that are queued in one go: none replaces another one
  */
 export function enqueuePhoto(
   outbox: Outbox,
   subject: string,
   photograph: Sendable,
-  isWanted: IsWanted = () => true,
+  together: ReadonlySet<string>,
 ): QueuedPhoto {
   return outbox.change(() => {
     assertNotRemoved(outbox, subject);
@@ -182,7 +180,7 @@ export function enqueuePhoto(
       const entryId = wantPhoto(outbox, subject, photograph, occasion);
       return { change: 'queued', entryId, wasGone: true };
     }
-    if (first === undefined) return addOrReplacePhoto(outbox, subject, photograph, isWanted);
+    if (first === undefined) return addOrReplacePhoto(outbox, subject, photograph, together);
     switch (first.state) {
       case 'dropped':
       case 'refused':
@@ -204,15 +202,15 @@ function findPhotographsLike(outbox: Outbox, subject: string, photograph: Sendab
   );
 }
 
-/** Adds a photograph, or replaces the unsent one of the same file that need not stay. */
+/** Adds a photograph, or replaces the unsent one of the same file. */
 function addOrReplacePhoto(
   outbox: Outbox,
   subject: string,
   photograph: Sendable,
-  isWanted: IsWanted,
+  together: ReadonlySet<string>,
 ): QueuedPhoto {
   const otherPhotos = listPhotographsBySource(outbox, subject, photograph.source).filter(
-    (entry) => !isWanted(entry),
+    (entry) => !together.has(entry.photograph.sha512),
   );
   const unsent = otherPhotos.filter(({ state }) => state === 'queued' || state === 'refused');
   const [replaced] = unsent;
@@ -242,6 +240,8 @@ type AddedPhotograph = {
   /** Undefined for a photograph that the service would refuse. */
   readonly queued: QueuedPhoto | undefined;
   readonly isStripped: boolean;
+  /** Of its content with and without GPS data. */
+  readonly digests: readonly string[];
   readonly issues: readonly Issue[];
 };
 
@@ -251,15 +251,16 @@ export async function addPhotograph(
   subject: string,
   path: string,
   { inspectPhotograph, storePhotograph }: PhotographKeeping,
-  isWanted?: IsWanted,
+  together: ReadonlySet<string>,
 ): Promise<AddedPhotograph> {
   const { photograph, issues } = await inspectPhotograph(path);
   if (photograph === undefined || hasErrors(issues))
-    return { queued: undefined, isStripped: false, issues };
+    return { queued: undefined, isStripped: false, digests: [], issues };
   await storePhotograph(photograph);
   return {
-    queued: enqueuePhoto(outbox, subject, photograph, isWanted),
+    queued: enqueuePhoto(outbox, subject, photograph, together),
     isStripped: photograph.originalSha512 !== undefined,
+    digests: listDigests(photograph),
     issues,
   };
 }
@@ -413,8 +414,7 @@ function addPhotographs(
     if (same.length > 0 || isTwice) continue;
     photosAdded += 1;
     if (dryRun) continue;
-    const isWanted = (entry: PhotoEntry): boolean => ofRow.has(entry.photograph.sha512);
-    if (addOrReplacePhoto(outbox, subject, photograph, isWanted).sameFile === 'sent')
+    if (addOrReplacePhoto(outbox, subject, photograph, ofRow).sameFile === 'sent')
       sentBefore.push(photograph.name);
   }
   return { photosAdded, sentBefore };

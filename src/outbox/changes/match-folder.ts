@@ -131,14 +131,17 @@ export async function queueMatches(
 ): Promise<QueueResult> {
   const { outbox, storePhotograph, dryRun, confirmLikely } = options;
   const queued = new Map<string, string>();
-  let stripped = dryRun ? 0 : await stripKnown(fates, options);
+  const together = new Set(
+    fates.flatMap((fate) => ('photograph' in fate ? listDigests(fate.photograph) : [])),
+  );
+  let stripped = dryRun ? 0 : await stripKnown(fates, together, options);
   const queueAll = async (confidence: Confidence): Promise<void> => {
     for (const { file, photograph, match } of selectMatched(fates, confidence)) {
       if (match.find === undefined) continue;
       if (!dryRun) {
         const subject = findSubject(outbox, match.find);
         await storePhotograph(photograph);
-        if (enqueuePhoto(outbox, subject, photograph).change === 'kept') continue;
+        if (enqueuePhoto(outbox, subject, photograph, together).change === 'kept') continue;
         if (photograph.originalSha512 !== undefined) stripped += 1;
       }
       queued.set(file, match.find);
@@ -160,6 +163,7 @@ export function selectMatched(fates: readonly FileStatus[], confidence: Confiden
 /** Replaces queued photographs with GPS data by stripped ones. */
 async function stripKnown(
   fates: readonly FileStatus[],
+  together: ReadonlySet<string>,
   { outbox, storePhotograph }: QueueOptions,
 ): Promise<number> {
   let stripped = 0;
@@ -170,7 +174,7 @@ async function stripKnown(
     const waiting = fate.entries.filter((entry) => isUnsent(entry, originalSha512));
     if (waiting.length === 0) continue;
     await storePhotograph(fate.photograph);
-    for (const entry of waiting) enqueuePhoto(outbox, entry.subject, fate.photograph);
+    for (const entry of waiting) enqueuePhoto(outbox, entry.subject, fate.photograph, together);
     stripped += 1;
   }
   return stripped;

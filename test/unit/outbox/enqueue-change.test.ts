@@ -8,7 +8,7 @@ import type { Sendable } from '../../../src/outbox/changes/kept-photographs.ts';
 import { planRemoval, removeFinds } from '../../../src/outbox/changes/remove-finds.ts';
 import { findSubject } from '../../../src/outbox/changes/resolve-finds.ts';
 
-import { ENTRY_KINDS, type Entry } from '../../../src/outbox/entry.ts';
+import { ENTRY_KINDS } from '../../../src/outbox/entry.ts';
 import {
   type ClaimableQuery,
   findEntryById,
@@ -38,6 +38,7 @@ import {
 } from '../../support/temp-outbox.ts';
 
 const IDENT = 'C-202400101-N00001';
+const ALONE: ReadonlySet<string> = new Set();
 const PHOTOGRAPH: Sendable = {
   source: '/card/IMG_0001.jpg',
   name: 'a.jpg',
@@ -70,7 +71,7 @@ test('a photograph and a number queued at the moment of their find’s acceptanc
   const { findId, entryId } = queueImport(outbox, 'K-1');
   const lookedUpBefore = findSubject(outbox, 'K-1');
   acceptEntry(outbox, entryId, IDENT);
-  enqueuePhoto(outbox, lookedUpBefore, PHOTOGRAPH);
+  enqueuePhoto(outbox, lookedUpBefore, PHOTOGRAPH, ALONE);
   enqueueNumber(outbox, lookedUpBefore, 'A 1');
   const followers = listEntriesOfSubject(outbox, findId).filter(({ kind }) => kind !== 'import');
   expect(followers.map(({ identCely }) => identCely)).toEqual([IDENT, IDENT]);
@@ -82,16 +83,24 @@ test('nothing is queued for a find that another command removed since it was loo
   const lookedUpBefore = findSubject(outbox, 'K-1');
   removeFinds(outbox, planRemoval(outbox, ['K-1']), tempFolder());
   const removed = expect.objectContaining({ message: 'Another command has removed the find.' });
-  expect(() => enqueuePhoto(outbox, lookedUpBefore, PHOTOGRAPH)).toThrow(removed);
+  expect(() => enqueuePhoto(outbox, lookedUpBefore, PHOTOGRAPH, ALONE)).toThrow(removed);
   expect(() => enqueueNumber(outbox, lookedUpBefore, 'A 1')).toThrow(removed);
 });
 
 describe('a photograph', () => {
   test('that was refused is queued again when it is added again, from its new path', () => {
     using outbox = tempOutbox();
-    const { entryId } = enqueuePhoto(outbox, RECORD, { ...PHOTOGRAPH, link: '/media/usb/a.jpg' });
+    const { entryId } = enqueuePhoto(
+      outbox,
+      RECORD,
+      { ...PHOTOGRAPH, link: '/media/usb/a.jpg' },
+      ALONE,
+    );
     attemptEntry(outbox, entryId, { state: 'refused', reason: 'gone', issues: [] });
-    expect(enqueuePhoto(outbox, RECORD, PHOTOGRAPH)).toEqual({ change: 'requeued', entryId });
+    expect(enqueuePhoto(outbox, RECORD, PHOTOGRAPH, ALONE)).toEqual({
+      change: 'requeued',
+      entryId,
+    });
     const entry = findEntryById(outbox, entryId);
     expect(entry).toMatchObject({ state: 'queued', photograph: PHOTOGRAPH });
     expect(entry).not.toHaveProperty('photograph.link');
@@ -117,9 +126,9 @@ describe('a photograph', () => {
     ],
   ])('that was %s when it is added again', (_what, change, expected, state) => {
     using outbox = tempOutbox();
-    const { entryId } = enqueuePhoto(outbox, RECORD, PHOTOGRAPH);
+    const { entryId } = enqueuePhoto(outbox, RECORD, PHOTOGRAPH, ALONE);
     change(outbox, entryId);
-    expect(enqueuePhoto(outbox, RECORD, PHOTOGRAPH)).toEqual({ change: expected, entryId });
+    expect(enqueuePhoto(outbox, RECORD, PHOTOGRAPH, ALONE)).toEqual({ change: expected, entryId });
     expect(findEntryById(outbox, entryId)?.state).toBe(state);
   });
 
@@ -129,16 +138,16 @@ describe('a photograph', () => {
       ...PHOTOGRAPH,
       sha512: Buffer.alloc(64, byte).toString('hex'),
     })) as [Sendable, Sendable];
-    const { entryId } = enqueuePhoto(outbox, RECORD, PHOTOGRAPH, () => false);
-    const replaced = enqueuePhoto(outbox, RECORD, second, () => false);
+    const { entryId } = enqueuePhoto(outbox, RECORD, PHOTOGRAPH, ALONE);
+    const replaced = enqueuePhoto(outbox, RECORD, second, ALONE);
     expect(replaced).toMatchObject({ change: 'replaced', sameFile: 'replaced' });
     expect(findEntryById(outbox, entryId)).toBeUndefined();
     expect(findEntryById(outbox, replaced.entryId)).toMatchObject({
       state: 'queued',
       photograph: { sha512: second.sha512 },
     });
-    const isWanted = ({ id }: Entry) => id === replaced.entryId;
-    expect(enqueuePhoto(outbox, RECORD, third, isWanted).change).toBe('queued');
+    const together = new Set([second.sha512]);
+    expect(enqueuePhoto(outbox, RECORD, third, together).change).toBe('queued');
   });
 });
 
