@@ -120,7 +120,7 @@ function listLostWork(aside: string, restored: Outbox, clock: Clock): string[] {
     const previous = openOutbox(aside, clock);
     try {
       const subjects = listSubjectsWithUnknownChanges(previous, restored);
-      return subjects.map((subject) => getSubjectName(previous, subject)).sort();
+      return subjects.map((subject) => getNameInEither(subject, previous, restored)).sort();
     } finally {
       previous.close();
     }
@@ -128,6 +128,12 @@ function listLostWork(aside: string, restored: Outbox, clock: Clock): string[] {
     if (isDamaged(thrown)) return [];
     throw thrown;
   }
+}
+
+/** A find that was removed has its name in the other one. */
+function getNameInEither(subject: string, one: Outbox, other: Outbox): string {
+  const name = getSubjectName(one, subject);
+  return name === subject ? getSubjectName(other, subject) : name;
 }
 
 const DRAFT = 'restoring-';

@@ -40,16 +40,18 @@ test('a restored backup learns from the ledger what was sent since', async () =>
 
 test('a restore names what was changed since and not sent, and nothing else', async () => {
   await importSeason(home, 4);
+  await home.do('add', '--draft', '--set', 'local_id=A-1');
   await home.do('photo', 'add', 'K-3', home.file('K-3.png', tinyPng(3)));
   await home.do('backup', copy);
   await home.do('undo');
   await home.do('number', 'set', 'K-2', 'A 1');
   await home.do('undo');
   await home.do('push', 'K-4');
+  await home.do('remove', 'A-1', '--yes');
   await home.do('edit', 'K-1', '--set', 'poznamka=corrected');
   await importSeason(home, 5);
   expect(await home.json('restore', copy, '--replace')).toMatchObject({
-    lost: ['K-1', 'K-3', 'K-5'],
+    lost: ['A-1', 'K-1', 'K-3', 'K-5'],
   });
 });
 

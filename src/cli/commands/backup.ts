@@ -188,7 +188,7 @@ function print(context: Context, restored: RestoreResult): void {
       ),
     );
   terminal.note(
-    t`Finds and photographs that were added after ${madeAt} and not sent are not in it.`,
+    t`Except for finds that were sent, it has nothing that was changed after ${madeAt}.`,
   );
 }
 
@@ -199,7 +199,7 @@ function printUnited({ terminal }: Context, { united, ledgerProblem }: RestoreRe
   const added = ngettext(msgid`${facts} fact`, `${facts} facts`, facts);
   const finds = ngettext(msgid`${foundCount} find`, `${foundCount} finds`, foundCount);
   terminal.printLine(
-    t`The ledger added what was sent since: ${added}, with ${finds} that the backup did not have.`,
+    t`The ledger added what it has of sent finds: ${added}, with ${finds} that the backup did not have.`,
   );
 }
 
