@@ -23,7 +23,7 @@ export type MatchableFind = {
   readonly foundOn?: string;
   /** Time of manual entry, milliseconds since 1970 UTC; absent for finds of a table. */
   readonly enteredMs?: number;
-  readonly place?: Point;
+  readonly point?: Point;
 };
 
 export type Confidence = 'sure' | 'likely' | 'doubtful' | 'none';
@@ -160,11 +160,11 @@ type Distances = {
   readonly days: number;
 };
 
-function measure({ place, takenMs, takenOn }: PhotoInfo, find: MatchableFind): Distances {
-  const { enteredMs, foundOn } = find;
+function measure({ position, takenMs, takenOn }: PhotoInfo, find: MatchableFind): Distances {
+  const { point, enteredMs, foundOn } = find;
   return {
     find,
-    metres: place && find.place ? computeDistanceM(place, find.place) : Infinity,
+    metres: position && point ? computeDistanceM(position, point) : Infinity,
     afterMs: takenMs === undefined || enteredMs === undefined ? Infinity : takenMs - enteredMs,
     days:
       takenOn === undefined || foundOn === undefined

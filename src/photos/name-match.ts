@@ -27,7 +27,7 @@ const WORDS_BEFORE_NUMBERS: ReadonlySet<string> = new Set(
  * Beginnings of Czech and English words for a part of a site, whose number looks like a find's:
  * `čtverec K-12`.
  */
-const PLACES =
+const SITE_PARTS =
   /^(?:ctver|sektor|kvadrant|sond|vrstv|objekt|hrob|kontext|ploch|square|sector|quadrant|trench|layer|feature|grave|context)/;
 
 /** Indexes finds by the first token of each of their ids, for {@link findFindsInName}. */
@@ -124,14 +124,13 @@ function grade<T>(name: Name, span: Span<T>): GradedSpan<T>[] {
     (other) => other.start < to && from < other.end && !(from <= other.start && other.end <= to),
   );
   if (crossing.some(({ kind }) => kind !== 'size')) return [];
-  const phrase = judgePhrase(name, span);
-  if (phrase === 'phrase') return [];
   const isOthers =
     crossing.length > 0 || name.otherNumbers.some(({ start, end }) => start === from && end === to);
   const isBare = span.tokens.every(({ text }) => isNumber(text) === isNumber(first.text));
-  const isOfPlace = PLACES.test(name.tokens[span.start - 1]?.text ?? '');
-  const isUnusual = phrase === 'perhaps' || !isJoined(name, span) || isWrittenOnto(name, span);
-  return [{ ...span, isDoubtful: isOthers || isBare || isOfPlace || isUnusual }];
+  const isOfSitePart = SITE_PARTS.test(name.tokens[span.start - 1]?.text ?? '');
+  const isUnusual =
+    isPerhapsPhrase(name, span) || !isJoined(name, span) || isWrittenOnto(name, span);
+  return [{ ...span, isDoubtful: isOthers || isBare || isOfSitePart || isUnusual }];
 }
 
 /** Tells if letters or digits follow or precede directly: `K-12b`, `2K-12`. */
@@ -152,35 +151,16 @@ function isJoined({ tokens }: Name, span: Span<unknown>): boolean {
 }
 
 /**
- * Tells if the letters of the number are a word of a phrase: `profil v 2 vrstvě` does not mean
- * `V-02`, and `k-2-detail` may mean `K-2`. A leading zero, no separator, or capitals among lower
- * case show a find number.
+ * Tells if the letters of the number may be a word of a phrase: `profil v 2 vrstvě` for `V-2`. A
+ * capital, a leading zero, or no separator shows that they are not.
  */
-function judgePhrase(name: Name, span: Span<unknown>): 'phrase' | 'perhaps' | 'no' {
-  const word = name.tokens[span.start];
-  const number = name.tokens[span.start + 1];
+function isPerhapsPhrase({ tokens, plain }: Name, { start }: Span<unknown>): boolean {
+  const word = tokens[start];
+  const number = tokens[start + 1];
   if (word === undefined || number === undefined || !WORDS_BEFORE_NUMBERS.has(word.text))
-    return 'no';
-  const between = number.gap;
-  if (!/^[\s_-]+$/.test(between) || !isNumber(number.text) || name.plain[number.start] === '0')
-    return 'no';
-  const lastEnd = name.tokens[span.end - 1]?.end ?? 0;
-  const around = withoutOthers(name, word.start, lastEnd);
-  const isBlank = /\s/.test(between);
-  const isCapital = /^\p{Lu}/u.test(name.plain.slice(word.start));
-  if (isCapital && !isBlank && (/\p{Ll}/u.test(around) || !/\p{L}/u.test(around))) return 'no';
-  const next = name.tokens[span.end];
-  const before = word.gap === between && !isNumber(name.tokens[span.start - 1]?.text ?? '0');
-  const after = next?.gap === between && !isNumber(next.text);
-  const isPhrase = isBlank ? before || after : before && after;
-  return isPhrase ? 'phrase' : 'perhaps';
-}
-
-/** Blanks out one part of the name, and the names that cameras give. */
-function withoutOthers({ plain, otherNumbers }: Name, from: number, to: number): string {
-  const isOutside = (at: number): boolean =>
-    (at < from || at >= to) && !otherNumbers.some(({ start, end }) => start <= at && at < end);
-  return plain.replace(/./gsu, (sign, at: number) => (isOutside(at) ? sign : ' '));
+    return false;
+  const isCapital = /^\p{Lu}/u.test(plain.slice(word.start));
+  return !isCapital && number.gap !== '' && plain[number.start] !== '0';
 }
 
 function hasMoreNumbers({ tokens, otherNumbers }: Name, spans: readonly Span<unknown>[]): boolean {

@@ -9,7 +9,7 @@ import type { Position } from '../finds/place/read-position.ts';
 /** EXIF data of a picture that concern finds. */
 export type PhotoExif = {
   /** Longitude and latitude, WGS 84. */
-  readonly place?: Point;
+  readonly position?: Point;
   /** The camera's day, YYYY-MM-DD. */
   readonly takenOn?: string;
   /** Milliseconds since 1970 UTC. */
@@ -34,7 +34,7 @@ export async function readPhotoExif(path: string): Promise<PhotoExif> {
  */
 export async function parsePhotoExif(bytes: Buffer): Promise<PhotoExif> {
   const tags = await parseExifTags(bytes);
-  return tags === undefined ? {} : { ...getPlace(tags), ...getTakenAt(tags) };
+  return tags === undefined ? {} : { ...getPosition(tags), ...getTakenAt(tags) };
 }
 
 /**
@@ -56,11 +56,11 @@ export async function readBeginning(
   }
 }
 
-function getPlace({ gps }: ExifTags): PhotoExif {
+function getPosition({ gps }: ExifTags): PhotoExif {
   const { Longitude: longitude, Latitude: latitude } = gps ?? {};
   if (longitude === undefined || latitude === undefined || !Number.isFinite(longitude + latitude))
     return {};
-  return { place: [longitude, latitude] };
+  return { position: [longitude, latitude] };
 }
 
 /** Tags of the exposure, not of the last change: a time, and the offset of the clock from UTC. */
@@ -131,13 +131,13 @@ export async function readPhotoPosition(path: string): Promise<Reading<Position>
     const problem = getErrorMessage(thrown);
     return makeUnreadable('photo-unreadable', msg`${path} cannot be read: ${problem}`);
   }
-  if (exif.place === undefined) {
+  if (exif.position === undefined) {
     return makeUnreadable(
       'photo-position',
       msg`${path} contains no position. Type the coordinates.`,
     );
   }
-  const [longitude, latitude] = exif.place;
+  const [longitude, latitude] = exif.position;
   const range = findRangeProblem('4326', longitude, latitude);
   if (range !== undefined)
     return makeUnreadable('photo-position', msg`${path} contains an invalid position: ${range}`);
@@ -334,7 +334,7 @@ function removeEntries(
  * where the directory is certainly one of GPS: in a damaged file the pointer may lead into the
  * picture.
  */
-function clearGpsDirectory(tiff: Tiff, directory: number): 'other' | 'place' {
+function clearGpsDirectory(tiff: Tiff, directory: number): 'other' | 'position' {
   const { bytes } = tiff;
   if (directory < 8 || directory + 2 > bytes.length) return 'other';
   const entries = listEntries(tiff, directory);
@@ -348,7 +348,7 @@ function clearGpsDirectory(tiff: Tiff, directory: number): 'other' | 'place' {
       bytes.fill(0, value, Math.min(bytes.length, value + lengthBytes));
   }
   bytes.fill(0, directory, directory + 2 + entries.length * ENTRY_BYTES);
-  return entries.some(({ tag }) => TELLING.includes(tag)) ? 'place' : 'other';
+  return entries.some(({ tag }) => TELLING.includes(tag)) ? 'position' : 'other';
 }
 
 function listSubDirectories({ bytes, u32 }: Tiff, { count, value }: Entry): number[] {
@@ -368,7 +368,7 @@ function removeFromXmp({ bytes }: Tiff, { count, value }: Entry): GpsFinding {
  * position, such as only the version, and a position that the service, which reads only EXIF, does
  * not see.
  */
-const FINDINGS = ['none', 'other', 'place', 'place-outside-exif'] as const;
+const FINDINGS = ['none', 'other', 'position', 'position-outside-exif'] as const;
 /** Result of reading the GPS data of a photograph; see {@link FINDINGS}. */
 export type GpsFinding = (typeof FINDINGS)[number];
 
@@ -404,13 +404,13 @@ export function removeXmpGps(packet: Buffer): GpsFinding {
   const text = packet.toString('latin1');
   if (WIDE.test(text)) {
     packet.fill(0x20);
-    return 'place-outside-exif';
+    return 'position-outside-exif';
   }
   if (!/gps|titude/i.test(text)) return 'none';
   const spans = [...findAttributeSpans(text), ...findElementSpans(text)];
   for (const [start, end] of spans) packet.fill(0x20, start, end);
   if (spans.some(([start]) => XMP_TELLING.test(text.slice(start, start + 60))))
-    return 'place-outside-exif';
+    return 'position-outside-exif';
   return spans.length > 0 ? 'other' : 'none';
 }
 
@@ -422,7 +422,7 @@ export function hasXmpPosition(file: Buffer): boolean {
   for (let at = file.indexOf(PACKET_START); at !== -1; at = file.indexOf(PACKET_START, at + 1)) {
     const end = file.indexOf(PACKET_END, at);
     const packet = Buffer.from(file.subarray(at, end === -1 ? undefined : end));
-    if (removeXmpGps(packet) === 'place-outside-exif') return true;
+    if (removeXmpGps(packet) === 'position-outside-exif') return true;
   }
   return false;
 }

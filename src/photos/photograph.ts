@@ -35,7 +35,7 @@ export type PhotographFile = {
   readonly sizeBytes: number;
   readonly sha512: string;
   readonly gps: PhotoGps;
-  /** A video follows the picture, which pas does not search for a place. */
+  /** A video follows the picture, which pas does not search for a position. */
   readonly hasVideo: boolean;
 };
 /** A photograph with optional warnings, or at least one error. */
@@ -115,7 +115,7 @@ async function inspectOpen(
     );
   }
   // The end of a TIFF distinguishes it from a raw image.
-  const mediaType = (await fileTypeFromBuffer(bytes))?.mime;
+  const mediaType = await detectMediaType(bytes);
   if (mediaType === undefined && isTiff(bytes)) {
     return makeRefusal(
       'photo-damaged',
@@ -133,10 +133,16 @@ async function inspectOpen(
   const contents = describeContents(bytes, mediaType);
   const hasVideo = hasVideoBehind(bytes, contents.end);
   const issues = checkContents(path, contents, hasVideo);
-  // Last, since removing the place from them, to know the digest without it, changes the bytes.
+  // Last, since removing the position from them, to know the digest without it, changes the bytes.
   const gps = await detectGps(bytes, mediaType);
   const photograph = { path, mediaType, sizeBytes: stat.size, sha512, gps, hasVideo };
   return { photograph, issues };
+}
+
+/** Returns the type of a file by its first bytes; the library would pass over a byte order mark. */
+async function detectMediaType(bytes: Buffer): Promise<string | undefined> {
+  if (bytes.toString('utf8', 0, 3) === '\ufeff') return undefined;
+  return (await fileTypeFromBuffer(bytes))?.mime;
 }
 
 function makeRefusal(rule: string, message: Message): InspectedPhotograph {
@@ -160,11 +166,11 @@ function describeContents(bytes: Buffer, mediaType: string): JpegContents {
     case 'image/jpeg':
       return describeJpeg(bytes);
     case 'image/png':
-      return { isCutOff: isPngCutOff(bytes), pictures: 1, end: bytes.length };
+      return { isDamaged: isPngCutOff(bytes), pictures: 1, end: bytes.length };
     case 'image/tiff':
-      return { isCutOff: isTiffDamaged(bytes), pictures: 1, end: bytes.length };
+      return { isDamaged: isTiffDamaged(bytes), pictures: 1, end: bytes.length };
     default:
-      return { isCutOff: false, pictures: 1, end: BOX_HEAD_BYTES };
+      return { isDamaged: false, pictures: 1, end: BOX_HEAD_BYTES };
   }
 }
 
@@ -182,14 +188,14 @@ function hasVideoBehind(bytes: Buffer, end: number): boolean {
 
 function checkContents(
   path: string,
-  { isCutOff, pictures }: JpegContents,
+  { isDamaged, pictures }: JpegContents,
   hasVideo: boolean,
 ): Issue[] {
   const issues: Issue[] = [];
   const warn = (rule: string, message: Message): void => {
     issues.push(makeWarningIssue(rule, message));
   };
-  if (isCutOff)
+  if (isDamaged)
     warn(
       'photo-cut-off',
       msg`The photograph ${path} is cut off or damaged: a part of it is missing. It is queued as it is; copy it again from the camera if you can.`,

@@ -48,7 +48,7 @@ export type PhotoGps =
       /** Checksum and size of the photograph without GPS data. */
       readonly without: { readonly sha512: string; readonly sizeBytes: number };
     }
-  /** A place that pas cannot remove, or data that it cannot search for one. */
+  /** A position that pas cannot remove, or data that it cannot search for one. */
   | { readonly kind: 'fixed' | 'unknown' };
 
 /**
@@ -58,8 +58,9 @@ export type PhotoGps =
  */
 export async function detectGps(bytes: Buffer, mediaType: string): Promise<PhotoGps> {
   if (!STRIPPABLE.includes(mediaType)) {
-    const hasPlace = (await parsePhotoExif(bytes)).place !== undefined || hasXmpPosition(bytes);
-    return { kind: hasPlace ? 'fixed' : 'unknown' };
+    const hasPosition =
+      (await parsePhotoExif(bytes)).position !== undefined || hasXmpPosition(bytes);
+    return { kind: hasPosition ? 'fixed' : 'unknown' };
   }
   const { finding, parts } = removeGps(bytes, mediaType);
   if (finding === 'none') return { kind: 'none' };
@@ -126,7 +127,7 @@ function findGpsInText(type: string, data: Buffer): GpsFinding {
   if (keywordEnd === -1 || textAt === undefined) return 'none';
   const keyword = data.toString('latin1', 0, keywordEnd);
   // ImageMagick writes each EXIF property as a text chunk, and whole blocks in hexadecimal.
-  if (/gps|l(?:at|ong)itude/i.test(keyword)) return 'place-outside-exif';
+  if (/gps|l(?:at|ong)itude/i.test(keyword)) return 'position-outside-exif';
   const isPacked = type === 'zTXt' || (type === 'iTXt' && data[keywordEnd + 1] === 1);
   const text = isPacked ? inflate(data.subarray(textAt)) : Buffer.from(data.subarray(textAt));
   if (/^raw profile type (?:exif|app1|xmp)$/i.test(keyword)) return findGpsInProfile(text);
@@ -283,7 +284,7 @@ function findEndOfScan(bytes: Buffer, from: number): number {
 }
 
 export type JpegContents = {
-  readonly isCutOff: boolean;
+  readonly isDamaged: boolean;
   /** Whole pictures, one behind another: cameras append stereo pictures, previews and depths. */
   readonly pictures: number;
   /** Where these pictures end. */
@@ -291,8 +292,8 @@ export type JpegContents = {
 };
 
 /**
- * Finds the pictures of a JPEG, one behind another, and where they end. `isCutOff`: the first one
- * is not complete.
+ * Finds the pictures of a JPEG, one behind another, and where they end. `isDamaged`: the first one
+ * is cut off, or has other bytes where a part must begin.
  */
 export function describeJpeg(bytes: Buffer): JpegContents {
   const first = walkPicture(bytes, 0, () => {});
@@ -305,7 +306,7 @@ export function describeJpeg(bytes: Buffer): JpegContents {
     pictures += 1;
     last = next;
   }
-  return { isCutOff: first.kind === 'cut-off', pictures, end: last.end };
+  return { isDamaged: first.kind !== 'whole', pictures, end: last.end };
 }
 
 type BareJpeg = { readonly bytes: Buffer; readonly widthPx: number; readonly heightPx: number };

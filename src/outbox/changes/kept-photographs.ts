@@ -229,7 +229,7 @@ function checkLocations(path: string, gps: PhotoGps, stripGps: boolean): Issue[]
       return [];
     case 'removable':
       if (stripGps || gps.finding === 'other') return [];
-      if (gps.finding === 'place-outside-exif') {
+      if (gps.finding === 'position-outside-exif') {
         return [
           makeWarningIssue(
             'photo-gps-xmp',

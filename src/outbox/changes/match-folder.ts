@@ -285,7 +285,7 @@ function listMatchableFinds({ outbox }: MatchSources): MatchableFind[] {
     .map(({ uuid, localId, elements, wish }) => {
       const { datum_nalezu: foundOn } = elements as FindElements;
       const identCely = findIdentOfSubject(outbox, uuid) ?? undefined;
-      const place = findPointInBothSystems(elements as FindElements)?.wgs84;
+      const point = findPointInBothSystems(elements as FindElements)?.wgs84;
       const { key } = wish;
       const former = key === undefined ? undefined : findByLocalId(outbox, key);
       return {
@@ -294,7 +294,7 @@ function listMatchableFinds({ outbox }: MatchSources): MatchableFind[] {
         number: former?.wish.path === wish.path ? key : undefined,
         foundOn,
         enteredMs: wish.file === null ? wish.createdAt : undefined,
-        place,
+        point,
       };
     });
 }

@@ -62,60 +62,72 @@ export function convertFormTable(table: Table, isMapped = false): Table {
   const columns = findFormColumns(table, questions);
   const parts = groupPartsByForm(table, repeats, questions, issues);
   const findAttachment = makeAttachmentFinder(attachments);
-  const isKept = (name: string | undefined): boolean =>
-    name === OTHER_ANSWER
-      ? isMapped
-      : name !== undefined && findColumnByName(name) !== undefined && !ADDED.includes(name);
-  const outputs = [
-    ...columns.flatMap((name, source) =>
-      isKept(name) ? [{ name: name || (header[source] ?? ''), source }] : [],
-    ),
-    ...ADDED.map((name) => ({ name, source: columns.indexOf(name) })),
-  ];
-  const rows = Array.from(table.rows).flatMap((form): TableRow[] => {
+  const outputs = listOutputColumns(columns, isMapped);
+  const rows: TableRow[] = [];
+  for (const form of table.rows) {
     const ids = listIds(table, form);
-    const [id = ''] = ids;
-    const place = getRowPlace(table, form);
-    const why = findExclusionReason(table, form);
-    if (why !== undefined) {
-      issues.push(why.with({ ...place, find: id }));
-      return [];
-    }
     const answers = readAnswers(form, header, columns);
-    const all = [answers, ...(parts.get(form.row) ?? [])];
-    const localId = answers.named.get('local_id') ?? id;
+    const localId = answers.named.get('local_id') ?? ids[0] ?? '';
+    const report = (issue: Issue): void =>
+      void issues.push(issue.with({ ...getRowPlace(table, form), find: localId }));
+    const exclusion = findExclusion(table, form);
+    if (exclusion !== undefined) {
+      report(exclusion);
+      continue;
+    }
+    for (const issue of checkAccuracy(answers)) report(issue);
+    const repeated = parts.get(form.row) ?? [];
     const photos: string[] = [];
-    const doubts = checkAccuracy(answers);
-    for (const picture of all.flatMap(({ pictures }) => pictures)) {
+    for (const picture of [answers, ...repeated].flatMap(({ pictures }) => pictures)) {
       const path = findAttachment(picture, ids);
-      if (path === undefined) doubts.push(makeUnclearIssue(picture));
+      if (path === undefined) report(makeUnclearIssue(picture));
       else photos.push(path);
     }
-    for (const issue of doubts) issues.push(issue.with({ ...place, find: localId }));
+    const others = isMapped ? [] : answers.otherAnswers;
     const values = new Map([
       ['local_id', localId],
       ['photos', joinFileNames(photos)],
-      ['poznamka', composeNote(all, isMapped)],
+      ['poznamka', composeNote(answers, others, repeated)],
     ]);
-    const isOther = (source: number): boolean => columns[source] === OTHER_ANSWER;
     const cells = outputs.map(({ name, source }) =>
-      isOther(source) ? (form.cells[source] ?? '') : (values.get(name) ?? getChosen(answers, name)),
+      name === undefined
+        ? getDisplayedText(form, source)
+        : (values.get(name) ?? getChosen(answers, name)),
     );
-    const shown = outputs.flatMap(({ source }, index) => {
-      const cell = form.shown?.get(source);
-      const text = isOther(source) ? cell?.text : cells[index];
-      return cell === undefined || text === undefined ? [] : [[index, { ...cell, text }] as const];
-    });
-    return [{ ...form, cells, shown: new Map(shown) }];
-  });
+    rows.push({ ...form, cells, shown: undefined });
+  }
+  const names = outputs.map(({ name, source }) => name ?? header[source] ?? '');
   return {
     ...table,
-    header: outputs.map(({ name, source }) => header[source] ?? name),
-    names: outputs.map(({ name }) => name),
+    header: outputs.map(({ source }, index) => header[source] ?? names[index] ?? ''),
+    names,
     rows,
     rowCount: rows.length,
     issues,
   };
+}
+
+/**
+ * A column of the table of finds; `source` is the column of the form, or -1. Without a name it has
+ * the answers to a question of another form.
+ */
+type OutputColumn = { readonly name?: string; readonly source: number };
+
+function listOutputColumns(columns: FormColumns, isMapped: boolean): OutputColumn[] {
+  const getName = (column: FormColumn): string | undefined =>
+    typeof column === 'object' ? column.name : undefined;
+  const answered = columns.flatMap((column, source): OutputColumn[] => {
+    if (column === 'other') return isMapped ? [{ source }] : [];
+    const name = getName(column);
+    const isOfFind =
+      name !== undefined && findColumnByName(name) !== undefined && !ADDED.includes(name);
+    return isOfFind ? [{ name, source }] : [];
+  });
+  const added = ADDED.map((name) => ({
+    name,
+    source: columns.findIndex((column) => getName(column) === name),
+  }));
+  return [...answered, ...added];
 }
 
 /** Returns the chosen answer, or the one that was written in place of a choice. */
@@ -140,12 +152,12 @@ function getChoice(name: string, text: string): string {
  * Returns the written note and, below it, one line for each answer that fills no element. A find
  * has one value per element, so the repetitions of a group go into the note.
  */
-function composeNote([answers, ...parts]: readonly FormAnswers[], isMapped: boolean): string {
-  const { named = new Map<string, string>(), otherAnswers = [] } = answers ?? {};
-  const unknown = [
-    ...(isMapped ? [] : otherAnswers),
-    ...parts.flatMap((part) => [...part.named, ...part.otherAnswers]),
-  ];
+function composeNote(
+  { named }: FormAnswers,
+  others: readonly NamedAnswer[],
+  repeated: readonly FormAnswers[],
+): string {
+  const unknown = [...others, ...repeated.flatMap((part) => [...part.named, ...part.otherAnswers])];
   const note = named.get('poznamka') ?? [];
   return [note, unknown.map(([name, text]) => `${name}: ${text}`)].flat().join('\n');
 }
@@ -198,7 +210,8 @@ function groupPartsByForm(
 /** Names that the servers give to a form which a reviewer rejected. */
 const REJECTED = ['rejected', 'not approved', 'validation_status_not_approved'];
 
-function findExclusionReason(table: Table, form: TableRow): Issue | undefined {
+/** Returns the issue of a form that is no find: rejected, or still encrypted. */
+function findExclusion(table: Table, form: TableRow): Issue | undefined {
   const review = getText(table, form, 'ReviewState') || getText(table, form, '_validation_status');
   if (REJECTED.includes(review.toLowerCase()))
     return makeWarningIssue(
@@ -269,11 +282,12 @@ function toKoboName(name: string): string {
     .replace(/[^-\p{L}\p{N}_.]/gu, '');
 }
 
-/** Meaning of a column that fills no element. */
-const OTHER_ANSWER = '';
-
-/** Meaning of each column: a question of pas's form, an element, or another answer. */
-type FormColumns = readonly (string | undefined)[];
+/**
+ * What a column of a form has: answers to a question of pas's form or for an element, files of
+ * photographs, other answers, or nothing that is read.
+ */
+type FormColumn = { readonly name: string } | 'photo' | 'other' | 'unread';
+type FormColumns = readonly FormColumn[];
 
 /** Columns that a phone, ODK Central or KoboToolbox adds to a filled form. */
 const METADATA = [
@@ -308,48 +322,53 @@ function listKnownQuestions(): KnownQuestions {
 }
 
 /**
- * Finds the meanings of the columns of a form; undefined for one that is not read. A column is
- * recognised by its full name or by the name without its groups. A column in which every text is a
- * picture's name holds pictures.
+ * Finds what the columns of a form have. A column is recognised by its full name or by the name
+ * without its groups. A column in which every text is a picture's name has photographs.
  */
 function findFormColumns({ header, rows }: Table, questions: KnownQuestions): FormColumns {
   const point = findGeopoint(header, questions);
   const named = new Set<string>();
-  return header.map((text, index) => {
+  return header.map((text, index): FormColumn => {
     if (METADATA.some((pattern) => pattern.test(text)) || isAddressOfAnother(text, header))
-      return undefined;
+      return 'unread';
     const part = parsePointPart(text, header);
     const isOfPoint = point !== undefined && (part?.of ?? text) === point;
     const name = isOfPoint ? part?.answer : findQuestionName(text, questions);
-    if (name === FORM_PHOTO || hasOnlyPictures(rows, index)) return FORM_PHOTO;
+    if (name === FORM_PHOTO || hasOnlyPictures(rows, index)) return 'photo';
     // A column `photos` with other texts is no list of photographs.
     if (name === undefined || name === 'photos' || named.has(name))
-      return isOfPoint ? undefined : OTHER_ANSWER;
+      return isOfPoint ? 'unread' : 'other';
     named.add(name);
-    return name;
+    return { name };
   });
 }
 
-/**
- * Returns the answers of one filled form, or of one repetition of a group, without empty ones: by
- * name of a question of pas's form or of an element, names of files, and answers that fill no
- * element under the names of their questions.
- */
-function readAnswers(row: TableRow, header: readonly string[], columns: FormColumns) {
+/** An answer under the name of its question. */
+type NamedAnswer = readonly [question: string, text: string];
+
+/** Answers of one filled form, or of one repetition of a group, without empty ones. */
+type FormAnswers = {
+  /** By name of a question of pas's form, of an element, or of a number of a geopoint. */
+  readonly named: ReadonlyMap<string, string>;
+  /** Names of files. */
+  readonly pictures: readonly string[];
+  readonly otherAnswers: readonly NamedAnswer[];
+};
+
+function readAnswers(row: TableRow, header: readonly string[], columns: FormColumns): FormAnswers {
   const named = new Map<string, string>();
   const pictures: string[] = [];
-  const otherAnswers: [string, string][] = [];
-  for (const [index, name] of columns.entries()) {
-    if (name === undefined) continue;
-    const column = findColumnByName(name);
+  const otherAnswers: NamedAnswer[] = [];
+  for (const [index, column] of columns.entries()) {
+    const element = typeof column === 'object' ? findColumnByName(column.name) : undefined;
     const text =
-      column === undefined
+      element === undefined
         ? getDisplayedText(row, index).trim()
-        : getTrimmedCell(row, index, column);
+        : getTrimmedCell(row, index, element);
     if (text === '') continue;
-    if (name === FORM_PHOTO) pictures.push(text);
-    else if (name === OTHER_ANSWER) otherAnswers.push([header[index] ?? '', text]);
-    else named.set(name, text);
+    if (typeof column === 'object') named.set(column.name, text);
+    else if (column === 'photo') pictures.push(text);
+    else if (column === 'other') otherAnswers.push([header[index] ?? '', text]);
   }
   const [latitude, longitude, , accuracy] = named.get(FORM_POINT)?.split(/\s+/) ?? [];
   const whole = { [LATITUDE]: latitude, [LONGITUDE]: longitude, [ACCURACY]: accuracy };
@@ -357,8 +376,6 @@ function readAnswers(row: TableRow, header: readonly string[], columns: FormColu
     if (text !== undefined && !named.has(name)) named.set(name, text);
   return { named, pictures, otherAnswers };
 }
-
-type FormAnswers = ReturnType<typeof readAnswers>;
 
 /**
  * Finds the question of a header: `frame-hloubka`, `frame/hloubka`, `hloubka`, `Frame/Depth (cm)`.

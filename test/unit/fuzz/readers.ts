@@ -569,7 +569,7 @@ insert into a values (1, x'47500001000000000101000000000000000000004000000000000
         type === 'image/png' || without.length === whole.length,
         'the photograph has another length without its place',
       );
-      demand(!removeGps(without, type).finding.startsWith('place'), 'the place is still there');
+      demand(!removeGps(without, type).finding.startsWith('position'), 'the place is still there');
     },
   },
   {

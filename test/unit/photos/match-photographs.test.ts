@@ -61,10 +61,10 @@ describe('the find named by a file name', () => {
     ['12-05-2024', ['12'], []],
     ['20240512_120102', ['12'], []],
     ['', ['K-1'], []],
-    ['profil v 2 vrstvě', ['V-01', 'V-02', 'V-03'], []],
-    ['profil-v-2-vrstve', ['V-02'], []],
-    ['PROFIL V 2 VRSTVE', ['V-02'], []],
-    ['sonda v 3 metrech', ['V-03'], []],
+    ['profil v 2 vrstvě', ['V-01', 'V-02', 'V-03'], ['V-02?']],
+    ['profil-v-2-vrstve', ['V-02'], ['V-02?']],
+    ['PROFIL V 2 VRSTVE', ['V-02'], ['V-02?']],
+    ['sonda v 3 metrech', ['V-03'], ['V-03?']],
     ['čtverec K-12', ['K-12'], ['K-12?']],
     ['ve čtverci 12a', ['12a'], ['12a?']],
     ['sektor S7 celek', ['S-7'], ['S-7?']],
@@ -216,10 +216,10 @@ function matched(shot: Partial<PhotoInfo>, ...finds: readonly MatchableFind[]) {
 describe('a photograph whose name names no find', () => {
   test('is likely of the one find nearby, of its day', () => {
     const finds = [
-      { localId: 'K-1', foundOn: DAY, place: east(2) },
-      { localId: 'K-2', foundOn: DAY, place: east(60) },
+      { localId: 'K-1', foundOn: DAY, point: east(2) },
+      { localId: 'K-2', foundOn: DAY, point: east(60) },
     ];
-    const match = matched({ place: HERE, takenOn: DAY }, ...finds);
+    const match = matched({ position: HERE, takenOn: DAY }, ...finds);
     expect(match).toMatchObject({ confidence: 'likely', find: 'K-1' });
     expect(match).toMatchObject({
       reasons: [{ kind: 'distance', metres: expect.closeTo(2, 0) }, { kind: 'same-day' }],
@@ -228,10 +228,10 @@ describe('a photograph whose name names no find', () => {
 
   test('is doubtful if two finds are equally near, and both are offered', () => {
     const finds = [
-      { localId: 'K-1', foundOn: DAY, place: east(-6) },
-      { localId: 'K-2', foundOn: DAY, place: east(5) },
+      { localId: 'K-1', foundOn: DAY, point: east(-6) },
+      { localId: 'K-2', foundOn: DAY, point: east(5) },
     ];
-    expect(matched({ place: HERE, takenOn: DAY }, ...finds)).toMatchObject({
+    expect(matched({ position: HERE, takenOn: DAY }, ...finds)).toMatchObject({
       confidence: 'doubtful',
       find: 'K-2',
       candidates: ['K-2', 'K-1'],
@@ -239,12 +239,12 @@ describe('a photograph whose name names no find', () => {
   });
 
   test('is doubtful near a find of another day, and unmatched beyond the limit', () => {
-    const find = { localId: 'K-1', foundOn: '2024-05-01', place: east(2) };
-    expect(matched({ place: HERE, takenOn: DAY }, find)).toMatchObject({
+    const find = { localId: 'K-1', foundOn: '2024-05-01', point: east(2) };
+    expect(matched({ position: HERE, takenOn: DAY }, find)).toMatchObject({
       confidence: 'doubtful',
       find: 'K-1',
     });
-    expect(matched({ place: HERE }, { localId: 'K-1', place: east(26) })).toMatchObject({
+    expect(matched({ position: HERE }, { localId: 'K-1', point: east(26) })).toMatchObject({
       confidence: 'none',
       candidates: [],
     });
@@ -265,10 +265,10 @@ describe('a photograph whose name names no find', () => {
 
   test('is doubtful if place and time suggest different finds', () => {
     const finds = [
-      { localId: 'K-1', foundOn: DAY, place: east(2), enteredMs: NOON - 300 * MINUTE },
-      { localId: 'K-2', foundOn: DAY, place: east(90), enteredMs: NOON + MINUTE },
+      { localId: 'K-1', foundOn: DAY, point: east(2), enteredMs: NOON - 300 * MINUTE },
+      { localId: 'K-2', foundOn: DAY, point: east(90), enteredMs: NOON + MINUTE },
     ];
-    expect(matched({ place: HERE, takenMs: NOON, takenOn: DAY }, ...finds)).toMatchObject({
+    expect(matched({ position: HERE, takenMs: NOON, takenOn: DAY }, ...finds)).toMatchObject({
       confidence: 'doubtful',
     });
   });
@@ -301,7 +301,7 @@ describe('a photograph whose name names no find', () => {
 
   test('is never certain, for any place and time', () => {
     const spot = fc.record({
-      place: fc.tuple(
+      point: fc.tuple(
         fc.double({ min: 16.599, max: 16.601, noNaN: true }),
         fc.double({ min: 49.199, max: 49.201, noNaN: true }),
       ),
@@ -311,7 +311,7 @@ describe('a photograph whose name names no find', () => {
     fc.assert(
       fc.property(fc.array(spot, { maxLength: 8 }), (spots) => {
         const finds = spots.map((each, index) => ({ ...each, localId: `K-${index}` }));
-        const match = matched({ place: HERE, takenMs: NOON, takenOn: DAY }, ...finds);
+        const match = matched({ position: HERE, takenMs: NOON, takenOn: DAY }, ...finds);
         expect(match).not.toMatchObject({ confidence: 'sure' });
       }),
     );
@@ -323,7 +323,7 @@ describe('a photograph that is named after a find', () => {
     localId: 'K-1',
     identCely: 'C-202400101-N00007',
     foundOn: DAY,
-    place: HERE,
+    point: HERE,
   };
 
   test('is certainly of it, by either of its numbers, and from its folder as well', () => {
@@ -349,7 +349,7 @@ describe('a photograph that is named after a find', () => {
     expect(matched({ file: 'K-1.jpg', takenOn: '2024-06-05' }, find)).toMatchObject({
       confidence: 'sure',
     });
-    expect(matched({ file: 'K-1.jpg', place: east(700) }, find)).toMatchObject({
+    expect(matched({ file: 'K-1.jpg', position: east(700) }, find)).toMatchObject({
       confidence: 'likely',
     });
   });

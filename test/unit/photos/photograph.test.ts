@@ -88,6 +88,12 @@ describe('a check of a photograph', () => {
       'photo-type',
       'an unknown format',
     ],
+    [
+      'a JPEG behind a byte order mark',
+      Buffer.concat([Buffer.from('\ufeff'), JPEG]),
+      'photo-type',
+      'an unknown format',
+    ],
     ['a GIF', Buffer.from('GIF89a\x01\0\x01\0\0\0\0;'), 'photo-type', 'image/gif'],
     [
       'a TIFF without its directory',
@@ -163,6 +169,10 @@ describe('a truncated photograph', () => {
       expect(await cut(whole.subarray(0, length))).toBe(true);
     for (let length = 40; length < PNG.length; length += 1)
       expect(await cut(PNG.subarray(0, length))).toBe(true);
+  });
+
+  test('may have other bytes in place of a part', async () => {
+    expect(await cut(jpeg([0, 0, 0, 0], scan))).toBe(true);
   });
 
   test('is not one that has an end, or data after it', async () => {

@@ -45,7 +45,7 @@ describe.each(FORMATS)('a %s with a position in EXIF and XMP', (format) => {
     const before = photograph(format);
     expect(gpsTags(before)).toContain('GPSLatitude');
     const { finding, bytes: after } = stripped(before, format);
-    expect(finding).toBe('place-outside-exif');
+    expect(finding).toBe('position-outside-exif');
     expect(gpsTags(after)).toEqual([]);
     expect(after.toString('latin1')).not.toMatch(/GPSL|GpsL|49,12\.5N/);
     expect(await sharp(after).raw().toBuffer()).toEqual(await sharp(before).raw().toBuffer());
@@ -141,7 +141,7 @@ test.each(['II', 'MM'] as const)(
   'all pages of a TIFF, byte order %s, lose their positions',
   (order) => {
     const { finding, bytes } = stripped(tiff({ order, gps: true, pages: 3 }), 'tiff');
-    expect(finding).toBe('place');
+    expect(finding).toBe('position');
     expect(bytes.includes('SECRET-PLACE')).toBe(false);
   },
 );
@@ -168,7 +168,7 @@ test.each(['II', 'MM'] as const)(
     if (order === 'II') bytes.writeUInt16LE(16, 8);
     else bytes.writeUInt16BE(16, 8);
     const { finding, bytes: after } = stripped(bytes, 'tiff');
-    expect(finding).toBe('place');
+    expect(finding).toBe('position');
     expect(after.includes('SECRET-PLACE')).toBe(false);
   },
 );
@@ -206,7 +206,7 @@ test('XMP over several segments with a position across their border goes as a wh
     jpeg(undefined).subarray(2),
   ]);
   const { finding, bytes } = stripped(file, 'jpeg');
-  expect(finding).toBe('place-outside-exif');
+  expect(finding).toBe('position-outside-exif');
   expect(bytes.toString('latin1')).not.toMatch(/GPS|49,12|xmlns:exif/);
   expect(bytes.length).toBe(file.length);
   expect(stripped(bytes, 'jpeg').finding).toBe('none');
@@ -322,7 +322,7 @@ test('a position in EXIF that continues in a second segment is removed', () => {
     before.subarray(end),
   ]);
   const { finding, bytes: after } = stripped(split, 'jpeg');
-  expect(finding).toBe('place-outside-exif');
+  expect(finding).toBe('position-outside-exif');
   expect(after.length).toBe(split.length);
   expect(stripped(after, 'jpeg').finding).toBe('none');
 });
