@@ -90,15 +90,16 @@ export function parseNumberFormat(code: string): CellFormat {
 
 /**
  * Formats the serial number of a day as YYYY-MM-DD, with `hh:mm` unless it is midnight. Undefined
- * outside of the years 1 to 9999.
+ * before the first day of 1900 and behind the year 9999, as spreadsheets show none.
  * @param days since the spreadsheet's day zero; the fraction is the time
  */
 export function formatSerialDay(days: number, isTimeShown: boolean): string | undefined {
   // A spreadsheet rounds to what it shows: less than a millisecond before midnight is the next day.
   const rounded = Math.round(days * DAY_MS) / DAY_MS;
+  if (rounded < 1) return undefined;
   const shown = isTimeShown ? rounded : Math.floor(rounded);
   const [year = 0, month = 0, day = 0, hours = 0, minutes = 0] = dateFromSerial(shown);
-  if (year < 1 || year > 9999) return undefined;
+  if (year > 9999) return undefined;
   const pad = (part: number, digits = 2): string => String(part).padStart(digits, '0');
   const date = [pad(year, 4), pad(month), pad(day)].join('-');
   const time = `${pad(hours)}:${pad(minutes)}`;

@@ -208,10 +208,10 @@ function parseNumberValue(
   if (isOverlong(number)) return makeOverlongValue(raw);
   const days = format.isDate && from1904 ? number + DAYS_BEFORE_1904 : number;
   const shown = format.show(days);
-  if (shown === undefined || !format.isDate)
-    return makeShownValue(formatSpreadsheetNumber(number), shown);
-  const day = format.isWholeDay ? formatSerialDay(days, format.isTime) : undefined;
-  return { text: day ?? shown, shown: { text: shown, isDate: true } };
+  const stored = formatSpreadsheetNumber(number);
+  if (shown === undefined || !format.isDate) return makeShownValue(stored, shown);
+  const day = format.isWholeDay ? (formatSerialDay(days, format.isTime) ?? stored) : shown;
+  return { text: day, shown: { text: shown, isDate: true } };
 }
 
 function makeShownValue(text: string, shown: string | undefined): CellValue {

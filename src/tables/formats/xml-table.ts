@@ -208,14 +208,15 @@ function collectWaypointValues(waypoint: XmlElement, unread: Set<string>): Map<s
     if (existing === '' && text !== '') values.set(name, text);
     return text === '' || existing === '' || existing === text;
   };
-  const notes = ['desc', 'cmt'].map((name) => parseHtml(getChildText(waypoint, name) ?? ''));
+  const notes = listTexts(waypoint, 'desc', 'cmt').map(parseHtml);
   const links = [
     ...notes.flatMap(({ pictures }) => pictures),
     ...listLinks(waypoint),
     ...attachments,
   ];
-  const name = getChildText(waypoint, 'name') ?? '';
-  const otherNames = fill('local_id', name) ? [] : [name];
+  const otherNames: string[] = [];
+  for (const name of listTexts(waypoint, 'name'))
+    if (!fill('local_id', name)) otherNames.push(name);
   if (!fill('datum_nalezu', parseDay(getChildText(waypoint, 'time') ?? ''))) unread.add('time');
   const isPicture = (link: string): boolean => isPictureName(getLinkedFile(link) ?? '');
   const otherLinks = links.filter((link) => !isPicture(link) && !link.startsWith('data:'));
@@ -280,7 +281,12 @@ function listLinks(waypoint: XmlElement): string[] {
   const links = getChildren(waypoint, 'link').map(
     (link) => getAttribute(link, 'href')?.trim() ?? '',
   );
-  return [...links, getChildText(waypoint, 'url') ?? ''].filter((link) => link !== '');
+  return [...links, ...listTexts(waypoint, 'url')].filter((link) => link !== '');
+}
+
+/** Lists the texts of the children of these names; a device may write several of one name. */
+function listTexts(waypoint: XmlElement, ...names: readonly string[]): string[] {
+  return names.flatMap((name) => getChildren(waypoint, name)).map(({ text }) => text.trim());
 }
 
 /** Returns the leaf elements of extensions, whose structure differs by program. */

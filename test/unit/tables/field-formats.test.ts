@@ -54,6 +54,13 @@ describe('a waypoint of a device', () => {
     ]);
   });
 
+  test('has a second name and a second description in its note', async () => {
+    const twice = '<name>A</name><name>B</name><desc>u cesty</desc><desc>mokro</desc>';
+    expect((await listRows('walk.gpx', gpx(twice))).rows).toEqual([
+      { local_id: 'A', poznamka: 'B\nu cesty\nmokro' },
+    ]);
+  });
+
   test('has the pictures of its description and its attachments as photographs', async () => {
     const html =
       '<![CDATA[<table><tr><td>&#345;eka &amp; les</td><td>250&nbsp;m</td></tr></table><a href="files/p1.jpg"><img src="files/p1.jpg"></a><br>druhý řádek]]>';

@@ -53,6 +53,8 @@ test.each([
   [DAY + 0.5, true, '2024-06-01 12:00'],
   [DAY - 1e-10, true, '2024-06-01'],
   [15, false, '1900-01-15'],
+  [0, false, undefined],
+  [-1, false, undefined],
   [10_000_000, false, undefined],
 ])('the serial number %d, with its time: %s, is the day %s', (days, isTimeShown, day) => {
   expect(formatSerialDay(days, isTimeShown)).toBe(day);
