@@ -20,7 +20,9 @@ test('an edited row never changes a sent find, and is reported', async () => {
   await home.do('push');
   const sentText = (await home.do('show', 'K-2', '--xml')).stdout;
   edit(table, 'pole 2', 'les 2');
+  edit(table, 'nález 2', '');
   const run = await home.pas('import', table, '--json');
+  expect(run.stdout).toContain('poznamka nález 2 → –, lokalizace pole 2 → les 2. The find');
   await expectEnded(run, 3);
   expect(JSON.parse(run.stdout)).toMatchObject({
     already_sent: 1,

@@ -1,4 +1,3 @@
-import { withHiddenDifference } from '../../base/characters.ts';
 import { Issue, makeErrorIssue, makeWarningIssue } from '../../base/issue.ts';
 import { cmd, joinMessages, type Message, msg } from '../../base/message.ts';
 import type { FindElements } from '../../finds/fields.ts';
@@ -122,9 +121,7 @@ export function makeSentIssue(
 /** Formats `hloubka 30 → 35, poznamka – → okraj`. */
 function formatDifferences(differences: readonly RowDifference[]): Message {
   return joinMessages(
-    differences.map(({ element, ours = '–', theirs = '–' }) =>
-      withHiddenDifference(`${element} ${ours} → ${theirs}`, ours, theirs),
-    ),
+    differences.map(({ element, ours = '–', theirs = '–' }) => `${element} ${ours} → ${theirs}`),
     ', ',
   );
 }
