@@ -82,7 +82,6 @@ async function exportCommand(
     exporter: options.for,
     getLabels,
     formatReference,
-    photosFolder: context.getOutboxPlaces().photosFolder,
     format,
     documents: context.getProfile(),
     finds,

@@ -47,7 +47,6 @@ export type ExportedFind = {
   readonly getLabels?: LabelLookup;
   /** Formats a reference for a table; by default as its identifier. */
   readonly formatReference?: FormatReference | undefined;
-  readonly photoFiles?: readonly { readonly name: string; readonly path: string }[];
 };
 
 /**

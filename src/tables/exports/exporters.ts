@@ -3,7 +3,6 @@ import { writeOutputFile, writeToStdout } from '../../base/disk/output-file.ts';
 import { type Message, msg } from '../../base/message.ts';
 import type { DocumentProfile } from '../../finds/document.ts';
 import type { FindElements } from '../../finds/fields.ts';
-import { openContentStore } from '../../outbox/changes/kept-photographs.ts';
 import type { Entry } from '../../outbox/entry.ts';
 import { findLastNumberEntry, listEntriesOfSubject } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
@@ -51,10 +50,7 @@ const FORMATS = {
   },
   gpkg: {
     extensions: ['gpkg'],
-    render: async (finds, { nowIso }) => {
-      const { fillGeoPackage } = await import('./gpkg-layers.ts');
-      return [makeDatabaseImage((database) => fillGeoPackage(database, finds, nowIso))];
-    },
+    render: renderGeoPackage,
   },
   xml: {
     extensions: ['xml'],
@@ -108,10 +104,7 @@ const ROWS = {
     summary: msg`a GeoPackage with its style`,
     formats: ['gpkg'],
     isAtService: false,
-    render: async (finds, { nowIso }) => {
-      const { fillStyledGeoPackage } = await import('./gpkg-layers.ts');
-      return [makeDatabaseImage((database) => fillStyledGeoPackage(database, finds, nowIso))];
-    },
+    render: renderGeoPackage,
   },
 } as const satisfies Readonly<Record<string, Exporter>>;
 
@@ -127,6 +120,14 @@ async function renderFinds(
 ): Promise<Iterable<string | Buffer>> {
   const { makeFindRows } = await import('./exported-find.ts');
   return renderRows(makeFindRows(finds), source);
+}
+
+async function renderGeoPackage(
+  finds: Iterable<ExportedFind>,
+  { nowIso }: ExportSource,
+): Promise<Iterable<Buffer>> {
+  const { fillGeoPackage } = await import('./gpkg-layers.ts');
+  return [makeDatabaseImage((database) => fillGeoPackage(database, finds, nowIso))];
 }
 
 async function renderRows(
@@ -146,7 +147,6 @@ type ExportRequest = ExportSettings & {
   readonly getLabels: LabelLookup;
   /** Words for references; undefined where identifiers are wanted. */
   readonly formatReference: FormatReference | undefined;
-  readonly photosFolder: string;
   readonly nowMs: number;
   readonly onProgress: (doneCount: number, total: number) => void;
 };
@@ -191,10 +191,9 @@ export async function exportFinds(
 
 function* makeExportedFinds(
   outbox: Outbox,
-  { finds, getLabels, formatReference, exporter, photosFolder, filters }: ExportRequest,
+  { finds, getLabels, formatReference, exporter, filters }: ExportRequest,
 ): Generator<ExportedFind> {
   const isAtService = exporter !== undefined && EXPORTERS[exporter].isAtService;
-  const store = openContentStore(photosFolder);
   for (const find of finds ?? iterateFinds(outbox)) {
     const entries = listEntriesOfSubject(outbox, find.uuid);
     const sent = findImport(entries);
@@ -218,7 +217,6 @@ function* makeExportedFinds(
       elements,
       changed: changes.length === 0 ? undefined : changes,
       photos: listPhotoNames(entries),
-      photoFiles: listPhotoFiles(entries, store),
     };
   }
 }
@@ -232,14 +230,6 @@ function listPhotoNames(entries: readonly Entry[]): string[] {
     entry.kind === 'photo' && entry.state !== 'dropped' ? [entry.photograph.name] : [],
   );
   return [...new Set(names)];
-}
-
-function listPhotoFiles(entries: readonly Entry[], store: ReturnType<typeof openContentStore>) {
-  return entries.flatMap((entry) => {
-    if (entry.kind !== 'photo' || entry.state === 'dropped') return [];
-    const { name, link, sha512 } = entry.photograph;
-    return [{ name, path: link ?? store.getPath(sha512) }];
-  });
 }
 
 function findImport(entries: readonly Entry[]): Entry | undefined {

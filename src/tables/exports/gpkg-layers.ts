@@ -105,11 +105,8 @@ function makeGeometryBlob(wkb: Buffer): Buffer {
   return Buffer.concat([header, wkb]);
 }
 
-/** A QGIS style (QML) for a layer of this GeoPackage. */
-type LayerStyle = { readonly table: string; readonly geometry: string; readonly qml: string };
-
-/** Adds QGIS's table of styles, which assigns a default style to each layer. */
-function addStyles(database: Database, nowIso: string, styles: readonly LayerStyle[]): void {
+/** Adds QGIS's table of styles, by which it displays the layer of finds. */
+function addStyle(database: Database, nowIso: string): void {
   database.exec(`
     create table layer_styles (
       id integer primary key autoincrement not null, f_table_catalog text(256), f_table_schema text(256), f_table_name text(256),
@@ -122,12 +119,13 @@ function addStyles(database: Database, nowIso: string, styles: readonly LayerSty
       `insert into gpkg_contents (table_name, data_type, identifier, last_change) values ('layer_styles', 'attributes', 'layer_styles', ?)`,
     )
     .run(nowIso);
-  const insert = database.prepare(
-    `insert into layer_styles (f_table_catalog, f_table_schema, f_table_name, f_geometry_column, styleName, styleQML, styleSLD,
-       useAsDefault, description, owner, update_time)
-     values ('', '', :table, :geometry, 'pas', :qml, '', 1, 'pas', '', :nowIso)`,
-  );
-  for (const style of styles) insert.run({ ...style, nowIso });
+  database
+    .prepare(
+      `insert into layer_styles (f_table_catalog, f_table_schema, f_table_name, f_geometry_column, styleName, styleQML, styleSLD,
+         useAsDefault, description, owner, update_time)
+       values ('', '', ?, 'geom', 'pas', ?, '', 1, 'pas', '', ?)`,
+    )
+    .run(LAYER, renderFindStyle(), nowIso);
 }
 
 const WGS84 =
@@ -163,21 +161,22 @@ const GPKG_TABLES = `
 const LAYER = 'finds';
 
 /**
- * Fills an empty database with a GeoPackage (1.3) of one point layer in WGS 84. A point that was
- * measured in S-JTSK has its own coordinates among the attributes as well.
+ * Fills an empty database with a GeoPackage (1.3) of one point layer in WGS 84, which QGIS displays
+ * in a colour per sending state. A point that was measured in S-JTSK has its own coordinates among
+ * the attributes as well.
  * @param nowIso time of creation, ISO 8601 in UTC
- * @param options a column for the state of the import
  */
 export function fillGeoPackage(
   database: Database,
   finds: Iterable<ExportedFind>,
   nowIso: string,
-  { states = false }: { readonly states?: boolean } = {},
 ): void {
   beginGeoPackage(database);
   const names = [
     ...listExportColumns().filter((name) => name !== 'geom_x' && name !== 'geom_y'),
-    ...['geom_wkt', 'geom_sjtsk_wkt', ...(states ? [STATE_COLUMN] : [])],
+    'geom_wkt',
+    'geom_sjtsk_wkt',
+    STATE_COLUMN,
   ];
   const columns = names.map((name) => ({ name, type: getColumnType(name) }));
   const features = function* (): Generator<GpkgFeature> {
@@ -186,12 +185,13 @@ export function fillGeoPackage(
       const point = getPoint(find.elements);
       const degrees = point === undefined ? undefined : makeWgs84Point(point);
       if (degrees?.exact !== undefined) values.set(degrees.exact.column, degrees.exact.wkt);
-      if (states && find.state !== undefined) values.set(STATE_COLUMN, find.state);
+      if (find.state !== undefined) values.set(STATE_COLUMN, find.state);
       const wkb = degrees && encodePoint(degrees.longitude, degrees.latitude);
       yield { wkb, values: names.map((name) => toStoredValue(values.get(name))) };
     }
   };
   addLayer(database, { table: LAYER, columns, geometry: 'POINT', nowIso }, features());
+  addStyle(database, nowIso);
 }
 
 /** Returns the type of a find column in a GeoPackage; `text` for columns that are no elements. */
@@ -443,9 +443,6 @@ export function renderLabelStyle(called: string): string {
   return fillTemplate('labels.xml', { called });
 }
 
-const PHOTOGRAPHS = 'photographs';
-const PHOTO_COLUMNS = ['local_id', 'name', 'path'].map((name) => ({ name, type: 'text' as const }));
-
 const COLOURS = {
   draft: '190,190,190,255',
   queued: '253,191,111,255',
@@ -456,26 +453,8 @@ const COLOURS = {
   dropped: '90,90,90,255',
 } as const satisfies Readonly<Record<EntryState, string>>;
 
-/**
- * Fills an empty database with a GeoPackage that QGIS displays with a default style: finds in a
- * colour per sending state with their object type as label, and a table of the paths of their
- * photographs on this machine.
- */
-export function fillStyledGeoPackage(
-  database: Database,
-  finds: Iterable<ExportedFind>,
-  nowIso: string,
-): void {
-  const photographs: GpkgFeature[] = [];
-  const noted = function* (): Generator<ExportedFind> {
-    for (const find of finds) {
-      for (const { name, path } of find.photoFiles ?? [])
-        photographs.push({ values: [find.localId, name, path] });
-      yield find;
-    }
-  };
-  fillGeoPackage(database, noted(), nowIso, { states: true });
-  addLayer(database, { table: PHOTOGRAPHS, columns: PHOTO_COLUMNS, nowIso }, photographs);
+/** Renders the style of the finds: a colour per sending state, the object type as label. */
+function renderFindStyle(): string {
   const called = 'coalesce("druh_nalezu", "local_id")';
   const categories = Object.entries(COLOURS).map(([state, colour]) => ({
     value: state,
@@ -484,16 +463,5 @@ export function fillStyledGeoPackage(
   }));
   const others = { value: '', label: t`not queued`, colour: '255,255,255,255' } as const;
   const style = renderPointStyle(STATE_COLUMN, [...categories, others]) + renderLabelStyle(called);
-  addStyles(database, nowIso, [
-    {
-      table: LAYER,
-      geometry: 'geom',
-      qml: fillTemplate('layer.qml', { style, called, isLabelled: true }),
-    },
-    {
-      table: PHOTOGRAPHS,
-      geometry: '',
-      qml: fillTemplate('layer.qml', { called: '"name"', picture: 'path', isLabelled: false }),
-    },
-  ]);
+  return fillTemplate('layer.qml', { style, called });
 }
