@@ -1,6 +1,19 @@
 import { isUtf8 } from 'node:buffer';
-import { msg } from '../message.ts';
-import { getLineAt, XmlSyntaxError } from './element.ts';
+import { LocalizedError } from '../errors.ts';
+import { type Message, msg } from '../message.ts';
+import { getLineAt } from './element.ts';
+
+/** The document is not well-formed, or contains refused markup (a DTD, too deep a nesting). */
+export class XmlSyntaxError extends LocalizedError {
+  readonly byte: number;
+  /** From 1. */
+  readonly line: number;
+  constructor(message: Message, byte: number, line: number) {
+    super(msg`${message} (line ${line}, byte ${byte})`);
+    this.byte = byte;
+    this.line = line;
+  }
+}
 
 /** V8's strings end at 512 MiB; no page comes near this size. */
 const MAX_DOCUMENT_BYTES = 256 * 1024 * 1024;

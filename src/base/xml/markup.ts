@@ -1,10 +1,26 @@
-import { msg } from '../message.ts';
-import { XML_NAMESPACE, XmlFault } from './element.ts';
+import { LocalizedError } from '../errors.ts';
+import { type Message, msg } from '../message.ts';
+import { XML_NAMESPACE } from './element.ts';
 
 /**
  * Names of elements and attributes, and references: XML 1.0 (fifth edition), productions 4, 4a, 66
  * and 67; Namespaces in XML 1.0, section 4.
  */
+
+/** Fault at an offset; the parser converts it to {@link XmlSyntaxError}. */
+export class XmlFault extends LocalizedError {
+  readonly offset: number;
+  constructor(message: Message, offset: number) {
+    super(message);
+    this.offset = offset;
+  }
+}
+
+/** Makes the fault of a name, a character or markup at a place where XML does not allow it. */
+export function makeForbiddenFault(markup: string, offset: number): XmlFault {
+  const what = markup.slice(0, 40);
+  return new XmlFault(msg`"${what}" is not allowed here`, offset);
+}
 
 const NAME_START =
   'A-Z_a-z\\u{C0}-\\u{D6}\\u{D8}-\\u{F6}\\u{F8}-\\u{2FF}\\u{370}-\\u{37D}\\u{37F}-\\u{1FFF}\\u{200C}\\u{200D}' +
@@ -18,16 +34,12 @@ export function isLocalName(text: string): boolean {
 }
 
 /** A name with its namespace; one object per distinct name. */
-type ResolvedName = {
-  readonly namespace: string;
-  readonly name: string;
-  /** Start of the last tag with an attribute of this name. */
-  lastTag: number;
-};
+type ResolvedName = { readonly namespace: string; readonly name: string };
 
-/** A name as it is written; `start` is its first occurrence. */
-export type RawName = {
+/** A name as it is written; one object per distinct one. */
+export type WrittenName = {
   readonly text: string;
+  /** Offset of its first occurrence. */
   readonly start: number;
   readonly lengthBytes: number;
   readonly prefix: string;
@@ -36,8 +48,6 @@ export type RawName = {
   readonly declares: string | undefined;
   /** The last resolution. */
   resolved: ResolvedName | undefined;
-  /** Start of the last tag that declares this prefix. */
-  lastTag: number;
 };
 
 /** A page of records has some hundred names. Each distinct one costs many times its length. */
@@ -47,11 +57,11 @@ const MAX_RECENT = 1024;
 /** Names of a document, of which a few repeat, and the namespaces in scope. */
 export class NameTable {
   readonly #bytes: Buffer;
-  readonly #raw = new Map<string, RawName>();
+  readonly #written = new Map<string, WrittenName>();
   /**
    * Last name per hash: comparing bytes with it is cheaper than slicing and looking up the name.
    */
-  readonly #recent: (RawName | undefined)[] = new Array(MAX_RECENT).fill(undefined);
+  readonly #recent: (WrittenName | undefined)[] = new Array(MAX_RECENT).fill(undefined);
   readonly #resolved = new Map<string, ResolvedName>();
   /** Namespaces per prefix, the innermost last. */
   readonly #scope = new Map<string, string[]>([['xml', [XML_NAMESPACE]]]);
@@ -61,7 +71,7 @@ export class NameTable {
   }
 
   /** Reads the name that begins at an offset and ends before white space, `=`, `/`, `>` or `<`. */
-  read(start: number): RawName {
+  read(start: number): WrittenName {
     const bytes = this.#bytes;
     let end = start;
     let sum = 0;
@@ -70,14 +80,14 @@ export class NameTable {
     const likely = this.#recent[sum & (MAX_RECENT - 1)];
     if (likely?.lengthBytes === end - start && this.isRepeatedAt(likely, start)) return likely;
     const text = bytes.toString('utf8', start, end);
-    const name = this.#raw.get(text) ?? makeRawName(text, start, end - start);
-    addName(this.#raw, text, name, start);
+    const name = this.#written.get(text) ?? parseName(text, start, end - start);
+    addName(this.#written, text, name, start);
     this.#recent[sum & (MAX_RECENT - 1)] = name;
     return name;
   }
 
   /** Tells if the bytes of a name stand at an offset, whatever follows them. */
-  isRepeatedAt({ start, lengthBytes }: RawName, place: number): boolean {
+  isRepeatedAt({ start, lengthBytes }: WrittenName, place: number): boolean {
     const bytes = this.#bytes;
     for (let at = 0; at < lengthBytes; at++)
       if (bytes[start + at] !== bytes[place + at]) return false;
@@ -91,27 +101,29 @@ export class NameTable {
   }
 
   /** Ends the declarations of an element. */
-  leave(prefixes: readonly string[]): void {
+  endScope(prefixes: readonly string[]): void {
     for (const prefix of prefixes) this.#scope.get(prefix)?.pop();
   }
 
-  /** Resolves a name; an attribute without a prefix is in no namespace. */
-  resolve(name: RawName, offset: number, isAttribute: boolean): ResolvedName {
-    const { prefix, local, resolved } = name;
-    const isBare = isAttribute && prefix === '';
-    const namespace = isBare ? '' : this.#getNamespace(prefix, offset);
-    if (resolved?.namespace === namespace) return resolved;
-    const key = `${namespace}\n${local}`;
-    name.resolved = this.#resolved.get(key) ?? { namespace, name: local, lastTag: -1 };
-    addName(this.#resolved, key, name.resolved, offset);
-    return name.resolved;
+  /** Resolves the name of an element. */
+  resolve(name: WrittenName, offset: number): ResolvedName {
+    const namespace = this.#scope.get(name.prefix)?.at(-1);
+    if (namespace === undefined && name.prefix !== '')
+      throw new XmlFault(msg`the prefix ${name.prefix} is not declared`, offset);
+    return this.#withNamespace(name, namespace ?? '', offset);
   }
 
-  #getNamespace(prefix: string, offset: number): string {
-    const namespace = this.#scope.get(prefix)?.at(-1);
-    if (namespace === undefined && prefix !== '')
-      throw new XmlFault(msg`the prefix ${prefix} is not declared`, offset);
-    return namespace ?? '';
+  /** Resolves the name of an attribute; one without a prefix is in no namespace. */
+  resolveAttribute(name: WrittenName, offset: number): ResolvedName {
+    return name.prefix === '' ? this.#withNamespace(name, '', offset) : this.resolve(name, offset);
+  }
+
+  #withNamespace(name: WrittenName, namespace: string, offset: number): ResolvedName {
+    if (name.resolved?.namespace === namespace) return name.resolved;
+    const key = `${namespace}\n${name.local}`;
+    name.resolved = this.#resolved.get(key) ?? { namespace, name: name.local };
+    addName(this.#resolved, key, name.resolved, offset);
+    return name.resolved;
   }
 }
 
@@ -125,30 +137,23 @@ function isNameEnd(code: number): boolean {
   return code <= 0x20 || code === 0x3d || code === 0x2f || code === 0x3e || code === 0x3c;
 }
 
-function makeRawName(text: string, start: number, lengthBytes: number): RawName {
+function parseName(text: string, start: number, lengthBytes: number): WrittenName {
   const [, prefix = '', local] = QUALIFIED_NAME.exec(text) ?? [];
   if (local === undefined) {
     const beginning = text.slice(0, 40);
     throw new XmlFault(msg`"${beginning}" is not a name`, start);
   }
   const declares = prefix === 'xmlns' || text === 'xmlns' ? text.slice('xmlns:'.length) : undefined;
-  return { text, start, lengthBytes, prefix, local, declares, resolved: undefined, lastTag: -1 };
+  return { text, start, lengthBytes, prefix, local, declares, resolved: undefined };
 }
 
-/** Makes the fault of a name, a character or markup at a place where XML does not allow it. */
-export function makeForbiddenFault(what: string, offset: number): XmlFault {
-  return new XmlFault(msg`"${what}" is not allowed here`, offset);
-}
-
-/** Flags of a byte that must be decoded in a text, or in a value. U+FFFE begins with 0xef. */
-const ODD_IN_TEXT = 1;
-const ODD_IN_VALUE = 2;
-export const DECODING_NEEDS = Uint8Array.from({ length: 256 }, (_, byte) => {
-  if (byte >= 0x80) return byte === 0xef ? ODD_IN_TEXT | ODD_IN_VALUE : 0;
-  const character = String.fromCharCode(byte);
-  if ('\t\n<'.includes(character)) return ODD_IN_VALUE;
-  if (character < ' ' || character === '&') return ODD_IN_TEXT | ODD_IN_VALUE;
-  return character === ']' ? ODD_IN_TEXT : 0;
+/**
+ * 1 for a byte for which a text must be decoded or checked: a reference, a line break of two
+ * characters, the end of a CDATA section, or a forbidden character (U+FFFE begins with 0xef).
+ */
+export const IS_ODD = Uint8Array.from({ length: 256 }, (_, byte) => {
+  const isControl = byte < 0x20 && byte !== 0x9 && byte !== 0xa;
+  return isControl || byte === 0xef || '&]'.includes(String.fromCharCode(byte)) ? 1 : 0;
 });
 
 /** Negation of XML 1.0, production 2; U+FFFE and U+FFFF are three bytes each. */
@@ -172,42 +177,31 @@ const REPLACED_IN_VALUE = new RegExp(`\\r\\n?|[\\t\\n]|${REFERENCE}`, 'g');
 
 /**
  * Decodes character data.
- * @param needs flags of all bytes, combined
- * @returns undefined where it equals its source
+ * @throws XmlFault for an unknown reference, a forbidden character, or the end of a CDATA section
  */
-export function decodeText(
-  bytes: Buffer,
-  start: number,
-  end: number,
-  needs: number,
-): string | undefined {
-  if ((needs & ODD_IN_TEXT) === 0) return undefined;
+export function decodeText(bytes: Buffer, start: number, end: number): string {
   const raw = bytes.toString('latin1', start, end);
   assertAllowedCharacters(raw, start);
-  if (raw.includes(']]>')) throw makeForbiddenFault(']]>', start + raw.indexOf(']]>'));
+  const stray = raw.indexOf(']]>');
+  if (stray !== -1) throw makeForbiddenFault(']]>', start + stray);
   return replaceReferences(raw, start, REPLACED_IN_TEXT, '\n');
 }
 
 /** Decodes the content of a CDATA section. */
-export function decodeSection(raw: string, start: number): string {
+export function decodeSection(bytes: Buffer, start: number, end: number): string {
+  const raw = bytes.toString('latin1', start, end);
   return replaceReferences(raw, start, LINE_BREAK, '\n');
 }
 
 /**
  * Decodes an attribute value; a line break or tab becomes a blank (XML 1.0, section 3.3.3).
- * @param needs union of the flags that the parser gave to the bytes of the value
- * @throws XmlSyntaxError for a forbidden character or reference
+ * @throws XmlFault for an unknown reference, a forbidden character, or a `<`
  */
-export function decodeAttributeValue(
-  bytes: Buffer,
-  start: number,
-  end: number,
-  needs: number,
-): string {
-  if ((needs & ODD_IN_VALUE) === 0) return bytes.toString('utf8', start, end);
+export function decodeAttributeValue(bytes: Buffer, start: number, end: number): string {
   const raw = bytes.toString('latin1', start, end);
-  if (raw.includes('<')) throw makeForbiddenFault('<', start + raw.indexOf('<'));
   assertAllowedCharacters(raw, start);
+  const stray = raw.indexOf('<');
+  if (stray !== -1) throw makeForbiddenFault('<', start + stray);
   return replaceReferences(raw, start, REPLACED_IN_VALUE, ' ');
 }
 
@@ -255,7 +249,7 @@ function resolveReference(
   const digits = decimal ?? hexadecimal;
   if (digits === undefined) throw new XmlFault(msg`& must be written as &amp;`, offset);
   const code = Number.parseInt(digits, decimal === undefined ? 16 : 10);
-  if (!isCharacter(code)) throw makeForbiddenFault(whole.slice(0, 40), offset);
+  if (!isCharacter(code)) throw makeForbiddenFault(whole, offset);
   return String.fromCodePoint(code);
 }
 

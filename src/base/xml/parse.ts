@@ -1,26 +1,23 @@
 import { msg } from '../message.ts';
 import {
-  assertTextLimit,
   getLineAt,
-  ParsedElement,
   XML_NAMESPACE,
   type XmlAttribute,
   type XmlDocument,
   type XmlElement,
-  XmlFault,
-  XmlSyntaxError,
 } from './element.ts';
-import { type DecodedXml, decodeXml } from './encoding.ts';
+import { type DecodedXml, decodeXml, XmlSyntaxError } from './encoding.ts';
 import {
   assertAllowedCharacters,
-  DECODING_NEEDS,
   decodeAttributeValue,
   decodeSection,
   decodeText,
+  IS_ODD,
   isLocalName,
   makeForbiddenFault,
   NameTable,
-  type RawName,
+  type WrittenName,
+  XmlFault,
 } from './markup.ts';
 
 export { XmlSyntaxError };
@@ -60,6 +57,12 @@ export type XmlWalk = XmlDocument & {
 };
 
 /**
+ * An element of a long document, and its ancestors, outermost first, of which only the start tags
+ * were parsed.
+ */
+type XmlPart = { readonly element: XmlElement; readonly around: readonly XmlElement[] };
+
+/**
  * Parses a document in parts.
  * @param maxNodes limit of elements, attributes and other markup of a part, and of the document
  * around the parts
@@ -67,16 +70,15 @@ export type XmlWalk = XmlDocument & {
  */
 export function walkXml(bytes: Buffer, maxNodes: number): XmlWalk {
   const xml = decodeXml(bytes);
-  const makeParser = (): Parser => new Parser(xml.utf8, maxNodes);
-  const parts = function* (names: ReadonlySet<string>): Generator<XmlPart> {
+  const readParts = function* (names: ReadonlySet<string>): Generator<XmlPart> {
     try {
-      yield* makeParser().parseParts(names);
+      yield* new Parser(xml.utf8, maxNodes).parseParts(names);
     } catch (thrown) {
       throw asSyntaxError(xml, thrown);
     }
   };
   try {
-    return { root: makeParser().parseRoot(), bytes: xml.utf8, readParts: parts };
+    return { root: new Parser(xml.utf8, maxNodes).parseRoot(), bytes: xml.utf8, readParts };
   } catch (thrown) {
     throw asSyntaxError(xml, thrown);
   }
@@ -87,14 +89,13 @@ function asSyntaxError({ utf8, getByte }: DecodedXml, thrown: unknown): unknown 
   return new XmlSyntaxError(thrown.says, getByte(thrown.offset), getLineAt(utf8, thrown.offset));
 }
 
-/**
- * An element of a long document, and its ancestors, outermost first, of which only the start tags
- * were parsed.
- */
-type XmlPart = { readonly element: XmlElement; readonly around: readonly XmlElement[] };
-
 const MAX_DEPTH = 256;
 const MAX_TAG_BYTES = 64 * 1024;
+/**
+ * Limit of a text; the outline of a large area has a tenth. Reading and storing a text takes
+ * several times its length.
+ */
+const MAX_TEXT_BYTES = 4 * 1024 * 1024;
 
 const TAB = 9;
 const LINE_FEED = 10;
@@ -110,30 +111,50 @@ const GREATER = 62;
 const QUESTION = 63;
 
 const NO_ATTRIBUTES: readonly XmlAttribute[] = [];
+const NO_CHILDREN: XmlElement[] = [];
+
+/** An element whose end may not be parsed yet. */
+type OpenElement = Pick<XmlElement, 'namespace' | 'name' | 'attributes' | 'start'> & {
+  children: XmlElement[];
+  text: string;
+  end: number;
+};
 
 /** An element whose start tag was parsed. */
 type Level = {
-  readonly element: ParsedElement;
-  readonly name: RawName;
+  readonly element: OpenElement;
+  readonly name: WrittenName;
+  /** Prefixes that the start tag declares. */
   readonly declared: readonly string[];
   /** Count before the element. */
   readonly nodes: number;
 };
 
 /** Prefixes that a tag declares, and its other attributes. */
-type TagContent = { readonly declared: readonly string[]; readonly raw: readonly RawAttribute[] };
-const BARE_TAG: TagContent = { declared: [], raw: [] };
+type TagContent = {
+  readonly declared: readonly string[];
+  readonly written: readonly WrittenAttribute[];
+};
+const BARE_TAG: TagContent = { declared: [], written: [] };
 
-type RawAttribute = { readonly name: RawName; readonly offset: number; readonly value: string };
+type WrittenAttribute = {
+  readonly name: WrittenName;
+  readonly offset: number;
+  readonly value: string;
+};
 
+/**
+ * Scans byte by byte: most texts and names are a word or two, for which a native search
+ * call costs more.
+ */
 class Parser {
   readonly #bytes: Buffer;
   #at: number;
-  #root: ParsedElement | undefined;
+  #root: OpenElement | undefined;
   /** The open elements, outermost first. */
   readonly #levels: Level[] = [];
   /** The innermost open element. */
-  #current: ParsedElement | undefined;
+  #current: OpenElement | undefined;
   #ended: Level | undefined;
   readonly #names: NameTable;
   readonly #maxNodes: number;
@@ -141,8 +162,8 @@ class Parser {
 
   /** @param maxNodes limit of elements, attributes and other markup that are held at a time */
   constructor(bytes: Buffer, maxNodes: number) {
-    this.#maxNodes = maxNodes;
     this.#bytes = bytes;
+    this.#maxNodes = maxNodes;
     this.#at = findEndOfDeclaration(bytes);
     this.#names = new NameTable(bytes);
   }
@@ -156,8 +177,7 @@ class Parser {
   /** Parses the start tag of the root only. */
   parseRoot(): XmlElement {
     while (this.#root === undefined && this.#at < this.#bytes.length) this.#parseNext();
-    if (this.#root === undefined) throw new XmlFault(msg`there is no element`, this.#at);
-    return this.#root;
+    return this.#getRoot();
   }
 
   /**
@@ -173,60 +193,59 @@ class Parser {
       this.#ended = undefined;
       if (ended === undefined || !isNamed(ended) || this.#levels.some(isNamed)) continue;
       yield { element: ended.element, around: this.#levels.map(({ element }) => element) };
-      this.#current?.dropLastChild();
+      this.#current?.children.pop();
       this.#nodes = ended.nodes;
     }
     this.#getEndedRoot();
   }
 
-  #getEndedRoot(): XmlElement {
-    const { length } = this.#bytes;
-    const open = this.#levels.at(-1);
-    if (open !== undefined) throw makeOpenFault(`<${open.name.text}>`, length);
-    if (this.#root === undefined) throw new XmlFault(msg`there is no element`, length);
+  #getRoot(): XmlElement {
+    if (this.#root === undefined) throw new XmlFault(msg`there is no element`, this.#at);
     return this.#root;
   }
 
+  #getEndedRoot(): XmlElement {
+    const open = this.#levels.at(-1);
+    if (open !== undefined) throw makeOpenFault(`<${open.name.text}>`, this.#at);
+    return this.#getRoot();
+  }
+
   #parseNext(): void {
-    if (this.#bytes[this.#at] === LESS) this.#parseMarkup();
-    else this.#parseText();
+    if (this.#bytes[this.#at] !== LESS) this.#parseText();
+    else if (this.#bytes[this.#at + 1] === SLASH) this.#parseEndTag();
+    else this.#parseMarkup();
   }
 
   #parseMarkup(): void {
     const code = this.#bytes[this.#at + 1];
-    if (code === SLASH) {
-      this.#parseEndTag();
-      return;
-    }
     this.#count(1);
     if (code === QUESTION) this.#at = findEndOfInstruction(this.#bytes, this.#at);
     else if (code === EXCLAMATION) this.#parseDeclaration();
     else this.#parseStartTag();
   }
 
-  /**
-   * Scans byte by byte: most texts are a word or two, for which a native search call costs more.
-   */
   #parseText(): void {
     const bytes = this.#bytes;
     const start = this.#at;
     const { length } = bytes;
     let at = start;
-    let needs = 0;
+    let odd = 0;
     for (; at < length; at++) {
       const code = bytes[at] ?? 0;
       if (code === LESS) break;
-      needs |= DECODING_NEEDS[code] ?? 0;
+      odd |= IS_ODD[code] ?? 0;
     }
     this.#at = at;
-    if (this.#current === undefined) {
-      const stray = bytes.toString('latin1', start, at).search(/[^ \t\r\n]/);
-      if (stray === -1) return;
-      const excerpt = bytes.toString('utf8', start + stray, start + stray + 40);
-      throw makeForbiddenFault(excerpt, start + stray);
+    if (this.#current !== undefined) {
+      assertTextLimit(this.#current, at - start, start);
+      this.#current.text +=
+        odd === 0 ? bytes.toString('utf8', start, at) : decodeText(bytes, start, at);
+      return;
     }
-    assertTextLimit(at - start, start);
-    this.#current.addText(start, at, decodeText(bytes, start, at, needs));
+    const stray = bytes.toString('latin1', start, at).search(/[^ \t\r\n]/);
+    if (stray === -1) return;
+    const excerpt = bytes.toString('utf8', start + stray, start + stray + 160);
+    throw makeForbiddenFault(excerpt, start + stray);
   }
 
   #parseDeclaration(): void {
@@ -242,9 +261,8 @@ class Parser {
       const start = at + '<![CDATA['.length;
       this.#at = findEnd(bytes, at, '<![CDATA[', ']]>');
       const end = this.#at - ']]>'.length;
-      assertTextLimit(end - start, at);
-      const section = decodeSection(bytes.toString('latin1', start, end), start);
-      this.#current.addText(start, end, section);
+      assertTextLimit(this.#current, end - start, at);
+      this.#current.text += decodeSection(bytes, start, end);
     } else if (isBeginning('<!DOCTYPE')) {
       throw new XmlFault(msg`a DTD is not allowed`, at);
     } else {
@@ -260,10 +278,8 @@ class Parser {
     this.#at = start + 2 + name.lengthBytes;
     if (this.#bytes[this.#at] !== GREATER) this.#skipSpace();
     if (this.#bytes[this.#at] !== GREATER || !this.#names.isRepeatedAt(name, start + 2)) {
-      const [endName = ''] = this.#bytes
-        .toString('utf8', start + 2, start + 82)
-        .slice(0, 40)
-        .split('>', 1);
+      const source = this.#bytes.toString('utf8', start + 2, start + 82);
+      const [endName = ''] = source.slice(0, 40).split('>', 1);
       throw new XmlFault(msg`<${name.text}> must be closed before </${endName}>`, start);
     }
     this.#at++;
@@ -276,19 +292,27 @@ class Parser {
     const nodes = this.#nodes - 1;
     this.#at++;
     const name = this.#parseName();
-    const { declared, raw } =
-      this.#bytes[this.#at] === GREATER ? BARE_TAG : this.#parseAttributes(start, name);
+    const isBare = this.#bytes[this.#at] === GREATER;
+    const { declared, written } = isBare ? BARE_TAG : this.#parseAttributes(start, name);
     const isEmpty = this.#bytes[this.#at] === SLASH;
     if (isEmpty) this.#at++;
     if (this.#bytes[this.#at] !== GREATER) throw makeTagFault(name, this.#at);
     this.#at++;
-    const resolved = this.#names.resolve(name, start + 1, false);
-    const attributes = raw.length === 0 ? NO_ATTRIBUTES : this.#resolveAttributes(start, raw);
-    const element = new ParsedElement(this.#bytes, start, resolved, attributes);
-    if (this.#current !== undefined) this.#current.addChild(element);
+    this.#count(written.length + declared.length);
+    const { namespace, name: local } = this.#names.resolve(name, start + 1);
+    const attributes = written.length === 0 ? NO_ATTRIBUTES : this.#resolveAttributes(written);
+    const element: OpenElement = {
+      namespace,
+      name: local,
+      attributes,
+      children: NO_CHILDREN,
+      text: '',
+      start,
+      end: 0,
+    };
+    if (this.#current !== undefined) addChild(this.#current, element);
     else if (this.#root === undefined) this.#root = element;
     else throw makeForbiddenFault(`<${name.text}>`, start);
-    this.#count(raw.length + declared.length);
     const level = { element, name, declared, nodes };
     if (isEmpty) {
       this.#endElement(level);
@@ -311,11 +335,11 @@ class Parser {
 
   #endElement(level: Level): void {
     level.element.end = this.#at;
-    this.#names.leave(level.declared);
+    this.#names.endScope(level.declared);
     this.#ended = level;
   }
 
-  #parseName(): RawName {
+  #parseName(): WrittenName {
     const name = this.#names.read(this.#at);
     this.#at += name.lengthBytes;
     return name;
@@ -327,30 +351,31 @@ class Parser {
     return this.#at > start;
   }
 
-  #parseAttributes(start: number, tag: RawName): TagContent {
+  #parseAttributes(start: number, tag: WrittenName): TagContent {
     const declared: string[] = [];
-    const raw: RawAttribute[] = [];
+    const written: WrittenAttribute[] = [];
     for (;;) {
       if (this.#at - start > MAX_TAG_BYTES)
         throw new XmlFault(msg`a tag is longer than ${MAX_TAG_BYTES} characters`, start);
       const isSpaced = this.#skipSpace();
       const code = this.#bytes[this.#at];
-      if (code === GREATER || code === SLASH || code === undefined) return { declared, raw };
+      if (code === GREATER || code === SLASH || code === undefined) return { declared, written };
       const offset = this.#at;
       if (!isSpaced) throw makeTagFault(tag, offset);
       const name = this.#parseName();
       const value = this.#parseValue(tag);
-      if (name.declares === undefined) raw.push({ name, offset, value });
+      const { declares } = name;
+      if (declares === undefined) written.push({ name, offset, value });
       else {
-        assertDeclarable(name.declares, value, offset);
-        assertOnce(name, name.text, start, offset);
-        this.#names.declare(name.declares, value);
-        declared.push(name.declares);
+        assertDeclarable(declares, value, offset);
+        if (declared.includes(declares)) throw makeRepeatedFault(name, offset);
+        this.#names.declare(declares, value);
+        declared.push(declares);
       }
     }
   }
 
-  #parseValue(tag: RawName): string {
+  #parseValue(tag: WrittenName): string {
     const bytes = this.#bytes;
     this.#skipSpace();
     if (bytes[this.#at] !== EQUALS) throw makeTagFault(tag, this.#at);
@@ -360,35 +385,38 @@ class Parser {
     if (quote !== DOUBLE_QUOTE && quote !== APOSTROPHE) throw makeTagFault(tag, this.#at);
     const start = this.#at + 1;
     let end = start;
-    let needs = 0;
+    let odd = 0;
     for (let code = bytes[end] ?? 0; code !== quote; code = bytes[++end] ?? 0) {
       if (end >= bytes.length) throw makeTagFault(tag, start);
-      needs |= DECODING_NEEDS[code] ?? 0;
+      odd |= code < SPACE || code === LESS ? 1 : (IS_ODD[code] ?? 0);
     }
     this.#at = end + 1;
-    return decodeAttributeValue(bytes, start, end, needs);
+    return odd === 0 ? bytes.toString('utf8', start, end) : decodeAttributeValue(bytes, start, end);
   }
 
   /** Resolves prefixes at the end of the tag, when its declarations are known. */
-  #resolveAttributes(start: number, raw: readonly RawAttribute[]): XmlAttribute[] {
-    return raw.map(({ name: rawName, offset, value }) => {
-      const resolved = this.#names.resolve(rawName, offset, true);
-      assertOnce(resolved, rawName.text, start, offset);
-      return { namespace: resolved.namespace, name: resolved.name, value };
-    });
+  #resolveAttributes(written: readonly WrittenAttribute[]): XmlAttribute[] {
+    const attributes: XmlAttribute[] = [];
+    for (const { name: writtenName, offset, value } of written) {
+      const { namespace, name } = this.#names.resolveAttribute(writtenName, offset);
+      for (const before of attributes)
+        if (before.name === name && before.namespace === namespace)
+          throw makeRepeatedFault(writtenName, offset);
+      attributes.push({ namespace, name, value });
+    }
+    return attributes;
   }
 }
 
-/** @throws XmlFault where the tag had the attribute before */
-function assertOnce(
-  name: { lastTag: number },
-  text: string,
-  startOfTag: number,
-  offset: number,
-): void {
-  if (name.lastTag === startOfTag)
-    throw new XmlFault(msg`the attribute ${text} is given twice`, offset);
-  name.lastTag = startOfTag;
+function addChild(parent: OpenElement, child: XmlElement): void {
+  // An empty list would take room for 17 at its first child, and many elements have one.
+  if (parent.children === NO_CHILDREN) parent.children = [child];
+  else parent.children.push(child);
+}
+
+function assertTextLimit({ text }: OpenElement, moreBytes: number, offset: number): void {
+  if (text.length + moreBytes > MAX_TEXT_BYTES)
+    throw new XmlFault(msg`a text is longer than ${MAX_TEXT_BYTES} bytes`, offset);
 }
 
 /** Namespaces in XML 1.0, section 3: constraints on reserved prefixes and on empty namespaces. */
@@ -401,7 +429,11 @@ function assertDeclarable(prefix: string, namespace: string, offset: number): vo
     );
 }
 
-function makeTagFault({ text }: RawName, offset: number): XmlFault {
+function makeRepeatedFault({ text }: WrittenName, offset: number): XmlFault {
+  return new XmlFault(msg`the attribute ${text} is given twice`, offset);
+}
+
+function makeTagFault({ text }: WrittenName, offset: number): XmlFault {
   const tag = text.slice(0, 40);
   return new XmlFault(msg`the tag <${tag}> is not well-formed`, offset);
 }
@@ -434,16 +466,16 @@ function findEndOfDeclaration(bytes: Buffer): number {
   const [declaration] = /^<\?xml[ \t\r\n][^<>]*?\?>/.exec(source) ?? [];
   if (declaration === undefined) return 0;
   assertAllowedCharacters(declaration, 0);
-  if (!XML_DECLARATION.test(declaration)) throw makeForbiddenFault(declaration.slice(0, 40), 0);
+  if (!XML_DECLARATION.test(declaration)) throw makeForbiddenFault(declaration, 0);
   return declaration.length;
 }
 
 /** Returns the position after the processing instruction at `at`. */
 function findEndOfInstruction(bytes: Buffer, at: number): number {
   const end = findEnd(bytes, at, '<?', '?>');
-  const [target = ''] =
-    /^[^\s?]*/.exec(bytes.toString('utf8', at + 2, Math.min(end, at + 360))) ?? [];
+  const source = bytes.toString('utf8', at + 2, Math.min(end, at + 360));
+  const [target = ''] = /^[^\s?]*/.exec(source) ?? [];
   if (target.length > 80 || !isLocalName(target) || target.toLowerCase() === 'xml')
-    throw makeForbiddenFault(`<?${target.slice(0, 40)}`, at);
+    throw makeForbiddenFault(`<?${target}`, at);
   return end;
 }
