@@ -30,10 +30,24 @@ import { type Context, installSignalHandlers, makeDeadlineSignal } from './conte
 import { fetchHarvestingAccount, openHarvestClient } from './context/open-service.ts';
 import type { Progress, Terminal } from './terminal.ts';
 
-/** Describes a record that `--skip-broken` leaves out. */
-export function formatLeftOut(record: string, sentence: string): string {
-  const reason = withoutFullStop(sentence);
-  return t`Skipped ${record}: ${reason}.`;
+const MAX_BROKEN_NAMED = 20;
+
+/**
+ * Prints the first of the records that could not be read.
+ * @returns true if there are any
+ */
+export function warnOfBroken(
+  terminal: Pick<Terminal, 'warn'>,
+  sets: readonly Pick<SetResult, 'broken'>[],
+): boolean {
+  const broken = sets.flatMap((set) => set.broken);
+  for (const { identifier: record, reason: sentence } of broken.slice(0, MAX_BROKEN_NAMED)) {
+    const reason = withoutFullStop(sentence);
+    terminal.warn(t`Skipped ${record}: ${reason}.`);
+  }
+  const more = broken.length - MAX_BROKEN_NAMED;
+  if (more > 0) terminal.warn(t`  … and ${more} more (--json lists them all)`);
+  return broken.length > 0;
 }
 
 /**

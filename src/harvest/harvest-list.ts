@@ -21,7 +21,6 @@ import {
   formatSetName,
   getEndOfDatestampMs,
   type HarvestPass,
-  type HarvestState,
   type HarvestWindow,
   hasListEnded,
   isCompleteScan,
@@ -45,29 +44,12 @@ import {
   type OaiArguments,
   type OaiRecord,
 } from './protocol.ts';
-import { comparePage, type RecordSink, storePage } from './store-page.ts';
-
-/** Held records that a scan did not see. */
-type Losses = {
-  readonly lost: readonly string[];
-  /** Identifiers among them that finds or the mapping use. */
-  readonly inUse: readonly string[];
-};
+import { comparePage, type RecordStore, storePage } from './store-page.ts';
 
 export type HarvestOptions = {
   readonly client: PageSource;
   readonly clock: Clock;
-  readonly state: HarvestState;
-  readonly sink: RecordSink;
-  /** Records of the list that the caller holds; without them, only the count is compared. */
-  readonly holdings?: {
-    findLost(scan: number): Promise<Losses>;
-    /**
-     * Stores that records do not exist any more. Must be repeatable after a crash.
-     * @returns the number of tombstones
-     */
-    deleteLost(lost: readonly string[], pass: HarvestPass): Promise<number>;
-  };
+  readonly store: RecordStore;
   readonly granularity: Granularity;
   readonly signal?: AbortSignal;
   readonly metadataPrefix: string;
@@ -117,10 +99,13 @@ export type HarvestResult = {
 };
 
 type Run = HarvestOptions & {
+  readonly state: RecordStore['state'];
   /** The pass under way. */
   pass: HarvestPass;
   /** Reasons for which records were skipped in this run, by identifier. */
   readonly faults: Map<string, string>;
+  /** Records that came whole in this run, and that the store cannot use. */
+  readonly unusable: Set<string>;
   written: number;
   deleted: number;
 };
@@ -142,8 +127,10 @@ const CLOCK_STEP_MS = 2000;
 export async function harvestList(options: HarvestOptions): Promise<HarvestResult> {
   const run: Run = {
     ...options,
+    state: options.store.state,
     pass: choosePass(options),
     faults: new Map(),
+    unusable: new Set(),
     written: 0,
     deleted: 0,
   };
@@ -171,8 +158,8 @@ export async function harvestList(options: HarvestOptions): Promise<HarvestResul
 
 /** Chooses the unfinished pass, or begins the next one. */
 function choosePass(options: HarvestOptions): HarvestPass {
-  const { state, window, full = false, overlapMs, serverNowMs, setSpec, onNote } = options;
-  const { pass: begun, watermarkMs } = state.getProgress();
+  const { store, window, full = false, overlapMs, serverNowMs, setSpec, onNote } = options;
+  const { pass: begun, watermarkMs } = store.state.getProgress();
   const latestMs = serverNowMs + CLOCK_STEP_MS;
   // An empty list of changes may be wrong, so one that was not compared with the count is not
   // resumed.
@@ -187,12 +174,12 @@ function choosePass(options: HarvestOptions): HarvestPass {
 }
 
 function beginPass(
-  { state, clock, serverNowMs }: HarvestOptions,
+  { store, clock, serverNowMs }: HarvestOptions,
   kind: HarvestPass['kind'],
   window: HarvestWindow,
 ): HarvestPass {
   const localMs = Math.floor(clock.now());
-  const scan = state.getProgress().scan + 1;
+  const scan = store.state.getProgress().scan + 1;
   return makePass({ kind, window, beganMs: serverNowMs, localMs, scan });
 }
 
@@ -288,7 +275,7 @@ async function readPages(run: Run, start: OaiArguments, isOfPass: boolean): Prom
     const { pass, overlapMs } = run;
     const sightings = comparePage(run.state, pass, page);
     const next = isOfPass ? advancePass(pass, page, sightings, overlapMs) : pass;
-    const written = await store(run, page.document, sightings, next);
+    const written = await recordPage(run, page.document, sightings, next);
     news += written + run.pass.seen - pass.seen;
     records += page.items.length;
     size ??= page.completeListSize;
@@ -301,16 +288,21 @@ async function readPages(run: Run, start: OaiArguments, isOfPass: boolean): Prom
  * Stores the records of a page with the pass after it.
  * @returns the number of new and changed records
  */
-async function store(
+async function recordPage(
   run: Run,
   document: XmlDocument,
   sightings: Sightings,
   next: HarvestPass,
 ): Promise<number> {
   const pass = withSightings(next, sightings);
-  const records = await storePage(run, document, sightings, pass);
+  const { records, faults } = await storePage(run.store, document, sightings, pass);
   run.pass = pass;
-  for (const [name, { fault }] of sightings) if (fault !== undefined) run.faults.set(name, fault);
+  for (const [name, { fault }] of sightings) {
+    const reason = fault ?? faults.get(name);
+    if (reason !== undefined) run.faults.set(name, reason);
+    if (faults.has(name)) run.unusable.add(name);
+    else run.unusable.delete(name);
+  }
   run.written += records.length;
   run.deleted += records.filter(({ header }) => header.deleted).length;
   run.onProgress?.(pass.seen, pass.listSize ?? undefined);
@@ -343,19 +335,25 @@ async function readChanges(run: Run): Promise<void> {
   savePass(run, recountPass(run.pass, page && getSize(page)));
 }
 
+/** Maximum number of records that were skipped in an earlier run and are requested again. */
+const MAX_RETRIED = 100;
+
 /**
  * Requests each skipped record alone, in every run, until it can be read or no longer exists; while
  * the service is not available, none.
  */
 async function retrySkipped(run: Run): Promise<void> {
   const { client, state, metadataPrefix, signal, faults } = run;
+  let retried = 0;
   for (const identifier of state.listSkipped()) {
+    if (run.unusable.has(identifier)) continue;
     const seenRecord = state.findSeen(identifier);
     const isListed = seenRecord?.scan === run.pass.scan;
+    if (!isListed && ++retried > MAX_RETRIED) continue;
     try {
       const { record, document } = await client.getRecord(identifier, metadataPrefix, signal);
       const sightings = comparePage(state, run.pass, { document, items: [record] });
-      await store(run, document, sightings, run.pass);
+      await recordPage(run, document, sightings, run.pass);
     } catch (thrown) {
       if (!isOfOneRecord(thrown)) throw thrown;
       faults.set(identifier, getErrorMessage(thrown));
@@ -382,7 +380,7 @@ function isOfOneRecord(thrown: unknown): boolean {
 async function isAsCounted(run: Run): Promise<boolean> {
   const { state, window, onNote } = run;
   // A changed record leaves a window with an end, so the counts differ.
-  if (run.holdings === undefined || window.untilMs !== null) return true;
+  if (run.store.holdings === undefined || window.untilMs !== null) return true;
   const page = await fetchHeaders(run, window);
   if (page === undefined) return false;
   const size = getSize(page);
@@ -447,7 +445,7 @@ const CONFIRM_AFTER_MS = 3_600_000;
 async function confirmLosses({
   pass,
   state,
-  holdings,
+  store: { holdings },
   serverNowMs,
   acceptLosses = false,
 }: Run): Promise<{ readonly vanished?: number; readonly unconfirmed?: UnconfirmedLosses }> {

@@ -19,7 +19,7 @@ import {
 } from './harvested-records.ts';
 import { type OpenedOutput, type OutputOpenOptions, writeTombstones } from './outputs.ts';
 import { assertOaiArguments, parseBoundMs } from './protocol.ts';
-import type { RecordSink } from './store-page.ts';
+import type { RecordStore } from './store-page.ts';
 
 const MAX_SETS = 10_000;
 
@@ -221,24 +221,34 @@ async function harvestSet(
   const state = { ...openSetState(store, setSpec), change: saving.change };
   const settledMs = state.getProgress().watermarkMs ?? Number.NEGATIVE_INFINITY;
   const tally = { masked: 0, mended: 0 };
-  const sink: RecordSink = {
+  const records: RecordStore = {
+    state,
     write: async (page) => {
       await saving.saveIfDue();
       await output.write(page);
     },
-    notePage: (page) => {
-      output.notePage(page);
+    commit: (page) => {
       for (const { header, refused } of page.records) {
         if (refused) tally.masked++;
         if (header.datestampMs < settledMs) tally.mended++;
       }
+      return output.commit(page);
+    },
+    holdings: {
+      findLost: async (scan) => ({ lost: state.listUnseenIn(scan), inUse: [] }),
+      deleteLost: async (lost, { beganMs }) => {
+        const gone = lost.filter((identifier) => !state.isInOtherSet(identifier));
+        const list = { store: records, setSpec, granularity: service.granularity };
+        await writeTombstones(list, beganMs, gone);
+        state.change(() => state.leave(lost));
+        return gone.length;
+      },
     },
   };
   const settings: HarvestOptions = {
     ...options,
     ...service,
-    state,
-    sink,
+    store: records,
     setSpec,
     full: options.full === true || verify,
     window: {
@@ -246,16 +256,6 @@ async function harvestSet(
       untilMs: until === undefined ? null : parseBoundMs(until),
     },
     onProgress: options.startProgress?.(formatSetName(setSpec)),
-    holdings: {
-      findLost: async (scan) => ({ lost: state.listUnseenIn(scan), inUse: [] }),
-      deleteLost: async (lost, { beganMs }) => {
-        const gone = lost.filter((identifier) => !state.isInOtherSet(identifier));
-        const list = { state, sink, setSpec, granularity: service.granularity };
-        await writeTombstones(list, beganMs, gone);
-        state.change(() => state.leave(lost));
-        return gone.length;
-      },
-    },
   };
   const result = await saving.within(() => harvestList(settings));
   return { ...makeSetResult(setSpec, result), ...tally };

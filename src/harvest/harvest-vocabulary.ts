@@ -51,11 +51,7 @@ type HarvestVocabularyOptions = HarvestRequest & {
   readonly subject: string;
 };
 
-export type SetHarvest = SetResult & {
-  /** Identifiers of records that are not usable as terms. */
-  readonly unreadable: readonly string[];
-  readonly elapsedMs: number;
-};
+export type SetHarvest = SetResult & { readonly elapsedMs: number };
 
 /**
  * Updates the vocabularies, set by set.
@@ -75,12 +71,6 @@ export async function harvestVocabulary(options: HarvestVocabularyOptions): Prom
   for (const setSpec of sets) results.push(await harvestSet(options, service, setSpec));
   return results;
 }
-
-/**
- * Maximum number of unreadable records that each later run requests and reports again, until they
- * are terms.
- */
-const MAX_RETRIED = 100;
 
 async function harvestSet(
   options: HarvestVocabularyOptions,
@@ -102,92 +92,74 @@ async function harvestSet(
     options.onNote?.(
       t`The account's permissions have changed since the last harvest, so everything is read again.`,
     );
-  const unreadable = new Set<string>();
-  const state = makeVocabularyState(vocabulary, { id, run }, unreadable);
+  const state = makeVocabularyState(vocabulary, { id, run });
   const listUnseen = (scan: number) =>
     listUnseenTerms(vocabulary, setSpec, new Set([...state.listSeenIn(scan)].map(toIdent)));
   const result = await harvestList({
     ...options,
     ...service,
-    state,
     setSpec,
     window: { fromMs: null, untilMs: null },
-    sink: {
-      notePage: ({ seenRecords }) => {
-        for (const record of seenRecords) saveTermRecord(vocabulary, setSpec, record, unreadable);
+    store: {
+      state,
+      commit: ({ seenRecords }) => {
+        const strays = seenRecords.filter((record) => !storeRecord(vocabulary, setSpec, record));
+        const reason = t`pas cannot read it as a term`;
+        return new Map(strays.map(({ header }) => [header.identifier, reason]));
       },
-    },
-    holdings: {
-      findLost: async (scan) => {
-        const lost = listUnseen(scan).map(({ ident }) => ident);
-        const used = lost.length === 0 ? undefined : await options.inUse?.();
-        return { lost, inUse: lost.filter((ident) => used?.has(ident)) };
-      },
-      deleteLost: async (lost, { scan, beganMs }) => {
-        state.change(() => storeVanishedTerms(vocabulary, listUnseen(scan), beganMs));
-        return lost.length;
+      holdings: {
+        findLost: async (scan) => {
+          const lost = listUnseen(scan).map(({ ident }) => ident);
+          const used = lost.length === 0 ? undefined : await options.inUse?.();
+          return { lost, inUse: lost.filter((ident) => used?.has(ident)) };
+        },
+        deleteLost: async (lost, { scan, beganMs }) => {
+          state.change(() => storeVanishedTerms(vocabulary, listUnseen(scan), beganMs));
+          return lost.length;
+        },
       },
     },
     onProgress: options.startProgress?.(formatSetName(setSpec)),
   });
-  return {
-    ...makeSetResult(setSpec, result),
-    unreadable: [...unreadable],
-    elapsedMs: clock.monotonicMs() - startedMs,
-  };
+  return { ...makeSetResult(setSpec, result), elapsedMs: clock.monotonicMs() - startedMs };
 }
 
-/**
- * Makes the state of a harvest, which only its latest run may change.
- * @param unreadable records that this run reports, so that they are not requested again in it
- */
+/** Makes the state of a harvest, which only its latest run may change. */
 function makeVocabularyState(
   vocabulary: Vocabulary,
   { id, run }: { readonly id: number; readonly run: number },
-  unreadable: ReadonlySet<string>,
 ): HarvestState {
-  const stored = openStoredState(vocabulary, id);
   return {
-    ...stored,
+    ...openStoredState(vocabulary, id),
     change: (work) =>
       vocabulary.change(() => {
         assertLatestRun(vocabulary, id, run);
         return work();
       }),
-    markSeen: (identifier, seenRecord) => {
-      const isUnreadable = unreadable.has(toIdent(identifier)) && unreadable.size <= MAX_RETRIED;
-      stored.markSeen(identifier, { ...seenRecord, skipped: seenRecord.skipped || isUnreadable });
-    },
-    listSkipped: () =>
-      stored.listSkipped().filter((identifier) => !unreadable.has(toIdent(identifier))),
   };
 }
 
-/** Stores a term, or the tombstone of a deleted one. */
-function saveTermRecord(
-  vocabulary: Vocabulary,
-  harvestedSet: string,
-  record: OaiRecord,
-  unreadable: Set<string>,
-): void {
+/**
+ * Stores a term, or the tombstone of a deleted one.
+ * @returns false where the record is no term, and nothing is stored
+ */
+function storeRecord(vocabulary: Vocabulary, harvestedSet: string, record: OaiRecord): boolean {
   const { identifier, setSpecs, deleted, datestampMs } = record.header;
   const ident = toIdent(identifier);
   const specificSet = chooseMostSpecific(setSpecs);
   const setSpec = specificSet ?? harvestedSet;
   if (deleted) {
     storeTombstone(vocabulary, { ident, setSpec, goneAtMs: datestampMs, why: 'deleted' });
-  } else if (record.refused) {
-    storeHiddenTerm(vocabulary, ident, setSpec, datestampMs);
-  } else {
-    const entity = findEntity(record);
-    const draft = entity === undefined ? undefined : parseTerm(entity, specificSet);
-    if (draft === undefined) {
-      unreadable.add(ident);
-      return;
-    }
-    storeTerm(vocabulary, draft, datestampMs);
+    return true;
   }
-  unreadable.delete(ident);
+  if (record.refused) {
+    storeHiddenTerm(vocabulary, ident, setSpec, datestampMs);
+    return true;
+  }
+  const entity = findEntity(record);
+  const draft = entity === undefined ? undefined : parseTerm(entity, specificSet);
+  if (draft !== undefined) storeTerm(vocabulary, draft, datestampMs);
+  return draft !== undefined;
 }
 
 /** Returns the longest set name: some services list the parents of a set as well. */

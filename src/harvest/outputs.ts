@@ -9,7 +9,7 @@ import { t } from '../base/language.ts';
 import { buildXml, getChild, getSourceBytes, type XmlDocument } from '../base/xml/element.ts';
 import { parseXml } from '../base/xml/parse.ts';
 import { getStartTag, renderNamespaceDeclarations } from '../base/xml/source-text.ts';
-import { digestRecord, type HarvestState, NO_SCAN } from './harvest-state.ts';
+import { digestRecord, NO_SCAN } from './harvest-state.ts';
 import {
   assertSameFile,
   type CommittedPart,
@@ -31,7 +31,7 @@ import {
   parseRecord,
 } from './protocol.ts';
 import { type RepeatedElements, readRepeatedElements, toRecordJson } from './record-json.ts';
-import type { RecordPage, RecordSink } from './store-page.ts';
+import { NO_FAULTS, type RecordPage, type RecordStore } from './store-page.ts';
 
 export type OutputOpenOptions = {
   /**
@@ -44,7 +44,7 @@ export type OutputOpenOptions = {
 };
 
 /** An output file or stream of a harvest. */
-export type RecordOutput = Required<RecordSink> & {
+export type RecordOutput = Required<Pick<RecordStore, 'write' | 'commit'>> & {
   /**
    * Flushes the committed pages to disk, and saves the length of the file; runs after {@link
    * HarvestStore.beginGroup}.
@@ -88,7 +88,10 @@ export async function openFileOutput(
       if (head !== '') file.append(Buffer.from(head));
       for (const piece of form.render(page)) file.append(piece);
     },
-    notePage: () => file.markEnd(),
+    commit: () => {
+      file.markEnd();
+      return NO_FAULTS;
+    },
     flush,
     close: async () => {
       if (isClosed) return;
@@ -136,7 +139,7 @@ export function openStreamOutput(
       if (page.records.length === 0) return;
       for (const piece of render(page)) await write(piece);
     },
-    notePage: () => {},
+    commit: () => NO_FAULTS,
     flush: async () => {},
     close: async () => {},
   };
@@ -209,8 +212,7 @@ function renderListTags(document: XmlDocument) {
 }
 
 type TombstoneOptions = {
-  readonly state: HarvestState;
-  readonly sink: RecordSink;
+  readonly store: RecordStore;
   readonly setSpec: string;
   readonly granularity: Granularity;
 };
@@ -223,14 +225,15 @@ export async function writeTombstones(
   beganMs: number,
   identifiers: readonly string[],
 ): Promise<void> {
-  const { state, sink } = options;
+  const { store } = options;
+  const { state } = store;
   for (let first = 0; first < identifiers.length; first += RECORDS_AT_ONCE) {
     const few = identifiers.slice(first, first + RECORDS_AT_ONCE);
     const { document, records } = makeTombstones(options, beganMs, few);
     const page = { document, records, seenRecords: records };
-    await sink.write?.(page);
+    await store.write?.(page);
     state.change(() => {
-      sink.notePage(page);
+      store.commit(page);
       for (const { header, element } of records) {
         const { identifier, datestampMs } = header;
         const digest = digestRecord(getSourceBytes(document, element));
@@ -241,7 +244,7 @@ export async function writeTombstones(
 }
 
 function makeTombstones(
-  { state, setSpec, granularity }: TombstoneOptions,
+  { store: { state }, setSpec, granularity }: TombstoneOptions,
   beganMs: number,
   identifiers: readonly string[],
 ): { readonly document: XmlDocument; readonly records: readonly OaiRecord[] } {

@@ -20,6 +20,7 @@ import { type HarvestOptions, harvestList } from './harvest-list.ts';
 import { fetchServiceTraits, type ServiceTraits } from './harvest-records.ts';
 import { getEndOfDatestampMs, openMemoryState } from './harvest-state.ts';
 import { findEntity, formatDatestamp, type OaiRecord, toIdent } from './protocol.ts';
+import { NO_FAULTS } from './store-page.ts';
 
 type PullContext = FindHarvest & {
   readonly outbox: Outbox;
@@ -283,17 +284,18 @@ export async function harvestFinds(
   const state = openMemoryState();
   const { pass } = await harvestList({
     ...options,
-    state,
     setSpec: FIND_SET,
     metadataPrefix: options.format,
     ...(await fetchServiceTraits(options)),
     window: { fromMs, untilMs: null },
-    sink: {
-      notePage: ({ records }) => {
+    store: {
+      state,
+      commit: ({ records }) => {
         for (const record of records) {
           const lookup = toListedFind(record);
           if (lookup !== undefined) lookups.set(toIdent(record.header.identifier), lookup);
         }
+        return NO_FAULTS;
       },
     },
   });

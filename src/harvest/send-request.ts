@@ -25,10 +25,8 @@ import {
   adviseOnNetwork,
   assertNoWebPage,
   type Exchange,
+  followRedirects,
   type HttpResponse,
-  isRedirect,
-  MAX_REDIRECTS,
-  parseRedirect,
   TransportError,
 } from '../service/http/exchange.ts';
 import { createRedactor, withRedactedAnswers } from '../service/http/redaction.ts';
@@ -379,29 +377,26 @@ export function makeRedirectFollower(endpoint: string, exchange: Exchange): Get 
       authorization === undefined
         ? exchange
         : withRedactedAnswers([extractCredentials(authorization)], exchange);
-    let url = `${settled}?${query}`;
-    for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
-      const { origin: next } = new URL(url);
-      if (authorization !== undefined && next !== origin)
-        throw makeRedirectError(
-          t`${endpoint} redirects to ${next}, to which your sign-in is not sent.`,
-          t`If the service has moved there, set oai_base in the profile to that address; otherwise ask its operator.`,
-        );
-      const headers: Record<string, string> = { accept: '*/*', 'accept-encoding': 'gzip' };
-      if (authorization !== undefined) headers['authorization'] = authorization;
-      const response = await send({ method: 'GET', url, headers, ...limits });
-      if (!isRedirect(response)) {
-        const [base = '', targetQuery] = url.split('?', 2);
-        // A page that announces an outage is no target to remember.
-        const isXml =
-          response.status === 200 && /xml/i.test(response.headers['content-type'] ?? '');
-        if (isXml && targetQuery === query) settled = base;
-        return response;
-      }
-      url = resolveRedirect(url, response, query);
-    }
-    const loop = t`the service redirects in a loop`;
-    throw makeRedirectError(`${endpoint}: ${loop}.`);
+    const headers: Record<string, string> = { accept: '*/*', 'accept-encoding': 'gzip' };
+    if (authorization !== undefined) headers['authorization'] = authorization;
+    const { url, response } = await followRedirects(`${settled}?${query}`, {
+      send: async (to) => {
+        const { origin: next } = new URL(to);
+        if (authorization !== undefined && next !== origin)
+          throw makeRedirectError(
+            t`${endpoint} redirects to ${next}, to which your sign-in is not sent.`,
+            t`If the service has moved there, set oai_base in the profile to that address; otherwise ask its operator.`,
+          );
+        return send({ method: 'GET', url: to, headers, ...limits });
+      },
+      choose: (from, target) => resolveRedirect(from, target, query),
+      makeError: (from, problem) => makeRedirectError(`${from}: ${problem}.`),
+    });
+    const [base = '', targetQuery] = url.split('?', 2);
+    // A page that announces an outage is no target to remember.
+    const isXml = response.status === 200 && /xml/i.test(response.headers['content-type'] ?? '');
+    if (isXml && targetQuery === query) settled = base;
+    return response;
   };
 }
 
@@ -414,9 +409,7 @@ function makeRedirectError(problem: string, hint: Message = CHECK_ADDRESS): OaiE
   return new OaiError('malformed', problem, { hint });
 }
 
-function resolveRedirect(from: string, response: HttpResponse, query: string): string {
-  const target = parseRedirect(from, response);
-  if (!(target instanceof URL)) throw makeRedirectError(`${from}: ${target}.`);
+function resolveRedirect(from: string, target: URL, query: string): string {
   const { protocol, origin } = target;
   if (protocol === 'http:' && from.startsWith('https:'))
     throw makeRedirectError(

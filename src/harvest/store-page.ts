@@ -19,14 +19,38 @@ export type RecordPage = {
   readonly seenRecords: readonly OaiRecord[];
 };
 
-/** A destination for the records of a harvest. */
-export type RecordSink = {
-  /** Writes records, before they are committed. Must be repeatable after a crash. */
+/** Reasons by the identifier of the record that cannot be used. */
+export type RecordFaults = ReadonlyMap<string, string>;
+
+export const NO_FAULTS: RecordFaults = new Map();
+
+/** Where the records of a list are stored: a file, the vocabulary, or the memory of one pull. */
+export type RecordStore = {
+  readonly state: HarvestState;
+  /** Writes records outside the database of the state. Must be repeatable after a crash. */
   write?(page: RecordPage): Promise<void>;
   /**
-   * Commits records as part of the output; runs in the transaction that commits the page.
+   * Stores records, or that those written belong to the output; runs in the transaction that
+   * commits the page.
+   * @returns the faults of records that are seen again in each run until they can be used
    */
-  notePage(page: RecordPage): void;
+  commit(page: RecordPage): RecordFaults;
+  /** Records of the list that are held; without it, only the count is compared. */
+  readonly holdings?: {
+    findLost(scan: number): Promise<Losses>;
+    /**
+     * Stores that records do not exist any more. Must be repeatable after a crash.
+     * @returns the number of tombstones
+     */
+    deleteLost(lost: readonly string[], pass: HarvestPass): Promise<number>;
+  };
+};
+
+/** Held records that a scan did not see. */
+type Losses = {
+  readonly lost: readonly string[];
+  /** Identifiers among them that finds or the mapping use. */
+  readonly inUse: readonly string[];
 };
 
 /** A page of the list, a page of its changes, or a record alone. */
@@ -74,16 +98,17 @@ function makeUnstored(before: SeenRecord | undefined, scan: number, skipped: boo
 }
 
 /**
- * Writes new and changed records of a page to the sink, and commits all records of the page in one
- * transaction with the pass after it: after a kill, the page is either complete or read again.
- * @returns the new and changed records
+ * Stores new and changed records of a page, and commits all its records in one transaction with the
+ * pass after it: after a kill, the page is either complete or read again.
+ * @returns the new and changed records, and the faults of those that the store cannot use
  */
 export async function storePage(
-  { state, sink }: { readonly state: HarvestState; readonly sink: RecordSink },
+  store: RecordStore,
   document: XmlDocument,
   sightings: Sightings,
   pass: HarvestPass,
-): Promise<readonly OaiRecord[]> {
+): Promise<{ readonly records: readonly OaiRecord[]; readonly faults: RecordFaults }> {
+  const { state } = store;
   const seenRecords: OaiRecord[] = [];
   const records: OaiRecord[] = [];
   for (const { before, now, record } of sightings.values()) {
@@ -92,12 +117,14 @@ export async function storePage(
     const isSame = before?.datestampMs === now.datestampMs && before.digest === now.digest;
     if (!isSame) records.push(record);
   }
-  const content = { document, records, seenRecords };
-  await sink.write?.(content);
-  state.change(() => {
-    sink.notePage(content);
-    for (const [identifier, { now }] of sightings) state.markSeen(identifier, now);
+  const page = { document, records, seenRecords };
+  await store.write?.(page);
+  const faults = state.change(() => {
+    const found = store.commit(page);
+    for (const [identifier, { now }] of sightings)
+      state.markSeen(identifier, found.has(identifier) ? { ...now, skipped: true } : now);
     state.savePass(pass);
+    return found;
   });
-  return records;
+  return { records, faults };
 }

@@ -20,10 +20,8 @@ import {
 } from '../finds/document.ts';
 import {
   type Exchange,
+  followRedirects,
   type HttpResponse,
-  isRedirect,
-  MAX_REDIRECTS,
-  parseRedirect,
   TransportError,
   withRetry,
 } from '../service/http/exchange.ts';
@@ -122,25 +120,26 @@ function readKeptOrUndefined(folder: string): KeptFile | undefined {
 }
 
 async function fetchFollowing(options: UpdateSchemaOptions, start: string): Promise<HttpResponse> {
-  let url = start;
-  if (!options.isProtected(url)) {
-    throw new ContractError(t`The schema would come from ${url}, which is not protected by TLS.`, {
-      hint: t`Set schema_base to an https:// address, or allow_http = true if the network is your own. ${KEPT}`,
-    });
+  if (!options.isProtected(start)) {
+    throw new ContractError(
+      t`The schema would come from ${start}, which is not protected by TLS.`,
+      {
+        hint: t`Set schema_base to an https:// address, or allow_http = true if the network is your own. ${KEPT}`,
+      },
+    );
   }
-  for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
-    const response = await get(options, url);
-    if (!isRedirect(response)) return response;
-    const target = parseRedirect(url, response);
-    if (!(target instanceof URL)) throw makeUnusableError(url, target);
-    if (target.origin !== new URL(start).origin)
+  const { response } = await followRedirects(start, {
+    send: (url) => get(options, url),
+    choose: (from, { origin, pathname, search }) => {
+      if (origin === new URL(start).origin) return origin + pathname + search;
       throw makeUnusableError(
-        url,
-        t`it redirects to another service (${target.origin}), and pas does not follow that`,
+        from,
+        t`it redirects to another service (${origin}), and pas does not follow that`,
       );
-    url = target.origin + target.pathname + target.search;
-  }
-  throw makeUnusableError(start, t`the service redirects in a loop`);
+    },
+    makeError: makeUnusableError,
+  });
+  return response;
 }
 
 async function get(options: UpdateSchemaOptions, url: string): Promise<HttpResponse> {

@@ -80,7 +80,7 @@ describe.each([
     const home = await signedIn(service, WITHOUT_PAUSES, 'archivist');
     const { sets } = await harvest(home, 'projekt');
     const { counts } = await service.control<ServerState>('GET', '/state');
-    expect(sets).toEqual([expect.objectContaining({ set: 'projekt', unreadable: [] })]);
+    expect(sets).toEqual([expect.objectContaining({ set: 'projekt', broken: [] })]);
     expect(sets.map(({ records, deleted }) => records - deleted)).toEqual([
       counts.records['projekt'],
     ]);
@@ -92,7 +92,7 @@ describe.each([
       [...WITHOUT_PAUSES, '--oai-auth', 'none'],
       'researcher',
     );
-    expect((await harvest(stranger, 'projekt')).sets[0]).toMatchObject({ unreadable: [] });
+    expect((await harvest(stranger, 'projekt')).sets[0]).toMatchObject({ broken: [] });
   });
 });
 
@@ -264,10 +264,15 @@ test('of many records that are not terms the first are named, and JSON names all
   const { code, stderr } = await home.pas('harvest-vocab', ODD_SET);
   expect([code, stderr]).toEqual([
     3,
-    expect.stringMatching(/cannot read them as terms: A-0, .* A-19\.\n {2}… and 25 more/),
+    expect.stringMatching(
+      /Skipped \S*A-0: pas cannot read it as a term\.\n(?:.*\n){19} {2}… and 25 more/,
+    ),
   ]);
-  expect(stderr).not.toContain('A-20');
+  expect(stderr).not.toContain('A-9:');
   service.sane(names);
   const run = await home.pas('harvest-vocab', ODD_SET, '--full', '--json');
-  expect(JSON.parse(run.stdout).sets[0].unreadable).toEqual(names);
+  const { broken } = JSON.parse(run.stdout).sets[0];
+  expect(
+    broken.map(({ identifier }: { identifier: string }) => identifier.split('/').at(-1)).sort(),
+  ).toEqual(names.toSorted());
 });

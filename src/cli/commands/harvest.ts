@@ -16,11 +16,11 @@ import { getHarvestAccount, getHarvestBase } from '../context/chosen-profile.ts'
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { formatRecordCount } from '../result-texts.ts';
 import {
-  formatLeftOut,
   openHarvestOutput,
   type RequestOptions,
   runHarvest,
   toSetJson,
+  warnOfBroken,
   warnOfUnconfirmedLosses,
 } from '../run-harvest.ts';
 
@@ -139,7 +139,7 @@ function report(
 ): ExitReason {
   const { sets, held, broken, elapsedMs, ...sum } = result;
   const { mended } = sum;
-  for (const { identifier, reason } of broken) terminal.warn(formatLeftOut(identifier, reason));
+  const isBroken = warnOfBroken(terminal, sets);
   const perSecond = Math.round((sum.records * 1000) / Math.max(1, elapsedMs));
   const compared = mended > 0 ? t`${mended} repaired; ` : '';
   const lines = sets.map((figures) => formatFigures(figures));
@@ -162,7 +162,7 @@ function report(
     broken,
   };
   if (out !== '-') terminal.printValue({ ...value, sets: each, elapsed_ms: Math.round(elapsedMs) });
-  return broken.length > 0 || isUnconfirmed ? 'dataRefused' : 'done';
+  return isBroken || isUnconfirmed ? 'dataRefused' : 'done';
 }
 
 function formatFigures({

@@ -28,10 +28,10 @@ import { listEntriesInUse, openHarvestedVocabulary } from '../context/open-servi
 import { openValidationContext } from '../context/validation.ts';
 import { formatTree } from '../result-texts.ts';
 import {
-  formatLeftOut,
   type RequestOptions,
   runHarvest,
   toSetJson,
+  warnOfBroken,
   warnOfUnconfirmedLosses,
 } from '../run-harvest.ts';
 import { registerMap, writeTermList } from './vocab-map.ts';
@@ -204,8 +204,6 @@ function toNeighbourJson({ ident, label, kind }: Neighbour) {
   return { id: ident, label, kind };
 }
 
-const MAX_NAMED = 20;
-
 function registerHarvest(program: Command, run: Runner): void {
   defineCommand(
     program,
@@ -247,24 +245,8 @@ async function harvestVocab(
   );
   terminal.printValue({ sets: results.map(asJson) });
   const isUnconfirmed = warnOfUnconfirmedLosses(terminal, results, 'harvest-vocab');
-  return warnOfLosses(context, results) || isUnconfirmed ? 'dataRefused' : 'done';
-}
-
-function warnOfLosses({ terminal }: Context, results: readonly SetHarvest[]): boolean {
-  const unreadable = results.flatMap((result) => result.unreadable);
-  const broken = results.flatMap((result) => result.broken);
-  if (unreadable.length > 0)
-    terminal.warn(formatUnreadable(unreadable.slice(0, MAX_NAMED).join(', ')));
-  if (unreadable.length > MAX_NAMED) {
-    const more = unreadable.length - MAX_NAMED;
-    terminal.warn(t`  … and ${more} more (--json lists them all)`);
-  }
-  for (const { identifier, reason } of broken) terminal.warn(formatLeftOut(identifier, reason));
-  return unreadable.length + broken.length > 0;
-}
-
-function formatUnreadable(identifiers: string): string {
-  return t`Skipped, because pas cannot read them as terms: ${identifiers}.`;
+  const isBroken = warnOfBroken(terminal, results);
+  return isBroken || isUnconfirmed ? 'dataRefused' : 'done';
 }
 
 const PASS_WORDS: Readonly<Record<SetHarvest['pass'], Message>> = {

@@ -406,19 +406,39 @@ function choosePauseAfter(
   return { ms: Math.round(backoffMs), isAsked: false };
 }
 
-export const MAX_REDIRECTS = 5;
-
+const MAX_REDIRECTS = 5;
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 
-export function isRedirect({ status }: AnswerHead): boolean {
-  return REDIRECTS.includes(status);
-}
+type RedirectRules = {
+  send(url: string): Promise<HttpResponse>;
+  /**
+   * Returns the address at which to go on.
+   * @throws where the redirect must not be followed
+   */
+  choose(from: string, target: URL): string;
+  /** Makes the error of a redirect from an address that cannot be followed. */
+  makeError(from: string, problem: Message): Error;
+};
 
-/** Returns the target of a redirect, or why there is none to follow. */
-export function parseRedirect(from: string, { headers }: AnswerHead): URL | Message {
-  const { location = '' } = headers;
-  const target =
-    location !== '' && URL.canParse(location, from) ? new URL(location, from) : undefined;
-  if (target !== undefined && /^https?:$/.test(target.protocol)) return target;
-  return msg`it redirects to "${location}", which pas does not follow`;
+/**
+ * Sends a request to an address, and to the next one while the answer is a redirect.
+ * @returns the other answer, and the address that it is from
+ * @throws as the rules; an error of `makeError` for a loop, or a redirect without an http address
+ */
+export async function followRedirects(
+  start: string,
+  { send, choose, makeError }: RedirectRules,
+): Promise<{ readonly url: string; readonly response: HttpResponse }> {
+  let url = start;
+  for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
+    const response = await send(url);
+    if (!REDIRECTS.includes(response.status)) return { url, response };
+    const { location = '' } = response.headers;
+    const target =
+      location !== '' && URL.canParse(location, url) ? new URL(location, url) : undefined;
+    if (target === undefined || !/^https?:$/.test(target.protocol))
+      throw makeError(url, msg`it redirects to "${location}", which pas does not follow`);
+    url = choose(url, target);
+  }
+  throw makeError(start, msg`the service redirects in a loop`);
 }

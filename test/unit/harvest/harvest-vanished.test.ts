@@ -125,9 +125,10 @@ function dyingAt(step: number): (output: RecordOutput) => RecordOutput {
       await output.write(page);
       live();
     },
-    notePage: (page) => {
-      output.notePage(page);
+    commit: (page) => {
+      const faults = output.commit(page);
       live();
+      return faults;
     },
   });
 }

@@ -36,14 +36,14 @@ describe('an incomplete list', () => {
     repository.put(ident(5), '');
     repository.nowMs += 3_600_000;
     const [result] = await harvest(repository, vocabulary);
-    expect(result).toMatchObject({ records: 5, unreadable: [ident(5)], broken: [] });
+    const identifier = `${OAI_BASE}/id/${ident(5)}`;
+    const broken = [{ identifier, reason: 'pas cannot read it as a term' }];
+    expect(result).toMatchObject({ records: 5, broken });
     expect(stored(vocabulary).size).toBe(4);
-    expect(await harvest(repository, vocabulary)).toMatchObject([
-      { pass: 'changes', unreadable: [ident(5)], broken: [] },
-    ]);
+    expect(await harvest(repository, vocabulary)).toMatchObject([{ pass: 'changes', broken }]);
     repository.put(ident(5), 'věc 5');
-    expect(await harvest(repository, vocabulary)).toMatchObject([{ unreadable: [], broken: [] }]);
-    expect(await harvest(repository, vocabulary)).toMatchObject([{ unreadable: [], broken: [] }]);
+    expect(await harvest(repository, vocabulary)).toMatchObject([{ broken: [] }]);
+    expect(await harvest(repository, vocabulary)).toMatchObject([{ broken: [] }]);
     expect(stored(vocabulary).size).toBe(5);
   });
 });

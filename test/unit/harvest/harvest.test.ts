@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { OaiError } from '../../../src/base/errors.ts';
 import { harvestList } from '../../../src/harvest/harvest-list.ts';
 import { openMemoryState } from '../../../src/harvest/harvest-state.ts';
+import { NO_FAULTS } from '../../../src/harvest/store-page.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { type Order, PlayedList } from './played-list.ts';
 
@@ -60,16 +61,17 @@ async function harvested(
         getRecord: async (name) => list.findRecord(name),
       },
       clock: manualClock(),
-      state,
       setSpec: 'projekt',
       metadataPrefix: 'oai_svc',
       granularity: 'second',
       window: { fromMs: null, untilMs },
       overlapMs: 600_000,
       serverNowMs: list.nowMs,
-      sink: {
-        notePage: ({ records }) => {
+      store: {
+        state,
+        commit: ({ records }) => {
           for (const { header, element } of records) kept.set(header.identifier, element.text);
+          return NO_FAULTS;
         },
       },
     });

@@ -2,6 +2,7 @@ import type { PasError } from '../../../src/base/errors.ts';
 import { type HarvestOptions, harvestList } from '../../../src/harvest/harvest-list.ts';
 import { openMemoryState } from '../../../src/harvest/harvest-state.ts';
 import { toIdent } from '../../../src/harvest/protocol.ts';
+import { NO_FAULTS, type RecordStore } from '../../../src/harvest/store-page.ts';
 import type { HttpRequest } from '../../../src/service/http/exchange.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { listArguments, listXml, recordXml, scripted } from '../../support/scripted-oai.ts';
@@ -18,7 +19,10 @@ export type Answers = (
 ) => string;
 
 /** A harvest of what a service says; what is kept may be given from an earlier one. */
-export function harvesting(answers: Answers, more: Partial<HarvestOptions> = {}) {
+export function harvesting(
+  answers: Answers,
+  { state = openMemoryState(), holdings, ...more }: Partial<HarvestOptions & RecordStore> = {},
+) {
   const exchange = scripted((request) => {
     const args = new Map(
       listArguments(request).map((each) => each.split('=', 2) as [string, string]),
@@ -28,7 +32,6 @@ export function harvesting(answers: Answers, more: Partial<HarvestOptions> = {})
       ? text.replaceAll('ListRecords', 'ListIdentifiers')
       : text;
   });
-  const state = more.state ?? openMemoryState();
   const keptLines: string[] = [];
   const notes: string[] = [];
   const pages: number[] = [];
@@ -36,19 +39,20 @@ export function harvesting(answers: Answers, more: Partial<HarvestOptions> = {})
     harvestList({
       client: makeClient(exchange),
       clock: { ...manualClock(), sleep: async () => {} },
-      state,
       setSpec: 'heslo',
       metadataPrefix: 'oai_svc',
       granularity: 'second',
       serverNowMs: NOW_MS,
       window: { fromMs: null, untilMs: null },
       overlapMs: HOUR_MS,
-      sink: {
+      store: {
+        state,
+        holdings,
         write: async ({ records }) => {
           pages.push(records.length);
           keptLines.push(...records.map(({ header }) => toIdent(header.identifier)));
         },
-        notePage: () => {},
+        commit: () => NO_FAULTS,
       },
       onNote: (text) => notes.push(text),
       ...more,

@@ -159,7 +159,7 @@ test('a record of a single answer keeps the namespaces that its GetRecord declar
   const output = await openFileOutput(path, store, subject, { verify: false, onNote: () => {} });
   const page = records.filter((record) => record !== undefined);
   await output.write({ document, records: page, seenRecords: page });
-  output.notePage({ document, records: page, seenRecords: page });
+  output.commit({ document, records: page, seenRecords: page });
   await output.flush();
   await output.close();
   const { root } = parseXml(readFileSync(path));

@@ -198,7 +198,12 @@ describe('redirects', () => {
   const CHECK = 'Check oai_base in the profile.';
   const HERE = `${OAI_BASE}/2.2/oai`;
   test.each([
-    ['a circle', to('/2.2/oai?verb=Identify'), `${HERE}: the service redirects in a loop.`, CHECK],
+    [
+      'a circle',
+      to('/2.2/oai?verb=Identify'),
+      `${HERE}?verb=Identify: the service redirects in a loop.`,
+      CHECK,
+    ],
     [
       'no address',
       answer('', { status: 302 }),
