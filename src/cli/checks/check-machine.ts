@@ -22,7 +22,7 @@ import { type ExitReason, isDamaged, PasError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { cmd, type Message, quoteShellWord } from '../../base/message.ts';
 import { joinWithOr } from '../../base/names.ts';
-import { getPackageVersion, packageRoot } from '../../base/own-files.ts';
+import { getNodeRange, getPackageVersion, packageRoot } from '../../base/own-files.ts';
 import { openContentStore } from '../../outbox/changes/kept-photographs.ts';
 import { listUnsentPhotoEntries } from '../../outbox/entry-queries.ts';
 import { assertSoundLedger } from '../../outbox/ledger.ts';
@@ -32,86 +32,77 @@ import { comparePushPlace } from '../../outbox/unite.ts';
 import { formatFindCount, LOST_LEDGER } from '../result-texts.ts';
 
 /**
- * Result of a check. A push continues despite a warning; a problem prevents it, now or soon;
+ * What a check found. A push continues despite a warning; a problem prevents it, now or soon;
  * unchecked is unknown.
  */
-export type Check = {
-  /** Stable, kebab-case, for programs. */
-  readonly name: string;
+export type Finding = {
   readonly level: 'ok' | 'warning' | 'problem' | 'unchecked';
+  /** What was found, for people: a path, a version, a figure, a sentence. */
   readonly message: string;
   /** Remedy; undefined when all is well. */
   readonly todo?: Message;
-  /** Exit reason of a command that meets this problem. */
+  /** Exit reason of a command that meets this problem; undefined for other levels. */
   readonly reason?: ExitReason;
 };
 
-/** Makes the result `ok`, with what was found for people: a path, a version, a figure. */
-export function makePassedCheck(name: string, message = ''): Check {
-  return { name, level: 'ok', message };
+/** A finding with the name of its check: stable, kebab-case, for programs. */
+export type Check = Finding & { readonly name: string };
+
+/** Makes the finding `ok`. */
+export function makePass(message = ''): Finding {
+  return { level: 'ok', message };
 }
 
-/** Makes the result `warning`, after which a push continues, with its remedy. */
-export function makeWarningCheck(name: string, message: string, todo: Message): Check {
-  return { name, level: 'warning', message, todo };
+/** Makes the finding `warning`, after which a push continues, with its remedy. */
+export function makeWarning(message: string, todo: Message): Finding {
+  return { level: 'warning', message, todo };
 }
 
 /**
- * Makes the result `problem`, which prevents a push, now or soon, with its remedy.
+ * Makes the finding `problem`, which prevents a push, now or soon, with its remedy.
  * @param reason exit reason of a command that meets this problem
  */
-export function makeProblemCheck(
-  name: string,
+export function makeProblem(
   message: string,
   todo: Message,
   reason: ExitReason = 'dataRefused',
-): Check {
-  return { name, level: 'problem', message, todo, reason };
-}
-
-/** Makes the result `unchecked` for each name: what it needs failed a check, or was not wanted. */
-export function makeUncheckedChecks(names: readonly string[]): Check[] {
-  return names.map((name) => ({ name, level: 'unchecked', message: t`not checked` }));
+): Finding {
+  return { level: 'problem', message, todo, reason };
 }
 
 /**
  * Converts an error during a check to a problem with its message, remedy and exit reason.
  * @throws the error itself where it is none of pas, and so a bug
  */
-export function makeCheckOfError(name: string, thrown: unknown): Check {
+export function toProblem(thrown: unknown): Finding {
   const error = toDatabaseError(t`the data folder`, thrown);
   if (!(error instanceof PasError)) throw error;
-  return makeProblemCheck(
-    name,
-    error.message,
-    error.hint ?? t`Correct it and run \`${cmd`pas doctor`}\` again.`,
-    error.exitReason,
-  );
+  const todo = error.hint ?? t`Correct it and run \`${cmd`pas doctor`}\` again.`;
+  return makeProblem(error.message, todo, error.exitReason);
 }
 
-/**
- * Minimum of each release line that all dependencies support, equal to `engines` in package.json.
- */
-const OLDEST_NODES: readonly (readonly [major: number, minor: number])[] = [
-  [20, 17],
-  [22, 14],
-  [24, 0],
-];
 const LITTLE_SPACE_BYTES = 500 * 1024 * 1024;
 const NO_SPACE_BYTES = 20 * 1024 * 1024;
 
 /**
- * Checks the version of Node: its minor version in a listed release line; other lines must be later
- * than the last one.
+ * Checks the version of Node by `engines` in package.json: at least the minimum of its release
+ * line, or a line later than all of these.
  */
-export function checkNode(version: string): Check {
+export function checkNode(version: string): Finding {
   const [major = 0, minor = 0] = version.split('.').map(Number);
-  const oldest = OLDEST_NODES.find(([line]) => line === major)?.[1];
-  const fits = oldest === undefined ? major > (OLDEST_NODES.at(-1)?.[0] ?? 0) : minor >= oldest;
-  if (fits) return makePassedCheck('node', `Node ${version}`);
-  const listed = joinWithOr(OLDEST_NODES.map(([line, least]) => `${line}.${least}`));
-  return makeProblemCheck(
-    'node',
+  const oldest = getNodeRange()
+    .split('||')
+    .map((range) =>
+      range
+        .replace(/[^\d.]/g, '')
+        .split('.')
+        .map(Number),
+    );
+  const [, least] = oldest.find(([line]) => line === major) ?? [];
+  const isLater = major > Math.max(...oldest.map(([line = 0]) => line));
+  if (least === undefined ? isLater : minor >= least) return makePass(`Node ${version}`);
+  const listed = joinWithOr(oldest.map(([line, minimum]) => `${line}.${minimum}`));
+  return makeProblem(
     t`pas does not run on Node ${version}.`,
     t`Install Node ${listed}, or a later release of that line.`,
   );
@@ -121,10 +112,9 @@ export function checkNode(version: string): Check {
  * Checks that the data folder is a folder and can be written. A warning where it does not exist,
  * or may be synchronised with other computers.
  */
-export function checkHome(home: string): Check {
+export function checkHome(home: string): Finding {
   if (!existsSync(home)) {
-    return makeWarningCheck(
-      'home',
+    return makeWarning(
       t`${home} does not exist yet`,
       t`Run \`${cmd`pas init`}\`. If the folder existed before, connect its drive first.`,
     );
@@ -134,15 +124,13 @@ export function checkHome(home: string): Check {
     accessSync(home, constants.R_OK | constants.W_OK | constants.X_OK);
     const synchronised = findSynchronisedFolder(home);
     if (synchronised !== undefined)
-      return makeWarningCheck(
-        'home',
+      return makeWarning(
         t`${home} is in a synchronised folder: ${synchronised}. If a copy of it is also pushed from another computer, finds become uncertain.`,
         t`Move it to another folder, and make copies with \`${cmd`pas backup`}\`.`,
       );
-    return makePassedCheck('home', home);
+    return makePass(home);
   } catch {
-    return makeProblemCheck(
-      'home',
+    return makeProblem(
       t`${home} cannot be written.`,
       t`Check its permissions and its drive, or set PAS_HOME to another folder.`,
     );
@@ -167,15 +155,15 @@ function findSynchronisedFolder(folder: string): string | undefined {
  * Measures the free space of the disk of the folder, or of its nearest existing parent; a warning
  * or a problem below the two limits.
  */
-export function checkSpace(home: string): Check {
+export function checkSpace(home: string): Finding {
   const place = findNearestExisting(home);
   const { bavail, bsize } = statfsSync(place);
   const freeBytes = bavail * bsize;
   const freeMebibytes = Math.floor(freeBytes / 1024 / 1024);
   const message = t`${freeMebibytes} MiB free in ${place}`;
-  if (freeBytes < NO_SPACE_BYTES) return makeProblemCheck('disk', message, t`Free some space.`);
-  if (freeBytes < LITTLE_SPACE_BYTES) return makeWarningCheck('disk', message, t`Free some space.`);
-  return makePassedCheck('disk', message);
+  if (freeBytes < NO_SPACE_BYTES) return makeProblem(message, t`Free some space.`);
+  if (freeBytes < LITTLE_SPACE_BYTES) return makeWarning(message, t`Free some space.`);
+  return makePass(message);
 }
 
 function findNearestExisting(path: string): string {
@@ -186,8 +174,8 @@ function findNearestExisting(path: string): string {
  * Checks that only the owner can read files with finds or secrets: folders 0700, files 0600.
  * Paths that do not exist are passed over; Windows always passes.
  */
-export function checkPermissions(places: readonly string[]): Check {
-  if (process.platform === 'win32') return makePassedCheck('permissions');
+export function checkPermissions(places: readonly string[]): Finding {
+  if (process.platform === 'win32') return makePass();
   const there = places.filter((path) => existsSync(path));
   const command = `chmod -R u+rwX,go-rwx ${there.map((path) => quoteShellWord(path)).join(' ')}`;
   let open: readonly string[];
@@ -195,11 +183,11 @@ export function checkPermissions(places: readonly string[]): Check {
     open = there.flatMap(listOpenToOthers);
   } catch (thrown) {
     if (!(thrown instanceof Error && 'path' in thrown)) throw thrown;
-    return makeProblemCheck('permissions', t`${thrown.path} cannot be read.`, command);
+    return makeProblem(t`${thrown.path} cannot be read.`, command);
   }
-  if (open.length === 0) return makePassedCheck('permissions');
+  if (open.length === 0) return makePass();
   const names = `${open.slice(0, MAX_NAMED).join(', ')}${open.length > MAX_NAMED ? ' …' : ''}`;
-  return makeProblemCheck('permissions', t`Others may read ${names}.`, command);
+  return makeProblem(t`Others may read ${names}.`, command);
 }
 
 const MAX_NAMED = 3;
@@ -216,17 +204,18 @@ function listOpenToOthers(path: string): string[] {
 /**
  * Checks that an SQLite file is intact; a missing one passes.
  * @param todo remedy for a damaged file
+ * @throws DatabaseError where it cannot be read for another reason
  */
-export function checkDatabase(name: string, path: string, todo: Message = DAMAGE_HINT): Check {
-  if (!existsSync(path)) return makePassedCheck(name, t`${path} does not exist yet`);
+export function checkDatabase(path: string, todo: Message = DAMAGE_HINT): Finding {
+  if (!existsSync(path)) return makePass(t`${path} does not exist yet`);
   try {
     const damage = findDamage(path).join('; ');
     const kibibytes = Math.ceil(statSync(path).size / 1024);
-    if (damage === '') return makePassedCheck(name, t`${path} is intact (${kibibytes} KiB)`);
-    return makeProblemCheck(name, t`${path} is damaged: ${damage}.`, todo);
+    if (damage === '') return makePass(t`${path} is intact (${kibibytes} KiB)`);
+    return makeProblem(t`${path} is damaged: ${damage}.`, todo);
   } catch (thrown) {
-    const failed = makeCheckOfError(name, thrown);
-    return isDamaged(thrown) ? makeProblemCheck(name, failed.message, todo) : failed;
+    if (!isDamaged(thrown)) throw thrown;
+    return makeProblem(toProblem(thrown).message, todo);
   }
 }
 
@@ -235,12 +224,12 @@ export function checkDatabase(name: string, path: string, todo: Message = DAMAGE
  * @param machine identifier of this machine; empty where it has none
  * @throws DatabaseError where a fact is damaged
  */
-export function checkFacts(outbox: Outbox, machine: string): Check {
+export function checkFacts(outbox: Outbox, machine: string): Finding {
   assertSoundOutbox(outbox);
   const { header, user = '–', finds, unsent } = describeOutbox(outbox, machine);
   const { address } = header;
   const found = formatFindCount(finds);
-  return makePassedCheck('rows', t`${address} (${user}): ${found}; entries not sent: ${unsent}`);
+  return makePass(t`${address} (${user}): ${found}; entries not sent: ${unsent}`);
 }
 
 /**
@@ -252,7 +241,7 @@ export function checkPhotographs(
   outbox: Outbox | undefined,
   photosFolder: string,
   onProgress: (doneCount: number, total: number) => void,
-): Check {
+): Finding {
   const copies = openContentStore(photosFolder);
   const waiting =
     outbox === undefined ? [] : listUnsentPhotoEntries(outbox).map(({ photograph }) => photograph);
@@ -262,36 +251,34 @@ export function checkPhotographs(
     const path = link ?? copies.getPath(sha512);
     return !existsSync(path) || statSync(path).size !== sizeBytes;
   });
-  if (missing.length === 0) return makePassedCheck('photographs', String(count));
+  if (missing.length === 0) return makePass(String(count));
   const names = missing
     .slice(0, MAX_NAMED)
     .map(({ name }) => name)
     .join(', ');
-  return makeProblemCheck(
-    'photographs',
+  return makeProblem(
     t`${missing.length} of ${count} queued photographs were removed or changed: ${names}.`,
     t`Queue them again with \`${cmd`pas photo add`} FIND FILE\`.`,
   );
 }
 
 /** Checks each fact of the ledger, and reports its size and place; a missing one passes. */
-export function checkLedger(file: string): Check {
+export function checkLedger(file: string): Finding {
   const todo = t`Move it aside, and make it again from the outboxes: ${cmd`pas doctor --repair`}`;
-  const ofFile = checkDatabase('ledger', file, todo);
-  if (ofFile.level !== 'ok') return makeProblemCheck('ledger', ofFile.message, todo, 'config');
   try {
+    const ofFile = checkDatabase(file, todo);
+    if (ofFile.level !== 'ok') return makeProblem(ofFile.message, todo, 'config');
     if (existsSync(file)) assertSoundLedger(file);
     return ofFile;
   } catch (thrown) {
-    return makeProblemCheck('ledger', makeCheckOfError('ledger', thrown).message, todo, 'config');
+    return makeProblem(toProblem(thrown).message, todo, 'config');
   }
 }
 
 /** Checks that a lock in the folder excludes another process; a missing folder passes. */
-export function checkLocks(folder: string): Check {
-  if (!existsSync(folder) || isLockingReliable(folder)) return makePassedCheck('locks', folder);
-  return makeProblemCheck(
-    'locks',
+export function checkLocks(folder: string): Finding {
+  if (!existsSync(folder) || isLockingReliable(folder)) return makePass(folder);
+  return makeProblem(
     t`A lock in ${folder} does not prevent a second push: finds could be sent twice.`,
     t`Move the state folder to a disk of this machine (PAS_STATE), and never start two pushes at once.`,
   );
@@ -301,17 +288,16 @@ export function checkLocks(folder: string): Check {
  * Checks that a push from this machine is permitted.
  * @param machine identifier of this machine; empty where it has none
  */
-export function checkMachineOfOutbox(outbox: Outbox, machine: string): Check {
+export function checkMachineOfOutbox(outbox: Outbox, machine: string): Finding {
   const { ledger, ledgerProblem } = outbox;
   if (ledgerProblem !== undefined) {
     const todo = ledgerProblem.hint ?? t`Correct it and run \`${cmd`pas doctor`}\` again.`;
-    return makeProblemCheck('belongs-to', ledgerProblem.message, todo, ledgerProblem.exitReason);
+    return makeProblem(ledgerProblem.message, todo, ledgerProblem.exitReason);
   }
   const place = ledger === undefined ? 'new' : comparePushPlace(outbox, machine).kind;
-  if (place === 'lost-ledger') return makePassedCheck('belongs-to', String(LOST_LEDGER));
-  if (place !== 'foreign') return makePassedCheck('belongs-to');
-  return makeProblemCheck(
-    'belongs-to',
+  if (place === 'lost-ledger') return makePass(String(LOST_LEDGER));
+  if (place !== 'foreign') return makePass();
+  return makeProblem(
     t`This outbox was pushed from another place.`,
     t`If you no longer push from there: ${cmd`pas push --take-over`}`,
   );

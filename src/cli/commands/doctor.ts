@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Command } from 'commander';
 import { padText } from '../../base/characters.ts';
 import { type ExitReason, PasError } from '../../base/errors.ts';
@@ -19,10 +18,10 @@ import {
   checkPermissions,
   checkPhotographs,
   checkSpace,
-  makeCheckOfError,
-  makePassedCheck,
-  makeUncheckedChecks,
-  makeWarningCheck,
+  type Finding,
+  makePass,
+  makeWarning,
+  toProblem,
 } from '../checks/check-machine.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { getSourceOfSecrets, SECRET_PLACE_TEXTS } from '../context/chosen-profile.ts';
@@ -50,46 +49,46 @@ export function register(program: Command, run: Runner): void {
 async function runDoctor(context: Context, options: DoctorOptions): Promise<ExitReason> {
   if (options.repair === true) await repair(context);
   const checks: Check[] = [];
-  const add = (...more: readonly Check[]): void => {
-    printChecks(context, more);
-    checks.push(...more);
-  };
-  for (const check of checkMachine(context)) add(check);
-  const sound = checks.every(({ name, level }) => name !== 'outbox' || level === 'ok');
-  let profile: Profile | undefined;
-  let hasOutbox = false;
-  try {
-    profile = context.getProfile();
-  } catch (thrown) {
-    add(makeCheckOfError('profile', thrown));
-  }
-  if (profile !== undefined) {
-    add(...(await checkProfile(context, profile)));
-    // Missing files are not created.
-    hasOutbox = sound && existsSync(context.getOutboxPlaces().outboxFile);
-    if (hasOutbox) add(...(await checkOutbox(context)));
-    if (sound)
-      add(await attemptCheck('photographs', () => checkStoredPhotographs(context, hasOutbox)));
-    add(await attemptCheck('vocabulary-age', () => checkStoredVocabulary(context, profile)));
-    const isOnline = options.offline !== true;
-    const hasPace = isOnline || profile.pacing === 'local';
-    if (hasPace) {
-      add(...(await checkPause(context, profile)));
-      add(await attemptCheck('pacing', () => checkPacing(context, profile)));
+  /** An error of pas is a problem, and the other checks continue. */
+  const run: RunCheck = async (name, check) => {
+    const finding = await Promise.resolve().then(check).catch(toProblem);
+    for (const each of [finding].flat()) {
+      const named = { name, ...each };
+      printCheck(context, named);
+      checks.push(named);
     }
-    if (isOnline) add(...(await checkReachableService(context, profile, hasOutbox)));
-    else add(...makeUncheckedChecks(hasPace ? NEEDS_NETWORK : ['pacing', ...NEEDS_NETWORK]));
-  } else
-    add(
-      ...makeUncheckedChecks([
-        'secrets',
-        'photographs',
-        'vocabulary-age',
-        'pacing',
-        ...NEEDS_NETWORK,
-      ]),
-    );
-  return conclude(context, checks, hasOutbox);
+  };
+  const profile = findProfile(context);
+  await checkMachine(context, run);
+  await run('profile', () => checkProfile(context.getProfile()));
+  if (profile !== undefined) {
+    await run('secrets', () => checkSecrets(context));
+    const hasOutbox = await checkData(context, profile, run);
+    const isOnline = options.offline !== true;
+    if (isOnline || profile.pacing === 'local') {
+      await run('pause', () => checkPause(context, profile));
+      await run('pacing', () => checkPacing(context, profile));
+    }
+    if (isOnline) await checkOnline(context, profile, hasOutbox, run);
+  }
+  const unchecked = ALWAYS_REPORTED.filter((name) => checks.every((check) => check.name !== name));
+  return conclude(context, [...checks, ...printUnchecked(context, unchecked)]);
+}
+
+/** Runs a check under a name, and prints and keeps what it found; nothing where that is empty. */
+type RunCheck = (
+  name: string,
+  check: () => Finding | readonly Check[] | Promise<Finding | readonly Check[]>,
+) => Promise<void>;
+
+/** Returns the profile; undefined where none can be used, which its check reports. */
+function findProfile({ getProfile }: Context): Profile | undefined {
+  try {
+    return getProfile();
+  } catch (thrown) {
+    if (thrown instanceof PasError) return undefined;
+    throw thrown;
+  }
 }
 
 /** Repairs the ledger and the outbox of the profile; nothing where it has none. */
@@ -129,7 +128,13 @@ async function repair(context: Context): Promise<void> {
 
 const MAX_NAMED = 20;
 
-const NEEDS_NETWORK: readonly string[] = [
+/** Checks that are reported as unchecked where they were not made. */
+const ALWAYS_REPORTED: readonly string[] = [
+  'outbox',
+  'secrets',
+  'photographs',
+  'vocabulary-age',
+  'pacing',
   'service',
   'connection',
   'clock',
@@ -149,11 +154,7 @@ const GRAVEST_FIRST: readonly ExitReason[] = [
   'outsideContract',
 ];
 
-async function conclude(
-  context: Context,
-  checks: readonly Check[],
-  hasOutbox: boolean,
-): Promise<ExitReason> {
+async function conclude(context: Context, checks: readonly Check[]): Promise<ExitReason> {
   const { terminal } = context;
   const reasons = checks.flatMap(({ level, reason }) => (level === 'problem' ? [reason] : []));
   const good = reasons.length === 0;
@@ -171,15 +172,19 @@ async function conclude(
       message,
       todo: todo ?? null,
     })),
-    outbox: hasOutbox ? await toOutboxJson(context) : null,
+    outbox: await toOutboxJson(context, checks),
   });
   return good
     ? 'done'
     : (GRAVEST_FIRST.find((reason) => reasons.includes(reason)) ?? 'dataRefused');
 }
 
-/** Returns the outbox for programs; null where it cannot be read, which a check says. */
-async function toOutboxJson(context: Context): Promise<Record<string, unknown> | null> {
+/** Returns the outbox for programs; null where there is none, or a check says why. */
+async function toOutboxJson(
+  context: Context,
+  checks: readonly Check[],
+): Promise<Record<string, unknown> | null> {
+  if (!checks.some(({ name, level }) => name === 'rows' && level === 'ok')) return null;
   try {
     const outbox = await context.openOutbox();
     const described = describeOutbox(outbox, context.getMachineId());
@@ -201,164 +206,141 @@ async function toOutboxJson(context: Context): Promise<Record<string, unknown> |
   }
 }
 
-/** Runs one after the other, since a large database takes its time. */
-function* checkMachine(context: Context): Generator<Check> {
-  const { places } = context;
-  const outboxFile = getOutboxPath(context);
-  yield checkNode(process.versions.node);
-  yield checkHome(places.home);
-  yield checkSpace(places.home);
-  yield checkPermissions([places.home, places.paceFile, places.ledgerFile, places.locksFolder]);
-  yield checkDatabase('outbox', outboxFile);
-  yield checkDatabase(
-    'vocabulary-file',
-    places.vocabularyFile,
-    t`It is only a cache: delete it and run \`${cmd`pas harvest-vocab`}\`.`,
+async function checkMachine({ places }: Context, run: RunCheck): Promise<void> {
+  await run('node', () => checkNode(process.versions.node));
+  await run('home', () => checkHome(places.home));
+  await run('disk', () => checkSpace(places.home));
+  await run('permissions', () =>
+    checkPermissions([places.home, places.paceFile, places.ledgerFile, places.locksFolder]),
   );
-  yield checkDatabase(
-    'pace',
-    places.paceFile,
-    t`Delete it while no pas process is running; it stores only the time of the last request.`,
+  await run('vocabulary-file', () =>
+    checkDatabase(
+      places.vocabularyFile,
+      t`It is only a cache: delete it and run \`${cmd`pas harvest-vocab`}\`.`,
+    ),
+  );
+  await run('pace', () =>
+    checkDatabase(
+      places.paceFile,
+      t`Delete it while no pas process is running; it stores only the time of the last request.`,
+    ),
   );
 }
 
-/** Returns the path of the profile's outbox; a nonexistent one where no profile is usable. */
-function getOutboxPath(context: Context): string {
-  try {
-    return context.getOutboxPlaces().outboxFile;
-  } catch (thrown) {
-    if (!(thrown instanceof PasError)) throw thrown;
-    return join(context.places.outboxesFolder, 'NAME', 'outbox.sqlite');
-  }
+function checkProfile({ name, kind, baseUrl, username }: Profile): Finding {
+  const parts = [INSTANCE_WORDS[kind], baseUrl, username ?? t`no user name`].join(', ');
+  const named = `${name}: ${parts}`;
+  if (isProtectedAddress(baseUrl, false)) return makePass(named);
+  return makeWarning(
+    t`${named}; the password is sent unencrypted.`,
+    t`Use an https:// address if there is one.`,
+  );
 }
 
-async function checkOutbox(context: Context): Promise<Check[]> {
-  const { ledgerFile, locksFolder } = context.getLedgerPlaces();
-  return [
-    await attemptCheck('rows', async () =>
-      checkFacts(await context.openOutbox(), context.getMachineId()),
-    ),
-    await attemptCheck('ledger', async () => checkLedger(ledgerFile)),
-    await attemptCheck('locks', async () => checkLocks(locksFolder)),
-    await attemptCheck('belongs-to', async () =>
-      checkMachineOfOutbox(await context.openOutbox(), context.getMachineId()),
-    ),
-  ];
+function checkSecrets(context: Context): Finding {
+  const place = getSourceOfSecrets(context);
+  const message = SECRET_PLACE_TEXTS[place](context.places.secretsFile);
+  if (place !== 'nowhere') return makePass(message);
+  return makeWarning(message, t`Run \`${cmd`pas login`}\`.`);
 }
 
-async function checkProfile(context: Context, profile: Profile): Promise<Check[]> {
-  const parts = [
-    INSTANCE_WORDS[profile.kind],
-    profile.baseUrl,
-    profile.username ?? t`no user name`,
-  ].join(', ');
-  const named = `${profile.name}: ${parts}`;
-  const secrets = await attemptCheck('secrets', async () => {
-    const place = getSourceOfSecrets(context);
-    const message = SECRET_PLACE_TEXTS[place](context.places.secretsFile);
-    return place === 'nowhere'
-      ? makeWarningCheck('secrets', message, t`Run \`${cmd`pas login`}\`.`)
-      : makePassedCheck('secrets', message);
+/**
+ * Checks outbox, ledger, photographs and vocabulary of a profile. Missing files are not created.
+ * @returns true if there is an outbox, and it is intact
+ */
+async function checkData(context: Context, profile: Profile, run: RunCheck): Promise<boolean> {
+  const { outboxFile, photosFolder } = context.getOutboxPlaces();
+  let isSound = false;
+  await run('outbox', () => {
+    const found = checkDatabase(outboxFile);
+    isSound = found.level === 'ok';
+    return found;
   });
-  const open = !isProtectedAddress(profile.baseUrl, false);
-  return [
-    open
-      ? makeWarningCheck(
-          'profile',
-          t`${named}; the password is sent unencrypted.`,
-          t`Use an https:// address if there is one.`,
-        )
-      : makePassedCheck('profile', named),
-    secrets,
-  ];
-}
-
-async function checkStoredPhotographs(context: Context, hasOutbox: boolean): Promise<Check> {
-  const progress = context.terminal.startProgress(t`Reading the photographs`);
-  try {
-    const outbox = hasOutbox ? await context.openOutbox() : undefined;
-    return checkPhotographs(
-      outbox,
-      hasOutbox ? context.getOutboxPlaces().photosFolder : '',
-      progress.update,
-    );
-  } finally {
-    progress.end();
+  const hasOutbox = isSound && existsSync(outboxFile);
+  if (hasOutbox) {
+    const { ledgerFile, locksFolder } = context.getLedgerPlaces();
+    const machine = context.getMachineId();
+    await run('rows', async () => checkFacts(await context.openOutbox(), machine));
+    await run('ledger', () => checkLedger(ledgerFile));
+    await run('locks', () => checkLocks(locksFolder));
+    await run('belongs-to', async () => checkMachineOfOutbox(await context.openOutbox(), machine));
   }
+  if (isSound)
+    await run('photographs', async () => {
+      const outbox = hasOutbox ? await context.openOutbox() : undefined;
+      const progress = context.terminal.startProgress(t`Reading the photographs`);
+      try {
+        return checkPhotographs(outbox, photosFolder, progress.update);
+      } finally {
+        progress.end();
+      }
+    });
+  await run('vocabulary-age', async () => {
+    const { checkVocabulary } = await import('../checks/check-service.ts');
+    const vocabulary = existsSync(context.places.vocabularyFile)
+      ? (await context.openVocabulary()).openSource(profile.oaiBase ?? '')
+      : undefined;
+    return checkVocabulary(vocabulary, context.clock.now());
+  });
+  return hasOutbox;
 }
 
-async function checkStoredVocabulary(context: Context, profile: Profile): Promise<Check> {
-  const { checkVocabulary } = await import('../checks/check-service.ts');
-  const isThere = existsSync(context.places.vocabularyFile);
-  const vocabulary = isThere
-    ? (await context.openVocabulary()).openSource(profile.oaiBase ?? '')
-    : undefined;
-  return checkVocabulary(vocabulary, context.clock.now());
-}
-
-async function checkPause(context: Context, profile: Profile): Promise<Check[]> {
+async function checkPause(context: Context, profile: Profile): Promise<Finding | []> {
   const { text } = await readSharedPause(context, profile);
-  return text === undefined
-    ? []
-    : [makeWarningCheck('pause', text, t`Wait until it ends; ${cmd`pas status`} shows it.`)];
+  if (text === undefined) return [];
+  return makeWarning(text, t`Wait until it ends; ${cmd`pas status`} shows it.`);
 }
 
 /** Time limit of a check, whatever the service does. */
 const MAX_CHECKING_MS = 60_000;
 
-async function checkReachableService(
+async function checkOnline(
   context: Context,
   profile: Profile,
   hasOutbox: boolean,
-): Promise<Check[]> {
-  const { checkHarvesting, checkService, makeLateCheck } = await import(
+  run: RunCheck,
+): Promise<void> {
+  const { checkHarvesting, checkService, makeLateProblem } = await import(
     '../checks/check-service.ts'
   );
-  const connections = await context.openConnections();
-  const stop = makeTimeoutSignal(context, MAX_CHECKING_MS);
-  const send: Exchange = (request) => connections.send({ ...request, signal: stop });
-  const checks: Check[] = [];
-  try {
-    const { session } = await openService(context);
-    const pace = await openPace(context, profile, { tolerant: true });
-    const outbox = hasOutbox ? await context.openOutbox() : undefined;
-    const service = { ...profile, session, send, pace, outbox, clock: context.clock, stop };
-    checks.push(...(await checkService(service)));
-  } catch (thrown) {
-    checks.push(stop.aborted ? makeLateCheck('service') : makeCheckOfError('service', thrown));
-  }
-  if (profile.oaiBase !== undefined)
-    return [
-      ...checks,
-      await checkHarvesting(
+  await run('service', async () => {
+    const connections = await context.openConnections();
+    const stop = makeTimeoutSignal(context, MAX_CHECKING_MS);
+    const send: Exchange = (request) => connections.send({ ...request, signal: stop });
+    try {
+      const { session } = await openService(context);
+      const pace = await openPace(context, profile, { tolerant: true });
+      const outbox = hasOutbox ? await context.openOutbox() : undefined;
+      const { clock } = context;
+      return await checkService({ ...profile, session, send, pace, outbox, clock, stop });
+    } catch (thrown) {
+      if (stop.aborted) return makeLateProblem();
+      throw thrown;
+    }
+  });
+  await run('harvesting', () => {
+    if (profile.oaiBase !== undefined)
+      return checkHarvesting(
         () => openHarvestClient(context),
         makeTimeoutSignal(context, MAX_CHECKING_MS),
-      ),
-    ];
-  const todo = t`Add oai_base to the profile if the service has one; without it you must resolve uncertain entries yourself.`;
-  return [
-    ...checks,
-    makeWarningCheck('harvesting', t`This profile has no harvesting interface.`, todo),
-  ];
+      );
+    return makeWarning(
+      t`This profile has no harvesting interface.`,
+      t`Add oai_base to the profile if the service has one; without it you must resolve uncertain entries yourself.`,
+    );
+  });
 }
 
-/** Reports a check that could not begin as a problem, and continues with the others. */
-async function attemptCheck(name: string, work: () => Promise<Check>): Promise<Check> {
-  try {
-    return await work();
-  } catch (thrown) {
-    return makeCheckOfError(name, thrown);
-  }
-}
-
-/** Prints unchecked items in one line. */
-function printChecks(context: Context, checks: readonly Check[]): void {
-  const unchecked = checks.filter(({ level }) => level === 'unchecked');
-  for (const check of checks) if (check.level !== 'unchecked') printCheck(context, check);
-  const [first] = unchecked;
-  if (first === undefined) return;
-  const names = unchecked.map(({ name }) => name).join(', ');
-  printCheck(context, { ...first, name: '', message: `${first.message}: ${names}` });
+/** Prints the names in one line, and returns them as unchecked. */
+function printUnchecked(context: Context, names: readonly string[]): Check[] {
+  const message = t`not checked`;
+  if (names.length > 0)
+    printCheck(context, {
+      name: '',
+      level: 'unchecked',
+      message: `${message}: ${names.join(', ')}`,
+    });
+  return names.map((name) => ({ name, level: 'unchecked', message }));
 }
 
 function printCheck({ terminal }: Context, { name, level, message, todo }: Check): void {

@@ -17,12 +17,7 @@ import {
   type RedisAddress,
   type RedisPaceStore,
 } from '../../service/http/redis-pace-store.ts';
-import {
-  type Check,
-  makePassedCheck,
-  makeProblemCheck,
-  makeWarningCheck,
-} from '../checks/check-machine.ts';
+import { type Finding, makePass, makeProblem, makeWarning } from '../checks/check-machine.ts';
 import { isLoopback, type Profile } from './config.ts';
 import type { Context } from './context.ts';
 
@@ -167,8 +162,8 @@ function getRedisAddress({ pacing }: Profile): RedisAddress {
  * Checks the store of the pace: local, or the shared Redis with its answer time, and whether
  * its password is protected.
  */
-export async function checkPacing(context: Context, profile: Profile): Promise<Check> {
-  if (profile.pacing === 'local') return makePassedCheck('pacing', context.places.paceFile);
+export async function checkPacing(context: Context, profile: Profile): Promise<Finding> {
+  if (profile.pacing === 'local') return makePass(context.places.paceFile);
   const address = getRedisAddress(profile);
   const place = formatRedisEndpoint(address);
   const seconds = profile.pacingFallbackIntervalMs / 1000;
@@ -179,28 +174,18 @@ export async function checkPacing(context: Context, profile: Profile): Promise<C
     const latency = (await store.measureLatencyMs()).toFixed(1);
     const summary = t`Redis at ${place} answers in ${latency} ms`;
     if (store.role === 'slave')
-      return makeProblemCheck(
-        'pacing',
-        t`${place} is a replica of another Redis and is read-only.`,
-        todo,
-      );
+      return makeProblem(t`${place} is a replica of another Redis and is read-only.`, todo);
     const isOpen = !address.tls && !isLoopback(address.host);
     if (!isOpen || context.environment['PAS_PACING_PASSWORD'] === undefined)
-      return makePassedCheck('pacing', summary);
-    return makeWarningCheck(
-      'pacing',
+      return makePass(summary);
+    return makeWarning(
       t`${summary}; the password is sent unencrypted.`,
       t`Use rediss:// if the Redis has TLS.`,
     );
   } catch (thrown) {
-    if (thrown instanceof ConfigError)
-      return makeProblemCheck('pacing', thrown.message, thrown.hint ?? todo);
+    if (thrown instanceof ConfigError) return makeProblem(thrown.message, thrown.hint ?? todo);
     if (!(thrown instanceof PaceStoreError)) throw thrown;
-    return makeProblemCheck(
-      'pacing',
-      t`The pacing store at ${place} cannot be used: ${thrown.message}.`,
-      todo,
-    );
+    return makeProblem(t`The pacing store at ${place} cannot be used: ${thrown.message}.`, todo);
   } finally {
     store?.close();
   }
