@@ -3,7 +3,7 @@ import { measureDisplayWidth, padText, toPrintable, wrapText } from '../base/cha
 import { EXIT_CODES, UsageError } from '../base/errors.ts';
 import { LANGUAGES, type Language, t } from '../base/language.ts';
 import { type Message, msg } from '../base/message.ts';
-import { findNearestNames, joinWithOr } from '../base/names.ts';
+import { findNearestNames } from '../base/names.ts';
 import { getPackageVersion } from '../base/own-files.ts';
 import {
   addExamplesOfGroups,
@@ -116,12 +116,9 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   upload: 'push',
 };
 
-/** Proposals of one error. */
-const MOST = 3;
-
 /**
- * Makes the error of a command line that commander refused, with the most similar commands or
- * flags as hint, else how to get help.
+ * Makes the error of a command line that commander refused, with the most similar commands or flag
+ * as hint, else how to get help.
  * @param outline all commands, among which the intended one is searched; without it there is no
  * hint
  */
@@ -135,85 +132,37 @@ export function makeUsageError(
   const [, kind, unknown = ''] = /^error: unknown (command|option) '(.*)'$/s.exec(message) ?? [];
   const known = kind === 'command' ? args.slice(0, args.indexOf(unknown)) : args;
   const { path, options } = walkOutline(outline.program, outline.globalOptions, known);
-  const hint =
+  const near =
     kind === 'command'
-      ? proposeCommands(outline, path, unknown)
-      : proposeFlags(outline, options, unknown);
-  return new UsageError(what, { hint: hint ?? proposeHelp(path) });
-}
-
-function proposeHelp(path: readonly string[]): string {
+      ? listNearCommands(outline.program, unknown).join(', ')
+      : findNearFlag(options, unknown);
+  if (near !== undefined && near !== '')
+    return new UsageError(what, { hint: t`Did you mean ${near}?` });
   const help = path.length === 0 ? 'pas help' : ['pas', ...path, '--help'].join(' ');
-  return t`See \`${help}\`.`;
+  return new UsageError(what, { hint: t`See \`${help}\`.` });
 }
 
-type CommandPath = { readonly command: CommandOutline; readonly path: readonly string[] };
-
-/** Proposes similar commands of the typed group, or else of any, or else the whole group. */
-function proposeCommands(
-  { program }: Outline,
-  group: readonly string[],
-  typed: string,
-): string | undefined {
-  const all = listCommands(program, []);
-  const inGroup = all.filter(({ path }) => path.slice(0, -1).join(' ') === group.join(' '));
-  const near = [inGroup, all]
-    .map((commands) => findNamed(commands, typed))
-    .find(({ length }) => length > 0);
-  if (near === undefined) return group.length === 0 ? undefined : proposeAll(inGroup);
-  const shortest = near.sort((one, other) => one.path.length - other.path.length);
-  return askIfMeant(shortest.slice(0, MOST).map(formatPath));
-}
-
-function proposeAll(commands: readonly CommandPath[]): string {
-  const alternatives = joinWithOr(commands.map(formatPath));
-  return t`Write ${alternatives}.`;
-}
-
-function findNamed(commands: readonly CommandPath[], typed: string): CommandPath[] {
-  const names = [...new Set(commands.map(({ command }) => command.name))];
+/** Returns the most similar commands of any group, as `pas vocab search` in back quotes. */
+function listNearCommands(program: CommandOutline, typed: string): string[] {
+  const all = listCommandPaths(program, ['pas']);
+  const names = [...new Set(all.flatMap((path) => path.at(-1) ?? []))];
   const meant = [SYNONYMS[typed] ?? typed, ...findNearestNames(typed, names)];
   const best = meant.find((name) => names.includes(name));
-  return commands.filter(({ command }) => command.name === best);
+  return all.filter((path) => path.at(-1) === best).map((path) => `\`${path.join(' ')}\``);
 }
 
-/** Proposes flags of the command, or else names the commands that have the flag. */
-function proposeFlags(
-  { program }: Outline,
-  options: readonly OptionOutline[],
-  typed: string,
-): string | undefined {
-  const names = options.map(({ long }) => long);
-  const longer = names.find((long) => typed.startsWith(long) || long.startsWith(typed));
-  const near = longer ?? findNearestNames(typed, names)[0];
-  if (near !== undefined && typed.startsWith('--')) return askIfMeant([near]);
-  const owners = listCommands(program, []).filter(({ command }) =>
-    command.options.some((option) => listForms(option).includes(typed)),
-  );
-  if (owners.length === 0) return undefined;
-  const commands = owners.map(formatPath).join(', ');
-  return t`It is an option of ${commands}.`;
-}
-
-/** Returns the short and the long form of a flag. */
-function listForms({ flags }: OptionOutline): readonly string[] {
-  return flags.split(/[ ,]+/).filter((form) => form.startsWith('-'));
-}
-
-function listCommands({ commands }: CommandOutline, group: readonly string[]): CommandPath[] {
+function listCommandPaths({ commands }: CommandOutline, group: readonly string[]): string[][] {
   return commands.flatMap((command) => {
     const path = [...group, command.name];
-    return [{ command, path }, ...listCommands(command, path)];
+    return [path, ...listCommandPaths(command, path)];
   });
 }
 
-function formatPath({ path }: CommandPath): string {
-  return `\`${['pas', ...path].join(' ')}\``;
-}
-
-function askIfMeant(proposals: readonly string[]): string {
-  const nearest = proposals.join(', ');
-  return t`Did you mean ${nearest}?`;
+function findNearFlag(options: readonly OptionOutline[], typed: string): string | undefined {
+  if (!typed.startsWith('--')) return undefined;
+  const names = options.map(({ long }) => long);
+  const longer = names.find((long) => typed.startsWith(long) || long.startsWith(typed));
+  return longer ?? findNearestNames(typed, names)[0];
 }
 
 /** Streams of the help and of its errors. */

@@ -31,9 +31,9 @@ test.each([
   [['send'], 'Did you mean `pas push`?'],
   [['start', 'list'], 'See `pas help`.'],
   [['export', '--output', 'x.csv'], 'Did you mean --out?'],
-  [['list', '--watch'], 'It is an option of `pas push`.'],
+  [['list', '--watch'], 'See `pas list --help`.'],
   [['show'], 'See `pas show --help`.'],
-  [['number', 'numbers.csv'], 'Write `pas number set` or `pas number import`.'],
+  [['number', 'numbers.csv'], 'See `pas number --help`.'],
 ])('%j is refused with what was meant', async (args, hint) => {
   const run = await home.pas(...args);
   await expectEnded(run, 2, /^pas: .+\.\n {5}.+\n$/);

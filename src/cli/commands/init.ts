@@ -243,7 +243,11 @@ async function askForRest(
     const message = `${getLabel(key)}:`;
     const answer =
       choices !== undefined
-        ? await askChoice(prompt, message, listChoices(key, choices))
+        ? await askChoice(
+            prompt,
+            message,
+            choices.map((value) => ({ value, name: value })),
+          )
         : await prompt.askText({
             message,
             findProblem: async (text) => findSettingProblem(key, text.trim(), settings),
@@ -252,22 +256,6 @@ async function askForRest(
       settings = { ...settings, ...parseProfileSettings('pas init', { [key]: answer.trim() }) };
   }
   return settings;
-}
-
-/** Choice that is not stored: `pas login` finds out how to authenticate. */
-const LEFT_TO_LOGIN = '';
-
-/** Enter takes the first choice: an optional setting is left out. */
-function listChoices(key: ProfileKey, choices: readonly string[]) {
-  const all = PROFILE_KEYS[key].required ? [...choices].reverse() : choices;
-  return all.map((value) =>
-    key === 'oai_auth' && value === 'none'
-      ? {
-          value: LEFT_TO_LOGIN,
-          name: t`none, until pas login finds that the service accepts the account`,
-        }
-      : { value, name: value },
-  );
 }
 
 function findSettingProblem(

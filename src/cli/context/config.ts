@@ -157,7 +157,8 @@ type KeyRule = {
   readonly help?: Message;
 };
 
-const KIND = ['production', 'training'] as const;
+/** A question offers the first. */
+const KIND = ['training', 'production'] as const;
 const OAI_AUTH = ['none', 'basic', 'bearer'] as const;
 
 const TABLE = {
