@@ -36,9 +36,9 @@ import {
   openValidationContext,
 } from '../context/validation.ts';
 import { askAboutRow, importAnsweredRow } from '../interview/ask-about-table.ts';
+import { listNewPeopleOfProfile, printNewPeople, toNewPeopleJson } from '../new-people.ts';
 import { formatFindCount, formatPhotographCount, printNextStep } from '../result-texts.ts';
 import { printIssues, toIssuesJson } from '../terminal.ts';
-import { listNewPeopleOfProfile, printNewPeople, toNewPeopleJson } from './push-progress.ts';
 
 /** Options of an import that its next command repeats. */
 type RepeatedOptions = TableOptions & {

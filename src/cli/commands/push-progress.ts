@@ -1,6 +1,6 @@
 import { formatIso } from '../../base/clock.ts';
 import type { PasError } from '../../base/errors.ts';
-import { msgid, ngettext, t } from '../../base/language.ts';
+import { t } from '../../base/language.ts';
 import { cmd, composeCommand, getTemplate, type Message, msg } from '../../base/message.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import {
@@ -9,18 +9,12 @@ import {
   STATE_WORDS,
   VERDICT_WORDS,
 } from '../../outbox/views/entry-words.ts';
-import {
-  listNewPeople,
-  type NewPerson,
-  storeAcceptedPeople,
-} from '../../outbox/views/outbox-status.ts';
 import type { PushEvent } from '../../push/departure.ts';
 import type { ReconciledEntry } from '../../push/judge-import.ts';
 import { explainUncertain, findReassignment } from '../../push/push-session.ts';
 import type { IdleReason, WatchEvent } from '../../push/watch.ts';
 import type { Context } from '../context/context.ts';
-import { openLookups } from '../context/open-service.ts';
-import { FoldedLines, formatFindCount, formatPerson } from '../result-texts.ts';
+import { FoldedLines } from '../result-texts.ts';
 import type { Progress } from '../terminal.ts';
 
 /** Says why an entry is uncertain, once per reason; alike texts are folded. */
@@ -198,106 +192,4 @@ function formatWaiting(
     case 'time':
       return t`Waiting ${seconds} s; nothing can be sent sooner.`;
   }
-}
-
-const MAX_SHOWN = 20;
-
-/**
- * Returns the finders of queued finds whom the service would create, with the most similar
- * people; also those that a person has accepted (`isAccepted`).
- * @param subjects finds to look at; undefined for all
- */
-export async function listNewPeopleOfProfile(
-  context: Context,
-  outbox: Outbox,
-  subjects?: readonly string[],
-) {
-  return listNewPeople(outbox, async () => (await openLookups(context)).lookupTerm, subjects);
-}
-
-/**
- * Prints up to {@link MAX_SHOWN} unknown, not accepted finders, with the nearest people and the
- * commands to settle them; nothing where there are none.
- */
-export function printNewPeople(
-  { terminal }: Context,
-  people: readonly NewPerson[],
-  print = terminal.warn,
-): void {
-  const remaining = people.filter(({ isAccepted }) => !isAccepted);
-  const count = remaining.length;
-  if (count === 0) return;
-  print(
-    ngettext(
-      msgid`${count} finder is not known to the service by exactly this name; the service would create a new person:`,
-      `${count} finders are not known to the service by exactly these names; the service would create new people:`,
-      count,
-    ),
-  );
-  for (const { name, finds, first, nearest, similar } of remaining.slice(0, MAX_SHOWN)) {
-    const all = formatFindCount(finds.length);
-    print(`  ${t`${name}: ${all}, the first is ${first}`}`);
-    const others = similar.join('; ');
-    if (others !== '') print(`    ${t`Perhaps the same person as ${others}.`}`);
-    const [{ id } = { id: '' }] = nearest;
-    if (id === '') continue;
-    const names = nearest.map(formatPerson).join('; ');
-    print(
-      `    ${t`Nearest: ${names}.`} ${t`To use the first: ${cmd`pas edit ${first} --set nalezce=${id}`}`}`,
-    );
-  }
-  const more = count - MAX_SHOWN;
-  if (more > 0) print(`  ${t`… and ${more} more (${cmd`pas status --json`})`}`);
-  print(t`If they are new: ${cmd`pas push --accept-new-people`}`);
-}
-
-export function toNewPeopleJson(people: readonly NewPerson[]): Record<string, unknown>[] {
-  return people.map(({ name, finds, isAccepted, nearest, similar }) => ({
-    name,
-    finds: finds.length,
-    accepted: isAccepted,
-    similar,
-    nearest: nearest.map(({ id, label }) => ({ id, label })),
-  }));
-}
-
-type Admission = {
-  readonly outbox: Outbox;
-  readonly subjects: readonly string[] | undefined;
-  readonly isAllAccepted: boolean;
-  readonly mayAsk: boolean;
-};
-
-/**
- * Decides if unknown finders may be created: all with a flag, else by asking, whose answers are
- * stored (a known person replaces the finder in the finds), else they are printed and refused.
- * @returns false where one is not confirmed; then nothing should be sent
- */
-export async function admitNewPeople(
-  context: Context,
-  { outbox, subjects, isAllAccepted, mayAsk }: Admission,
-): Promise<boolean> {
-  const people = await listNewPeopleOfProfile(context, outbox, subjects);
-  const open = people.filter(({ isAccepted }) => !isAccepted);
-  if (open.length === 0) return true;
-  if (isAllAccepted) {
-    storeAcceptedPeople(outbox, open);
-    return true;
-  }
-  if (mayAsk) {
-    const { askAboutNewPerson } = await import('../interview/answer.ts');
-    const { replaceFinder } = await import('../interview/edit-find.ts');
-    const { openValidationContext } = await import('../context/validation.ts');
-    const ruleContext = await openValidationContext(context);
-    for (const person of open) {
-      const answer = await askAboutNewPerson(person, await context.prompt());
-      if (answer === 'stop') return false;
-      if (answer === 'new') storeAcceptedPeople(outbox, [person]);
-      else replaceFinder({ outbox, ruleContext }, person.finds, answer.id);
-    }
-    return true;
-  }
-  printNewPeople(context, open);
-  context.terminal.printValue({ type: 'new_people', people: toNewPeopleJson(open) });
-  return false;
 }

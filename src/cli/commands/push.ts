@@ -21,6 +21,12 @@ import type { Context, GlobalOptions } from '../context/context.ts';
 import { announceInstance, confirmProduction, openPush } from '../context/open-service.ts';
 import { joinOutboxesOfAccount } from '../context/profile-outbox.ts';
 import {
+  admitNewPeople,
+  listNewPeopleOfProfile,
+  printNewPeople,
+  toNewPeopleJson,
+} from '../new-people.ts';
+import {
   formatRequestCount,
   formatStopCause,
   LOST_LEDGER,
@@ -28,14 +34,7 @@ import {
   STOP_REASONS,
 } from '../result-texts.ts';
 import { printIssues } from '../terminal.ts';
-import {
-  admitNewPeople,
-  listNewPeopleOfProfile,
-  makePushListeners,
-  makeWaitListener,
-  printNewPeople,
-  toNewPeopleJson,
-} from './push-progress.ts';
+import { makePushListeners, makeWaitListener } from './push-progress.ts';
 
 type PushOptions = GlobalOptions & {
   readonly dryRun?: boolean;

@@ -22,6 +22,7 @@ import { findOwnHarvestBase, getSourceOfSecrets } from '../context/chosen-profil
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { openProfileVocabulary } from '../context/open-service.ts';
 import { readSharedPause } from '../context/pacing.ts';
+import { listNewPeopleOfProfile, printNewPeople, toNewPeopleJson } from '../new-people.ts';
 import {
   formatFindCount,
   formatMore,
@@ -30,7 +31,6 @@ import {
   listAnswerCommands,
   toHeldJson,
 } from '../result-texts.ts';
-import { listNewPeopleOfProfile, printNewPeople, toNewPeopleJson } from './push-progress.ts';
 
 const MAX_SHOWN = 10;
 

@@ -10,8 +10,8 @@ import type { Context } from '../context/context.ts';
 import { openLookups } from '../context/open-service.ts';
 import { readFileOrInput, readMappingFile } from '../context/user-files.ts';
 import { openValidationContext } from '../context/validation.ts';
+import { listNewPeopleOfProfile, printNewPeople, toNewPeopleJson } from '../new-people.ts';
 import { printIssues, toIssuesJson } from '../terminal.ts';
-import { listNewPeopleOfProfile, printNewPeople, toNewPeopleJson } from './push-progress.ts';
 
 export function register(program: Command, run: Runner): void {
   defineCommand(

@@ -29,7 +29,6 @@ import {
   listTermsOfSet,
 } from '../../finds/vocabulary/terms.ts';
 import type { PhotographKeeping } from '../../outbox/changes/kept-photographs.ts';
-import type { NewPerson } from '../../outbox/views/outbox-status.ts';
 import { readPhotoPosition } from '../../photos/photo-exif.ts';
 import type { ColumnMap } from '../../tables/columns/column-rule.ts';
 import { parseColumns } from '../../tables/columns/columns.ts';
@@ -379,29 +378,6 @@ export async function chooseFinders(
     });
   }
   return makeMappedLookup(lookupTerm, { file: '', rows: chosen, issues: [] });
-}
-
-/**
- * Asks if an unknown finder is a known person.
- * @returns that person, `new` for a new one, or `stop` to send nothing
- */
-export function askAboutNewPerson(
-  { name, finds, nearest, similar }: NewPerson,
-  prompt: Prompt,
-): Promise<TermCandidate | 'new' | 'stop'> {
-  const count = finds.length;
-  const others = similar.join('; ');
-  return askChoice<TermCandidate | 'new' | 'stop'>(
-    prompt,
-    others === ''
-      ? t`The service does not know the finder "${name}" (finds: ${count}). Who is it?`
-      : t`The service does not know the finder "${name}" (finds: ${count}), perhaps the same person as ${others}. Who is it?`,
-    [
-      ...nearest.map((person) => ({ value: person, name: formatPerson(person) })),
-      { value: 'new', name: t`a new person; let the service create one` },
-      { value: 'stop', name: t`send nothing now` },
-    ],
-  );
 }
 
 const ASKED: readonly string[] = ['term-ambiguous', 'finder-unsure'];
