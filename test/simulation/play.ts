@@ -35,6 +35,7 @@ import {
   ACCOUNT_IDS,
   ACCOUNTS,
   type Account,
+  bothPushing,
   type DiskFault,
   type Done,
   type Fates,
@@ -44,6 +45,7 @@ import {
   type PlannedFind,
   PROFILES,
   type Profile,
+  type Pusher,
   type Scenario,
   type Step,
 } from './scenario.ts';
@@ -101,8 +103,6 @@ type Trouble = {
 
 type Wishes = ReadonlyMap<string, Wish>;
 
-type Pusher = readonly [machine: MachineName, account: Profile];
-
 export type Outcome = {
   readonly trace: readonly string[];
   readonly violations: readonly string[];
@@ -139,7 +139,7 @@ const EVERYTHING: Scenario = {
     { kind: 'pull', machine: 'laptop', account: 'archaeologist', fates: [] },
     { kind: 'backup', machine: 'laptop' },
     { kind: 'copy-home', from: 'laptop', to: 'second' },
-    { kind: 'two-pushes', machine: 'second', fates: [], apartMs: 10 },
+    bothPushing([], 10, ['second', 'archaeologist'], ['second', 'researcher']),
     ...(
       [
         'edit',
@@ -479,9 +479,8 @@ class Scene {
 
   async #take(step: Step): Promise<void> {
     const { time, service } = this.#stage;
-    const home = 'machine' in step ? step.machine : 'second' in step ? step.second : undefined;
     // Cut out of a scenario, with what made it.
-    if (home !== undefined && home !== 'service' && !existsSync(this.#home(home))) return;
+    if (listHomes(step).some((home) => home !== 'service' && !existsSync(this.#home(home)))) return;
     switch (step.kind) {
       case 'import': {
         const rows = step.finds.map(
@@ -556,17 +555,8 @@ class Scene {
       case 'answer':
         await this.#pushAndAnswer(step.machine, step.account);
         return;
-      case 'two-pushes': {
-        const second = step.alone === true ? 'archaeologist' : 'researcher';
-        await this.#sideBySide(step, [step.machine, 'archaeologist'], [step.machine, second]);
-        return;
-      }
       case 'both-push':
-        await this.#sideBySide(
-          step,
-          ['laptop', 'archaeologist'],
-          [step.second ?? 'office', step.account ?? 'archaeologist'],
-        );
+        await this.#sideBySide(step);
         return;
       case 'wait':
         await time.until(time.sleep(step.ms));
@@ -1011,11 +1001,11 @@ class Scene {
     return entries.length === 0 || entries.some(({ state }) => state === 'accepted');
   }
 
-  async #sideBySide(
-    { fates, apartMs }: { fates: Fates; apartMs: number },
-    first: Pusher,
-    second: Pusher,
-  ): Promise<void> {
+  async #sideBySide({
+    fates,
+    apartMs,
+    pushers: [first, second],
+  }: Extract<Step, { readonly kind: 'both-push' }>): Promise<void> {
     const { time } = this.#stage;
     this.#weather(fates);
     const push = async ([machine, account]: Pusher): Promise<unknown> =>
@@ -1504,6 +1494,11 @@ function getMachine(name: MachineName): (typeof MACHINES)[number] {
   return name === 'second' ? 'laptop' : name;
 }
 
+function listHomes(step: Step): readonly (MachineName | 'service')[] {
+  if (step.kind === 'both-push') return step.pushers.map(([machine]) => machine);
+  return 'machine' in step ? [step.machine] : [];
+}
+
 function getUuid(command: string): string {
   return command.split(' ').at(-1) ?? '';
 }
@@ -1547,6 +1542,8 @@ function isOrdinary(step: Step): boolean {
       return step.renamed !== true && step.account === undefined;
     case 'copy-home':
       return step.to === 'second';
+    case 'both-push':
+      return step.pushers.every(([machine]) => machine === 'laptop');
     case 'does':
     case 'beside':
       return !['curate', 'edit', 'train', 'rehearse'].includes(step.does);
@@ -1557,7 +1554,6 @@ function isOrdinary(step: Step): boolean {
     case 'reconcile':
     case 'pull':
     case 'wait':
-    case 'two-pushes':
     case 'keep-copy':
     case 'put-copy-back':
     case 'backup':

@@ -85,6 +85,14 @@ export type Done = {
   readonly killedAfter?: number;
 };
 
+export type Pusher = readonly [machine: MachineName, account: Account];
+
+/** Two people with one account, whom the service throttles together. */
+export const TWO_PLACES = [
+  ['laptop', 'archaeologist'],
+  ['office', 'archaeologist'],
+] as const;
+
 /** One thing that happens. A scenario is data, so that it can be cut down to what matters. */
 export type Step =
   | {
@@ -138,21 +146,12 @@ export type Step =
     }
   /** A person answers whatever a push asks. */
   | { readonly kind: 'answer'; readonly machine: MachineName; readonly account: Profile }
-  | {
-      readonly kind: 'two-pushes';
-      readonly machine: MachineName;
-      readonly fates: Fates;
-      readonly apartMs: number;
-      /** One person at two windows, and not two. */
-      readonly alone?: true;
-    }
-  /** Two people with one account, at two places: the service throttles them. */
+  /** Two pushes at once; the second begins so long after the first. */
   | {
       readonly kind: 'both-push';
       readonly fates: Fates;
       readonly apartMs: number;
-      readonly second?: MachineName;
-      readonly account?: Account;
+      readonly pushers: readonly [Pusher, Pusher];
     }
   | { readonly kind: 'wait'; readonly ms: number }
   | { readonly kind: 'keep-copy'; readonly machine: MachineName }
@@ -305,6 +304,10 @@ export function importing(random: Random, finds: PlannedFind[], machine: Machine
   return [{ kind: 'import', machine, account, finds: rows }, ...changes];
 }
 
+export function bothPushing(fates: Fates, apartMs: number, first: Pusher, second: Pusher): Step {
+  return { kind: 'both-push', fates, apartMs, pushers: [first, second] };
+}
+
 export function getNumber(random: Random): string {
   return `N-${random.between(1, 9999)}`;
 }
@@ -351,12 +354,20 @@ function nextSteps(random: Random, mood: Mood, finds: PlannedFind[]): Step[] {
   if (draw < 0.51)
     return [{ kind: 'index', delayMs: random.pick([0, 5000, 120_000, 8 * MINUTE_MS]) }];
   const fates = drawFates(random, mood.trouble);
-  if (draw < 0.55) return [{ kind: 'two-pushes', machine, fates, apartMs: random.between(0, 400) }];
+  if (draw < 0.55)
+    return [
+      bothPushing(
+        fates,
+        random.between(0, 400),
+        [machine, 'archaeologist'],
+        [machine, 'researcher'],
+      ),
+    ];
   if (draw < 0.57)
     return [
       { kind: 'beside', fates, afterMs: random.between(0, 900), ...doing(random, machine, find) },
     ];
-  if (draw < 0.59) return [{ kind: 'both-push', fates, apartMs: random.between(0, 400) }];
+  if (draw < 0.59) return [bothPushing(fates, random.between(0, 400), ...TWO_PLACES)];
   const kind = draw < 0.82 ? 'push' : draw < 0.95 ? 'reconcile' : 'pull';
   const account = random.chance(kind === 'reconcile' ? 0.65 : 0.85)
     ? 'archaeologist'

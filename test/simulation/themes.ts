@@ -2,6 +2,7 @@ import type { Random } from '../support/random.ts';
 import type { Fate } from './network.ts';
 import {
   type Account,
+  bothPushing,
   curating,
   type Doing,
   doing,
@@ -13,6 +14,7 @@ import {
   type Profile,
   type Step,
   type Sync,
+  TWO_PLACES,
 } from './scenario.ts';
 
 /**
@@ -183,13 +185,12 @@ export const THEMES: Readonly<Record<string, Theme>> = {
         : []),
       ...(random.chance(0.5) ? [entering(random, finds, 'second', 1, 1, 'researcher')] : []),
       random.chance(0.8)
-        ? {
-            kind: 'both-push',
-            second: 'second',
-            fates: [],
-            apartMs: random.between(0, 600),
-            ...(random.chance(0.5) ? { account: 'researcher' as const } : {}),
-          }
+        ? bothPushing(
+            [],
+            random.between(0, 600),
+            ['laptop', 'archaeologist'],
+            ['second', random.chance(0.5) ? 'researcher' : 'archaeologist'],
+          )
         : pushing(
             'second',
             'archaeologist',
@@ -334,9 +335,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
     tell: (random, finds) => [
       { kind: 'saving', takesMs: random.pick([250, 450, 900]) },
       entering(random, finds, 'laptop', 2, 3),
-      random.chance(0.7)
-        ? pushing()
-        : { kind: 'both-push', fates: [], apartMs: random.between(0, 300) },
+      random.chance(0.7) ? pushing() : bothPushing([], random.between(0, 300), ...TWO_PLACES),
       pushing(),
     ],
   },
@@ -365,15 +364,13 @@ export const THEMES: Readonly<Record<string, Theme>> = {
   'two windows of one outbox': {
     tell: (random, finds) => [
       entering(random, finds, 'laptop', 1, 4),
-      {
-        kind: 'two-pushes',
-        machine: 'laptop',
-        fates: [1, 2, 3, 4]
-          .filter(() => random.chance(0.4))
-          .map((nth) => [nth, 'slow-answer'] as const),
-        apartMs: random.between(50, 900),
-        ...(random.chance(0.7) ? { alone: true as const } : {}),
-      },
+      bothPushing(
+        [1, 2, 3, 4].filter(() => random.chance(0.4)).map((nth) => [nth, 'slow-answer'] as const),
+        random.between(50, 900),
+        ['laptop', 'archaeologist'],
+        // One person at two windows, or two.
+        ['laptop', random.chance(0.7) ? 'archaeologist' : 'researcher'],
+      ),
       waiting(random, 1, 26),
       pushing(),
     ],
@@ -481,13 +478,12 @@ export const THEMES: Readonly<Record<string, Theme>> = {
       { kind: 'new-home' },
       entering(random, finds, 'laptop', 2, 5),
       entering(random, finds, 'second', 2, 4, 'researcher'),
-      {
-        kind: 'both-push',
-        second: 'second',
-        account: 'researcher',
-        fates: [],
-        apartMs: random.between(0, 400),
-      },
+      bothPushing(
+        [],
+        random.between(0, 400),
+        ['laptop', 'archaeologist'],
+        ['second', 'researcher'],
+      ),
       pushing('second', 'researcher'),
     ],
   },
