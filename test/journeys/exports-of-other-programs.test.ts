@@ -95,22 +95,6 @@ describe('pas import reads', () => {
     ]);
     expect((await imported('Nalezy.zip', archive)).report).toMatchObject({ added: 1, photos: 1 });
   });
-
-  test('Czech truth values of spreadsheets, and UTC timestamps as the day in the local time zone', async () => {
-    const rows = ['P;PRAVDA;2024-05-31T22:00:00.000Z', 'N;NEPRAVDA;20240601'];
-    const { finds } = await imported(
-      'a.csv',
-      ['local_id;predano;datum_nalezu', ...rows].join('\n'),
-    );
-    const local = new Date('2024-05-31T22:00:00.000Z');
-    const day = [local.getFullYear(), local.getMonth() + 1, local.getDate()]
-      .map((part) => `${part}`.padStart(2, '0'))
-      .join('-');
-    expect(finds.map(({ elements }) => [elements['predano'], elements['datum_nalezu']])).toEqual([
-      [true, day],
-      [false, '2024-06-01'],
-    ]);
-  });
 });
 
 test('a waypoint is named by its name in every later error, and not by a row of a table that it never was in', async () => {

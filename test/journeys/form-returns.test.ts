@@ -210,21 +210,6 @@ test('finds of a form return from ODK Central unedited, and a second import chan
   expect(await home.json('import', archive)).toMatchObject(NONE_ADDED);
 });
 
-test('a correction at ODK Central updates an unsent find', async () => {
-  const home = prepared.copy();
-  await home.do('import', home.file('finds.zip', makeCentralArchive()));
-  const corrected = makeCentralArchive((index) => ({
-    ...makeAnswers(index),
-    hloubka: index === 1 ? '77' : String(index),
-  }));
-  expect(await home.json('import', home.file('again.zip', corrected))).toMatchObject({
-    added: 0,
-    updated: 1,
-    unchanged: COUNT - 1,
-  });
-  expect((await home.pas('show', makeLocalId(1))).stdout).toContain('77');
-});
-
 test('a question about a row is answered with the photographs of its archive', async () => {
   const home = prepared.copy();
   await home.do('import', home.file('finds.zip', makeCentralArchive()));

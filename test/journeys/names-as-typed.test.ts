@@ -88,24 +88,17 @@ test('a table and --set name a project with dashes and blanks of a word processo
 });
 
 describe('a second table with the local ids in another writing', () => {
-  const written = (one: Home, change: (text: string) => string): string => {
-    const table = readFileSync(`${home.folder}/season.csv`, 'utf8');
-    return one.file('second.csv', change(table).replaceAll('pole', 'louka'));
-  };
-
-  test('with en dashes has the same finds', async () => {
+  test.each([
+    ['en dashes', `K${EN_DASH}`],
+    ['small letters', 'k-'],
+  ])('with %s has the same finds', async (_, prefix) => {
     const one = home.copy();
-    const table = written(one, (text) => text.replaceAll('K-', `K${EN_DASH}`));
-    expect(await one.json('import', table)).toMatchObject({
+    const table = readFileSync(`${home.folder}/season.csv`, 'utf8');
+    const second = table.replaceAll('K-', prefix).replaceAll('pole', 'louka');
+    expect(await one.json('import', one.file('second.csv', second))).toMatchObject({
       added: 0,
       updated: 2,
     });
-  });
-
-  test('with small letters has the same finds, too', async () => {
-    const one = home.copy();
-    const table = written(one, (text) => text.replaceAll('K-', 'k-'));
-    expect(await one.json('import', table)).toMatchObject({ added: 0, updated: 2 });
   });
 });
 

@@ -1,7 +1,6 @@
 import {
   chmodSync,
   cpSync,
-  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -13,7 +12,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../src/base/disk/database.ts';
 import type { Imported } from '../support/json-output.ts';
 import { pointBlob } from '../support/make-geopackage.ts';
-import { expectDone, expectEnded, makeHome } from '../support/run-pas.ts';
+import { expectDone } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
 import { shareMock, useVocabularies } from '../support/use-mock.ts';
 
@@ -121,17 +120,6 @@ describe('the folder of a QField form', () => {
     writeFileSync(join(home.folder, 'a-file'), '');
     expect(await make('a-file', '--yes')).toMatchObject({ code: 2 });
   });
-
-  test('cannot be made without vocabularies, and names the command that harvests them', async () => {
-    const bare = makeHome();
-    await bare.init(mock.service, '--name', 'bare', '--username', 'archaeologist');
-    await expectEnded(
-      bare.pas('field', 'make', join(bare.folder, 'form'), '--for', 'qfield'),
-      2,
-      'pas harvest-vocab',
-    );
-    expect(existsSync(join(bare.folder, 'form'))).toBe(false);
-  });
 });
 
 describe('a returned QField form', () => {
@@ -153,15 +141,6 @@ describe('a returned QField form', () => {
       geom_wkt: 'POINT (15.1700002 49.84)',
       hloubka: 20,
     });
-  });
-
-  test('updates corrected finds that were not sent', async () => {
-    const { folder, database } = collect('corrected', { c1: { hloubka: 21 } }, []);
-    expect(await imported(folder)).toMatchObject({ added: 1 });
-    database.prepare(`update finds set hloubka = 35 where local_id = 'c1'`).run();
-    database.close();
-    expect(await imported(folder)).toMatchObject({ added: 0, updated: 1 });
-    expect(await readElements('c1')).toMatchObject({ hloubka: 35 });
   });
 
   test('reports photographs that are missing or belong to no find, and keeps what was added', async () => {

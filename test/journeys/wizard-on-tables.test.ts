@@ -58,26 +58,6 @@ test('a repeated number is named with its rows, in both languages', async () => 
   expect(czech.stderr).toMatch(/Řádky 3 a 4 .*„2“/);
 });
 
-test('depths in two units cause a question, and the map is refused until it is answered', async () => {
-  const homeCopy = home.copy();
-  const { code, stderr } = await look(
-    homeCopy,
-    'deep.csv',
-    'č.;hloubka\nA1;"0,3"\nA2;"0,45"\nA3;35\n',
-  );
-  expect([code, stderr]).toEqual([3, expect.stringContaining('Which unit are they in?')]);
-  const map = join(homeCopy.folder, 'deep.map.toml');
-  await expectEnded(
-    homeCopy.pas('import', 'deep.csv', '--map', 'deep.map.toml'),
-    2,
-    'Write it as in unit = "mm" or "cm"',
-  );
-  writeFileSync(map, readFileSync(map, 'utf8').replace('unit = "?"', 'unit = "m"'));
-  expect(await homeCopy.json('import', 'deep.csv', '--map', 'deep.map.toml')).toMatchObject({
-    added: 3,
-  });
-});
-
 test('two columns that could be the registration number are a question, and the map is refused until it is answered', async () => {
   const homeCopy = home.copy();
   const table = 'č. nálezu;inv. č.;ev. č.;předmět\n1;A 1;E 1;spona\n2;A 2;E 2;mince\n';
