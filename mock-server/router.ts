@@ -11,8 +11,11 @@ import type { SentAnswer } from './rules/run-under-fault.ts';
 import type { JournalEntry } from './state/journal.ts';
 import type { Mock } from './state/mock.ts';
 
-/** Finds the handler of a path. */
-export async function route(
+/**
+ * Answers a request by the endpoint that its path names; 404 where it names none.
+ * @throws whatever the endpoint throws, such as HttpError
+ */
+export async function routeRequest(
   mock: Mock,
   incoming: Incoming,
   entry: JournalEntry,

@@ -17,7 +17,7 @@ import {
 import { createWording } from './base/messages.ts';
 import { makeDetailAnswer, makeHtmlPage, makeJsonAnswer } from './base/problem.ts';
 import { startListening } from './listener.ts';
-import { route } from './router.ts';
+import { routeRequest } from './router.ts';
 import { type SentAnswer, SimulatedDisconnect } from './rules/run-under-fault.ts';
 import { findClientAddress } from './state/access.ts';
 import { createMock } from './state/create-mock.ts';
@@ -33,6 +33,9 @@ export {
 } from './state/options.ts';
 export type { FaultRule } from './state/parse-fault-rules.ts';
 
+/**
+ * A running server, with its addresses as `--json` prints them; `close` ends it and its tenants.
+ */
 export type MockServer = AsyncDisposable & {
   readonly base_url: string;
   readonly oai_base: string;
@@ -138,7 +141,7 @@ export async function serve(
   try {
     answer =
       makePreflightAnswer(mock.cors, incoming) ??
-      (await route(mock, incoming, entry).catch(toAnswer));
+      (await routeRequest(mock, incoming, entry).catch(toAnswer));
     entry.status = answer.status;
     send(mock, incoming, response, answer);
   } catch (thrown) {

@@ -49,6 +49,7 @@ const SERVICE_NAMES = {
   idBase: 'https://api.aiscr.cz/id',
 };
 
+/** Path of the control interface and its page, below the origin and the mount of a tenant. */
 export const CONTROL_PATH = '/__mock__';
 
 /**
@@ -95,19 +96,23 @@ export function getAddressesAt(
   return origin + mount === baseUrl ? addresses : makeAddresses(origin, overrides, mount);
 }
 
-/** The newest version, the only one of imports. */
+/** The newest schema version, and the only one that imports may have (S-VERSION-2). */
 export const NEWEST_VERSION = '2.2';
+/** Versions with a harvesting endpoint of their own, the oldest first (S-VERSION-4). */
 export const SCHEMA_VERSIONS = ['2.0', '2.1', '2.2'] as const;
 export type SchemaVersion = (typeof SCHEMA_VERSIONS)[number];
 
+/** Returns the XML namespace of a schema version, which ends with a slash. */
 export function getNamespace(addresses: Addresses, version: string): string {
   return `${addresses.schemaBase}/${version}/`;
 }
 
+/** Returns where the schema of a version is served; `schemaLocation` names it (A-DECLARE-2). */
 export function getXsdAddress(addresses: Addresses, version: string): string {
   return `${addresses.schemaBase}/${version}/${addresses.prefix}.xsd`;
 }
 
+/** Returns the persistent address of a record, which is its identifier in a harvest too. */
 export function getRecordAddress(addresses: Addresses, ident: string): string {
   return `${addresses.idBase}/${ident}`;
 }

@@ -4,7 +4,9 @@ import { constants, gunzipSync } from 'node:zlib';
 /** Limit of each body in the journal. */
 export const KEPT_BYTES = 16 * 1024;
 const MAX_UNPACKED_BYTES = 4 * 1024 * 1024;
+/** Stands in the journal for a secret that was removed. */
 export const STRUCK_OUT = '•••';
+/** Headers whose values the journal never keeps; lower-case names. */
 export const SECRET_HEADERS: ReadonlySet<string> = new Set([
   'authorization',
   'proxy-authorization',
@@ -45,6 +47,10 @@ export type Change =
   | { readonly kind: 'find-created' | 'number-changed'; readonly ident: string }
   | { readonly kind: 'photograph-added'; readonly ident: string; readonly name: string };
 
+/**
+ * A request or an answer as the journal keeps it: `body` is the beginning, in the encoding of the
+ * transfer, or undefined where it is not kept; `sizeBytes` counts the whole.
+ */
 export type Message = {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer | undefined;

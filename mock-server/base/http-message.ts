@@ -11,6 +11,7 @@ export type IncomingBody = {
   inviteBody(): void;
 };
 
+/** A request with its parsed head, before any of its body is read. */
 export type Incoming = IncomingBody & {
   readonly method: string;
   /** Without the query; unnecessary percent-encoding is decoded, the rest stays. */

@@ -197,13 +197,16 @@ const NOTES: ReadonlySet<string> = new Set<MessageKey>([
   'fault-throttled',
 ]);
 
+/** Name of a wording. For a refusal it is the rule that the journal and assertions know. */
 export type MessageKey = keyof typeof MESSAGES;
 type Listener = {
   readonly headers: { readonly 'accept-language'?: string | undefined };
   readonly reported: string[];
 };
+/** Puts a message into words; `values` replace `{0}`, `{1}` and so on in it. */
 export type Say = (key: MessageKey, ...values: string[]) => string;
 
+/** Tells if there is a rule of this name that refuses requests. */
 export function isRefusal(key: string): boolean {
   return Object.hasOwn(MESSAGES, key) && !NOTES.has(key);
 }

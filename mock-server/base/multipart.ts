@@ -15,6 +15,7 @@ import {
   onDisconnect,
 } from './http-message.ts';
 
+/** A file of a form, read to its end and measured. */
 export type FilePart = {
   /** Name of the form field. */
   readonly field: string;

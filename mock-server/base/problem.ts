@@ -11,6 +11,7 @@ export type Problem = {
   readonly error_type: ErrorType;
 };
 
+/** Makes an answer with a value as JSON; given headers may replace its content type. */
 export function makeJsonAnswer(
   status: number,
   value: unknown,
@@ -60,6 +61,7 @@ export function makeHtmlPage(
   };
 }
 
+/** Makes an answer with a document that is XML already, without a charset, as in the contract. */
 export function makeXmlAnswer(
   status: number,
   body: string,

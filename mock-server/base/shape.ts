@@ -27,6 +27,7 @@ export function parseJson(text: string): unknown {
  */
 export type Reader<T> = (value: unknown, place?: string) => T;
 
+/** Makes a reader of texts with `min` characters at least; `min: 1` refuses an empty one. */
 export function text(bounds: { readonly min?: number } = {}): Reader<string> {
   return (value, place = '') => {
     if (typeof value !== 'string') throw new ShapeError(place, 'must be a text');
@@ -35,6 +36,7 @@ export function text(bounds: { readonly min?: number } = {}): Reader<string> {
   };
 }
 
+/** Makes a reader of finite numbers within inclusive bounds. */
 export function number(bounds: { readonly min?: number; readonly max?: number }): Reader<number> {
   return (value, place = '') => {
     if (typeof value !== 'number' || !Number.isFinite(value))
@@ -47,6 +49,7 @@ export function number(bounds: { readonly min?: number; readonly max?: number })
   };
 }
 
+/** The same for whole numbers. */
 export function integer(bounds: { readonly min?: number; readonly max?: number }): Reader<number> {
   const read = number(bounds);
   return (value, place = '') => {
@@ -56,6 +59,7 @@ export function integer(bounds: { readonly min?: number; readonly max?: number }
   };
 }
 
+/** Reads true or false, and no text that looks like one of them. */
 export const flag: Reader<boolean> = (value, place = '') => {
   if (typeof value !== 'boolean') throw new ShapeError(place, 'must be true or false');
   return value;
@@ -64,7 +68,7 @@ export const flag: Reader<boolean> = (value, place = '') => {
 /** Later years have more than four digits, which no datestamp can have. */
 const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
 
-/** Milliseconds since 1970, or ISO 8601. */
+/** Reads a time, in milliseconds since 1970 or as a text of ISO 8601; returns milliseconds. */
 export const instant: Reader<number> = (value, place = '') => {
   const ms = typeof value === 'number' ? value : Date.parse(text()(value, place));
   if (!Number.isFinite(ms))
@@ -83,6 +87,7 @@ export function check<T>(read: Reader<T>, refuse: (value: T) => string | undefin
   };
 }
 
+/** Makes a reader of texts that are one of those allowed. */
 export function readOneOf<T extends string>(allowed: readonly T[]): Reader<T> {
   return (value, place = '') => {
     const match = allowed.find((name) => name === value);
@@ -91,10 +96,12 @@ export function readOneOf<T extends string>(allowed: readonly T[]): Reader<T> {
   };
 }
 
+/** Makes a reader that takes null as well. */
 export function nullable<T>(read: Reader<T>): Reader<T | null> {
   return (value, place = '') => (value === null ? null : read(value, place));
 }
 
+/** Makes a reader of lists; the place of an error has the index of its item. */
 export function array<T>(read: Reader<T>): Reader<T[]> {
   return (value, place = '') => {
     if (!Array.isArray(value)) throw new ShapeError(place, 'must be a list');
@@ -116,6 +123,7 @@ type ObjectOf<F extends Fields> = {
     : never;
 };
 
+/** Marks a field of {@link object} that may be missing. */
 export function optional<T>(read: Reader<T>): OptionalReader<T> {
   return { optional: read };
 }

@@ -78,6 +78,7 @@ export function findChild(tree: XmlTree | undefined, name: string): XmlTree | un
   );
 }
 
+/** Returns the namespace that the root binds to a prefix; undefined where it binds none. */
 export function findNamespaceOnRoot(document: XmlDocumentType, prefix: string): string | undefined {
   return document.root.nsDeclarations[prefix];
 }

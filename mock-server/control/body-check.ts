@@ -7,12 +7,13 @@ import { check, object, optional, type Reader, ShapeError, text } from '../base/
 import { withXml } from '../state/schema.ts';
 
 /** Condition on a text; without either it must exist. */
-export type Wanted = { readonly equals?: string; readonly matches?: string };
+export type TextCondition = { readonly equals?: string; readonly matches?: string };
 
 /** Condition on a body: the first match of a path, compared as text. */
-export type BodyCheck = Wanted & { readonly xpath?: string; readonly json?: string };
+export type BodyCheck = TextCondition & { readonly xpath?: string; readonly json?: string };
 
-export const expression: Reader<string> = check(text({ min: 1 }), (source) => {
+/** Reads a regular expression that is valid with the flag `u`. */
+export const readExpression: Reader<string> = check(text({ min: 1 }), (source) => {
   try {
     new RegExp(source, 'u');
     return undefined;
@@ -21,16 +22,22 @@ export const expression: Reader<string> = check(text({ min: 1 }), (source) => {
   }
 });
 
-export const wanted = { equals: optional(text()), matches: optional(expression) };
+/** Fields of a {@link TextCondition}, for objects that have more. */
+export const CONDITION_FIELDS = { equals: optional(text()), matches: optional(readExpression) };
 
+/** Reads a condition with exactly one of the two kinds of path. */
 export const readBodyCheck: Reader<BodyCheck> = check(
-  object({ xpath: optional(text({ min: 1 })), json: optional(text({ min: 1 })), ...wanted }),
+  object({
+    xpath: optional(text({ min: 1 })),
+    json: optional(text({ min: 1 })),
+    ...CONDITION_FIELDS,
+  }),
   ({ xpath, json }) =>
     (xpath === undefined) === (json === undefined) ? 'needs either xpath or json' : undefined,
 );
 
-/** Tells if a text is as wanted; one that does not exist never is. */
-export function matchesText(text: string | undefined, { equals, matches }: Wanted): boolean {
+/** Tells if a text fulfils its condition; one that does not exist never does. */
+export function matchesText(text: string | undefined, { equals, matches }: TextCondition): boolean {
   return (
     text !== undefined &&
     (equals === undefined || text === equals) &&
@@ -54,7 +61,8 @@ export async function assertReadable({ xpath, json }: BodyCheck): Promise<void> 
 }
 
 /**
- * Tells if a body is as wanted.
+ * Tells if a body fulfils its condition.
+ * @param of what is named in a refusal, such as `the request of entry 7`
  * @throws ControlRefusal where the kept part does not suffice, ShapeError where an expression does
  * not fit its document
  */

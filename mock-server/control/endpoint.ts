@@ -41,7 +41,7 @@ import { changeRecord, deleteRecord, restoreRecord, showRecord } from './records
 import { moveFind } from './state-changes.ts';
 import { changeAccount, viewState } from './state-view.ts';
 import { addTenant, listTenants, removeTenant } from './tenants.ts';
-import { verify } from './verify.ts';
+import { verifyRequests } from './verify.ts';
 
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
@@ -253,7 +253,7 @@ function holdLock(
  * a job
  */
 async function askVerify(mock: Mock, { body }: { readonly body: unknown }): Promise<unknown> {
-  const verified = await verify(mock.journal, body);
+  const verified = await verifyRequests(mock.journal, body);
   if (!verified.ok) throw new HttpError(makeJsonAnswer(406, verified));
   return verified;
 }

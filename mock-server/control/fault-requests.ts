@@ -38,7 +38,7 @@ const MEANINGS: Readonly<Record<FaultName, string>> = {
   'oai-503': 'The harvesting interface is out of service: 503 with a web page.',
 };
 
-/** Lists all faults: effect, endpoints, options. */
+/** Lists every fault that a rule may have, with its effect, its endpoints and its options. */
 export function listFaultCatalogue(): ReadonlyArray<{
   readonly fault: string;
   readonly meaning: string;
@@ -54,7 +54,7 @@ export function listFaultCatalogue(): ReadonlyArray<{
 }
 
 /**
- * Replaces all rules; their counters start again.
+ * Replaces all rules, and returns them; their counters start again.
  * @throws ShapeError
  */
 export function setFaults(mock: Mock, { body }: Call): unknown {
@@ -63,7 +63,7 @@ export function setFaults(mock: Mock, { body }: Call): unknown {
 }
 
 /**
- * Adds one rule; the counters of the others continue.
+ * Adds one rule, and returns all; the counters of the others continue.
  * @throws ShapeError
  */
 export function addFault(mock: Mock, { body }: Call): unknown {

@@ -5,14 +5,14 @@ import type { Message } from '../base/exchange.ts';
 import { ControlRefusal } from '../base/http-message.ts';
 import { getPackagePath } from '../base/package-files.ts';
 import { ShapeError } from '../base/shape.ts';
-import type { BodyCheck, Wanted } from './body-check.ts';
+import type { BodyCheck, TextCondition } from './body-check.ts';
 
 /** `readable` asserts that a path can be read. */
 export type Question =
   | {
       readonly kind: 'texts';
       readonly texts: readonly (string | undefined)[];
-      readonly wanted: Wanted;
+      readonly wanted: TextCondition;
     }
   | {
       readonly kind: 'body';

@@ -14,7 +14,7 @@ import {
 import { readRule } from '../state/contract-references.ts';
 import type { Journal, JournalEntry } from '../state/journal.ts';
 import { FAULTS, type FaultName } from '../state/parse-fault-rules.ts';
-import { type BodyCheck, expression, readBodyCheck, wanted } from './body-check.ts';
+import { type BodyCheck, CONDITION_FIELDS, readBodyCheck, readExpression } from './body-check.ts';
 import { isAbout } from './journal-view.ts';
 import type { Matcher } from './matcher.ts';
 
@@ -22,7 +22,7 @@ import type { Matcher } from './matcher.ts';
 export type Sources = { readonly journal: Journal; readonly matcher: Matcher };
 
 const headerCheck = check(
-  object({ name: text({ min: 1 }), absent: optional(flag), ...wanted }),
+  object({ name: text({ min: 1 }), absent: optional(flag), ...CONDITION_FIELDS }),
   ({ name, absent, equals, matches }) => {
     const isCompared = equals !== undefined || matches !== undefined;
     if (absent === true && isCompared) return 'is absent, or has a value';
@@ -38,7 +38,7 @@ export const readPattern = object({
   /** Without the query. */
   path: optional(text({ min: 1 })),
   /** Regular expression of the path with its query. */
-  path_matches: optional(expression),
+  path_matches: optional(readExpression),
   user: optional(nullable(text())),
   status: optional(integer({ min: 0, max: 599 })),
   find: optional(text({ min: 1 })),

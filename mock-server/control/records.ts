@@ -113,6 +113,7 @@ function floorMs(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : Math.floor(ms);
 }
 
+/** Returns the facts of a record without its body, as the control interface answers them. */
 export function viewRecord(record: ArchiveRecord) {
   const { ident, entity, setSpec, deleted, stav } = record;
   return {

@@ -32,6 +32,10 @@ export function viewState(mock: Mock, addresses: Addresses): unknown {
   };
 }
 
+/**
+ * Returns the addresses of a server as its JSON names them; `oai_base` is null in training, where
+ * nothing is harvested.
+ */
 export function viewAddresses(
   addresses: Addresses,
   training: boolean,

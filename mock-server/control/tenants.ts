@@ -49,7 +49,10 @@ function getAddressesOfTenant(
   return viewAddresses(getAddressesAt(addresses, new URL(used.baseUrl)), training);
 }
 
-/** @throws ShapeError, SeedError, ControlRefusal */
+/**
+ * Starts a tenant by the body of the request, and returns its name and addresses.
+ * @throws ShapeError, SeedError; ControlRefusal where the name is taken or a limit is reached
+ */
 export async function addTenant(
   mock: Mock,
   { body, incoming }: { readonly body: unknown; readonly incoming: Incoming },
@@ -73,7 +76,10 @@ export async function addTenant(
   };
 }
 
-/** @throws ControlRefusal */
+/**
+ * Ends a tenant and forgets its data.
+ * @throws ControlRefusal where there is none of this name
+ */
 export function removeTenant(mock: Mock, { segment }: { readonly segment: string }): unknown {
   requireTenants(mock).remove(segment);
   return { status: 'ok' };

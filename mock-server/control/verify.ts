@@ -60,7 +60,7 @@ type Verdict = {
  * Checks number, order and intervals of matching requests.
  * @throws ShapeError; ControlRefusal where kept data do not suffice
  */
-export async function verify(journal: Journal, body: unknown): Promise<Verdict> {
+export async function verifyRequests(journal: Journal, body: unknown): Promise<Verdict> {
   const { request, count: wanted = { at_least: 1 }, order, gap_ms } = question(body);
   const sources: Sources = { journal, matcher: new Matcher() };
   let verified: Comparison;

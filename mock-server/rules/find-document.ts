@@ -30,6 +30,7 @@ export type FindDocument = {
   readonly geometry: FindGeometry | undefined;
 };
 
+/** Vocabulary (`nazev_heslare`) whose entries an element may have. */
 export const VOCABULARY_OF_ELEMENT = {
   okolnosti: 'nalezove_okolnosti',
   obdobi: 'obdobi',
@@ -39,6 +40,7 @@ export const VOCABULARY_OF_ELEMENT = {
 } as const;
 export type VocabularyElement = keyof typeof VOCABULARY_OF_ELEMENT;
 
+/** A finder by identifier, or a person to be created if no equal one is known (A-FIELD-16). */
 export type Finder =
   | { readonly kind: 'known'; readonly id: string; readonly line: number }
   | {
@@ -49,7 +51,7 @@ export type Finder =
     };
 
 /**
- * Returns the root's only child (A-IMPORT-4, step 7).
+ * Returns the one find of a document, the root's only child (A-IMPORT-4, step 7).
  * @throws HttpError 400, 422
  */
 export function requireOneFind(root: XmlTree, say: Say): XmlTree {

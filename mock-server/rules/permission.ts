@@ -10,6 +10,7 @@ export function getRole(account: Account): Role {
   return account.role ?? 'researcher';
 }
 
+/** Tells if the account has this role or a higher one. */
 export function isAtLeast(account: Account, role: Role): boolean {
   return getRoleRank(getRole(account)) >= getRoleRank(role);
 }

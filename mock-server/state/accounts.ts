@@ -6,6 +6,7 @@ import { type Body, getChild, getId, getList, getText } from './records/record.t
 import type { SeedAccount } from './seed-content.ts';
 import { makeStatementCache } from './statements.ts';
 
+/** Accounts, and the tokens that were issued to them, by SQL that may run again. */
 export const ACCOUNT_TABLES = `
 create table if not exists accounts (
   username text primary key,
@@ -23,6 +24,7 @@ create table if not exists tokens (
 
 /** Roles, and the accessibility letter that each may read (S-ROLE-2). */
 export type Role = 'researcher' | 'archaeologist' | 'archivist' | 'administrator';
+/** Name of the role group in `uzivatel` records and in answers. */
 export const GROUP_OF_ROLE: Readonly<Record<Role, string>> = {
   researcher: 'Badatel',
   archaeologist: 'Archeolog',
@@ -66,6 +68,7 @@ const parseAccountRow = object({
 type Row = ReturnType<typeof parseAccountRow>;
 const parseTokenRow = object({ token: text(), user: text(), created_ms: integer({}) });
 
+/** Account of a token that was issued, even if it is older than its lifetime. */
 export type TokenState = { readonly account: Account; readonly expired: boolean };
 
 /** Accounts with their passwords, which are stored in clear text for tests. */
@@ -190,6 +193,7 @@ function parseRole(body: Body): Role | null {
   return ROLES[Math.max(-1, ...ranks)] ?? null;
 }
 
+/** Returns the place of a role among {@link ROLES}: 0 is the lowest. */
 export function getRoleRank(role: Role): number {
   return ROLES.indexOf(role);
 }

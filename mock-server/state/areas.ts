@@ -11,6 +11,7 @@ type Area = {
   readonly north: number;
 };
 
+/** References to the cadastral area of a point and to its district, as a find's body has them. */
 export type Placement = { readonly katastr: BodyValue; readonly okres: BodyValue | undefined };
 
 /** Finds the cadastral area of a point among the archive's `ruian_katastr` records. */

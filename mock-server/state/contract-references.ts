@@ -129,6 +129,7 @@ const PROTOCOL = {
   noMetadataFormats: 'B-ERROR-1',
   noSetHierarchy: 'B-ERROR-1',
 } as const;
+/** Error codes of OAI-PMH that can arise here. */
 export type ProtocolErrorCode = keyof typeof PROTOCOL;
 
 /**

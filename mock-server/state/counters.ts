@@ -1,6 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { makeStatementCache } from './statements.ts';
 
+/** The table of {@link Counters}, by SQL that may run again. */
 export const COUNTER_TABLES = `
 create table if not exists counters (name text primary key, value integer not null) strict;
 `;

@@ -236,6 +236,7 @@ export function parseMockServerOptions({
   return readMockServerOptions(givenFlags, 'options');
 }
 
+/** Returns a copy without the members that are undefined, as optional members are passed on. */
 export function withoutUndefined<T extends object>(
   value: T,
 ): { [K in keyof T]?: Exclude<T[K], undefined> } {

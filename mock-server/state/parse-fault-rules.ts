@@ -20,6 +20,7 @@ const FAULT_ENDPOINTS = [
   'oai',
   'download',
 ] as const;
+/** Part of the service to which a rule applies. */
 export type FaultEndpoint = (typeof FAULT_ENDPOINTS)[number];
 
 const WRITES = ['import', 'number', 'photo'] as const;
@@ -52,6 +53,7 @@ export const FAULTS = {
   'bad-resumption-token': ['oai'],
   'oai-503': ['oai'],
 } as const satisfies Record<string, readonly FaultEndpoint[]>;
+/** Name of a fault, of {@link FAULTS}. */
 export type FaultName = keyof typeof FAULTS;
 
 const OPTION_NAMES = ['retry_after', 'ms', 'status', 'at'] as const;
@@ -103,6 +105,7 @@ const rule = object({
   /** False: neither counts nor triggers until it is switched on. */
   active: optional(flag),
 });
+/** A rule as an operator writes it: an endpoint, a fault, and when it applies. */
 export type FaultRule = Readonly<ReturnType<typeof rule>>;
 
 /** @throws ShapeError with the place and the reason */

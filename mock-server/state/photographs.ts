@@ -7,6 +7,7 @@ import { integer, object, text } from '../base/shape.ts';
 import type { SeedPhotograph } from './seed-content.ts';
 import { makeStatementCache } from './statements.ts';
 
+/** The table of {@link Photographs}, by SQL that may run again. */
 export const PHOTOGRAPH_TABLES = `
 create table if not exists photographs (
   uuid text primary key,

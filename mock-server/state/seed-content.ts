@@ -14,6 +14,7 @@ export type SeedContent = {
   readonly settings: Partial<Settings>;
 };
 
+/** An account that can sign in. */
 export type SeedAccount = {
   readonly username: string;
   readonly password: string;
@@ -26,6 +27,7 @@ export type SeedAccount = {
   readonly projects?: readonly string[];
 };
 
+/** A record of the initial state, with the time of its last change. */
 export type SeedRecord = RecordInput & {
   readonly entity: Entity;
   readonly datestampMs: number;

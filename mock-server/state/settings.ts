@@ -51,6 +51,7 @@ const rateLimit = check(
     return limit.scope === 'ip' ? findAddressFault(limit.value) : undefined;
   },
 );
+/** A rule that limits the number of writes, such as `5/m`, of a user, an address or a record. */
 export type RateLimit = Readonly<ReturnType<typeof rateLimit>>;
 
 /** Settings that an operator can change at run time; names as in the control interface. */
@@ -95,6 +96,7 @@ export type Settings = {
   readonly body_max_bytes: number;
 };
 
+/** Settings of a server without flags; numbers as on the deployed service (A-RATE-2, A-LOCK-3). */
 export const DEFAULT_SETTINGS: Settings = {
   access_mode: 'open',
   access_rules: [],
@@ -126,6 +128,7 @@ const proxy: Reader<string> = check(text(), (value) =>
 );
 /** A hundred years: the end of a longer time would have no date. */
 const MAX_TIME_MS = 3_155_760_000_000;
+/** Reads a duration in milliseconds, from 0. */
 export const milliseconds: Reader<number> = integer({ min: 0, max: MAX_TIME_MS });
 const versionText: Reader<string> = check(text(), (version) =>
   /^\d+\.\d+$/.test(version) ? undefined : 'must be a version such as "2.2"',

@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { verify } from '../../mock-server/control/verify.ts';
+import { verifyRequests } from '../../mock-server/control/verify.ts';
 import { Journal } from '../../mock-server/state/journal.ts';
 import { smallestFind } from '../support/contract-find.ts';
 import type { TestMock } from '../support/start-mock.ts';
@@ -87,7 +87,7 @@ describe('a gap between two writes', () => {
     write(journal, 1000, 97);
     expect(write(journal, 1003, 0).gap_ms).toBe(100);
     const holds = async (at_least: number) =>
-      (await verify(journal, { request: {}, gap_ms: { at_least } })).ok;
+      (await verifyRequests(journal, { request: {}, gap_ms: { at_least } })).ok;
     expect([await holds(100), await holds(101)]).toEqual([true, false]);
   });
 });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { verify as ask } from '../../mock-server/control/verify.ts';
+import { verifyRequests as ask } from '../../mock-server/control/verify.ts';
 import { Journal } from '../../mock-server/state/journal.ts';
 import { makeDocument, smallestFind } from '../support/contract-find.ts';
 import { fetchToken, postFile, setNumber } from '../support/contract-requests.ts';

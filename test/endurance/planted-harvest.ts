@@ -96,8 +96,8 @@ export const PLANTED_IN_HARVEST: readonly Planted[] = [
   {
     name: 'tokens that ran out yesterday',
     file: 'endpoints/oai/lists.ts',
-    from: `expirationDate="\${toSeconds(expiresMs)}"`,
-    to: `expirationDate="\${toSeconds(expiresMs - 86_400_000)}"`,
+    from: `expirationDate="\${formatSeconds(expiresMs)}"`,
+    to: `expirationDate="\${formatSeconds(expiresMs - 86_400_000)}"`,
     clauses: ['B-TOKEN-2'],
   },
   {

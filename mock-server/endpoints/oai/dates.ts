@@ -54,11 +54,11 @@ function parseEnd(text: string, startMs: number, deployed: boolean): number {
 }
 
 /** Formats UTC in whole seconds, the announced granularity. */
-export function toSeconds(ms: number): string {
+export function formatSeconds(ms: number): string {
   return `${new Date(Math.floor(ms / 1000) * 1000).toISOString().slice(0, 19)}Z`;
 }
 
 /** Formats UTC with milliseconds unless they are zero, as the deployed service does. */
-export function toMilliseconds(ms: number): string {
-  return ms % 1000 === 0 ? toSeconds(ms) : new Date(ms).toISOString();
+export function formatMilliseconds(ms: number): string {
+  return ms % 1000 === 0 ? formatSeconds(ms) : new Date(ms).toISOString();
 }

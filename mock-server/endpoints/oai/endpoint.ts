@@ -18,7 +18,7 @@ import type { Mock } from '../../state/mock.ts';
 import {
   type Envelope,
   type HarvestPath,
-  parsePath,
+  parseHarvestPath,
   renderAnswer,
   renderError,
 } from './envelope.ts';
@@ -45,7 +45,7 @@ export async function answerHarvest(
   entry: JournalEntry,
 ): Promise<SentAnswer> {
   if (mock.settings.outage) return makeHtmlPage(503, 'Service Temporarily Unavailable');
-  const path = parsePath(incoming.path, mock.deployed);
+  const path = parseHarvestPath(incoming.path, mock.deployed);
   if (path === undefined) return makeHtmlPage(404, 'Not Found');
   if (!['GET', 'HEAD', 'POST'].includes(incoming.method)) {
     return makeHtmlPage(405, 'Method Not Allowed', { allow: 'GET, HEAD, POST' });

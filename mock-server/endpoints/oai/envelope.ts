@@ -1,6 +1,6 @@
 import { NEWEST_VERSION, SCHEMA_VERSIONS, type SchemaVersion } from '../../base/addresses.ts';
 import { escapeAttribute, escapeText } from '../../state/records/render.ts';
-import { toSeconds } from './dates.ts';
+import { formatSeconds } from './dates.ts';
 import { ILLEGAL_VERB, INVALID_SET, type ProtocolError } from './protocol.ts';
 
 /** Request part of every answer. */
@@ -14,6 +14,9 @@ export type Envelope = {
   readonly deployed: boolean;
 };
 
+/**
+ * Renders an answer of OAI-PMH around the element of its verb, with the arguments of the request.
+ */
 export function renderAnswer(envelope: Envelope, content: string): string {
   return wrap(envelope, renderRequest(envelope, envelope.query), content);
 }
@@ -57,7 +60,7 @@ function wrap(envelope: Envelope, request: string, content: string): string {
     `<?xml version="1.0" encoding="UTF-8"?>\n${style}<OAI-PMH xmlns="http://www.openarchives.org/OAI/2.0/"` +
     ' xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"' +
     ' xsi:schemaLocation="http://www.openarchives.org/OAI/2.0/ http://www.openarchives.org/OAI/2.0/OAI-PMH.xsd">\n' +
-    `<responseDate>${toSeconds(envelope.responseMs)}</responseDate>\n${request}\n${content}\n</OAI-PMH>\n`
+    `<responseDate>${formatSeconds(envelope.responseMs)}</responseDate>\n${request}\n${content}\n</OAI-PMH>\n`
   );
 }
 
@@ -73,7 +76,7 @@ export type HarvestPath =
   | { readonly kind: 'record'; readonly ident: string };
 
 /** @param deployed accepts `v2.1`, and unknown versions (B-ADDRESS-7) */
-export function parsePath(path: string, deployed: boolean): HarvestPath | undefined {
+export function parseHarvestPath(path: string, deployed: boolean): HarvestPath | undefined {
   if (path === '/oai') return { kind: 'generic' };
   const ident = /^\/id\/([^/]+)$/.exec(path)?.[1];
   if (ident !== undefined) return { kind: 'record', ident };

@@ -14,7 +14,7 @@ import {
   renderDublinCore,
   renderForbiddenDublinCore,
 } from '../../state/records/render-dublin-core.ts';
-import { toMilliseconds, toSeconds } from './dates.ts';
+import { formatMilliseconds, formatSeconds } from './dates.ts';
 import type { Format } from './protocol.ts';
 import { chooseSetSpec } from './sets.ts';
 
@@ -37,7 +37,9 @@ export type Harvest = {
  */
 export function renderHeader(harvest: Harvest, record: RecordHeader): string {
   const { addresses, version, deployed } = harvest;
-  const datestamp = deployed ? toMilliseconds(record.datestampMs) : toSeconds(record.datestampMs);
+  const datestamp = deployed
+    ? formatMilliseconds(record.datestampMs)
+    : formatSeconds(record.datestampMs);
   const set = `<setSpec>${chooseSetSpec(record.setSpec, version, deployed)}</setSpec>`;
   return (
     `<header${record.deleted ? ' status="deleted"' : ''}>` +

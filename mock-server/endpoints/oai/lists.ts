@@ -8,7 +8,7 @@ import {
 } from '../../state/records/archive-table.ts';
 import type { RecordHeader } from '../../state/records/record.ts';
 import { escapeText } from '../../state/records/render.ts';
-import { parseWindow, toSeconds } from './dates.ts';
+import { formatSeconds, parseWindow } from './dates.ts';
 import { type Harvest, renderHeader, renderRecordElement } from './harvest.ts';
 import {
   type Format,
@@ -196,7 +196,7 @@ function renderToken(
     cursor: state.cursor + (deployed ? mock.settings.page_size : page.length),
   };
   const token = escapeText(getTokens(harvest).issue(next, expiresMs));
-  return `\n<resumptionToken expirationDate="${toSeconds(expiresMs)}" ${size}>${token}</resumptionToken>`;
+  return `\n<resumptionToken expirationDate="${formatSeconds(expiresMs)}" ${size}>${token}</resumptionToken>`;
 }
 
 function getTokens({ deployed, mock }: Harvest): Tokens {

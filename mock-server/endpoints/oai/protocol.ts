@@ -23,6 +23,7 @@ export type Verb = (typeof VERBS)[number];
 
 export type Format = 'dublin-core' | 'native';
 
+/** Returns the formats by their `metadataPrefix`, which for the native one has the XML prefix. */
 export function getFormats({ prefix }: Addresses): ReadonlyMap<string, Format> {
   return new Map([
     ['oai_dc', 'dublin-core'],

@@ -21,6 +21,7 @@ export type ListState = {
   readonly size: number;
 };
 
+/** Resumption tokens: each stands for the state of one list until it expires. */
 export type Tokens = {
   issue(state: ListState, expiresMs: number): string;
   /** @throws ProtocolError `badResumptionToken` */

@@ -2,7 +2,7 @@ import { getNamespace, getXsdAddress } from '../../base/addresses.ts';
 import type { ArchiveRecord } from '../../state/records/record.ts';
 import { escapeAttribute, escapeText } from '../../state/records/render.ts';
 import { RIGHTS, renderDescription } from '../../state/records/render-dublin-core.ts';
-import { toMilliseconds, toSeconds } from './dates.ts';
+import { formatMilliseconds, formatSeconds } from './dates.ts';
 import { type Harvest, isOmitted, renderRecordElement } from './harvest.ts';
 import { renderPage } from './lists.ts';
 import { type Format, getFormats, ProtocolError, parseFormat, type Query } from './protocol.ts';
@@ -87,7 +87,7 @@ function findRecord(harvest: Harvest, identifier: string): ArchiveRecord {
 function identify({ mock, addresses, requestUrl, deployed, nowMs }: Harvest): string {
   const earliestMs = mock.archive.getEarliestDatestampMs() ?? nowMs;
   // The deployed service uses milliseconds, against its announced granularity (B-VERB-14).
-  const earliest = deployed ? toMilliseconds(earliestMs) : toSeconds(earliestMs);
+  const earliest = deployed ? formatMilliseconds(earliestMs) : formatSeconds(earliestMs);
   const about = renderDescription([
     ['title', 'Zkušební archiv nálezů', 'cs'],
     ['title', NAME, 'en'],
@@ -173,5 +173,5 @@ function renderToken(
   };
   const expiresMs = nowMs + mock.settings.resumption_token_ms;
   const token = escapeText(makeSignedTokens(mock).issue(state, expiresMs));
-  return `\n<resumptionToken expirationDate="${toSeconds(expiresMs)}" ${attributes}>${token}</resumptionToken>`;
+  return `\n<resumptionToken expirationDate="${formatSeconds(expiresMs)}" ${attributes}>${token}</resumptionToken>`;
 }

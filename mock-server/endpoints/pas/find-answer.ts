@@ -8,7 +8,11 @@ import { renderRecord } from '../../state/records/render.ts';
  * Makes the answer of a success: the whole find as XML, unmasked, with the common headers
  * (A-ANSWER-1, A-ANSWER-8).
  */
-export function findAnswer(addresses: Addresses, status: 200 | 201, find: ArchiveRecord): Answer {
+export function makeFindAnswer(
+  addresses: Addresses,
+  status: 200 | 201,
+  find: ArchiveRecord,
+): Answer {
   const body = renderRecord(find.body, 'samostatny_nalez', '2.2', addresses, {
     pretty: true,
     declaration: true,

@@ -25,7 +25,7 @@ import type { WriteRequest } from '../../rules/write-request.ts';
 import type { Placement } from '../../state/areas.ts';
 import type { Mock } from '../../state/mock.ts';
 import { MAX_DOCUMENT_BYTES } from '../../state/schema.ts';
-import { findAnswer } from './find-answer.ts';
+import { makeFindAnswer } from './find-answer.ts';
 import { makeNextFindIdent, type PlannedFind, saveFind } from './save-find.ts';
 
 /**
@@ -56,7 +56,7 @@ export async function importFind(mock: Mock, request: WriteRequest): Promise<Ans
   incoming.change = { kind: 'find-created', ident: saved.ident };
   hooks.afterSave();
   await nextTurn();
-  return findAnswer({ ...incoming.addresses, schemaBase: find.named.schemaBase }, 201, saved);
+  return makeFindAnswer({ ...incoming.addresses, schemaBase: find.named.schemaBase }, 201, saved);
 }
 
 /** Step 1: exactly one file; on the deployed service the last part of that name (A-WIRE-1). */

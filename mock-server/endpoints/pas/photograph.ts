@@ -15,7 +15,7 @@ import { countPages } from '../../rules/photo/tiff.ts';
 import { makeRefusal } from '../../rules/refusal.ts';
 import { lockRecord, type WriteRequest } from '../../rules/write-request.ts';
 import type { Mock } from '../../state/mock.ts';
-import { findAnswer } from './find-answer.ts';
+import { makeFindAnswer } from './find-answer.ts';
 import { joinHeader } from './import-xml.ts';
 import { makeNextPhotographName, savePhotograph } from './save-photograph.ts';
 
@@ -173,7 +173,7 @@ async function store(
   request.incoming.change = { kind: 'photograph-added', ident, name };
   hooks.afterSave();
   await nextTurn();
-  return findAnswer(request.incoming.addresses, 201, saved);
+  return makeFindAnswer(request.incoming.addresses, 201, saved);
 }
 
 async function hashFile(path: string): Promise<Buffer> {

@@ -8,7 +8,7 @@ import { orderChildren } from '../../state/records/child-order.ts';
 import { makeHistoryEntry } from '../../state/records/history.ts';
 import { type ArchiveRecord, getList, getText } from '../../state/records/record.ts';
 import { isXmlText } from '../../state/records/render.ts';
-import { findAnswer } from './find-answer.ts';
+import { makeFindAnswer } from './find-answer.ts';
 
 const MAX_CHARACTERS = 255;
 
@@ -39,7 +39,7 @@ export async function changeRegistrationNumber(
     const saved = save(mock, request, ident, value);
     request.incoming.change = { kind: 'number-changed', ident };
     hooks.afterSave();
-    return findAnswer(request.incoming.addresses, 200, saved);
+    return makeFindAnswer(request.incoming.addresses, 200, saved);
   } finally {
     release();
   }

@@ -35,6 +35,7 @@ function findLetter(seedNumber: number): string {
   return seedNumber === 0 ? 'N' : (['N', 'P', 'SN'][seedNumber % 3] ?? 'N');
 }
 
+/** All that an import has found out about its find before it saves it. */
 export type PlannedFind = {
   readonly ident: string;
   readonly find: FindDocument;

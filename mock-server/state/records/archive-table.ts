@@ -1,6 +1,7 @@
 import { integer, nullable, object, readOneOf, text } from '../../base/shape.ts';
 import { type ArchiveRecord, ENTITIES, type Entity, type RecordHeader } from './record.ts';
 
+/** The table of all records with its indexes, by SQL that may run again. */
 export const ARCHIVE_TABLES = `
 create table if not exists records (
   ident text primary key,
@@ -28,6 +29,7 @@ type Selection = {
   readonly parameters: Readonly<Record<string, string | number>>;
 };
 
+/** Conditions on listed records, all of which must hold; without any, every record is listed. */
 export type RecordFilter = {
   /** A set with all its subsets (`heslo`), or one subset (`heslo:obdobi`). */
   readonly set?: string;
@@ -45,6 +47,7 @@ export type RecordFilter = {
   /** Continue after this record. */
   readonly after?: { readonly datestampMs: number; readonly ident: string };
 };
+/** A part of a list: `limit` records, after `offset` others. */
 export type ListQuery = RecordFilter & { readonly offset?: number; readonly limit: number };
 
 const HEADER = { ident: text(), set_spec: text(), datestamp_ms: integer({}), deleted: integer({}) };
@@ -58,14 +61,24 @@ const ROW = {
   project: nullable(text()),
   body: text(),
 };
+/**
+ * Reads a whole row of the table.
+ * @throws ShapeError where the data file was changed by hand
+ */
 export const parseArchiveRow = object(ROW);
+/**
+ * Reads a row of {@link HEADER_COLUMNS}.
+ * @throws ShapeError where the data file was changed by hand
+ */
 export const parseHeaderRow = object(HEADER);
 type HeaderRow = ReturnType<typeof parseHeaderRow>;
 
 /** A record as its table holds it: names are those of the columns, the body is JSON. */
 export type ArchiveRow = Readonly<ReturnType<typeof parseArchiveRow>>;
 
+/** All columns, for `select` and `insert`. */
 export const COLUMNS = Object.keys(ROW).join(', ');
+/** Those columns that a header needs, which an index holds. */
 export const HEADER_COLUMNS = Object.keys(HEADER).join(', ');
 
 /** Makes `from` and `where` of a list. */
@@ -120,11 +133,15 @@ const REPLACED = `(
     .join(', ')} from json_each(@instead) where value ->> 'row' is not null
 )`;
 
+/** Converts a row to the header of its record. */
 export function toHeader({ ident, set_spec, datestamp_ms, deleted }: HeaderRow): RecordHeader {
   return { ident, setSpec: set_spec, datestampMs: datestamp_ms, deleted: deleted === 1 };
 }
 
-/** Explicit members: spreading an object takes as long as parsing its body. */
+/**
+ * Converts a row to its record. Its members are explicit: spreading an object takes as long as
+ * parsing its body.
+ */
 export function toRecord(row: ArchiveRow): ArchiveRecord {
   const { ident, entity, stav, pristupnost, creator, organisation, project } = row;
   return {
@@ -142,6 +159,7 @@ export function toRecord(row: ArchiveRow): ArchiveRecord {
   };
 }
 
+/** Converts a record to its row; the opposite of {@link toRecord}. */
 export function toRow({ setSpec, datestampMs, deleted, body, ...same }: ArchiveRecord): ArchiveRow {
   return {
     ...same,

@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import type proj4Type from 'proj4';
 import type { Body } from './record.ts';
 
+/** EPSG code: WGS 84, or S-JTSK. */
 export type GeomSystem = '4326' | '5514';
 
 /** A point in both systems, as texts: the given one, and the computed one. */

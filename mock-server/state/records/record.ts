@@ -26,8 +26,10 @@ export const ENTITIES = [
   'organizace',
   'osoba',
 ] as const;
+/** Kind of a record: the name of its element. */
 export type Entity = (typeof ENTITIES)[number];
 
+/** What a harvest lists of a record, even of a deleted one. */
 export type RecordHeader = {
   /** `ident_cely`; for the three ruian entities `kod`. */
   readonly ident: string;
@@ -37,6 +39,7 @@ export type RecordHeader = {
   readonly deleted: boolean;
 };
 
+/** A record with its body, and with what permissions, visibility and lists need of it. */
 export type ArchiveRecord = RecordHeader & {
   readonly entity: Entity;
   /** `stav` (of an adb: `stav_pom`), where the entity has one. */
@@ -95,6 +98,7 @@ export function getList(value: BodyValue | undefined): ReadonlyArray<string | Bo
   return isList(value) ? value : [value];
 }
 
+/** Tells if an element occurs more than once, or once in a list. */
 export function isList(value: BodyValue): value is ReadonlyArray<string | Body> {
   return Array.isArray(value);
 }

@@ -3,6 +3,7 @@ import { type Body, type Entity, getIdent, getList } from './record.ts';
 import { escapeAttribute, escapeText, FORBIDDEN } from './render.ts';
 import { DUBLIN_CORE, type Mapping } from './render-dublin-core-table.ts';
 
+/** Licence of all records (B-VERB-2). */
 export const RIGHTS = 'https://creativecommons.org/licenses/by-nc/4.0/';
 const PUBLISHER = 'Archeologický informační systém (mock)';
 

@@ -5,7 +5,7 @@ import { type Body, type BodyValue, type Entity, isList } from './record.ts';
 /**
  * Reduces a body to the elements of an older schema version; returns the newest version unchanged.
  */
-export function toVersion(entity: Entity, body: Body, version: SchemaVersion): Body {
+export function reduceToVersion(entity: Entity, body: Body, version: SchemaVersion): Body {
   return version === NEWEST_VERSION ? body : pickKnown(body, `${entity}Type`, readTypes(version));
 }
 

@@ -6,7 +6,7 @@ import {
   type SchemaVersion,
 } from '../../base/addresses.ts';
 import { type Body, type BodyValue, type Entity, getList, isList } from './record.ts';
-import { toVersion } from './render-version.ts';
+import { reduceToVersion } from './render-version.ts';
 
 type RenderOptions = {
   /** Line breaks and two spaces of indentation. */
@@ -33,10 +33,12 @@ export function renderRecord(
   const depth = options.pretty === true ? 1 : undefined;
   const lineEnd = options.pretty === true ? '\n' : '';
   const { prefix } = addresses;
-  const element = renderElement(prefix, entity, toVersion(entity, body, version), depth).replaceAll(
-    FILE_BASE,
-    addresses.fileBase,
-  );
+  const element = renderElement(
+    prefix,
+    entity,
+    reduceToVersion(entity, body, version),
+    depth,
+  ).replaceAll(FILE_BASE, addresses.fileBase);
   return `${declaration}${renderRootStart(version, addresses)}${lineEnd}${element}</${prefix}:${prefix}>${lineEnd}`;
 }
 
@@ -127,6 +129,7 @@ export function escapeText(text: string): string {
     .replace(SPECIAL_IN_TEXT, (character) => ESCAPES[character] ?? character);
 }
 
+/** Escapes a value between double quotes; a character that XML 1.0 excludes becomes U+FFFD. */
 export function escapeAttribute(text: string): string {
   if (!UNUSUAL_IN_ATTRIBUTES.test(text)) return text;
   return text

@@ -81,6 +81,7 @@ const REFERRING = [
   'pristupnost',
 ] as const;
 
+/** A find of a seed, with the identifier of its project. */
 export type SeedFind = {
   readonly body: Body;
   readonly project: string;

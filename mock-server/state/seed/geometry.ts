@@ -53,6 +53,7 @@ function makeGmlRings(rings: readonly Ring[]): Body {
   };
 }
 
+/** Makes the WKT of a position, with its system as attribute. */
 export function makeWktPoint([x, y]: Position, epsg: string): Body {
   return { '@EPSG': epsg, '#': `POINT(${x} ${y})` };
 }

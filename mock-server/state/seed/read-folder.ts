@@ -37,6 +37,7 @@ const PLAIN_FILES = [
   ['spatial-units.json', 'pian'],
 ] as const satisfies ReadonlyArray<readonly [string, Entity]>;
 
+/** A record with the entry that it was made of, for messages about it. */
 export type SeededRecord = { readonly row: SeedRow; readonly record: SeedRecord };
 type SeedFolder = { readonly content: SeedContent; readonly seeded: readonly SeededRecord[] };
 

@@ -121,6 +121,7 @@ export class References {
   }
 }
 
+/** Makes a text with its `xml:lang`. */
 export function makeLanguageText(language: 'cs' | 'en', text: string): Body {
   return { '@lang': language, '#': text };
 }

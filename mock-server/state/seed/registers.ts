@@ -72,6 +72,10 @@ const person = object({
   ...TIMES,
 });
 
+/**
+ * Makes the body of a person; `vypis` and `vypis_cely` are made of surname and given name.
+ * @throws SeedError for an invalid value
+ */
 export function makePersonBody(row: SeedRow): Body {
   return runAtRow(row, () => {
     const values = person(row.value);
@@ -110,6 +114,10 @@ const region = object({
 const district = object({ ...PLACE, ...filledTexts('nazev_en', 'spz', 'kraj') });
 const cadastralArea = object({ ...PLACE, ...filledTexts('okres'), ...optionalTexts('pian') });
 
+/**
+ * Makes the body of a region.
+ * @throws SeedError for an invalid value
+ */
 export function makeRegionBody(row: SeedRow): Body {
   return runAtRow(row, () => {
     const values = region(row.value);
@@ -127,6 +135,10 @@ export function makeRegionBody(row: SeedRow): Body {
   });
 }
 
+/**
+ * Makes the body of a district, with its region.
+ * @throws SeedError for an invalid value
+ */
 export function makeDistrictBody(row: SeedRow, references: References): Body {
   return runAtRow(row, () => {
     const values = district(row.value);
@@ -144,12 +156,17 @@ export function makeDistrictBody(row: SeedRow, references: References): Body {
   });
 }
 
+/** A cadastral area, by which points are placed; `polygons` in longitude and latitude. */
 export type Area = {
   readonly ident: string;
   readonly district: string;
   readonly polygons: readonly Polygon[];
 };
 
+/**
+ * Makes the body of a cadastral area with its district, and the area by which points are placed.
+ * @throws SeedError for an invalid value
+ */
 export function makeCadastralAreaBody(
   row: SeedRow,
   references: References,

@@ -67,6 +67,7 @@ export function runAtRow<T>(row: SeedRow, work: () => T): T {
   }
 }
 
+/** Tells if a value of JSON is an object, and no list. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -43,6 +43,7 @@ const term = object({
 });
 type Term = ReturnType<typeof term>;
 
+/** A term with its vocabulary and its place in it. */
 export type PlacedTerm = {
   readonly row: SeedRow;
   readonly vocabulary: string;
