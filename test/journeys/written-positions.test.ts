@@ -16,27 +16,31 @@ const DEGREES = 'POINT (15.1712 49.8405)';
 const METRES = 'POINT (-693174.81 -1077354.27)';
 
 describe('positions that a column map changes', () => {
-  test.each([
-    [
-      'in one cell',
-      'local_id;gps\nQ-1;POINT(49.8405 15.1712)\nQ-2;15.1712 49.8405\nQ-3;693174.81 1077354.27\nQ-4;1077354.27 693174.81',
-      '[columns]\n"gps" = { element = "wkt", form = "position" }',
-      { axes: 1, signs: 1, both: 1 },
-      '1 with the axes exchanged, 1 with other signs, 1 with both.',
-    ],
-    [
-      'without their signs',
-      'local_id;X;Y\nQ-1;693174.81;1077354.27\nQ-2;-693174.81;-1077354.27',
-      '[fixed]\ngeom_system = "5514"\n[columns]\n"X" = { element = "geom_x", sign = "minus" }\n"Y" = { element = "geom_y", sign = "minus" }',
-      { axes: 0, signs: 1, both: 0 },
-      ': 1 with other signs.',
-    ],
-  ])('are counted in the summary: %s', async (_, rows, columns, positions, said) => {
+  async function importWith(rows: string, columns: string) {
     const file = home.file('t.csv', rows);
     const map = home.file('t.toml', `version = 1\n${columns}\n`);
-    const words = ['import', file, '--map', map, ...SET, '--dry-run'];
-    expect(await home.json(...words)).toMatchObject({ positions });
-    expect((await home.pas(...words)).stdout).toContain(said);
+    return home.json('import', file, '--map', map, ...SET);
+  }
+
+  test('are named, each with its row, where they are in one cell', async () => {
+    const { issues } = await importWith(
+      'local_id;gps\nQ-1;POINT(49.8405 15.1712)\nQ-2;15.1712 49.8405\nQ-3;693174.81 1077354.27\nQ-4;1077354.27 693174.81',
+      '[columns]\n"gps" = { element = "wkt", form = "position" }',
+    );
+    const turned = issues.filter(({ rule }) => rule === 'position-turned');
+    expect(turned.map(({ row, message }) => [row, message])).toEqual([
+      [2, expect.stringContaining('has its axes swapped')],
+      [4, expect.stringContaining('has a wrong sign')],
+      [5, expect.stringContaining('has its axes swapped and a wrong sign')],
+    ]);
+  });
+
+  test('get the signs that the map says', async () => {
+    await importWith(
+      'local_id;X;Y\nR-1;693174.81;1077354.27\nR-2;-693174.81;-1077354.27',
+      '[fixed]\ngeom_system = "5514"\n[columns]\n"X" = { element = "geom_x", sign = "minus" }\n"Y" = { element = "geom_y", sign = "minus" }',
+    );
+    expect(await showPoints('R-1', 'R-2')).toEqual([METRES, METRES]);
   });
 });
 
