@@ -16,7 +16,7 @@ import {
   type FactOf,
   type FindWish,
   listBasesFrom,
-  listOfKind,
+  listFactsOfKind,
 } from './facts.ts';
 import { foldSlot, getChangeState, getImportState, type SlotState } from './fold.ts';
 import {
@@ -281,7 +281,7 @@ function makeChangeRows(
   return rows.flatMap(({ row, id: intent, intent: content }): EntryRow[] => {
     const { attempts = [], verdicts } = state.intents.get(intent) ?? {};
     const accepted = attempts.find(({ id }) => verdicts?.get(id)?.kind === 'accepted');
-    const wishes = listOfKind(facts, 'current').filter(({ body }) => body.intent === intent);
+    const wishes = listFactsOfKind(facts, 'current').filter(({ body }) => body.intent === intent);
     const [wish] = wishes;
     if (wish === undefined) return [];
     const folded = getChangeState(state, intent);
@@ -354,7 +354,7 @@ function summarize(
   wish: CurrentBody,
   { intents, wanted, decisions, records }: SlotState,
 ): Summary {
-  const attempted = listOfKind(facts, 'attempted').filter(
+  const attempted = listFactsOfKind(facts, 'attempted').filter(
     ({ body }) => intent === undefined || body.intent === intent,
   );
   const ids = new Set(attempted.map(({ id }) => id));

@@ -14,7 +14,6 @@ import {
 import type { AttemptOutcome } from '../base/outcomes.ts';
 
 /** Makes the form of a message that is stored as JSON, without a language; it stores nothing. */
-
 export function makeStoredMessage(message: Message): StoredMessage {
   return serializeValue(message) as StoredMessage;
 }
@@ -298,7 +297,7 @@ export type Fact = {
 export type FactOf<Kind extends FactKind> = Extract<Fact, { readonly kind: Kind }>;
 
 /** Returns the facts of one kind. */
-export function listOfKind<Kind extends FactKind>(
+export function listFactsOfKind<Kind extends FactKind>(
   facts: readonly Fact[],
   kind: Kind,
 ): FactOf<Kind>[] {

@@ -1,5 +1,5 @@
 import type { EntryState } from './entry.ts';
-import { type Fact, type FactOf, listOfKind, type RejectedMatch } from './facts.ts';
+import { type Fact, type FactOf, listFactsOfKind, type RejectedMatch } from './facts.ts';
 import { isImportSlot } from './intents.ts';
 
 type Attempted = FactOf<'attempted'>;
@@ -112,10 +112,10 @@ function findEffective(decided: readonly Decided[], attempts: readonly Attempted
  */
 function findHeads(facts: readonly Fact[]): (Current | Attempted)[] {
   const replacedByWishes = new Set(
-    listOfKind(facts, 'current').flatMap(({ body }) => body.replaces),
+    listFactsOfKind(facts, 'current').flatMap(({ body }) => body.replaces),
   );
   const replacedByAttempts = new Set(
-    listOfKind(facts, 'attempted').flatMap(({ body }) => [...body.basis, body.current]),
+    listFactsOfKind(facts, 'attempted').flatMap(({ body }) => [...body.basis, body.current]),
   );
   return facts.filter((fact): fact is Current | Attempted => {
     if (replacedByWishes.has(fact.id) || replacedByAttempts.has(fact.id)) return false;
@@ -145,10 +145,11 @@ function judge(
   facts: readonly Fact[],
   decisions: readonly Decided[],
 ): AttemptVerdict {
-  const answers = listOfKind(facts, 'answered').filter(({ body }) => body.attempt === attempt);
-  const evidence = [...listOfKind(facts, 'matched'), ...listOfKind(facts, 'absent')].filter(
-    ({ body }) => body.attempts.includes(attempt),
-  );
+  const answers = listFactsOfKind(facts, 'answered').filter(({ body }) => body.attempt === attempt);
+  const evidence = [
+    ...listFactsOfKind(facts, 'matched'),
+    ...listFactsOfKind(facts, 'absent'),
+  ].filter(({ body }) => body.attempts.includes(attempt));
   const decided = decisions.filter(({ body }) => body.attempts.includes(attempt));
   const isDecided = (answer: Decided['body']['answer']): boolean =>
     decided.some(({ body }) => body.answer === answer);

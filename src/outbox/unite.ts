@@ -274,12 +274,12 @@ function isUnattempted(outbox: Outbox, { uuid }: StoredFind): boolean {
 function giveTo(outbox: Outbox, from: StoredFind, to: StoredFind): void {
   for (const entry of listEntriesOfSubject(outbox, from.uuid)) {
     if (entry.kind === 'import' || entry.state !== 'queued') continue;
-    if (entry.kind === 'number') wantNumber(outbox, to.uuid, entry.value, entry.expects, false);
+    if (entry.kind === 'number') wantNumber(outbox, to.uuid, entry.value, entry);
     else wantPhoto(outbox, to.uuid, entry.photograph);
   }
   // It may have been removed there before it was entered again here.
   restoreWish(outbox, makeFindSlot(to.uuid));
-  withdrawWish(outbox, makeFindSlot(from.uuid), true);
+  withdrawWish(outbox, makeFindSlot(from.uuid), 'removed');
   // Its local id may be free now.
   rebuildEntries(outbox, to.uuid);
 }

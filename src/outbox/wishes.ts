@@ -14,7 +14,7 @@ import {
   type FactRow,
   type FindWish,
   getOriginalDigest,
-  listOfKind,
+  listFactsOfKind,
   makeCommandId,
   makeDamagedError,
   makeFact,
@@ -325,18 +325,19 @@ function makeBody(outbox: Outbox, intent: string | null, replaces: readonly stri
   };
 }
 
-/**
- * Wants a number for a find or record; does nothing where it is wanted already.
- * @param expects number of the record now: '' for none, null where it is unknown
- * @param isChangedSince the record is known to show another number than the last one that was
- * sent from here
- */
+type NumberWish = {
+  /** Number of the record now: '' for none, null where it is unknown. */
+  readonly expects: string | null;
+  /** The record is known to show another number than the last one that was sent from here. */
+  readonly isChangedSince?: boolean;
+};
+
+/** Wants a number for a find or record; does nothing where it is wanted already. */
 export function wantNumber(
   outbox: Outbox,
   subject: string,
   value: string,
-  expects: string | null,
-  isChangedSince: boolean,
+  { expects, isChangedSince = false }: NumberWish,
 ): void {
   outbox.change(() => {
     const slot = { subject, slot: `number ${subject}` };
@@ -393,9 +394,9 @@ export function getNextOccasion(outbox: Outbox, subject: string, original: strin
 /**
  * Wants a slot no longer; what was wanted stays known for {@link restoreWish}. Does nothing for a slot
  * of which nothing was ever wanted.
- * @param hides a find is not shown either
+ * @param as `dropped`: it is still shown; `removed`: not even that
  */
-export function withdrawWish(outbox: Outbox, slot: Slot, hides: boolean): void {
+export function withdrawWish(outbox: Outbox, slot: Slot, as: 'dropped' | 'removed'): void {
   outbox.change(() => {
     const { heads, wanted } = getSlotState(outbox, slot);
     const before = wanted.kind === 'disputed' ? wanted.facts[0] : wanted.fact;
@@ -404,7 +405,7 @@ export function withdrawWish(outbox: Outbox, slot: Slot, hides: boolean): void {
     const body: CurrentBody = {
       ...wish?.body,
       ...makeBody(outbox, null, heads),
-      hides,
+      hides: as === 'removed',
       was: before.body.intent ?? wish?.body.was ?? null,
     };
     appendWish(outbox, slot, body);
@@ -432,6 +433,6 @@ function findWishOf(
   head: FactOf<'current'> | FactOf<'attempted'>,
 ): FactOf<'current'> | undefined {
   if (head.kind === 'current') return head;
-  const wishes = listOfKind(listFactsOfSlot(outbox, head), 'current');
+  const wishes = listFactsOfKind(listFactsOfSlot(outbox, head), 'current');
   return wishes.find(({ id }) => id === head.body.current);
 }

@@ -13,7 +13,7 @@ import {
 import type { HarvestedFinds } from '../harvest/pull-finds.ts';
 import { listAttempts } from '../outbox/attempts.ts';
 import type { Attempt, AttemptBounds, Entry, ImportEntry } from '../outbox/entry.ts';
-import { listOfKind, unpackAttempt } from '../outbox/facts.ts';
+import { listFactsOfKind, unpackAttempt } from '../outbox/facts.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import { listFactsOfSlot } from '../outbox/wishes.ts';
 
@@ -184,7 +184,7 @@ export function findEarliestArrivalMs(outbox: Outbox, entry: Entry): number | un
  * @throws XmlSyntaxError where the document is damaged
  */
 export function getSentElements(outbox: Outbox, entry: ImportEntry): HarvestedElements | undefined {
-  const attempt = listOfKind(listFactsOfSlot(outbox, entry), 'attempted').at(-1);
+  const attempt = listFactsOfKind(listFactsOfSlot(outbox, entry), 'attempted').at(-1);
   const document =
     attempt === undefined
       ? (entry.document ?? undefined)

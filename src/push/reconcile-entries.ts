@@ -18,7 +18,7 @@ import {
   listLatestAcceptedImports,
   storeLookup,
 } from '../outbox/entry-queries.ts';
-import { type FactOf, listOfKind, makeStoredMessage } from '../outbox/facts.ts';
+import { type FactOf, listFactsOfKind, makeStoredMessage } from '../outbox/facts.ts';
 import { foldSlot } from '../outbox/fold.ts';
 import { isImportSlot } from '../outbox/intents.ts';
 import { type Outbox, readHeader } from '../outbox/open-outbox.ts';
@@ -328,7 +328,7 @@ export function listFindsElsewhere(outbox: Outbox): FindElsewhere[] {
   return ledger.listAttemptedFinds(readHeader(outbox).service).flatMap((uuid) => {
     if (ours.has(uuid)) return [];
     const facts = ledger.listFactsOfSubject(uuid).filter(({ slot }) => isImportSlot(slot));
-    const attempt = listOfKind(facts, 'attempted').at(-1);
+    const attempt = listFactsOfKind(facts, 'attempted').at(-1);
     return attempt === undefined ? [] : [{ attempt, records: foldSlot(facts).records }];
   });
 }

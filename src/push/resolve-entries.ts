@@ -138,7 +138,7 @@ function decideEntry(outbox: Outbox, entry: Entry, decision: PersonDecision): vo
     case 'drop':
       decide(outbox, entry, { kind: 'abandon' }, msg`dropped by a person`);
       // Another number may be wanted since.
-      if (isWanted(outbox, entry)) withdrawWish(outbox, entry, false);
+      if (isWanted(outbox, entry)) withdrawWish(outbox, entry, 'dropped');
   }
 }
 

@@ -137,7 +137,7 @@ export function queueNumber(
   value: string,
   expects: string | null = null,
 ): number {
-  wantNumber(outbox, subject, value, expects, false);
+  wantNumber(outbox, subject, value, { expects });
   return listNumberEntries(outbox, subject).findLast((entry) => entry.value === value)?.id ?? 0;
 }
 

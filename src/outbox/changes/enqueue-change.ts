@@ -126,8 +126,8 @@ export function enqueueNumber(
     if (replaces !== undefined && !mayReplace(replaces)) return undefined;
     const isChangedSince = last?.state === 'accepted' && expects !== null && expects !== value;
     if (change === 'replaced' && last !== undefined && last.subject !== subject)
-      withdrawWish(outbox, last, true);
-    if (change !== 'kept') wantNumber(outbox, subject, value, expects, isChangedSince);
+      withdrawWish(outbox, last, 'removed');
+    if (change !== 'kept') wantNumber(outbox, subject, value, { expects, isChangedSince });
     return change;
   });
 }
@@ -215,7 +215,7 @@ function addOrReplacePhoto(
   const unsent = otherPhotos.filter(({ state }) => state === 'queued' || state === 'refused');
   const [replaced] = unsent;
   if (replaced !== undefined && unsent.length === 1) {
-    withdrawWish(outbox, replaced, true);
+    withdrawWish(outbox, replaced, 'removed');
     const entryId = wantPhoto(outbox, subject, photograph);
     return { change: 'replaced', entryId, sameFile: 'replaced' };
   }
@@ -434,7 +434,7 @@ function removePhotographs(
       digests.includes(entry.photograph.sha512),
   );
   const unsent = entries.filter(({ attempts, state }) => attempts === 0 && state === 'queued');
-  if (!dryRun) for (const entry of unsent) withdrawWish(outbox, entry, true);
+  if (!dryRun) for (const entry of unsent) withdrawWish(outbox, entry, 'removed');
   const sent = entries
     .filter((entry) => !unsent.includes(entry))
     .map(({ photograph }) => photograph.name);

@@ -85,7 +85,7 @@ export function removeSubject(outbox: Outbox, subject: string): Removal {
     )) {
       if (entry.unknownAttempts > 0)
         decide(outbox, entry, { kind: 'abandon' }, msg`removed by a person`);
-      withdrawWish(outbox, entry, true);
+      withdrawWish(outbox, entry, 'removed');
     }
     return removal;
   });

@@ -5,7 +5,7 @@ import {
   type DecidedBody,
   type Fact,
   type FactOf,
-  listOfKind,
+  listFactsOfKind,
   makeUndoWords,
   type NewFact,
   parseCommand,
@@ -38,7 +38,7 @@ const BATCH = 100;
 /**
  * Takes back what a command wanted and decided, by appending what was wanted before; the running
  * command becomes this undo. What was attempted since, or changed by a later command, stays. Of an
- * undo it is a redo. An interrupted one is continued by the next. Asks about finds that are wanted
+ * undo it is a redo. One that was interrupted is continued by the id of the command. Asks about finds that are wanted
  * again and are like others.
  * @param id of the command; undefined for the last one that is neither undone nor an undo
  * @param onProgress called after each transaction
@@ -87,8 +87,8 @@ function undoSlot(
   const facts = ofSubject.filter((fact) => fact.slot === slot);
   const isOfCommand = (fact: Fact): boolean =>
     'command' in fact.body && fact.body.command === command;
-  const wishes = listOfKind(facts, 'current').filter(isOfCommand);
-  const decided = listOfKind(facts, 'decided').filter(isOfCommand);
+  const wishes = listFactsOfKind(facts, 'current').filter(isOfCommand);
+  const decided = listFactsOfKind(facts, 'decided').filter(isOfCommand);
   const state = foldSlot(facts);
   const wish = undoWishes(outbox, facts, state, wishes);
   const decision = undoDecisions(outbox, facts, state, decided, listTargets(ofSubject));
@@ -103,7 +103,7 @@ function undoSlot(
 
 /** Returns the records to which something was sent. */
 function listTargets(facts: readonly Fact[]): Set<string> {
-  return new Set(listOfKind(facts, 'attempted').flatMap(({ body }) => body.target ?? []));
+  return new Set(listFactsOfKind(facts, 'attempted').flatMap(({ body }) => body.target ?? []));
 }
 
 function isAboutUnsearched({ body }: FactOf<'decided'>): boolean {
@@ -176,7 +176,7 @@ function listEarlier(
   own: ReadonlySet<string>,
 ): (Earlier | undefined)[] | undefined {
   const replaced = new Set(
-    listOfKind(facts, 'current')
+    listFactsOfKind(facts, 'current')
       .filter(({ id }) => own.has(id))
       .flatMap(({ body }) => body.replaces.filter((id) => !own.has(findOrigin(facts, id)))),
   );
@@ -225,7 +225,7 @@ function undoDecisions(
 ): Step {
   const inForce = new Set(decisions.map(({ id }) => id));
   const effective = decided.filter(({ id }) => inForce.has(id));
-  const reliedOn = new Set(listOfKind(facts, 'attempted').flatMap(({ body }) => body.basis));
+  const reliedOn = new Set(listFactsOfKind(facts, 'attempted').flatMap(({ body }) => body.basis));
   const drafts = effective
     .filter(({ id, body }) => !reliedOn.has(id) && !targets.has(body.identCely ?? ''))
     .map((fact) => makeUndo(outbox, fact, fact.body, [fact.id]));

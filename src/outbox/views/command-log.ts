@@ -1,6 +1,6 @@
 import { groupBy } from '../../base/collections.ts';
 import { createRowParser, isText, parseTexts } from '../../base/disk/database.ts';
-import { LAST_COMMANDS, listOfKind, parseCommand, parseFact, type Slot } from '../facts.ts';
+import { LAST_COMMANDS, listFactsOfKind, parseCommand, parseFact, type Slot } from '../facts.ts';
 import type { SlotWish } from '../fold.ts';
 import { findIntent, isImportSlot } from '../intents.ts';
 import type { Outbox } from '../open-outbox.ts';
@@ -68,7 +68,7 @@ function listChanges(outbox: Outbox, { command }: LoggedCommand): LogLine['finds
     .all(command)
     .map((row) => parseFact(outbox.path, row));
   return [...groupBy(facts, ({ subject }) => subject)].map(([subject, own]) => {
-    const wish = listOfKind(own, 'current').find(({ slot }) => isImportSlot(slot));
+    const wish = listFactsOfKind(own, 'current').find(({ slot }) => isImportSlot(slot));
     const before = wish?.body.replaces.map((id) => findElementsOfFact(outbox, subject, id));
     return {
       local_id: wish?.body.find?.localId ?? getSubjectName(outbox, subject),

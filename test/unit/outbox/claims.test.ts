@@ -84,7 +84,7 @@ function claimed(outbox: Outbox, id: number): Claim {
 function drop(outbox: Outbox, id: number): void {
   const entry = getEntry(outbox, id);
   decide(outbox, entry, { kind: 'abandon' }, 'dropped');
-  withdrawWish(outbox, entry, false);
+  withdrawWish(outbox, entry, 'dropped');
 }
 
 function kindsInLedger({ ledger }: TempOutbox, { subject }: Entry): string[] {

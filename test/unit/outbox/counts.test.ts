@@ -25,7 +25,7 @@ test('waiting entries are counted by the cause of their wait', () => {
   using outbox = tempOutbox();
   const [queued, dropped] = ['K-1', 'K-2'].map((name) => queueImport(outbox, name));
   for (const find of [queued, dropped]) queueNumber(outbox, find?.findId ?? '', 'A 1', '');
-  withdrawWish(outbox, getEntry(outbox, dropped?.entryId ?? 0), false);
+  withdrawWish(outbox, getEntry(outbox, dropped?.entryId ?? 0), 'dropped');
   storeQuestion(outbox, queueImport(outbox, 'K-3').entryId, HELD);
   attemptEntry(outbox, queueImport(outbox, 'K-4').entryId, {
     state: 'queued',

@@ -151,10 +151,10 @@ function play(outbox: Outbox, { kind, at, ...step }: Step): void {
         wantFind(outbox, find, { ...find.wish, elements: write(`${notes++}`) }, prepared);
       return;
     case 'remove':
-      if (find !== undefined) withdrawWish(outbox, makeFindSlot(find.uuid), true);
+      if (find !== undefined) withdrawWish(outbox, makeFindSlot(find.uuid), 'removed');
       return;
     case 'number':
-      if (find !== undefined) wantNumber(outbox, find.uuid, `${at % 2}`, null, false);
+      if (find !== undefined) wantNumber(outbox, find.uuid, `${at % 2}`, { expects: null });
       return;
     case 'undo':
       undoCommand(outbox);

@@ -28,11 +28,11 @@ test('X, Y, X, Y are four numbers, and a restored copy knows which were sent', (
   acceptEntry(outbox, entryId, 'C-202400101-N00001');
   const path = copyOf(outbox);
   for (const value of ['X', 'Y', 'X', 'Y']) {
-    wantNumber(outbox, findId, value, null, false);
+    wantNumber(outbox, findId, value, { expects: null });
     const last = listNumberEntries(outbox, findId).find(({ state }) => state === 'queued');
     acceptEntry(outbox, last?.id ?? 0, 'C-202400101-N00001');
   }
-  wantNumber(outbox, findId, 'Y', null, false);
+  wantNumber(outbox, findId, 'Y', { expects: null });
   using older = openAt(path, outbox.ledger.path, { clock: outbox.clock });
   uniteWithLedger(older);
   for (const each of [outbox, older]) {
