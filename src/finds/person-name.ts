@@ -17,8 +17,6 @@ export type WrittenName = {
   readonly parts: readonly string[];
   /** `st.` or `ml.` (senior, junior), which distinguishes people of the same name. */
   readonly suffix: string | undefined;
-  /** Surname at birth. */
-  readonly bornAs: string | undefined;
 };
 
 const SUFFIXES: Readonly<Record<string, string>> = {
@@ -33,8 +31,6 @@ const SUFFIXES: Readonly<Record<string, string>> = {
   junior: 'ml.',
   jr: 'ml.',
 };
-const BORN =
-  /(?<![\s,(])[\s,(]+(?:roz(?:en[áaýy])?(?:\.\s*|\s+)|née\s+)(\p{L}[\p{L}'’-]*)\)?(?=[\s,]|$)/iu;
 
 /**
  * A dot ends a word, so a blank is inserted behind it except within one title: `Ph.D.`,
@@ -53,20 +49,20 @@ function withBlanks(text: string): string {
 }
 
 /**
- * Parses a person's name as written; it drops titles and forms of address, but keeps what
- * distinguishes people of the same name: `st.` or `ml.`, and the surname at birth.
+ * Parses a person's name as written; it drops titles and forms of address, but keeps `st.` and
+ * `ml.`, which distinguish people of the same name.
  */
 export function parsePersonName(text: string): WrittenName {
-  const [, bornAs] = BORN.exec(text) ?? [];
-  const spaced = withBlanks(bornAs === undefined ? text : text.replace(BORN, ' '));
-  const written = spaced.split(',').map((part) => part.trim());
+  const written = withBlanks(text)
+    .split(',')
+    .map((part) => part.trim());
   const names = written.map((part) => withoutTitles(part.split(' ')));
   const suffixes = names.flatMap(({ beside }) => beside.filter(isSuffix));
   // A part that was only a title is dropped; a part that was empty before stays, to be reported.
   const parts = names
     .filter(({ name }, index) => name !== '' || written[index] === '')
     .map(({ name }) => name);
-  return { parts, suffix: SUFFIXES[foldName(suffixes[0] ?? '')], bornAs };
+  return { parts, suffix: SUFFIXES[foldName(suffixes[0] ?? '')] };
 }
 
 /** Separates the titles, addresses and suffixes at both ends of a part from its name. */
@@ -128,7 +124,10 @@ const MAX_WORDS = 6;
 export function isOneName(name: string): boolean {
   const all = name.split(/[\s,]+/).filter((word) => word !== '');
   if (all.length < 2 || all.length > MAX_WORDS || NO_NAME.test(name)) return false;
-  if (all.some((word) => /^(?:a|and|et|und|s|se|nebo|kol\.?|al\.)$/.test(word))) return false;
+  if (
+    all.some((word) => /^(?:a|and|et|und|s|se|nebo|kol\.?|al\.|roz\.?|rozen[áý]|née)$/.test(word))
+  )
+    return false;
   const proper = all.filter((word) => !PARTICLES.has(foldName(word)));
   const lower = proper.filter((word) => /^\p{Ll}/u.test(word));
   return lower.length === 0 || lower.length === proper.length;

@@ -2,7 +2,7 @@ import { collapseText, normalizeId, trimText } from '../base/characters.ts';
 import { memoize } from '../base/collections.ts';
 import { makeUnreadable, type Reading, type Unreadable } from '../base/issue.ts';
 import { cmd, joinMessages, type Message, msg } from '../base/message.ts';
-import { canAbbreviate, foldName, makePersonKey, splitNameWords } from '../base/names.ts';
+import { canAbbreviate, makePersonKey } from '../base/names.ts';
 import { NEW_PERSON, type Reference } from './field.ts';
 import { FIELDS, type Field } from './fields.ts';
 import type { LookupTerm, TermCandidate, TermLookupResult } from './find.ts';
@@ -194,22 +194,10 @@ export function resolveFinder(cell: string, lookupTerm: LookupTerm): ResolvedFin
 function chooseKnown(lookup: TermLookupResult, text: string, name: WrittenName): ResolvedFinder {
   if (lookup.kind === 'mapping-conflict')
     return makeUnreadable('term-mapping-conflict', explainFailedLookup(lookup, PEOPLE, text));
-  if (lookup.kind === 'ambiguous') {
-    const bornAs = foldName(name.bornAs ?? '');
-    const [only, another] = lookup.candidates.filter(
-      ({ about = '' }) => bornAs !== '' && splitNameWords(about).includes(bornAs),
-    );
-    if (only !== undefined && another === undefined) return acceptPerson(only, text);
-    return makeUndecided('term-ambiguous', text, lookup.candidates);
-  }
+  if (lookup.kind === 'ambiguous') return makeUndecided('term-ambiguous', text, lookup.candidates);
   if (lookup.kind !== 'found') throw new Error(`a person who is ${lookup.kind} is not known`);
   if (lookup.isOwn === true) return { value: { id: lookup.term.id, text: lookup.term.label } };
-  const { about = '' } = lookup.term;
-  const isOther =
-    name.bornAs !== undefined &&
-    /\p{L}/u.test(about) &&
-    !splitNameWords(about).includes(foldName(name.bornAs));
-  return isOther || isContrary(name, lookup.term)
+  return isContrary(name, lookup.term)
     ? makeUndecided('finder-unsure', text, [lookup.term])
     : acceptPerson(lookup.term, text);
 }
@@ -257,13 +245,9 @@ function findCandidates(
     .split(' ')
     .filter((word) => !/^\p{L}\.?$/u.test(word))
     .join(' ');
-  const [, givenName = ''] = name.parts;
   const variants = [
     ...(name.suffix === undefined ? [] : [bare]),
     ...(withoutCut === bare ? [] : [withoutCut]),
-    ...(name.bornAs === undefined
-      ? []
-      : [`${givenName || (splitName(bare)?.givenName ?? '')} ${name.bornAs}`]),
   ];
   const sameNamed = variants.flatMap((text) => listPeople(lookupTerm(PEOPLE, text)));
   const shortened = listNearest(lookupTerm(PEOPLE, plain)).filter(({ label }) =>
@@ -309,23 +293,15 @@ function splitUnmarkedName(
   return { ...makeUnreadable('finder-name', advice), candidates: nearest };
 }
 
-/** Suffix and birth name, which distinguish people of one name, are stored with the surname. */
+/** A suffix, which distinguishes people of one name, is stored with the surname. */
 function makeNewPerson(
   { surname, givenName }: PersonName,
-  { suffix, bornAs }: WrittenName,
+  { suffix }: WrittenName,
 ): ResolvedFinder {
   const text = `${suffix === undefined ? surname : `${surname} ${suffix}`}, ${givenName.replace(/\s+/g, ' ')}`;
   const problem = findNameProblem(text);
   if (problem !== undefined) return makeUnreadable('finder-name', problem);
-  const value = { id: NEW_PERSON, text };
-  if (bornAs === undefined) return { value };
-  return {
-    value,
-    remark: makeUnreadable(
-      'finder-name',
-      msg`The finder is sent as "${text}", without the surname at birth, ${bornAs}.`,
-    ),
-  };
+  return { value: { id: NEW_PERSON, text } };
 }
 
 function findPartsProblem({ parts, suffix }: WrittenName, text: string): Message | undefined {

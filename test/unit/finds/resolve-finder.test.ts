@@ -27,7 +27,6 @@ const PEOPLE: Readonly<Record<string, string>> = {
 function peopleLookup(people: Readonly<Record<string, string>>): LookupTerm {
   const store = tempVocabulary();
   const facts: Readonly<Record<string, Record<string, string>>> = {
-    'OS-000231': { rodne_prijmeni: 'Horáčková' },
     'OS-000304': { rok_narozeni: '1966' },
     'OS-000305': { rok_narozeni: '1989' },
   };
@@ -170,16 +169,12 @@ const TABLE: readonly (readonly [cell: string, outcome: string])[] = [
   ['Novák, Petr (ml.)', '=Novák ml., Petr'],
   ['Petr Novák mladší', '=Novák ml., Petr'],
   ['st. Petr Novák', '=Novák st., Petr'],
-  // The name at birth.
-  ['Kudrnová, Marie', '=Kudrnová, Marie'],
-  ['Marie Kudrnová roz. Horáčková', 'OS-000231'],
-  ['Marie Kudrnová (roz. Horáčková)', 'OS-000231'],
-  ['Kudrnová, Marie, rozená Horáčková', 'OS-000231'],
-  ['Kudrnová roz. Horáčková, Marie', 'OS-000231'],
-  ['Marie Kudrnová roz. Malá', '?finder-unsure OS-000231'],
-  ['Horáčková, Marie', '=Horáčková, Marie'],
-  ['Eva Kolářová roz. Dvořáková', '?finder-unsure OS-001508'],
-  ['Eva Kolářová, roz. Horká', '=Kolářová, Eva'],
+  // A name at birth is left to a person.
+  ['Marie Kudrnová (roz. Horáčková)', '?finder-name OS-000231'],
+  ['Kudrnová, Marie, rozená Horáčková', '?finder-name'],
+  ['Kudrnová roz. Horáčková, Marie', '?finder-name'],
+  ['kudrnová roz. horáčková marie', '?finder-name OS-000231'],
+  ['Eva Kolářová, roz. Horká', '?finder-name'],
   // Women of two surnames, people of several given names, particles.
   ['Jana Nováková Svobodová', '=Nováková Svobodová, Jana'],
   ['Nováková Svobodová Jana', '=Nováková Svobodová, Jana'],
