@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { withoutFullStop } from '../base/characters.ts';
 import { toDatabaseError } from '../base/disk/database.ts';
-import { writePrivateFile } from '../base/disk/files.ts';
 import { makeFolder } from '../base/disk/folder.ts';
 import { getErrorCode, getErrorMessage, InterruptedError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
@@ -23,9 +22,6 @@ import {
   openStreamOutput,
   type RecordOutput,
 } from '../harvest/outputs.ts';
-import { MAX_KEPT_BYTES, MalformedAnswerError } from '../harvest/protocol.ts';
-import { createRedactor } from '../service/http/redaction.ts';
-import { getPassword } from './context/chosen-profile.ts';
 import { type Context, installSignalHandlers, makeDeadlineSignal } from './context/context.ts';
 import { fetchHarvestingAccount, openHarvestClient } from './context/open-service.ts';
 import type { Progress, Terminal } from './terminal.ts';
@@ -108,8 +104,7 @@ export type RequestOptions = {
 };
 
 /**
- * Runs a harvest of sets until done, Ctrl-C or `--deadline`, with progress on the terminal. The
- * bytes of a malformed answer are saved, and its error is thrown on.
+ * Runs a harvest of sets until done, Ctrl-C or `--deadline`, with progress on the terminal.
  * @param harvest makes the harvest from the common part of the request
  */
 export async function runHarvest<Result>(
@@ -136,9 +131,7 @@ export async function runHarvest<Result>(
       return bar.update;
     },
     signal: makeDeadlineSignal(context, interrupts.stop, options.deadline),
-  })
-    .catch((thrown: unknown) => saveMalformedAnswerAndRethrow(context, thrown))
-    .finally(() => bar?.end());
+  }).finally(() => bar?.end());
 }
 
 /**
@@ -252,38 +245,4 @@ function createWriter(stream: NodeJS.WriteStream): (content: Buffer) => Promise<
         else fail(toDatabaseError('stdout', error));
       });
     });
-}
-
-const MAX_MEBIBYTES = MAX_KEPT_BYTES / 1024 / 1024;
-
-/**
- * Saves the beginning of a malformed answer in the data home, for the operator, without the
- * password; it replaces the one before. Any other error is only thrown on.
- * @throws the given error, always
- */
-export function saveMalformedAnswerAndRethrow(context: Context, thrown: unknown): never {
-  const { places, terminal, getProfile } = context;
-  if (thrown instanceof MalformedAnswerError) {
-    const path = join(places.home, 'malformed-answer.xml');
-    const beginning = thrown.body.subarray(0, MAX_KEPT_BYTES);
-    try {
-      const password =
-        getProfile().oaiAuth === 'none' ? undefined : getPassword(context, getProfile());
-      const { body } = createRedactor(password === undefined ? [] : [password])({
-        status: 200,
-        headers: {},
-        body: beginning,
-      });
-      if (body.length > 0) {
-        writePrivateFile(path, body);
-        terminal.warn(
-          t`The original answer is saved in ${path}, at most ${MAX_MEBIBYTES} MiB of it.`,
-        );
-      }
-    } catch (unkept) {
-      const why = getErrorMessage(unkept);
-      terminal.warn(t`The original answer could not be saved. ${why}`);
-    }
-  }
-  throw thrown;
 }

@@ -276,7 +276,7 @@ export function toIdent(identifier: string): string {
   return identifier.slice(identifier.lastIndexOf('/') + 1);
 }
 
-export const MAX_KEPT_BYTES = 16 * 1024 * 1024;
+const MAX_KEPT_BYTES = 16 * 1024 * 1024;
 
 /** An answer that cannot be parsed as OAI-PMH, with its bytes for diagnosis. */
 export class MalformedAnswerError extends OaiError {

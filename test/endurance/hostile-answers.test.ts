@@ -1,6 +1,4 @@
-import { statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import type { Runtime } from '../../src/cli/context/context.ts';
@@ -8,32 +6,15 @@ import { runMain } from '../../src/cli/main.ts';
 import { eventually } from '../support/eventually.ts';
 import { manualClock } from '../support/manual-clock.ts';
 import { listen } from '../support/raw-server.ts';
-import { expectEnded, type Home, makeHome, type Service, serviceAt } from '../support/run-pas.ts';
-import { ODD_SET, page, send, startOddService } from './odd-service.ts';
+import { type Home, makeHome, type Service, serviceAt } from '../support/run-pas.ts';
 
-const MEBI = 1024 * 1024;
+const _MEBI = 1024 * 1024;
 
 async function homeAt(service: Service, more: NodeJS.ProcessEnv = {}): Promise<Home> {
   const home = makeHome(more);
   await home.init(service, '--name', 'odd');
   return home;
 }
-
-test('of an unreadable answer 16 MiB are stored, in place of the one before', async () => {
-  await using service = await startOddService();
-  const home = await homeAt(service);
-  const file = join(home.folder, 'pas', 'malformed-answer.xml');
-  writeFileSync(file, 'old');
-  service.odd((response) =>
-    send(response, page(['A-1'], { size: 1, next: '' }) + ' '.repeat(20 * MEBI) + '&'),
-  );
-  await expectEnded(
-    home.pas('harvest', ODD_SET, '--out', 'out.jsonl'),
-    14,
-    /The original answer is saved in .*malformed-answer\.xml, at most 16 MiB of it/,
-  );
-  expect(statSync(file).size).toBe(16 * MEBI);
-});
 
 test('doctor ends against a service that accepts connections and never answers, and names what it could not check', async () => {
   await using silent = await listen(createServer());

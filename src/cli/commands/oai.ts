@@ -23,7 +23,6 @@ import { getHarvestBase } from '../context/chosen-profile.ts';
 import { type Context, type GlobalOptions, installSignalHandlers } from '../context/context.ts';
 import { openHarvestClient } from '../context/open-service.ts';
 import { formatTree } from '../result-texts.ts';
-import { saveMalformedAnswerAndRethrow } from '../run-harvest.ts';
 
 /** The six verbs of OAI-PMH 2.0, section 4, by the words of the command line. */
 const VERBS = {
@@ -80,13 +79,9 @@ async function sendVerb(
   const signal = installSignalHandlers(context).stop;
   const version = context.getProfile().schemaVersion;
   const client = await openHarvestClient(context);
-  try {
-    if (options.xml === true)
-      context.streams.stdout.write((await client.sendRequest(verb, args, signal)).body);
-    else printAnswer(context, word, await ask({ client, version, args, signal }));
-  } catch (thrown) {
-    saveMalformedAnswerAndRethrow(context, thrown);
-  }
+  if (options.xml === true)
+    context.streams.stdout.write((await client.sendRequest(verb, args, signal)).body);
+  else printAnswer(context, word, await ask({ client, version, args, signal }));
   return 'done';
 }
 

@@ -15,7 +15,6 @@ import { defineCommand, type Runner } from '../command.ts';
 import { type Context, type GlobalOptions, installSignalHandlers } from '../context/context.ts';
 import { fetchHarvestingAccount, openHarvestClient } from '../context/open-service.ts';
 import { formatFindCount } from '../result-texts.ts';
-import { saveMalformedAnswerAndRethrow } from '../run-harvest.ts';
 
 type PullOptions = GlobalOptions & { readonly full?: boolean };
 
@@ -59,9 +58,7 @@ async function pullCommand(
     onProgress: progress.update,
     onNote: terminal.note,
     signal: interrupts.stop,
-  })
-    .catch((thrown: unknown) => saveMalformedAnswerAndRethrow(context, thrown))
-    .finally(progress.end);
+  }).finally(progress.end);
   await print(context, finds);
   terminal.printValue({
     from: formatIso(fromMs),
