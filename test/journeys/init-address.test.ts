@@ -265,13 +265,13 @@ describe('pas init with one address of the service', () => {
     },
   );
 
-  test('reads a profile of an institution from a file or an address that ends with .toml', async () => {
+  test('reads a profile of an institution from a file or an address', async () => {
     const { base_url, schema_base } = mock.service;
     const profile = `base_url = "${base_url}"\nschema_base = "${schema_base}"\nkind = "training"\n`;
     const address = await serve((_, response) => response.end(profile));
     const home = makeHome();
-    await home.do('init', `${address}/finds-profile.toml`);
-    await home.do('init', home.file('finds.toml', profile), '--name', 'file');
+    await home.do('init', '--from', `${address}/finds-profile.toml`);
+    await home.do('init', '--from', home.file('finds.toml', profile), '--name', 'file');
     for (const name of ['default', 'file'])
       expect(await home.json('profile', 'show', name)).toMatchObject({ baseUrl: base_url });
     const both = await home.pas('init', address, '--from', 'finds.toml');

@@ -1,15 +1,12 @@
 import { type Command, Option } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
+import { findKnownAccount } from '../../outbox/open-outbox.ts';
 import { FIELD_TOOLS, type FieldApp, writeFieldForm } from '../../tables/forms/field-tools.ts';
 import { appendValue, defineCommand, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
-import { openHarvestedVocabulary } from '../context/open-service.ts';
-import {
-  makeProfileDefaults,
-  openValidationContext,
-  readAccountName,
-} from '../context/validation.ts';
+import { openProfileVocabulary } from '../context/open-service.ts';
+import { makeProfileDefaults, openValidationContext } from '../context/validation.ts';
 import { mayReplace } from '../terminal.ts';
 
 type MakeOptions = GlobalOptions & {
@@ -52,10 +49,10 @@ async function make(
   const { files, notes = [] } = await writeFieldForm(tool, {
     destination,
     overwrite: await mayReplace(context, destination),
-    vocabulary: await openHarvestedVocabulary(context),
+    vocabulary: await openProfileVocabulary(context),
     defaults: makeProfileDefaults(context, set),
     rules: await openValidationContext(context),
-    finder: await readAccountName(context),
+    finder: findKnownAccount(await context.openOutbox())?.name,
     nowMs: context.clock.now(),
   });
   for (const file of files) terminal.note(t`Written: ${file}`);

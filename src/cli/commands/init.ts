@@ -42,10 +42,7 @@ export function register(program: Command, run: Runner): void {
       'pas init --from https://museum.example.org/finds-profile.toml',
     ],
   );
-  command.argument(
-    '[address]',
-    t`an address of the service, or a profile (.toml) from your institution`,
-  );
+  command.argument('[address]', t`an address of the service`);
   command.option('--name <name>', t`name of the profile`, 'default');
   command.option('--from <file>', t`file or https address of a profile from your institution`);
   for (const key of DECIDED_KEYS) {
@@ -92,7 +89,7 @@ async function runWithProfile(
 
 /**
  * Writes the profile and makes the first one the default.
- * @param address of the service, or of a shared profile
+ * @param address of the service
  */
 async function init(context: Context, options: InitOptions, address?: string): Promise<ExitReason> {
   const { terminal, places } = context;
@@ -101,14 +98,9 @@ async function init(context: Context, options: InitOptions, address?: string): P
     throw new ConfigError(
       t`${options.name} is not a valid profile name: use letters, digits, - and _.`,
     );
-  const isProfile = address !== undefined && /\.toml$/i.test(address);
   if (address !== undefined && options.from !== undefined)
     throw new UsageError(t`Give either an address or --from, not both.`);
-  const answers = await collectSettings(
-    context,
-    options,
-    isProfile ? { from: address } : { from: options.from, address },
-  );
+  const answers = await collectSettings(context, options, address);
   // The whole profile is checked before anything is written.
   const profile = toProfile(options.name, answers, {}, 'pas init');
   await saveProfile(context, profile, answers);
@@ -125,16 +117,14 @@ async function init(context: Context, options: InitOptions, address?: string): P
   return 'done';
 }
 
-type Origin = { readonly from: string | undefined; readonly address?: string | undefined };
-
 /** Collects settings from flags, a shared profile, the service and finally the person. */
 async function collectSettings(
   context: Context,
   options: InitOptions,
-  { from, address }: Origin,
+  address: string | undefined,
 ): Promise<ProfileSettings> {
   const { terminal } = context;
-  const offered = from === undefined ? {} : await fetchSharedProfile(context, from);
+  const offered = options.from === undefined ? {} : await fetchSharedProfile(context, options.from);
   for (const [key, value] of Object.entries(offered)) terminal.note(`  ${key} = ${value}`);
   const givenSettings = {
     ...offered,
@@ -147,7 +137,7 @@ async function collectSettings(
   const settings = { ...foundSettings, ...givenSettings };
   if (start !== undefined) showFound(context, foundSettings, settings);
   if (start === undefined && !terminal.interactive && !isWhole(settings)) {
-    throw new UsageError(t`pas init needs an address of the service, or a profile (.toml).`, {
+    throw new UsageError(t`pas init needs an address of the service, or --from with a profile.`, {
       hint: t`For example: ${cmd`pas init`} https://finds.example.org`,
     });
   }

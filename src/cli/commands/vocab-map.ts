@@ -18,11 +18,7 @@ import {
 import type { MappingRow } from '../../tables/own-terms/mapping.ts';
 import { addSheetOption, defineCommand, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
-import {
-  openHarvestedVocabulary,
-  openLookups,
-  openProfileVocabulary,
-} from '../context/open-service.ts';
+import { openLookups, openProfileVocabulary } from '../context/open-service.ts';
 import { changeMappingFile, readMappingFile, readTableOrInput } from '../context/user-files.ts';
 import { mayReplace, printIssues, toIssuesJson } from '../terminal.ts';
 
@@ -176,7 +172,7 @@ async function suggest(
   let proposals: MappingProposals;
   try {
     proposals = proposeMapping(list, {
-      vocabulary: await openHarvestedVocabulary(context),
+      vocabulary: await openProfileVocabulary(context),
       mapping: await readMappingFile(context),
       onProgress: progress.update,
     });

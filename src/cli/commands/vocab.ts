@@ -24,7 +24,7 @@ import {
 import { defineCommand, parsePositiveWholeNumber, type Runner } from '../command.ts';
 import { getHarvestAccount, getHarvestBase } from '../context/chosen-profile.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
-import { listEntriesInUse, openHarvestedVocabulary } from '../context/open-service.ts';
+import { listEntriesInUse, openProfileVocabulary } from '../context/open-service.ts';
 import { openValidationContext } from '../context/validation.ts';
 import { formatTree } from '../result-texts.ts';
 import {
@@ -86,7 +86,7 @@ async function search(
 ): Promise<ExitReason> {
   const { limit } = options;
   const set = options.set && expandSetName(options.set);
-  const vocabulary = await openHarvestedVocabulary(context);
+  const vocabulary = await openProfileVocabulary(context);
   if (set !== undefined) assertHarvested(vocabulary, set);
   const hits = searchTerms(vocabulary, typed, { limit, setSpec: set });
   const elsewhere = set === undefined ? [] : findOtherSets(vocabulary, typed, hits);
@@ -112,7 +112,7 @@ async function search(
 
 async function list(context: Context, set: string | undefined): Promise<ExitReason> {
   if (set === undefined) return showSets(context);
-  const vocabulary = await openHarvestedVocabulary(context);
+  const vocabulary = await openProfileVocabulary(context);
   const setSpec = expandSetName(set);
   assertHarvested(vocabulary, setSpec);
   const terms = listTermsOfSet(vocabulary, setSpec);
@@ -143,7 +143,7 @@ const PROJECT_WORDS: Readonly<Record<'yes' | 'perhaps' | 'no', Message>> = {
 
 async function showSets(context: Context): Promise<ExitReason> {
   const { terminal } = context;
-  const vocabulary = await openHarvestedVocabulary(context);
+  const vocabulary = await openProfileVocabulary(context);
   const counts = countTermsBySet(vocabulary);
   const harvests = listHarvests(vocabulary);
   const rows = counts.map(({ setSpec, terms, gone }) => [setSpec, String(terms), String(gone)]);
@@ -175,7 +175,7 @@ async function writeTerms(
   options: ExportOptions,
 ): Promise<ExitReason> {
   const form = context.terminal.json ? 'json' : 'csv';
-  const text = exportTerms(await openHarvestedVocabulary(context), sets.map(expandSetName), form);
+  const text = exportTerms(await openProfileVocabulary(context), sets.map(expandSetName), form);
   await writeTermList(context, options.out, [text]);
   return 'done';
 }
@@ -183,7 +183,7 @@ async function writeTerms(
 async function show(context: Context, ident: string): Promise<ExitReason> {
   const { terminal } = context;
   const { term, path, above, below } = getTermWithNeighbours(
-    await openHarvestedVocabulary(context),
+    await openProfileVocabulary(context),
     ident,
   );
   const value = {

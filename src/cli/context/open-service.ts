@@ -228,15 +228,6 @@ export async function listEntriesInUse(context: Context): Promise<ReadonlySet<st
   return new Set([...rows.map((row) => row.id), ...queued]);
 }
 
-/**
- * Opens the vocabulary harvested from the endpoint of the profile; a temporary copy where its
- * file refuses writes.
- * @throws ConfigError where the profile has no harvesting interface
- */
-export async function openHarvestedVocabulary(context: Context): Promise<Vocabulary> {
-  return (await context.openVocabularyToRead()).openSource(getHarvestBase(context.getProfile()));
-}
-
 async function getCredentials(context: Context, profile: Profile): Promise<OaiCredentials> {
   switch (profile.oaiAuth) {
     case 'none':

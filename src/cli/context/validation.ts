@@ -146,14 +146,6 @@ export function makeProfileDefaults(context: Context, flags: readonly string[] =
   ];
 }
 
-/**
- * Returns the name of the account, as the service last described it; undefined before that.
- * Nothing is requested.
- */
-export async function readAccountName(context: Context): Promise<string | undefined> {
-  return findKnownAccount(await context.openOutbox())?.name;
-}
-
 /** Opens everything that entering finds by hand needs. */
 export async function openAddingSources(context: Context): Promise<AddingSources> {
   return {
