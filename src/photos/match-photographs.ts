@@ -14,6 +14,7 @@ export type PhotoInfo = PhotoExif & {
   readonly knownFor?: string;
 };
 
+/** A find with the data by which photographs are matched to it. */
 export type MatchableFind = {
   readonly localId: string;
   readonly identCely?: string;
@@ -26,6 +27,7 @@ export type MatchableFind = {
   readonly point?: Point;
 };
 
+/** How sure a match is; only a name makes it `sure`. `none` has no evidence. */
 export type Confidence = 'sure' | 'likely' | 'doubtful' | 'none';
 
 /** Evidence for or against a find. */
@@ -42,6 +44,7 @@ export type MatchReason =
   | { readonly kind: 'other-day'; readonly days: number }
   | { readonly kind: 'next-to'; readonly file: string; readonly seconds: number };
 
+/** The find that a photograph probably shows, and why. */
 export type PhotoMatch = {
   readonly file: string;
   readonly confidence: Confidence;
@@ -52,6 +55,7 @@ export type PhotoMatch = {
   readonly candidates: readonly string[];
 };
 
+/** What a person may set for the matching. */
 export type MatchOptions = {
   /** Maximum distance in metres between photograph and find at which the position counts. */
   readonly withinM: number;

@@ -3,6 +3,7 @@ import { foldName } from '../base/names.ts';
 
 type NamedFind<T> = { readonly find: T; readonly ids: readonly string[] };
 
+/** A find whose number is in a name; `id` is the number as the find has it. */
 export type NameMatch<T> = {
   readonly find: T;
   readonly id: string;
@@ -16,6 +17,7 @@ type IndexedId<T> = {
   readonly tokens: readonly NameToken[];
 };
 
+/** Ids of finds by their first token, such as `k` for `K-12`. */
 export type NameIndex<T> = ReadonlyMap<string, readonly IndexedId<T>[]>;
 
 /** Czech, English and German words that precede a number in a phrase: `profil v 2 vrstvě`. */

@@ -210,9 +210,10 @@ function checkContents(
   return issues;
 }
 
-/** Rules for a name without a file, and for a file with another spelling. */
-export const MISSING = 'photo-missing';
-export const OTHER_SPELLING = 'photo-spelling';
+/** Rule of the issue of a name without a file. */
+export const PHOTO_MISSING = 'photo-missing';
+/** Rule of the warning that a file has another spelling than its name in the table. */
+export const PHOTO_SPELLING = 'photo-spelling';
 
 /** Resolves a photograph's name in a table to an absolute path, or explains the refusal. */
 export type ResolvePhoto = (
@@ -244,14 +245,14 @@ export function makePhotoResolver(root: string): ResolvePhoto {
     const found = findPhotoFile(join(realRoot, relative));
     if (found === undefined && isFromElsewhere) {
       return makeUnreadable(
-        MISSING,
+        PHOTO_MISSING,
         msg`The photograph "${name}" is an absolute path, and there is no "${relative}" in ${root}. Copy it there.`,
       );
     }
     if (found === undefined) {
       folders ??= listFolders(root);
       const folder = folders.find((each) => existsSync(join(each, relative)));
-      return makeUnreadable(MISSING, explainMissing(name, root, folder));
+      return makeUnreadable(PHOTO_MISSING, explainMissing(name, root, folder));
     }
     const real = realpathSync(found.path);
     if (!real.startsWith(realRoot.endsWith(sep) ? realRoot : realRoot + sep)) {

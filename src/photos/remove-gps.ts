@@ -283,6 +283,7 @@ function findEndOfScan(bytes: Buffer, from: number): number {
   return Math.max(from, bytes.length);
 }
 
+/** What a photograph has besides its first picture; see {@link describeJpeg}. */
 export type JpegContents = {
   readonly isDamaged: boolean;
   /** Whole pictures, one behind another: cameras append stereo pictures, previews and depths. */

@@ -21,7 +21,7 @@ import { type AskedRow, parseStoredMessage } from '../outbox/facts.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import { findByLocalId, findByUuid, type StoredFind } from '../outbox/stored-finds.ts';
 import { updateFindWish } from '../outbox/wishes.ts';
-import { MISSING, PHOTO_MAX_BYTES, type ResolvePhoto } from '../photos/photograph.ts';
+import { PHOTO_MAX_BYTES, PHOTO_MISSING, type ResolvePhoto } from '../photos/photograph.ts';
 import type { Attachments } from './table.ts';
 
 /** Access to the photographs that came with a table, and their storage. */
@@ -68,7 +68,7 @@ export function openEnclosedPhotographs(
       return (
         keeping.beside?.(name) ??
         makeUnreadable(
-          MISSING,
+          PHOTO_MISSING,
           msg`There is no photograph "${name}" in ${file}. Export it again with its files.`,
         )
       );
@@ -117,17 +117,19 @@ function cleanUp(home: string): void {
   }
 }
 
+/** Answers that `pas resolve --answer` takes about a row. */
 export const ROW_ANSWERS = ['same', 'new', 'table', 'mine'] as const;
 /** Answer of a person about a row: it is this find, another one, or whose values win. */
 export type RowAnswer = (typeof ROW_ANSWERS)[number];
 
-/** Answers to each question about a row. */
+/** Possible answers by the question about a row. */
 export const ANSWERS_OF_ROWS: Readonly<Record<AskedRow['basis'], readonly RowAnswer[]>> = {
   'row-near': ['same', 'new'],
   'row-another': ['same', 'new'],
   'row-changed': ['table', 'mine'],
 };
 
+/** The answers in words, for a person who chooses one. */
 export const ANSWER_WORDS = {
   same: msg`the same find: use the row's values`,
   new: msg`another find: add it`,
@@ -166,12 +168,12 @@ export function findAskedFind(outbox: Outbox, name: string): AskedFind | undefin
   return stored === undefined || entry === undefined ? undefined : { stored, entry };
 }
 
-/** Returns the answers about a row; undefined where the question is about something else. */
+/** Returns the possible answers to a question; undefined where it is not about a row. */
 export function findRowAnswers(held: HeldQuestion | null): readonly RowAnswer[] | undefined {
   return held !== null && isAboutRow(held) ? ANSWERS_OF_ROWS[held.basis] : undefined;
 }
 
-/** Returns the question in words, for a person. */
+/** Returns the question about a row as it was stored, in the current language. */
 export function getRowQuestion({ question }: AskedRow): Message {
   return parseStoredMessage(question);
 }

@@ -39,8 +39,8 @@ import type { ColumnMap } from './columns/column-rule.ts';
 import { type Columns, parseColumns } from './columns/columns.ts';
 import { type KnownFind, type MappedRow, splitPhotos } from './columns/map-row.ts';
 import { mapTable, omitOtherRows } from './columns/map-table.ts';
-import { parseConstants } from './columns/settings.ts';
-import type { RowCell, RowIssues } from './exports/write-rows.ts';
+import { parseFixedValues } from './columns/settings.ts';
+import type { RowIssues } from './exports/write-rows.ts';
 import type { Table } from './table.ts';
 
 type ImportContext = EnqueueOptions & {
@@ -90,7 +90,7 @@ export async function importTable(
       ? read
       : (await import('./columns/form-return.ts')).convertFormTable(
           read,
-          context.map !== undefined,
+          context.map === undefined ? 'note' : 'columns',
         );
   const enclosed =
     read.attachments?.archive === undefined
@@ -114,13 +114,13 @@ async function importRows(
   context: ImportContext & Partial<EnclosedPhotographs>,
 ): Promise<ImportReport & { readonly copied?: CopiedTable }> {
   const { outbox, ruleContext, photoFolder, map, set = [], copy } = context;
-  const constants = parseConstants(set);
+  const fixed = parseFixedValues(set);
   if (copy !== undefined) assertNotSource(findTable, copy);
   const ofFinds =
     context.keepRows === true
       ? findTable
       : omitOtherRows(findTable, map, msg`To import it as a find: --keep-rows.`);
-  const { columns } = parseColumns(ofFinds, map, constants);
+  const { columns } = parseColumns(ofFinds, map, fixed);
   const besides =
     findTable.repeats === undefined ? findBesides(ofFinds, columns, photoFolder) : undefined;
   const lookUp = createFindLookup(outbox);
@@ -130,7 +130,7 @@ async function importRows(
     keys,
   } = mapTable(ofFinds, {
     map,
-    constants,
+    fixed,
     lookupTerm: ruleContext.lookupTerm,
     resolvePhoto:
       context.resolvePhoto ??
@@ -289,7 +289,7 @@ function assertNotSource({ unit, file }: Table, copy: Copy): void {
 
 /** Collects the issues of a copy, a workbook where the name ends in `.xlsx`, else CSV. */
 async function beginCopy(findTable: Table, to: Copy) {
-  const { makeIssuesTable } = await import('./exports/write-rows.ts');
+  const { makeIssuesTable, renderTable } = await import('./exports/write-rows.ts');
   const issues: RowIssues = new Map();
   return {
     add: (issue: Issue): void => {
@@ -298,21 +298,12 @@ async function beginCopy(findTable: Table, to: Copy) {
     },
     async write(): Promise<CopiedTable> {
       const table = makeIssuesTable(findTable, issues);
-      await writeOutputFile(to.file, await renderCopy(table.rows, to.file, findTable.sheet), to);
+      const format = extname(to.file).slice(1).toLowerCase();
+      const pieces = await renderTable(table.rows, format, findTable.sheet ?? 'issues');
+      await writeOutputFile(to.file, pieces, to);
       return { file: to.file, rows: table.count, left: table.left };
     },
   };
-}
-
-async function renderCopy(
-  rows: Iterable<readonly RowCell[]>,
-  file: string,
-  sheet = 'issues',
-): Promise<Iterable<string | Buffer>> {
-  if (extname(file).toLowerCase() !== '.xlsx')
-    return (await import('./exports/write-rows.ts')).formatCsvLines(rows);
-  const { makeWorkbook } = await import('./exports/write-rows.ts');
-  return [await makeWorkbook(new Map([[sheet, rows]]))];
 }
 
 /**

@@ -25,7 +25,12 @@ import { isDropped } from '../outbox/entry-queries.ts';
 import { makeRecordSubject, parseRecordSubject } from '../outbox/intents.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import { findByUuid, type StoredFind } from '../outbox/stored-finds.ts';
-import { type ColumnMap, IGNORED, NUMBER_COLUMNS, OF_ONE_FIND } from './columns/column-rule.ts';
+import {
+  type ColumnMap,
+  IDENTIFYING_COLUMNS,
+  IGNORED_COLUMN,
+  NUMBER_COLUMNS,
+} from './columns/column-rule.ts';
 import {
   type ColumnProfile,
   hasFindNumbers,
@@ -128,8 +133,8 @@ export function makeNumberProposer(table: Table, known: KnownNames, given?: Colu
       profiles,
       meanings,
       rules,
-      areFindsNamed ? OF_ONE_FIND : [],
-      () => IGNORED,
+      areFindsNamed ? IDENTIFYING_COLUMNS : [],
+      () => IGNORED_COLUMN,
     );
     const read = columns.flatMap(({ rule }) => rule.element ?? []);
     const isNumbered = read.includes('evidencni_cislo');
@@ -137,7 +142,7 @@ export function makeNumberProposer(table: Table, known: KnownNames, given?: Colu
     if (questions.length === 0 && !isNumbered && others.length > 0)
       questions.push(makeColumnQuestion('evidencni_cislo', others));
     const missing: ColumnName[] = isNumbered ? [] : ['evidencni_cislo'];
-    if (!areFindsNamed && !read.some((element) => OF_ONE_FIND.includes(element)))
+    if (!areFindsNamed && !read.some((element) => IDENTIFYING_COLUMNS.includes(element)))
       missing.unshift('local_id');
     return { columns, fixed: [], undecided: questions.length > 0 ? [] : missing, questions };
   };

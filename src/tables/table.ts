@@ -54,6 +54,7 @@ export type Attachments = {
 /** A row; `cells` has one text per column of the header. */
 export type TableRow = RowNumber & RowCells & BesideColumns;
 
+/** The cells of a row, as stored and as displayed. */
 export type RowCells = {
   readonly cells: readonly string[];
   /** Displayed texts by column, from 0, where they differ from the stored values in `cells`. */
@@ -84,7 +85,7 @@ export function getDisplayedText({ cells, shown }: RowCells, column: number): st
   return shown?.get(column)?.text ?? cells[column] ?? '';
 }
 
-/** Returns the position of a table alone, without its other properties. */
+/** Returns where a table is: its file, sheet and unit, without its other properties. */
 export function getTablePlace({ file, sheet, unit }: TablePlace): TablePlace {
   return {
     file,
@@ -93,7 +94,7 @@ export function getTablePlace({ file, sheet, unit }: TablePlace): TablePlace {
   };
 }
 
-/** Returns the position of a row; the line is added for formats that are no spreadsheets. */
+/** Returns where a row is; with its line for formats that are no spreadsheets. */
 export function getRowPlace(table: TablePlace, { row, line }: RowNumber): RowPlace {
   const { file, sheet, unit } = table;
   return { file, sheet, unit, row, line: unit === undefined ? undefined : line };
@@ -137,7 +138,7 @@ export function makeUnreadPartsIssues(place: TablePlace, others: readonly Part[]
   return [makeWarningIssue('table-other-sheets', message, getTablePlace(place))];
 }
 
-/** Returns the position of the header, for issues of columns. */
+/** Returns where the header is, for issues of columns; without a row where the file has none. */
 export function getHeaderPlace(table: Table): TablePlace & { readonly row?: number } {
   const row = table.headerRow ?? (table.unit === undefined ? 1 : undefined);
   return { ...getTablePlace(table), row };
@@ -154,7 +155,10 @@ export function makeCutShortError(file: string, cause?: unknown): FileError {
   return makeDamagedFileError(file, msg`${file} is damaged or cut short.`, cause);
 }
 
-/** Makes the error of a text in a format that it does not follow. */
+/**
+ * Makes the error of a text that does not follow its format.
+ * @param problem what is wrong, for the end of a sentence
+ */
 export function makeSyntaxError(
   file: string,
   format: 'XML' | 'JSON',
@@ -171,6 +175,7 @@ export function makeOtherFormatError(file: string): FileError {
   });
 }
 
+/** Makes the error of an encrypted workbook or archive. */
 export function makePasswordError(file: string): FileError {
   return new FileError(file, msg`${file} is protected by a password and cannot be read.`, {
     hint: msg`Open it in the spreadsheet and save it without the password.`,
@@ -191,7 +196,10 @@ export function makeTooLargeError(file: string): FileError {
   });
 }
 
-/** @throws FileError where an input has more bytes than its format may have */
+/**
+ * Refuses an input before it is read, since parsing takes several times its size.
+ * @throws FileError where it has more than `maxBytes`
+ */
 export function assertInputSize(file: string, sizeBytes: number, maxBytes = MAX_INPUT_BYTES): void {
   if (sizeBytes > maxBytes) throw makeTooLargeError(file);
 }
@@ -323,7 +331,7 @@ export function makeTableOfRecords(
   });
 }
 
-/** The issue of a table, layer or sheet without rows. */
+/** Makes the error of a table, layer or sheet without rows. */
 export function makeNoRowsIssue(place: TablePlace): Issue {
   const message = msg`There are no rows or features. Nothing was read.`;
   return makeErrorIssue('table-no-rows', message, place);
@@ -394,6 +402,7 @@ function checkCell(cell: string): Issue | undefined {
 
 const MAX_SHOWN = 60;
 
+/** Fault of a formula whose result is not in the file. */
 export const UNSAVED_RESULT: Unreadable = makeUnreadable(
   'table-formula',
   msg`The result of the formula was not saved with the file. Open it in a spreadsheet and save it, or write the value.`,
@@ -415,6 +424,10 @@ export function isOverlong(value: number): boolean {
   return Number.isInteger(value) && !Number.isSafeInteger(value);
 }
 
+/**
+ * Makes the fault of a number whose last digits may be wrong.
+ * @param shown the number as it is in the file
+ */
 export function makeOverlongFault(shown: string): Unreadable {
   return makeUnreadable(
     'table-number',

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type GeomSystem, parsePoint } from '../../src/finds/place/geometry.ts';
 import { mapTable } from '../../src/tables/columns/map-table.ts';
-import { parseConstants } from '../../src/tables/columns/settings.ts';
+import { parseFixedValues } from '../../src/tables/columns/settings.ts';
 import { readTable } from '../../src/tables/readers.ts';
 import { tempFolder } from '../support/temp-outbox.ts';
 
@@ -147,7 +147,7 @@ const PAS_FIELDS = ['poznamka', 'lokalizace', 'hloubka', 'datum_nalezu', 'presna
 
 async function readBack(path: string, { constants = [], system = '4326' }: Form) {
   const { issues, rows } = mapTable(await readTable(path), {
-    constants: parseConstants(constants),
+    fixed: parseFixedValues(constants),
     lookupTerm: () => ({ kind: 'not-harvested' }),
     resolvePhoto: (name) => ({ value: name }),
   });

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { findKnownAccount } from '../../outbox/open-outbox.ts';
-import { FIELD_TOOLS, type FieldApp, writeFieldForm } from '../../tables/forms/field-tools.ts';
+import { FIELD_APPS, type FieldApp, writeFieldForm } from '../../tables/forms/field-tools.ts';
 import { appendValue, defineCommand, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { openProfileVocabulary } from '../context/open-service.ts';
@@ -29,7 +29,7 @@ export function register(program: Command, run: Runner): void {
   )
     .addOption(
       new Option('--for <application>', t`phone app that the form is for`)
-        .choices(FIELD_TOOLS)
+        .choices(FIELD_APPS)
         .makeOptionMandatory(),
     )
     .option(

@@ -23,8 +23,8 @@ import { findKnownAccount } from '../../outbox/open-outbox.ts';
 import {
   type FindDefaults,
   mergeDefaults,
-  parseConstants,
   parseDefaults,
+  parseFixedValues,
 } from '../../tables/columns/settings.ts';
 import {
   chooseLabel,
@@ -133,7 +133,7 @@ export async function openFindValidator(context: Context): Promise<(find: Find) 
  * where config.toml has invalid defaults
  */
 export function makeProfileDefaults(context: Context, flags: readonly string[] = []): FindDefaults {
-  const set = parseConstants(flags);
+  const set = parseFixedValues(flags);
   const project = set.find(({ name }) => name === 'projekt')?.value;
   const defaults = mergeDefaults(
     parseDefaults(context.places.configFile, context.getConfig().defaults),

@@ -36,11 +36,11 @@ import { convertFormTable } from '../../tables/columns/form-return.ts';
 import type { RowContext } from '../../tables/columns/map-row.ts';
 import { findLocalIdProblem } from '../../tables/columns/map-table.ts';
 import {
+  FIND_WITHOUT_COLUMNS,
   isPointOrSystemColumn,
   orderElements,
   parseSettings,
   parseSettingText,
-  TABLE_OF_ONE,
 } from '../../tables/columns/settings.ts';
 import { type Mapping, type MappingRow, makeMappedLookup } from '../../tables/own-terms/mapping.ts';
 import type { Table } from '../../tables/table.ts';
@@ -334,12 +334,12 @@ export type FinderSource = {
 /** Returns each distinct finder in the form in which it is resolved. */
 export async function collectFinders({
   set = [],
-  table = TABLE_OF_ONE,
+  table = FIND_WITHOUT_COLUMNS,
   map,
 }: FinderSource): Promise<Set<string>> {
-  const constants = set.map(parseSettingText).filter((setting) => 'value' in setting);
-  const findTable = convertFormTable(table, map !== undefined);
-  const { columns } = parseColumns(findTable, map, constants);
+  const fixed = set.map(parseSettingText).filter((setting) => 'value' in setting);
+  const findTable = convertFormTable(table, map === undefined ? 'note' : 'columns');
+  const { columns } = parseColumns(findTable, map, fixed);
   const finders = Array.from(findTable.rows, (row) => columns.getCell(row, 'nalezce'));
   return new Set(finders.filter((finder) => finder !== ''));
 }

@@ -22,7 +22,12 @@ import {
   getRowQuestion,
   type RowAnswer,
 } from '../../tables/answer-rows.ts';
-import { type ColumnRule, IGNORED, JOINED, LABELLED } from '../../tables/columns/column-rule.ts';
+import {
+  type ColumnRule,
+  IGNORED_COLUMN,
+  JOINABLE_COLUMNS,
+  LABELLED_COLUMNS,
+} from '../../tables/columns/column-rule.ts';
 import { NAMED_COLUMNS } from '../../tables/columns/header-names.ts';
 import {
   type ColumnProposal,
@@ -149,14 +154,16 @@ async function changeColumn(
     { value: 'ignore', name: t`Leave it out` },
     ...listElementOffers(),
   ]);
-  if (element === 'ignore') return withRule(answers, key, IGNORED);
+  if (element === 'ignore') return withRule(answers, key, IGNORED_COLUMN);
   const isAnother = ({ profile, rule }: ColumnProposal): boolean =>
     profile.key !== key && rule.element === element;
   const label =
-    LABELLED.includes(element) && columns.some(isAnother) ? column.profile.header : undefined;
+    LABELLED_COLUMNS.includes(element) && columns.some(isAnother)
+      ? column.profile.header
+      : undefined;
   // A column that had the element by another answer is proposed again without it.
   const kept = [...answers.rules].filter(
-    ([, rule]) => rule.element !== element || JOINED.includes(element),
+    ([, rule]) => rule.element !== element || JOINABLE_COLUMNS.includes(element),
   );
   return withRule({ ...answers, rules: new Map(kept) }, key, { element, label });
 }

@@ -26,7 +26,7 @@ import {
   serializeImportedRow,
 } from '../../outbox/stored-finds.ts';
 import { wantFind } from '../../outbox/wishes.ts';
-import { OF_ONE_FIND, type Setting } from '../../tables/columns/column-rule.ts';
+import { IDENTIFYING_COLUMNS, type Setting } from '../../tables/columns/column-rule.ts';
 import {
   isPointOrSystemColumn,
   parseSettings,
@@ -208,7 +208,7 @@ function applySettings(
   if (position !== undefined && 'rule' in position) return { find, issues: [position] };
   const placed = position === undefined ? [] : listPointSettings(replacePosition(find, position));
   const given = [...placed, ...parseSettingTexts(texts)];
-  const fixed = given.filter(({ name }) => OF_ONE_FIND.includes(name));
+  const fixed = given.filter(({ name }) => IDENTIFYING_COLUMNS.includes(name));
   if (fixed.length > 0) {
     const refuse = ({ name }: Setting): Issue =>
       makeErrorIssue('identifier-fixed', msg`${name} cannot be changed. Leave it out.`, {

@@ -13,7 +13,7 @@ import { cmd, msg } from '../../base/message.ts';
 import {
   findPhotoFile,
   inspectPhotograph,
-  OTHER_SPELLING,
+  PHOTO_SPELLING,
   type PhotographFile,
 } from '../../photos/photograph.ts';
 import { type PhotoGps, removeGps } from '../../photos/remove-gps.ts';
@@ -180,7 +180,7 @@ export function makePhotographKeeping(folder: string, options: KeepingOptions): 
       return {
         photograph: makeSendable(photograph, stripGps),
         issues: [
-          ...(remark === undefined ? [] : [makeWarningIssue(OTHER_SPELLING, remark)]),
+          ...(remark === undefined ? [] : [makeWarningIssue(PHOTO_SPELLING, remark)]),
           ...issues,
           ...checkLocations(path, photograph.gps, stripGps),
         ],

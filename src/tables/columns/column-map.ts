@@ -16,12 +16,12 @@ import { requireUtf8 } from '../input-file.ts';
 import {
   type ColumnMap,
   type ColumnRule,
-  IGNORED,
-  JOINED,
-  LABELLED,
+  type ElementRule,
+  IDENTIFYING_COLUMNS,
+  IGNORED_COLUMN,
+  JOINABLE_COLUMNS,
+  LABELLED_COLUMNS,
   normalizeColumnKey,
-  OF_ONE_FIND,
-  type ReadColumn,
   type Setting,
 } from './column-rule.ts';
 import {
@@ -42,7 +42,7 @@ const OPTIONS: Readonly<
   name: { of: ['nalezce'], forms: NAME_ORDERS },
   sign: { of: ['geom_x', 'geom_y'], forms: ['minus'] },
   form: { of: ['wkt'], forms: ['position'] },
-  label: { of: LABELLED, forms: [] },
+  label: { of: LABELLED_COLUMNS, forms: [] },
   separator: { of: ['photos'], forms: [] },
 };
 
@@ -56,6 +56,7 @@ function isOptionValue(name: string, value: unknown): value is string {
 const KEYS = ['version', 'local_id', 'fixed', 'columns'];
 const MAP_VERSION = 1;
 
+/** A column map, absent where it has an error, and its issues. */
 export type ColumnMapReading = { readonly map?: ColumnMap; readonly issues: readonly Issue[] };
 
 /** Parses a column map; on a fault it returns only issues, with their positions in the file. */
@@ -106,7 +107,7 @@ function parseColumnRules(columns: TomlTable, report: ReportMapIssue): Map<strin
     forms.add(normalizeColumnKey(key));
     const { element: named, ...options } = isTomlTable(value) ? value : { element: value };
     const element = typeof named === 'string' ? findColumnByName(named) : undefined;
-    if (named === 'ignore') rules.set(key, IGNORED);
+    if (named === 'ignore') rules.set(key, IGNORED_COLUMN);
     else if (element !== undefined)
       rules.set(
         key,
@@ -126,7 +127,7 @@ function parseOptions(
   element: ColumnName,
   { values, ...options }: TomlTable,
   report: (rule: string, message: Message) => void,
-): ReadColumn {
+): ElementRule {
   const read: Record<string, string> = {};
   const known = Object.keys(OPTIONS).filter((name) => OPTIONS[name]?.of.includes(element));
   for (const [name, value] of Object.entries(options)) {
@@ -145,7 +146,7 @@ function parseOptions(
   if (values === undefined) return { element, ...read };
   if (!isTomlTable(values) || replacements.some(([, meant]) => meant === undefined))
     report('map-values', makeFormMessage('values = { "a" = "ano" }'));
-  return { element, ...read, values: Object.fromEntries(replacements) as ReadColumn['values'] };
+  return { element, ...read, values: Object.fromEntries(replacements) as ElementRule['values'] };
 }
 
 function parseFixed(fixed: TomlTable, report: ReportMapIssue): Setting[] {
@@ -154,7 +155,7 @@ function parseFixed(fixed: TomlTable, report: ReportMapIssue): Setting[] {
     const name = findColumnByName(key);
     const text = formatTomlValue(value)?.trim();
     if (name === undefined) report('map-element', explainUnknownElement(key), key);
-    else if ([...OF_ONE_FIND, 'photos'].includes(name))
+    else if ([...IDENTIFYING_COLUMNS, 'photos'].includes(name))
       report('map-fixed', makeOfOneFindMessage(name), key);
     else if (text === undefined || text === '')
       report('map-fixed', makeFormMessage(`${key} = "…"`), key);
@@ -166,10 +167,10 @@ function parseFixed(fixed: TomlTable, report: ReportMapIssue): Setting[] {
 /** Reports two columns with one meaning, of which one would be lost. */
 function checkRepeats({ columns, fixed, localId }: ColumnMap, report: ReportMapIssue): void {
   const first = new Map<string, string>(localId === undefined ? [] : [['local_id', 'local_id']]);
-  const joined = JOINED.join(', ');
+  const joined = JOINABLE_COLUMNS.join(', ');
   for (const [key, rule] of columns) {
     const { element } = rule;
-    if (element === undefined || JOINED.includes(element)) continue;
+    if (element === undefined || JOINABLE_COLUMNS.includes(element)) continue;
     const other = first.get(element);
     first.set(element, other ?? key);
     if (other === undefined) continue;
@@ -189,7 +190,7 @@ type MapRemarks = {
   readonly undecided: readonly string[];
 };
 
-/** Writes a column map as a file to edit. Reading it gives the same map. */
+/** Formats a column map as TOML to edit, with comments; {@link parseColumnMap} gives the same map. */
 export function formatColumnMap(map: ColumnMap, { table, columns, undecided }: MapRemarks): string {
   const lines = [
     formatComment(

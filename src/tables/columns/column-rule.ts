@@ -12,11 +12,13 @@ import {
 /** Placeholder for a unit that a person must choose; a map that contains it is refused. */
 export const OPEN_UNIT = '?';
 
-/** Meaning of a column of a table; undefined for one that is ignored. */
+/** How a column of a table is read: the element that it fills, undefined for one that is ignored. */
 export type ColumnRule = ReadingOptions & { readonly element: ColumnName | undefined };
-export type ReadColumn = ReadingOptions & { readonly element: ColumnName };
+/** How a column is read that fills an element. */
+export type ElementRule = ReadingOptions & { readonly element: ColumnName };
 
-export const IGNORED: ColumnRule = { element: undefined };
+/** Rule of a column that is not read; a column map says `ignore`. */
+export const IGNORED_COLUMN: ColumnRule = { element: undefined };
 
 type ReadingOptions = {
   readonly unit?: DepthUnit | typeof OPEN_UNIT;
@@ -60,21 +62,21 @@ export type ColumnMap = {
 };
 
 /** Elements that may be joined from several columns, whose parts may have a label. */
-export const LABELLED: readonly ColumnName[] = ['lokalizace', 'poznamka', 'presna_datace'];
+export const LABELLED_COLUMNS: readonly ColumnName[] = ['lokalizace', 'poznamka', 'presna_datace'];
 
 /** Columns that may be joined from several. */
-export const JOINED: readonly ColumnName[] = [...LABELLED, 'photos'];
+export const JOINABLE_COLUMNS: readonly ColumnName[] = [...LABELLED_COLUMNS, 'photos'];
 
 /** Columns that name a find, and so differ for each. */
-export const OF_ONE_FIND: readonly ColumnName[] = ['local_id', 'ident_cely'];
+export const IDENTIFYING_COLUMNS: readonly ColumnName[] = ['local_id', 'ident_cely'];
 
 /** Columns with the number of a find: its own, the service's and the museum's. */
-export const NUMBER_COLUMNS: readonly ColumnName[] = [...OF_ONE_FIND, 'evidencni_cislo'];
+export const NUMBER_COLUMNS: readonly ColumnName[] = [...IDENTIFYING_COLUMNS, 'evidencni_cislo'];
 
 /** Column in the template of a local id. */
 export const TEMPLATE_PART = /\{([^{}]+)\}/g;
 
-/** Returns the columns of a composed local id. */
+/** Returns the keys of the columns of a composed local id: `{rok}/{č.}` has `rok` and `č.`. */
 export function listTemplateColumns(template: string): string[] {
   return [...template.matchAll(TEMPLATE_PART)].map(([, key = '']) => key);
 }
@@ -93,7 +95,7 @@ export function makeColumnKeys(header: readonly string[]): string[] {
   });
 }
 
-/** Normalises a key: case and white space do not count. */
+/** Returns the form in which keys are compared: case and white space do not count. */
 export function normalizeColumnKey(key: string): string {
   return key.normalize('NFC').trim().replace(/\s+/g, ' ').toLowerCase();
 }
@@ -115,7 +117,7 @@ export function applyColumnRule(cell: string, rule: ColumnRule): string {
     : joinFileNames(text.split(rule.separator).map((name) => name.trim()));
 }
 
-function replaceText(text: string, values: ReadColumn['values']): string {
+function replaceText(text: string, values: ElementRule['values']): string {
   if (values === undefined) return text;
   const key = normalizeColumnKey(text);
   const replacement = Object.entries(values).find(([from]) => normalizeColumnKey(from) === key);

@@ -19,14 +19,15 @@ import { parseCoordinateNumber } from '../../finds/place/geometry.ts';
 import { parsePosition } from '../../finds/place/read-position.ts';
 import type { Table } from '../table.ts';
 import {
+  type ElementRule,
   isWholeDepth,
   makeColumnKeys,
   normalizeColumnKey,
   OPEN_UNIT,
-  type ReadColumn,
 } from './column-rule.ts';
 import { findUnitOfHeader, type NameMatch } from './header-names.ts';
 
+/** What the values of a column are like; see {@link profileTableColumns}. */
 export type ColumnProfile = ReturnType<typeof profileTableColumns>[number];
 
 /** Further distinct texts do not change the judgement of a column. */
@@ -132,7 +133,7 @@ export function measurePositionShare({ values }: ColumnProfile): number {
 export type ColumnVerdict = {
   /** The lower, the surer; two columns of the same rank are a question. */
   readonly rank: number;
-  readonly rule?: Partial<ReadColumn>;
+  readonly rule?: Partial<ElementRule>;
   /** Reason for a person to check it. */
   readonly doubt?: Message;
 };

@@ -27,14 +27,14 @@ import {
   applyColumnRule,
   type ColumnMap,
   type ColumnRule,
-  IGNORED,
-  JOINED,
+  type ElementRule,
+  IDENTIFYING_COLUMNS,
+  IGNORED_COLUMN,
+  JOINABLE_COLUMNS,
   listTemplateColumns,
   makeColumnKeys,
   NUMBER_COLUMNS,
   normalizeColumnKey,
-  OF_ONE_FIND,
-  type ReadColumn,
   type Setting,
   TEMPLATE_PART,
 } from './column-rule.ts';
@@ -72,25 +72,25 @@ export function isOwnExportColumn(header: string): boolean {
 export type Columns = ReturnType<typeof parseColumns>['columns'];
 
 /** A column of the table that gives an element its text, or a part of it. */
-type Source = { readonly index: number; readonly rule: ReadColumn };
+type Source = { readonly index: number; readonly rule: ElementRule };
 
 /**
  * Finds the meaning of each column of a table, by its map and the names of elements, and returns
  * the access to the cells. With an error no row may be read: a mistyped column would leave every
  * find without its element.
  * @param map meanings of the columns of a foreign table
- * @param constants values for all finds whose own cell is empty; those of the map come first
+ * @param fixed values for all finds whose own cell is empty; those of the map come first
  */
-export function parseColumns(table: Table, map?: ColumnMap, constants: readonly Setting[] = []) {
+export function parseColumns(table: Table, map?: ColumnMap, fixed: readonly Setting[] = []) {
   const { sources, issues } = findSources(table, map);
   // The first value of an element counts.
-  const fixed = new Map(
-    [...(map?.fixed ?? []), ...constants].reverse().map((each) => [each.name, each]),
+  const fixedByName = new Map(
+    [...(map?.fixed ?? []), ...fixed].reverse().map((each) => [each.name, each]),
   );
-  const names = new Set([...sources.keys(), ...fixed.keys()]);
+  const names = new Set([...sources.keys(), ...fixedByName.keys()]);
   const hasPoint = POINT_COLUMNS.some((name) => names.has(name));
   const getHeader = (name: ColumnName): string | undefined =>
-    table.header[sources.get(name)?.[0]?.index ?? -1] ?? fixed.get(name)?.givenName;
+    table.header[sources.get(name)?.[0]?.index ?? -1] ?? fixedByName.get(name)?.givenName;
   const joinParts = (row: RowCells, name: ColumnName): string => {
     const parts = (sources.get(name) ?? []).map((source) => readSource(row, source));
     const template = name === 'local_id' ? map?.localId : undefined;
@@ -105,7 +105,7 @@ export function parseColumns(table: Table, map?: ColumnMap, constants: readonly 
   };
   const read = rememberCells((row: RowCells, name: ColumnName): string => {
     const text = joinParts(row, name);
-    const value = fixed.get(name)?.value;
+    const value = fixedByName.get(name)?.value;
     return value !== undefined && (text === '' || isFiller(text)) ? value : text;
   });
   const columns = {
@@ -204,7 +204,7 @@ function findSources(table: Table, map: ColumnMap | undefined) {
     if (element === undefined) continue;
     const others = sources.get(element) ?? [];
     const [first] = others;
-    if (first === undefined || (at !== -1 && JOINED.includes(element)))
+    if (first === undefined || (at !== -1 && JOINABLE_COLUMNS.includes(element)))
       sources.set(element, [...others, { index, rule: { ...rule, element } }]);
     else issues.push(makeDuplicateIssue(table, element, first.index, index));
   }
@@ -241,7 +241,7 @@ export function listColumnRules(
     const element = findColumnByName(name);
     const ownRule = element === undefined ? undefined : { element };
     const isLeftOut = name === '' && header[index] !== '';
-    return rules.get(normalizeColumnKey(key)) ?? (isLeftOut ? IGNORED : ownRule);
+    return rules.get(normalizeColumnKey(key)) ?? (isLeftOut ? IGNORED_COLUMN : ownRule);
   });
 }
 
@@ -352,7 +352,7 @@ function makeDuplicateIssue(table: Table, name: ColumnName, firstAt: number, at:
 export function normalizeCell(name: ColumnName, text: string): string {
   if (name === 'photos') return text.trim();
   if (name === 'evidencni_cislo') return normalizeNumber(text);
-  return OF_ONE_FIND.includes(name) ? normalizeId(text) : normalizeText(text);
+  return IDENTIFYING_COLUMNS.includes(name) ? normalizeId(text) : normalizeText(text);
 }
 
 /**

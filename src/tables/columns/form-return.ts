@@ -48,10 +48,10 @@ const ADDED: readonly string[] = ['local_id', 'photos', LATITUDE, LONGITUDE, 'po
  * another form is matched by the name of an element, and otherwise goes into the note under its
  * name. The local id is the form's own, else the server's identifier of the filled form. A form
  * that a reviewer rejected, or that is still encrypted, is left out with an issue.
- * @param isMapped a column map gives the columns a meaning, so unknown ones stay columns and do
- * not go into the note
+ * @param others where other answers go; they stay columns for a column map, which gives them a
+ * meaning
  */
-export function convertFormTable(table: Table, isMapped = false): Table {
+export function convertFormTable(table: Table, others: 'note' | 'columns' = 'note'): Table {
   const { header, repeats, attachments = { paths: [] } } = table;
   if (repeats === undefined) return table;
   const issues: Issue[] = [
@@ -62,7 +62,7 @@ export function convertFormTable(table: Table, isMapped = false): Table {
   const columns = findFormColumns(table, questions);
   const parts = groupPartsByForm(table, repeats, questions, issues);
   const findAttachment = makeAttachmentFinder(attachments);
-  const outputs = listOutputColumns(columns, isMapped);
+  const outputs = listOutputColumns(columns, others);
   const rows: TableRow[] = [];
   for (const form of table.rows) {
     const ids = listIds(table, form);
@@ -83,11 +83,11 @@ export function convertFormTable(table: Table, isMapped = false): Table {
       if (path === undefined) report(makeUnclearIssue(picture));
       else photos.push(path);
     }
-    const others = isMapped ? [] : answers.otherAnswers;
+    const noted = others === 'note' ? answers.otherAnswers : [];
     const values = new Map([
       ['local_id', localId],
       ['photos', joinFileNames(photos)],
-      ['poznamka', composeNote(answers, others, repeated)],
+      ['poznamka', composeNote(answers, noted, repeated)],
     ]);
     const cells = outputs.map(({ name, source }) =>
       name === undefined
@@ -113,11 +113,11 @@ export function convertFormTable(table: Table, isMapped = false): Table {
  */
 type OutputColumn = { readonly name?: string; readonly source: number };
 
-function listOutputColumns(columns: FormColumns, isMapped: boolean): OutputColumn[] {
+function listOutputColumns(columns: FormColumns, others: 'note' | 'columns'): OutputColumn[] {
   const getName = (column: FormColumn): string | undefined =>
     typeof column === 'object' ? column.name : undefined;
   const answered = columns.flatMap((column, source): OutputColumn[] => {
-    if (column === 'other') return isMapped ? [{ source }] : [];
+    if (column === 'other') return others === 'columns' ? [{ source }] : [];
     const name = getName(column);
     const isOfFind =
       name !== undefined && findColumnByName(name) !== undefined && !ADDED.includes(name);

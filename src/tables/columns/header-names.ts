@@ -43,6 +43,7 @@ const NAMES: ReadonlyMap<ColumnName, readonly string[]> = new Map<ColumnName, st
   ],
 ]);
 
+/** Columns of a table that a header may mean, in the order in which one may mean several. */
 export const NAMED_COLUMNS: readonly ColumnName[] = [...NAMES.keys()];
 
 function splitList(names: string): string[] {

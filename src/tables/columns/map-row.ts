@@ -30,7 +30,7 @@ import {
   parseTargetState,
 } from '../../finds/parse-cell.ts';
 import type { ResolvedFinder, ResolveReference } from '../../finds/resolve-references.ts';
-import { MISSING, OTHER_SPELLING, type ResolvePhoto } from '../../photos/photograph.ts';
+import { PHOTO_MISSING, PHOTO_SPELLING, type ResolvePhoto } from '../../photos/photograph.ts';
 import { getRowPlace, type TableRow } from '../table.ts';
 import type { Columns } from './columns.ts';
 import { parsePointColumns } from './point-columns.ts';
@@ -52,6 +52,7 @@ export type RowContext = TableContext & {
   readonly above?: ReadonlyMap<ColumnName, string>;
 };
 
+/** What is stored of a find that a row may be. */
 export type KnownFind = {
   /** Identifier that the service gave to its import. */
   readonly identCely: string | undefined;
@@ -281,7 +282,7 @@ function parsePhotos(
   for (const name of names) {
     const path = resolvePhoto(name);
     if (isReadable(path)) {
-      if (path.remark !== undefined) warn(OTHER_SPELLING, path.remark);
+      if (path.remark !== undefined) warn(PHOTO_SPELLING, path.remark);
       if (photos.has(path.value))
         warn('photo-twice', msg`"${name}" appears twice; it is queued once.`);
       photos.add(path.value);
@@ -290,7 +291,7 @@ function parsePhotos(
     missing.push(name);
     if (previousPhotos.includes(name)) continue;
     const later = msg`The find was imported without it. Copy it there and import again, or attach it: ${cmd`pas photo add ${localId}`} FILE`;
-    if (path.rule === MISSING) warn(MISSING, joinMessages([path.problem, later], ' '));
+    if (path.rule === PHOTO_MISSING) warn(PHOTO_MISSING, joinMessages([path.problem, later], ' '));
     else report(path, 'photos');
   }
   return { photos: [...photos], missing };

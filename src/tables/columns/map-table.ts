@@ -24,7 +24,7 @@ type MapContext = TableContext & {
   /** Meanings of the columns of a foreign table. */
   readonly map?: ColumnMap;
   /** Values for all finds whose own cell is empty. */
-  readonly constants?: readonly Setting[];
+  readonly fixed?: readonly Setting[];
   /** Local day, YYYY-MM-DD; without it no day is doubted. */
   readonly today?: string;
 };
@@ -39,7 +39,7 @@ const MAX_LOCAL_ID_LENGTH = 200;
  */
 export function mapTable(
   table: Table,
-  { lookupTerm, today, map, constants, ...context }: MapContext,
+  { lookupTerm, today, map, fixed, ...context }: MapContext,
 ): {
   /** Issues of the table, its header and its keys. */
   readonly issues: readonly Issue[];
@@ -48,7 +48,7 @@ export function mapTable(
   /** Local ids of all rows, including unreadable ones. */
   readonly keys: KeySet;
 } {
-  const { columns, issues: headerIssues } = parseColumns(table, map, constants);
+  const { columns, issues: headerIssues } = parseColumns(table, map, fixed);
   const issues: Issue[] = [...headerIssues, ...table.issues];
   if (hasErrors(headerIssues)) return { issues, rows: [], keys: new Set() };
 

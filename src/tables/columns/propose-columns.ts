@@ -9,12 +9,12 @@ import type { Table } from '../table.ts';
 import {
   type ColumnMap,
   type ColumnRule,
-  IGNORED,
-  JOINED,
-  LABELLED,
+  type ElementRule,
+  IGNORED_COLUMN,
+  JOINABLE_COLUMNS,
+  LABELLED_COLUMNS,
   NUMBER_COLUMNS,
   OPEN_UNIT,
-  type ReadColumn,
   type Setting,
 } from './column-rule.ts';
 import {
@@ -31,6 +31,7 @@ import {
 import { isMadeByService, isOwnExportColumn } from './columns.ts';
 import { findColumnsOfHeader, NAMED_COLUMNS } from './header-names.ts';
 
+/** A column, and how it should be read. */
 export type ColumnProposal = {
   readonly profile: ColumnProfile;
   readonly rule: ColumnRule;
@@ -65,8 +66,10 @@ export type TableAnswers = {
   readonly settings: readonly Setting[];
 };
 
+/** Decisions of a person who was not asked yet. */
 export const NO_ANSWERS: TableAnswers = { rules: new Map(), settings: [] };
 
+/** An element that a column may fill, and how sure that is. */
 export type ColumnMeaning = ColumnVerdict & {
   readonly element: ColumnName;
   /** The header names nothing else. */
@@ -148,6 +151,7 @@ function completeRule(
   return { ...details, ...rule };
 }
 
+/** The possible meanings of each column. */
 export type ColumnMeanings = ReadonlyMap<ColumnProfile, readonly ColumnMeaning[]>;
 
 /**
@@ -210,17 +214,18 @@ export function assignMeanings(
   }
   const assign = (rank: number, isWanted: (element: ColumnName) => boolean): void => {
     const isFree = ({ element }: ColumnMeaning): boolean =>
-      isWanted(element) && (!used.has(element) || JOINED.includes(element));
+      isWanted(element) && (!used.has(element) || JOINABLE_COLUMNS.includes(element));
     const free = profiles.filter((profile) => !assigned.has(profile));
     for (const [element, claims] of listClaims(free, meanings, rank, isFree)) {
       const settled = settleClaims(element, claims);
       const keys = settled.map(({ profile }) => profile.key);
-      const isQuestion = settled.length > 1 && !JOINED.includes(element);
+      const isQuestion = settled.length > 1 && !JOINABLE_COLUMNS.includes(element);
       const all = keys.join(', ');
       const problem = msg`${all}: only one column can be ${element}. Which one is it?`;
       if (isQuestion) questions.push({ asks: 'column', element, keys, problem });
       for (const { profile, meaning } of settled) {
-        const label = LABELLED.includes(element) && used.has(element) ? profile.header : undefined;
+        const label =
+          LABELLED_COLUMNS.includes(element) && used.has(element) ? profile.header : undefined;
         const rule = { element, ...meaning.rule, label };
         assigned.set(profile, { profile, rule, doubt: isQuestion ? problem : meaning.doubt });
         used.add(element);
@@ -264,7 +269,7 @@ function listClaims(
  */
 function settleClaims(element: ColumnName, claims: readonly Claim[]): readonly Claim[] {
   const sure = claims.filter(({ meaning }) => meaning.isOnly);
-  const isAsked = JOINED.includes(element) || NUMBER_COLUMNS.includes(element);
+  const isAsked = JOINABLE_COLUMNS.includes(element) || NUMBER_COLUMNS.includes(element);
   return sure.length === 1 && !isAsked ? sure : claims;
 }
 
@@ -272,8 +277,8 @@ function settleClaims(element: ColumnName, claims: readonly Claim[]): readonly C
 function keepInNote(profile: ColumnProfile): ColumnRule {
   const { filled, key, header } = profile;
   const isLost =
-    filled === 0 || isMadeByService(header) || isOwnExportColumn(header) || isOfPlaces(profile);
-  return isLost ? IGNORED : { element: 'poznamka', label: key };
+    filled === 0 || isMadeByService(header) || isOwnExportColumn(header) || hasCoordinates(profile);
+  return isLost ? IGNORED_COLUMN : { element: 'poznamka', label: key };
 }
 
 function isPosition({ rule }: ColumnProposal): boolean {
@@ -331,10 +336,10 @@ const MOST = 0.6;
 function findPointPairs(
   { rows }: Table,
   profiles: readonly ColumnProfile[],
-): ReadonlyMap<ColumnProfile, ReadColumn> {
+): ReadonlyMap<ColumnProfile, ElementRule> {
   const axisOf = new Map(profiles.map((profile) => [profile, findAxis(profile)]));
   const isNamed = (profile: ColumnProfile): number => Number(isNamedAsAxis(profile));
-  const findRules = (axis: Axis): [ColumnProfile, ReadColumn][] =>
+  const findRules = (axis: Axis): [ColumnProfile, ElementRule][] =>
     profiles
       .filter((profile) => axisOf.get(profile) === axis)
       .sort((a, b) => isNamed(b) - isNamed(a) || b.filled - a.filled)
@@ -355,7 +360,7 @@ function findPointPairs(
   return new Map(isOther ? [...pair, ...other] : pair);
 }
 
-function makeAxisRule(profile: ColumnProfile, element: Axis): ReadColumn {
+function makeAxisRule(profile: ColumnProfile, element: Axis): ElementRule {
   const isPositive = (text: string): boolean =>
     isInRange(text, element) && (parsePlainNumber(text) ?? 0) > 0;
   const lacksMinus = isMetric(element) && computeFittingShare(profile, isPositive) > 0;
@@ -409,7 +414,7 @@ function isNamedAsAxis({ header }: ColumnProfile): boolean {
  * Tells if a column gives places, also with lost decimal marks or in systems that pas does not
  * read, such as UTM.
  */
-function isOfPlaces(profile: ColumnProfile): boolean {
+function hasCoordinates(profile: ColumnProfile): boolean {
   const isNorthing = (text: string): boolean =>
     /^5[2-7]\d{5}$/.test(String(Math.trunc(parsePlainNumber(text) ?? 0)));
   // A place in the trench, such as 2.35, has fewer digits.

@@ -16,7 +16,7 @@ import {
 import type { LookupTerm } from '../../finds/find.ts';
 import { makeReferenceResolver } from '../../finds/resolve-references.ts';
 import type { Table, TableRow } from '../table.ts';
-import { type ColumnMap, OF_ONE_FIND, type Setting } from './column-rule.ts';
+import { type ColumnMap, IDENTIFYING_COLUMNS, type Setting } from './column-rule.ts';
 import { normalizeCell, parseColumns } from './columns.ts';
 import { type RowContext, readRow } from './map-row.ts';
 
@@ -31,7 +31,10 @@ export function parseSettingText(text: string): Setting | Issue {
   return makeSetting(name.trim(), value.trim());
 }
 
-/** @throws UsageError for another form, an unknown element, or one that is named twice */
+/**
+ * Parses texts such as `depth_cm=35`, as flags give them.
+ * @throws UsageError for another form, an unknown element, or one that is named twice
+ */
 export function parseSettingTexts(texts: readonly string[]): readonly Setting[] {
   const settings = texts.map((text) => {
     const parsed = parseSettingText(text);
@@ -65,8 +68,8 @@ export function explainUnknownElement(givenName: string): Message {
 
 const ONE: TableRow = { row: 1, line: 1, cells: [] };
 
-/** A find that has only the values for all finds. */
-export const TABLE_OF_ONE: Table = {
+/** A table of one find without columns: it has only the values that are given for all finds. */
+export const FIND_WITHOUT_COLUMNS: Table = {
   file: '',
   header: [],
   rows: [ONE],
@@ -75,14 +78,14 @@ export const TABLE_OF_ONE: Table = {
 };
 
 /**
- * Reads each value separately, so that a faulty one, which is among the issues, does not affect the
- * others.
+ * Parses the values of one find: `elements` and `photos` have what could be read, `issues` the
+ * others, and values that are given twice. A faulty value does not affect the others.
  */
 export function parseSettings(settings: readonly Setting[], localId: string, context: RowContext) {
   const twice = listRepeatedSettings(settings);
   const repeated = new Set(twice.map(({ name }) => name));
   const single = settings.filter(({ name }) => !repeated.has(name));
-  const { columns } = parseColumns(TABLE_OF_ONE, undefined, single);
+  const { columns } = parseColumns(FIND_WITHOUT_COLUMNS, undefined, single);
   const { elements, photos, issues } = readRow(ONE, localId, columns, context);
   return {
     elements,
@@ -91,7 +94,7 @@ export function parseSettings(settings: readonly Setting[], localId: string, con
   };
 }
 
-/** Tells if a column is of the point, whose columns are read together. */
+/** Tells if a column is of the point or its coordinate system, which are read together. */
 export function isPointOrSystemColumn(name: string): boolean {
   return name === 'geom_system' || isPointColumn(name);
 }
@@ -102,6 +105,7 @@ export function listRepeatedSettings(settings: readonly Setting[]): Setting[] {
   return settings.filter(({ name }, index) => names.indexOf(name) < index);
 }
 
+/** Explains that an element, or a column of a map, is named twice. */
 export function makeTwiceMessage(name: string): Message {
   return msg`${name} is given twice. Keep one.`;
 }
@@ -130,13 +134,14 @@ export function orderElements(elements: FindElements): FindElements {
  * Parses values for all finds, such as `stav=1`.
  * @throws UsageError for another form, or a column that differs for each find
  */
-export function parseConstants(texts: readonly string[]): readonly Setting[] {
-  const constants = parseSettingTexts(texts);
-  const single = constants.find(({ name }) => OF_ONE_FIND.includes(name));
+export function parseFixedValues(texts: readonly string[]): readonly Setting[] {
+  const fixed = parseSettingTexts(texts);
+  const single = fixed.find(({ name }) => IDENTIFYING_COLUMNS.includes(name));
   if (single !== undefined) throw new UsageError(makeOfOneFindMessage(single.givenName));
-  return constants;
+  return fixed;
 }
 
+/** Explains that an element that differs for each find cannot be set for all. */
 export function makeOfOneFindMessage(name: string): Message {
   return msg`${name} belongs to a single find, so all finds cannot share one value.`;
 }
@@ -175,7 +180,9 @@ export function parseFindDefaults(where: Message, value: unknown): FindDefaults 
 }
 
 /**
- * @param file the tables of config.toml
+ * Parses the defaults of all profiles and projects; there are none without `tables`.
+ * @param path of config.toml, named in errors
+ * @param tables values of config.toml by the name of a profile, or the identifier of a project
  * @throws ConfigError as {@link parseFindDefaults} does
  */
 export function parseDefaults(
@@ -199,7 +206,7 @@ export function parseDefaults(
   };
 }
 
-/** Merges the defaults; those of the project override those of the profile. */
+/** Returns the defaults for a find of a profile and project; those of the project count first. */
 export function mergeDefaults(
   file: DefaultsFile,
   profile: string,

@@ -24,9 +24,9 @@ import {
   type TableAnswers,
   type TableProposal,
 } from './propose-columns.ts';
-import { checkFixedValues, parseConstants } from './settings.ts';
+import { checkFixedValues, parseFixedValues } from './settings.ts';
 
-type LookOptions = {
+type WizardOptions = {
   readonly outbox: Outbox;
   readonly mapFile: string;
   /** `element=value`, for every find. */
@@ -35,6 +35,7 @@ type LookOptions = {
   readonly knowledge: RuleContext & { readonly lookupTerm: LookupTerm };
 };
 
+/** What {@link previewTable} returns. */
 export type PreviewedTable = Awaited<ReturnType<typeof previewTable>>;
 
 /**
@@ -45,9 +46,9 @@ export type PreviewedTable = Awaited<ReturnType<typeof previewTable>>;
  */
 export async function previewTable(
   read: Table,
-  { outbox, mapFile, set, photoFolder, knowledge }: LookOptions,
+  { outbox, mapFile, set, photoFolder, knowledge }: WizardOptions,
 ) {
-  const rows = convertFormTable(read, true);
+  const rows = convertFormTable(read, 'columns');
   const { lookupTerm } = knowledge;
   const check = (find: Find) => checkRules(find, knowledge);
   const context = {
@@ -56,7 +57,7 @@ export async function previewTable(
     check,
   };
   const propose = makeColumnProposer(omitOtherRows(rows), lookupTerm, makeKnownNames(outbox));
-  const answers: TableAnswers = { rules: new Map(), settings: parseConstants(set) };
+  const answers: TableAnswers = { rules: new Map(), settings: parseFixedValues(set) };
   const proposed = propose(answers);
   const table = omitOtherRows(rows, makeColumnMap(mapFile, proposed));
   return {
@@ -105,13 +106,17 @@ function formatUnmappedTable(terms: readonly UnmappedTerm[]): string {
   return formatCsvTable([['element', 'term'], ...rows]);
 }
 
-/** Returns the tests of names; the lookup of finds also finds identifiers, which are no numbers. */
+/**
+ * Makes the tests if a text names a find of the outbox, or is an identifier of the service; the
+ * latter is never the number of a find.
+ */
 export function makeKnownNames(outbox: Outbox): KnownNames {
   const lookUp = createFindLookup(outbox);
   const isIdent = (text: string): boolean => parseTypedIdent(text) !== undefined;
   return { isIdent, isFind: (text) => !isIdent(text) && lookUp(text) !== undefined };
 }
 
+/** What {@link previewImport} returns. */
 export type ImportPreview = ReturnType<typeof previewImport>;
 
 type PreviewContext = {

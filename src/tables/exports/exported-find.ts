@@ -57,6 +57,7 @@ export type LabelLookup = (id: string) => Labels | undefined;
 
 type Labels = { readonly cs: string; readonly en: string };
 
+/** Formats a reference for a cell, such as its label. */
 export type FormatReference = (field: Field, reference: Reference) => string;
 
 /** Returns the label in the language of the output, or the Czech one, which every entry has. */
@@ -67,6 +68,7 @@ export function chooseLabel({ cs, en }: Labels): string {
 /** Column of a map layer with the state of a find's import; it is ignored on import. */
 export const STATE_COLUMN = 'sending_state';
 
+/** A value of a find in a table; references are texts. */
 export type ExportValue = string | number | boolean;
 
 /**

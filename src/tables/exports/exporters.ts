@@ -59,6 +59,7 @@ const FORMATS = {
   },
 } as const satisfies Readonly<Record<string, Format>>;
 
+/** Format of an exported file, as `--format` names it. */
 export type ExportFormat = keyof typeof FORMATS;
 
 export const EXPORT_FORMATS = Object.keys(FORMATS) as readonly ExportFormat[];
@@ -134,9 +135,8 @@ async function renderRows(
   rows: Iterable<readonly RowCell[]>,
   { format }: ExportSource,
 ): Promise<Iterable<string | Buffer>> {
-  const { formatCsvLines, makeWorkbook } = await import('./write-rows.ts');
-  if (format === 'xlsx') return [await makeWorkbook(new Map([['finds', rows]]))];
-  return formatCsvLines(rows, format === 'tsv' ? '\t' : ';');
+  const { renderTable } = await import('./write-rows.ts');
+  return renderTable(rows, format, 'finds');
 }
 
 type ExportRequest = ExportSettings & {

@@ -28,6 +28,7 @@ export function beginGeoPackage(database: Database): void {
   database.exec(GPKG_TABLES);
 }
 
+/** Column of a table in a GeoPackage; `type` is SQL. */
 export type GpkgColumn = {
   readonly name: string;
   readonly type: 'text' | 'integer' | 'date' | 'boolean';
@@ -321,6 +322,7 @@ export type FormTab = {
   readonly shownIf?: string;
 };
 
+/** A layer of a project for QGIS and QField. */
 export type QgisLayer = {
   /** More than ten characters: QGIS replaces a shorter id. */
   readonly id: string;
@@ -346,7 +348,7 @@ export type QgisLayer = {
 
 const SHAPES = { Point: 'Point', MultiPolygon: 'Polygon' };
 
-/** Makes the values of a layer in the template of a project. */
+/** Makes the values of a layer for `project.xml`; see {@link fillTemplate}. */
 export function makeLayerView(layer: QgisLayer): View {
   const { id, file, table, geometry, called, form } = layer;
   const { isList = false, isReadOnly = false, computed = [], style = '', settings = {} } = layer;
@@ -416,6 +418,7 @@ function makeColumnView(column: Omit<LayerColumn, 'type'>, index: number): View 
 /** Red, green, blue and opacity, in QGIS's notation. */
 type Colour = `${number},${number},${number},${number}`;
 
+/** Colours of the points of a form, by the target state of the find. */
 export const STATE_COLOURS = {
   1: '255,255,255,255',
   2: '253,191,111,255',

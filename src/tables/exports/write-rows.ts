@@ -42,6 +42,19 @@ export function* formatCsvLines(
   }
 }
 
+/**
+ * Renders rows, the first with headings, as a workbook for `xlsx`, with tabs for `tsv`, else as CSV.
+ * @param sheet name of the sheet in a workbook
+ */
+export async function renderTable(
+  rows: Iterable<readonly RowCell[]>,
+  format: string,
+  sheet: string,
+): Promise<Iterable<string | Buffer>> {
+  if (format === 'xlsx') return [await makeWorkbook(new Map([[sheet, rows]]))];
+  return formatCsvLines(rows, format === 'tsv' ? '\t' : ';');
+}
+
 /** A negative number would get the formula mark as a text. */
 function formatRowCell(cell: RowCell, delimiter: ';' | '\t'): string {
   if (typeof cell === 'boolean') return formatTruth(cell);

@@ -127,6 +127,7 @@ export type TextLook = {
   readonly position?: 'superscript' | 'subscript';
 };
 
+/** A part of a cell's text with one look. */
 export type TextPiece = TextLook & { readonly text: string };
 
 const NOT_RAISED = '0123456789+-=()';
@@ -168,7 +169,10 @@ function raise(text: string, position: 'superscript' | 'subscript'): string {
   );
 }
 
-/** Reports a struck text of a row that counts. */
+/**
+ * Makes the warning that a struck text does not count.
+ * @param kept text of the cell without it
+ */
 export function makeStruckFault(struck: string, kept: string): Doubt {
   const problem = msg`"${struck}" is struck through and does not count. The cell is read as "${kept}".`;
   return { severity: 'warning', rule: 'cell-struck', problem };

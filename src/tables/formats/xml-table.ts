@@ -32,7 +32,7 @@ type XmlDialect = {
   readonly names: ReadonlySet<string>;
   isRecord(part: RecordElement, root: XmlElement): boolean;
   /** Returns the point, or the fault that keeps the record from being read. */
-  parsePlace(record: XmlElement): Reading<PointInSystem | undefined>;
+  parsePoint(record: XmlElement): Reading<PointInSystem | undefined>;
   /** Elements of a record between whose children no text may stand. */
   listParts(record: XmlElement): readonly XmlElement[];
   /** Adds the names of what it does not read to `unread`. */
@@ -61,7 +61,7 @@ function readXmlRecords(
       const { element } = part;
       const line = countLine(element.start);
       const find = getChildText(element, 'name');
-      const point = dialect.parsePlace(element);
+      const point = dialect.parsePoint(element);
       const [stray] = dialect
         .listParts(element)
         .flatMap((each) => [...walkStrayTexts(document, each)]);
@@ -153,7 +153,7 @@ const WAYPOINTS: XmlDialect = {
   names: POINTS,
   isRecord: ({ element: { name, namespace }, around }, root) =>
     name === 'wpt' && namespace === root.namespace && around.length === 1,
-  parsePlace: parsePosition,
+  parsePoint: parsePosition,
   listParts: (waypoint) => [waypoint],
   collectValues: ({ element }, unread) => collectWaypointValues(element, unread),
 };
@@ -329,9 +329,9 @@ const FINDS: XmlDialect = {
     SERVICE_NAMESPACE.test(namespace) &&
     around.at(-1)?.namespace === namespace &&
     around.at(-2)?.namespace !== namespace,
-  parsePlace: (find) =>
+  parsePoint: (find) =>
     getGuarded(find)?.text.trim() === FORBIDDEN_TEXT
-      ? makeUnreadable('place-withheld', PLACE_WITHHELD)
+      ? makeUnreadable('place-withheld', POINT_WITHHELD)
       : { value: undefined },
   listParts: (find) => [find, ...find.children, ...(getGuarded(find)?.children ?? [])],
   collectValues: ({ element, around }, unread) =>
@@ -342,7 +342,7 @@ const FINDS: XmlDialect = {
     ),
 };
 
-const PLACE_WITHHELD = msg`The location of the find is hidden in the harvested record, so the find is not read.`;
+const POINT_WITHHELD = msg`The location of the find is hidden in the harvested record, so the find is not read.`;
 
 /** Returns the part of a find that the service hides from others. */
 function getGuarded(find: XmlElement): XmlElement | undefined {

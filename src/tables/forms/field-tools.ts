@@ -10,9 +10,10 @@ const MAKERS = {
   qfield: async (request) => (await import('./make-qfield-project.ts')).writeQfieldProject(request),
 } as const satisfies Readonly<Record<string, FieldFormWriter>>;
 
+/** Phone app that `--for` names. */
 export type FieldApp = keyof typeof MAKERS;
 
-export const FIELD_TOOLS = Object.keys(MAKERS) as readonly FieldApp[];
+export const FIELD_APPS = Object.keys(MAKERS) as readonly FieldApp[];
 
 type FormRequest = FieldFormOrder & {
   /** Values of config.toml and flags for every find. */

@@ -57,7 +57,7 @@ function makeFormChoice({ ident, label, labelEn, details }: Term): FormChoice {
   };
 }
 
-/** Request for a form, without the defaults of its finds. */
+/** What a form is made for, and from; without the defaults of its finds. */
 export type FieldFormOrder = {
   /** File or folder that the user named. */
   readonly destination: string;
@@ -94,5 +94,5 @@ export const CONSTRAINT_TEXTS: Readonly<Partial<Record<ElementName, Message>>> =
 
 const NAME_PART = `[^,;]{1,${MAX_NAME_LENGTH}}`;
 
-/** Pattern of a person's name that is typed. */
+/** Regular expression of `Surname, Given name`, for ODK and QGIS. */
 export const NAME_PATTERN = `^${NAME_PART}, *${NAME_PART}$`;

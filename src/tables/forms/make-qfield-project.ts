@@ -41,11 +41,11 @@ import {
   type WrittenFieldForm,
 } from './form-lists.ts';
 import {
-  COMPUTED_PLACE,
+  COMPUTED_POINT,
   type FormContent,
   getLayerId,
   type ListLayer,
-  makeFindLayerFields,
+  makeFindColumns,
   makeFormTabs,
   PHOTO_RELATION,
   quoteQgisText,
@@ -62,7 +62,7 @@ export async function writeQfieldProject(request: FieldFormRequest): Promise<Wri
   const nowIso = new Date(nowMs).toISOString();
   const lists = makeFormLists(vocabulary, rules);
   const content = makeFormContent(request, lists);
-  const columns = makeFindLayerFields(content);
+  const columns = makeFindColumns(content);
   const areas = listAreas(vocabulary, listProjects(content, lists));
   const layers = makeLayers(columns, content, areas);
   const views = layers.map(makeLayerView);
@@ -149,7 +149,7 @@ function makeListLayer(name: string): ListLayer {
 }
 
 function makeLayers(
-  columns: ReturnType<typeof makeFindLayerFields>,
+  columns: ReturnType<typeof makeFindColumns>,
   content: FormContent,
   areas: readonly BoundedArea[],
 ): QgisLayer[] {
@@ -168,7 +168,7 @@ function makeLayers(
     geometry: 'Point',
     columns,
     called,
-    computed: [{ name: COMPUTED_PLACE, label: t`S-JTSK, computed`, expression: PLACE }],
+    computed: [{ name: COMPUTED_POINT, label: t`S-JTSK, computed`, expression: PLACE }],
     form: makeFormTabs(columns),
     style: renderPointStyle('stav', [...states, others]) + renderLabelStyle(called),
     settings: COPIED,

@@ -23,6 +23,7 @@ import { CONSTRAINT_TEXTS, NAME_PATTERN } from './form-lists.ts';
 /** The layer of an element's choices, in a file beside the project. */
 export type ListLayer = { readonly layer: string; readonly file: string };
 
+/** What the form of finds depends on: vocabularies, defaults, and the account. */
 export type FormContent = {
   readonly lists: ReadonlyMap<string, ListLayer>;
   /** Defaults of every find: identifiers, numbers and texts as stored. */
@@ -33,10 +34,12 @@ export type FormContent = {
   readonly states: readonly TargetState[];
 };
 
+/** Returns the id of the layer of a table in the project. */
 export function getLayerId(table: string): string {
   return `pas_layer_${table}`;
 }
 
+/** Id of the relation by which a find has its photographs. */
 export const PHOTO_RELATION = 'photos_of_find';
 
 /**
@@ -44,7 +47,7 @@ export const PHOTO_RELATION = 'photos_of_find';
  * constraint. The local id is first; the point is the geometry, with columns only for measured
  * S-JTSK.
  */
-export function makeFindLayerFields(content: FormContent): readonly LayerColumn[] {
+export function makeFindColumns(content: FormContent): readonly LayerColumn[] {
   const key: LayerColumn = {
     name: 'local_id',
     type: 'text',
@@ -304,7 +307,7 @@ export function makeFormTabs(columns: readonly LayerColumn[]): readonly FormTab[
     { tab: t`Day`, columns: listColumns('frame') },
     {
       tab: t`Place`,
-      columns: [COMPUTED_PLACE, 'geom_system'],
+      columns: [COMPUTED_POINT, 'geom_system'],
       measured: t`Measured in S-JTSK`,
     },
     { tab: t`More`, columns: [...listColumns('more'), 'local_id'] },
@@ -313,4 +316,4 @@ export function makeFormTabs(columns: readonly LayerColumn[]): readonly FormTab[
 }
 
 /** Coordinates in the other system, for display only: the measured ones are sent. */
-export const COMPUTED_PLACE = 'place_sjtsk';
+export const COMPUTED_POINT = 'place_sjtsk';

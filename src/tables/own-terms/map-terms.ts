@@ -338,6 +338,7 @@ type SuggestMappingOptions = {
   readonly onProgress: (doneCount: number, total: number) => void;
 };
 
+/** Proposals for the terms that are not mapped, with counts and issues of the list. */
 export type MappingProposals = {
   readonly proposals: readonly TermProposal[];
   readonly alreadyMapped: number;

@@ -21,6 +21,7 @@ export type MappedTerm = {
   /** True where a person confirmed the entry; other rows have no effect. */
   readonly confirmed: boolean;
 };
+/** A row of the mapping, by its number in the table. */
 export type MappingRow = MappedTerm & { readonly row: number };
 
 /** The rows of a mapping that can be used, confirmed or not, and the issues of the others. */
@@ -139,6 +140,7 @@ export function findSetSpec(text: string): string | undefined {
   return /^heslo(?::[a-z0-9_]+)?$/.test(text) || SETS.includes(text) ? text : undefined;
 }
 
+/** Explains that a name is no set of a find's elements. */
 export function makeUnknownSetMessage(named: string): Message {
   return msg`No element of a find has entries of "${named}". Write a set such as heslo:obdobi, or an element such as obdobi.`;
 }

@@ -175,7 +175,7 @@ describe('an export of ODK Central', () => {
       'walk.csv': csv(header, one),
       'walk-photos.csv': csv(['pic', 'PARENT_KEY', 'KEY']),
     });
-    const table = convertFormTable(await readTable(folder), true);
+    const table = convertFormTable(await readTable(folder), 'columns');
     expect(table.issues).toEqual([]);
     const at = table.header.indexOf('grp-soil');
     expect([table.names?.[at], [...table.rows][0]?.cells[at]]).toEqual(['grp-soil', 'clay, "fat"']);

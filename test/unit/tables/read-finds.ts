@@ -3,7 +3,7 @@ import type { Issue } from '../../../src/base/issue.ts';
 import type { Find } from '../../../src/finds/find.ts';
 import { checkRules } from '../../../src/finds/rules.ts';
 import { mapTable } from '../../../src/tables/columns/map-table.ts';
-import { parseConstants } from '../../../src/tables/columns/settings.ts';
+import { parseFixedValues } from '../../../src/tables/columns/settings.ts';
 import { parseTableBytes } from '../../../src/tables/readers.ts';
 
 export type FindsRead = { readonly finds: readonly Find[]; readonly issues: readonly Issue[] };
@@ -24,7 +24,7 @@ export async function readFinds(
 ): Promise<FindsRead> {
   const { sheet, constants = [], checked = false } = options;
   const { issues, rows } = mapTable(await parseTableBytes(file, bytes, { sheet }), {
-    constants: parseConstants(constants),
+    fixed: parseFixedValues(constants),
     lookupTerm: () => ({ kind: 'not-harvested' }),
     today: checked ? TODAY : undefined,
     resolvePhoto: (name) => ({ value: `/season/${name}` }),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseColumns } from '../../../src/tables/columns/columns.ts';
-import { parseConstants } from '../../../src/tables/columns/settings.ts';
+import { parseFixedValues } from '../../../src/tables/columns/settings.ts';
 
 test('constants fill empty cells of a table, and missing columns', () => {
   const rows = [
@@ -8,7 +8,7 @@ test('constants fill empty cells of a table, and missing columns', () => {
     { row: 2, line: 3, cells: ['C-1', ''] },
   ];
   const table = { file: 'finds.csv', header: ['Projekt', 'note'], rows, rowCount: 2, issues: [] };
-  const constants = parseConstants(['project=C-2', 'poznámka=x=y', 'stav=1']);
+  const constants = parseFixedValues(['project=C-2', 'poznámka=x=y', 'stav=1']);
   const { columns } = parseColumns(table, undefined, constants);
   expect(columns.names).toEqual(['poznamka', 'projekt', 'stav']);
   expect(rows.map((row) => columns.names.map((name) => columns.getCell(row, name)))).toEqual([
@@ -24,5 +24,5 @@ test.each([
   ['local_id=K-1', /local_id belongs to a single find/],
   ['IDENT_CELY=C-1', /IDENT_CELY belongs to a single find/],
 ])('"%s" is not a constant', (text, message) => {
-  expect(() => parseConstants([text])).toThrow(message);
+  expect(() => parseFixedValues([text])).toThrow(message);
 });
