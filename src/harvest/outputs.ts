@@ -308,24 +308,16 @@ class AppendFile {
   /** Checksums of all appended bytes, and of those up to the mark. */
   readonly #content: Hash;
   #marked: Hash;
-  #stats: BigIntStats;
   #lengthBytes: number;
   #markedBytes: number;
   /** Bytes of a failed write may follow the appended ones. */
   #isRagged = false;
-  /**
-   * The file must be read again at the end. The change time is no proof: some drives set it late,
-   * and a write by another program between a write of pas and the query of the time stays
-   * unnoticed.
-   */
-  #isDoubtful = false;
 
   constructor(path: string, file: FileHandle, content: Hash, lengthBytes: number) {
     this.#path = path;
     this.#file = file;
     this.#content = content;
     this.#marked = content.copy();
-    this.#stats = statFile(file);
     this.#lengthBytes = this.#markedBytes = lengthBytes;
   }
 
@@ -339,13 +331,12 @@ class AppendFile {
    */
   append(bytes: Buffer): void {
     try {
-      this.#assertUnmodified();
-      this.#isRagged = this.#isDoubtful = true;
+      this.#assertSize();
+      this.#isRagged = true;
       writeAll(this.#file, bytes, this.#lengthBytes);
       this.#isRagged = false;
       this.#lengthBytes += bytes.length;
       this.#content.update(bytes);
-      this.#stats = statFile(this.#file);
     } catch (thrown) {
       throw toDatabaseError(this.#path, thrown);
     }
@@ -375,9 +366,9 @@ class AppendFile {
     const file = this.#file;
     return asDiskError(path, async () => {
       try {
-        this.#assertUnmodified();
-        if (this.#isDoubtful && (await hashContent(file, committed)) === undefined)
-          throw makeModifiedFileError(path);
+        this.#assertSize();
+        // Another program may have changed it without changing its size.
+        if ((await hashContent(file, committed)) === undefined) throw makeModifiedFileError(path);
         await file.truncate(committed.lengthBytes);
         writeAll(file, Buffer.from(tail), committed.lengthBytes);
         await file.datasync();
@@ -390,17 +381,9 @@ class AppendFile {
     });
   }
 
-  #assertUnmodified(): void {
-    const before = this.#stats.ctimeNs;
-    this.#stats = statFile(this.#file);
-    assertSize(
-      this.#path,
-      this.#stats,
-      this.#lengthBytes,
-      this.#isRagged ? undefined : this.#lengthBytes,
-    );
-    // No program can set the change time, unlike the modification time.
-    this.#isDoubtful ||= this.#stats.ctimeNs !== before;
+  #assertSize(): void {
+    const exactly = this.#isRagged ? undefined : this.#lengthBytes;
+    assertSize(this.#path, statFile(this.#file), this.#lengthBytes, exactly);
   }
 }
 
