@@ -7,7 +7,6 @@ import {
   InterruptedError,
   OaiError,
   PasError,
-  UnavailableError,
 } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
@@ -22,11 +21,12 @@ import {
 import { parseXml, XmlSyntaxError } from '../base/xml/parse.ts';
 import {
   type AnswerLimits,
-  adviseOnNetwork,
   assertNoWebPage,
   type Exchange,
   followRedirects,
   type HttpResponse,
+  makeClosedError,
+  makeNoAnswerError,
   TransportError,
 } from '../service/http/exchange.ts';
 import { createRedactor, withRedactedAnswers } from '../service/http/redaction.ts';
@@ -180,10 +180,7 @@ async function requireAnswer(
     if (!(thrown instanceof TransportError)) throw thrown;
     if (thrown.reason === 'too-large')
       throw new OaiError('malformed', `${endpoint}: ${thrown.message}.`, { cause: thrown });
-    throw new UnavailableError(t`${endpoint} did not answer: ${thrown.message}.`, {
-      cause: thrown,
-      hint: adviseOnNetwork(thrown, RUN_AGAIN),
-    });
+    throw makeNoAnswerError(endpoint, thrown, RUN_AGAIN);
   }
 }
 
@@ -198,12 +195,11 @@ function throwStatusError(endpoint: string, response: HttpResponse): never {
   }
   if (isBusy) {
     const later = headers['retry-after'];
-    throw new UnavailableError(t`${endpoint} is closed or overloaded (status ${status}).`, {
-      hint:
-        later === undefined
-          ? RUN_AGAIN
-          : t`Wait until the time it asks for: Retry-After ${later}. The stored data is kept.`,
-    });
+    const hint =
+      later === undefined
+        ? RUN_AGAIN
+        : t`Wait until the time it asks for: Retry-After ${later}. The stored data is kept.`;
+    throw makeClosedError(endpoint, status, hint);
   }
   throw new OaiError(
     'malformed',

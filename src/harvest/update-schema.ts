@@ -6,7 +6,7 @@ import {
   readKeptFile,
   storeKeptFile,
 } from '../base/disk/files.ts';
-import { AuthError, ConfigError, ContractError, UnavailableError } from '../base/errors.ts';
+import { AuthError, ConfigError, ContractError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { type Message, msg } from '../base/message.ts';
 import {
@@ -22,6 +22,8 @@ import {
   type Exchange,
   followRedirects,
   type HttpResponse,
+  makeClosedError,
+  makeNoAnswerError,
   TransportError,
   withRetry,
 } from '../service/http/exchange.ts';
@@ -155,10 +157,7 @@ async function get(options: UpdateSchemaOptions, url: string): Promise<HttpRespo
   } catch (thrown) {
     if (!(thrown instanceof TransportError)) throw thrown;
     if (thrown.reason === 'too-large') throw makeUnusableError(url, thrown.message, thrown);
-    throw new UnavailableError(t`${url} did not answer: ${thrown.message}.`, {
-      cause: thrown,
-      hint: t`${KEPT} Try again later.`,
-    });
+    throw makeNoAnswerError(url, thrown, t`${KEPT} Try again later.`);
   }
 }
 
@@ -166,11 +165,8 @@ function assertStatus(url: string, status: number): void {
   if (status === 200) return;
   if (status === 401 || status === 403)
     throw new AuthError(t`${url} is not accessible (status ${status}).`, { hint: KEPT });
-  if (status === 429 || status >= 500) {
-    throw new UnavailableError(t`${url} is closed or overloaded (status ${status}).`, {
-      hint: t`${KEPT} Try again later.`,
-    });
-  }
+  if (status === 429 || status >= 500)
+    throw makeClosedError(url, status, t`${KEPT} Try again later.`);
   throw makeUnusableError(url, t`the service answered with status ${status}`);
 }
 

@@ -1,13 +1,14 @@
 import type { Readable } from 'node:stream';
 import { type Clock, type Moment, measureElapsedMs, readClock } from '../base/clock.ts';
-import { AuthError, ContractError, UnavailableError } from '../base/errors.ts';
+import { AuthError, ContractError } from '../base/errors.ts';
 import { cmd, msg } from '../base/message.ts';
 import {
-  adviseOnNetwork,
   assertNoWebPage,
   type Exchange,
   type HttpRequest,
   type HttpResponse,
+  makeClosedError,
+  makeNoAnswerError,
   TransportError,
 } from './http/exchange.ts';
 import { createRedactor, withRedactedAnswers } from './http/redaction.ts';
@@ -244,11 +245,7 @@ function makeUnexpectedPeerError(baseUrl: string, response: HttpResponse): Contr
  */
 export function assertAvailable(address: string, response: HttpResponse): void {
   const { status } = response;
-  const hint = msg`The queue is kept. Try again later.`;
-  if (status === 429 || status >= 500)
-    throw new UnavailableError(msg`${address} is closed or overloaded (status ${status}).`, {
-      hint,
-    });
+  if (status === 429 || status >= 500) throw makeClosedError(address, status);
   assertNoWebPage(address, response);
 }
 
@@ -263,11 +260,7 @@ export async function requireAnswer(
   try {
     return await ask();
   } catch (thrown) {
-    if (!(thrown instanceof TransportError)) throw thrown;
-    throw new UnavailableError(msg`${address} cannot be reached: ${thrown.message}.`, {
-      cause: thrown,
-      hint: adviseOnNetwork(thrown),
-    });
+    throw thrown instanceof TransportError ? makeNoAnswerError(address, thrown) : thrown;
   }
 }
 

@@ -16,9 +16,9 @@ import {
 import { fetchAccount, ROLE_WORDS } from '../../push/account.ts';
 import { type ProbeContext, sendAccessProbe } from '../../push/departure.ts';
 import {
-  adviseOnNetwork,
   type ConnectionFacts,
   type HttpResponse,
+  makeNoAnswerError,
   TransportError,
 } from '../../service/http/exchange.ts';
 import { parseErrorBody } from '../../service/outcome.ts';
@@ -72,14 +72,7 @@ export async function checkService(service: ServiceToCheck): Promise<Check[]> {
   } catch (thrown) {
     if (checks.length > 0) checks.push({ name: 'account', ...toProblem(thrown) });
     else if (thrown instanceof TransportError)
-      checks.push({
-        name: 'service',
-        ...makeProblem(
-          t`${baseUrl} cannot be reached: ${thrown.message}.`,
-          adviseOnNetwork(thrown),
-          'unavailable',
-        ),
-      });
+      checks.push({ name: 'service', ...toProblem(makeNoAnswerError(baseUrl, thrown)) });
     else throw thrown;
   }
   return [...checks, { name: 'schema', ...(await checkSchema(service, account)) }];
@@ -112,11 +105,7 @@ function checkRole({ outbox }: ServiceToCheck, { name, identCely, role }: Accoun
 async function checkAccess(service: ServiceToCheck): Promise<Finding> {
   const answer = await sendAccessProbe(service, await service.session.token());
   if (answer instanceof TransportError)
-    return makeProblem(
-      t`${service.baseUrl} did not answer: ${answer.message}.`,
-      adviseOnNetwork(answer),
-      'unavailable',
-    );
+    return toProblem(makeNoAnswerError(service.baseUrl, answer));
   const body = parseErrorBody(answer.body);
   const detail = body.kind === 'detail' ? `: ${withoutFullStop(body.detail)}` : '';
   const message = t`The write interface answered with status ${answer.status}${detail}.`;

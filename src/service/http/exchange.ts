@@ -269,12 +269,30 @@ export function describeNetworkError(thrown: unknown): Message {
   return words === undefined ? getErrorMessage(first) || code : msg`${words} (${code})`;
 }
 
-/** Returns what a person can do about a request without an answer. */
-export function adviseOnNetwork(
+/**
+ * Makes the error of a request that got no answer, with what a person can do about it.
+ * @param otherwise hint where nothing is known about the cause
+ */
+export function makeNoAnswerError(
+  address: string,
   error: TransportError,
   otherwise: Message = msg`Check the network. The queue is kept.`,
-): Message {
-  return findNetworkFailure(error.cause)?.todo ?? otherwise;
+): UnavailableError {
+  return new UnavailableError(msg`${address} did not answer: ${error.message}.`, {
+    cause: error,
+    hint: findNetworkFailure(error.cause)?.todo ?? otherwise,
+  });
+}
+
+/** Makes the error of a service that sends a status in place of data for now. */
+export function makeClosedError(
+  address: string,
+  status: number,
+  hint: Message = msg`The queue is kept. Try again later.`,
+): UnavailableError {
+  return new UnavailableError(msg`${address} is closed or overloaded (status ${status}).`, {
+    hint,
+  });
 }
 
 type RetryOptions = {
