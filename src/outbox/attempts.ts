@@ -266,39 +266,44 @@ export function claimQueuedEntry(
   const ledger = requireLedger(outbox);
   let made: FactOf<'attempted'> | undefined;
   try {
-    return outbox.change(() => claimInTransaction());
+    return outbox.change(() => {
+      assertOwnPlace(outbox, ledger.id);
+      const entry = findClaimable(outbox, id);
+      const departure = entry && getDeparture(entry);
+      if (entry === undefined || departure === undefined) return undefined;
+      const { subject, slot } = entry;
+      const body = makeAttemptedBody(outbox, entry, departure);
+      made = makeFact<'attempted'>({ kind: 'attempted', subject, slot, body });
+      appendFacts(outbox, [made]);
+      const claimed = findEntryById(outbox, id);
+      if (claimed === undefined) throw makeDamagedError(outbox.path, `entry ${id}`);
+      return { entry: claimed, attempt: made.id };
+    });
   } catch (thrown) {
     // The ledger may have the attempt and the outbox not: nothing was sent.
     if (made !== undefined) recordNotSent(outbox, made);
     throw thrown;
   }
+}
 
-  function claimInTransaction(): Claim | undefined {
-    assertOwnPlace(outbox, ledger.id);
-    const cached = findEntryById(outbox, id);
-    if (cached === undefined) return undefined;
-    // The row is only a copy of what the facts say.
-    rebuildEntries(outbox, cached.subject);
-    const entry = findEntryById(outbox, id);
-    // A damaged index hides facts: the entry may have been sent.
-    if (entry === undefined || entry.attempts < cached.attempts)
-      throw makeDamagedError(outbox.path, `entry ${id}`);
-    if (entry.state !== 'queued' || entry.held !== null) return undefined;
-    if (entry.kind !== 'import' && entry.identCely === null) return undefined;
-    if (getSlotState(outbox, entry).wanted.kind !== 'one') return undefined;
-    const departure = getDeparture(entry);
-    if (departure === undefined) return undefined;
-    made = makeFact<'attempted'>({
-      kind: 'attempted',
-      subject: entry.subject,
-      slot: entry.slot,
-      body: makeAttemptedBody(outbox, entry, departure),
-    });
-    appendFacts(outbox, [made]);
-    const claimed = findEntryById(outbox, id);
-    if (claimed === undefined) throw makeDamagedError(outbox.path, `entry ${id}`);
-    return { entry: claimed, attempt: made.id };
-  }
+/**
+ * Makes an entry again from its facts, of which its row is only a copy.
+ * @returns undefined where it must wait
+ * @throws DatabaseError where facts are hidden by a damaged index: it may have been sent
+ */
+function findClaimable(outbox: Outbox, id: number): Entry | undefined {
+  const cached = findEntryById(outbox, id);
+  if (cached === undefined) return undefined;
+  rebuildEntries(outbox, cached.subject);
+  const entry = findEntryById(outbox, id);
+  if (entry === undefined || entry.attempts < cached.attempts)
+    throw makeDamagedError(outbox.path, `entry ${id}`);
+  const isReady =
+    entry.state === 'queued' &&
+    entry.held === null &&
+    (entry.kind === 'import' || entry.identCely !== null) &&
+    getSlotState(outbox, entry).wanted.kind === 'one';
+  return isReady ? entry : undefined;
 }
 
 function recordNotSent(outbox: Outbox, { id, subject, slot }: FactOf<'attempted'>): void {

@@ -48,19 +48,7 @@ export function judgeNumber(
   const { identCely, value, knownNumbers, window } = judged;
   if (listed?.kind !== 'shown') return makeNotShownVerdict(identCely);
   const current = getNumber(listed.record);
-  if (current === value) {
-    if (window.bounds === undefined) return makeTimeUnknownVerdict([current]);
-    // A proxy may repeat the request, and so overwrite a later number: until then none is sent.
-    if (view.nowMs <= window.bounds.settledMs)
-      return makeInFlightVerdict(window.bounds.settledMs, view.nowMs);
-    return {
-      kind: 'found',
-      basis: 'same-number',
-      identCely,
-      reason: msg`${identCely} has this number`,
-      candidates: [],
-    };
-  }
+  if (current === value) return judgeShownNumber(judged, view);
   const isOlder =
     window.bounds !== undefined && listed.datestampMs < window.bounds.fromMs - CLOCK_MARGIN_MS;
   const isAsBefore = knownNumbers.size > 0 ? knownNumbers.has(current) : current === '' || isOlder;
@@ -75,6 +63,18 @@ export function judgeNumber(
     makeTooEarlyVerdict(window, view, listed.datestampMs) ??
     makeAbsent('number-as-before', msg`${identCely} still has its previous number`)
   );
+}
+
+/** Judges a number that the record shows. */
+function judgeShownNumber(
+  { identCely, value, window: { bounds } }: UncertainNumber,
+  { nowMs }: ViewTime,
+): Verdict {
+  if (bounds === undefined) return makeTimeUnknownVerdict([value]);
+  // A proxy may repeat the request, and so overwrite a later number: until then none is sent.
+  if (nowMs <= bounds.settledMs) return makeInFlightVerdict(bounds.settledMs, nowMs);
+  const reason = msg`${identCely} has this number`;
+  return { kind: 'found', basis: 'same-number', identCely, reason, candidates: [] };
 }
 
 function makeNotShownVerdict(identCely: string): Verdict {
@@ -204,6 +204,27 @@ export function judgePhoto(
   }
   const owners = assignFiles(files, settled);
   const free = files.filter((file) => !owners.has(file));
+  const shown = new Set(owners.values());
+  return (
+    judgeByUpload(judged, uncertain, free) ??
+    judgeMissing(
+      judged,
+      settled.filter((other) => !shown.has(other)),
+      listed.datestampMs,
+      view,
+    )
+  );
+}
+
+/**
+ * Judges a photograph by name, time and sender of the files that belong to no other one; undefined
+ * where none may be it.
+ */
+function judgeByUpload(
+  judged: SentPhoto,
+  uncertain: readonly SentPhoto[],
+  free: readonly HarvestedFile[],
+): Verdict | undefined {
   const mine = free.filter((file) => isStoredAs(judged, file));
   const [only] = mine;
   const names = mine.map(({ name }) => name);
@@ -222,24 +243,31 @@ export function judgePhoto(
     (file) =>
       mayBeStoring(judged.window, file) && !uncertain.some((other) => isStoredAs(other, file)),
   );
-  if (near.length > 0) {
-    return makeUndecidedVerdict(
-      'other-name-and-new',
-      msg`a file that was stored at that time may be this photograph under another name`,
-      near.map(({ name }) => name),
-    );
-  }
-  const shown = new Set(owners.values());
-  const behind = settled.find(
-    (other) =>
-      (other.window.bounds?.untilMs ?? 0) >=
-        (judged.window.bounds?.fromMs ?? 0) - CLOCK_MARGIN_MS && !shown.has(other),
+  if (near.length === 0) return undefined;
+  return makeUndecidedVerdict(
+    'other-name-and-new',
+    msg`a file that was stored at that time may be this photograph under another name`,
+    near.map(({ name }) => name),
   );
+}
+
+/**
+ * Judges a photograph of which the record shows nothing.
+ * @param unlisted photographs that the record has, and does not show
+ * @param shownMs last change of the record, as the harvest shows it
+ */
+function judgeMissing(
+  judged: SentPhoto,
+  unlisted: readonly SentPhoto[],
+  shownMs: number,
+  view: ViewTime,
+): Verdict {
+  const sinceMs = (judged.window.bounds?.fromMs ?? 0) - CLOCK_MARGIN_MS;
+  const behind = unlisted.find(({ window }) => (window.bounds?.untilMs ?? 0) >= sinceMs);
   if (behind !== undefined) return makeIndexBehindVerdict(behind.fileName);
   const reason = msg`the harvest shows the files of ${judged.identCely}, and this is not one of them`;
   return (
-    makeTooEarlyVerdict(judged.window, view, listed.datestampMs) ??
-    makeAbsent('not-among-those-shown', reason)
+    makeTooEarlyVerdict(judged.window, view, shownMs) ?? makeAbsent('not-among-those-shown', reason)
   );
 }
 

@@ -142,7 +142,7 @@ export const PLANTED: readonly Planted[] = [
     name: 'a photograph is called absent at once',
     themes: ['photographs of which nobody knows whether they arrived'],
     file: 'src/push/judge-change.ts',
-    from: 'makeTooEarlyVerdict(judged.window, view, listed.datestampMs) ??',
+    from: 'makeTooEarlyVerdict(judged.window, view, shownMs) ??',
     to: '',
   },
   {
@@ -150,7 +150,7 @@ export const PLANTED: readonly Planted[] = [
     themes: ['photographs of which nobody knows whether they arrived'],
     file: 'src/push/judge-change.ts',
     from: 'if (byDigest !== undefined && !isTaken) {',
-    to: 'if (byDigest !== undefined && find.files.length > 99) {',
+    to: 'if (byDigest !== undefined && files.length > 99) {',
     also: {
       from: 'const mine = free.filter((file) => isStoredAs(judged, file));',
       to: 'const mine = free.filter(() => false);',
@@ -168,8 +168,8 @@ export const PLANTED: readonly Planted[] = [
     name: 'a number that is shown is settled, though it may come once more',
     themes: ['numbers change to and fro'],
     file: 'src/push/judge-change.ts',
-    from: 'if (view.nowMs <= window.bounds.settledMs)',
-    to: 'if (view.nowMs < 0)',
+    from: 'if (nowMs <= bounds.settledMs)',
+    to: 'if (nowMs < 0)',
   },
   {
     name: 'an attempt is over with its answer',

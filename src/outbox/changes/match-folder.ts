@@ -67,12 +67,7 @@ export async function matchFolder(folder: string, sources: MatchSources): Promis
     const inspected = await sources.inspectPhotograph(path);
     const { photograph } = inspected;
     if (photograph === undefined) {
-      // Other files are common on cards, so they give a warning.
-      issues.push(
-        ...inspected.issues.map((issue) =>
-          issue.rule === 'photo-type' ? issue.with({ severity: 'warning' }) : issue,
-        ),
-      );
+      issues.push(...inspected.issues.map(warnOfOtherType));
       const rules = inspected.issues.map(({ rule }) => rule);
       fates.set(file, { file, kind: 'refused', rules });
       continue;
@@ -83,11 +78,8 @@ export async function matchFolder(folder: string, sources: MatchSources): Promis
       .filter((entry) => !isGoneAtService(sources.outbox, entry));
     if (entries.length > 0) {
       fates.set(file, { file, kind: 'known', entries, photograph });
-      const [first, ...others] = entries;
-      const knownFor = first?.localId ?? undefined;
-      // A picture of several finds does not show which find its neighbours belong to.
-      if (knownFor !== undefined && others.every(({ localId }) => localId === knownFor))
-        knownPhotos.push({ ...info, knownFor });
+      const knownFor = findOnlyName(entries);
+      if (knownFor !== undefined) knownPhotos.push({ ...info, knownFor });
       continue;
     }
     issues.push(...inspected.issues);
@@ -104,6 +96,18 @@ export async function matchFolder(folder: string, sources: MatchSources): Promis
   });
   for (const fate of withCopies(matched)) fates.set(fate.file, fate);
   return { fates: files.flatMap((file) => fates.get(file) ?? []), issues };
+}
+
+/** Other files are common on cards. */
+function warnOfOtherType(issue: Issue): Issue {
+  return issue.rule === 'photo-type' ? issue.with({ severity: 'warning' }) : issue;
+}
+
+/** A picture of several finds does not show which find its neighbours belong to. */
+function findOnlyName(entries: readonly PhotoEntry[]): string | undefined {
+  const names = new Set(entries.map(({ localId }) => localId));
+  const [only] = names;
+  return names.size === 1 ? (only ?? undefined) : undefined;
 }
 
 type QueueOptions = {
