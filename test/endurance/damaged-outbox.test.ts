@@ -4,6 +4,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { openSqlite } from '../../src/base/disk/database.ts';
 import { outboxFile } from '../support/outbox-files.ts';
 import { seededRandom } from '../support/random.ts';
+import { findAt } from '../support/records-at-service.ts';
 import { type Home, type Run, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { importSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
@@ -70,25 +71,14 @@ async function putAllBack(): Promise<void> {
 }
 
 type Listed = { readonly finds: readonly { readonly ident: string; readonly datestamp: string }[] };
-type Shown = {
-  readonly creator: string;
-  readonly body: {
-    readonly poznamka?: string;
-    readonly hloubka?: string;
-    readonly evidencni_cislo?: string;
-    readonly chranene_udaje?: { readonly lokalizace?: string };
-    readonly soubor?: readonly { readonly historie: readonly { readonly poznamka: string }[] }[];
-  };
-};
-
 /** All that the service has got since it was put back, sorted. */
 async function listMade(before: ReadonlySet<string>): Promise<string[]> {
   const { finds } = await mock.service.control<Listed>('GET', '/finds?limit=100');
   const records = finds
     .filter(({ ident }) => !before.has(ident))
-    .map(({ ident }) => mock.service.control<Shown>('GET', `/records/${ident}`));
+    .map(({ ident }) => findAt(mock.service, ident));
   return (await Promise.all(records))
-    .flatMap(({ body }) => [
+    .flatMap((body) => [
       `${body.poznamka}, ${body.hloubka}, ${body.chranene_udaje?.lokalizace}`,
       ...(body.evidencni_cislo === undefined ? [] : [`${body.poznamka}: ${body.evidencni_cislo}`]),
       ...(body.soubor ?? []).map(({ historie }) => `${body.poznamka}: ${historie[0]?.poznamka}`),

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { openOutbox, updateHeader } from '../../src/outbox/open-outbox.ts';
-import { fetchToken } from '../support/contract-requests.ts';
 import { configFile, outboxFile, pushUnchecked } from '../support/outbox-files.ts';
+import { curatorSets } from '../support/records-at-service.ts';
 import {
   accountFlags,
   type Home,
@@ -36,18 +36,6 @@ async function sent(home: Home): Promise<Home> {
 async function readIdent(home: Home): Promise<string> {
   const [first] = await home.json<{ ident_cely: string | null }[]>('list');
   return first?.ident_cely ?? '';
-}
-
-async function curatorSets(ident: string, value: string): Promise<void> {
-  const { base_url } = mock.service;
-  const answer = await fetch(
-    `${base_url}/api/pas/nalez/${ident}/evidencni-cislo?evidencni_cislo=${value}`,
-    {
-      method: 'PATCH',
-      headers: { authorization: `Bearer ${await fetchToken({ url: base_url }, 'archivist')}` },
-    },
-  );
-  expect(answer.status).toBe(200);
 }
 
 /** A push in which one request of this kind gets this answer. */
@@ -165,7 +153,7 @@ const SCENES: Readonly<Record<string, () => Promise<Scene>>> = {
     await importSeason(home, 1);
     await home.do('number', 'set', FIND, 'X1');
     await home.do('push');
-    await curatorSets(await readIdent(home), 'CURATOR');
+    await curatorSets(mock.service, await readIdent(home), 'CURATOR');
     await home.do('pull');
     return { home, find: FIND, state: 'accepted' };
   },
@@ -188,7 +176,7 @@ const SCENES: Readonly<Record<string, () => Promise<Scene>>> = {
   'a number whose record has got another one': async () => {
     const home = await sent(await laptop());
     await home.do('number', 'set', FIND, 'X1');
-    await curatorSets(await readIdent(home), 'CURATOR');
+    await curatorSets(mock.service, await readIdent(home), 'CURATOR');
     await home.pas('push');
     return { home, find: FIND, state: 'queued', basis: 'number-changed' };
   },

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { fetchToken } from '../support/contract-requests.ts';
+import { curatorSets } from '../support/records-at-service.ts';
 import { expectEnded, type Run, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { useHome, useMock } from '../support/use-mock.ts';
@@ -293,11 +293,7 @@ test('a number that a curator has set since is not replaced, and that of the row
   await home.do('import', season);
   await home.do('push');
   const [{ ident_cely: ident } = { ident_cely: '' }] = await home.json('list');
-  const { base_url } = mock.service;
-  await fetch(`${base_url}/api/pas/nalez/${ident}/evidencni-cislo?evidencni_cislo=CURATOR`, {
-    method: 'PATCH',
-    headers: { authorization: `Bearer ${await fetchToken({ url: base_url }, 'archivist')}` },
-  });
+  await curatorSets(mock.service, ident, 'CURATOR');
   await home.do('pull');
   const text = readFileSync(season, 'utf8').split('\n');
   home.file('season.csv', `${text[0]};evidencni_cislo\n${text[1]};A 12/2024\n`);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { fetchToken } from '../support/contract-requests.ts';
 import { eventually } from '../support/eventually.ts';
 import type { RunningMock } from '../support/mock-process.ts';
+import { curatorSets, findAt } from '../support/records-at-service.ts';
 import {
   accountFlags,
   expectEnded,
@@ -15,26 +15,6 @@ import { useMock } from '../support/use-mock.ts';
 
 const production = useMock();
 const training = useMock('--training');
-
-/** As a curator sees it in the service's own pages. */
-async function numberAt({ oai_base }: RunningMock, ident: string): Promise<string> {
-  const address = `${oai_base}/2.2/oai?verb=GetRecord&metadataPrefix=oai_svc&identifier=${oai_base}/id/${ident}`;
-  const answer = await fetch(address, {
-    headers: { authorization: `Basic ${btoa('archivist:archivist')}` },
-  });
-  return /<svc:evidencni_cislo>([^<]*)/.exec(await answer.text())?.[1] ?? '';
-}
-
-async function curatorSets({ base_url }: RunningMock, ident: string, value: string): Promise<void> {
-  const answer = await fetch(
-    `${base_url}/api/pas/nalez/${ident}/evidencni-cislo?evidencni_cislo=${encodeURIComponent(value)}`,
-    {
-      method: 'PATCH',
-      headers: { authorization: `Bearer ${await fetchToken({ url: base_url }, 'archivist')}` },
-    },
-  );
-  expect(answer.status).toBe(200);
-}
 
 async function readIdent(home: Home, find: string): Promise<string> {
   const listed = await home.json('list');
@@ -69,10 +49,14 @@ test('A number that was tried at the training instance does not follow the find 
   await home.do('number', 'import', register, ...museum);
   await home.do('push', ...museum, '--yes');
   const madeFinds = await home.json('list', ...museum);
-  const numbers = await Promise.all(
-    madeFinds.map(({ ident_cely }) => numberAt(production.service, ident_cely ?? '')),
+  const made = await Promise.all(
+    madeFinds.map(({ ident_cely }) => findAt(production.service, ident_cely)),
   );
-  expect(numbers).toEqual(['', 'MMK A 77/2024', 'MMK A 78/2024']);
+  expect(made.map(({ evidencni_cislo }) => evidencni_cislo)).toEqual([
+    undefined,
+    'MMK A 77/2024',
+    'MMK A 78/2024',
+  ]);
 });
 
 /**
@@ -119,10 +103,8 @@ test.each<[string, readonly string[], NodeJS.ProcessEnv]>([
       const run = await home.with({ PAS_PASSWORD: 'archaeologist', ...env }).pas('push');
       expect(run.code, run.stderr).toBe(6);
     }
-    expect([await numberAt(service, ident), await numbersSent(service)]).toEqual([
-      'CURATOR',
-      sentNumbers,
-    ]);
+    expect(await findAt(service, ident)).toMatchObject({ evidencni_cislo: 'CURATOR' });
+    expect(await numbersSent(service)).toBe(sentNumbers);
     const { needs_person } = await home.json('status');
     expect(needs_person).toMatchObject([{ find: 'K-1', kind: 'number', state: 'uncertain' }]);
   },
@@ -145,7 +127,7 @@ test('A number that a curator changed is overwritten only after the change was s
   const register = home.file('register.csv', 'local_id;evidencni_cislo\nK-1;MMK 1/2026\n');
   await home.do('number', 'import', register, '--replace');
   await home.do('push');
-  expect(await numberAt(service, ident)).toBe('MMK 1/2026');
+  expect(await findAt(service, ident)).toMatchObject({ evidencni_cislo: 'MMK 1/2026' });
 });
 
 test('A number that a curator gave one find is refused for another, and that of before is free.', async () => {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import type { Listed } from '../support/json-output.ts';
+import { findAt } from '../support/records-at-service.ts';
 import {
   accountFlags,
   expectEnded,
@@ -35,16 +36,6 @@ async function homeOfTwo(): Promise<Home> {
 
 const homeOfOne = (...flags: string[]): Promise<Home> =>
   signedIn(production.service, [...WITHOUT_PAUSES, ...flags]);
-
-/** Content of a record at the service. */
-async function shownAt(ident: string): Promise<string> {
-  const { oai_base } = production.service;
-  const address = `${oai_base}/2.2/oai?verb=GetRecord&metadataPrefix=oai_svc&identifier=${oai_base}/id/${ident}`;
-  const answer = await fetch(address, {
-    headers: { authorization: `Basic ${btoa('archivist:archivist')}` },
-  });
-  return answer.text();
-}
 
 async function photosByState(home: Home): Promise<Record<string, number>> {
   return (await home.json('status')).entries.photo;
@@ -98,7 +89,7 @@ test('A find corrected under one profile is sent corrected under another profile
   await home.do('push', 'K-1');
   const { ident_cely, elements } = await listed(home, 'K-1');
   expect(elements).toMatchObject({ hloubka: 35 });
-  expect(await shownAt(ident_cely ?? '')).toContain('<svc:hloubka>35<');
+  expect(await findAt(production.service, ident_cely)).toMatchObject({ hloubka: '35' });
 });
 
 test('A correction after a rehearsal is sent.', async () => {
@@ -111,7 +102,7 @@ test('A correction after a rehearsal is sent.', async () => {
   await home.do('edit', 'K-1', '--set', 'hloubka=35', ...MUSEUM);
   await home.do('push', '--yes', ...MUSEUM);
   const { ident_cely } = await listed(home, 'K-1', ...MUSEUM);
-  expect(await shownAt(ident_cely ?? '')).toContain('<svc:hloubka>35<');
+  expect(await findAt(production.service, ident_cely)).toMatchObject({ hloubka: '35' });
 });
 
 test('A photograph is added only to the outbox that has the find, and is sent there once.', async () => {
@@ -145,7 +136,7 @@ test('A find that is corrected during validation keeps the correction, and is se
   const sentFinds = (await home.json('list')).filter(({ ident_cely }) => ident_cely !== null);
   expect(sentFinds).toMatchObject(edited.map(() => ({ elements: { hloubka: 77 } })));
   for (const { ident_cely } of sentFinds)
-    expect(await shownAt(ident_cely ?? '')).toContain('<svc:hloubka>77<');
+    expect(await findAt(production.service, ident_cely)).toMatchObject({ hloubka: '77' });
 });
 
 test('A photograph that was dropped and added again is still one photograph when the drop is undone.', async () => {

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSy
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { placedPhotograph, placedXmp } from '../support/placed-photograph.ts';
+import { findAt } from '../support/records-at-service.ts';
 import { expectEnded, settledAfter } from '../support/run-pas.ts';
 import { importSeason, tinyPng, writeSeason } from '../support/season.ts';
 import { useHome, useMock } from '../support/use-mock.ts';
@@ -65,24 +66,13 @@ function decision({ files }: Matched): Record<string, string> {
 async function atService(): Promise<
   Record<string, { readonly name: string; readonly sha512: string }[]>
 > {
-  const listed = await home.json('list');
   const records: Record<string, { name: string; sha512: string }[]> = {};
-  for (const { local_id: localId, ident_cely: ident } of listed) {
-    const query = new URLSearchParams({
-      verb: 'GetRecord',
-      identifier: `${mock.service.oai_base}/id/${ident}`,
-      metadataPrefix: 'oai_svc',
-    });
-    const authorization = `Basic ${Buffer.from('archaeologist:archaeologist').toString('base64')}`;
-    const text = await (
-      await fetch(`${mock.service.oai_base}/oai?${query}`, { headers: { authorization } })
-    ).text();
-    records[localId] = [...text.matchAll(/<svc:soubor[ >][\s\S]*?<\/svc:soubor>/g)].map(
-      ([file]) => ({
-        name: /<svc:poznamka>(.*?)</.exec(file)?.[1] ?? '',
-        sha512: /<svc:sha_512>(.*?)</.exec(file)?.[1] ?? '',
-      }),
-    );
+  for (const { local_id: localId, ident_cely: ident } of await home.json('list')) {
+    const { soubor = [] } = await findAt(mock.service, ident);
+    records[localId] = soubor.map(({ historie, sha_512: sha512 }) => ({
+      name: historie[0]?.poznamka ?? '',
+      sha512,
+    }));
   }
   return records;
 }

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { fetchToken } from '../support/contract-requests.ts';
+import { curatorSets } from '../support/records-at-service.ts';
 import { expectEnded, type Run, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { importSeason, tinyPng } from '../support/season.ts';
 import { useHome, useMock } from '../support/use-mock.ts';
@@ -89,15 +89,7 @@ describe('a number that the service has', () => {
   });
 
   test('as the last pull shows it needs --replace as well', async () => {
-    const { base_url } = mock.service;
-    const answer = await fetch(
-      `${base_url}/api/pas/nalez/${idents[1]}/evidencni-cislo?evidencni_cislo=CURATOR`,
-      {
-        method: 'PATCH',
-        headers: { authorization: `Bearer ${await fetchToken({ url: base_url }, 'archivist')}` },
-      },
-    );
-    expect(answer.status).toBe(200);
+    await curatorSets(mock.service, idents[1], 'CURATOR');
     await home.do('pull');
     await expectEnded(home.pas('number', 'set', 'K-2', 'A 2'), 2, 'CURATOR');
   });
