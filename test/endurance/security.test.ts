@@ -1,9 +1,9 @@
 import { chmodSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import { createServer as createSocketServer } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { everythingIn, getMode, isSuperuser, pasAsOther } from '../support/hostile-disk.ts';
 import { listen } from '../support/raw-server.ts';
 import {
@@ -16,20 +16,10 @@ import {
   signedIn,
 } from '../support/run-pas.ts';
 import { tinyPng, writeSeason } from '../support/season.ts';
+import { serve } from '../support/serve.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock('--min-interval', '10');
-const servers: AsyncDisposable[] = [];
-
-afterEach(async () => {
-  for (const server of servers.splice(0)) await server[Symbol.asyncDispose]();
-});
-
-async function serve(listener: RequestListener): Promise<string> {
-  const server = await listen(createServer(listener));
-  servers.push(server);
-  return server.url;
-}
 
 async function homeAt(
   addresses: Partial<Service> & { base_url: string },
@@ -219,7 +209,7 @@ describe('a server with an untrusted certificate', () => {
   test('gets no credential, and is used once its certificate is trusted', async () => {
     const pem = (name: string): string => join(PROJECT, 'test', 'fixtures', 'tls', `${name}.pem`);
     const heard: string[] = [];
-    const server = await listen(
+    await using server = await listen(
       createSecureServer(
         { key: readFileSync(pem('key')), cert: readFileSync(pem('cert')) },
         (request, response) => {
@@ -229,7 +219,6 @@ describe('a server with an untrusted certificate', () => {
         },
       ),
     );
-    servers.push(server);
     const address = server.url.replace('http', 'https');
     const home = await homeAt(
       { base_url: address },

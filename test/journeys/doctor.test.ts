@@ -1,11 +1,10 @@
 import { chmodSync, mkdirSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { findPhotographCopies, outboxFile } from '../support/outbox-files.ts';
 import { type Home, makeHome, serviceAt, signedIn } from '../support/run-pas.ts';
 import { importSeason, tinyPng } from '../support/season.ts';
+import { serve } from '../support/serve.ts';
 import { useHome, useMock } from '../support/use-mock.ts';
 
 const mock = useMock();
@@ -171,15 +170,9 @@ test('a missing login, an unreachable service and a missing profile are each one
 });
 
 test('a server that is not the service is recognised', async () => {
-  const server = createServer((_request, response) => response.end('<html>Welcome</html>')).listen(
-    0,
-    '127.0.0.1',
-  );
-  await new Promise((resolve) => server.once('listening', resolve));
-  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const address = await serve((_, response) => response.end('<html>Welcome</html>'));
   const stray = makeHome({ PAS_PASSWORD: 'x' });
   await stray.init(serviceAt(address), '--username', 'a');
   const { levels } = await diagnose(stray);
-  server.close();
   expect(levels).toMatchObject({ account: 'problem', harvesting: 'problem', schema: 'warning' });
 });

@@ -1,34 +1,16 @@
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer, request as overHttp, type RequestListener, type Server } from 'node:http';
+import { request as overHttp, type RequestListener } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { serveMock } from '../support/mock-process.ts';
+import { listen } from '../support/raw-server.ts';
 import { expectDone, expectEnded, makeHome, PROJECT } from '../support/run-pas.ts';
+import { serve } from '../support/serve.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock();
-const closers: (() => void)[] = [];
-afterAll(() => {
-  for (const close of closers) close();
-});
-
-async function listen(server: Server, port = 0): Promise<string> {
-  server.listen(port, '127.0.0.1');
-  await once(server, 'listening');
-  closers.push(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-const serve = async (answer: RequestListener): Promise<string> =>
-  `http://${await listen(createServer(answer))}`;
-
 /** A write interface that asks for a token, at any path. */
 const asksForToken: RequestListener = (_, response) => {
   response.writeHead(401, { 'www-authenticate': 'Bearer' }).end('{}');
@@ -131,23 +113,22 @@ describe('pas init with one address of the service', () => {
 
   test('follows a redirect to https', async () => {
     const port = await freePort();
-    const innerPort = await freePort();
-    const address = `https://127.0.0.1:${port}`;
-    await using behind = await serveMock('--public-url', address, '--port', String(innerPort));
-    expect(behind.base_url).toBe(address);
     const pem = (name: string): string => join(PROJECT, 'test', 'fixtures', 'tls', `${name}.pem`);
     const secure = createSecureServer(
       { key: readFileSync(pem('key')), cert: readFileSync(pem('cert')) },
       (request, response) => {
         const { method, url: path, headers } = request;
-        const to = { host: '127.0.0.1', port: innerPort, method, path, headers };
+        const to = { host: '127.0.0.1', port, method, path, headers };
         overHttp(to, (answer) => {
           response.writeHead(answer.statusCode ?? 500, answer.headers);
           answer.pipe(response);
         }).end();
       },
     );
-    await listen(secure, port);
+    await using front = await listen(secure);
+    const address = `https://127.0.0.1:${front.port}`;
+    await using behind = await serveMock('--public-url', address, '--port', String(port));
+    expect(behind.base_url).toBe(address);
     const plain = await serve((request, response) => {
       response.writeHead(301, { location: `${address}${request.url}` }).end();
     });

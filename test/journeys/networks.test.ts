@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { createServer as createPlainServer, type RequestListener } from 'node:http';
 import { createServer, type ServerOptions } from 'node:https';
-import type { AddressInfo, Server } from 'node:net';
 import { join } from 'node:path';
 import tls from 'node:tls';
-import { afterEach, describe, expect, test } from 'vitest';
-import { freePort } from '../support/free-port.ts';
+import { describe, expect, test } from 'vitest';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
+import { listen } from '../support/raw-server.ts';
 import {
   accountFlags,
   atHost,
@@ -17,14 +16,11 @@ import {
   serviceAt,
 } from '../support/run-pas.ts';
 import { importSeason } from '../support/season.ts';
+import { serve } from '../support/serve.ts';
 import { useMock } from '../support/use-mock.ts';
 import { HIDDEN_HOST, startProxy } from './start-proxy.ts';
 
 const pem = (name: string): string => join(PROJECT, 'test', 'fixtures', 'tls', `${name}.pem`);
-const closers: (() => Promise<void> | void)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close();
-});
 
 /** A home whose service has a name that only a proxy knows. */
 async function homeBehind(
@@ -40,16 +36,14 @@ async function homeBehind(
 describe('a service behind a proxy', () => {
   const mock = useMock();
   const PLAIN = ['--set', 'allow_http=true', '--set', 'min_interval_ms=0'];
-  /** What mock server, profile and namespace call the service must be one. */
-  const served = async (...flags: string[]): Promise<RunningMock> => {
-    const port = await freePort();
-    const service = await serveMock('--port', String(port), ...flags);
-    closers.push(() => service.stop());
-    return service;
-  };
 
   test('is reached through a tunnel for https, with user and password of the proxy', async () => {
-    const service = await served('--tls-cert', pem('server'), '--tls-key', pem('server-key'));
+    await using service = await serveMock(
+      '--tls-cert',
+      pem('server'),
+      '--tls-key',
+      pem('server-key'),
+    );
     await using proxy = await startProxy({ account: 'eva:pl@nted one' });
     const address = `http://eva:pl%40nted%20one@${proxy.host}`;
     const home = await homeBehind(service, ['--set', `ca_file=${pem('authority')}`], {
@@ -140,15 +134,10 @@ describe('a page of a firewall', () => {
     'with status %i is one, at sign-in and in a harvest',
     async (status) => {
       const asked: string[] = [];
-      const server = createPlainServer((request, response) => {
+      const address = await serve((request, response) => {
         asked.push(`${request.method}`);
         response.writeHead(status, { 'content-type': 'text/html' }).end(PAGE);
       });
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-      closers.push(() => {
-        server.close();
-      });
-      const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
       const home = makeHome({ PAS_PASSWORD: 'a' });
       await home.init(serviceAt(address), '--username', 'a');
       for (const command of [['login'], ['harvest-vocab', 'obdobi']]) {
@@ -193,15 +182,12 @@ describe('a connection that TLS refuses', () => {
     ['plain http', undefined, /does not speak TLS[\s\S]*server for http/],
   ])('says cause and remedy: %s', async (_, options, says) => {
     const answer: RequestListener = (_request, response) => response.end();
-    const server: Server =
-      options === undefined ? createPlainServer(answer) : createServer(options, answer);
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    closers.push(() => {
-      server.close();
-    });
-    const address = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    await using server = await listen(
+      options === undefined ? createPlainServer(answer) : createServer(options, answer),
+    );
     const home = makeHome({ PAS_PASSWORD: 'a' });
     const trust = ['--set', `ca_file=${pem('authority')}`];
+    const address = `https://127.0.0.1:${server.port}`;
     await home.init(serviceAt(address), '--username', 'a', ...trust);
     const run = await home.pas('login');
     await expectEnded(run, 5, says);

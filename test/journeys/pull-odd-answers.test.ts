@@ -1,6 +1,5 @@
-import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { request } from 'node:http';
+import { beforeEach, expect, test } from 'vitest';
 import {
   expectDone,
   expectEnded,
@@ -9,6 +8,7 @@ import {
   WITHOUT_PAUSES,
 } from '../support/run-pas.ts';
 import { importSeason } from '../support/season.ts';
+import { serve } from '../support/serve.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock();
@@ -17,27 +17,25 @@ const SET = 'samostatny_nalez';
 
 /** Changes answers of the harvesting interface, as a proxy in front of it. */
 let rewrite: (xml: string) => string;
-const inFront = createServer((asking, answering) => {
-  const { port } = new URL(mock.service.oai_base);
-  // By the address that the client used, the service makes the identifiers.
-  const headers = { ...asking.headers, 'accept-encoding': 'identity' };
-  request({ port, path: asking.url, headers }, async (answer) => {
-    const text = Buffer.concat(await answer.toArray()).toString();
-    answering
-      .writeHead(answer.statusCode ?? 0, { 'content-type': 'text/xml;charset=UTF-8' })
-      .end(rewrite(text));
-  })
-    .once('error', () => answering.destroy())
-    .end();
-});
-beforeAll(() => new Promise<void>((done) => inFront.listen(0, '127.0.0.1', done)));
-afterAll(() => inFront.close());
+const putInFront = () =>
+  serve((asking, answering) => {
+    const { port } = new URL(mock.service.oai_base);
+    // By the address that the client used, the service makes the identifiers.
+    const headers = { ...asking.headers, 'accept-encoding': 'identity' };
+    request({ port, path: asking.url, headers }, async (answer) => {
+      const text = Buffer.concat(await answer.toArray()).toString();
+      answering
+        .writeHead(answer.statusCode ?? 0, { 'content-type': 'text/xml;charset=UTF-8' })
+        .end(rewrite(text));
+    })
+      .once('error', () => answering.destroy())
+      .end();
+  });
 
 let home: Home;
 beforeEach(async () => {
   rewrite = (xml) => xml;
-  const front = `http://127.0.0.1:${(inFront.address() as AddressInfo).port}`;
-  home = await signedIn(mock.service, [...WITHOUT_PAUSES, '--oai-base', front]);
+  home = await signedIn(mock.service, [...WITHOUT_PAUSES, '--oai-base', await putInFront()]);
   await importSeason(home, 3);
   await home.do('push');
 });

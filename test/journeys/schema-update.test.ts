@@ -1,11 +1,12 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
+import { type Listening, listen } from '../support/raw-server.ts';
 import { expectEnded, type Home, makeHome, PROJECT, signedIn } from '../support/run-pas.ts';
 import { importSeason } from '../support/season.ts';
+import { serve } from '../support/serve.ts';
 
 type Shown = {
   change?: string;
@@ -17,7 +18,7 @@ type Shown = {
 };
 
 /** A deployment that serves whatever schema the test gives it. */
-let server: Server;
+let server: Listening;
 let answer: (response: ServerResponse) => void;
 let schemaBase: string;
 let home: Home;
@@ -28,21 +29,19 @@ let ownSha512: string;
 
 beforeAll(async () => {
   answer = (response) => response.end(deployed());
-  server = createServer((request, response) => {
-    if (request.url === '/moved.xsd') response.end(deployed());
-    else answer(response);
-  });
-  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
-  schemaBase = `http://127.0.0.1:${(server.address() as AddressInfo).port}/schema/svc`;
+  server = await listen(
+    createServer((request, response) => {
+      if (request.url === '/moved.xsd') response.end(deployed());
+      else answer(response);
+    }),
+  );
+  schemaBase = `${server.url}/schema/svc`;
   fresh = makeHome();
   await fresh.init({ base_url: 'http://127.0.0.1:9', schema_base: schemaBase }, '--name', 'here');
   updatedHome = fresh.copy();
   ownSha512 = (await updatedHome.json<Shown>('schema', '--update')).sha512;
 });
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
-});
+afterAll(() => server[Symbol.asyncDispose]());
 beforeEach(() => {
   home = fresh.copy();
   answer = (response) => response.end(deployed());
@@ -143,22 +142,13 @@ describe('the deployment’s own schema', () => {
     answer = (response) => response.writeHead(302, { location: '/moved.xsd' }).end();
     expect(await home.json('schema', '--update')).toMatchObject({ change: 'fetched' });
     let askedCount = 0;
-    const neighbour = createServer((_request, response) => {
+    const neighbour = await serve((_request, response) => {
       askedCount++;
       response.end(deployed());
     });
-    await new Promise<void>((ready) => neighbour.listen(0, '127.0.0.1', ready));
-    const { port } = neighbour.address() as AddressInfo;
-    try {
-      for (const location of [
-        `http://127.0.0.1:${port}/svc.xsd`,
-        'https://schema.example.org/svc.xsd',
-      ]) {
-        answer = (response) => response.writeHead(302, { location }).end();
-        await expectEnded(home.pas('schema', '--update'), 15, /another service/);
-      }
-    } finally {
-      neighbour.close();
+    for (const location of [`${neighbour}/svc.xsd`, 'https://schema.example.org/svc.xsd']) {
+      answer = (response) => response.writeHead(302, { location }).end();
+      await expectEnded(home.pas('schema', '--update'), 15, /another service/);
     }
     expect(askedCount).toBe(0);
   });

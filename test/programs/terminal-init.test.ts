@@ -1,9 +1,7 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { startMockProcess } from '../support/mock-process.ts';
 import { expectEnded, makeHome } from '../support/run-pas.ts';
+import { serve } from '../support/serve.ts';
 import { answer, correct, startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
 
 test('a profile is made by answering questions on a terminal, even offline', async ({ skip }) => {
@@ -110,12 +108,10 @@ describe('a profile handed out by an institution', () => {
   });
 
   test('is read from an address, which must be encrypted and may not redirect', async () => {
-    const server = createServer((request, response) => {
+    const address = await serve((request, response) => {
       if (request.url === '/moved') response.writeHead(302, { location: '/profile.toml' }).end();
       else response.end(PROFILE);
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    });
     const home = makeHome();
     await home.do('init', '--from', `${address}/profile.toml`);
     await expectEnded(
@@ -128,7 +124,6 @@ describe('a profile handed out by an institution', () => {
       12,
       'not protected by TLS',
     );
-    server.close();
   });
 
   test.each([

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, mkdtempSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,20 +15,12 @@ import {
 } from '../../../src/service/http/request-body.ts';
 import { openConnections } from '../../../src/service/http/send.ts';
 import { eventually } from '../../support/eventually.ts';
-import { listen } from '../../support/raw-server.ts';
+import { serve } from '../../support/serve.ts';
 
 const closers: (() => PromiseLike<void>)[] = [];
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
-
-async function serve(
-  handler: (request: IncomingMessage, response: ServerResponse) => void,
-): Promise<string> {
-  const server = await listen(createServer(handler));
-  closers.push(server[Symbol.asyncDispose]);
-  return server.url;
-}
 
 function connections() {
   const opened = openConnections({ maxConnections: 4 });
