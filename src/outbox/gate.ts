@@ -73,9 +73,9 @@ const QUESTIONS: Readonly<Record<GateBasis, Ask>> = {
     msg`the service lists records of this project that this account may not read (${names}): one may be this find`,
   'not-searched': () =>
     msg`the outbox was pushed from another place, or its ledger was lost, and the service cannot be searched: the entry may already have been sent`,
-  // Maker and time of the record are not those of the import here.
+  // The record is gone, or its maker and time are not those of the import here.
   'record-not-ours': (names) =>
-    msg`the record ${names} was made by another account or at another time than this find: the service may have given it to another find`,
+    msg`the record ${names} was deleted, or made by another account or at another time than this find: the service may have given it to another find`,
   // Files of the record that no fact explains.
   'equal-photograph': (names) => msg`the record has a file that may be this photograph (${names})`,
   // Neither the expected nor the new one: another user has set it.

@@ -419,14 +419,11 @@ function gatherRecordKnowledge(
 ): Knowledge {
   const ofImport = findImportOfFind(outbox, entry.subject);
   const records = ofImport === undefined ? [] : getSlotState(outbox, ofImport).records;
-  const isOurs =
-    ofImport === undefined ||
-    (listed?.kind === 'shown'
-      ? !isMadeByOthers(outbox, ofImport, listed.record)
-      : !isGivenToOthers(outbox, ofImport, ofOthers));
   return {
     'two-records': makeCandidates(records.length < 2 ? [] : records),
-    'record-not-ours': makeCandidates(isOurs ? [] : [entry.identCely ?? '']),
+    'record-not-ours': makeCandidates(
+      isRecordOurs(outbox, ofImport, listed, ofOthers) ? [] : [entry.identCely ?? ''],
+    ),
     // The number is requested again right before it is sent.
     'number-changed':
       entry.kind === 'number' ? makeCandidates(listChangedNumbers(outbox, entry, listed)) : [],
@@ -460,6 +457,24 @@ function listEqualRecords(
   const open =
     explained.length > uncertain.length ? matching : matching.filter((each) => !isExplained(each));
   return open.map(({ item, matched }) => ({ name: item.identCely, matched }));
+}
+
+/**
+ * Tells if a record is still that of its find. The service may give the identifier of a deleted one
+ * to another find meanwhile, also while a request is on its way.
+ * @param ofImport undefined where the find is not here
+ */
+function isRecordOurs(
+  outbox: Outbox,
+  ofImport: ImportEntry | undefined,
+  listed: FindLookup | undefined,
+  ofOthers: RecordsOfOthers,
+): boolean {
+  if (listed?.kind === 'deleted') return false;
+  if (ofImport === undefined) return true;
+  return listed?.kind === 'shown'
+    ? !isMadeByOthers(outbox, ofImport, listed.record)
+    : !isGivenToOthers(outbox, ofImport, ofOthers);
 }
 
 /** Tells if a record that our import made was made by another account, or at another time. */

@@ -205,6 +205,20 @@ test('a number is not given to a hidden record that has the identifier of a dele
   expect((await home.pas('status')).stdout).toContain('may have given it to another find');
 });
 
+test('a number and a photograph are held for a record that was deleted meanwhile', async () => {
+  await importSeason(home, 1);
+  await home.do('push');
+  const [find] = await home.json('list');
+  await home.do('number', 'set', 'K-1', 'OURS');
+  await home.do('photo', 'add', 'K-1', home.file('p.png', tinyPng(1)));
+  await mock.service.control('POST', `/records/${find?.ident_cely}/delete`);
+  const requests = (await mock.service.journal()).length;
+  await expectEnded(home.pas('push'), 6);
+  const sent = (await mock.service.journal()).slice(requests).map(({ path }) => path);
+  expect(sent.filter((path) => path.includes('/nalez/'))).toEqual([]);
+  expect((await home.pas('status')).stdout).toContain('was deleted');
+});
+
 describe('a table whose rows got other numbers', () => {
   const DAYS = ['2024-06-01', '2024-06-02', '2024-06-03'];
 
