@@ -28,7 +28,7 @@ import {
  * Runs the command line.
  * @returns the exit code; see EXIT_CODES
  */
-export async function runMain(args: readonly string[], world: Runtime): Promise<number> {
+export async function runMain(args: readonly string[], runtime: Runtime): Promise<number> {
   const ended: { reason: ExitReason } = { reason: 'done' };
   setProfileFlagSource(() => '');
   const run: Runner =
@@ -41,7 +41,7 @@ export async function runMain(args: readonly string[], world: Runtime): Promise<
         import('./context/context.ts'),
         import('../base/disk/database.ts'),
       ]);
-      const context = makeContext(world, words.at(-1) as GlobalOptions);
+      const context = makeContext(runtime, words.at(-1) as GlobalOptions);
       setProfileFlagSource(context.getProfileFlag);
       try {
         restrictHomePermissions(context);
@@ -55,15 +55,15 @@ export async function runMain(args: readonly string[], world: Runtime): Promise<
     };
   const json = args.includes('--json');
   try {
-    assertKnownLanguage(args, world);
-    assertNoTracing(world);
+    assertKnownLanguage(args, runtime);
+    assertNoTracing(runtime);
     if (json && args.length === 2 && args.includes('--version')) {
       const { readProgramFacts } = await import('./checks/check-machine.ts');
-      world.streams.stdout.write(`${JSON.stringify(readProgramFacts())}\n`);
+      runtime.streams.stdout.write(`${JSON.stringify(readProgramFacts())}\n`);
       return 0;
     }
     const ordered = resolveAlias(moveGlobalFlags(args));
-    const program = await buildProgram(run, world.streams, getLanguage(), ordered);
+    const program = await buildProgram(run, runtime.streams, getLanguage(), ordered);
     const words = convertHelpWord(program, ordered);
     await program.parseAsync([...words], { from: 'user' }).catch((thrown: unknown) => {
       const isRefused = thrown instanceof CommanderError && thrown.code !== 'commander.help';
@@ -71,11 +71,11 @@ export async function runMain(args: readonly string[], world: Runtime): Promise<
       throw makeUsageError(thrown, words, readOutline(getLanguage()));
     });
   } catch (thrown) {
-    return fail(thrown, json, world);
+    return fail(thrown, json, runtime);
   }
   const [code, meaning] = EXIT_CODES[ended.reason];
   if (code !== 0 && json) {
-    writeError(world, JSON.stringify({ type: 'exit', code, message: meaning, hint: null }));
+    writeError(runtime, JSON.stringify({ type: 'exit', code, message: meaning, hint: null }));
   }
   return code;
 }
@@ -114,14 +114,15 @@ function assertNoTracing({ environment }: Runtime): void {
  * Prints an error for people, and as a last line for programs under `--json`.
  * @returns the exit code
  */
-function fail(thrown: unknown, json: boolean, world: Runtime): number {
+function fail(thrown: unknown, json: boolean, runtime: Runtime): number {
   const error = asFailure(thrown);
   if (error === 'help-or-version') return 0;
   const { code, message, hint } = error;
-  if (!error.printed) writeError(world, `pas: ${toPrintable(message)}`);
+  if (!error.printed) writeError(runtime, `pas: ${toPrintable(message)}`);
   if (hint !== undefined && !error.printed)
-    writeError(world, indentText(toPrintable(hint), '     ', 5));
-  if (json) writeError(world, JSON.stringify({ type: 'exit', code, message, hint: hint ?? null }));
+    writeError(runtime, indentText(toPrintable(hint), '     ', 5));
+  if (json)
+    writeError(runtime, JSON.stringify({ type: 'exit', code, message, hint: hint ?? null }));
   return code;
 }
 

@@ -93,7 +93,7 @@ export function formatStopCause(cause: StopCause): string {
 }
 
 /** Exit reason of a push that stopped before its end. */
-export const STOP_REASONS: Readonly<Record<StopCause['kind'], ExitReason>> = {
+export const EXIT_REASON_OF_STOP: Readonly<Record<StopCause['kind'], ExitReason>> = {
   interrupted: 'interrupted',
   'not-allowed': 'notAllowed',
   'new-people': 'dataRefused',
@@ -104,7 +104,7 @@ export const STOP_REASONS: Readonly<Record<StopCause['kind'], ExitReason>> = {
   'in-doubt': 'unavailable',
 };
 
-export const LOST_LEDGER = msg`The ledger that this outbox was pushed with is missing. Before sending, pas searches the service for entries that are not sent yet.`;
+export const LOST_LEDGER_NOTE = msg`The ledger that this outbox was pushed with is missing. Before sending, pas searches the service for entries that are not sent yet.`;
 
 /** Counts with their nouns, for sentences that have several of them. */
 
@@ -147,7 +147,7 @@ type FoldedLine = { readonly what: string; readonly text: string; more: number }
  * Groups lines by kind: the first one, and the number of further ones. A restored service has
  * hundreds.
  */
-export class FoldedLines {
+export class LineGroups {
   readonly #kinds = new Map<string, FoldedLine>();
 
   /** @param kind equal where only names and numbers differ */
@@ -160,7 +160,7 @@ export class FoldedLines {
   /** Returns and removes the lines, in the order of the first of each kind. */
   take(): string[] {
     const lines = [...this.#kinds.values()].map(({ what, text, more }) =>
-      formatMore(what, more, text),
+      formatFirstOfKind(what, more, text),
     );
     this.#kinds.clear();
     return lines;
@@ -168,7 +168,7 @@ export class FoldedLines {
 }
 
 /** Formats an entry and the number of further ones of its kind. */
-export function formatMore(what: string, more: number, text: string): string {
+export function formatFirstOfKind(what: string, more: number, text: string): string {
   if (more === 0) return `${what}: ${text}`;
   return ngettext(
     msgid`${what} and ${more} more: ${text}`,

@@ -96,7 +96,7 @@ export function warnOfUnconfirmedLosses(
 }
 
 /** Flags of both harvests; `--deadline` is one of records only. */
-export type RequestOptions = {
+export type HarvestFlags = {
   readonly full?: boolean;
   readonly skipBroken?: boolean;
   readonly acceptLosses?: boolean;
@@ -109,7 +109,7 @@ export type RequestOptions = {
  */
 export async function runHarvest<Result>(
   context: Context,
-  options: RequestOptions,
+  options: HarvestFlags,
   harvest: (request: HarvestRequest) => Promise<Result>,
 ): Promise<Result> {
   const { terminal, clock } = context;

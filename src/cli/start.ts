@@ -11,11 +11,13 @@ export { t } from '../base/language.ts';
  * Runs a command line. Some texts are made while modules load, so the language is chosen before
  * most of them are.
  */
-export async function start(args: readonly string[], world: Runtime): Promise<number> {
-  setLanguage(chooseLanguage(args, world.environment, () => readStoredLanguage(world.environment)));
-  cacheCompiledCode(world.environment);
+export async function start(args: readonly string[], runtime: Runtime): Promise<number> {
+  setLanguage(
+    chooseLanguage(args, runtime.environment, () => readStoredLanguage(runtime.environment)),
+  );
+  cacheCompiledCode(runtime.environment);
   const { runMain } = await import('./main.ts');
-  return runMain(args, world);
+  return runMain(args, runtime);
 }
 
 /**

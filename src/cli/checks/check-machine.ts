@@ -29,7 +29,7 @@ import { assertSoundLedger } from '../../outbox/ledger.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { assertSoundOutbox, describeOutbox } from '../../outbox/repair-outbox.ts';
 import { comparePushPlace } from '../../outbox/unite.ts';
-import { formatFindCount, LOST_LEDGER } from '../result-texts.ts';
+import { formatFindCount, LOST_LEDGER_NOTE } from '../result-texts.ts';
 
 /**
  * What a check found. A push continues despite a warning; a problem prevents it, now or soon;
@@ -295,7 +295,7 @@ export function checkMachineOfOutbox(outbox: Outbox, machine: string): Finding {
     return makeProblem(ledgerProblem.message, todo, ledgerProblem.exitReason);
   }
   const place = ledger === undefined ? 'new' : comparePushPlace(outbox, machine).kind;
-  if (place === 'lost-ledger') return makePass(String(LOST_LEDGER));
+  if (place === 'lost-ledger') return makePass(String(LOST_LEDGER_NOTE));
   if (place !== 'foreign') return makePass();
   return makeProblem(
     t`This outbox was pushed from another place.`,

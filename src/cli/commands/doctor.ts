@@ -29,7 +29,7 @@ import { isProtectedAddress, type Profile } from '../context/config.ts';
 import { type Context, type GlobalOptions, makeTimeoutSignal } from '../context/context.ts';
 import { openHarvestClient, openService } from '../context/open-service.ts';
 import { checkPacing, openPace, readSharedPause } from '../context/pacing.ts';
-import { getBinding, openStoredOutbox } from '../context/profile-outbox.ts';
+import { openStoredOutbox, toBinding } from '../context/profile-outbox.ts';
 import { INSTANCE_WORDS } from '../result-texts.ts';
 
 type DoctorOptions = GlobalOptions & { readonly offline?: boolean; readonly repair?: boolean };
@@ -102,7 +102,7 @@ async function repair(context: Context): Promise<void> {
     ledgerFile: context.getLedgerPlaces().ledgerFile,
     outboxFile,
     clock,
-    open: () => openStoredOutbox(context, profile.outbox, { binding: getBinding(profile) }),
+    open: () => openStoredOutbox(context, profile.outbox, { binding: toBinding(profile) }),
   });
   if (ledgerAside !== undefined)
     terminal.warn(t`The damaged ledger is now ${ledgerAside}. It is made again from the outbox.`);

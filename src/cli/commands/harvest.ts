@@ -12,12 +12,12 @@ import {
 import { formatSetName } from '../../harvest/harvest-state.ts';
 import type { RecordHarvestSubject } from '../../harvest/harvested-records.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { getHarvestAccount, getHarvestBase } from '../context/chosen-profile.ts';
+import { getHarvestUsername, requireHarvestBase } from '../context/chosen-profile.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { formatRecordCount } from '../result-texts.ts';
 import {
+  type HarvestFlags,
   openHarvestOutput,
-  type RequestOptions,
   runHarvest,
   toSetJson,
   warnOfBroken,
@@ -25,7 +25,7 @@ import {
 } from '../run-harvest.ts';
 
 type HarvestOptions = GlobalOptions &
-  RequestOptions & {
+  HarvestFlags & {
     readonly format?: string;
     readonly from?: string;
     readonly until?: string;
@@ -108,13 +108,13 @@ function parseSubject(
 ): RecordHarvestSubject {
   const profile = context.getProfile();
   return {
-    oaiBase: getHarvestBase(profile),
+    oaiBase: requireHarvestBase(profile),
     version: profile.schemaVersion,
     sets: sets.join(' '),
     format: options.format ?? `oai_${profile.prefix}`,
     fromBound: options.from ?? '',
     untilBound: options.until ?? '',
-    account: getHarvestAccount(profile),
+    account: getHarvestUsername(profile),
     form: parseForm(options.out),
   };
 }

@@ -31,9 +31,9 @@ import {
 } from '../context/user-files.ts';
 import {
   askAboutFinders,
-  getPhotoRoot,
-  makeContextKeeping,
+  makeProfileKeeping,
   openValidationContext,
+  resolvePhotoFolder,
 } from '../context/validation.ts';
 import { askAboutRow, importAnsweredRow } from '../interview/ask-about-table.ts';
 import { listNewPeopleOfProfile, printNewPeople, toNewPeopleJson } from '../new-people.ts';
@@ -196,7 +196,7 @@ async function openRequest(context: Context, files: readonly string[], options: 
   outbox.command.words = 'import';
   const { idPrefix, set, keepRows } = options;
   return {
-    ...makeContextKeeping(context),
+    ...makeProfileKeeping(context),
     outbox,
     side: parseSide(options.onConflict),
     ruleContext,
@@ -225,7 +225,7 @@ async function importFile(
   if (table.sheet !== undefined) {
     terminal.note(t`${file}: only ${table.sheet} is read.`);
   }
-  const photoFolder = getPhotoRoot(table.file, options.photos);
+  const photoFolder = resolvePhotoFolder(table.file, options.photos);
   const ruleContext = await askAboutFinders(context, request.ruleContext, {
     table,
     map: request.map,

@@ -15,7 +15,11 @@ import type { Table } from '../../tables/table.ts';
 import { addReadingOptions, appendValue, defineCommand, type Runner } from '../command.ts';
 import type { Context } from '../context/context.ts';
 import { listReadingFlags, readTableOrInput } from '../context/user-files.ts';
-import { getPhotoRoot, openOfferSources, openValidationContext } from '../context/validation.ts';
+import {
+  openOfferSources,
+  openValidationContext,
+  resolvePhotoFolder,
+} from '../context/validation.ts';
 import {
   askAboutTable,
   formatPreview,
@@ -221,7 +225,7 @@ async function openPreview(
 ) {
   const { set = [], photos } = options;
   const table = await readTableOrInput(context, file, options);
-  const photoFolder = getPhotoRoot(resolve(context.cwd, file), photos);
+  const photoFolder = resolvePhotoFolder(resolve(context.cwd, file), photos);
   return previewTable(table, {
     outbox: await context.openOutbox(),
     mapFile,

@@ -6,9 +6,9 @@ import { appendValue, defineCommand, type Runner } from '../command.ts';
 import { toProfile } from '../context/chosen-profile.ts';
 import {
   assertTls,
-  DECIDED_KEYS,
+  KEY_RULES,
+  KEYS_WITH_FLAG,
   listProfilesOfOutbox,
-  PROFILE_KEYS,
   type ProfileKey,
   type ProfileSettings,
   parseProfileKeyValue,
@@ -45,8 +45,8 @@ export function register(program: Command, run: Runner): void {
   command.argument('[address]', t`an address of the service`);
   command.option('--name <name>', t`name of the profile`, 'default');
   command.option('--from <file>', t`file or https address of a profile from your institution`);
-  for (const key of DECIDED_KEYS) {
-    const { choices } = PROFILE_KEYS[key];
+  for (const key of KEYS_WITH_FLAG) {
+    const { choices } = KEY_RULES[key];
     const option = new Option(`${toFlag(key)} <value>`, getLabel(key));
     command.addOption(choices === undefined ? option : option.choices(choices));
   }
@@ -170,10 +170,10 @@ function showFound(
 }
 
 function getLabel(key: ProfileKey): string {
-  return String(PROFILE_KEYS[key].help ?? key);
+  return String(KEY_RULES[key].help ?? key);
 }
 
-const NEEDED = DECIDED_KEYS.filter((key) => PROFILE_KEYS[key].required);
+const NEEDED = KEYS_WITH_FLAG.filter((key) => KEY_RULES[key].required);
 
 function isWhole(settings: ProfileSettings): boolean {
   return NEEDED.every((key) => settings[key] !== undefined);
@@ -197,7 +197,7 @@ function parseFlagSettings(options: InitOptions): Record<string, unknown> {
   const settings: Record<string, unknown> = Object.fromEntries(
     (options.set ?? []).map(parseProfileKeyValue),
   );
-  for (const key of DECIDED_KEYS) {
+  for (const key of KEYS_WITH_FLAG) {
     const value = options[toCamelCase(key)];
     if (value !== undefined) settings[key] = value;
   }
@@ -229,7 +229,7 @@ async function askForRest(
   let settings = givenSettings;
   for (const key of QUESTIONS) {
     if (settings[key] !== undefined) continue;
-    const { choices } = PROFILE_KEYS[key];
+    const { choices } = KEY_RULES[key];
     const message = `${getLabel(key)}:`;
     const answer =
       choices !== undefined
@@ -253,7 +253,7 @@ function findSettingProblem(
   text: string,
   { allow_http: allowHttp }: ProfileSettings,
 ): string | undefined {
-  if (text === '') return PROFILE_KEYS[key].required ? t`This is required.` : undefined;
+  if (text === '') return KEY_RULES[key].required ? t`This is required.` : undefined;
   try {
     const { [key]: value } = parseProfileSettings('pas init', { [key]: text });
     if (ADDRESSES.includes(key)) assertTls('pas init', String(value), allowHttp === true);

@@ -19,7 +19,7 @@ import {
   resolveIdentifier,
 } from '../../harvest/record-json.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { getHarvestBase } from '../context/chosen-profile.ts';
+import { requireHarvestBase } from '../context/chosen-profile.ts';
 import { type Context, type GlobalOptions, installSignalHandlers } from '../context/context.ts';
 import { openHarvestClient } from '../context/open-service.ts';
 import { formatTree } from '../result-texts.ts';
@@ -95,7 +95,9 @@ function makeArguments(
   const isNative = requiresFormat(verb) && resumptionToken === undefined;
   return {
     identifier:
-      identifier === undefined ? undefined : resolveIdentifier(getHarvestBase(profile), identifier),
+      identifier === undefined
+        ? undefined
+        : resolveIdentifier(requireHarvestBase(profile), identifier),
     metadataPrefix: metadataPrefix ?? (isNative ? `oai_${profile.prefix}` : undefined),
     set,
     from,

@@ -20,7 +20,7 @@ import type { Confidence, MatchReason, PhotoMatch } from '../../photos/match-pho
 import { defineCommand, parseWholeNumber, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { announceInstance } from '../context/open-service.ts';
-import { makeContextKeeping } from '../context/validation.ts';
+import { makeProfileKeeping } from '../context/validation.ts';
 import { formatPlaceRemovedCount, printNextStep } from '../result-texts.ts';
 import { printIssues, toIssuesJson } from '../terminal.ts';
 
@@ -145,7 +145,7 @@ async function runPhotoMatch(
   const { terminal } = context;
   const outbox = await context.openOutbox();
   outbox.command.words = 'photo-match';
-  const { inspectPhotograph, storePhotograph } = makeContextKeeping(context);
+  const { inspectPhotograph, storePhotograph } = makeProfileKeeping(context);
   const progress = terminal.startProgress(t`Reading the photographs`);
   const matches = await matchFolder(folder, {
     outbox,
@@ -329,7 +329,7 @@ async function add(context: Context, find: string, files: readonly string[]): Pr
   const outbox = await context.openOutbox();
   outbox.command.words = 'photo-add';
   const subject = findSubjectToChange(outbox, find);
-  const keeping = makeContextKeeping(context);
+  const keeping = makeProfileKeeping(context);
   const issues: Issue[] = [];
   const together = new Set<string>();
   let queued = 0;

@@ -6,13 +6,13 @@ import { cmd } from '../../base/message.ts';
 import { countEntriesByState } from '../../outbox/views/outbox-status.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import {
-  adviseOnProfiles,
+  formatProfileAdvice,
   getCredentialKey,
   maskSettings,
   toProfile,
 } from '../context/chosen-profile.ts';
 import {
-  type ConfigFile,
+  type Config,
   findOutboxName,
   listProfilesOfOutbox,
   parseProfileKeyValue,
@@ -177,6 +177,6 @@ async function confirmUnsent(context: Context, name: string, unsent: number): Pr
   await requireConfirmation(context, t`Remove the profile ${name} anyway?`);
 }
 
-function makeUnknownProfileError(name: string, config: ConfigFile): ConfigError {
-  return new ConfigError(t`There is no profile ${name}.`, { hint: adviseOnProfiles(config) });
+function makeUnknownProfileError(name: string, config: Config): ConfigError {
+  return new ConfigError(t`There is no profile ${name}.`, { hint: formatProfileAdvice(config) });
 }

@@ -14,7 +14,7 @@ import type { ReconciledEntry } from '../../push/judge-import.ts';
 import { explainUncertain, findReassignment } from '../../push/push-session.ts';
 import type { IdleReason, WatchEvent } from '../../push/watch.ts';
 import type { Context } from '../context/context.ts';
-import { FoldedLines } from '../result-texts.ts';
+import { LineGroups } from '../result-texts.ts';
 import type { Progress } from '../terminal.ts';
 
 /** Says why an entry is uncertain, once per reason; alike texts are folded. */
@@ -22,7 +22,7 @@ function makeUncertainPrinter(
   { terminal, getProfile }: Context,
   outbox: Outbox,
   why: boolean,
-  folded: FoldedLines,
+  folded: LineGroups,
 ) {
   const printedTexts = new Map<number, string>();
   return (what: Message, entryId: number): void => {
@@ -43,7 +43,7 @@ function makeUncertainPrinter(
  */
 export function makePushListeners(context: Context, outbox: Outbox, why: boolean) {
   const { terminal } = context;
-  const folded = new FoldedLines();
+  const folded = new LineGroups();
   const printUncertain = makeUncertainPrinter(context, outbox, why, folded);
   let bar: Progress | undefined;
   let isSearching = false;

@@ -27,11 +27,11 @@ import {
   toNewPeopleJson,
 } from '../new-people.ts';
 import {
+  EXIT_REASON_OF_STOP,
   formatRequestCount,
   formatStopCause,
-  LOST_LEDGER,
+  LOST_LEDGER_NOTE,
   listAnswerCommands,
-  STOP_REASONS,
 } from '../result-texts.ts';
 import { printIssues } from '../terminal.ts';
 import { makePushListeners, makeWaitListener } from './push-progress.ts';
@@ -164,7 +164,7 @@ async function pushOptions(
     admitNewPeople: kinds.includes('import')
       ? (mayAskNow: boolean) => admitNewPeople(context, admission(mayAskNow))
       : undefined,
-    onLostLedger: () => terminal.warn(String(LOST_LEDGER)),
+    onLostLedger: () => terminal.warn(String(LOST_LEDGER_NOTE)),
     askHeld: mayAsk(context, options)
       ? (held: readonly Entry[]) => askHeld(context, outbox, held)
       : undefined,
@@ -336,7 +336,7 @@ function chooseExitReason(
   if (uncertain + remaining.held > 0) return 'uncertain';
   const hasSentAll = atRest === true && queued === 0;
   if (hasSentAll && stopCause?.kind === 'interrupted') return refused > 0 ? 'dataRefused' : 'done';
-  if (stopCause !== undefined) return STOP_REASONS[stopCause.kind];
+  if (stopCause !== undefined) return EXIT_REASON_OF_STOP[stopCause.kind];
   if (refused > 0 || leftOut.length > 0 || drafts.length > 0) return 'dataRefused';
   if (left() > 0) {
     warnOfWaiting(context, remaining);

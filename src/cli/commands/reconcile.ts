@@ -8,7 +8,7 @@ import { reconcileNow } from '../../push/push-all.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { makeNoHarvestingError } from '../context/chosen-profile.ts';
 import type { Context } from '../context/context.ts';
-import { openSync } from '../context/open-service.ts';
+import { openServiceAccess } from '../context/open-service.ts';
 import { getSettlingCommand } from '../result-texts.ts';
 
 export function register(program: Command, run: Runner): void {
@@ -23,7 +23,7 @@ export function register(program: Command, run: Runner): void {
 async function reconcileCommand(context: Context, names: readonly string[]): Promise<ExitReason> {
   const outbox = await context.openOutboxToPush();
   const subjects = names.length === 0 ? undefined : findSubjectsWithEntries(outbox, names);
-  const sync = await openSync(context);
+  const sync = await openServiceAccess(context);
   if (sync.harvesting === undefined) throw makeNoHarvestingError(context.getProfile());
   const progress = context.terminal.startProgress(t`Checking the service`);
   const { settled, left: remainingCount } = await reconcileNow(

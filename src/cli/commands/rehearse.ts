@@ -23,7 +23,7 @@ import { appendValue, defineCommand, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { openPush } from '../context/open-service.ts';
 import { openFindValidator } from '../context/validation.ts';
-import { formatFindCount, formatStopCause, STOP_REASONS } from '../result-texts.ts';
+import { EXIT_REASON_OF_STOP, formatFindCount, formatStopCause } from '../result-texts.ts';
 import { requireConfirmation } from '../terminal.ts';
 import { makePushListeners } from './push-progress.ts';
 
@@ -212,7 +212,7 @@ async function push(training: Context, outbox: Outbox): Promise<ExitReason> {
   if (stopCause === undefined) return 'dataRefused';
   const why = formatStopCause(stopCause);
   training.terminal.warn(t`Stopped: ${why}.`);
-  return STOP_REASONS[stopCause.kind];
+  return EXIT_REASON_OF_STOP[stopCause.kind];
 }
 
 function print(

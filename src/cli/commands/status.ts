@@ -25,7 +25,7 @@ import { readSharedPause } from '../context/pacing.ts';
 import { listNewPeopleOfProfile, printNewPeople, toNewPeopleJson } from '../new-people.ts';
 import {
   formatFindCount,
-  formatMore,
+  formatFirstOfKind,
   getSettlingCommand,
   INSTANCE_WORDS,
   listAnswerCommands,
@@ -294,7 +294,7 @@ function formatEntries(entries: readonly Entry[], { why, getKind }: EntryWords):
     const [first = '', ...otherReasons] = why(entry);
     const what = String(formatEntry(entry.kind, entry.localId ?? entry.identCely));
     return [
-      formatMore(what, more.length, first),
+      formatFirstOfKind(what, more.length, first),
       ...[...otherReasons, getSettlingCommand(entry)].map((line) => `  ${line}`),
     ];
   });

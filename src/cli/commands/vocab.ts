@@ -22,13 +22,13 @@ import {
   toTermJson,
 } from '../../tables/own-terms/map-terms.ts';
 import { defineCommand, parsePositiveWholeNumber, type Runner } from '../command.ts';
-import { getHarvestAccount, getHarvestBase } from '../context/chosen-profile.ts';
+import { getHarvestUsername, requireHarvestBase } from '../context/chosen-profile.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
-import { listEntriesInUse, openProfileVocabulary } from '../context/open-service.ts';
+import { listTermIdsInUse, openProfileVocabulary } from '../context/open-service.ts';
 import { openValidationContext } from '../context/validation.ts';
 import { formatTree } from '../result-texts.ts';
 import {
-  type RequestOptions,
+  type HarvestFlags,
   runHarvest,
   toSetJson,
   warnOfBroken,
@@ -224,7 +224,7 @@ function registerHarvest(program: Command, run: Runner): void {
 async function harvestVocab(
   context: Context,
   sets: readonly string[],
-  options: GlobalOptions & RequestOptions,
+  options: GlobalOptions & HarvestFlags,
 ): Promise<ExitReason> {
   const { terminal } = context;
   const profile = context.getProfile();
@@ -232,11 +232,11 @@ async function harvestVocab(
   const results = await runHarvest(context, options, (request) =>
     harvestVocabulary({
       ...request,
-      vocabulary: store.openSource(getHarvestBase(profile)),
+      vocabulary: store.openSource(requireHarvestBase(profile)),
       sets,
       metadataPrefix: `oai_${profile.prefix}`,
-      inUse: () => listEntriesInUse(context),
-      subject: `${profile.schemaVersion} ${getHarvestAccount(profile)}`,
+      inUse: () => listTermIdsInUse(context),
+      subject: `${profile.schemaVersion} ${getHarvestUsername(profile)}`,
     }),
   );
   await terminal.printTable(

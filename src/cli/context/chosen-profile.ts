@@ -12,10 +12,10 @@ import type { Prompt } from '../prompt.ts';
 import type { Terminal } from '../terminal.ts';
 import {
   assertTls,
-  type ConfigFile,
-  DECIDED_KEYS,
+  type Config,
   findOutboxName,
-  KEYS,
+  KEY_RULES,
+  KEYS_WITH_FLAG,
   listProfilesOfOutbox,
   makeFreeProfileName,
   PROFILE_KEYS,
@@ -55,9 +55,9 @@ export type CommandResources = {
  * context.
  */
 export type ProfileAccess = {
-  getConfig(): ConfigFile;
+  getConfig(): Config;
   /** Changes the configuration, of which the profile is chosen anew. */
-  changeConfig(change: (config: ConfigFile) => ConfigFile): void;
+  changeConfig(change: (config: Config) => Config): void;
   /**
    * Returns service and account.
    * @throws ConfigError where there is none, or no choice
@@ -100,7 +100,7 @@ export type ProfileContext = CommandResources & ProfileAccess;
  * It need not exist; undefined where there is no choice.
  */
 export function findProfileName(
-  { profiles, defaultProfile }: ConfigFile,
+  { profiles, defaultProfile }: Config,
   environment: Environment,
   flag: string | undefined,
 ): string | undefined {
@@ -113,14 +113,14 @@ export function findProfileName(
  * @throws ConfigError where there is none of this name, no choice, or it is incomplete
  */
 export function chooseProfile(
-  config: ConfigFile,
+  config: Config,
   { places, environment }: CommandResources,
   flag: string | undefined,
 ): Profile {
   const name = findProfileName(config, environment, flag);
   if (name === undefined) {
     throw config.profiles.size === 0
-      ? new ConfigError(t`There is no profile yet.`, { hint: adviseOnProfiles(config) })
+      ? new ConfigError(t`There is no profile yet.`, { hint: formatProfileAdvice(config) })
       : new ConfigError(t`There are several profiles, but no default.`, {
           hint: t`Choose one with \`${cmd`pas profile use`} NAME\` or --profile NAME.`,
         });
@@ -128,13 +128,13 @@ export function chooseProfile(
   const settings = config.profiles.get(name);
   if (settings === undefined)
     throw new ConfigError(t`There is no profile ${name} in ${places.configFile}.`, {
-      hint: adviseOnProfiles(config),
+      hint: formatProfileAdvice(config),
     });
   return toProfile(name, settings, environment, t`${places.configFile}, profile ${name}`);
 }
 
 /** Returns a sentence with the names of the profiles, or how to create the first one; for hints. */
-export function adviseOnProfiles({ profiles }: ConfigFile): string {
+export function formatProfileAdvice({ profiles }: Config): string {
   const names = [...profiles.keys()].join(', ');
   return names === ''
     ? t`Create one with \`${cmd`pas init`} ADDRESS\`, where ADDRESS is the address of the service.`
@@ -153,14 +153,17 @@ export function toProfile(
   environment: Environment,
   where: string,
 ): Profile {
-  for (const key of KEYS) {
-    if (PROFILE_KEYS[key].required === true && settings[key] === undefined) {
+  for (const key of PROFILE_KEYS) {
+    if (KEY_RULES[key].required === true && settings[key] === undefined) {
       throw new ConfigError(t`${where}: ${key} is missing.`, {
         hint: t`Add it to the file, or run \`${cmd`pas init --name ${name}`}\` again.`,
       });
     }
   }
-  const values = KEYS.map((key) => [toCamelCase(key), settings[key] ?? PROFILE_KEYS[key].fallback]);
+  const values = PROFILE_KEYS.map((key) => [
+    toCamelCase(key),
+    settings[key] ?? KEY_RULES[key].fallback,
+  ]);
   const profile = Object.freeze({
     ...Object.fromEntries(values),
     name,
@@ -177,9 +180,9 @@ export function toProfile(
  * masked.
  */
 export function makeInitCommand(name: string, settings: ProfileSettings): Command {
-  const flags = KEYS.filter((key) => settings[key] !== undefined).map((key) => {
+  const flags = PROFILE_KEYS.filter((key) => settings[key] !== undefined).map((key) => {
     const value = key === 'proxy' ? maskProxy(settings.proxy ?? '') : `${settings[key]}`;
-    return DECIDED_KEYS.includes(key)
+    return KEYS_WITH_FLAG.includes(key)
       ? ([toFlag(key), value] as const)
       : (['--set', `${key}=${value}`] as const);
   });
@@ -188,7 +191,7 @@ export function makeInitCommand(name: string, settings: ProfileSettings): Comman
 
 /** Returns how the requests of a profile leave this machine; of no profile where it is unknown. */
 export function getNetworkSettings(
-  { network, profiles }: ConfigFile,
+  { network, profiles }: Config,
   environment: Environment,
   profile: string | undefined,
   given: ProfileSettings = {},
@@ -250,7 +253,7 @@ export const SECRET_PLACE_TEXTS: Readonly<
 };
 
 /** Returns the account of a harvest; empty for an anonymous one. */
-export function getHarvestAccount({ oaiAuth, username }: Profile): string {
+export function getHarvestUsername({ oaiAuth, username }: Profile): string {
   return oaiAuth === 'none' ? '' : (username ?? '');
 }
 
@@ -258,7 +261,7 @@ export function getHarvestAccount({ oaiAuth, username }: Profile): string {
  * Returns the address of the harvesting interface of the profile.
  * @throws ConfigError where it has none
  */
-export function getHarvestBase(profile: Profile): string {
+export function requireHarvestBase(profile: Profile): string {
   if (profile.oaiBase !== undefined) return profile.oaiBase;
   throw makeNoHarvestingError(profile);
 }
@@ -334,7 +337,7 @@ export function makeProfileUser(context: ProfileContext): ProfileUser {
  * be this profile.
  */
 export function formatProfileFlag(
-  getConfig: () => ConfigFile,
+  getConfig: () => Config,
   environment: Environment,
   getProfile: () => Profile,
 ): string {

@@ -22,7 +22,7 @@ type NetworkKeys = { readonly proxy?: string; readonly ca_file?: string };
 /** Codes of projects → codes at a training instance. */
 type ProjectMap = Readonly<Record<string, string>>;
 
-export type ConfigFile = {
+export type Config = {
   readonly defaultProfile: string | undefined;
   /** Settings of the network, unless a profile has its own. */
   readonly network?: NetworkKeys;
@@ -49,7 +49,7 @@ type DefaultsTables = {
  * configuration.
  * @throws ConfigError when the file cannot be read, is invalid, or has an unknown key
  */
-export function readConfigFile(path: string): ConfigFile {
+export function readConfigFile(path: string): Config {
   const table = readTable(path);
   if (table === undefined) return { defaultProfile: undefined, profiles: new Map() };
   const { profiles = {}, projects = {}, ...plain } = table;
@@ -121,7 +121,7 @@ export function findOutboxName({ base_url: address, username }: ProfileSettings)
 }
 
 /** Returns the profiles whose outbox has this name. */
-export function listProfilesOfOutbox({ profiles }: ConfigFile, outbox: string): string[] {
+export function listProfilesOfOutbox({ profiles }: Config, outbox: string): string[] {
   return [...profiles].flatMap(([name, its]) => (findOutboxName(its) === outbox ? [name] : []));
 }
 
@@ -212,10 +212,10 @@ export type ProfileKey = keyof typeof TABLE;
 type ValueOf<Key extends ProfileKey> = ReturnType<(typeof TABLE)[Key]['check']>;
 
 /** Keys of a profile in config.toml. */
-export const PROFILE_KEYS: Readonly<Record<ProfileKey, KeyRule>> = TABLE;
-export const KEYS = Object.keys(TABLE) as ProfileKey[];
+export const KEY_RULES: Readonly<Record<ProfileKey, KeyRule>> = TABLE;
+export const PROFILE_KEYS = Object.keys(TABLE) as ProfileKey[];
 /** Keys that have a flag of `pas init`. */
-export const DECIDED_KEYS = KEYS.filter((key) => PROFILE_KEYS[key].help !== undefined);
+export const KEYS_WITH_FLAG = PROFILE_KEYS.filter((key) => KEY_RULES[key].help !== undefined);
 
 /** Checked keys of a profile, as they are in config.toml. */
 export type ProfileSettings = { readonly [Key in ProfileKey]?: ValueOf<Key> };
@@ -253,7 +253,7 @@ export function parseProfileKeyValue(text: string): readonly [string, string | b
   const key = text.slice(0, at).trim();
   const value = text.slice(at + 1).trim();
   const isBoolean =
-    isProfileKey(key) && PROFILE_KEYS[key].check === checkBoolean && /^(?:true|false)$/.test(value);
+    isProfileKey(key) && KEY_RULES[key].check === checkBoolean && /^(?:true|false)$/.test(value);
   return [key, isBoolean ? value === 'true' : value];
 }
 
@@ -270,8 +270,8 @@ export function toFlag(key: ProfileKey): string {
 export function parseProfileSettings(where: string, value: unknown): ProfileSettings {
   const settings: Record<string, Value> = {};
   for (const [key, setting] of Object.entries(checkTable(where, value))) {
-    assertKnownKey(where, key, KEYS);
-    if (isProfileKey(key)) settings[key] = PROFILE_KEYS[key].check(`${where}: ${key}`, setting);
+    assertKnownKey(where, key, PROFILE_KEYS);
+    if (isProfileKey(key)) settings[key] = KEY_RULES[key].check(`${where}: ${key}`, setting);
   }
   return settings as ProfileSettings;
 }
@@ -282,7 +282,7 @@ function checkTable(where: string, value: unknown): TomlTable {
 }
 
 function isProfileKey(key: string): key is ProfileKey {
-  return Object.hasOwn(PROFILE_KEYS, key);
+  return Object.hasOwn(KEY_RULES, key);
 }
 
 function checkChoice<Choice extends string>(
@@ -387,7 +387,7 @@ export function isLoopback(host: string): boolean {
 
 function writeConfigFile(
   path: string,
-  { defaultProfile, language, network, profiles, defaults, projectMaps }: ConfigFile,
+  { defaultProfile, language, network, profiles, defaults, projectMaps }: Config,
 ): void {
   const { projects = {} } = defaults ?? {};
   // Keys that are undefined are left out.
@@ -416,8 +416,8 @@ function writeConfigFile(
 export function changeConfigFile(
   { home, configFile }: DataPaths,
   clock: Clock,
-  change: (config: ConfigFile) => ConfigFile,
-): ConfigFile {
+  change: (config: Config) => Config,
+): Config {
   const path = join(home, '.config.lock');
   const lock = lockForChange(
     path,
@@ -439,10 +439,10 @@ export function changeConfigFile(
  * one.
  */
 export function replaceProfileSettings(
-  config: ConfigFile,
+  config: Config,
   name: string,
   settings: ProfileSettings,
-): ConfigFile {
+): Config {
   return { ...config, profiles: new Map([...config.profiles, [name, settings]]) };
 }
 
@@ -451,10 +451,10 @@ export function replaceProfileSettings(
  * undefined value unsets a key.
  */
 export function mergeProfileSettings(
-  config: ConfigFile,
+  config: Config,
   names: readonly string[],
   changes: ProfileSettings,
-): ConfigFile {
+): Config {
   return names.reduce(
     (changed, name) =>
       replaceProfileSettings(changed, name, { ...changed.profiles.get(name), ...changes }),
@@ -466,7 +466,7 @@ export function mergeProfileSettings(
  * Makes an unused profile name from the text before `@`, cut to 60 characters, with a counter
  * from 2 where it is taken.
  */
-export function makeFreeProfileName({ profiles }: ConfigFile, username: string): string {
+export function makeFreeProfileName({ profiles }: Config, username: string): string {
   const [local = ''] = username.split('@');
   const query = local.replace(/[^\w.-]/g, '-').slice(0, 60) || 'profile';
   for (let count = 1; ; count += 1) {

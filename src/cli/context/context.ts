@@ -26,7 +26,7 @@ import {
   type ProfileContext,
 } from './chosen-profile.ts';
 import {
-  type ConfigFile,
+  type Config,
   changeConfigFile,
   type Profile,
   type ProfileSettings,
@@ -100,17 +100,17 @@ export type Context = Runtime &
   };
 
 /** Makes the context of a command. Nothing is opened before its first use. */
-export function makeContext(world: Runtime, options: GlobalOptions): Context {
-  const { streams, fixed = {} } = world;
-  const machine = { ...THIS_MACHINE, ...world.overrides };
+export function makeContext(runtime: Runtime, options: GlobalOptions): Context {
+  const { streams, fixed = {} } = runtime;
+  const machine = { ...THIS_MACHINE, ...runtime.overrides };
   const { clock, random } = machine;
-  const environment = omitEmptyVariables(world.environment);
+  const environment = omitEmptyVariables(runtime.environment);
   const systemPlaces = makeDataPaths(environment);
   const { outboxesFolder = systemPlaces.outboxesFolder } = fixed;
   const { onClose, close } = createClosers();
   const terminal = fixed.terminal ?? makeContextTerminal(streams, environment, options);
   const base = {
-    ...world,
+    ...runtime,
     environment,
     machine,
     clock,
@@ -127,7 +127,7 @@ export function makeContext(world: Runtime, options: GlobalOptions): Context {
   const asProfile: Context['asProfile'] = (name, changes = {}) => {
     const inner = makeContext(
       {
-        ...world,
+        ...runtime,
         environment: omitAccountVariables(environment),
         fixed: { terminal, ...changes },
       },
@@ -157,7 +157,7 @@ function makeProfileAccess(
   isLedgerBeside?: boolean,
 ): ProfileAccess {
   const { clock, environment, places, machine, onClose } = base;
-  const getConfig = (): ConfigFile => readConfigFile(places.configFile);
+  const getConfig = (): Config => readConfigFile(places.configFile);
   let profile: Profile | undefined;
   const getProfile = (): Profile => {
     profile ??= chooseProfile(getConfig(), base, flag);

@@ -20,10 +20,10 @@ import { requireConfirmation } from '../terminal.ts';
 import {
   findOwnHarvestBase,
   getCredentialKey,
-  getHarvestAccount,
-  getHarvestBase,
+  getHarvestUsername,
   getPassword,
   makeProfileUser,
+  requireHarvestBase,
 } from './chosen-profile.ts';
 import { isProtectedAddress, type Profile } from './config.ts';
 import { type Context, installSignalHandlers } from './context.ts';
@@ -112,7 +112,7 @@ export async function confirmProduction(context: Context): Promise<void> {
  * Opens everything that a lookup at the service needs, by the profile: outbox, write interface,
  * and harvesting, unless the profile has no interface that shows its own records.
  */
-export async function openSync(context: Context): Promise<ServiceAccess> {
+export async function openServiceAccess(context: Context): Promise<ServiceAccess> {
   const { prefix, indexAllowanceMs, oaiAuth: auth } = context.getProfile();
   const harvesting: HarvestAccess = {
     open: () => openHarvestClient(context),
@@ -143,7 +143,7 @@ export async function openHarvestClient(context: Context, waitedMs = 0): Promise
     import('../../service/http/exchange.ts'),
   ]);
   return openOaiClient({
-    oaiBase: getHarvestBase(profile),
+    oaiBase: requireHarvestBase(profile),
     version: profile.schemaVersion,
     credentials: await getCredentials(context, profile),
     exchange: withRetry(
@@ -170,7 +170,7 @@ export async function openLookups(context: Context) {
   const profile = context.getProfile();
   return (await context.openVocabularyToRead()).makeLookups(
     profile.oaiBase ?? '',
-    getHarvestAccount(profile),
+    getHarvestUsername(profile),
   );
 }
 
@@ -218,7 +218,7 @@ export async function fetchHarvestingAccount(
 }
 
 /** Returns the identifiers of vocabulary entries that the mapping and unsent finds refer to. */
-export async function listEntriesInUse(context: Context): Promise<ReadonlySet<string>> {
+export async function listTermIdsInUse(context: Context): Promise<ReadonlySet<string>> {
   const { readMappingFile } = await import('./user-files.ts');
   const { rows } = await readMappingFile(context);
   const hasOutbox = existsSync(context.getOutboxPlaces().outboxFile);
@@ -306,7 +306,7 @@ export async function openPush(context: Context) {
       context,
       t`Waiting for requests in progress. Press Ctrl-C again to abort them.`,
     ),
-    ...(await openSync(context)),
+    ...(await openServiceAccess(context)),
     pace: await openPace(context, profile),
     machine: context.getMachineId(),
     openPhotograph: (photograph: Photograph) => openKeptPhotograph(photosFolder, photograph),

@@ -58,7 +58,7 @@ function openLocalStore({ places, clock }: Context): ReturnType<typeof openPaceS
   }
 }
 
-type SaidPause = {
+type PauseReport = {
   /** Absent where there is no pause. */
   readonly text?: string;
   /** Its ends as ISO 8601, for programs; null where there is none. */
@@ -69,7 +69,7 @@ type SaidPause = {
  * Returns the pause that all processes of this account observe, in words and for programs. It
  * creates no store; an unavailable one counts as no pause.
  */
-export async function readSharedPause(context: Context, profile: Profile): Promise<SaidPause> {
+export async function readSharedPause(context: Context, profile: Profile): Promise<PauseReport> {
   const pause = await readPause(context, profile);
   const nowMs = context.clock.now();
   const formatEnd = (ms: number): string | null =>

@@ -22,7 +22,7 @@ import { isEmptyOutbox } from '../../outbox/repair-outbox.ts';
 import { uniteWithLedger, uniteWithOutbox } from '../../outbox/unite.ts';
 import { makeInitCommand, type ProfileContext, toProfile } from './chosen-profile.ts';
 import {
-  type ConfigFile,
+  type Config,
   findOutboxName,
   listProfilesOfOutbox,
   makeFreeProfileName,
@@ -70,7 +70,7 @@ export function openStoredOutbox(
 export function openProfileOutbox(sources: ProfileContext, purpose: Purpose): Outbox {
   const profile = sources.getProfile();
   const isNew = !existsSync(sources.getOutboxPlaces().outboxFile);
-  const binding = getBinding(profile);
+  const binding = toBinding(profile);
   const outbox = openStoredOutbox(sources, profile.outbox, { purpose, binding });
   sources.onClose(() => outbox.close());
   assertBinding(outbox, profile);
@@ -81,7 +81,7 @@ export function openProfileOutbox(sources: ProfileContext, purpose: Purpose): Ou
 }
 
 /** Makes the part of a profile to which an outbox is bound: the service and the user. */
-export function getBinding(profile: Profile): Binding {
+export function toBinding(profile: Profile): Binding {
   const { kind, baseUrl, prefix, schemaVersion, username } = profile;
   return { kind, address: baseUrl, prefix, schemaVersion, username: username ?? null };
 }
@@ -274,7 +274,7 @@ function makeOtherServiceError(outbox: Outbox, { name, baseUrl }: Profile): Conf
 }
 
 function makeOtherUserError(
-  config: ConfigFile,
+  config: Config,
   outbox: Outbox,
   { name, baseUrl, username = '' }: Profile,
 ): ConfigError {
@@ -304,7 +304,7 @@ async function moveOutbox(context: ProfileContext, from: string, profile: Profil
     renameSync(source.folder, target.folder);
     return;
   }
-  const binding = getBinding(profile);
+  const binding = toBinding(profile);
   const outbox = openStoredOutbox(context, profile.outbox, { binding });
   try {
     await takeIn(context, from, outbox, target);

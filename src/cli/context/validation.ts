@@ -65,8 +65,8 @@ export async function askAboutFinders<Known extends { readonly lookupTerm: Looku
   named: FinderSource,
 ): Promise<Known> {
   if (!context.terminal.interactive || context.terminal.json) return ruleContext;
-  const { chooseFinders, collectFinders: findersIn } = await import('../interview/answer.ts');
-  const lookupTerm = await chooseFinders(
+  const { askWhoFindersAre, collectFinders: findersIn } = await import('../interview/answer.ts');
+  const lookupTerm = await askWhoFindersAre(
     await findersIn(named),
     ruleContext.lookupTerm,
     await context.prompt(),
@@ -151,7 +151,7 @@ export async function openAddingSources(context: Context): Promise<AddingSources
   return {
     outbox: await context.openOutbox(),
     ruleContext: await openValidationContext(context),
-    keeping: makeContextKeeping(context),
+    keeping: makeProfileKeeping(context),
     folder: context.cwd,
     profile: context.getProfile().name,
     configFile: context.places.configFile,
@@ -175,7 +175,7 @@ export async function openOfferSources(context: Context) {
  * Makes the functions that inspect and store photographs, as the profile says: up to
  * `photo_max_bytes`, and without their places if `strip_gps` is set.
  */
-export function makeContextKeeping(context: Context): PhotographKeeping {
+export function makeProfileKeeping(context: Context): PhotographKeeping {
   const { photoMaxBytes, stripGps } = context.getProfile();
   const { photosFolder } = context.getOutboxPlaces();
   return makePhotographKeeping(photosFolder, { maxBytes: photoMaxBytes, stripGps });
@@ -185,7 +185,7 @@ export function makeContextKeeping(context: Context): PhotographKeeping {
  * Returns the absolute folder of photographs: that of the option, else that of the table. It need
  * not exist.
  */
-export function getPhotoRoot(tablePath: string, option: string | undefined): string {
+export function resolvePhotoFolder(tablePath: string, option: string | undefined): string {
   return option === undefined ? dirname(resolve(tablePath)) : resolve(option);
 }
 

@@ -323,7 +323,7 @@ export async function enterFind(
 ): Promise<SavedFind> {
   const { outbox, context, save } = adding;
   let last: Find | undefined;
-  const world: InterviewContext = {
+  const interview: InterviewContext = {
     ...makeInterviewContext(adding, asking),
     suggest: (find) => suggestValues(find, context),
     keep: async (find, before) => {
@@ -337,7 +337,7 @@ export async function enterFind(
     },
   };
   try {
-    const { find, intent } = await runInterview(start, world);
+    const { find, intent } = await runInterview(start, interview);
     return await save(find, isDraft ? 'draft' : intent);
   } catch (thrown) {
     if (!(thrown instanceof InterruptedError)) throw thrown;

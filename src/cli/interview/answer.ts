@@ -189,7 +189,7 @@ function judgeAnswer(name: QuestionName, find: Find, context: AnswerContext): An
   const concerned = new Set<string>(getElementNames(name));
   const issues = checkRules(find, context).filter(
     ({ element, rule }) =>
-      element !== undefined && concerned.has(element) && !ABOUT_ABSENCE.includes(rule),
+      element !== undefined && concerned.has(element) && !RULES_OF_ABSENCE.includes(rule),
   );
   const errors = issues.filter(({ severity }) => severity === 'error');
   if (errors.length > 0) return { problem: joinIssueMessages(errors) };
@@ -199,7 +199,7 @@ function judgeAnswer(name: QuestionName, find: Find, context: AnswerContext): An
 }
 
 /** Rules about missing elements. */
-export const ABOUT_ABSENCE: readonly string[] = ['required', 'geometry-required'];
+export const RULES_OF_ABSENCE: readonly string[] = ['required', 'geometry-required'];
 
 function joinIssueMessages(issues: readonly Issue[]): string {
   return issues.map(({ message }) => message).join(' ');
@@ -348,7 +348,7 @@ export async function collectFinders({
  * Asks which person is meant, for each finder that several people match.
  * @returns the lookup with the answers, which apply to this command
  */
-export async function chooseFinders(
+export async function askWhoFindersAre(
   finders: Iterable<string>,
   lookupTerm: LookupTerm,
   prompt: Prompt,

@@ -39,12 +39,12 @@ import { checkFixedValues } from '../../tables/columns/settings.ts';
 import type { ImportPreview, PreviewedTable, UnmappedTerm } from '../../tables/columns/wizard.ts';
 import type { NumberTable } from '../../tables/number-table.ts';
 import type { Context } from '../context/context.ts';
-import { makeContextKeeping, openValidationContext } from '../context/validation.ts';
+import { makeProfileKeeping, openValidationContext } from '../context/validation.ts';
 import { askChoice, type Prompt, type PromptOffer } from '../prompt.ts';
 import { printIssues } from '../terminal.ts';
 import type { OfferTerms } from './answer.ts';
 
-type AskingWorld = Pick<PreviewedTable, 'lookupTerm' | 'preview' | 'propose' | 'answers'> & {
+type WizardContext = Pick<PreviewedTable, 'lookupTerm' | 'preview' | 'propose' | 'answers'> & {
   readonly prompt: Prompt;
   readonly say: (lines: readonly string[]) => void;
   readonly offerTerms: OfferTerms;
@@ -59,13 +59,13 @@ type Choice =
  * want to write the map. Nothing is written here.
  * @throws InterruptedError where the person stops
  */
-export async function askAboutTable(world: AskingWorld) {
-  const { prompt, say, preview, propose } = world;
-  let answers = world.answers;
+export async function askAboutTable(context: WizardContext) {
+  const { prompt, say, preview, propose } = context;
+  let answers = context.answers;
   for (;;) {
-    answers = await changeColumns(answers, world);
-    answers = await settleQuestions(answers, world);
-    for (const name of propose(answers).undecided) answers = await askFixed(answers, name, world);
+    answers = await changeColumns(answers, context);
+    answers = await settleQuestions(answers, context);
+    for (const name of propose(answers).undecided) answers = await askFixed(answers, name, context);
     const proposal = propose(answers);
     say(['', ...formatPreview(preview(proposal)), '']);
     const decided = await askChoice<'write' | 'import' | 'change'>(prompt, t`Continue?`, [
@@ -77,8 +77,8 @@ export async function askAboutTable(world: AskingWorld) {
   }
 }
 
-async function changeColumns(begun: TableAnswers, world: AskingWorld): Promise<TableAnswers> {
-  const { prompt, propose } = world;
+async function changeColumns(begun: TableAnswers, context: WizardContext): Promise<TableAnswers> {
+  const { prompt, propose } = context;
   let answers = begun;
   for (;;) {
     const { columns } = propose(answers);
@@ -97,21 +97,21 @@ async function changeColumns(begun: TableAnswers, world: AskingWorld): Promise<T
       case 'stop':
         throw new InterruptedError(t`Stopped. Nothing was written.`);
       case 'fixed':
-        answers = await askFixed(answers, await askElement(prompt), world);
+        answers = await askFixed(answers, await askElement(prompt), context);
         break;
       case 'column':
-        answers = await changeColumn(answers, choice.column, columns, world);
+        answers = await changeColumn(answers, choice.column, columns, context);
         break;
     }
   }
 }
 
-type SettlingWorld = Pick<AskingWorld, 'prompt' | 'say' | 'propose'>;
+type SettlingContext = Pick<WizardContext, 'prompt' | 'say' | 'propose'>;
 
 /** Asks until no question is left: an answer may settle others, or raise them. */
 async function settleQuestions(
   begun: TableAnswers,
-  { prompt, say, propose }: SettlingWorld,
+  { prompt, say, propose }: SettlingContext,
 ): Promise<TableAnswers> {
   let answers = begun;
   for (;;) {
@@ -147,7 +147,7 @@ async function changeColumn(
   answers: TableAnswers,
   column: ColumnProposal,
   columns: readonly ColumnProposal[],
-  { prompt }: AskingWorld,
+  { prompt }: WizardContext,
 ): Promise<TableAnswers> {
   const { key } = column.profile;
   const element = await askChoice<ColumnName | 'ignore'>(prompt, t`What is "${key}"?`, [
@@ -191,7 +191,7 @@ async function askElement(prompt: Prompt): Promise<ColumnName> {
 async function askFixed(
   answers: TableAnswers,
   name: ColumnName,
-  { prompt, say, offerTerms, lookupTerm }: AskingWorld,
+  { prompt, say, offerTerms, lookupTerm }: WizardContext,
 ): Promise<TableAnswers> {
   const gloss = getGloss(name);
   const message = t`${name} of every find (${gloss})`;
@@ -233,7 +233,7 @@ async function askFixed(
 export async function askForNumberColumns(
   { propose, proposed }: NumberTable,
   openPrompt: () => Promise<Prompt>,
-  say: AskingWorld['say'],
+  say: WizardContext['say'],
 ): Promise<TableProposal> {
   if (proposed.questions.length === 0) return proposed;
   return propose(await settleQuestions(NO_ANSWERS, { prompt: await openPrompt(), say, propose }));
@@ -413,7 +413,7 @@ export async function importAnsweredRow(
   const outbox = await context.openOutbox();
   const ruleContext = await openValidationContext(context);
   const { finds, issues } = await answerRow(stored, asked, answer, {
-    ...makeContextKeeping(context),
+    ...makeProfileKeeping(context),
     outbox,
     ruleContext,
   });

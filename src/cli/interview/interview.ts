@@ -16,7 +16,7 @@ import {
 import { NOT_HARVESTED } from '../../finds/value-rules.ts';
 import { formatAnswer, formatFindLine, formatTargetState } from '../../outbox/views/entry-words.ts';
 import { type Annotation, askChoice, type Prompt, type PromptOffer } from '../prompt.ts';
-import { ABOUT_ABSENCE, type Answer, clearAnswer, type OfferTerms } from './answer.ts';
+import { type Answer, clearAnswer, type OfferTerms, RULES_OF_ABSENCE } from './answer.ts';
 
 /** Questions about a find, and its errors and warnings in its target state. */
 type AskingContext = {
@@ -41,26 +41,26 @@ async function askQuestion(
   question: Question,
   find: Find,
   suggested: Find,
-  world: AskingContext,
+  context: AskingContext,
 ): Promise<Find> {
   const own = formatCell(question, find);
   const fallback = own ?? formatCell(question, suggested);
   for (;;) {
     const text = await (['text', 'point', 'photos'].includes(question.how)
-      ? askText(question, find, fallback, world)
-      : world.prompt.search({
+      ? askText(question, find, fallback, context)
+      : context.prompt.search({
           message: formatQuestionTitle(question),
-          listOffers: (typed) => listFieldOffers(question, find, fallback, typed.trim(), world),
+          listOffers: (typed) => listFieldOffers(question, find, fallback, typed.trim(), context),
         }));
     if (text === '' || text === EMPTY) return clearAnswer(question, find);
     if (text === own) return find;
-    const answer = await world.read(question, text, find);
+    const answer = await context.read(question, text, find);
     if ('problem' in answer) {
-      world.say(answer.problem);
+      context.say(answer.problem);
       continue;
     }
-    for (const line of [answer.doubt ?? [], answer.remarks].flat()) world.say(line);
-    if (answer.doubt === undefined || (await world.prompt.confirm(t`Is this right?`, true)))
+    for (const line of [answer.doubt ?? [], answer.remarks].flat()) context.say(line);
+    if (answer.doubt === undefined || (await context.prompt.confirm(t`Is this right?`, true)))
       return answer.find;
   }
 }
@@ -120,14 +120,14 @@ function listFieldOffers(
   find: Find,
   fallback: string | undefined,
   typed: string,
-  world: AskingContext,
+  context: AskingContext,
 ): Offers {
   const empty = makeEmptyOffer(isOptional(question, getTargetState(find)));
   if (typed === EMPTY) return [empty];
   const [element] = getElementNames(question.name);
   const list = (text: string): Offers =>
     question.how === 'term' && element !== undefined
-      ? world.offerTerms(element, text)
+      ? context.offerTerms(element, text)
       : listFixedOffers(question, text);
   const offers = list(typed);
   if (typed !== '') return offers;
@@ -188,8 +188,11 @@ export function formatKeyHelp(): string {
  * review.
  * @throws InterruptedError on Ctrl-C; earlier answers are saved
  */
-export async function runInterview(start: Find, world: InterviewContext): Promise<InterviewResult> {
-  const { questions, suggest, keep } = world;
+export async function runInterview(
+  start: Find,
+  context: InterviewContext,
+): Promise<InterviewResult> {
+  const { questions, suggest, keep } = context;
   let find = start;
   let isFrameOffered = false;
   for (const question of questions) {
@@ -198,12 +201,13 @@ export async function runInterview(start: Find, world: InterviewContext): Promis
     const before = find;
     if (question.when === 'frame' && !isFrameOffered) {
       isFrameOffered = true;
-      find = await offerFrame(find, world);
+      find = await offerFrame(find, context);
     }
-    if (!isAnswered(question, find)) find = await askQuestion(question, find, suggest(find), world);
+    if (!isAnswered(question, find))
+      find = await askQuestion(question, find, suggest(find), context);
     if (find !== before) await keep(find, before);
   }
-  return reviewFind(find, world);
+  return reviewFind(find, context);
 }
 
 function isAnswered({ name }: Question, find: Find): boolean {
@@ -216,19 +220,19 @@ const FRAME = FORM_QUESTIONS.filter(({ when }) => when === 'frame');
  * Asks one question for all values that stay constant for a day. Returns the find as it is where
  * one is unknown, or the answer is no.
  */
-async function offerFrame(find: Find, world: InterviewContext): Promise<Find> {
+async function offerFrame(find: Find, context: InterviewContext): Promise<Find> {
   const open = FRAME.filter((question) => !isAnswered(question, find));
   if (open.length < 2) return find;
   let framed = find;
   for (const question of open) {
-    const text = formatCell(question, world.suggest(framed));
-    const answer = text === undefined ? undefined : await world.read(question, text, framed);
+    const text = formatCell(question, context.suggest(framed));
+    const answer = text === undefined ? undefined : await context.read(question, text, framed);
     if (answer === undefined || 'problem' in answer || answer.doubt !== undefined) return find;
     framed = answer.find;
   }
   const values = FRAME.map((question) => formatAnswer(question.name, framed) ?? '');
-  world.say(values.join(' · '));
-  return (await world.prompt.confirm(t`The same as before?`, true)) ? framed : find;
+  context.say(values.join(' · '));
+  return (await context.prompt.confirm(t`The same as before?`, true)) ? framed : find;
 }
 
 /** Maximum width of an answer, in cells. */
@@ -245,22 +249,22 @@ type Choice =
  */
 export async function reviewFind(
   start: Find,
-  world: Omit<InterviewContext, 'suggest'>,
+  context: Omit<InterviewContext, 'suggest'>,
 ): Promise<InterviewResult> {
   // The coordinate system is required, even where the question of the point was skipped.
   for (let find = withSystem(start); ; ) {
-    const issues = world.check(find);
-    world.say(formatFindLine(find));
-    for (const line of formatProblems(issues)) world.say(line);
+    const issues = context.check(find);
+    context.say(formatFindLine(find));
+    for (const line of formatProblems(issues)) context.say(line);
     const choice = await askChoice(
-      world.prompt,
+      context.prompt,
       hasErrors(issues) ? formatIncomplete(find) : t`Save ${find.localId}?`,
-      listChoices(find, issues, world.questions),
+      listChoices(find, issues, context.questions),
     );
     if (choice.kind !== 'question') return { find, intent: choice.kind };
     const before = find;
-    find = await askQuestion(choice.question, before, before, world);
-    if (find !== before) await world.keep(find, before);
+    find = await askQuestion(choice.question, before, before, context);
+    if (find !== before) await context.keep(find, before);
   }
 }
 
@@ -270,7 +274,7 @@ function withSystem(find: Find): Find {
 
 /** Formats missing elements in one line, other issues in lines of their own. */
 function formatProblems(issues: readonly Issue[]): string[] {
-  const isAbsence = ({ rule }: Issue): boolean => ABOUT_ABSENCE.includes(rule);
+  const isAbsence = ({ rule }: Issue): boolean => RULES_OF_ABSENCE.includes(rule);
   const missing = issues
     .filter(isAbsence)
     .flatMap(({ element = '' }) => findQuestionOfElement(element)?.title ?? []);
