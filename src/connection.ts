@@ -75,7 +75,7 @@ export function checkAddress(name: string, address: string, allowHttp: boolean):
       `${name} must be an address such as https://finds.example.org, without a user name, a query or a #.`,
     );
   }
-  if (!isProtectedAddress(normal, allowHttp)) {
+  if (!allowHttp && !isProtectedAddress(normal)) {
     throw new ConfigError(`${name}: ${address} would send the password unencrypted.`, {
       hint: 'Use the https:// address, or set allowHttp if the network is your own.',
     });

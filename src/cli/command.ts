@@ -59,6 +59,7 @@ export function defineCommand(
   return command;
 }
 
+/** Formats the heading Examples, and each example as a line behind `$`. */
 export function formatExamples(examples: readonly string[]): string {
   return `${t`Examples:`}\n${examples.map((example) => `  $ ${example}`).join('\n')}`;
 }
@@ -225,6 +226,7 @@ type ArgumentOutline = {
   readonly choices: readonly string[];
 };
 
+/** A flag; `flags` is `-o, --out <file>`, and `long` is `--out`. */
 export type OptionOutline = {
   readonly flags: string;
   readonly long: string;
@@ -235,11 +237,13 @@ export type OptionOutline = {
   readonly fallback: string | null;
 };
 
+/** Outline of the program with all commands; the global flags are listed once, beside it. */
 export type Outline = {
   readonly program: CommandOutline;
   readonly globalOptions: readonly OptionOutline[];
 };
 
+/** Makes the outline of a program whose commands are all registered, in the current language. */
 export function buildOutline(program: Command): Outline {
   const globalOptions = addGlobalOptions(new Command()).options.map(makeOptionOutline);
   const isGlobal = (long: string): boolean => globalOptions.some((option) => option.long === long);

@@ -63,6 +63,7 @@ export function printNewPeople(
   print(t`If they are new: ${cmd`pas push --accept-new-people`}`);
 }
 
+/** Converts finders to JSON: `finds` is their number, `nearest` are people of the vocabulary. */
 export function toNewPeopleJson(people: readonly NewPerson[]): Record<string, unknown>[] {
   return people.map(({ name, finds, isAccepted, nearest, similar }) => ({
     name,

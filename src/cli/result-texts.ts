@@ -104,6 +104,7 @@ export const EXIT_REASON_OF_STOP: Readonly<Record<StopCause['kind'], ExitReason>
   'in-doubt': 'unavailable',
 };
 
+/** Note before a push that first searches the service, since it does not know what was sent. */
 export const LOST_LEDGER_NOTE = msg`The ledger that this outbox was pushed with is missing. Before sending, pas searches the service for entries that are not sent yet.`;
 
 /** Counts with their nouns, for sentences that have several of them. */
@@ -177,6 +178,7 @@ export function formatFirstOfKind(what: string, more: number, text: string): str
   );
 }
 
+/** Words for the kind of an instance, in the middle of a sentence. */
 export const INSTANCE_WORDS = { production: msg`production`, training: msg`training` } as const;
 
 /**

@@ -16,6 +16,7 @@ import type { Message } from '../base/message.ts';
 import { formatLabelAndName } from '../finds/fields.ts';
 import type { Prompt } from './prompt.ts';
 
+/** Standard streams of a process; tests replace them. */
 export type Streams = {
   readonly stdin: NodeJS.ReadStream;
   readonly stdout: NodeJS.WriteStream;
@@ -392,6 +393,7 @@ function sortByRow(issues: readonly Issue[]): readonly Issue[] {
   });
 }
 
+/** Converts issues in their order; see {@link toIssueJson}. */
 export function toIssuesJson(issues: readonly Issue[]): Record<string, unknown>[] {
   return issues.map(toIssueJson);
 }

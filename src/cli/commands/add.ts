@@ -64,7 +64,7 @@ async function add(context: Context, options: AddOptions): Promise<ExitReason> {
       hint: t`Describe the find with --set element=value, or import a table: ${cmd`pas import`} FILE.`,
     });
   }
-  return printAdded(context, await addFind(adding, options.draft === true));
+  return printAdded(context, await addFind(adding, options.draft === true ? 'draft' : 'send'));
 }
 
 /** Asks for one find after another, until the user stops. */

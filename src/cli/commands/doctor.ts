@@ -230,7 +230,7 @@ async function checkMachine({ places }: Context, run: RunCheck): Promise<void> {
 function checkProfile({ name, kind, baseUrl, username }: Profile): Finding {
   const parts = [INSTANCE_WORDS[kind], baseUrl, username ?? t`no user name`].join(', ');
   const named = `${name}: ${parts}`;
-  if (isProtectedAddress(baseUrl, false)) return makePass(named);
+  if (isProtectedAddress(baseUrl)) return makePass(named);
   return makeWarning(
     t`${named}; the password is sent unencrypted.`,
     t`Use an https:// address if there is one.`,

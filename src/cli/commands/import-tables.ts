@@ -102,6 +102,7 @@ function makeProposalAdvice(command: Command): Message {
   return msg`To let pas propose elements for them: ${command}`;
 }
 
+/** Answers of `--on-conflict`: `ask` leaves the conflict open where nobody can be asked. */
 export const ON_CONFLICT = ['ask', 'table', 'mine'] as const;
 type OnConflict = (typeof ON_CONFLICT)[number];
 
@@ -109,6 +110,7 @@ function parseSide(onConflict: OnConflict = 'ask'): MergeSide | undefined {
   return onConflict === 'ask' ? undefined : onConflict;
 }
 
+/** Flags of `pas import`, as commander parses them. */
 export type ImportOptions = GlobalOptions &
   TableOptions & {
     readonly dryRun?: boolean;

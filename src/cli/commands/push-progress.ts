@@ -39,9 +39,13 @@ function makeUncertainPrinter(
 /**
  * Makes the listeners that show the progress of a push: one bar at a time, and the results of
  * entries above it. `end` must be called in any case.
- * @param why show also the reasons of uncertain entries
+ * @param options.why show also the reasons of uncertain entries
  */
-export function makePushListeners(context: Context, outbox: Outbox, why: boolean) {
+export function makePushListeners(
+  context: Context,
+  outbox: Outbox,
+  { why }: { readonly why: boolean },
+) {
   const { terminal } = context;
   const folded = new LineGroups();
   const printUncertain = makeUncertainPrinter(context, outbox, why, folded);

@@ -113,7 +113,9 @@ async function pushCommand(
     return printQueued(context, kinds, plan.queued, people);
   }
   await confirmProduction(context);
-  const { end, ...telling } = makePushListeners(context, outbox, options.verbose === true);
+  const { end, ...telling } = makePushListeners(context, outbox, {
+    why: options.verbose === true,
+  });
   const pushAllOptions = {
     ...(await pushOptions(context, outbox, options, kinds, plan.subjects)),
     ...telling,

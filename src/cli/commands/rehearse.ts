@@ -199,7 +199,7 @@ async function sendCopies(
 
 /** @returns the exit reason where nothing was sent */
 async function push(training: Context, outbox: Outbox): Promise<ExitReason> {
-  const { end, ...progress } = makePushListeners(training, outbox, false);
+  const { end, ...progress } = makePushListeners(training, outbox, { why: false });
   const { stopCause } = await pushAll({
     ...(await openPush(training)),
     ...progress,

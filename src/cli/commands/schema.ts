@@ -67,7 +67,7 @@ async function fetchInto(context: Context, folder: string): Promise<SchemaChange
       context.terminal.note(t`Waiting for the service (${reason}); next try in ${seconds} s.`);
     },
     answerTimeoutMs,
-    isProtected: (url) => isProtectedAddress(url, allowHttp),
+    isProtected: (url) => allowHttp || isProtectedAddress(url),
   });
 }
 

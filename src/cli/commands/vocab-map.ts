@@ -24,6 +24,7 @@ import { mayReplace, printIssues, toIssuesJson } from '../terminal.ts';
 
 type SheetOptions = GlobalOptions & { readonly sheet?: string };
 
+/** Adds the group `map`, whose commands change mapping.csv in the data home, to `pas vocab`. */
 export function registerMap(vocab: Command, run: Runner): void {
   const parent = vocab
     .command('map')

@@ -189,7 +189,10 @@ export function makeInitCommand(name: string, settings: ProfileSettings): Comman
   return composeCommand('pas init', [['--name', name], ...flags]);
 }
 
-/** Returns how the requests of a profile leave this machine; of no profile where it is unknown. */
+/**
+ * Returns proxy and certificates for requests: those of `given`, else of the profile, else of the
+ * whole configuration. The profile need not exist.
+ */
 export function getNetworkSettings(
   { network, profiles }: Config,
   environment: Environment,
@@ -240,6 +243,7 @@ export function getSourceOfSecrets({
   return isGiven ? 'environment' : openSecrets().getPlace(getCredentialKey(getProfile()));
 }
 
+/** Makes the sentence about the place of the credentials, from the path of the secrets file. */
 export const SECRET_PLACE_TEXTS: Readonly<
   Record<'environment' | SecretLocation, (file: string) => string>
 > = {

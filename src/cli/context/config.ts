@@ -22,6 +22,7 @@ type NetworkKeys = { readonly proxy?: string; readonly ca_file?: string };
 /** Codes of projects → codes at a training instance. */
 type ProjectMap = Readonly<Record<string, string>>;
 
+/** Content of config.toml, with its values checked. */
 export type Config = {
   readonly defaultProfile: string | undefined;
   /** Settings of the network, unless a profile has its own. */
@@ -125,21 +126,19 @@ export function listProfilesOfOutbox({ profiles }: Config, outbox: string): stri
   return [...profiles].flatMap(([name, its]) => (findOutboxName(its) === outbox ? [name] : []));
 }
 
-/**
- * Tells if a password may be sent to an address: TLS, loopback, or `allowHttp`, by which the
- * profile declares the network as its own.
- */
-export function isProtectedAddress(address: string, allowHttp: boolean): boolean {
+/** Tells if nobody else can read what is sent to an address: it has TLS, or is this machine. */
+export function isProtectedAddress(address: string): boolean {
   const { protocol, hostname } = new URL(address);
-  return protocol === 'https:' || (protocol === 'http:' && (isLoopback(hostname) || allowHttp));
+  return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
 }
 
 /**
- * Checks that an address is protected; see {@link isProtectedAddress}.
+ * Checks that a password may be sent to an address; see {@link isProtectedAddress}.
+ * @param allowHttp the profile declares the network as its own
  * @throws ConfigError for an address without TLS that is neither loopback nor allowed
  */
 export function assertTls(where: string, address: string, allowHttp: boolean): void {
-  if (isProtectedAddress(address, allowHttp)) return;
+  if (allowHttp || isProtectedAddress(address)) return;
   throw new ConfigError(t`${where}: ${address} would send the password unencrypted.`, {
     hint: t`Use the https:// address, or set allow_http = true if the network is your own.`,
   });
@@ -207,12 +206,14 @@ const TABLE = {
   ca_file: { check: checkText },
 } as const satisfies Record<string, KeyRule>;
 
+/** Name of a setting in config.toml, such as `base_url`. */
 export type ProfileKey = keyof typeof TABLE;
 
 type ValueOf<Key extends ProfileKey> = ReturnType<(typeof TABLE)[Key]['check']>;
 
-/** Keys of a profile in config.toml. */
+/** How each key of a profile is checked, what it is by default, and its help. */
 export const KEY_RULES: Readonly<Record<ProfileKey, KeyRule>> = TABLE;
+/** All keys of a profile, in the order in which they are shown. */
 export const PROFILE_KEYS = Object.keys(TABLE) as ProfileKey[];
 /** Keys that have a flag of `pas init`. */
 export const KEYS_WITH_FLAG = PROFILE_KEYS.filter((key) => KEY_RULES[key].help !== undefined);
@@ -237,6 +238,7 @@ type CamelCase<Text extends string> = Text extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`
   : Text;
 
+/** Returns `baseUrl` for `base_url`. */
 export function toCamelCase(key: ProfileKey): string {
   return key.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -45,6 +45,7 @@ import {
   thisSystem,
 } from './places.ts';
 
+/** Flags that every command takes; `color` is false with `--no-color`. */
 export type GlobalOptions = {
   readonly profile?: string;
   readonly json?: boolean;

@@ -316,7 +316,7 @@ export async function fetchSharedProfile(context: Context, from: string): Promis
 }
 
 async function fetchProfileText(context: Context, url: string): Promise<Buffer> {
-  if (!isProtectedAddress(url, false))
+  if (!isProtectedAddress(url))
     throw new ConfigError(
       t`${url} is not protected by TLS: the profile could be changed in transit.`,
     );

@@ -269,7 +269,7 @@ export async function probeHarvestAuth(
   const profile = context.getProfile();
   const oaiBase = findOwnHarvestBase(context);
   const isSaid = context.getConfig().profiles.get(profile.name)?.oai_auth !== undefined;
-  if (isSaid || oaiBase === undefined || !isProtectedAddress(oaiBase, false)) return undefined;
+  if (isSaid || oaiBase === undefined || !isProtectedAddress(oaiBase)) return undefined;
   const [{ send }, { openOaiClient }] = await Promise.all([
     context.openConnections(),
     import('../../harvest/client.ts'),

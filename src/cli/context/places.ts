@@ -75,6 +75,7 @@ function extractMatch(text: string | undefined, pattern: RegExp): string {
   return pattern.exec(text ?? '')?.[1] ?? '';
 }
 
+/** The operating system of this process; what cannot be read is undefined. */
 export const thisSystem: SystemQueries = {
   platform: process.platform,
   read: (path) => runUnlessRefused(() => readFileSync(path, 'utf8')),
@@ -101,6 +102,7 @@ function runUnlessRefused(read: () => string): string | undefined {
   }
 }
 
+/** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**

@@ -51,6 +51,7 @@ import {
 } from './answer.ts';
 import { type InterviewContext, runInterview } from './interview.ts';
 
+/** What entering finds by hand needs: where they are stored, and how they are checked. */
 export type AddingSources = {
   readonly outbox: Outbox;
   readonly ruleContext: ValidationContext & { readonly lookupTerm: LookupTerm };
@@ -89,6 +90,7 @@ export type SavedFind = {
   readonly issues: readonly Issue[];
 };
 
+/** A find without number, elements and photographs, from which each new one begins. */
 export const NEW_FIND: Find = { localId: '', elements: {}, photos: [] };
 
 /** Common part of adding a find by flags and by questions. */
@@ -239,7 +241,7 @@ type AddResult = SavedFind & { readonly asAsked: boolean };
  * nothing is.
  * @throws UsageError where another find has its local id
  */
-export async function addFind(adding: EntrySession, isDraft: boolean): Promise<AddResult> {
+export async function addFind(adding: EntrySession, intent: 'send' | 'draft'): Promise<AddResult> {
   const { localId } = suggestValues(NEW_FIND, adding.context);
   const { find: begun, issues: unreadable } = await adding.start({ ...NEW_FIND, localId }, 'first');
   const find = withDefaults(adding, begun);
@@ -254,10 +256,10 @@ export async function addFind(adding: EntrySession, isDraft: boolean): Promise<A
   );
   const missing = adding.check(find).filter(({ element }) => !givenNames.has(element));
   const wrong = [...unreadable, ...(await checkPhotographs(adding, find)), ...missing];
-  if (hasErrors(wrong) && !isDraft)
+  if (hasErrors(wrong) && intent === 'send')
     return { uuid: null, find, state: null, photosAdded: 0, issues: wrong, asAsked: false };
-  const saved = await adding.save(find, isDraft ? 'draft' : 'send');
-  const asAsked = !hasErrors(unreadable) && (isDraft || saved.state === 'queued');
+  const saved = await adding.save(find, intent);
+  const asAsked = !hasErrors(unreadable) && (intent === 'draft' || saved.state === 'queued');
   return { ...saved, issues: [...unreadable, ...saved.issues], asAsked };
 }
 
@@ -292,6 +294,7 @@ async function checkPhotographs(
   return inspected.flatMap(({ issues }) => issues.map((issue) => issue.with({ find: localId })));
 }
 
+/** How a person is asked: questions, remarks between them, and where choices come from. */
 export type AskingTools = {
   readonly prompt: Prompt;
   readonly say: (text: string) => void;

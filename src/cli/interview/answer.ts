@@ -47,6 +47,7 @@ import type { Table } from '../../tables/table.ts';
 import { type Annotation, askChoice, type Prompt, type PromptOffer } from '../prompt.ts';
 import { formatPerson } from '../result-texts.ts';
 
+/** What an answer is read with: the names and rules of a table's cells, and the finds that exist. */
 export type AnswerContext = RowContext &
   RuleContext & {
     /** Base folder of file names. */

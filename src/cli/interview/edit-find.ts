@@ -58,6 +58,7 @@ export type PlannedEdit = {
 
 const UNCHANGED: PlannedEdit = { changed: [], issues: [] };
 
+/** An unsent find that is open for changes: the find, and the plans of its changes. */
 export type FindEdit = ReturnType<typeof openEdit>;
 
 /**

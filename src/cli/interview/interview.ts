@@ -166,6 +166,7 @@ function listFixedOffers({ how }: Question, typed: string): Offers {
   return fitting.length > 0 ? fitting : all;
 }
 
+/** What an interview needs besides the find: how to ask, suggest and save. */
 export type InterviewContext = AskingContext & {
   /** Returns a find with suggestions for empty answers; they may depend on the project. */
   readonly suggest: (find: Find) => Find;
