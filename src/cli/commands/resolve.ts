@@ -80,7 +80,29 @@ async function resolve(
   names: readonly string[],
   options: ResolveOptions,
 ): Promise<ExitReason> {
-  if (options.all !== undefined) return answerAll(context, names, options.all);
+  if (options.all === undefined) assertDecidable(names, options);
+  const outbox = await context.openOutbox();
+  outbox.command.words = 'resolve';
+  const answer = options.all ?? options.answer;
+  const finds = options.all === undefined ? names : listFindsToAnswer(outbox, names, options.all);
+  let isDone = true;
+  for (const name of finds) {
+    const find: FindToResolve = { context, outbox, name, entryId: options.entry };
+    if ((await resolveOne(find, { ...options, answer })) === 'differs') isDone = false;
+  }
+  return isDone ? 'done' : 'dataRefused';
+}
+
+/** A find as the user named it; `entryId` where only that entry of it is meant. */
+type FindToResolve = {
+  readonly context: Context;
+  readonly outbox: Outbox;
+  readonly name: string;
+  readonly entryId: number | undefined;
+};
+
+/** @throws UsageError without finds, or where several need a decision of their own */
+function assertDecidable(names: readonly string[], options: ResolveOptions): void {
   if (names.length === 0)
     throw new UsageError(t`Specify the finds, or an answer for all questions: --all same`);
   const isForOne = options.created !== undefined || options.entry !== undefined;
@@ -89,48 +111,43 @@ async function resolve(
     throw new UsageError(
       t`Several finds need one decision for all, such as --answer same or --drop.`,
     );
-  const outbox = await openOutboxToResolve(context);
-  return resolveEach(names, (name) => resolveOne(context, outbox, name, options));
 }
 
-async function openOutboxToResolve(context: Context): Promise<Outbox> {
-  const outbox = await context.openOutbox();
-  outbox.command.words = 'resolve';
-  return outbox;
-}
-
-async function resolveEach(
-  names: readonly string[],
-  resolveFind: (name: string) => Promise<'done' | 'differs'>,
-): Promise<ExitReason> {
-  let isDone = true;
-  for (const name of names) isDone = (await resolveFind(name)) === 'done' && isDone;
-  return isDone ? 'done' : 'dataRefused';
-}
-
-/** Gives one answer to every question that has it. */
-async function answerAll(
-  context: Context,
+/** Returns the finds about which there is a question that has this answer. */
+function listFindsToAnswer(
+  outbox: Outbox,
   names: readonly string[],
   answer: RowAnswer,
-): Promise<ExitReason> {
+): readonly string[] {
   if (names.length > 0) throw new UsageError(t`--all is for every find. Leave out the names.`);
-  const outbox = await openOutboxToResolve(context);
   const open = listAskedFinds(outbox).filter(({ entry }) =>
     listAnswerWords(entry.held).includes(answer),
   );
   if (open.length === 0) throw new UsageError(t`No question has the answer ${answer}.`);
-  const asked = open.map(({ stored }) => stored.localId);
-  return resolveEach(asked, (name) => answerQuestion(context, outbox, name, answer));
+  return open.map(({ stored }) => stored.localId);
+}
+
+/** @returns `differs` where an answered row still has an error, a question, or differs */
+async function resolveOne(
+  find: FindToResolve,
+  options: ResolveOptions,
+): Promise<'done' | 'differs'> {
+  const { context, outbox, name, entryId } = find;
+  const given = parseDecision(options);
+  const answer =
+    options.answer ?? (given === undefined ? await askAboutRowOfFind(find) : undefined);
+  if (answer === 'later') return 'done';
+  if (answer !== undefined) return answerQuestion(find, answer);
+  const isOpen = given === undefined || given.kind === 'created';
+  const open = isOpen ? getOpenDecision(outbox, name, entryId) : undefined;
+  const decision = given ?? (open && (await askForDecision(find, open)));
+  if (decision !== undefined) await carryOut(find, decision, open, context.isConfirmed);
+  return 'done';
 }
 
 /** Answers the question about a find: a row, or another find or record that it may be. */
-async function answerQuestion(
-  context: Context,
-  outbox: Outbox,
-  name: string,
-  answer: RowAnswer,
-): Promise<'done' | 'differs'> {
+async function answerQuestion(find: FindToResolve, answer: RowAnswer): Promise<'done' | 'differs'> {
+  const { context, outbox, name } = find;
   const { stored, entry } = findAskedFind(outbox, name) ?? {};
   const [asked] = stored?.wish.asked ?? [];
   if (stored !== undefined && asked !== undefined) {
@@ -139,13 +156,14 @@ async function answerQuestion(
   }
   assertAnswers(listAnswerWords(entry?.held ?? null), answer, name);
   const [record = ''] = entry?.held?.candidates ?? [];
-  if (answer === 'same' && entry?.held?.basis === 'alike-here') {
+  if (answer !== 'same') await carryOut(find, { kind: 'resend' }, undefined, true);
+  else if (entry?.held?.basis === 'alike-here') {
     removeFinds(outbox, planRemoval(outbox, [name]), context.getOutboxPlaces().photosFolder);
     context.terminal.printLine(t`${name} is the same as ${record} and was removed.`);
-    return 'done';
+  } else {
+    const open = getOpenDecision(outbox, name, undefined);
+    await carryOut(find, { kind: 'created', identCely: record }, open, true);
   }
-  const options = answer === 'same' ? { created: record } : { resend: true };
-  await resolveOne(context, outbox, name, options, true);
   return 'done';
 }
 
@@ -158,31 +176,22 @@ function assertAnswers(answers: readonly RowAnswer[], answer: RowAnswer, name: s
     : new UsageError(t`The answers about ${name} are ${list}.`);
 }
 
-async function resolveOne(
-  context: Context,
-  outbox: Outbox,
-  name: string,
-  options: ResolveOptions,
-  isSure = context.isConfirmed,
-): Promise<'done' | 'differs'> {
+/**
+ * Settles the entries by a decision, and prints what was settled. That it is a certain record is
+ * checked before.
+ * @param open what a person was asked about, or may decide
+ * @param isSure no further question is asked
+ */
+async function carryOut(
+  find: FindToResolve,
+  decision: PersonDecision,
+  open: OpenDecision | undefined,
+  isSure: boolean,
+): Promise<void> {
+  const { context, outbox, name, entryId } = find;
   const { terminal } = context;
-  const answer = options.answer ?? (await askAboutFind(context, outbox, name, options));
-  if (answer === 'later') return 'done';
-  if (answer !== undefined) return answerQuestion(context, outbox, name, answer);
-  const entryId = options.entry;
-  const decisions = parseDecisions(options);
-  const [only] = decisions;
-  if (decisions.length > 1)
-    throw new UsageError(t`Use one of --created IDENT, --resend and --drop.`);
-  const open =
-    only === undefined || only.kind === 'created'
-      ? getOpenDecision(outbox, name, entryId)
-      : undefined;
-  const decision = only ?? (open && (await ask(context, outbox, name, open, entryId)));
-  if (decision === undefined) return 'done';
   if (decision.kind === 'created' && open !== undefined)
-    await checkRecord(context, outbox, name, open.entry, decision.identCely, isSure);
-
+    await checkRecord(find, open.entry, decision.identCely, isSure);
   const { settled, waiting } = withLockIfFree(context, (isLocked) =>
     resolveEntries(outbox, name, decision, entryId, isLocked, open?.entry),
   );
@@ -200,22 +209,19 @@ async function resolveOne(
     find: name,
     settled: settled.map((entry) => ({ entry: entry.id, kind: entry.kind })),
   });
-  return 'done';
 }
 
 /**
- * Asks about the row of a find; undefined where there is none, or another decision is given.
+ * Asks about the row of a find; undefined where there is none.
  * @throws UsageError without a terminal
  */
-async function askAboutFind(
-  context: Context,
-  outbox: Outbox,
-  name: string,
-  { created, resend, drop }: ResolveOptions,
-): Promise<RowAnswer | 'later' | undefined> {
+async function askAboutRowOfFind({
+  context,
+  outbox,
+  name,
+}: FindToResolve): Promise<RowAnswer | 'later' | undefined> {
   const [asked] = findAskedFind(outbox, name)?.stored.wish.asked ?? [];
-  if (asked === undefined || created !== undefined || resend === true || drop === true)
-    return undefined;
+  if (asked === undefined) return undefined;
   if (context.terminal.interactive) return (await askAboutRow(context, asked)) ?? 'later';
   const ways = ANSWERS_OF_ROWS[asked.basis].map((answer) => {
     const command = composeCommand('pas resolve', [
@@ -235,14 +241,20 @@ function makeUndecidedError(name: string, ways: readonly Way[]): UsageError {
   return new UsageError(t`Decide about ${name}:`, { hint: joinMessages(lines, '\n') });
 }
 
-function parseDecisions({ created, resend, drop }: ResolveOptions): PersonDecision[] {
-  return [
-    ...(created === undefined
-      ? []
-      : [{ kind: 'created', identCely: parseTypedIdent(created) ?? created.trim() } as const]),
-    ...(resend === true ? [{ kind: 'resend' } as const] : []),
-    ...(drop === true ? [{ kind: 'drop' } as const] : []),
-  ];
+/** @throws UsageError for more than one decision */
+function parseDecision({ created, resend, drop }: ResolveOptions): PersonDecision | undefined {
+  const decisions: PersonDecision[] = [];
+  if (created !== undefined) decisions.push(makeCreated(created));
+  if (resend === true) decisions.push({ kind: 'resend' });
+  if (drop === true) decisions.push({ kind: 'drop' });
+  if (decisions.length > 1)
+    throw new UsageError(t`Use one of --created IDENT, --resend and --drop.`);
+  return decisions[0];
+}
+
+/** @param typed the identifier of a record in any letter case */
+function makeCreated(typed: string): PersonDecision & { readonly kind: 'created' } {
+  return { kind: 'created', identCely: parseTypedIdent(typed) ?? typed.trim() };
 }
 
 function printWaiting({ terminal }: Context, name: string, waiting: number): void {
@@ -259,27 +271,25 @@ function printWaiting({ terminal }: Context, name: string, waiting: number): voi
   );
 }
 
-/** Asks a person for a decision; undefined where they leave it open. */
-async function ask(
-  context: Context,
-  outbox: Outbox,
-  name: string,
+/**
+ * Asks a person for a decision; undefined where they leave it open.
+ * @throws UsageError without a terminal, with the commands for each decision
+ */
+async function askForDecision(
+  { context, outbox, name, entryId }: FindToResolve,
   open: OpenDecision,
-  entryId: number | undefined,
 ): Promise<PersonDecision | undefined> {
-  const { terminal } = context;
   const ways = listWays(open, name, entryId);
-  if (!terminal.interactive) throw makeUndecidedError(name, ways);
+  if (!context.terminal.interactive) throw makeUndecidedError(name, ways);
   const offers = ways.map(({ value, words }) => ({ value, name: String(words) }));
   const chosen = await askChoiceOrLater(context, t`Does the service have ${name}?`, offers);
   if (chosen !== 'other') return chosen;
   const findProblem = async (text: string) => {
-    const problem = findRecordProblem(outbox, open.entry, parseTypedIdent(text) ?? text.trim());
+    const problem = findRecordProblem(outbox, open.entry, makeCreated(text).identCely);
     return problem === undefined ? undefined : `${problem.message} ${problem.hint ?? ''}`.trim();
   };
   const prompt = await context.prompt();
-  const typed = await prompt.askText({ message: t`Identifier of the record`, findProblem });
-  return { kind: 'created', identCely: parseTypedIdent(typed) ?? typed.trim() };
+  return makeCreated(await prompt.askText({ message: t`Identifier of the record`, findProblem }));
 }
 
 /** A decision that a person can make: a choice on a terminal, a command elsewhere. */
@@ -318,9 +328,7 @@ function listWays(
  * @throws UsageError where it cannot be that of the find, without a terminal, or on "no"
  */
 async function checkRecord(
-  context: Context,
-  outbox: Outbox,
-  name: string,
+  { context, outbox, name }: FindToResolve,
   entry: Entry,
   identCely: string,
   isSure: boolean,
