@@ -18,11 +18,11 @@ import { type Message, msg, quoteShellWord } from '../base/message.ts';
 import { isPictureName } from '../base/names.ts';
 import { isTiff, isTiffDamaged, parseExifTags, readBeginning } from './photo-exif.ts';
 import {
-  describeJpeg,
   detectGps,
+  findJpegEnd,
   isPngCutOff,
-  type JpegContents,
   type PhotoGps,
+  type PictureEnd,
   reduceJpeg,
 } from './remove-gps.ts';
 
@@ -130,9 +130,9 @@ async function inspectOpen(
     );
   }
   const sha512 = hashSha512(bytes);
-  const contents = describeContents(bytes, mediaType);
-  const hasVideo = hasVideoBehind(bytes, contents.end);
-  const issues = checkContents(path, contents, hasVideo);
+  const { isDamaged, end } = findPictureEnd(bytes, mediaType);
+  const hasVideo = hasVideoBehind(bytes, end);
+  const issues = makeContentWarnings(path, isDamaged, hasVideo);
   // Last, since removing the position from them, to know the digest without it, changes the bytes.
   const gps = await detectGps(bytes, mediaType);
   const photograph = { path, mediaType, sizeBytes: stat.size, sha512, gps, hasVideo };
@@ -161,16 +161,16 @@ function explainNotOpened(path: string, error: unknown): Message {
  * Follows the parts of a photograph, since cameras write data behind the end, and a thumbnail with
  * an end of its own before it. A video can only be behind `end`.
  */
-function describeContents(bytes: Buffer, mediaType: string): JpegContents {
+function findPictureEnd(bytes: Buffer, mediaType: string): PictureEnd {
   switch (mediaType) {
     case 'image/jpeg':
-      return describeJpeg(bytes);
+      return findJpegEnd(bytes);
     case 'image/png':
-      return { isDamaged: isPngCutOff(bytes), pictures: 1, end: bytes.length };
+      return { isDamaged: isPngCutOff(bytes), end: bytes.length };
     case 'image/tiff':
-      return { isDamaged: isTiffDamaged(bytes), pictures: 1, end: bytes.length };
+      return { isDamaged: isTiffDamaged(bytes), end: bytes.length };
     default:
-      return { isDamaged: false, pictures: 1, end: BOX_HEAD_BYTES };
+      return { isDamaged: false, end: BOX_HEAD_BYTES };
   }
 }
 
@@ -186,27 +186,16 @@ function hasVideoBehind(bytes: Buffer, end: number): boolean {
   return false;
 }
 
-function checkContents(
-  path: string,
-  { isDamaged, pictures }: JpegContents,
-  hasVideo: boolean,
-): Issue[] {
+function makeContentWarnings(path: string, isDamaged: boolean, hasVideo: boolean): Issue[] {
   const issues: Issue[] = [];
-  const warn = (rule: string, message: Message): void => {
-    issues.push(makeWarningIssue(rule, message));
-  };
-  if (isDamaged)
-    warn(
-      'photo-cut-off',
-      msg`The photograph ${path} is cut off or damaged: a part of it is missing. It is queued as it is; copy it again from the camera if you can.`,
-    );
-  if (hasVideo)
-    warn(
-      'photo-video',
-      msg`${path} is a Motion Photo: a video follows the picture. Both are sent, and pas does not search the video for a place.`,
-    );
-  if (pictures > 1)
-    warn('photo-pictures', msg`${path} contains ${pictures} pictures (as MPO does). All are sent.`);
+  if (isDamaged) {
+    const message = msg`The photograph ${path} is cut off or damaged: a part of it is missing. It is queued as it is; copy it again from the camera if you can.`;
+    issues.push(makeWarningIssue('photo-cut-off', message));
+  }
+  if (hasVideo) {
+    const message = msg`${path} is a Motion Photo: a video follows the picture. Both are sent, and pas does not search the video for a place.`;
+    issues.push(makeWarningIssue('photo-video', message));
+  }
   return issues;
 }
 

@@ -234,7 +234,7 @@ function removeFromExtended(segments: readonly Buffer[]): GpsFinding {
 
 /** Structure of a JPEG file (ITU-T T.81, annex B). */
 
-const START_OF_IMAGE = Buffer.from([0xff, 0xd8, 0xff]);
+const START_OF_IMAGE = Buffer.from([0xff, 0xd8]);
 const APP0 = 0xe0;
 const APP14_ADOBE = 0xee;
 const APP15 = 0xef;
@@ -283,31 +283,16 @@ function findEndOfScan(bytes: Buffer, from: number): number {
   return Math.max(from, bytes.length);
 }
 
-/** What a photograph has besides its first picture; see {@link describeJpeg}. */
-export type JpegContents = {
-  readonly isDamaged: boolean;
-  /** Whole pictures, one behind another: cameras append stereo pictures, previews and depths. */
-  readonly pictures: number;
-  /** Where these pictures end. */
-  readonly end: number;
-};
+/** Where a picture ends in its file, and whether a part of it is missing. */
+export type PictureEnd = { readonly isDamaged: boolean; readonly end: number };
 
 /**
- * Finds the pictures of a JPEG, one behind another, and where they end. `isDamaged`: the first one
- * is cut off, or has other bytes where a part must begin.
+ * Finds the end of the first picture of a JPEG; cameras append others, and data of their own.
+ * `isDamaged`: it is cut off, or has other bytes where a part must begin.
  */
-export function describeJpeg(bytes: Buffer): JpegContents {
-  const first = walkPicture(bytes, 0, () => {});
-  let pictures = 1;
-  let last = first;
-  while (last.kind === 'whole') {
-    const at = bytes.indexOf(START_OF_IMAGE, last.end);
-    const next = at === -1 ? undefined : walkPicture(bytes, at, () => {});
-    if (next?.kind !== 'whole') break;
-    pictures += 1;
-    last = next;
-  }
-  return { isDamaged: first.kind !== 'whole', pictures, end: last.end };
+export function findJpegEnd(bytes: Buffer): PictureEnd {
+  const { kind, end } = walkPicture(bytes, 0, () => {});
+  return { isDamaged: kind !== 'whole', end };
 }
 
 type BareJpeg = { readonly bytes: Buffer; readonly widthPx: number; readonly heightPx: number };
@@ -319,7 +304,7 @@ type BareJpeg = { readonly bytes: Buffer; readonly widthPx: number; readonly hei
  * @returns undefined where it is no JPEG, or a truncated one
  */
 export function reduceJpeg(bytes: Buffer): BareJpeg | undefined {
-  if (!bytes.subarray(0, 2).equals(START_OF_IMAGE.subarray(0, 2))) return undefined;
+  if (!bytes.subarray(0, 2).equals(START_OF_IMAGE)) return undefined;
   const keptParts: Buffer[] = [bytes.subarray(0, 2)];
   let size: { readonly widthPx: number; readonly heightPx: number } | undefined;
   const { kind, end } = walkPicture(bytes, 0, (marker, start, partEnd) => {

@@ -91,15 +91,15 @@ function formatChoices(choices: readonly FormChoice[]): string {
 }
 
 const TEXTS = ['label', 'hint', 'requiredMessage', 'constraintMessage'] as const;
-const EXPRESSIONS = {
-  required: 'required',
-  relevant: 'relevant',
-  constraint: 'constraint',
-  default: 'default',
-  calculation: 'calculation',
-  appearance: 'appearance',
-  parameters: 'parameters',
-} as const satisfies Readonly<Record<string, keyof FormRow>>;
+const EXPRESSIONS = [
+  'required',
+  'relevant',
+  'constraint',
+  'default',
+  'calculation',
+  'appearance',
+  'parameters',
+] as const;
 const TEXT_COLUMNS = {
   label: 'label',
   hint: 'hint',
@@ -118,12 +118,12 @@ async function makeXlsForm(rows: readonly FormRow[], nowMs: number): Promise<Buf
     })),
   );
   const survey = [
-    ['type', 'name', ...texts.map(({ column }) => column), ...Object.keys(EXPRESSIONS)],
+    ['type', 'name', ...texts.map(({ column }) => column), ...EXPRESSIONS],
     ...rows.map((row, at) => [
       row.type,
       row.name,
       ...texts.map(({ of }) => of[at] ?? ''),
-      ...Object.values(EXPRESSIONS).map((key) => row[key] ?? ''),
+      ...EXPRESSIONS.map((name) => row[name] ?? ''),
     ]),
   ];
   const settings = [

@@ -174,13 +174,13 @@ function makeLayers(
     settings: COPIED,
   };
   const cadastre: QgisLayer = {
-    ...makeReadOnlyLayer(AREAS_LAYER, t`Cadastral areas`, ['id', 'label']),
+    ...makeReadOnlyLayer(AREAS_LAYER, t`Cadastral areas`),
     geometry: 'MultiPolygon',
     style: fillTemplate('outlines.xml', {}) + renderLabelStyle('"label"'),
   };
   const beside = [...content.lists.values()].map(
     ({ layer }): QgisLayer => ({
-      ...makeReadOnlyLayer(layer, layer, ['id', 'label']),
+      ...makeReadOnlyLayer(layer, layer),
       isList: true,
     }),
   );
@@ -212,8 +212,8 @@ function makePhotosLayer(): QgisLayer {
   };
 }
 
-/** Returns a layer that the phone only reads. */
-function makeReadOnlyLayer(table: string, title: string, columns: readonly string[]): QgisLayer {
+/** Returns a layer that the phone only reads: identifiers and labels. */
+function makeReadOnlyLayer(table: string, title: string): QgisLayer {
   return {
     id: getLayerId(table),
     title,
@@ -222,7 +222,7 @@ function makeReadOnlyLayer(table: string, title: string, columns: readonly strin
     called: '"label"',
     isReadOnly: true,
     settings: COPIED,
-    columns: columns.map((name) => ({ name, type: 'text' })),
+    columns: LIST_COLUMNS,
   };
 }
 

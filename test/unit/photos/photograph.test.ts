@@ -184,7 +184,7 @@ describe('a truncated photograph', () => {
   });
 });
 
-test('a video behind a picture and further pictures are named', async () => {
+test('a video behind a picture, or behind further pictures, is named', async () => {
   const picture = Buffer.concat([
     JPEG.subarray(0, -2),
     Buffer.from([0xff, 0xda, 0, 2, 1, 2, 0xff, 0xd9]),
@@ -196,6 +196,6 @@ test('a video behind a picture and further pictures are named', async () => {
   };
   expect(await rules(picture)).toEqual([]);
   expect(await rules(picture, video)).toEqual(['photo-video']);
-  expect(await rules(picture, picture)).toEqual(['photo-pictures']);
-  expect(await rules(picture, picture, video)).toEqual(['photo-video', 'photo-pictures']);
+  expect(await rules(picture, picture)).toEqual([]);
+  expect(await rules(picture, picture, video)).toEqual(['photo-video']);
 });
