@@ -1,7 +1,6 @@
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
-import { writePrivateFile } from '../base/disk/files.ts';
 import { type LockFile, waitForLockFile } from '../base/disk/lock-file.ts';
 import { DatabaseError, OutboxLeasedError } from '../base/errors.ts';
 import { cmd, msg } from '../base/message.ts';
@@ -10,17 +9,12 @@ import { cmd, msg } from '../base/message.ts';
  * Lock of a service and account on this machine, and that beside the file of the outbox, which
  * another user or machine may share.
  */
-type LockedOutbox = {
+export type PushLockOptions = {
   /** Folder and name of the first lock. */
   readonly folder: string;
   readonly scope: string;
   readonly outboxFolder: string;
   readonly clock: Clock;
-};
-
-export type PushLockOptions = LockedOutbox & {
-  /** Identifies this process in the message to refused ones. */
-  readonly holder: { readonly pid: number; readonly host: string };
 };
 
 export type PushLock = {
@@ -31,23 +25,18 @@ export type PushLock = {
 /**
  * Takes both locks of an outbox, which whatever sends, reconciles, restores, repairs or moves it
  * holds. They end with their process, also in a container. Tries {@link MAX_TRIES} times.
- * @throws OutboxLeasedError with the holder's process, computer and start, as far as its text file
- * has them
+ * @throws OutboxLeasedError where another process holds one
  * @throws DatabaseError where the lock file cannot be created or opened: with exit code 5 where the
  * disk is full, else with 12
  */
-export function acquirePushLock({ holder, ...outbox }: PushLockOptions): PushLock {
+export function acquirePushLock(outbox: PushLockOptions): PushLock {
   const lock = tryLock(outbox);
-  if (lock === undefined) throw makeHeldError(readHolder(outbox));
-  writeHolder(outbox, holder);
+  if (lock === undefined) throw makeHeldError();
   let isHeld = true;
   return {
     release() {
-      if (!isHeld) return;
+      if (isHeld) lock.release();
       isHeld = false;
-      // Before the lock is released: afterwards the text may be the next holder's.
-      removeHolder(outbox);
-      lock.release();
     },
   };
 }
@@ -73,8 +62,8 @@ export async function withPushLock<T>(
  * lock. It creates no file.
  * @returns false as well where this user cannot open the file
  */
-export function isPushRunning(outbox: LockedOutbox): boolean {
-  if (!existsSync(getLockFile(outbox, 'lock'))) return false;
+export function isPushRunning(outbox: PushLockOptions): boolean {
+  if (!existsSync(getLockFile(outbox))) return false;
   try {
     const lock = tryLock(outbox);
     lock?.release();
@@ -89,8 +78,8 @@ export function isPushRunning(outbox: LockedOutbox): boolean {
 const MAX_TRIES = 8;
 
 /** Takes both locks, or none. */
-function tryLock(outbox: LockedOutbox): LockFile | undefined {
-  const first = waitForLockFile(getLockFile(outbox, 'lock'), outbox.clock, MAX_TRIES);
+function tryLock(outbox: PushLockOptions): LockFile | undefined {
+  const first = waitForLockFile(getLockFile(outbox), outbox.clock, MAX_TRIES);
   if (first === undefined) return undefined;
   let second: LockFile | undefined;
   try {
@@ -109,56 +98,12 @@ function tryLock(outbox: LockedOutbox): LockFile | undefined {
   };
 }
 
-function getLockFile({ folder, scope }: LockedOutbox, ending: 'lock' | 'holder'): string {
-  return join(folder, `${scope}.${ending}`);
+function makeHeldError(): OutboxLeasedError {
+  return new OutboxLeasedError(msg`Another pas process is using this outbox.`, {
+    hint: msg`Wait until it is done. If no other pas process is running, locks may not work on this disk: run \`${cmd`pas doctor`}\`.`,
+  });
 }
 
-/** Content of the text file, for display only: it remains when a process is killed. */
-type HolderText = { readonly pid: string; readonly host: string; readonly since: string };
-
-const HOLDER = /^process (?<pid>\d{1,10}) on (?<host>.{1,255}) since (?<since>[\d:.TZ+-]{1,30})\n$/;
-
-function writeHolder(outbox: LockedOutbox, { pid, host }: PushLockOptions['holder']): void {
-  try {
-    const since = new Date(Math.floor(outbox.clock.now())).toISOString();
-    writePrivateFile(getLockFile(outbox, 'holder'), `process ${pid} on ${host} since ${since}\n`);
-  } catch {
-    // The lock is valid without the text; an older text would name the wrong process.
-    removeHolder(outbox);
-  }
-}
-
-function removeHolder(outbox: LockedOutbox): void {
-  try {
-    rmSync(getLockFile(outbox, 'holder'), { force: true });
-  } catch {
-    // A remaining text affects only a message.
-  }
-}
-
-function readHolder(outbox: LockedOutbox): HolderText | undefined {
-  try {
-    const { pid, host, since } =
-      HOLDER.exec(readFileSync(getLockFile(outbox, 'holder'), 'utf8'))?.groups ?? {};
-    return pid === undefined || host === undefined || since === undefined
-      ? undefined
-      : { pid, host, since };
-  } catch {
-    return undefined;
-  }
-}
-
-function makeHeldError(holder: HolderText | undefined): OutboxLeasedError {
-  if (holder === undefined) {
-    return new OutboxLeasedError(msg`Another pas process is using this outbox.`, {
-      hint: msg`Wait until it is done. If no other pas process is running, locks may not work on this disk: run \`${cmd`pas doctor`}\`.`,
-    });
-  }
-  const { pid, host, since } = holder;
-  return new OutboxLeasedError(
-    msg`Another pas process is using this outbox: process ${pid} on ${host}, since ${since}.`,
-    {
-      hint: msg`Wait until it is done. If two processes pushed one outbox, finds would be sent twice.`,
-    },
-  );
+function getLockFile({ folder, scope }: PushLockOptions): string {
+  return join(folder, `${scope}.lock`);
 }

@@ -26,7 +26,7 @@ import type { PhotoEntry } from './entry.ts';
 import { listEntriesInState, listUnsentPhotoEntries } from './entry-queries.ts';
 import type { Photograph } from './facts.ts';
 import { type Outbox, openOutbox, readHeader } from './open-outbox.ts';
-import { acquirePushLock, type PushLockOptions } from './push-lock.ts';
+import { type PushLockOptions, withPushLock } from './push-lock.ts';
 import {
   assertSoundOutbox,
   backUpOutbox,
@@ -77,18 +77,11 @@ export async function restoreOutbox(options: RestoreOptions) {
   try {
     const { id, madeMs } = readBackup(options, draft);
     assertOtherFile(backup, place.outboxFile);
-    const lock = acquirePushLock(place.lock);
-    try {
+    return await withPushLock(place.lock, async () => {
       const previous = replaceOutbox(draft, place, options);
-      return {
-        id,
-        madeMs,
-        aside: previous?.aside,
-        ...(await uniteAndRestorePhotographs(place, options, previous)),
-      };
-    } finally {
-      lock.release();
-    }
+      const united = await uniteAndRestorePhotographs(place, options, previous);
+      return { id, madeMs, aside: previous?.aside, ...united };
+    });
   } finally {
     removeDatabase(draft);
   }

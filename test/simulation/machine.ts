@@ -148,7 +148,6 @@ export class Machine {
       overrides: {
         clock,
         system: this.#system(),
-        holder: { pid, host: this.name },
         random: () => this.#random.next(),
         openConnections: async () => ({
           send: async (request) => {

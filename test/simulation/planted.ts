@@ -321,7 +321,7 @@ export const PLANTED: readonly Planted[] = [
     name: 'two processes push one outbox',
     themes: ['two windows of one outbox'],
     file: 'src/outbox/push-lock.ts',
-    from: 'if (lock === undefined) throw makeHeldError(readHolder(outbox));',
+    from: 'if (lock === undefined) throw makeHeldError();',
     to: 'if (lock === undefined) return { release() {} };',
   },
   {

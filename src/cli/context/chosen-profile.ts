@@ -31,7 +31,6 @@ export type Machine = {
   readonly clock: Clock;
   /** Identifies the machine, and tells if it is a container. */
   readonly system: SystemQueries;
-  readonly holder: { readonly pid: number; readonly host: string };
   random(): number;
   openConnections(network: NetworkSettings): Promise<Connections>;
 };

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { setMaxListeners } from 'node:events';
 import { existsSync } from 'node:fs';
-import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { loadWidthLibrary } from '../../base/characters.ts';
 import { type Clock, systemClock } from '../../base/clock.ts';
@@ -79,7 +78,6 @@ type FixedParts = {
 const THIS_MACHINE: Machine = {
   clock: systemClock,
   system: thisSystem,
-  holder: { pid: process.pid, host: hostname() },
   random: Math.random,
   openConnections: async (network) =>
     (await import('../../service/http/send.ts')).openConnections({ maxConnections: 64, network }),
@@ -205,7 +203,6 @@ function makeProfileAccess(
       scope: name,
       outboxFolder: getOutboxPlaces(name).folder,
       clock,
-      holder: machine.holder,
     }),
     openOutbox: () => pushing ?? openForCommand(),
     openOutboxToPush,

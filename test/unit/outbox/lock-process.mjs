@@ -13,8 +13,7 @@ const releases = [];
 
 const ORDERS = {
   acquire({ keep = true, ...outbox }) {
-    const holder = { pid: process.pid, host: 'laptop' };
-    const lock = acquirePushLock({ ...outbox, clock: systemClock, holder });
+    const lock = acquirePushLock({ ...outbox, clock: systemClock });
     if (keep) releases.push(() => lock.release());
     return 'acquired';
   },

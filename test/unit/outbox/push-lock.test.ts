@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { acquireLockFile, type LockFile } from '../../../src/base/disk/lock-file.ts';
@@ -9,7 +9,6 @@ import {
   type PushLock,
   withPushLock,
 } from '../../../src/outbox/push-lock.ts';
-import { canLimitFiles, withFilesUpTo } from '../../support/file-limit.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
 import {
@@ -19,9 +18,6 @@ import {
   type Refusal,
   startLockProcess,
 } from './lock-process.ts';
-
-const SINCE = '2024-06-01T00:00:00.000Z';
-const HOLDER = { pid: 10, host: 'Eva’s new laptop' };
 
 const started: LockProcess[] = [];
 const taken: PushLock[] = [];
@@ -48,14 +44,13 @@ function anOutbox() {
     scope: 'service-account',
     outboxFolder: tempFolder(),
   };
-  const path = (ending: string): string => join(place.folder, `${place.scope}.${ending}`);
-  const options = { ...place, clock: manualClock(), holder: HOLDER };
+  const options = { ...place, clock: manualClock() };
   const take = (): PushLock => {
     const lock = acquirePushLock(options);
     taken.push(lock);
     return lock;
   };
-  return { place, options, take, lockPath: path('lock'), holderPath: path('holder') };
+  return { place, options, take, lockPath: join(place.folder, `${place.scope}.lock`) };
 }
 
 function catchError(work: () => unknown): OutboxLeasedError {
@@ -69,16 +64,11 @@ function catchError(work: () => unknown): OutboxLeasedError {
 }
 
 describe('the lock of an outbox', () => {
-  test('refuses a second holder, which learns the process, the computer and the start of the first', () => {
+  test('refuses a second holder', () => {
     const { take } = anOutbox();
     take();
     const error = catchError(take);
-    expect(error.message).toBe(
-      `Another pas process is using this outbox: process 10 on Eva’s new laptop, since ${SINCE}.`,
-    );
-    expect(error.hint).toBe(
-      'Wait until it is done. If two processes pushed one outbox, finds would be sent twice.',
-    );
+    expect(error.hint).toMatch(/locks may not work on this disk: run `pas doctor`/);
     expect(error).toMatchObject({ code: 'outbox-leased', exitCode: 11 });
   });
 
@@ -90,34 +80,6 @@ describe('the lock of an outbox', () => {
     const elsewhere = { ...options, folder: join(tempFolder(), 'locks') };
     expect(catchError(() => acquirePushLock(elsewhere)).exitCode).toBe(11);
   });
-
-  test.each([
-    ['is missing', undefined],
-    ['is empty', ''],
-    ['was written in part', 'process 10 on'],
-    ['is of another program', 'process ten on laptop since yesterday\n'],
-    ['has several lines', `process 10 on laptop since ${SINCE}\nand more\n`],
-  ])('is held even if the text %s, and the message then names no process', (_, text) => {
-    const { take, holderPath, lockPath, place } = anOutbox();
-    mkdirSync(place.folder);
-    const lock = acquireLockFile(lockPath);
-    if (text !== undefined) writeFileSync(holderPath, text);
-    const error = catchError(take);
-    expect(error.message).toBe('Another pas process is using this outbox.');
-    expect(error.hint).toMatch(/locks may not work on this disk: run `pas doctor`/);
-    lock?.release();
-  });
-
-  test.skipIf(!canLimitFiles)(
-    'is acquired if no text can be written, and the text of an earlier holder is removed',
-    async () => {
-      const { take, holderPath, place } = anOutbox();
-      mkdirSync(place.folder);
-      writeFileSync(holderPath, `process 4711 on office since ${SINCE}\n`);
-      await withFilesUpTo(0, take);
-      expect(catchError(take).message).toBe('Another pas process is using this outbox.');
-    },
-  );
 
   test('is not affected by a command that only checks it', () => {
     const { options, place, lockPath } = anOutbox();
@@ -155,20 +117,19 @@ describe('a push that runs', () => {
     expect(await other.say({ order: 'running', ...place })).toBe(false);
     expect(await other.say({ order: 'acquire', ...place })).toBe('acquired');
     expect(isPushRunning(options)).toBe(true);
-    expect(catchError(take).message).toContain(`process ${other.pid} on laptop`);
+    catchError(take);
   });
 });
 
 describe('between processes', () => {
-  test('a killed process holds nothing, though its text remains', async () => {
-    const { take, place, holderPath } = anOutbox();
+  test('a killed process holds nothing', async () => {
+    const { take, place } = anOutbox();
     const other = await start();
     expect(await other.say({ order: 'acquire', ...place })).toBe('acquired');
     catchError(take);
     await kill(other);
-    expect(readFileSync(holderPath, 'utf8')).toContain(`process ${other.pid} on laptop since`);
     take();
-    expect(catchError(take).message).toContain('process 10 on Eva’s new laptop');
+    catchError(take);
   });
 
   test('a lock is held even if the program does not use it again', async () => {
@@ -196,13 +157,12 @@ describe('between processes', () => {
     }
   });
 
-  // A container has process numbers of its own, so the number in the text is another one's here.
   describe.skipIf(!canMakeNameSpaces)('with separate process ids', () => {
     test('a container excludes this process, and holds nothing when it is killed', async () => {
       const { take, place } = anOutbox();
       const inside = await start({ within: NAME_SPACE });
       expect(await inside.say({ order: 'acquire', ...place })).toBe('acquired');
-      expect(catchError(take).message).toContain('process 1 on laptop');
+      catchError(take);
       await kill(inside);
       take();
     });

@@ -49,7 +49,6 @@ function scene(fill: (outbox: Outbox) => void = (outbox) => void queueImport(out
       scope: 'service-account',
       outboxFolder: folder,
       clock,
-      holder: { pid: 7, host: 'office' },
     },
     open: () =>
       openOutbox(outboxFile, clock, {

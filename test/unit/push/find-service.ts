@@ -314,7 +314,6 @@ export function getLock(outbox: Outbox, clock: Clock) {
     scope: 'service-account',
     outboxFolder: dirname(outbox.path),
     clock,
-    holder: { pid: process.pid, host: 'here' },
   };
 }
 
