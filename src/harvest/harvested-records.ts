@@ -18,11 +18,15 @@ import { t } from '../base/language.ts';
 import { type Message, msg } from '../base/message.ts';
 import { packageRoot } from '../base/own-files.ts';
 
-/**
- * Committed part of an append-only file, with its SHA-256. Without a digest only its length is
- * known.
- */
-export type CommittedPart = { readonly lengthBytes: number; readonly digest: string | null };
+/** What the store knows of an append-only file. */
+export type CommittedPart = {
+  /** Bytes of committed pages; others may follow. */
+  readonly lengthBytes: number;
+  /** SHA-256 of these bytes; null where it is not known. */
+  readonly digest: string | null;
+  /** Size of the whole file when it was closed; null while it is open, and after a kill. */
+  readonly closedBytes: number | null;
+};
 
 /** Open store of a harvest into a file; all functions of this module work on it. */
 export type HarvestStore = ReturnType<typeof openHarvestStore>;
@@ -86,6 +90,8 @@ export function openHarvestStore(path: string) {
     dropGroup: (): void => {
       if (database.inTransaction) convertDatabaseErrors(path, () => database.exec('rollback'));
     },
+    /** Makes all commits survive a power cut, which otherwise loses the last ones. */
+    flush: (): void => void sql('pragma wal_checkpoint(full)').all(),
     /** @throws FileError where the file was removed or replaced meanwhile */
     assertUnmodified: (): void => assertSameFile(path, opened),
     close: (): void => void database.close(),
@@ -102,47 +108,36 @@ function isOurs(database: Database): boolean {
  * State of the output. Functions that write must run inside {@link HarvestStore.change}.
  */
 
-const parseExtent = createRowParser({ lengthBytes: isNumber, digest: orNull(isText) });
+const parseCommittedPart = createRowParser({
+  lengthBytes: isNumber,
+  digest: orNull(isText),
+  closedBytes: orNull(isNumber),
+});
 
-/** Returns the committed length in bytes and digest of the output; 0 and null for a new one. */
+export const NOTHING_COMMITTED: CommittedPart = { lengthBytes: 0, digest: null, closedBytes: null };
+
+/** Returns the committed part of the output, {@link NOTHING_COMMITTED} for a new one. */
 export function getCommittedPart(store: HarvestStore): CommittedPart {
-  const row = store.sql('select length_bytes as lengthBytes, digest from outputs').get();
-  if (row === undefined) return { lengthBytes: 0, digest: null };
-  return parseExtent(row);
+  const row = store
+    .sql(`select length_bytes as lengthBytes, digest, closed_bytes as closedBytes from outputs`)
+    .get();
+  return row === undefined ? NOTHING_COMMITTED : parseCommittedPart(row);
 }
 
-export function storeCommittedPart(
-  store: HarvestStore,
-  { lengthBytes, digest }: CommittedPart,
-): void {
-  store.sql('update outputs set length_bytes = ?, digest = ?').run(lengthBytes, digest);
-}
-
-/** Returns the size of the output that the last run closed; undefined where it did not finish. */
-export function readClosedBytes(store: HarvestStore): number | undefined {
-  const size = store.sql('select closed_bytes from outputs').pluck().get();
-  return typeof size === 'number' ? size : undefined;
-}
-
-export function saveClosedBytes(store: HarvestStore, closedBytes: number): void {
-  store.sql('update outputs set closed_bytes = ?').run(closedBytes);
-}
-
-/**
- * Deletes the size of the last run: from now on, output that the store lacks counts as pas's
- * own. The flush of the WAL makes this survive a power cut, which loses the last commits. Must run
- * outside {@link HarvestStore.change}.
- */
-export function deleteClosedBytes(store: HarvestStore): void {
-  store.change(() => store.sql('update outputs set closed_bytes = null').run());
-  store.sql('pragma wal_checkpoint(full)').all();
+/** Stores the committed part of the output in place of the one before. */
+export function storeCommittedPart(store: HarvestStore, part: CommittedPart): void {
+  store
+    .sql(
+      `update outputs set length_bytes = :lengthBytes, digest = :digest, closed_bytes = :closedBytes`,
+    )
+    .run(part);
 }
 
 /** Deletes records, length, digest and size from the store; the next pass of each set is complete. */
 export function resetOutput(store: HarvestStore): void {
   store.sql('delete from seen_records').run();
   invalidateWatermarks(store);
-  store.sql('update outputs set length_bytes = 0, digest = null, closed_bytes = null').run();
+  storeCommittedPart(store, NOTHING_COMMITTED);
 }
 
 /** Makes the next pass of each set a complete one. */

@@ -13,14 +13,11 @@ import { digestRecord, NO_SCAN } from './harvest-state.ts';
 import {
   assertSameFile,
   type CommittedPart,
-  deleteClosedBytes,
   getCommittedPart,
   type HarvestStore,
   makeModifiedFileError,
   type RecordHarvestSubject,
-  readClosedBytes,
   resetOutput,
-  saveClosedBytes,
   storeCommittedPart,
 } from './harvested-records.ts';
 import {
@@ -78,8 +75,9 @@ export async function openFileOutput(
     const committed = await file.flush();
     store.change(() => storeCommittedPart(store, committed));
   };
+  // From now on, output that the store lacks counts as written by pas, even after a power cut.
   await flush();
-  deleteClosedBytes(store);
+  store.flush();
   let isClosed = false;
   return {
     write: async (page) => {
@@ -96,8 +94,8 @@ export async function openFileOutput(
     close: async () => {
       if (isClosed) return;
       isClosed = true;
-      const closedBytes = await file.close(getCommittedPart(store), getHead() + form.tail);
-      store.change(() => saveClosedBytes(store, closedBytes));
+      const closed = await file.close(getCommittedPart(store), getHead() + form.tail);
+      store.change(() => storeCommittedPart(store, closed));
     },
   };
 }
@@ -107,8 +105,7 @@ async function openContent(
   store: HarvestStore,
   { verify, onNote }: OutputOpenOptions,
 ): Promise<AppendFile> {
-  const open = (): Promise<AppendFile> =>
-    openAppendFile(path, getCommittedPart(store), readClosedBytes(store));
+  const open = (): Promise<AppendFile> => openAppendFile(path, getCommittedPart(store));
   const startAnew = (): Promise<AppendFile> => {
     onNote(
       verify
@@ -271,15 +268,10 @@ const CHUNK_BYTES = 1024 * 1024;
 /**
  * Opens or creates a file, compares it with its recorded length and digest, and truncates what a
  * killed process left after them.
- * @param closedBytes size of the closed file; undefined where the last writer did not close it
  * @throws FileError where the content differs from the committed one, or the path is no file;
  * DatabaseError when the disk fails
  */
-export async function openAppendFile(
-  path: string,
-  committed: CommittedPart,
-  closedBytes: number | undefined,
-): Promise<AppendFile> {
+export async function openAppendFile(path: string, committed: CommittedPart): Promise<AppendFile> {
   const file = await asDiskError(path, () =>
     open(path, constants.O_RDWR | constants.O_CREAT, 0o600),
   );
@@ -288,7 +280,7 @@ export async function openAppendFile(
       const stat = statFile(file);
       if (!stat.isFile())
         throw new FileError(path, t`${path} is not a file.`, { hint: t`Use another --out.` });
-      assertSize(path, stat, committed.lengthBytes, closedBytes);
+      assertSize(path, stat, committed.lengthBytes, committed.closedBytes);
       const content = await hashContent(file, committed);
       if (content === undefined) throw makeModifiedFileError(path);
       await file.truncate(committed.lengthBytes);
@@ -351,17 +343,18 @@ class AppendFile {
   flush(): Promise<CommittedPart> {
     return asDiskError(this.#path, async () => {
       await this.#file.datasync();
-      return { lengthBytes: this.#markedBytes, digest: getDigest(this.#marked) };
+      const digest = getDigest(this.#marked);
+      return { lengthBytes: this.#markedBytes, digest, closedBytes: null };
     });
   }
 
   /**
    * Truncates the file to the committed part, appends `tail`, and closes it.
-   * @returns its size in bytes
+   * @returns the committed part with the size of the closed file
    * @throws FileError where another program changed the file meanwhile, which is then left
    * unchanged
    */
-  close(committed: CommittedPart, tail: string): Promise<number> {
+  close(committed: CommittedPart, tail: string): Promise<CommittedPart> {
     const path = this.#path;
     const file = this.#file;
     return asDiskError(path, async () => {
@@ -374,7 +367,7 @@ class AppendFile {
         await file.datasync();
         const closed = statFile(file);
         assertSameFile(path, closed);
-        return Number(closed.size);
+        return { ...committed, closedBytes: Number(closed.size) };
       } finally {
         await file.close();
       }
@@ -382,7 +375,7 @@ class AppendFile {
   }
 
   #assertSize(): void {
-    const exactly = this.#isRagged ? undefined : this.#lengthBytes;
+    const exactly = this.#isRagged ? null : this.#lengthBytes;
     assertSize(this.#path, statFile(this.#file), this.#lengthBytes, exactly);
   }
 }
@@ -422,9 +415,9 @@ function assertSize(
   path: string,
   { size }: BigIntStats,
   atLeast: number,
-  exactly: number | undefined,
+  exactly: number | null,
 ): void {
-  const isOther = exactly !== undefined && size !== BigInt(exactly);
+  const isOther = exactly !== null && size !== BigInt(exactly);
   if (size < atLeast || isOther) throw makeModifiedFileError(path);
 }
 

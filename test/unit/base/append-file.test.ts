@@ -11,18 +11,17 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import { FileError } from '../../../src/base/errors.ts';
-import type { CommittedPart } from '../../../src/harvest/harvested-records.ts';
+import { type CommittedPart, NOTHING_COMMITTED } from '../../../src/harvest/harvested-records.ts';
 import { openAppendFile } from '../../../src/harvest/outputs.ts';
 import { SLOW_RUNS } from '../../support/property-runs.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
 
 const aPath = (): string => join(tempFolder(), 'file');
-const NOTHING: CommittedPart = { lengthBytes: 0, digest: null };
-const known = (lengthBytes: number): CommittedPart => ({ lengthBytes, digest: null });
+const known = (lengthBytes: number): CommittedPart => ({ ...NOTHING_COMMITTED, lengthBytes });
 
 test('a file grows by what is appended, and ends with its tail', async () => {
   const path = aPath();
-  const file = await openAppendFile(path, NOTHING, undefined);
+  const file = await openAppendFile(path, NOTHING_COMMITTED);
   file.append(Buffer.from('první\n'));
   file.markEnd();
   file.append(Buffer.from('druhý\n'));
@@ -35,7 +34,7 @@ test('a file grows by what is appended, and ends with its tail', async () => {
 test('uncommitted data are cut off when the file is opened again, including its tail', async () => {
   const path = aPath();
   writeFileSync(path, 'committed half a li');
-  const file = await openAppendFile(path, known(9), undefined);
+  const file = await openAppendFile(path, known(9));
   expect(readFileSync(path, 'utf8')).toBe('committed');
   file.append(Buffer.from(' more'));
   file.markEnd();
@@ -45,7 +44,7 @@ test('uncommitted data are cut off when the file is opened again, including its 
 
 test('appended but uncommitted data are removed on closing', async () => {
   const path = aPath();
-  const file = await openAppendFile(path, NOTHING, undefined);
+  const file = await openAppendFile(path, NOTHING_COMMITTED);
   file.append(Buffer.from('one\n'));
   file.markEnd();
   const committed = await file.flush();
@@ -57,12 +56,12 @@ test('appended but uncommitted data are removed on closing', async () => {
 test('a file that lost committed bytes is refused and left unchanged', async () => {
   const path = aPath();
   writeFileSync(path, 'short');
-  await expect(openAppendFile(path, known(50), undefined)).rejects.toBeInstanceOf(FileError);
+  await expect(openAppendFile(path, known(50))).rejects.toBeInstanceOf(FileError);
   expect(readFileSync(path, 'utf8')).toBe('short');
 });
 
 test('a device is not a file', async () => {
-  await expect(openAppendFile('/dev/null', NOTHING, undefined)).rejects.toBeInstanceOf(FileError);
+  await expect(openAppendFile('/dev/null', NOTHING_COMMITTED)).rejects.toBeInstanceOf(FileError);
   expect(existsSync('/dev/null')).toBe(true);
 });
 
@@ -72,20 +71,17 @@ const somePages = fc.array(fc.nat(200_000), { minLength: 1, maxLength: 6 });
 async function grown(
   path: string,
   pages: readonly number[],
-): Promise<{ extent: CommittedPart; closedBytes: number; bytes: Buffer }> {
-  let extent: CommittedPart = NOTHING;
-  let closedBytes: number | undefined;
+): Promise<{ closed: CommittedPart; bytes: Buffer }> {
+  let closed = NOTHING_COMMITTED;
   const bytes = pages.map((size, index) => Buffer.alloc(size, `page ${index} `));
   for (const page of bytes) {
-    const file = await openAppendFile(path, extent, closedBytes);
+    const file = await openAppendFile(path, closed);
     file.append(page);
     file.markEnd();
-    extent = await file.flush();
-    closedBytes = await file.close(extent, 'tail');
+    closed = await file.close(await file.flush(), 'tail');
   }
   return {
-    extent,
-    closedBytes: closedBytes ?? 0,
+    closed,
     bytes: Buffer.concat(bytes),
   };
 }
@@ -94,12 +90,13 @@ test('a file that grew over many runs is recognised, also where a run was not cl
   await fc.assert(
     fc.asyncProperty(somePages, async (pages) => {
       const path = aPath();
-      const { extent, closedBytes, bytes } = await grown(path, pages);
+      const { closed, bytes } = await grown(path, pages);
+      const open = { ...closed, closedBytes: null };
       expect(readFileSync(path).equals(Buffer.concat([bytes, Buffer.from('tail')]))).toBe(true);
-      for (const closed of [closedBytes, undefined]) {
-        const again = await openAppendFile(path, extent, closed);
-        expect(await again.flush()).toEqual(extent);
-        await again.close(extent, 'tail');
+      for (const committed of [closed, open]) {
+        const again = await openAppendFile(path, committed);
+        expect(await again.flush()).toEqual(open);
+        await again.close(open, 'tail');
       }
     }),
     SLOW_RUNS,
@@ -110,13 +107,13 @@ test('a changed byte, anywhere in a file, is detected', async () => {
   await fc.assert(
     fc.asyncProperty(somePages, fc.nat(), fc.boolean(), async (pages, chosen, wasClosed) => {
       const path = aPath();
-      const { extent, closedBytes } = await grown(path, [...pages, 1]);
+      const { closed } = await grown(path, [...pages, 1]);
       const bytes = readFileSync(path);
-      const place = chosen % extent.lengthBytes;
+      const place = chosen % closed.lengthBytes;
       bytes[place] = (bytes[place] ?? 0) ^ 1;
       writeFileSync(path, bytes);
       await expect(
-        openAppendFile(path, extent, wasClosed ? closedBytes : undefined),
+        openAppendFile(path, wasClosed ? closed : { ...closed, closedBytes: null }),
       ).rejects.toThrow(/was changed/);
       expect(readFileSync(path).equals(bytes)).toBe(true);
     }),
@@ -126,7 +123,7 @@ test('a changed byte, anywhere in a file, is detected', async () => {
 
 test('a change by another program right after a write is detected, whatever the file times', async () => {
   const path = join(tempFolder(), 'out');
-  const file = await openAppendFile(path, NOTHING, undefined);
+  const file = await openAppendFile(path, NOTHING_COMMITTED);
   const handles = await open(path, 'r');
   const prototype = Object.getPrototypeOf(handles) as typeof handles;
   await handles.close();
@@ -153,7 +150,7 @@ test.each<readonly [string, RegExp, (path: string) => void]>([
   'a file that was %s by another program while it is written fails on closing',
   async (_, words, change) => {
     const path = aPath();
-    const file = await openAppendFile(path, NOTHING, undefined);
+    const file = await openAppendFile(path, NOTHING_COMMITTED);
     file.append(Buffer.from('one\n'));
     file.markEnd();
     change(path);

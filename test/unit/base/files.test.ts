@@ -19,6 +19,7 @@ import { writePrivateFile } from '../../../src/base/disk/files.ts';
 import { makeFolder } from '../../../src/base/disk/folder.ts';
 import { writeOutputFile } from '../../../src/base/disk/output-file.ts';
 import { DatabaseError, FileError } from '../../../src/base/errors.ts';
+import { NOTHING_COMMITTED } from '../../../src/harvest/harvested-records.ts';
 import { openAppendFile } from '../../../src/harvest/outputs.ts';
 import { openContentStore } from '../../../src/outbox/changes/kept-photographs.ts';
 import { backUpOutbox } from '../../../src/outbox/repair-outbox.ts';
@@ -72,11 +73,7 @@ describe.runIf(canWatchDisk)('a power cut at any moment', () => {
   test('leaves the end of a growing file, and the file itself in its folder', async () => {
     const folder = tempFolder();
     const seen = await watchDisk(async () => {
-      const file = await openAppendFile(
-        join(folder, 'out.xml'),
-        { lengthBytes: 0, digest: null },
-        undefined,
-      );
+      const file = await openAppendFile(join(folder, 'out.xml'), NOTHING_COMMITTED);
       file.append(Buffer.from('a page'));
       file.markEnd();
       await file.close(await file.flush(), '</end>');

@@ -7,9 +7,10 @@ import {
   type RecordHarvest,
 } from '../../../src/harvest/harvest-records.ts';
 import {
-  deleteClosedBytes,
+  getCommittedPart,
   openHarvestStore,
   type RecordHarvestSubject,
+  storeCommittedPart,
   storeOrCompareSubject,
 } from '../../../src/harvest/harvested-records.ts';
 import {
@@ -76,7 +77,9 @@ export function harvestPlace(name = 'out.jsonl'): HarvestPlace {
       if (!existsSync(path)) return;
       appendFileSync(path, '{"identifier":"half a pa');
       const store = openHarvestStore(`${path}.harvest`);
-      deleteClosedBytes(store);
+      store.change(() =>
+        storeCommittedPart(store, { ...getCommittedPart(store), closedBytes: null }),
+      );
       store.close();
     },
     lines: () =>
