@@ -33,7 +33,10 @@ export type ServiceOptions = {
 
 export type Connection = ReturnType<typeof openConnection>;
 
-/** @throws ConfigError for an invalid address, or one that would send the password unencrypted */
+/**
+ * Opens the connections, session and pace of one account; nothing is requested yet.
+ * @throws ConfigError for an invalid address, or one that would send the password unencrypted
+ */
 export function openConnection(options: ServiceOptions) {
   const { username, password, onToken } = options;
   const baseUrl = checkAddress('baseUrl', options.baseUrl, options.allowHttp === true);
@@ -65,7 +68,8 @@ export function openConnection(options: ServiceOptions) {
 }
 
 /**
- * Normalises an address.
+ * Returns an address in its normal form.
+ * @param name of the option, for the error
  * @throws ConfigError as {@link openConnection}
  */
 export function checkAddress(name: string, address: string, allowHttp: boolean): string {

@@ -99,12 +99,12 @@ function nameCharacter(character: string): Message | undefined {
   return LOOKALIKE.test(character) ? msg`an unusual dash (${code})` : undefined;
 }
 
-/** Names the first invisible character of a text, and its place. */
+/** Names the first invisible character of a text, and its place; undefined without one. */
 export function describeInvisible(text: string): Message | undefined {
   return describeFirst(text, INVISIBLE_CHARACTER);
 }
 
-/** Names the first character of a text that looks like another one, and its place. */
+/** Names the first character that looks like another one, and its place; undefined without one. */
 export function describeLookalike(text: string): Message | undefined {
   return describeFirst(text, LOOKALIKE);
 }
@@ -142,7 +142,7 @@ function describeCharacter(character: string | undefined): Message {
   return nameCharacter(character) ?? `"${character}"`;
 }
 
-/** Returns a sentence as part of another one. */
+/** Returns a sentence without its full stop, to be a part of another one. */
 export function withoutFullStop(text: string): string {
   return text.trimEnd().replace(/\.$/, '');
 }

@@ -34,13 +34,14 @@ export type Clock = {
 /** A moment by both clocks of a machine. */
 export type Moment = { readonly monotonicMs: number; readonly at: number };
 
+/** Reads both clocks at once, for {@link measureElapsedMs}. */
 export function readClock(clock: Clock): Moment {
   return { monotonicMs: clock.monotonicMs(), at: clock.now() };
 }
 
 /**
- * Returns the larger difference: the monotonic clock stops while a machine sleeps, the wall clock
- * may be set back.
+ * Returns the milliseconds since a moment, by the clock that shows more: the monotonic one stops
+ * while a machine sleeps, the wall clock may be set back.
  */
 export function measureElapsedMs(clock: Clock, since: Moment): number {
   return Math.max(clock.monotonicMs() - since.monotonicMs, clock.now() - since.at);

@@ -5,13 +5,14 @@ export function groupBy<T, Key>(items: Iterable<T>, getKey: (item: T) => Key): M
   return groups;
 }
 
+/** Adds an item to the group of a key, which is made where it is missing. */
 export function addToGroup<T, Key>(groups: Map<Key, T[]>, key: Key, item: T): void {
   const group = groups.get(key);
   if (group === undefined) groups.set(key, [item]);
   else group.push(item);
 }
 
-/** Remembers what a pure function returned for each argument. */
+/** Wraps a pure function so that it is called once for each argument; results are kept for ever. */
 export function memoize<Key, Value>(make: (key: Key) => Value): (key: Key) => Value {
   const made = new Map<Key, { readonly value: Value }>();
   return (key) => {
@@ -23,7 +24,7 @@ export function memoize<Key, Value>(make: (key: Key) => Value): (key: Key) => Va
   };
 }
 
-/** Runs a function at the first call only, and returns its result at each; an error is thrown anew. */
+/** Wraps a function so that it runs at the first call only; after an error it runs again. */
 export function once<Value>(make: () => Value): () => Value {
   let made: { readonly value: Value } | undefined;
   return () => {

@@ -103,6 +103,7 @@ export class AuthError extends makeFailureClass('auth', 'notAllowed') {}
 /** The service is closed or out of reach. Nothing was lost: what was queued stays queued. */
 export class UnavailableError extends makeFailureClass('unavailable', 'unavailable') {}
 
+/** Another process works on the outbox. */
 export class OutboxLeasedError extends makeFailureClass('outbox-leased', 'outboxLeased') {}
 
 /** `config.toml`, the environment or a profile cannot be used. */
@@ -179,7 +180,7 @@ export class InterruptedError extends PasError {
   }
 }
 
-/** Returns the message of any thrown value. */
+/** Returns the message of any thrown value, which can be shown in another language later. */
 export function getLocalizedMessage(thrown: unknown): Message {
   return thrown instanceof LocalizedError ? thrown.says : getErrorMessage(thrown);
 }
@@ -189,6 +190,7 @@ export function getErrorCode(thrown: unknown): string {
   return thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
 }
 
+/** Returns the message of any thrown value, in the language of the process. */
 export function getErrorMessage(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }

@@ -72,14 +72,17 @@ type Fields = Omit<Issue, 'message' | 'with' | 'without' | 'toJSON'>;
 /** Position and further facts of an issue. */
 type Where = Partial<Fields>;
 
+/** Tells if any of the issues is an error, which keeps its find from being queued. */
 export function hasErrors(issues: readonly Issue[]): boolean {
   return issues.some((issue) => issue.severity === 'error');
 }
 
+/** Makes an issue that keeps its find from being queued. */
 export function makeErrorIssue(rule: string, says: Message, where: Where = {}): Issue {
   return new Issue({ rule, says, severity: 'error', ...where });
 }
 
+/** Makes an issue that a person should read, and that keeps nothing from being queued. */
 export function makeWarningIssue(rule: string, says: Message, where: Where = {}): Issue {
   return new Issue({ rule, says, severity: 'warning', ...where });
 }
@@ -114,6 +117,7 @@ function formatRow(row: number, unit: Issue['unit']): string {
 /** Value of a cell, or the `problem` (cause, then remedy) of one that cannot be read. */
 export type Reading<T> = { readonly value: T } | Unreadable;
 
+/** Why a value cannot be read: `rule` names it for programs, as in {@link Issue}. */
 export type Unreadable = { readonly rule: string; readonly problem: Message };
 
 /** An indication that a value is not what was meant; a warning keeps the value. */

@@ -10,6 +10,7 @@ export const packageRoot = dirname(require.resolve('pas-finds/package.json'));
 
 type Manifest = { readonly version: string; readonly engines: { readonly node: string } };
 
+/** Returns the version of pas, such as `0.1.0`. */
 export function getPackageVersion(): string {
   const { version }: Manifest = require('pas-finds/package.json');
   return version;

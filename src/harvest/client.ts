@@ -46,12 +46,14 @@ export type Identity = {
   readonly responseDateMs: number;
 };
 
+/** OAI-PMH 2.0, section 4.4. */
 export type MetadataFormat = {
   readonly prefix: string;
   readonly schema: string;
   readonly namespace: string;
 };
 
+/** OAI-PMH 2.0, section 4.6. */
 export type OaiSet = {
   readonly setSpec: string;
   readonly name: string;
@@ -69,12 +71,14 @@ type Paging = {
   readonly document: XmlDocument;
 };
 
+/** One page of a list (OAI-PMH 2.0, section 3.5), with its items in the order of the service. */
 export type ListPage<Item> = Paging & {
   readonly items: readonly Item[];
   /** All records of a salvaged page; otherwise empty. */
   readonly broken: readonly BrokenRecord[];
 };
 
+/** The verbs from which a list of records can be read. */
 export type PageSource = {
   /** Sends ListIdentifiers, and returns records with only a header. */
   readonly listHeaders: FetchPage<OaiRecord>;

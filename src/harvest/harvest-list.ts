@@ -46,6 +46,7 @@ import {
 } from './protocol.ts';
 import { comparePage, type RecordStore, storePage } from './store-page.ts';
 
+/** One list of a service, where its records are stored, and how the run treats doubts. */
 export type HarvestOptions = {
   readonly client: PageSource;
   readonly clock: Clock;
@@ -81,6 +82,7 @@ export type HarvestOptions = {
   readonly onProgress?: ((doneCount: number, total: number | undefined) => void) | undefined;
 };
 
+/** Figures of one run; those of an interrupted run before are not counted, except in `pass`. */
 export type HarvestResult = {
   /** The pass that ended; one of no records where there was nothing to request. */
   readonly pass: HarvestPass;
@@ -122,7 +124,7 @@ const CLOCK_STEP_MS = 2000;
  * committed together with the position of the next one, so an interrupted run continues there.
  * Returns only when no record can be missing; docs/harvesting.md has the rules.
  * @throws as the client: OaiError, UnavailableError, AuthError; OaiError `incomplete` or `loop`; as
- * the sink
+ * the store
  */
 export async function harvestList(options: HarvestOptions): Promise<HarvestResult> {
   const run: Run = {

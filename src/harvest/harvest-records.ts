@@ -151,6 +151,7 @@ type HarvestRecordsOptions = HarvestRequest & {
   readonly verify?: boolean;
 };
 
+/** Figures of one set of an output. */
 export type SetFigures = SetResult & {
   /** Records whose content the account may not read. */
   readonly masked: number;

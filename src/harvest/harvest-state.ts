@@ -21,6 +21,7 @@ import { DAY_MS, type OaiRecord, RUN_AGAIN } from './protocol.ts';
 /** Both bounds inclusive; null: none. */
 export type HarvestWindow = { readonly fromMs: number | null; readonly untilMs: number | null };
 
+/** Tells if the bounds exclude every time, so that nothing needs to be requested. */
 export function isEmptyWindow({ fromMs, untilMs }: HarvestWindow): boolean {
   return fromMs !== null && untilMs !== null && fromMs > untilMs;
 }
@@ -65,7 +66,10 @@ export function makePass(beginning: Beginning): HarvestPass {
   return { ...beginning, ...NEW_SCAN, listSize: null, agreed: null };
 }
 
-/** @param agreed null where the scan did not reach the end of the list */
+/**
+ * Makes the pass before its next scan, of which no page was read.
+ * @param agreed null where the scan did not reach the end of the list
+ */
 export function makeNextScan(pass: HarvestPass, agreed: number | null): HarvestPass {
   return { ...pass, ...NEW_SCAN, scan: pass.scan + 1, agreed };
 }
@@ -118,6 +122,7 @@ export function recountPass(pass: HarvestPass, size: number | undefined): Harves
   return { ...pass, listSize: size, moved: pass.moved || hasShrunk };
 }
 
+/** Tells if the scan has read the last page of the list. */
 export function hasListEnded({ token, pages }: HarvestPass): boolean {
   return token === null && pages > 0;
 }
@@ -144,7 +149,7 @@ export function isCompleteScan(pass: HarvestPass, agreed: number): boolean {
   return agreed >= 1 || (!moved && seenCount === listSize);
 }
 
-/** Returns the end of the day for a datestamp that is a day. */
+/** Returns the last millisecond that a datestamp may stand for: of its day where it has no time. */
 export function getEndOfDatestampMs(datestampMs: number): number {
   return datestampMs % DAY_MS === 0 ? datestampMs + DAY_MS - 1 : datestampMs;
 }
@@ -153,14 +158,14 @@ export function getEndOfDatestampMs(datestampMs: number): number {
 const MAX_BEHIND_MS = 7 * DAY_MS;
 
 /**
- * Returns the beginning of a pass by the earlier of both clocks: a server clock that was ahead
- * would hide changes.
+ * Returns the server time since which the next pass must request changes: the beginning of this
+ * one, by the earlier of both clocks, since a server clock that was ahead would hide changes.
  */
 export function computeWatermarkMs({ beganMs, localMs }: HarvestPass): number {
   return beganMs - localMs > MAX_BEHIND_MS ? beganMs : Math.min(beganMs, localMs);
 }
 
-/** Returns the name of a set for people, also for the empty one, which is everything. */
+/** Formats the name of a set for people; the empty one is everything. */
 export function formatSetName(setSpec: string): string {
   return setSpec === '' ? t`everything` : setSpec;
 }
@@ -178,7 +183,7 @@ export function makeIncompleteError(setSpec: string, pass: HarvestPass, reason: 
 }
 
 /**
- * Returns the reason for a full pass: while a server clock was ahead, a watermark may have skipped
+ * Formats the reason for a full pass: while a server clock was ahead, a watermark may have skipped
  * changes.
  */
 export function formatClockWentBack(
@@ -276,7 +281,10 @@ const parseSeen = createRowParser({
 /** State of a harvest of one list, between pages and between runs; written inside `change`. */
 export type HarvestState = ReturnType<typeof openStoredState>;
 
-/** Makes a state in one row of `harvests`. */
+/**
+ * Opens the state of one list in the tables of a store.
+ * @param harvest id of its row in `harvests`
+ */
 export function openStoredState(tables: HarvestTables, harvest: number) {
   const { sql, change } = tables;
   const getProgress = (): HarvestProgress => {
@@ -362,7 +370,7 @@ function makeStoredRecords({ sql }: HarvestTables, harvest: number) {
   };
 }
 
-/** Makes a state that ends with this process. */
+/** Opens an empty state that ends with this process. */
 export function openMemoryState(): HarvestState {
   const database = openDatabase(':memory:', { synchronous: 'normal' });
   migrate(database, join(packageRoot, 'schemas', 'harvest'));

@@ -30,6 +30,7 @@ import {
 import { type RepeatedElements, readRepeatedElements, toRecordJson } from './record-json.ts';
 import { NO_FAULTS, type RecordPage, type RecordStore } from './store-page.ts';
 
+/** How an existing output is treated. */
 export type OutputOpenOptions = {
   /**
    * Repairs changes by another program; false: they are an error, unless the output is missing or
@@ -125,7 +126,7 @@ async function openContent(
   });
 }
 
-/** Opens standard output for lines: it cannot be truncated. */
+/** Opens standard output for lines of JSON: nothing can be cut off, so nothing is flushed. */
 export function openStreamOutput(
   write: (content: Buffer) => Promise<void>,
   subject: RecordHarvestSubject,

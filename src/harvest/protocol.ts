@@ -45,6 +45,7 @@ export function requiresFormat(verb: Verb): boolean {
 export const CHECK_ADDRESS = msg`Check oai_base in the profile.`;
 export const RUN_AGAIN = msg`Run the command again; what was stored is kept. If it happens again, tell the operator of the service.`;
 
+/** What a person can do about each error of the protocol (OAI-PMH 2.0, section 3.6). */
 export const ERROR_HINTS: Readonly<Record<string, Message>> = {
   badArgument: msg`Check the set, the format and the dates. An overloaded service may give the same answer, so you can also try again later.`,
   badResumptionToken: RUN_AGAIN,
@@ -184,6 +185,7 @@ export type OaiHeader = {
   readonly deleted: boolean;
 };
 
+/** OAI-PMH 2.0, section 2.5; with {@link parseHeaderAsRecord}, of the header alone. */
 export type OaiRecord = {
   readonly header: OaiHeader;
   /** The element inside `metadata`; undefined for a deleted record. */
@@ -233,7 +235,7 @@ function parseHeader(element: XmlElement): OaiHeader | undefined {
   return { identifier, datestamp, datestampMs, setSpecs, deleted: status === 'deleted' };
 }
 
-/** Parses a `record`; undefined where its header is incomplete. */
+/** Parses a `record`; undefined where its header is incomplete or has an unknown status. */
 export function parseRecord(element: XmlElement): OaiRecord | undefined {
   const header = parseHeader(element);
   if (header === undefined) return undefined;
@@ -247,7 +249,10 @@ export function parseRecord(element: XmlElement): OaiRecord | undefined {
 
 const NONE: readonly XmlElement[] = [];
 
-/** Parses a header, bare or of a whole record, into a record without metadata. */
+/**
+ * Parses a `header`, or that of a whole `record`, into a record without metadata; undefined as for
+ * {@link parseRecord}.
+ */
 export function parseHeaderAsRecord(element: XmlElement): OaiRecord | undefined {
   const header = parseHeader(element);
   if (header === undefined) return undefined;
@@ -266,12 +271,15 @@ function isWithoutContent(element: XmlElement): boolean {
   return only.name === element.name && isWithoutContent(only);
 }
 
-/** Returns the one entity in a native record's root, for any version of the namespace. */
+/**
+ * Returns the one entity in a native record's root, for any version of the namespace; undefined for
+ * a record without content.
+ */
 export function findEntity(record: OaiRecord): XmlElement | undefined {
   return record.metadata?.children[0];
 }
 
-/** `https://host/id/HES-000253` → `HES-000253`. */
+/** Returns the short form of an identifier: `https://host/id/HES-000253` → `HES-000253`. */
 export function toIdent(identifier: string): string {
   return identifier.slice(identifier.lastIndexOf('/') + 1);
 }

@@ -35,6 +35,7 @@ type PullContext = FindHarvest & {
   readonly only?: ReadonlySet<string> | undefined;
 };
 
+/** A sent find with its state at the service. */
 export type PulledFind = RemoteState & {
   /** The record differs from the last pull, or at the first one from what was sent. */
   readonly isNews: boolean;

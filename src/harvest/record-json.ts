@@ -28,7 +28,7 @@ type HeaderJson = {
 
 const SCHEMA_INSTANCE = 'http://www.w3.org/2001/XMLSchema-instance';
 
-/** Makes the JSON of a header: `identifier`, `datestamp` and `sets`, `deleted` where it is. */
+/** Makes JSON of a header: `identifier`, `datestamp` and `sets`; `deleted` where it is true. */
 export function toHeaderJson({ header }: OaiRecord): HeaderJson {
   const { identifier, datestamp, setSpecs, deleted } = header;
   const json = { identifier, datestamp, sets: setSpecs };
@@ -183,7 +183,7 @@ function listDeclarations(type: XmlElement): Declaration[] {
 }
 
 /** One request of a verb of OAI-PMH, whose answer becomes JSON. */
-export type Asking = {
+export type JsonRequest = {
   readonly client: OaiClient;
   /** Schema version of the records. */
   readonly version: string;
@@ -206,8 +206,8 @@ export function resolveIdentifier(oaiBase: string, identifier: string): string {
   );
 }
 
-/** Requests the description of the repository (OAI-PMH 2.0, section 4.2). */
-export async function askIdentify({ client, signal }: Asking) {
+/** Requests the description of the repository (Identify; OAI-PMH 2.0, section 4.2). */
+export async function fetchIdentityJson({ client, signal }: JsonRequest) {
   const identity = await client.identify(signal);
   return {
     repository_name: identity.repositoryName,
@@ -222,13 +222,13 @@ export async function askIdentify({ client, signal }: Asking) {
   };
 }
 
-/** Requests all formats, or those of one record (OAI-PMH 2.0, section 4.4). */
-export async function askFormats({ client, args, signal }: Asking) {
+/** Requests all formats, or those of one record (ListMetadataFormats; section 4.4). */
+export async function fetchFormatsJson({ client, args, signal }: JsonRequest) {
   return { formats: await client.listMetadataFormats(args.identifier, signal) };
 }
 
-/** Requests one page of sets, the first one or that of a token (OAI-PMH 2.0, section 4.6). */
-export async function askSets({ client, args, signal }: Asking) {
+/** Requests one page of sets, the first one or that of a token (ListSets; section 4.6). */
+export async function fetchSetsJson({ client, args, signal }: JsonRequest) {
   const page = await client.listSets(args, signal);
   const sets = page.items.map((set) => ({
     set: set.setSpec,
@@ -238,14 +238,14 @@ export async function askSets({ client, args, signal }: Asking) {
   return { sets, ...toPagingJson(page) };
 }
 
-/** Requests one page of headers, the first one or that of a token (OAI-PMH 2.0, section 4.3). */
-export async function askIdentifiers({ client, args, signal }: Asking) {
+/** Requests one page of headers, the first or that of a token (ListIdentifiers; section 4.3). */
+export async function fetchHeadersJson({ client, args, signal }: JsonRequest) {
   const page = await client.listHeaders(args, signal);
   return { headers: page.items.map(toHeaderJson), ...toPagingJson(page) };
 }
 
-/** Requests one page of records, the first one or that of a token (OAI-PMH 2.0, section 4.5). */
-export async function askRecords({ client, version, args, signal }: Asking) {
+/** Requests one page of records, the first one or that of a token (ListRecords; section 4.5). */
+export async function fetchRecordsJson({ client, version, args, signal }: JsonRequest) {
   const page = await client.listRecords(args, signal);
   const repeated = readRepeatedElements(version);
   return {
@@ -254,8 +254,8 @@ export async function askRecords({ client, version, args, signal }: Asking) {
   };
 }
 
-/** Requests one record (OAI-PMH 2.0, section 4.1). */
-export async function askRecord({ client, version, args, signal }: Asking) {
+/** Requests one record (GetRecord; section 4.1). */
+export async function fetchRecordJson({ client, version, args, signal }: JsonRequest) {
   const { identifier = '', metadataPrefix = '' } = args;
   const { record } = await client.getRecord(identifier, metadataPrefix, signal);
   return toRecordJson(record, readRepeatedElements(version));

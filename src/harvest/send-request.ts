@@ -63,6 +63,7 @@ export type RequestOptions = {
   readonly maxAnswerBytes?: number;
 };
 
+/** A whole answer of the verb that was requested. */
 export type OaiAnswer = {
   /** The element named after the verb; empty where no record matches. */
   readonly element: XmlElement;
@@ -86,6 +87,7 @@ export type SendRequest = (
   onToken?: OnToken,
 ) => Promise<OaiAnswer>;
 
+/** Receives the token of the next page, which may turn out to be another one. */
 export type OnToken = (token: string) => void;
 
 const INTERRUPTED = msg`Interrupted. What was harvested is kept; run the command again to continue.`;

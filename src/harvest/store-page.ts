@@ -11,6 +11,7 @@ import {
 } from './harvest-state.ts';
 import type { OaiRecord } from './protocol.ts';
 
+/** Records of a page, without those that are skipped. */
 export type RecordPage = {
   readonly document: XmlDocument;
   /** New or changed records. */

@@ -28,6 +28,7 @@ import {
   withRetry,
 } from '../service/http/exchange.ts';
 
+/** The schema that documents are validated with; its address, and whether pas brought it. */
 export type SchemaInUse = {
   readonly url: string;
   readonly namespace: string;
@@ -65,6 +66,7 @@ export async function findSchemaInUse(
   };
 }
 
+/** What happened to the stored schema of the deployment. */
 export type SchemaChange = 'fetched' | 'updated' | 'unchanged' | 'forgotten';
 
 /**

@@ -91,6 +91,7 @@ export function parseJsonObject(text: string): Record<string, unknown> | undefin
   }
 }
 
+/** Tells if a parsed value is an object, and neither a list nor null. */
 export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

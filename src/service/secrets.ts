@@ -18,6 +18,7 @@ type Secrets = {
 
 export type SecretLocation = 'keyring' | 'file' | 'nowhere';
 
+/** Credentials by their owner; see {@link makeSecretsOwner}. */
 export type SecretStore = {
   /**
    * @throws AuthError when they are in an unavailable keyring; ConfigError when the file is damaged

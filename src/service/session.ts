@@ -250,8 +250,9 @@ export function assertAvailable(address: string, response: HttpResponse): void {
 }
 
 /**
- * Returns the answer.
- * @throws UnavailableError where none came
+ * Sends a request, and returns its answer with any status.
+ * @param ask sends it
+ * @throws UnavailableError where no whole answer came
  */
 export async function requireAnswer(
   address: string,

@@ -31,7 +31,8 @@ import {
 import { flushFolder, renameOver } from './folder.ts';
 
 /**
- * Checks a database that may be in use: up to `limit` findings, none when sound.
+ * Returns up to `limit` findings of SQLite's integrity check, none for a sound database; it may be in
+ * use.
  * @throws DatabaseError when it is unreadable
  */
 export function findDamage(path: string, limit = 3): string[] {

@@ -26,7 +26,11 @@ export function makeFolder(folder: string): void {
     flushFolder(dirname(path));
 }
 
-/** Removes what killed processes have left in a folder under such a name, and before that time. */
+/**
+ * Removes files and folders that killed processes have left in a folder.
+ * @param name matches their names
+ * @param beforeMs only what was last changed before this time
+ */
 export function deleteLeftovers(folder: string, name: RegExp, beforeMs: number): void {
   if (!existsSync(folder)) return;
   for (const each of readdirSync(folder).filter((found) => name.test(found))) {

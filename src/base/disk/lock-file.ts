@@ -80,7 +80,8 @@ export function waitForLockFile(
 const MAX_TRIES = 400;
 
 /**
- * Takes the lock of a file that is changed in place.
+ * Takes the lock of a file that is changed in place, within two seconds.
+ * @param taken message of the error
  * @throws ConfigError where another process keeps it
  */
 export function lockForChange(path: string, clock: Clock, taken: Message): LockFile {

@@ -23,6 +23,7 @@ export function tryParseToml(text: string): TomlReading {
   }
 }
 
+/** Tells if a value of TOML is a table, and neither a list nor a day. */
 export function isTomlTable(value: unknown): value is TomlTable {
   return (
     typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)

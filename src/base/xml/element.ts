@@ -2,6 +2,7 @@
  * Parsed XML document. Names are compared by namespace and local name; prefixes have no meaning.
  */
 
+/** An attribute with its decoded value; its prefix has no meaning. */
 export type XmlAttribute = {
   readonly namespace: string;
   readonly name: string;
@@ -86,7 +87,7 @@ export function getChildText(
   return text === '' ? undefined : text;
 }
 
-/** Yields every descendant of that name, in document order. */
+/** Yields every descendant with a local name and namespace, in document order. */
 export function* walkDescendants(
   parent: XmlElement,
   name: string,
@@ -103,6 +104,7 @@ export function getSourceBytes({ bytes }: XmlDocument, { start, end }: XmlElemen
   return bytes.subarray(start, end);
 }
 
+/** Returns the text of a range as it is in the document, with its references. */
 export function getSourceText({ bytes }: XmlDocument, { start, end }: ByteRange): string {
   return bytes.toString('utf8', start, end);
 }

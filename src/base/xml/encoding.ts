@@ -22,6 +22,7 @@ const PIECE_BYTES = 64 * 1024;
 /** A byte of an old encoding may become three bytes of UTF-8. */
 const MAX_GROWTH_FACTOR = 3;
 
+/** A document in UTF-8, and where its characters were. */
 export type DecodedXml = {
   /** Without a byte order mark. */
   readonly utf8: Buffer;

@@ -160,7 +160,7 @@ export const IS_ODD = Uint8Array.from({ length: 256 }, (_, byte) => {
 const FORBIDDEN_CHARACTER = /[\0-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]/;
 
 /**
- * @param raw source with one character per byte, which begins at `start`, as for the functions below
+ * @param raw source with one character per byte, which begins at `start`
  * @throws XmlFault for a character that XML forbids
  */
 export function assertAllowedCharacters(raw: string, start: number): void {
@@ -187,7 +187,7 @@ export function decodeText(bytes: Buffer, start: number, end: number): string {
   return replaceReferences(raw, start, REPLACED_IN_TEXT, '\n');
 }
 
-/** Decodes the content of a CDATA section. */
+/** Decodes the content of a CDATA section: only its line breaks change. */
 export function decodeSection(bytes: Buffer, start: number, end: number): string {
   const raw = bytes.toString('latin1', start, end);
   return replaceReferences(raw, start, LINE_BREAK, '\n');

@@ -20,7 +20,7 @@ export function renderNamespaceDeclarations(
   return [...declarations.values()].join('');
 }
 
-/** Returns the start tag, up to the `>` outside attribute values. */
+/** Returns the start tag of an element as it is in the document. */
 export function getStartTag(document: XmlDocument, { start, end, children }: XmlElement): string {
   const beginning = getSourceText(document, { start, end: children[0]?.start ?? end });
   return /^<(?:[^>"']|"[^"]*"|'[^']*')*>/.exec(beginning)?.[0] ?? '';
@@ -56,6 +56,7 @@ function* listGaps(document: XmlDocument, element: XmlElement) {
   }
 }
 
+/** Makes the message about a text that no reader uses, with what to do. */
 export function makeStrayTextMessage({ element: { name }, text }: StrayText): Message {
   return msg`The text "${text}" is between the elements of ${name}. Move it into one of them, or remove it.`;
 }

@@ -24,6 +24,7 @@ type SchemaViolation = {
   readonly element?: string;
 };
 
+/** Result of the validation of one document. */
 export type Validation = {
   /**
    * False where the bytes are no acceptable document (not XML, a DOCTYPE, too large), so nothing
@@ -33,6 +34,7 @@ export type Validation = {
   readonly violations: readonly SchemaViolation[];
 };
 
+/** A compiled schema, to be disposed: its memory is not collected. */
 export type Validator = {
   /** Returns all violations. Reads only the given bytes. */
   validate(document: Buffer): Validation;

@@ -8,13 +8,13 @@ import {
   type Verb,
 } from '../../harvest/protocol.ts';
 import {
-  type Asking,
-  askFormats,
-  askIdentifiers,
-  askIdentify,
-  askRecord,
-  askRecords,
-  askSets,
+  fetchFormatsJson,
+  fetchHeadersJson,
+  fetchIdentityJson,
+  fetchRecordJson,
+  fetchRecordsJson,
+  fetchSetsJson,
+  type JsonRequest,
   type PagingJson,
   resolveIdentifier,
 } from '../../harvest/record-json.ts';
@@ -26,18 +26,18 @@ import { formatTree } from '../result-texts.ts';
 
 /** The six verbs of OAI-PMH 2.0, section 4, by the words of the command line. */
 const VERBS = {
-  identify: { verb: 'Identify', ask: askIdentify },
-  formats: { verb: 'ListMetadataFormats', ask: askFormats },
-  sets: { verb: 'ListSets', ask: askSets },
-  identifiers: { verb: 'ListIdentifiers', ask: askIdentifiers },
-  records: { verb: 'ListRecords', ask: askRecords },
-  get: { verb: 'GetRecord', ask: askRecord },
+  identify: { verb: 'Identify', ask: fetchIdentityJson },
+  formats: { verb: 'ListMetadataFormats', ask: fetchFormatsJson },
+  sets: { verb: 'ListSets', ask: fetchSetsJson },
+  identifiers: { verb: 'ListIdentifiers', ask: fetchHeadersJson },
+  records: { verb: 'ListRecords', ask: fetchRecordsJson },
+  get: { verb: 'GetRecord', ask: fetchRecordJson },
 } as const satisfies Record<string, VerbDefinition>;
 
 type VerbDefinition = {
   readonly verb: Verb;
   /** Sends the request, and returns the answer as JSON; that of a list with its paging. */
-  readonly ask: (asking: Asking) => Promise<object>;
+  readonly ask: (request: JsonRequest) => Promise<object>;
 };
 
 type OaiOptions = GlobalOptions & OaiArguments & { readonly xml?: boolean };

@@ -74,6 +74,7 @@ export type RequestBody = {
   open(): Readable | Buffer;
 };
 
+/** Limits of one request. */
 export type AnswerLimits = {
   /** Time limit of the whole answer, from the last byte of the request. */
   readonly answerTimeoutMs?: number;
@@ -94,6 +95,7 @@ export type HttpRequest = AnswerLimits & {
   readonly onConnection?: (facts: ConnectionFacts) => void;
 };
 
+/** What `pas doctor` prints of a connection. */
 export type ConnectionFacts = {
   /** IP address that the connection leads to: the proxy's, where there is one. */
   readonly address: string;
@@ -121,7 +123,7 @@ export function isWebPage({ body }: { readonly body: Buffer }): boolean {
   return /^\ufeff?\s*(?:<!doctype html|<html)\b/i.test(body.subarray(0, 300).toString('utf8'));
 }
 
-/** @throws UnavailableError for a web page */
+/** @throws UnavailableError for a web page in place of an answer; see {@link isWebPage} */
 export function assertNoWebPage(address: string, response: HttpResponse): void {
   if (!isWebPage(response)) return;
   const { status } = response;

@@ -27,6 +27,7 @@ export type PaceState = {
   readonly coldStartMs: number;
 };
 
+/** State of a scope from which nothing has departed. */
 export const UNSEEN: PaceState = {
   lastDepartureMs: 0,
   reservedUntilMs: 0,
@@ -36,6 +37,7 @@ export const UNSEEN: PaceState = {
   coldStartMs: 0,
 };
 
+/** A pause that the service asked for, in milliseconds from now. */
 export type Pause = {
   /** Rest of the pause; 0 without one. */
   readonly pausedMs: number;
@@ -68,6 +70,7 @@ export class PaceStoreError extends LocalizedError {
   }
 }
 
+/** Decides on the states of all scopes of a request; see {@link PaceStore.update}. */
 export type PaceUpdater<T> = (
   states: readonly PaceState[],
   nowMs: number,

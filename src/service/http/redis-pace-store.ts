@@ -79,6 +79,7 @@ function decodePart(text: string): string {
   }
 }
 
+/** Tells if {@link parseRedisAddress} refused the text. */
 export function isAddressFault(read: RedisAddress | AddressFault): read is AddressFault {
   return 'hint' in read;
 }
@@ -108,6 +109,7 @@ type RedisPaceOptions = {
   readonly random: () => number;
 };
 
+/** The pace of several machines, which keep their departures in one Redis. */
 export type RedisPaceStore = PaceStore & {
   /** As Redis names it: `master`, or `slave` for a replica, which is read-only. */
   readonly role: string;
