@@ -12,19 +12,17 @@ import {
   msg,
   quoteShellWord,
 } from '../../base/message.ts';
-import type { LookupTerm } from '../../finds/find.ts';
 import type { EnqueuedFind } from '../../outbox/changes/enqueue-finds.ts';
 import type { MergeSide } from '../../outbox/changes/plan-rows.ts';
 import { listAskedFinds } from '../../tables/answer-rows.ts';
 import { collapseRepeatedWarnings, collapseUnknownColumns } from '../../tables/collapse-issues.ts';
-import type { ColumnMap } from '../../tables/columns/column-rule.ts';
 import { type CopiedTable, importTable, openCorrections } from '../../tables/import-table.ts';
 import { isNumberTable } from '../../tables/number-table.ts';
 import type { Table } from '../../tables/table.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import {
   listReadingFlags,
-  readFileOrInput,
+  readColumnMap,
   readMappingFile,
   readTableOrInput,
   type TableOptions,
@@ -307,32 +305,6 @@ function parseIssuesCopy(files: readonly string[], { issuesTo: file }: ImportOpt
   if (file === '-' || files.length > 1 || resolve(files[0] ?? '') === resolve(file))
     throw new UsageError(t`--issues-to needs the name of a file to which it copies one table.`);
   return { file, overwrite: false };
-}
-
-/**
- * Reads a column map from a file or standard input (`-`), and checks it.
- * @throws UsageError where the map is invalid; its issues are printed before
- */
-export async function readColumnMap(
-  context: Context,
-  mapFile: string,
-  lookupTerm: LookupTerm,
-): Promise<ColumnMap> {
-  const [file, bytes] = await readFileOrInput(context, mapFile);
-  const { map, issues } = (
-    await import('../../tables/columns/column-map.ts')
-  ).parseCheckedColumnMap(file, bytes, lookupTerm);
-  if (map !== undefined) return map;
-  printIssues(context.terminal, issues, context.terminal.warn);
-  const faults = issues.length;
-  throw new UsageError(
-    ngettext(
-      msgid`${file} has ${faults} error. Nothing was imported.`,
-      `${file} has ${faults} errors. Nothing was imported.`,
-      faults,
-    ),
-    { hint: t`Correct the file, or create it again: ${cmd`pas import`} TABLE --wizard` },
-  );
 }
 
 function printCopied(

@@ -20,7 +20,7 @@ import {
 import { addSheetOption, defineCommand, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { announceInstance, openLookups } from '../context/open-service.ts';
-import { readTableOrInput } from '../context/user-files.ts';
+import { readColumnMap, readTableOrInput } from '../context/user-files.ts';
 import { askForNumberColumns } from '../interview/ask-about-table.ts';
 import { formatNumberCount } from '../result-texts.ts';
 import { printIssues, toIssuesJson } from '../terminal.ts';
@@ -123,11 +123,6 @@ function makeNotReplacedError({ find, value, replaces }: Replacement): UsageErro
   );
 }
 
-async function readNumberMap(context: Context, file: string) {
-  const { readColumnMap } = await import('./import-tables.ts');
-  return readColumnMap(context, file, (await openLookups(context)).lookupTerm);
-}
-
 /**
  * Queues the numbers of a table; those of records are replaced only with `--replace`, or after a
  * question on a terminal.
@@ -141,7 +136,9 @@ async function importNumbers(
   const outbox = await context.openOutbox();
   outbox.command.words = 'number-import';
   const dryRun = options.dryRun === true;
-  const map = options.map === undefined ? undefined : await readNumberMap(context, options.map);
+  const { lookupTerm } = await openLookups(context);
+  const map =
+    options.map === undefined ? undefined : await readColumnMap(context, options.map, lookupTerm);
   const table = await readTableOrInput(context, file, options);
   const numberTable = openNumberTable(outbox, table, map);
   const asks = terminal.interactive && !terminal.json;

@@ -25,7 +25,6 @@ import { openPush } from '../context/open-service.ts';
 import { openFindValidator } from '../context/validation.ts';
 import { EXIT_REASON_OF_STOP, formatFindCount, formatStopCause } from '../result-texts.ts';
 import { requireConfirmation } from '../terminal.ts';
-import { makePushListeners } from './push-progress.ts';
 
 type RehearseOptions = GlobalOptions & {
   readonly to?: string;
@@ -160,19 +159,7 @@ async function sendCopies(
   projects: ReadonlyMap<string, string>,
 ): Promise<[RehearsalResult, ExitReason]> {
   const folder = prepareRehearsalFolder(context.places.home, context.clock.now());
-  const { terminal } = context;
-  const quiet = {
-    ...terminal,
-    json: false,
-    printLine: () => {},
-    printValue: () => {},
-    note: () => {},
-    printTable: async () => {},
-  };
-  const training = context.asProfile(profile, {
-    terminal: quiet,
-    outboxesFolder: folder,
-  });
+  const training = context.asProfile(profile, folder);
   try {
     const to = await training.openOutboxToPush();
     await copyFindsForRehearsal(from, to, finds, {
@@ -198,17 +185,22 @@ async function sendCopies(
 }
 
 /** @returns the exit reason where nothing was sent */
-async function push(training: Context, outbox: Outbox): Promise<ExitReason> {
-  const { end, ...progress } = makePushListeners(training, outbox, { why: false });
+async function push(training: Context, _outbox: Outbox): Promise<ExitReason> {
+  const progress = training.terminal.startProgress(t`Sending`);
+  let settled = 0;
   const { stopCause } = await pushAll({
     ...(await openPush(training)),
-    ...progress,
+    report: (event) => {
+      if (event.type !== 'settled' || event.state === 'queued') return;
+      settled += 1;
+      progress.update(settled, undefined);
+    },
     kinds: ENTRY_KINDS,
     subjects: undefined,
     limit: undefined,
     // Records of an earlier rehearsal are equal to these.
     onQuestion: 'send',
-  }).finally(end);
+  }).finally(progress.end);
   if (stopCause === undefined) return 'dataRefused';
   const why = formatStopCause(stopCause);
   training.terminal.warn(t`Stopped: ${why}.`);

@@ -64,15 +64,12 @@ export type Runtime = {
   readonly cwd: string;
   /** Replacements for the system's services. */
   readonly overrides?: Partial<Machine>;
-  /** Replacements for the configuration, in a nested context. */
-  readonly fixed?: FixedParts;
-};
-
-/** Terminal and outboxes of a nested context, such as that of a rehearsal. */
-type FixedParts = {
-  readonly terminal?: Terminal;
-  /** Folder of outboxes that have their ledgers beside them. */
-  readonly outboxesFolder?: string;
+  /** The command that this one is a part of, such as a rehearsal. */
+  readonly outer?: {
+    readonly terminal: Terminal;
+    /** Folder of outboxes that have their ledgers beside them; by default that of the data home. */
+    readonly outboxesFolder: string | undefined;
+  };
 };
 
 const THIS_MACHINE: Machine = {
@@ -90,8 +87,9 @@ export type Context = Runtime &
     /**
      * Makes a context of the same command for another profile, without the environment's credentials.
      * Closed with this one.
+     * @param outboxesFolder another place for its outbox, with the ledger beside it
      */
-    asProfile(name: string, fixed?: FixedParts): Context;
+    asProfile(name: string, outboxesFolder?: string): Context;
     openVocabulary(): Promise<VocabularyStore>;
     /** As `openVocabulary`, for reading: a copy where nothing can be written. */
     openVocabularyToRead(): Promise<VocabularyStore>;
@@ -100,14 +98,14 @@ export type Context = Runtime &
 
 /** Makes the context of a command. Nothing is opened before its first use. */
 export function makeContext(runtime: Runtime, options: GlobalOptions): Context {
-  const { streams, fixed = {} } = runtime;
+  const { streams, outer } = runtime;
   const machine = { ...THIS_MACHINE, ...runtime.overrides };
   const { clock, random } = machine;
   const environment = omitEmptyVariables(runtime.environment);
   const systemPlaces = makeDataPaths(environment);
-  const { outboxesFolder = systemPlaces.outboxesFolder } = fixed;
+  const outboxesFolder = outer?.outboxesFolder ?? systemPlaces.outboxesFolder;
   const { onClose, close } = createClosers();
-  const terminal = fixed.terminal ?? makeContextTerminal(streams, environment, options);
+  const terminal = outer?.terminal ?? makeContextTerminal(streams, environment, options);
   const base = {
     ...runtime,
     environment,
@@ -122,13 +120,13 @@ export function makeContext(runtime: Runtime, options: GlobalOptions): Context {
     }),
     onClose,
   };
-  const isLedgerBeside = fixed.outboxesFolder === undefined ? undefined : true;
-  const asProfile: Context['asProfile'] = (name, changes = {}) => {
+  const isLedgerBeside = outer?.outboxesFolder === undefined ? undefined : true;
+  const asProfile: Context['asProfile'] = (name, folder) => {
     const inner = makeContext(
       {
         ...runtime,
         environment: omitAccountVariables(environment),
-        fixed: { terminal, ...changes },
+        outer: { terminal, outboxesFolder: folder },
       },
       { ...options, profile: name },
     );

@@ -4,8 +4,10 @@ import { writePrivateFile } from '../../base/disk/files.ts';
 import { lockForChange } from '../../base/disk/lock-file.ts';
 import { FileError, UsageError } from '../../base/errors.ts';
 import { formatIssuePlace, makeErrorIssue } from '../../base/issue.ts';
-import { t } from '../../base/language.ts';
+import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd, joinMessages, msg } from '../../base/message.ts';
+import type { LookupTerm } from '../../finds/find.ts';
+import type { ColumnMap } from '../../tables/columns/column-rule.ts';
 import { parseCsvTable } from '../../tables/formats/csv-table.ts';
 import { parseHeaderRows } from '../../tables/header-row.ts';
 import { readAtMost, readInputFile, toUtf8 } from '../../tables/input-file.ts';
@@ -17,6 +19,7 @@ import {
 } from '../../tables/own-terms/mapping.ts';
 import { parseTableBytes, readTable } from '../../tables/readers.ts';
 import type { Table } from '../../tables/table.ts';
+import { printIssues } from '../terminal.ts';
 import type { Context } from './context.ts';
 
 /**
@@ -137,4 +140,30 @@ export async function readFileOrInput(
 ): Promise<[name: string, bytes: Buffer]> {
   if (file !== '-') return [file, await readInputFile(file)];
   return [t`standard input`, await readAtMost(t`standard input`, streams.stdin)];
+}
+
+/**
+ * Reads a column map from a file or standard input (`-`), and checks it.
+ * @throws UsageError where the map is invalid; its issues are printed before
+ */
+export async function readColumnMap(
+  context: Context,
+  mapFile: string,
+  lookupTerm: LookupTerm,
+): Promise<ColumnMap> {
+  const [file, bytes] = await readFileOrInput(context, mapFile);
+  const { map, issues } = (
+    await import('../../tables/columns/column-map.ts')
+  ).parseCheckedColumnMap(file, bytes, lookupTerm);
+  if (map !== undefined) return map;
+  printIssues(context.terminal, issues, context.terminal.warn);
+  const faults = issues.length;
+  throw new UsageError(
+    ngettext(
+      msgid`${file} has ${faults} error. Nothing was imported.`,
+      `${file} has ${faults} errors. Nothing was imported.`,
+      faults,
+    ),
+    { hint: t`Correct the file, or create it again: ${cmd`pas import`} TABLE --wizard` },
+  );
 }
