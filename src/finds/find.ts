@@ -89,10 +89,10 @@ type TermFailure =
  */
 export type LookupTerm = (setSpec: string, cell: string) => TermLookupResult;
 
-/** `distanceM`: metres to the nearest harvested cadastral area's boundary. */
+/** `isAtBorder`: another conversion of the point may lie inside of an area. */
 export type AreaLookupResult =
   | { readonly kind: 'inside'; readonly area: TermCandidate }
-  | { readonly kind: 'outside'; readonly nearest?: TermCandidate; readonly distanceM?: number }
+  | { readonly kind: 'outside'; readonly isAtBorder: boolean }
   | { readonly kind: 'not-harvested' };
 
 /** Finds the cadastral area of a WGS 84 point. */

@@ -9,14 +9,8 @@ import {
 import { cmd, type Message, msg } from '../base/message.ts';
 import { buildDocument, type FindSchema } from './document.ts';
 import { FIELDS, type Field, type FindElements, getPointElement } from './fields.ts';
-import type { Find, LookupArea, ProjectLookupResult, TermCandidate } from './find.ts';
-import {
-  CONVERTED_WITHIN_M,
-  findRangeProblem,
-  type GeomSystem,
-  parsePoint,
-  toWgs84,
-} from './place/geometry.ts';
+import type { Find, LookupArea, ProjectLookupResult } from './find.ts';
+import { findRangeProblem, type GeomSystem, parsePoint, toWgs84 } from './place/geometry.ts';
 import {
   type Finding,
   findRoleRank,
@@ -183,14 +177,9 @@ function findAreaProblem(
     case 'inside':
       return undefined;
     case 'outside': {
-      const { nearest, distanceM } = areaLookup;
-      const where =
-        nearest === undefined || distanceM === undefined ? '' : describeNearest(nearest, distanceM);
-      const message = msg`The point ${place} is not in any known cadastral area.${where} Check the coordinates.`;
+      const message = msg`The point ${place} is not in any known cadastral area. Check the coordinates.`;
       // The service converts by other means and may find the point inside.
-      const isOpen =
-        system === '5514' && distanceM !== undefined && distanceM <= CONVERTED_WITHIN_M;
-      return { message, warning: isOpen };
+      return { message, warning: system === '5514' && areaLookup.isAtBorder };
     }
     case 'not-harvested': {
       const inCountry =
@@ -202,13 +191,6 @@ function findAreaProblem(
       return inCountry ? undefined : { message, warning: true };
     }
   }
-}
-
-function describeNearest(nearest: TermCandidate, distanceM: number): Message {
-  const named = `${nearest.label} (${nearest.id})`;
-  const distance =
-    distanceM < 10_000 ? `${Math.round(distanceM)} m` : `${Math.round(distanceM / 1000)} km`;
-  return msg` The nearest is ${named}, ${distance} away.`;
 }
 
 /** Blank texts and references without an identifier count as absent, as at the service. */

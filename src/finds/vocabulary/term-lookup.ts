@@ -32,11 +32,11 @@ import { makeFinderKey } from '../person-name.ts';
 import {
   type BoundingBox,
   computeDistanceToPolygonM,
-  computeMetresPerDegree,
   isInPolygon,
   type Polygon,
   parsePolygon,
 } from '../place/areas.ts';
+import { CONVERTED_WITHIN_M } from '../place/geometry.ts';
 import { searchTerms } from './search.ts';
 import type { Term, TermDetails, Vocabulary } from './term.ts';
 import {
@@ -253,13 +253,12 @@ function findHarvestedList(
 
 const AREA_SET = 'ruian_katastr';
 
-/** Margins in degrees around a point in which the nearest area is searched, one after another. */
-const SEARCH_MARGINS = [0.02, 0.2, 2, 40];
+/** Margin in degrees around a point in which an area at its side is searched: some ten metres. */
+const BORDER_MARGIN = 0.0001;
 
 /**
  * Makes a lookup of the cadastral area of a point. It caches parsed boundaries, and tries the
- * last area first: the finds of one table are close together. Outside of all areas, it names the
- * nearest within the largest search margin.
+ * last area first: the finds of one table are close together.
  */
 export function makeAreaLookup(vocabulary: Vocabulary): LookupArea {
   const getArea = memoize((id: number): Area => {
@@ -282,19 +281,11 @@ export function makeAreaLookup(vocabulary: Vocabulary): LookupArea {
     if (last !== undefined) return { kind: 'inside', area: toCandidate(last.term) };
     harvested ??= isHarvested(vocabulary, AREA_SET);
     if (!harvested) return { kind: 'not-harvested' };
-    const [lonM, latM] = computeMetresPerDegree(latitude);
-    for (const margin of SEARCH_MARGINS) {
-      const [nearest] = listAround(margin)
-        .map(({ term, polygon }) => ({
-          nearest: toCandidate(term),
-          distanceM: computeDistanceToPolygonM(polygon, longitude, latitude),
-        }))
-        .sort((a, b) => a.distanceM - b.distanceM);
-      // An area outside the searched square may be nearer than one whose box reaches into it.
-      if (nearest !== undefined && nearest.distanceM <= margin * Math.min(lonM, latM))
-        return { kind: 'outside', ...nearest };
-    }
-    return { kind: 'outside' };
+    const isAtBorder = listAround(BORDER_MARGIN).some(
+      ({ polygon }) =>
+        computeDistanceToPolygonM(polygon, longitude, latitude) <= CONVERTED_WITHIN_M,
+    );
+    return { kind: 'outside', isAtBorder };
   };
 }
 

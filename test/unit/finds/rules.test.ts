@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { FIELDS, type FindElements } from '../../../src/finds/fields.ts';
 import type { AreaLookupResult } from '../../../src/finds/find.ts';
-import { CONVERTED_WITHIN_M } from '../../../src/finds/place/geometry.ts';
 import { checkRules, RULES } from '../../../src/finds/rules.ts';
 import type { RuleContext } from '../../../src/finds/value-rules.ts';
 import { aFind, lookupTerm, nothingHarvested } from './a-find.ts';
@@ -146,21 +145,10 @@ describe('the point', () => {
     expect(lookups[1]?.[1]).toBeCloseTo(50.08, 6);
   });
 
-  test('in no harvested cadastral area it is refused, with the nearest one and its distance', () => {
-    const outside = (distanceM: number): AreaLookupResult => ({
-      kind: 'outside',
-      nearest: { id: 'ruian-672424', label: 'Všesoky', setSpec: 'ruian_katastr' },
-      distanceM,
-    });
-    expect(judge({ stav: 1 }, { lookupArea: () => outside(812.4) })).toEqual([
-      ['geometry-area', 'geom_wkt', 'error'],
-    ]);
-    expect(getMessage({}, { lookupArea: () => outside(812.4) })).toContain(
-      'Všesoky (ruian-672424), 812 m away',
-    );
-    expect(getMessage({}, { lookupArea: () => outside(9999) })).toContain(' 9999 m away.');
-    expect(getMessage({}, { lookupArea: () => outside(10_000) })).toContain(' 10 km away.');
-    expect(getMessage({}, { lookupArea: () => ({ kind: 'outside' }) })).toBe(
+  test('in no harvested cadastral area it is refused', () => {
+    const lookupArea = (): AreaLookupResult => ({ kind: 'outside', isAtBorder: true });
+    expect(judge({ stav: 1 }, { lookupArea })).toEqual([['geometry-area', 'geom_wkt', 'error']]);
+    expect(getMessage({}, { lookupArea })).toBe(
       'The point 15.17120 49.84050 is not in any known cadastral area. Check the coordinates.',
     );
   });
@@ -201,23 +189,19 @@ describe('the point', () => {
   });
 
   test('near an area it is only a warning if the service converts it by other means', () => {
-    const outside = (distanceM?: number) => ({
-      lookupArea: (): AreaLookupResult => ({
-        kind: 'outside',
-        distanceM,
-      }),
+    const outside = (isAtBorder: boolean) => ({
+      lookupArea: (): AreaLookupResult => ({ kind: 'outside', isAtBorder }),
     });
     const sjtsk = {
       geom_system: '5514',
       geom_wkt: undefined,
       geom_sjtsk_wkt: 'POINT (-743011.72 -1043823.18)',
     } as const;
-    const severity = (overrides: Overrides, distanceM?: number) =>
-      judge(overrides, outside(distanceM))[0]?.[2];
-    expect(severity(sjtsk, CONVERTED_WITHIN_M)).toBe('warning');
-    expect(severity(sjtsk, CONVERTED_WITHIN_M + 0.1)).toBe('error');
-    expect(severity(sjtsk)).toBe('error');
-    expect(severity({}, CONVERTED_WITHIN_M)).toBe('error');
+    const severity = (overrides: Overrides, isAtBorder: boolean) =>
+      judge(overrides, outside(isAtBorder))[0]?.[2];
+    expect(severity(sjtsk, true)).toBe('warning');
+    expect(severity(sjtsk, false)).toBe('error');
+    expect(severity({}, true)).toBe('error');
   });
 
   test('blanks around it do not count, and blanks alone are no point', () => {
