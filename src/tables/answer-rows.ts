@@ -3,7 +3,7 @@ import { basename, dirname, isAbsolute, join } from 'node:path';
 import { toDatabaseError } from '../base/disk/database.ts';
 import { isProcessAlive } from '../base/disk/files.ts';
 import { FileError, getErrorCode } from '../base/errors.ts';
-import { makeErrorIssue, makeUnreadable } from '../base/issue.ts';
+import { type Issue, makeErrorIssue, makeUnreadable } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
 import { type FindElements, isElementName } from '../finds/fields.ts';
 import type { Find } from '../finds/find.ts';
@@ -52,12 +52,15 @@ export function openEnclosedPhotographs(
 ): EnclosedPhotographs {
   const knownPaths = new Set(paths);
   let folder: string | undefined;
-  const makeUnpackedPath = (path: string): string => {
+  const unpack = async (name: string): Promise<string> => {
     if (folder === undefined) {
       cleanUp(home);
       folder = mkdtempSync(join(home, `unpacked-${process.pid}-`));
     }
-    return join(folder, basename(path));
+    const path = join(folder, basename(name));
+    rmSync(path, { force: true });
+    await archive?.unpack(name, path, PHOTO_MAX_BYTES);
+    return path;
   };
   return {
     resolvePhoto: (name) => {
@@ -77,21 +80,9 @@ export function openEnclosedPhotographs(
       if (!knownPaths.has(name)) return keeping.inspectPhotograph(name);
       let path: string;
       try {
-        path = makeUnpackedPath(name);
-        rmSync(path, { force: true });
-        await archive?.unpack(name, path, PHOTO_MAX_BYTES);
+        path = await unpack(name);
       } catch (thrown) {
-        const isTooLong = getErrorCode(thrown) === 'ENAMETOOLONG';
-        if (!(thrown instanceof FileError) && !isTooLong) throw toDatabaseError(home, thrown);
-        const problem = thrown instanceof FileError ? thrown.says : msg`its name is too long`;
-        return {
-          issues: [
-            makeErrorIssue(
-              'photo-unreadable',
-              msg`The photograph ${name} cannot be unpacked: ${problem}`,
-            ),
-          ],
-        };
+        return { issues: [makeUnpackIssue(name, home, thrown)] };
       }
       const inspected = await keeping.inspectPhotograph(path);
       if (inspected.photograph === undefined) rmSync(path, { force: true });
@@ -109,6 +100,18 @@ export function openEnclosedPhotographs(
   };
 }
 
+/** @throws DatabaseError where the disk failed, and not the archive */
+function makeUnpackIssue(name: string, home: string, thrown: unknown): Issue {
+  const isTooLong = getErrorCode(thrown) === 'ENAMETOOLONG';
+  if (!(thrown instanceof FileError) && !isTooLong) throw toDatabaseError(home, thrown);
+  const problem = thrown instanceof FileError ? thrown.says : msg`its name is too long`;
+  return makeErrorIssue(
+    'photo-unreadable',
+    msg`The photograph ${name} cannot be unpacked: ${problem}`,
+  );
+}
+
+/** Removes what killed runs have left unpacked. */
 function cleanUp(home: string): void {
   for (const name of readdirSync(home)) {
     const pid = UNPACKED.exec(name)?.[1];

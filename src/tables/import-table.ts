@@ -121,8 +121,7 @@ async function importRows(
       ? findTable
       : omitOtherRows(findTable, map, msg`To import it as a find: --keep-rows.`);
   const { columns } = parseColumns(ofFinds, map, fixed);
-  const besides =
-    findTable.repeats === undefined ? findBesides(ofFinds, columns, photoFolder) : undefined;
+  const photographs = choosePhotoFolder(ofFinds, columns, photoFolder);
   const lookUp = createFindLookup(outbox);
   const {
     issues: ofTable,
@@ -132,9 +131,7 @@ async function importRows(
     map,
     fixed,
     lookupTerm: ruleContext.lookupTerm,
-    resolvePhoto:
-      context.resolvePhoto ??
-      makePhotoResolver(besides ?? findTable.attachments?.folder ?? photoFolder),
+    resolvePhoto: context.resolvePhoto ?? makePhotoResolver(photographs.folder),
     findKnown: (number) => findKnownFind(lookUp((context.idPrefix ?? '') + number), outbox),
     today: ruleContext.today,
   });
@@ -145,8 +142,7 @@ async function importRows(
     // A matched finder needs no correction.
     if (issue.rule !== FINDER_MATCHED) copying?.add(issue);
   };
-  const ofFolder = besides === undefined ? [] : [makeFolderIssue(findTable.file, besides)];
-  for (const issue of [...ofTable, ...ofFolder]) onIssue(issue);
+  for (const issue of [...ofTable, ...photographs.issues]) onIssue(issue);
   const path = context.isPiped === true ? undefined : makeTablePath(findTable);
   const hasKey = (key: string): boolean => keys.has(key);
   const finds = readFinds(rows, onIssue);
@@ -182,8 +178,19 @@ function listComingNumbers({ finds, planRow }: PlannedRows): Map<string, string>
   return numbers;
 }
 
-/** Returns the folder beside a table that has all photographs that it names, if not its own. */
-function findBesides({ rows }: Table, columns: Columns, folder: string): string | undefined {
+/**
+ * Returns the folder of the photographs: that of a form, else the only one beside the table that has
+ * all of them, with a warning, else that of the table.
+ */
+function choosePhotoFolder(table: Table, columns: Columns, folder: string) {
+  const { file, repeats, attachments } = table;
+  const beside = repeats === undefined ? findFolderBeside(table, columns, folder) : undefined;
+  if (beside === undefined) return { folder: attachments?.folder ?? folder, issues: [] };
+  const message = msg`The photographs are taken from ${beside}, the only folder beside the table that has all of them.`;
+  return { folder: beside, issues: [makeWarningIssue('photo-folder', message, { file })] };
+}
+
+function findFolderBeside({ rows }: Table, columns: Columns, folder: string): string | undefined {
   if (!columns.has('photos') || !existsSync(folder)) return undefined;
   const photographs = new Set<string>();
   const resolvePhoto = makePhotoResolver(folder);
@@ -191,11 +198,6 @@ function findBesides({ rows }: Table, columns: Columns, folder: string): string 
     for (const name of splitPhotos(columns.getCell(row, 'photos'), resolvePhoto))
       photographs.add(name);
   return findOnlyPhotoFolder(folder, [...photographs]);
-}
-
-function makeFolderIssue(file: string, folder: string): Issue {
-  const message = msg`The photographs are taken from ${folder}, the only folder beside the table that has all of them.`;
-  return makeWarningIssue('photo-folder', message, { file });
 }
 
 /** Returns what an exported table repeats of a stored find. */

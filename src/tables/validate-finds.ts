@@ -104,7 +104,7 @@ function validateStored(
   ) {
     const find = convertStoredFind(stored);
     const validated = validateFind(find, ruleContext);
-    if (isBroughtUpToDate(outbox, stored, makePreparedDocument(validated))) {
+    if (updateImport(outbox, stored, makePreparedDocument(validated))) {
       const where = { find: stored.localId, ...find.source };
       return validated.issues.map((issue) => new Issue({ ...where, ...issue }));
     }
@@ -113,25 +113,25 @@ function validateStored(
 }
 
 /**
- * @returns true if the find is unchanged, so that its entry has this content now; a push may have
- * claimed the entry
+ * Stores the document of a find in its entry, unless a push has claimed that.
+ * @returns false, with nothing stored, where another process changed the find meanwhile
  */
-function isBroughtUpToDate(
+function updateImport(
   outbox: Outbox,
   { uuid, version }: StoredFind,
   content: PreparedDocument,
 ): boolean {
-  if (importToReplace(outbox, uuid, content) === undefined) return true;
+  if (findImportToUpdate(outbox, uuid, content) === undefined) return true;
   return outbox.change(() => {
     if (findByUuid(outbox, uuid)?.version !== version) return false;
-    const entry = importToReplace(outbox, uuid, content);
+    const entry = findImportToUpdate(outbox, uuid, content);
     if (entry !== undefined) storePreparedDocument(outbox, entry, content);
     return true;
   });
 }
 
 /** Returns the import to update; undefined where it is current. */
-function importToReplace(
+function findImportToUpdate(
   outbox: Outbox,
   uuid: string,
   content: PreparedDocument,

@@ -86,12 +86,13 @@ export type ArchiveSource = {
  * @throws FileError for a damaged directory, or too many parts; also when a part is read
  */
 export async function openZip(file: string, bytes?: Buffer): Promise<ZipFile> {
-  const entries = new Map<string, Entry>();
   const opening =
     bytes === undefined ? openPromise(file, { autoClose: false }) : fromBufferPromise(bytes);
   const archive = await opening.catch((thrown: unknown) => {
     throw makeCutShortError(file, thrown);
   });
+  const entries = await listEntries(file, archive);
+  const readPieces = makePieceReader(file, archive, entries);
   const packedBytes = bytes?.length ?? statSync(file).size;
   const countRead = makeQuota(
     file,
@@ -101,7 +102,49 @@ export async function openZip(file: string, bytes?: Buffer): Promise<ZipFile> {
     file,
     Math.max(ALWAYS_UNPACKED_PHOTO_BYTES, packedBytes * MAX_TIMES_PACKED_PHOTOS),
   );
-  const readPieces = async function* (path: string, maxBytes: number, count: Quota) {
+  const read = memoize(async (path: string): Promise<Buffer> => {
+    const pieces: Buffer[] = [];
+    for await (const piece of readPieces(path, MAX_INPUT_BYTES, countRead)) pieces.push(piece);
+    return Buffer.concat(pieces);
+  });
+  return {
+    paths: [...entries.keys()],
+    read,
+    async readAll() {
+      assertInputSize(file, packedBytes);
+      const parts = new Map<string, ZipEntry>();
+      for (const name of entries.keys()) parts.set(name, { name, bytes: await read(name) });
+      return parts;
+    },
+    async unpack(path, to, maxBytes) {
+      const pieces = readPieces(path, maxBytes, countUnpacked);
+      await pipeline(pieces, createWriteStream(to, { flags: 'wx', mode: 0o600 }));
+    },
+    close: () => archive.close(),
+  };
+}
+
+type Archive = Awaited<ReturnType<typeof openPromise>>;
+
+/** Lists the parts of an archive by their paths, and closes it where one is refused. */
+async function listEntries(file: string, archive: Archive): Promise<ReadonlyMap<string, Entry>> {
+  const entries = new Map<string, Entry>();
+  try {
+    if (archive.entryCount > MAX_ENTRIES) throw makeTooLargeError(file);
+    for await (const entry of archive.eachEntry()) {
+      if (isLink(entry)) throw makeLeadsOutError(file, entry.fileName);
+      if (!entry.fileName.endsWith('/')) entries.set(entry.fileName, entry);
+    }
+  } catch (thrown) {
+    archive.close();
+    throw asFileError(file, thrown);
+  }
+  return entries;
+}
+
+/** Makes a function that yields the content of a part; it counts the size that the part states. */
+function makePieceReader(file: string, archive: Archive, entries: ReadonlyMap<string, Entry>) {
+  return async function* (path: string, maxBytes: number, count: Quota): AsyncGenerator<Buffer> {
     try {
       const entry = entries.get(path);
       if (entry === undefined) throw makeCutShortError(file);
@@ -118,36 +161,6 @@ export async function openZip(file: string, bytes?: Buffer): Promise<ZipFile> {
     } catch (thrown) {
       throw asFileError(file, thrown);
     }
-  };
-  const read = memoize(async (path: string): Promise<Buffer> => {
-    const pieces: Buffer[] = [];
-    for await (const piece of readPieces(path, MAX_INPUT_BYTES, countRead)) pieces.push(piece);
-    return Buffer.concat(pieces);
-  });
-  try {
-    if (archive.entryCount > MAX_ENTRIES) throw makeTooLargeError(file);
-    for await (const entry of archive.eachEntry()) {
-      if (isLink(entry)) throw makeLeadsOutError(file, entry.fileName);
-      if (!entry.fileName.endsWith('/')) entries.set(entry.fileName, entry);
-    }
-  } catch (thrown) {
-    archive.close();
-    throw asFileError(file, thrown);
-  }
-  return {
-    paths: [...entries.keys()],
-    read,
-    async readAll() {
-      assertInputSize(file, packedBytes);
-      const parts = new Map<string, ZipEntry>();
-      for (const name of entries.keys()) parts.set(name, { name, bytes: await read(name) });
-      return parts;
-    },
-    async unpack(path, to, maxBytes) {
-      const pieces = readPieces(path, maxBytes, countUnpacked);
-      await pipeline(pieces, createWriteStream(to, { flags: 'wx', mode: 0o600 }));
-    },
-    close: () => archive.close(),
   };
 }
 
