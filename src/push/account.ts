@@ -127,19 +127,16 @@ function describeRemedies(
     (signer.usesExternalToken ? undefined : signer.username) ?? (email === '' ? identCely : email);
   const way = profile.adviseProfileFor(other);
   const separateText = msg`If ${other} is to send from an outbox of its own, ${way}`;
-  if (signer.usesExternalToken)
-    return msg`To send as ${who}, unset PAS_TOKEN and sign in: ${cmd`pas login`}. ${separateText}`;
-  if (profile.username !== undefined && signer.username !== profile.username)
-    return msg`To send as ${who}, unset PAS_USERNAME and PAS_PASSWORD and sign in: ${cmd`pas login`}. ${separateText}`;
-  if (
+  const isOfProfile = !signer.usesExternalToken && signer.username === profile.username;
+  const isProfileWrong =
+    isOfProfile &&
     right !== undefined &&
     profile.username !== undefined &&
-    !isSameUser(right, profile.username)
-  ) {
-    const back = profile.withUser(right);
-    return msg`To send as ${who}, ${back}. ${separateText}`;
-  }
-  return msg`To send as ${who}, sign in with that account: ${cmd`pas login`}. ${separateText}`;
+    !isSameUser(right, profile.username);
+  if (!isProfileWrong)
+    return msg`To send as ${who}, sign in with that account, without PAS_TOKEN, PAS_USERNAME and PAS_PASSWORD: ${cmd`pas login`}. ${separateText}`;
+  const back = profile.withUser(right);
+  return msg`To send as ${who}, ${back}. ${separateText}`;
 }
 
 /**

@@ -56,45 +56,39 @@ describe('an account that is not the one of the outbox', () => {
   const LOGIN = 'pas login';
   const separate = (user: string) =>
     `If ${user} is to send from an outbox of its own, make a profile for ${user}`;
-  const unsetToken = `To send as U-000001, unset PAS_TOKEN and sign in: ${LOGIN}.`;
-  const unsetUser = `To send as U-000001, unset PAS_USERNAME and PAS_PASSWORD and sign in: ${LOGIN}.`;
-  const signInAgain = `To send as U-000001, sign in with that account: ${LOGIN}.`;
+  const signIn = `To send as U-000001, sign in with that account, without PAS_TOKEN, PAS_USERNAME and PAS_PASSWORD: ${LOGIN}.`;
   test.each<[string, Partial<Signer>, string, KnownAccount?]>([
     [
       'with a token from outside',
       { usesExternalToken: true, profile: profileOf(USERNAME) },
-      `${unsetToken} ${separate(JAN_EMAIL)}`,
+      `${signIn} ${separate(JAN_EMAIL)}`,
     ],
     [
       'with a token of an account without an address',
       { usesExternalToken: true, profile: profileOf(USERNAME) },
-      `${unsetToken} ${separate('U-000002')}`,
+      `${signIn} ${separate('U-000002')}`,
       { ...JAN_SAID, email: '' },
     ],
     [
       'with the user of a variable',
       { username: 'jan', profile: profileOf(USERNAME) },
-      `${unsetUser} ${separate('jan')}`,
+      `${signIn} ${separate('jan')}`,
     ],
     [
       'with the user that the profile got since',
       { username: 'jan', profile: profileOf('jan') },
       `To send as U-000001, give dig to ${USERNAME}. ${separate('jan')}`,
     ],
-    [
-      'with a wrong password',
-      { profile: profileOf(USERNAME) },
-      `${signInAgain} ${separate(USERNAME)}`,
-    ],
+    ['with a wrong password', { profile: profileOf(USERNAME) }, `${signIn} ${separate(USERNAME)}`],
     [
       'for a profile without a user',
       { username: 'jan', profile: profileOf(undefined) },
-      `${signInAgain} ${separate('jan')}`,
+      `${signIn} ${separate('jan')}`,
     ],
     [
       'without any user name',
       { username: undefined, profile: profileOf(undefined) },
-      `${signInAgain} ${separate(JAN_EMAIL)}`,
+      `${signIn} ${separate(JAN_EMAIL)}`,
     ],
   ])('%s is refused with the ways out', async (_, signer, hint, said = JAN_SAID) => {
     using outbox = tempOutbox();
@@ -118,7 +112,7 @@ describe('an account that is not the one of the outbox', () => {
       message: expect.stringContaining('Nothing was sent'),
     });
     expect(`${((await refused.catch((thrown: PasError) => thrown)) as PasError).hint}`).toBe(
-      `${signInAgain} ${separate('jan')}`,
+      `${signIn} ${separate('jan')}`,
     );
   });
 });
