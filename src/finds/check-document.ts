@@ -8,11 +8,12 @@ import {
   getLine,
   getLineAt,
   getSourceText,
+  makeStrayTextMessage,
+  walkStrayTexts,
   type XmlDocument,
   type XmlElement,
 } from '../base/xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../base/xml/parse.ts';
-import { makeStrayTextMessage, walkStrayTexts } from '../base/xml/source-text.ts';
 import { type DocumentProfile, getNamespace, getSchemaLocation } from './document.ts';
 import { NEW_PERSON } from './field.ts';
 import { FIELDS, type Field, type FindElements } from './fields.ts';

@@ -6,9 +6,15 @@ import { toDatabaseError } from '../base/disk/database.ts';
 import { flushFolder } from '../base/disk/folder.ts';
 import { FileError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import { buildXml, getChild, getSourceBytes, type XmlDocument } from '../base/xml/element.ts';
+import {
+  buildXml,
+  getChild,
+  getSourceBytes,
+  getStartTag,
+  renderNamespaceDeclarations,
+  type XmlDocument,
+} from '../base/xml/element.ts';
 import { parseXml } from '../base/xml/parse.ts';
-import { getStartTag, renderNamespaceDeclarations } from '../base/xml/source-text.ts';
 import { digestRecord, NO_SCAN } from './harvest-state.ts';
 import {
   assertSameFile,

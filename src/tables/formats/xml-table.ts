@@ -10,10 +10,11 @@ import {
   getChildren,
   getChildText,
   makeLineCounter,
+  makeStrayTextMessage,
+  walkStrayTexts,
   type XmlElement,
 } from '../../base/xml/element.ts';
 import { walkXml, XmlSyntaxError, type XmlWalk } from '../../base/xml/parse.ts';
-import { makeStrayTextMessage, walkStrayTexts } from '../../base/xml/source-text.ts';
 import { NEW_PERSON } from '../../finds/field.ts';
 import { type ColumnName, FIELDS, type Field, findColumnByName } from '../../finds/fields.ts';
 import { FORBIDDEN_TEXT } from '../../finds/harvested-find.ts';

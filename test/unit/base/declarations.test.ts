@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { getChild } from '../../../src/base/xml/element.ts';
+import { getChild, renderNamespaceDeclarations } from '../../../src/base/xml/element.ts';
 import { parseXml } from '../../../src/base/xml/parse.ts';
-import { renderNamespaceDeclarations } from '../../../src/base/xml/source-text.ts';
 
 function declarations(text: string): string {
   const document = parseXml(Buffer.from(text));

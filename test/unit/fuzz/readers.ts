@@ -5,9 +5,13 @@ import { crc32 } from 'node:zlib';
 import { openSqlite } from '../../../src/base/disk/database.ts';
 import { ConfigError, FileError, PasError, UsageError } from '../../../src/base/errors.ts';
 import { isReadable } from '../../../src/base/issue.ts';
-import { getLine, getSourceText, type XmlElement } from '../../../src/base/xml/element.ts';
+import {
+  getLine,
+  getSourceText,
+  walkStrayTexts,
+  type XmlElement,
+} from '../../../src/base/xml/element.ts';
 import { parseXml, walkXml, XmlSyntaxError } from '../../../src/base/xml/parse.ts';
-import { walkStrayTexts } from '../../../src/base/xml/source-text.ts';
 import { readConfigFile } from '../../../src/cli/context/config.ts';
 import { parseHarvestedFind } from '../../../src/finds/harvested-find.ts';
 import { parsePolygon } from '../../../src/finds/place/areas.ts';
