@@ -1,5 +1,4 @@
 import { cutText } from '../../base/characters.ts';
-import { InterruptedError } from '../../base/errors.ts';
 import { formatIssuePlace, hasErrors } from '../../base/issue.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
@@ -50,14 +49,11 @@ type WizardContext = Pick<PreviewedTable, 'lookupTerm' | 'preview' | 'propose' |
   readonly offerTerms: OfferTerms;
 };
 
-type Choice =
-  | { readonly kind: 'go-on' | 'stop' | 'fixed' }
-  | { readonly kind: 'column'; readonly column: ColumnProposal };
-
 /**
  * Lets a person change the proposed columns, answer the questions, and see the effect, until they
  * want to write the map. Nothing is written here.
- * @throws InterruptedError where the person stops
+ * @returns the columns as decided; `importNow` where the table is to be imported at once
+ * @throws InterruptedError on Ctrl-C
  */
 export async function askAboutTable(context: WizardContext) {
   const { prompt, say, preview, propose } = context;
@@ -77,32 +73,26 @@ export async function askAboutTable(context: WizardContext) {
   }
 }
 
-async function changeColumns(begun: TableAnswers, context: WizardContext): Promise<TableAnswers> {
-  const { prompt, propose } = context;
+async function changeColumns(
+  begun: TableAnswers,
+  { prompt, propose }: WizardContext,
+): Promise<TableAnswers> {
   let answers = begun;
   for (;;) {
     const { columns } = propose(answers);
-    const choice = await askChoice<Choice>(prompt, t`Accept all, or change a column`, [
-      { value: { kind: 'go-on' }, name: t`Accept all` },
-      ...columns.map((column) => ({
-        value: { kind: 'column', column } as const,
-        name: `${column.profile.key} → ${formatColumnRule(column.rule)}`,
-      })),
-      { value: { kind: 'fixed' }, name: t`A value for every find` },
-      { value: { kind: 'stop' }, name: t`Stop; nothing is written` },
-    ]);
-    switch (choice.kind) {
-      case 'go-on':
-        return answers;
-      case 'stop':
-        throw new InterruptedError(t`Stopped. Nothing was written.`);
-      case 'fixed':
-        answers = await askFixed(answers, await askElement(prompt), context);
-        break;
-      case 'column':
-        answers = await changeColumn(answers, choice.column, columns, context);
-        break;
-    }
+    const chosen = await askChoice<ColumnProposal | 'all'>(
+      prompt,
+      t`Accept all, or change a column`,
+      [
+        { value: 'all', name: t`Accept all` },
+        ...columns.map((column) => ({
+          value: column,
+          name: `${column.profile.key} → ${formatColumnRule(column.rule)}`,
+        })),
+      ],
+    );
+    if (chosen === 'all') return answers;
+    answers = await changeColumn(answers, chosen, columns, prompt);
   }
 }
 
@@ -147,7 +137,7 @@ async function changeColumn(
   answers: TableAnswers,
   column: ColumnProposal,
   columns: readonly ColumnProposal[],
-  { prompt }: WizardContext,
+  prompt: Prompt,
 ): Promise<TableAnswers> {
   const { key } = column.profile;
   const element = await askChoice<ColumnName | 'ignore'>(prompt, t`What is "${key}"?`, [
@@ -180,14 +170,7 @@ function listElementOffers(): PromptOffer<ColumnName>[] {
   });
 }
 
-async function askElement(prompt: Prompt): Promise<ColumnName> {
-  const offers = listElementOffers().filter(
-    ({ value }) => isElementName(value) && getField(value).kind !== 'point',
-  );
-  return askChoice(prompt, t`Which element?`, offers);
-}
-
-/** Asks for one value for all finds; an empty answer removes it. */
+/** Asks for one value for all finds; an empty answer leaves it undecided. */
 async function askFixed(
   answers: TableAnswers,
   name: ColumnName,
@@ -195,15 +178,14 @@ async function askFixed(
 ): Promise<TableAnswers> {
   const gloss = getGloss(name);
   const message = t`${name} of every find (${gloss})`;
-  const fallback = answers.settings.find((each) => each.name === name)?.value;
-  const findProblem = (text: string): string | undefined =>
-    text.trim() === ''
+  const findProblem = (value: string): string | undefined =>
+    value === ''
       ? undefined
-      : checkFixedValues([{ name, givenName: name, value: text.trim() }], lookupTerm)[0]?.message;
+      : checkFixedValues([{ name, givenName: name, value }], lookupTerm)[0]?.message;
   const field = isElementName(name) ? getField(name) : undefined;
   const askOnce = async (): Promise<string> => {
     if (field?.kind !== 'term' && field?.kind !== 'reference')
-      return prompt.askText({ message, fallback, findProblem: async (text) => findProblem(text) });
+      return prompt.askText({ message, findProblem: async (text) => findProblem(text.trim()) });
     const later = { value: '', name: t`leave it for later` };
     return prompt.search({
       message,
@@ -216,12 +198,9 @@ async function askFixed(
   for (;;) {
     const value = (await askOnce()).trim();
     const problem = findProblem(value);
-    if (problem === undefined) {
-      const settings = answers.settings.filter((each) => each.name !== name);
-      if (value !== '') settings.push({ name, givenName: name, value });
-      return { ...answers, settings };
-    }
-    say([problem]);
+    if (problem !== undefined) say([problem]);
+    else if (value === '') return answers;
+    else return { ...answers, settings: [...answers.settings, { name, givenName: name, value }] };
   }
 }
 
