@@ -39,7 +39,7 @@ export type Connection = ReturnType<typeof openConnection>;
  */
 export function openConnection(options: ServiceOptions) {
   const { username, password, onToken } = options;
-  const baseUrl = checkAddress('baseUrl', options.baseUrl, options.allowHttp === true);
+  const baseUrl = parseAddress('baseUrl', options.baseUrl, options.allowHttp === true);
   const { answerTimeoutMs = 120_000 } = options;
   const connections = openConnections({
     maxConnections: 64,
@@ -68,11 +68,11 @@ export function openConnection(options: ServiceOptions) {
 }
 
 /**
- * Returns an address in its normal form.
+ * Parses an address into its normal form: without a slash at the end.
  * @param name of the option, for the error
  * @throws ConfigError as {@link openConnection}
  */
-export function checkAddress(name: string, address: string, allowHttp: boolean): string {
+export function parseAddress(name: string, address: string, allowHttp: boolean): string {
   const normal = normalizeAddress(address);
   if (normal === undefined) {
     throw new ConfigError(

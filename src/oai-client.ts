@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { systemClock } from './base/clock.ts';
-import { checkAddress } from './connection.ts';
+import { parseAddress } from './connection.ts';
 import {
   type FetchPage,
   type Identity,
@@ -79,6 +79,7 @@ export type Harvester = AsyncDisposable & {
 };
 
 /**
+ * Opens the client of a harvesting interface; nothing is requested yet.
  * ```ts
  * await using harvester = openHarvester({ oaiBase });
  * for await (const record of harvester.records({ metadataPrefix: 'oai_svc', set: 'heslo:obdobi' }))
@@ -88,7 +89,7 @@ export type Harvester = AsyncDisposable & {
  */
 export function openHarvester(options: HarvesterOptions): Harvester {
   const { version = '2.2', credentials = { kind: 'none' }, answerTimeoutMs, onWait } = options;
-  const oaiBase = checkAddress(
+  const oaiBase = parseAddress(
     'oaiBase',
     options.oaiBase,
     options.allowHttp === true || credentials.kind === 'none',

@@ -43,12 +43,13 @@ export type WriteClient = AsyncDisposable & {
 };
 
 /**
+ * Opens the client of the write interface; nothing is requested yet. Every call throws AuthError
+ * where signing in fails, and UnavailableError where that gets no answer.
  * ```ts
  * await using client = openWriteClient({ baseUrl, username, password });
  * const outcome = await client.importFind(document);
  * if (outcome.kind === 'accepted') console.log(outcome.identCely);
- * ``` Every call throws AuthError where signing in fails, and UnavailableError where that gets no
- * answer.
+ * ```
  * @throws ConfigError for an invalid address, or one that would send the password unencrypted
  */
 export function openWriteClient(options: ServiceOptions): WriteClient {

@@ -326,10 +326,10 @@ export async function* listPages<Item>(
       emptyPages = items.length === 0 ? emptyPages + 1 : 0;
       if (emptyPages > MAX_EMPTY_PAGES) throw new LoopError();
       const print = items.length === 0 ? undefined : fingerprint?.(items);
-      if (print !== undefined && seenPages.size === seenPages.add(print).size)
-        throw new LoopError();
-      const isCircle =
-        next !== undefined && seenTokens.size === seenTokens.add(copyText(next)).size;
+      if (print !== undefined && seenPages.has(print)) throw new LoopError();
+      if (print !== undefined) seenPages.add(print);
+      const isCircle = next !== undefined && seenTokens.has(next);
+      if (next !== undefined) seenTokens.add(copyText(next));
       if (next === undefined || isCircle) upcoming = undefined;
       else upcoming = foreseen?.token === next ? foreseen.page : fetch({ resumptionToken: next });
       foreseen = undefined;

@@ -18,7 +18,7 @@ import {
   updateRights,
 } from './harvested-records.ts';
 import { type OpenedOutput, type OutputOpenOptions, writeTombstones } from './outputs.ts';
-import { assertOaiArguments, parseBoundMs } from './protocol.ts';
+import { assertOaiArguments, type Granularity, parseBoundMs } from './protocol.ts';
 import type { RecordStore } from './store-page.ts';
 
 const MAX_SETS = 10_000;
@@ -213,16 +213,48 @@ export async function harvestRecords(options: HarvestRecordsOptions): Promise<Re
 async function harvestSet(
   options: HarvestRecordsOptions,
   service: ServiceTraits,
-  { store, output }: OpenedOutput,
+  opened: OpenedOutput,
   setSpec: string,
 ): Promise<SetFigures> {
   const { clock, from, until } = options;
-  const verify = options.verify === true;
-  const saving = groupPages({ store, output }, clock);
+  const saving = groupPages(opened, clock);
+  const tally = { masked: 0, mended: 0 };
+  const settings: HarvestOptions = {
+    ...options,
+    ...service,
+    store: makeSetStore({ opened, saving, setSpec, granularity: service.granularity, tally }),
+    setSpec,
+    full: options.full === true || options.verify === true,
+    window: {
+      fromMs: from === undefined ? null : Date.parse(from),
+      untilMs: until === undefined ? null : parseBoundMs(until),
+    },
+    onProgress: options.startProgress?.(formatSetName(setSpec)),
+  };
+  const result = await saving.within(() => harvestList(settings));
+  return { ...makeSetResult(setSpec, result), ...tally };
+}
+
+type SetStoreOptions = {
+  readonly opened: OpenedOutput;
+  readonly saving: ReturnType<typeof groupPages>;
+  readonly setSpec: string;
+  readonly granularity: Granularity;
+  /** Figures that grow with each page. */
+  readonly tally: { masked: number; mended: number };
+};
+
+/** Makes the store of one set, whose records go into the output of all sets. */
+function makeSetStore({
+  opened: { store, output },
+  saving,
+  setSpec,
+  granularity,
+  tally,
+}: SetStoreOptions): RecordStore {
   const state = { ...openSetState(store, setSpec), change: saving.change };
   const settledMs = state.getProgress().watermarkMs ?? Number.NEGATIVE_INFINITY;
-  const tally = { masked: 0, mended: 0 };
-  const records: RecordStore = {
+  const setStore: RecordStore = {
     state,
     write: async (page) => {
       await saving.saveIfDue();
@@ -239,27 +271,13 @@ async function harvestSet(
       findLost: async (scan) => ({ lost: state.listUnseenIn(scan), inUse: [] }),
       deleteLost: async (lost, { beganMs }) => {
         const gone = lost.filter((identifier) => !state.isInOtherSet(identifier));
-        const list = { store: records, setSpec, granularity: service.granularity };
-        await writeTombstones(list, beganMs, gone);
+        await writeTombstones({ store: setStore, setSpec, granularity }, beganMs, gone);
         state.change(() => state.leave(lost));
         return gone.length;
       },
     },
   };
-  const settings: HarvestOptions = {
-    ...options,
-    ...service,
-    store: records,
-    setSpec,
-    full: options.full === true || verify,
-    window: {
-      fromMs: from === undefined ? null : Date.parse(from),
-      untilMs: until === undefined ? null : parseBoundMs(until),
-    },
-    onProgress: options.startProgress?.(formatSetName(setSpec)),
-  };
-  const result = await saving.within(() => harvestList(settings));
-  return { ...makeSetResult(setSpec, result), ...tally };
+  return setStore;
 }
 
 /**

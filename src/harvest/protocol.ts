@@ -80,14 +80,14 @@ export function assertOaiArguments(verb: Verb, args: OaiArguments): void {
   }
   const missing = required.find((name) => args[name] === undefined);
   if (missing !== undefined) throw makeMissingError(verb, missing);
-  checkWindow(args);
+  assertWindow(args);
 }
 
 function makeMissingError(verb: Verb, name: ArgumentName): UsageError {
   return new UsageError(t`The argument ${name} of ${verb} is missing or empty.`);
 }
 
-function checkWindow({ from, until }: OaiArguments): void {
+function assertWindow({ from, until }: OaiArguments): void {
   for (const [name, value] of [
     ['from', from],
     ['until', until],

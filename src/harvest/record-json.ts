@@ -164,7 +164,10 @@ function computeRepeatedElements({ root }: XmlDocument): RepeatedElements {
   const visit = (parent: string, declarations: readonly Declaration[] = []): void => {
     for (const { name, type, isRepeated } of declarations) {
       if (isRepeated) repeated.set(parent, (repeated.get(parent) ?? new Set()).add(name));
-      if (seen.size !== seen.add(`${parent}/${name}`).size) visit(name, types.get(type));
+      const path = `${parent}/${name}`;
+      if (seen.has(path)) continue;
+      seen.add(path);
+      visit(name, types.get(type));
     }
   };
   const entities = getChild(root, 'element');

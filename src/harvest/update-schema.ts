@@ -100,7 +100,7 @@ export async function updateSchema(options: UpdateSchemaOptions): Promise<Schema
   const { profile, folder, clock } = options;
   const before = readKeptOrUndefined(folder);
   const url = getSchemaLocation(profile);
-  const { status, headers, body } = await fetchFollowing(options, url);
+  const { status, headers, body } = await fetchWithRedirects(options, url);
   assertStatus(url, status);
   const charset = /;\s*charset\s*=\s*"?([\w.-]+)/i.exec(headers['content-type'] ?? '')?.[1];
   const problem = await findSchemaProblem({ url, bytes: body }, profile, charset);
@@ -123,7 +123,10 @@ function readKeptOrUndefined(folder: string): KeptFile | undefined {
   }
 }
 
-async function fetchFollowing(options: UpdateSchemaOptions, start: string): Promise<HttpResponse> {
+async function fetchWithRedirects(
+  options: UpdateSchemaOptions,
+  start: string,
+): Promise<HttpResponse> {
   if (!options.isProtected(start)) {
     throw new ContractError(
       t`The schema would come from ${start}, which is not protected by TLS.`,
@@ -133,7 +136,7 @@ async function fetchFollowing(options: UpdateSchemaOptions, start: string): Prom
     );
   }
   const { response } = await followRedirects(start, {
-    send: (url) => get(options, url),
+    send: (url) => sendGet(options, url),
     choose: (from, { origin, pathname, search }) => {
       if (origin === new URL(start).origin) return origin + pathname + search;
       throw makeUnusableError(
@@ -146,7 +149,7 @@ async function fetchFollowing(options: UpdateSchemaOptions, start: string): Prom
   return response;
 }
 
-async function get(options: UpdateSchemaOptions, url: string): Promise<HttpResponse> {
+async function sendGet(options: UpdateSchemaOptions, url: string): Promise<HttpResponse> {
   const { send, clock, random, onWait, answerTimeoutMs } = options;
   try {
     return await withRetry(send, { clock, random, onWait, attempts: MAX_ATTEMPTS })({
