@@ -310,6 +310,7 @@ export function getField(name: ElementName): Field {
   return field;
 }
 
+/** Tells if a text is exactly the name of an element that a client may send. */
 export function isElementName(name: string): name is ElementName {
   return byName.has(name as ElementName);
 }

@@ -326,6 +326,7 @@ export type FindIndex<T> = {
 
 type IndexedFind<T> = { readonly find: ComparableFind; readonly item: T };
 
+/** Creates an empty index; `list` returns all that may be the same as a find, or near, and others. */
 export function createFindIndex<T>(): FindIndex<T> {
   const groups = new Map<number, IndexedFind<T>[]>();
   return {

@@ -219,6 +219,7 @@ export function parseGeomSystem(cell: string): Reading<GeomSystem> {
   return makeUnreadable('coordinate-system', explainSystem(cell));
 }
 
+/** Makes the message about a text that names no known coordinate system. */
 export function explainSystem(cell: string): Message {
   return msg`"${cell}" is not a known coordinate system. Write 4326 (WGS 84) or 5514 (S-JTSK).`;
 }

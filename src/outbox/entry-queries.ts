@@ -92,7 +92,7 @@ function deserializeLookup(text: string): InconclusiveLookup {
   return { ...lookup, reason: parseStoredMessage(reason) };
 }
 
-/** Stores a question about an entry, or removes it (null). */
+/** Stores a question about an entry in place of the one before; null removes it. */
 export function storeQuestion(outbox: Outbox, id: number, held: HeldQuestion | null): void {
   const text =
     held === null ? null : JSON.stringify({ ...held, question: makeStoredMessage(held.question) });
@@ -128,6 +128,7 @@ export function clearImplausibleBackoff(outbox: Outbox, maxBackoffMs: number): v
     .run({ now: Math.floor(outbox.clock.now()), maxBackoffMs });
 }
 
+/** Returns the entry of a row of the table, also a dropped one; undefined where there is none. */
 export function findEntryById(outbox: Outbox, id: number): Entry | undefined {
   return selectEntries(outbox, 'entries.id = :id', { id }).at(0);
 }
@@ -170,13 +171,13 @@ export function listEntriesOfSubject(outbox: Outbox, subject: string): Entry[] {
     : listEntriesOfRecord(outbox, record);
 }
 
-/** Returns the import of a find, even a dropped one. */
+/** Returns the import of a find, even a dropped one; undefined for a record without a find here. */
 export function findImportOfFind(outbox: Outbox, uuid: string): ImportEntry | undefined {
   const entry = findEntryByKey(outbox, uuid, IMPORT_KEY);
   return entry?.kind === 'import' ? entry : undefined;
 }
 
-/** Returns the import that is known to have made a record. */
+/** Returns the accepted import that made a record; undefined where no find here has the record. */
 export function findImportOfRecord(outbox: Outbox, identCely: string): ImportEntry | undefined {
   return selectOfKind(outbox, 'import', `ident_cely = :identCely and +state = 'accepted'`, {
     identCely,
@@ -355,7 +356,7 @@ export function findNextClaimable(
   ).at(0);
 }
 
-/** Counts the queued entries of a scope. */
+/** Counts the queued entries of a kind and project, also those that must wait. */
 export function countQueuedOfScope(outbox: Outbox, { kind, project }: EntryScope): number {
   const count = outbox
     .sql(
@@ -380,7 +381,10 @@ export function listQueuedSummaries({ sql }: Outbox): ReturnType<typeof parseQue
     .map(parseQueuedHead);
 }
 
-/** @param ids undefined for all */
+/**
+ * Returns queued entries, also held ones, in the order of the queue.
+ * @param ids rows of the table; undefined for all
+ */
 export function listQueuedEntries(outbox: Outbox, ids?: readonly number[]): Entry[] {
   if (ids === undefined) return selectEntries(outbox, `state = 'queued'`, {});
   return selectEntries(

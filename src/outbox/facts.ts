@@ -32,7 +32,7 @@ type StoredIssue = {
   readonly message: StoredMessage;
 };
 
-/** Serialises issues; null for none. */
+/** Serialises issues as JSON, without a language; null for none. */
 export function serializeIssues(issues: readonly Issue[]): string | null {
   return issues.length === 0
     ? null
@@ -112,7 +112,7 @@ type BasisFrom<Origin extends HeldOrigin> = {
 export type RowBasis = BasisFrom<'row'>;
 export type GateBasis = BasisFrom<'entrance' | 'machine' | 'service'>;
 
-/** Returns the codes that come from there. */
+/** Returns the codes of the questions that come from there. */
 export function listBasesFrom(origin: HeldOrigin): HeldBasis[] {
   return (Object.keys(HELD_BASES) as HeldBasis[]).filter((each) => HELD_BASES[each] === origin);
 }
@@ -296,7 +296,7 @@ export type Fact = {
 }[FactKind];
 export type FactOf<Kind extends FactKind> = Extract<Fact, { readonly kind: Kind }>;
 
-/** Returns the facts of one kind. */
+/** Returns the facts of one kind, in their order. */
 export function listFactsOfKind<Kind extends FactKind>(
   facts: readonly Fact[],
   kind: Kind,

@@ -38,7 +38,7 @@ function isAnswered(
   return answered === 'same' || answered === matched;
 }
 
-/** Makes candidates that are certain. */
+/** Makes candidates that match as strongly as possible: `same`. */
 export function makeCandidates(names: readonly string[]): Candidate[] {
   return names.map((name) => ({ name, matched: 'same' }));
 }

@@ -60,12 +60,12 @@ export function parseRecordSubject(subject: string): string | undefined {
 /** Key of the import of a find, among its entries; that of a change is its intent. */
 export const IMPORT_KEY = 'import';
 
-/** Returns the slot of the import of a find. */
+/** Returns the slot `import UUID`, of which one version of the find is wanted at most. */
 export function makeImportSlot(find: string): string {
   return `import ${find}`;
 }
 
-/** Returns the slot of the import of a find, with its subject. */
+/** Returns {@link makeImportSlot} with its subject, by which facts are stored and read. */
 export function makeFindSlot(find: string): Slot {
   return { subject: find, slot: makeImportSlot(find) };
 }
@@ -75,7 +75,10 @@ export function isImportSlot(slot: string): boolean {
   return slot.startsWith('import ');
 }
 
-/** Returns the place of which exactly one intent is wanted. */
+/**
+ * Returns the slot of an intent: `import UUID`, `number SUBJECT`, or `photo SUBJECT DIGEST
+ * OCCASION`. Of the intents of one slot one is wanted at most.
+ */
 export function makeSlot(intent: Intent): string {
   switch (intent.kind) {
     case 'import':
@@ -287,7 +290,10 @@ export function findStoredIntent(
   return stored?.content == null ? undefined : { ...stored, content: stored.content };
 }
 
-/** Stores an intent; one that is known stays, with the newest document. */
+/**
+ * Stores an intent; one that is known stays, with the newest document.
+ * @returns the intent with its row
+ */
 export function storeIntent(
   store: IntentStore,
   intent: Intent,

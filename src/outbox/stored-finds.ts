@@ -112,7 +112,7 @@ export function getSubjectName(outbox: Outbox, subject: string): string {
   return parseRecordSubject(subject) ?? findByUuid(outbox, subject)?.localId ?? subject;
 }
 
-/** Returns the find to which the service gave this identifier. */
+/** Returns the find whose accepted import made this record, also a hidden one. */
 export function findByIdentCely(outbox: Outbox, identCely: string): StoredFind | undefined {
   return readOneFind(outbox, `finds.ident_cely = ? and finds.state = 'accepted'`, identCely);
 }
@@ -144,7 +144,7 @@ export function isRemoved({ sql }: Outbox, subject: string): boolean {
   return sql('select 1 from finds where uuid = ? and hidden = 0').get(subject) === undefined;
 }
 
-/** Returns the newest finds first. */
+/** Returns the finds that were entered last, without removed ones, the newest first. */
 export function listLatestFinds(outbox: Outbox, limit: number): StoredFind[] {
   const rows = outbox
     .sql(`select ${COLUMNS} from ${FROM} where hidden = 0 order by finds.id desc limit ?`)

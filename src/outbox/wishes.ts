@@ -117,7 +117,10 @@ function copyToLedgerFirst(outbox: Outbox, facts: readonly Fact[]): readonly Fac
   return early;
 }
 
-/** Writes the caches of a subject again. */
+/**
+ * Makes the entries of a subject again from its facts.
+ * @throws DatabaseError where one is damaged
+ */
 export function rebuildEntries(outbox: Outbox, subject: string): void {
   storeFoldedEntries(outbox, subject, listFactsOfSubject(outbox, subject));
 }
@@ -244,7 +247,7 @@ export function wantNewFind(
   return uuid;
 }
 
-/** Wants an existing find sent with this content. */
+/** Wants an existing find sent with this content, in place of the version that was wanted. */
 export function wantFind(
   outbox: Outbox,
   { uuid, wish: before }: Pick<StoredFind, 'uuid' | 'wish'>,

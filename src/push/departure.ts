@@ -234,7 +234,7 @@ export type StopCause =
   /** `waiting`: the service has asked for a pause; `not-yet`: the remaining entries are not due. */
   | { readonly kind: 'waiting' | 'not-yet'; readonly reason: Message; readonly untilMs: number };
 
-/** Tells if an abort signal ended the wait. */
+/** Tells if an error is that of an aborted wait or request, by its name. */
 export function isAbortError(thrown: unknown): thrown is Error {
   return thrown instanceof Error && thrown.name === 'AbortError';
 }

@@ -110,6 +110,7 @@ type IndexEvidence = {
 /** Tolerance for the clocks of two machines, and for a header with whole seconds. */
 export const CLOCK_MARGIN_MS = 5000;
 
+/** Makes the verdict that leaves an entry uncertain. `candidates`: records, files or numbers. */
 export function makeUndecidedVerdict(
   basis: Basis,
   reason: Message,
@@ -118,6 +119,7 @@ export function makeUndecidedVerdict(
   return { kind: 'undecided', basis, reason, candidates };
 }
 
+/** Makes the verdict by which an entry may be sent again. */
 export function makeAbsent(basis: Basis, reason: Message): Verdict {
   return { kind: 'absent', basis, reason, candidates: [] };
 }
@@ -451,7 +453,7 @@ export function mayBeCreation(window: AttemptWindow, find: HarvestedFind): boole
   return creation !== undefined && isWithinWindow(window, creation);
 }
 
-/** Returns the history entry with maker and time. */
+/** Returns the event by which a record was made, with maker and time; undefined without one. */
 export function findCreation({ history }: HarvestedFind): HistoryEntry | undefined {
   return history.find(({ type }) => type === 'SN01') ?? history[0];
 }

@@ -275,6 +275,7 @@ function makeView(
   };
 }
 
+/** Returns the records whose content the harvest shows. */
 export function listShownFinds({ lookups }: HarvestedFinds): HarvestedFind[] {
   return [...lookups.values()].flatMap((listed) =>
     listed.kind === 'shown' ? [listed.record] : [],

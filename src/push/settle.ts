@@ -29,6 +29,7 @@ type Refusal = Omit<RefusalSeries, 'records'> & { readonly record: string };
 /** By {@link makeScopeKey}. */
 type Refusals = ReadonlyMap<string, RefusalSeries>;
 
+/** Returns one text for a kind and project, by which refusals are counted. */
 export function makeScopeKey({ kind, project }: EntryScope): string {
   return `${kind} ${project}`;
 }
@@ -116,7 +117,9 @@ type Effect = {
 
 export type SettlementDecision = Effect & { readonly state: PushState };
 
-/** Settles an attempt. Pure: times are among the facts. */
+/**
+ * Decides what an answer means for its entry and for the push. Pure: all times come with `facts`.
+ */
 export function decideSettlement(before: PushState, facts: SettlementInput): SettlementDecision {
   const state = countFailures(withNonConforming(before, facts), facts);
   const { changes, ...effect } = settleByOutcome(state, facts);

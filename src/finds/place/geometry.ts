@@ -22,6 +22,7 @@ export function makeShapeFault(name: string): Unreadable {
   return makeUnreadable('geometry-form', msg`The geometry is a ${name}, but a find has a point.`);
 }
 
+/** Reports a geometry that has another number of points than one. */
 export function makePointCountFault(count: number): Unreadable {
   return makeShapeFault(`MultiPoint (${count})`);
 }

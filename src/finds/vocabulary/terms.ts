@@ -384,6 +384,7 @@ export function getOrCreateVocabularyHarvest({ sql, source }: Vocabulary, setSpe
   );
 }
 
+/** Returns the harvested sets of this source with what is known of each harvest, by set. */
 export function listHarvests({ sql, source }: Vocabulary) {
   const rows = sql(
     `select ${HARVEST_COLUMNS} from harvests where source = ? order by set_spec`,

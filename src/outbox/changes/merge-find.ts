@@ -126,7 +126,10 @@ function formatDifferences(differences: readonly RowDifference[]): Message {
   );
 }
 
-/** Makes the question about a row that is left out. */
+/**
+ * Makes the question about a row that is left out, with all that an answer needs to import it then.
+ * @param path of the table, with the sheet; undefined for standard input
+ */
 export function makeAskedRow(
   { stored, elements }: ExistingFind,
   find: Find,
@@ -220,6 +223,7 @@ export function makeQuestionIssues(
   });
 }
 
+/** Makes the warning about a row of a find that a person dropped. */
 export function makeDroppedIssue({ localId }: StoredFind, { source }: Find): Issue {
   const message = msg`The find was dropped and is not queued again. To queue it again: ${cmd`pas resolve ${localId} --resend`}`;
   return makeWarningIssue('given-up', message, { find: localId, ...source });

@@ -262,7 +262,7 @@ export function planRows(
   };
 }
 
-/** Returns the local id of the find that a row is, or becomes. */
+/** Returns the local id of the find that a row is, becomes, or may be. */
 export function getLocalIdOfPlan(plan: RowPlan): string {
   return plan.kind === 'new' ? plan.localId : plan.find;
 }

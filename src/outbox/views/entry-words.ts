@@ -53,6 +53,7 @@ export function formatEntry(kind: EntryKind, find: string | null): Message {
   }[kind];
 }
 
+/** Formats the number and the name of a state: `1 registered`. */
 export function formatTargetState(stav: TargetState): string {
   const names = { 1: t`1 registered`, 2: t`2 submitted`, 3: t`3 confirmed` };
   return names[stav];

@@ -106,7 +106,7 @@ const parseDelay = createRowParser({
   find: isText,
 });
 
-/** Returns the most frequent reasons first, ten at most. */
+/** Returns why attempted entries are still queued: the ten most frequent reasons, most first. */
 export function listDelays(outbox: Outbox): Delay[] {
   const rows = outbox
     .sql(

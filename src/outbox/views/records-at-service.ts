@@ -185,6 +185,7 @@ export function storeUnexplainedRecord(
     .run(identCely, record);
 }
 
+/** Forgets a record: a fact explains it now, or it is gone. Does nothing for an unknown one. */
 export function deleteUnexplainedRecord(outbox: Outbox, identCely: string): void {
   outbox.sql('delete from unexplained where ident_cely = ?').run(identCely);
 }
