@@ -47,7 +47,7 @@ function explainNotRead(path: string, error: unknown): Message {
  * Reads a pipe to its end.
  * @throws FileError where it is more than {@link MAX_INPUT_BYTES}
  */
-export async function readAtMost(name: string, pipe: AsyncIterable<unknown>): Promise<Buffer> {
+export async function readPipe(name: string, pipe: AsyncIterable<unknown>): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of pipe) {
@@ -186,14 +186,14 @@ function makeEncodingIssue(file: string, encoding: string, sample: string): Issu
 const SAVE_AS_UTF8 = msg`Save the table as "CSV UTF-8" (Excel), or choose the character set Unicode (UTF-8) when saving (LibreOffice).`;
 
 /**
- * Returns the bytes without a byte order mark.
+ * Returns the text of bytes in UTF-8, without a byte order mark.
  * @throws FileError where they are empty, have a NUL byte, or are not UTF-8
  */
-export function requireUtf8(file: string, bytes: Buffer): Buffer {
+export function decodeUtf8(file: string, bytes: Buffer): string {
   if (bytes.length === 0) throw new FileError(file, msg`${file} is empty.`);
   if (bytes.includes(0) || !isUtf8(bytes))
     throw new FileError(file, describeNotUtf8(file, bytes), { hint: SAVE_AS_UTF8 });
-  return bytes.subarray(bytes.indexOf(BYTE_ORDER_MARK) === 0 ? BYTE_ORDER_MARK.length : 0);
+  return bytes.toString('utf8').replace(BYTE_ORDER_MARK, '');
 }
 
 /** Describes bytes that are no text in UTF-8, with the position of the first invalid one. */
@@ -207,4 +207,4 @@ export function describeNotUtf8(file: string, bytes: Buffer): Message {
   return msg`${file} is not a text in UTF-8: byte ${byte} (line ${line}, value ${value}) is not valid.`;
 }
 
-const BYTE_ORDER_MARK = Buffer.from('\ufeff');
+const BYTE_ORDER_MARK = /^\ufeff/;

@@ -10,7 +10,7 @@ import type { LookupTerm } from '../../finds/find.ts';
 import type { ColumnMap } from '../../tables/columns/column-rule.ts';
 import { parseCsvTable } from '../../tables/formats/csv-table.ts';
 import { parseHeaderRows } from '../../tables/header-row.ts';
-import { readAtMost, readInputFile, toUtf8 } from '../../tables/input-file.ts';
+import { readInputFile, readPipe, toUtf8 } from '../../tables/input-file.ts';
 import {
   formatMapping,
   type MappedTerm,
@@ -139,7 +139,7 @@ export async function readFileOrInput(
   file: string,
 ): Promise<[name: string, bytes: Buffer]> {
   if (file !== '-') return [file, await readInputFile(file)];
-  return [t`standard input`, await readAtMost(t`standard input`, streams.stdin)];
+  return [t`standard input`, await readPipe(t`standard input`, streams.stdin)];
 }
 
 /**

@@ -12,7 +12,7 @@ import { type ColumnName, findColumnByName } from '../../finds/fields.ts';
 import type { LookupTerm } from '../../finds/find.ts';
 import { DAY_NUMBER, DEPTH_UNITS, isDateForm } from '../../finds/parse-cell.ts';
 import { NAME_ORDERS } from '../../finds/person-name.ts';
-import { requireUtf8 } from '../input-file.ts';
+import { decodeUtf8 } from '../input-file.ts';
 import {
   type ColumnMap,
   type ColumnRule,
@@ -61,7 +61,7 @@ export type ColumnMapReading = { readonly map?: ColumnMap; readonly issues: read
 
 /** Parses a column map; on a fault it returns only issues, with their positions in the file. */
 export function parseColumnMap(file: string, text: string): ColumnMapReading {
-  const toml = tryParseToml(text.replace(/^\uFEFF/, ''));
+  const toml = tryParseToml(text);
   if (toml.kind === 'fault') {
     const message = msg`The file is not valid TOML: ${toml.message}. Put column names and texts in quotation marks, and each setting on its own line.`;
     return { issues: [makeErrorIssue('map-toml', message, { file, line: toml.line })] };
@@ -252,7 +252,7 @@ export function parseCheckedColumnMap(
   bytes: Buffer,
   lookupTerm: LookupTerm,
 ): ColumnMapReading {
-  const { map, issues } = parseColumnMap(file, requireUtf8(file, bytes).toString('utf8'));
+  const { map, issues } = parseColumnMap(file, decodeUtf8(file, bytes));
   if (map === undefined) return { issues };
   const all = [
     ...issues,

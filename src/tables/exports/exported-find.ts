@@ -180,7 +180,7 @@ export const FINDS_NAMESPACE = 'urn:pas:finds:1';
  * Yields a FeatureCollection (RFC 7946), one feature per line. Points are in WGS 84; one that was
  * measured in S-JTSK has its own coordinates among the properties as well.
  */
-export function* exportGeoJson(finds: Iterable<ExportedFind>): Generator<string> {
+export function* renderGeoJson(finds: Iterable<ExportedFind>): Generator<string> {
   yield '{"type":"FeatureCollection","features":[';
   let before = '\n';
   for (const find of finds) {
@@ -211,7 +211,7 @@ function makeFeature(find: ExportedFind): Record<string, unknown> {
  * Yields an XML document with the import document of each find, in an element that adds local id,
  * identifier and photographs. Characters that XML cannot hold are replaced.
  */
-export function* exportXml(
+export function* renderXml(
   finds: Iterable<ExportedFind>,
   profile: DocumentProfile,
 ): Generator<string> {

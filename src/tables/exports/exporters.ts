@@ -46,7 +46,7 @@ const FORMATS = {
   },
   geojson: {
     extensions: ['geojson', 'json'],
-    render: async (finds) => (await import('./exported-find.ts')).exportGeoJson(finds),
+    render: async (finds) => (await import('./exported-find.ts')).renderGeoJson(finds),
   },
   gpkg: {
     extensions: ['gpkg'],
@@ -55,7 +55,7 @@ const FORMATS = {
   xml: {
     extensions: ['xml'],
     render: async (finds, { documents }) =>
-      (await import('./exported-find.ts')).exportXml(finds, documents),
+      (await import('./exported-find.ts')).renderXml(finds, documents),
   },
 } as const satisfies Readonly<Record<string, Format>>;
 

@@ -3,7 +3,7 @@ import { FileError } from '../../base/errors.ts';
 import { type Issue, makeErrorIssue } from '../../base/issue.ts';
 import { type Message, msg } from '../../base/message.ts';
 import { findHeader, type HeaderRows, readFirstRows } from '../header-row.ts';
-import { requireUtf8, toUtf8 } from '../input-file.ts';
+import { decodeUtf8, toUtf8 } from '../input-file.ts';
 import {
   assertTableSize,
   checkCells,
@@ -50,7 +50,7 @@ export async function decodeCsvTable(
  * @throws FileError where the bytes are empty or not UTF-8
  */
 export function parseCsvTable(file: string, bytes: Buffer, named?: HeaderRows): Table {
-  const text = requireUtf8(file, bytes).toString();
+  const text = decodeUtf8(file, bytes);
   const declared = findDeclaredDelimiter(text);
   const body = declared === undefined ? text : text.slice(text.indexOf('\n') + 1);
   const delimiter = declared ?? detectDelimiter(body);

@@ -6,9 +6,9 @@ import type { FindElements } from '../../../src/finds/fields.ts';
 import { isDitto, isFiller } from '../../../src/finds/parse-cell.ts';
 import {
   type ExportedFind,
-  exportGeoJson,
-  exportXml,
   makeFindRows,
+  renderGeoJson,
+  renderXml,
 } from '../../../src/tables/exports/exported-find.ts';
 import { fillGeoPackage } from '../../../src/tables/exports/gpkg-layers.ts';
 import { formatCsvLines, makeWorkbook } from '../../../src/tables/exports/write-rows.ts';
@@ -129,8 +129,8 @@ const FORMATS: Readonly<
 > = {
   'semicolons.csv': (list) => Buffer.from([...formatCsvLines(makeFindRows(list))].join('')),
   'tabs.csv': (list) => Buffer.from([...formatCsvLines(makeFindRows(list), '\t')].join('')),
-  'finds.geojson': (list) => Buffer.from([...exportGeoJson(list)].join('')),
-  'finds.xml': (list) => Buffer.from([...exportXml(list, PROFILE)].join('')),
+  'finds.geojson': (list) => Buffer.from([...renderGeoJson(list)].join('')),
+  'finds.xml': (list) => Buffer.from([...renderXml(list, PROFILE)].join('')),
   'finds.gpkg': (list) =>
     makeDatabaseImage((database) => fillGeoPackage(database, list, '2024-06-01T00:00:00.000Z')),
   'finds.xlsx': (list) => makeWorkbook(new Map([['finds', makeFindRows(list)]])),
