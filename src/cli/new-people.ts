@@ -15,7 +15,7 @@ import { formatFindCount, formatPerson } from './result-texts.ts';
 const MAX_SHOWN = 20;
 
 /**
- * Returns the finders of queued finds whom the service would create, with the most similar
+ * Lists the finders of queued finds whom the service would create, with the most similar
  * people; also those that a person has accepted (`isAccepted`).
  * @param subjects finds to look at; undefined for all
  */

@@ -83,7 +83,7 @@ async function addByAsking(
   for (let which: 'first' | 'further' = 'first'; ; which = 'further') {
     const { find, issues } = await adding.start(NEW_FIND, which);
     for (const issue of issues) terminal.note(`! ${issue.message}`);
-    const saved = await enterFind(adding, find, isDraft, asking);
+    const saved = await enterFind(adding, find, { ...asking, isDraft });
     terminal.printLine(formatSaved(saved));
     if (terminal.json) {
       terminal.printValue(toSavedJson(saved));

@@ -83,9 +83,9 @@ async function editOne(
 ): Promise<ExitReason> {
   const { set, point } = options;
   if (set !== undefined || point !== undefined)
-    return finish(context, stored, opened.bySettings(set ?? [], point));
+    return finish(context, stored, opened.planBySettings(set ?? [], point));
   if (context.terminal.interactive)
-    return finish(context, stored, opened.byAnswers(await askForChanges(context, opened)));
+    return finish(context, stored, opened.planByAnswers(await askForChanges(context, opened)));
   throw new UsageError(t`pas cannot ask questions without a terminal.`, {
     hint: t`Give the values with --set element=value.`,
   });

@@ -124,16 +124,22 @@ async function pushCommand(
     drafts: plan.drafts,
     left: () => (options.limit === undefined ? countToSend(pushAllOptions) : 0),
   };
-  if (options.watch !== true)
-    return summarise(context, outbox, expected, await pushAll(pushAllOptions).finally(end));
+  const result = await sendOrWatch(context, options, pushAllOptions).finally(end);
+  return summarise(context, outbox, expected, result);
+}
+
+/** Sends what is due once, or with `--watch` until a person stops it. */
+async function sendOrWatch(
+  context: Context,
+  { watch }: PushOptions,
+  push: PushContext,
+): Promise<EndedPush> {
+  if (watch !== true) return pushAll(push);
   const { watchOutbox } = await import('../../push/watch.ts');
-  terminal.note(t`Watching: new entries are sent as soon as they can be. Press Ctrl-C to stop.`);
-  return summarise(
-    context,
-    outbox,
-    expected,
-    await watchOutbox(pushAllOptions, makeWaitListener(context)).finally(end),
+  context.terminal.note(
+    t`Watching: new entries are sent as soon as they can be. Press Ctrl-C to stop.`,
   );
+  return watchOutbox(push, makeWaitListener(context));
 }
 
 function mayAsk({ terminal }: Context, { watch }: PushOptions): boolean {

@@ -65,9 +65,9 @@ export async function askAboutFinders<Known extends { readonly lookupTerm: Looku
   named: FinderSource,
 ): Promise<Known> {
   if (!context.terminal.interactive || context.terminal.json) return ruleContext;
-  const { askWhoFindersAre, collectFinders: findersIn } = await import('../interview/answer.ts');
+  const { askWhoFindersAre, collectFinders } = await import('../interview/answer.ts');
   const lookupTerm = await askWhoFindersAre(
-    await findersIn(named),
+    collectFinders(named),
     ruleContext.lookupTerm,
     await context.prompt(),
   );
@@ -146,7 +146,11 @@ export function makeProfileDefaults(context: Context, flags: readonly string[] =
   ];
 }
 
-/** Opens everything that entering finds by hand needs. */
+/**
+ * Opens outbox and rules of the profile, for entering finds by hand: file names are relative to the
+ * folder of the command.
+ * @throws ConfigError where the schema or the outbox cannot be used
+ */
 export async function openAddingSources(context: Context): Promise<AddingSources> {
   return {
     outbox: await context.openOutbox(),

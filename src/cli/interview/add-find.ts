@@ -315,14 +315,13 @@ export function makeInterviewContext(
 
 /**
  * Asks for one find, which is saved after every answer, its photographs with the last one.
- * @param isDraft keep it as a draft, whatever the person answers at the end
+ * @param asking.isDraft keep it as a draft, whatever the person answers at the end
  * @throws InterruptedError on Ctrl-C, which tells what was saved
  */
 export async function enterFind(
   adding: EntrySession,
   start: Find,
-  isDraft: boolean,
-  asking: AskingTools,
+  { isDraft, ...asking }: AskingTools & { readonly isDraft: boolean },
 ): Promise<SavedFind> {
   const { outbox, context, save } = adding;
   let last: Find | undefined;

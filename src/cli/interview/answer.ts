@@ -113,7 +113,10 @@ export function clearAnswer({ name }: Question, find: Find): Find {
   return replaceElements(find, POINT_ELEMENTS, { geom_system: hasPoint ? '4326' : stated });
 }
 
-/** Replaces what the named columns fill; a point is replaced as a whole. */
+/**
+ * Returns the find with these elements in place of all that the named columns fill; a point is
+ * replaced as a whole.
+ */
 export function replaceElements(
   find: Find,
   columns: readonly ColumnName[],
@@ -170,7 +173,7 @@ async function parsePointAnswer(text: string, find: Find, context: AnswerContext
   };
 }
 
-/** Replaces the coordinate system and the point; the point in the other system is removed. */
+/** Returns the find at this point in its coordinate system, without that in the other system. */
 export function replacePosition(find: Find, { system, point }: Position): Find {
   const elements = { geom_system: system, [getPointElement(system)]: formatPoint(point) };
   return replaceElements(find, POINT_ELEMENTS, elements);
@@ -332,12 +335,12 @@ export type FinderSource = {
   readonly map?: ColumnMap | undefined;
 };
 
-/** Returns each distinct finder in the form in which it is resolved. */
-export async function collectFinders({
+/** Returns the distinct names of finders in flags and table, as they are looked up. */
+export function collectFinders({
   set = [],
   table = FIND_WITHOUT_COLUMNS,
   map,
-}: FinderSource): Promise<Set<string>> {
+}: FinderSource): Set<string> {
   const fixed = set.map(parseSettingText).filter((setting) => 'value' in setting);
   const findTable = convertFormTable(table, map === undefined ? 'note' : 'columns');
   const { columns } = parseColumns(findTable, map, fixed);

@@ -75,13 +75,13 @@ export function openEdit({ outbox, ...given }: EditContext, stored: StoredFind) 
   return {
     find,
     /** @param texts `element=value`; an empty value removes the element */
-    bySettings: (texts: readonly string[], point?: string): PlannedEdit => {
+    planBySettings: (texts: readonly string[], point?: string): PlannedEdit => {
       const read = applySettings(find, texts, point, ruleContext.lookupTerm);
       if (hasErrors(read.issues)) return { ...UNCHANGED, issues: read.issues };
       const answered = { find: read.find, intent: 'send' } as const;
       return planEdit({ outbox, ruleContext }, stored, answered, read.issues);
     },
-    byAnswers: (answered: InterviewResult): PlannedEdit =>
+    planByAnswers: (answered: InterviewResult): PlannedEdit =>
       planEdit({ outbox, ruleContext }, stored, answered, []),
   };
 }
@@ -96,7 +96,7 @@ export function replaceFinder(context: EditContext, finds: readonly string[], id
     const stored = findByUuid(context.outbox, find);
     if (stored !== undefined)
       openEdit(context, stored)
-        .bySettings([`nalezce=${id}`])
+        .planBySettings([`nalezce=${id}`])
         .store?.();
   }
 }
@@ -119,7 +119,7 @@ export function planEdits(
   const issues: Issue[] = [];
   for (const stored of finds) {
     try {
-      const plan = openEdit(context, stored).bySettings(texts, point);
+      const plan = openEdit(context, stored).planBySettings(texts, point);
       if (plan.store !== undefined) planned.push({ stored, plan });
       issues.push(...plan.issues.map((issue) => issue.with({ find: stored.localId })));
     } catch (thrown) {

@@ -298,42 +298,47 @@ function listChoices(
   issues: readonly Issue[],
   questions: readonly Question[],
 ): readonly PromptOffer<Choice>[] {
-  const state = formatTargetState(getTargetState(find));
+  const stav = getTargetState(find);
+  const state = formatTargetState(stav);
   const wrong = new Set(
     issues
       .filter(({ severity }) => severity === 'error')
       .flatMap(({ element = '' }) => findQuestionOfElement(element)?.name ?? []),
   );
-  const makeChoice = (question: Question, mark: string): PromptOffer<Choice> => {
-    const answer = formatAnswer(question.name, find);
-    const name = `${mark}${question.title}${answer === undefined ? '' : `: ${cutText(answer.replace(/\s+/g, ' '), MAX_CELLS)}`}`;
-    return { value: { kind: 'question', question }, name, short: String(question.title) };
-  };
-  const send: PromptOffer<Choice> = {
-    value: { kind: 'send' },
-    name: t`Save, ready to be sent for state ${state}`,
-    short: t`saved`,
-  };
+  const isWrong = ({ name }: Question): boolean => wrong.has(name);
+  const isExtra = ({ when }: Question): boolean => when === 'more';
+  const offered = questions.filter(
+    (question) => isExtra(question) || isAsked(question, stav) || isAnswered(question, find),
+  );
+  const right = offered.filter((question) => !isWrong(question));
+  const answers = [
+    ...offered.filter(isWrong).map((question) => makeChoice(question, '✗ ', find)),
+    ...right.filter(isExtra).map((question) => makeChoice(question, '+ ', find)),
+    ...right
+      .filter((question) => !isExtra(question))
+      .map((question) => makeChoice(question, '  ', find)),
+  ];
   const draft: PromptOffer<Choice> = {
     value: { kind: 'draft' },
     name: t`Keep as a draft`,
     short: t`kept as a draft`,
   };
-  const marked = questions
-    .filter(
-      (question) =>
-        question.when === 'more' ||
-        isAsked(question, getTargetState(find)) ||
-        formatAnswer(question.name, find) !== undefined,
-    )
-    .map((question) => {
-      const onRequest = question.when === 'more' ? '+ ' : '  ';
-      return { question, mark: wrong.has(question.name) ? '✗ ' : onRequest };
-    });
-  const listMarked = (wanted: string) =>
-    marked
-      .filter(({ mark }) => mark === wanted)
-      .map(({ question, mark }) => makeChoice(question, mark));
-  const answers = ['✗ ', '+ ', '  '].flatMap(listMarked);
-  return hasErrors(issues) ? [...answers, draft] : [send, ...answers, draft];
+  if (hasErrors(issues)) return [...answers, draft];
+  const send: PromptOffer<Choice> = {
+    value: { kind: 'send' },
+    name: t`Save, ready to be sent for state ${state}`,
+    short: t`saved`,
+  };
+  return [send, ...answers, draft];
+}
+
+/** Makes the choice that leads back to a question, with the mark and the answer in its name. */
+function makeChoice(question: Question, mark: string, find: Find): PromptOffer<Choice> {
+  const answer = formatAnswer(question.name, find)?.replace(/\s+/g, ' ');
+  const title = `${mark}${question.title}`;
+  return {
+    value: { kind: 'question', question },
+    name: answer === undefined ? title : `${title}: ${cutText(answer, MAX_CELLS)}`,
+    short: String(question.title),
+  };
 }

@@ -62,6 +62,6 @@ test('an edit of a find that another pas has changed since is refused', () => {
   if (stored === undefined) throw new Error('the find is not stored');
   const opened = openEdit({ outbox, ruleContext: KNOWN }, stored);
   edit(outbox, { ...find, elements: { ...find.elements, pocet: '2' } }, DRAFT);
-  expect(() => opened.bySettings(['depth_cm=7']).store?.()).toThrow(/process changed K-017/);
+  expect(() => opened.planBySettings(['depth_cm=7']).store?.()).toThrow(/process changed K-017/);
   expect(findByLocalId(outbox, find.localId)?.elements).toMatchObject({ hloubka: 25, pocet: '2' });
 });
