@@ -122,7 +122,9 @@ function openOffice(world, number, each, stepMs) {
         sent += 1;
       } else {
         passed.throttled += 1;
-        void clock.sleep(atMs + DELAY_MS - leftMs).then(() => pace.backOff(leftMs, RETRY_AFTER_MS));
+        void clock
+          .sleep(atMs + DELAY_MS - leftMs)
+          .then(() => pace.pauseAfterThrottle(leftMs, RETRY_AFTER_MS));
       }
       await clock.catchUp();
     }

@@ -119,7 +119,7 @@ function makeSend(connection: Connection, abort: AbortSignal) {
   ): Promise<Outcome> => {
     const slot = await pace.acquire(abort);
     const { outcome, departedAt } = await sendEntryRequest(context, target, request, token, slot);
-    if (outcome.kind === 'throttled') pace.backOff(departedAt, outcome.waitMs);
+    if (outcome.kind === 'throttled') pace.pauseAfterThrottle(departedAt, outcome.waitMs);
     return outcome;
   };
   return async (target: Target, makeRequest: () => HttpRequest): Promise<Outcome> => {

@@ -15,7 +15,7 @@ export function trimText(text: string): string {
 }
 
 /** Trims it, and replaces each white space within by one blank. */
-export function collapseText(text: string): string {
+export function collapseWhiteSpace(text: string): string {
   return trimText(text).replace(WHITE_RUN, ' ');
 }
 

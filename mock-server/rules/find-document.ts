@@ -1,7 +1,7 @@
 import type { XmlDocument } from 'libxml2-wasm';
 import { type Addresses, getNamespace, getXsdAddress, NEWEST_VERSION } from '../base/addresses.ts';
 import type { Say } from '../base/messages.ts';
-import { collapseText, trimText } from '../base/white-space.ts';
+import { collapseWhiteSpace, trimText } from '../base/white-space.ts';
 import { findChild, findNamespaceOnRoot, type XmlTree } from '../base/xml-tree.ts';
 import type { Mock } from '../state/mock.ts';
 import { type FindGeometry, type GeomSystem, parseFindPoint } from '../state/records/geometry.ts';
@@ -120,7 +120,7 @@ function parseFinder(element: XmlTree | undefined, say: Say): Finder | undefined
   if (id !== ':tba') return { kind: 'known', id, line: element.line };
   const comma = element.text.indexOf(',');
   const surname = trimText(element.text.slice(0, Math.max(0, comma)));
-  const givenName = collapseText(element.text.slice(comma + 1));
+  const givenName = collapseWhiteSpace(element.text.slice(comma + 1));
   if (comma < 0 || surname === '' || givenName === '')
     return throwFieldError(element.line, 'nalezce', say('finder-text'));
   return { kind: 'new', surname, givenName, line: element.line };

@@ -18,7 +18,7 @@ export function trimText(text: string): string {
 }
 
 /** Trims a text, and replaces each run of white space within it by one blank. */
-export function collapseText(text: string): string {
+export function collapseWhiteSpace(text: string): string {
   return trimText(text).replace(WHITE_RUN, ' ');
 }
 

@@ -51,7 +51,10 @@ const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** Limits of retries and backoffs, in milliseconds and counts. */
+/**
+ * Limits of retries and backoffs, in milliseconds and counts. How long a 429 pauses is the pace's:
+ * `pauseAfterThrottle` in service/http/pacer.ts.
+ */
 export const RETRY_POLICY = {
   /**
    * Backoff of one entry by its consecutive failures: it doubles, and from `slowAfter` failures on

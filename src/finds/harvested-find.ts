@@ -166,8 +166,8 @@ export function listChangesSince(sent: FindElements, record: HarvestedFind): Cha
 }
 
 /**
- * Formats a value for people; null where there is none. A person given by name has no identifier
- * yet.
+ * Formats the value of an element as `text (identifier)`, a new person as the name alone, other
+ * values as text; null where the element is absent.
  */
 export function formatValue(value: Elements[ElementName]): string | null {
   if (value === undefined) return null;

@@ -1,4 +1,4 @@
-import { collapseText, makeIdKey, trimText } from '../base/characters.ts';
+import { collapseWhiteSpace, makeIdKey, trimText } from '../base/characters.ts';
 import { addToGroup } from '../base/collections.ts';
 import { NEW_PERSON } from './field.ts';
 import {
@@ -107,7 +107,7 @@ function canonicalizeText(value: Value): string | null {
  */
 function makeNameKey(name: string): string {
   const [surname = '', ...givenNames] = name.split(',');
-  return `${trimText(surname)}, ${collapseText(givenNames.join(','))}`;
+  return `${trimText(surname)}, ${collapseWhiteSpace(givenNames.join(','))}`;
 }
 
 function parseNumbersIn(wkt: string | null): readonly number[] | null {
@@ -388,10 +388,10 @@ export function findEditions<Row>(
 }
 
 /**
- * Tells if a row of a table is known as this find: by its number, or where its table has none, as
- * the same find.
+ * Tells if a find counts as known in another table, for {@link findEditions}: by its number, or
+ * where its table has none, as the same find.
  */
-export function isKnownRow(
+export function isInEdition(
   row: ComparableFind,
   find: ComparableFind,
   hasNumbers: boolean,

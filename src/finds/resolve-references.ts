@@ -1,4 +1,4 @@
-import { collapseText, normalizeId, trimText } from '../base/characters.ts';
+import { collapseWhiteSpace, normalizeId, trimText } from '../base/characters.ts';
 import { memoize } from '../base/collections.ts';
 import { makeUnreadable, type Reading, type Unreadable } from '../base/issue.ts';
 import { cmd, joinMessages, type Message, msg } from '../base/message.ts';
@@ -344,7 +344,7 @@ export function findNameDoubt(text: string): Message | undefined {
 /** Splits a name as the service does: at the first comma, without a further check. */
 function splitAtComma(text: string): PersonName {
   const [surname = '', ...others] = text.split(',');
-  return { surname: trimText(surname), givenName: collapseText(others.join(',')) };
+  return { surname: trimText(surname), givenName: collapseWhiteSpace(others.join(',')) };
 }
 
 function describeSeveral(text: string): Message {

@@ -90,7 +90,9 @@ export function withSightings(pass: HarvestPass, sightings: Sightings): HarvestP
 }
 
 /**
- * Returns the pass after a page of its list.
+ * Returns the pass after a page of its list: with the next token, the number of pages, the count of
+ * the service, and `moved` where a record came a second time, is as new as the pass, or the list
+ * became shorter. {@link withSightings} counts the records.
  * @param overlapMs time before the pass in which a record may have appeared late in the index
  */
 export function advancePass(
@@ -140,13 +142,14 @@ export function isShort({ listSize, seen: seenCount }: HarvestPass): boolean {
 /**
  * Tells if a scan saw the list as it was at one moment; docs/harvesting.md has the rules. A count
  * alone does not show that a record was skipped where one left the list while another one came.
+ * @param agreedNow scans in a row that agree, this one included
  */
-export function isCompleteScan(pass: HarvestPass, agreed: number): boolean {
+export function isCompleteScan(pass: HarvestPass, agreedNow: number): boolean {
   const { listSize, seen: seenCount, moved } = pass;
   if (isShort(pass)) return false;
   if (isOnePage(pass)) return true;
-  if (listSize === null) return agreed >= 2;
-  return agreed >= 1 || (!moved && seenCount === listSize);
+  if (listSize === null) return agreedNow >= 2;
+  return agreedNow >= 1 || (!moved && seenCount === listSize);
 }
 
 /** Returns the last millisecond that a datestamp may stand for: of its day where it has no time. */

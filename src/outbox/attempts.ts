@@ -253,15 +253,15 @@ export type Claim = { readonly entry: Entry; readonly attempt: string };
  * Records the attempt of an entry. When this returns, it is on disk in the ledger and in the outbox,
  * before anything is sent. The caller sends the entry of the claim, since its content may have
  * changed since it was read.
- * @param getDeparture returns undefined for an entry that must not be sent now
- * @returns undefined where another process has changed it so that it must wait
- * @throws DatabaseError where ledger or outbox cannot be written, or a fact is damaged: then nothing
- * is sent
+ * @param makeRequest returns undefined for an entry that must not be sent now
+ * @returns undefined then, and where another process has changed it so that it must wait
+ * @throws DatabaseError where ledger or outbox cannot be written, or a fact is damaged; ConfigError
+ * where another place has taken the outbox over: then nothing is sent
  */
 export function claimQueuedEntry(
   outbox: Outbox,
   id: number,
-  getDeparture: (entry: Entry) => AttemptRequest | undefined,
+  makeRequest: (entry: Entry) => AttemptRequest | undefined,
 ): Claim | undefined {
   const ledger = requireLedger(outbox);
   let made: FactOf<'attempted'> | undefined;
@@ -269,7 +269,7 @@ export function claimQueuedEntry(
     return outbox.change(() => {
       assertOwnPlace(outbox, ledger.id);
       const entry = findClaimable(outbox, id);
-      const departure = entry && getDeparture(entry);
+      const departure = entry && makeRequest(entry);
       if (entry === undefined || departure === undefined) return undefined;
       const { subject, slot } = entry;
       const body = makeAttemptedBody(outbox, entry, departure);

@@ -8,7 +8,13 @@ import {
   parseTexts,
 } from '../base/disk/database.ts';
 import { msg, serializeValue } from '../base/message.ts';
-import { ENTRY_KINDS, ENTRY_STATES, getRetryAt, type HeldQuestion, makeAttempts } from './entry.ts';
+import {
+  ENTRY_KINDS,
+  ENTRY_STATES,
+  getRetryAfterAbsence,
+  type HeldQuestion,
+  makeAttempts,
+} from './entry.ts';
 import {
   type CurrentBody,
   convertReadErrors,
@@ -409,7 +415,7 @@ function getNotBefore(
   facts: readonly Fact[],
 ): number {
   if (last.kind === 'answered') return last.body.settles === 'queued' ? last.body.notBeforeAt : 0;
-  return last.kind === 'absent' ? getRetryAt(makeAttempts(attempted, facts)) : 0;
+  return last.kind === 'absent' ? getRetryAfterAbsence(makeAttempts(attempted, facts)) : 0;
 }
 
 // SQLite keeps a journal of its own for an upsert, which takes three times as long.

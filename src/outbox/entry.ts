@@ -215,8 +215,12 @@ export function listFailuresInARow(attempts: readonly Attempt[]): Attempt[] {
   return judged.slice(clear + 1);
 }
 
-/** Returns when an entry with these attempts may be sent again: 0 until it has failed too often. */
-export function getRetryAt(attempts: readonly Attempt[]): number {
+/**
+ * Returns when an entry that was found absent may be sent again, in milliseconds by this machine's
+ * clock: 0, at once, until it has failed too often in a row; then the backoff after the last failure.
+ * @param attempts oldest first
+ */
+export function getRetryAfterAbsence(attempts: readonly Attempt[]): number {
   const failures = listFailuresInARow(attempts);
   return failures.length < RETRY_POLICY.entry.slowAfter
     ? 0

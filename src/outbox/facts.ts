@@ -401,8 +401,10 @@ export function unpackAttempt({ subject, slot, body }: FactOf<'attempted'>): {
 }
 
 /**
- * A command of a person: its words and its id, which begins with the time. An undo names the
- * command that it takes back.
+ * Returns the id of a person's command: its words joined by hyphens, a blank, and a UUID that begins
+ * with the time, such as `photo-add 0193…`.
+ * @param words of an undo, those of {@link makeUndoWords}
+ * @param now wall clock, in milliseconds since 1970 UTC
  */
 export function makeCommandId(words: string, now: number): string {
   return `${words.replaceAll(' ', '-')} ${makeUuid(now)}`;

@@ -8,7 +8,8 @@ export type Knowledge = { readonly [Basis in GateBasis]?: readonly Candidate[] }
 /**
  * Decides if an entry may be sent. Pure.
  * @param rejected candidates that a person excluded, as strong as they matched then
- * @returns the first question that a person has not answered; undefined where it may be sent
+ * @returns the first question that a person has not answered, whose `near` are the candidates that
+ * only differ little; undefined where it may be sent
  */
 export function judgeDeparture(
   entry: Entry,

@@ -9,7 +9,7 @@ import {
   type FindIndex,
   findEditions,
   hasDistinctContent,
-  isKnownRow,
+  isInEdition,
   makeComparable,
   matchFinds,
 } from '../finds/match-finds.ts';
@@ -452,7 +452,7 @@ function findEditionsByTable(
       const listTables = ({ find }: Entered): string[] =>
         known.list(find).flatMap(({ find: other, item: { wish } }) => {
           if (wish.path === null || wish.path === table) return [];
-          return isKnownRow(find, other, hasNumbers) ? [wish.path] : [];
+          return isInEdition(find, other, hasNumbers) ? [wish.path] : [];
         });
       return [table, findEditions(rows, listTables)];
     }),

@@ -295,7 +295,7 @@ export async function sendAccessProbe(
       onDeparture: slot.depart,
     });
     if (response.status === 429)
-      pace.backOff(acquiredMs, parseRetryAfterMs(response.headers, clock.now()));
+      pace.pauseAfterThrottle(acquiredMs, parseRetryAfterMs(response.headers, clock.now()));
     return response;
   } catch (thrown) {
     if (thrown instanceof TransportError) return thrown;

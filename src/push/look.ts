@@ -56,7 +56,7 @@ import {
 import {
   type FindElsewhere,
   listFindsElsewhere,
-  listShownFinds,
+  listShownRecords,
   type SearchContext,
 } from './reconcile-entries.ts';
 
@@ -295,7 +295,7 @@ async function indexSearchResult(
   { outbox, account, lookup, stop }: Gate,
   harvest: HarvestedFinds | undefined,
 ): Promise<SearchResult> {
-  const shown = harvest === undefined ? [] : listShownFinds(harvest);
+  const shown = harvest === undefined ? [] : listShownRecords(harvest);
   const isUnexplained = (identCely: string, listed: ListedFind): boolean =>
     listed.kind === 'shown'
       ? isUnexplainedCreation(outbox, account, listed.record) ||
@@ -460,8 +460,9 @@ function listEqualRecords(
 }
 
 /**
- * Tells if a record is still that of its find. The service may give the identifier of a deleted one
- * to another find meanwhile, also while a request is on its way.
+ * Tells if a record is still that of its find. False for a deleted one, since the service may give
+ * its identifier to another find while a request is on its way. One that the harvest does not show
+ * counts as ours unless the ledger names a later find for it; the service refuses what is gone.
  * @param ofImport undefined where the find is not here
  */
 function isRecordOurs(

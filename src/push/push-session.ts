@@ -296,7 +296,7 @@ export class PushSession {
 
   #slowDown({ departedAt, retryAfterMs, stopReason: reason }: SlowDown): void {
     const { clock, pace } = this.push;
-    const pauseMs = pace.backOff(departedAt, retryAfterMs);
+    const pauseMs = pace.pauseAfterThrottle(departedAt, retryAfterMs);
     if (reason !== undefined && !this.halt.aborted)
       this.stop({ kind: 'waiting', reason, untilMs: clock.now() + pauseMs });
   }

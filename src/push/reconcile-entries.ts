@@ -261,7 +261,7 @@ function makeView(
   const ofOthers = new Set(listFindsElsewhere(outbox).flatMap(({ records }) => records));
   return {
     lookups: harvest.lookups,
-    finds: listShownFinds(harvest),
+    finds: listShownRecords(harvest),
     nowMs: harvest.beganMs,
     isOwned: (identCely, shown) => ofOthers.has(identCely) || isOwned(outbox, identCely, shown),
     readsAsSent: (identCely, shown) =>
@@ -276,7 +276,7 @@ function makeView(
 }
 
 /** Returns the records whose content the harvest shows. */
-export function listShownFinds({ lookups }: HarvestedFinds): HarvestedFind[] {
+export function listShownRecords({ lookups }: HarvestedFinds): HarvestedFind[] {
   return [...lookups.values()].flatMap((listed) =>
     listed.kind === 'shown' ? [listed.record] : [],
   );

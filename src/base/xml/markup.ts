@@ -188,7 +188,7 @@ export function decodeText(bytes: Buffer, start: number, end: number): string {
 }
 
 /** Decodes the content of a CDATA section: only its line breaks change. */
-export function decodeSection(bytes: Buffer, start: number, end: number): string {
+export function decodeCdata(bytes: Buffer, start: number, end: number): string {
   const raw = bytes.toString('latin1', start, end);
   return replaceReferences(raw, start, LINE_BREAK, '\n');
 }

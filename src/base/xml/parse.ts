@@ -10,7 +10,7 @@ import { type DecodedXml, decodeXml, XmlSyntaxError } from './encoding.ts';
 import {
   assertAllowedCharacters,
   decodeAttributeValue,
-  decodeSection,
+  decodeCdata,
   decodeText,
   IS_ODD,
   isLocalName,
@@ -262,7 +262,7 @@ class Parser {
       this.#at = findEnd(bytes, at, '<![CDATA[', ']]>');
       const end = this.#at - ']]>'.length;
       assertTextLimit(this.#current, end - start, at);
-      this.#current.text += decodeSection(bytes, start, end);
+      this.#current.text += decodeCdata(bytes, start, end);
     } else if (isBeginning('<!DOCTYPE')) {
       throw new XmlFault(msg`a DTD is not allowed`, at);
     } else {

@@ -102,10 +102,11 @@ export async function parseAnswer(
 }
 
 /**
- * Returns the find without the answer to this question. Without a point, the coordinate system
- * stays as stated, or becomes 4326: it is required in any case.
+ * Returns the find without the answer to this question. `geom_system` is required in any case: where
+ * a point is removed it becomes 4326, since that of the point no longer counts; where there was
+ * none, the stated one stays, else 4326.
  */
-export function clearAnswer({ name }: Question, find: Find): Find {
+export function withoutAnswer({ name }: Question, find: Find): Find {
   if (name === 'photos') return { ...find, photos: [] };
   if (name !== 'point') return replaceElements(find, [name], {});
   const { geom_system: stated = '4326', geom_wkt, geom_sjtsk_wkt } = find.elements;

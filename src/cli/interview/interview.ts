@@ -16,7 +16,7 @@ import {
 import { NOT_HARVESTED } from '../../finds/value-rules.ts';
 import { formatAnswer, formatFindLine, formatTargetState } from '../../outbox/views/entry-words.ts';
 import { type Annotation, askChoice, type Prompt, type PromptOffer } from '../prompt.ts';
-import { type Answer, clearAnswer, type OfferTerms, RULES_OF_ABSENCE } from './answer.ts';
+import { type Answer, type OfferTerms, RULES_OF_ABSENCE, withoutAnswer } from './answer.ts';
 
 /** Questions about a find, and its errors and warnings in its target state. */
 type AskingContext = {
@@ -52,7 +52,7 @@ async function askQuestion(
           message: formatQuestionTitle(question),
           listOffers: (typed) => listFieldOffers(question, find, fallback, typed.trim(), context),
         }));
-    if (text === '' || text === EMPTY) return clearAnswer(question, find);
+    if (text === '' || text === EMPTY) return withoutAnswer(question, find);
     if (text === own) return find;
     const answer = await context.read(question, text, find);
     if ('problem' in answer) {
@@ -270,7 +270,7 @@ export async function reviewFind(
 }
 
 function withSystem(find: Find): Find {
-  return find.elements.geom_system === undefined ? clearAnswer(getQuestion('point'), find) : find;
+  return find.elements.geom_system === undefined ? withoutAnswer(getQuestion('point'), find) : find;
 }
 
 /** Formats missing elements in one line, other issues in lines of their own. */

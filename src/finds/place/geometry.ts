@@ -17,14 +17,17 @@ export type PointText = { readonly x: string; readonly y: string };
 
 export type PointInSystem = PointText & { readonly system: GeomSystem };
 
-/** Reports another shape than a point. */
-export function makeShapeFault(name: string): Unreadable {
+/**
+ * Makes the fault of a geometry that is no point.
+ * @param name its type for the message, such as `Polygon` or `MultiPoint (2)`
+ */
+export function makeNoPointFault(name: string): Unreadable {
   return makeUnreadable('geometry-form', msg`The geometry is a ${name}, but a find has a point.`);
 }
 
 /** Reports a geometry that has another number of points than one. */
 export function makePointCountFault(count: number): Unreadable {
-  return makeShapeFault(`MultiPoint (${count})`);
+  return makeNoPointFault(`MultiPoint (${count})`);
 }
 
 function makeDamagedPointFault(): Unreadable {
@@ -356,7 +359,7 @@ export function parseGeoPackagePoint(blob: Buffer): Reading<PointText | undefine
   if (blob.length < 8 || blob.toString('latin1', 0, 2) !== 'GP' || envelopeBytes === undefined)
     return makeDamagedPointFault();
   // An extended type, which no standard describes.
-  if (((flags >> 5) & 1) === 1) return makeShapeFault('Geometry');
+  if (((flags >> 5) & 1) === 1) return makeNoPointFault('Geometry');
   if (((flags >> 4) & 1) === 1) return { value: undefined };
   try {
     return parseWkb(blob.subarray(8 + envelopeBytes));
@@ -383,7 +386,7 @@ function parseWkb(wkb: Buffer): Reading<PointText | undefined> {
       : { value: { x: formatPlainNumber(x), y: formatPlainNumber(y) } };
   }
   const name = SHAPE_NAMES[type] ?? `#${type}`;
-  if (type !== WKB_MULTI_POINT) return makeShapeFault(name);
+  if (type !== WKB_MULTI_POINT) return makeNoPointFault(name);
   const count = readInteger(5);
   if (count === 1) return parseWkb(wkb.subarray(9));
   return count === 0 ? { value: undefined } : makePointCountFault(count);

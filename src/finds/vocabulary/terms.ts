@@ -91,8 +91,9 @@ export function findTermsByName(vocabulary: Vocabulary, name: string): Term[] {
 }
 
 /**
- * Returns people of a folded surname, sorted by identifier, without those who are gone. Their names
+ * Returns people of a surname, sorted by identifier, without those who are gone. Their names
  * are stored as `surname, given name`; the cross join makes SQLite begin with the index of names.
+ * @param surname as by foldForSearch
  */
 export function listPeopleOfSurname(vocabulary: Vocabulary, surname: string): Term[] {
   const from = `${surname}, `;
@@ -209,7 +210,10 @@ export function storeTerm(vocabulary: Vocabulary, draft: TermDraft, datestampMs:
   saveBoundary(vocabulary, id, draft.boundary);
 }
 
-/** Records that a record exists whose content is hidden; content that was visible earlier stays. */
+/**
+ * Stores a term whose content the service hides from this account. One that was visible earlier
+ * keeps its content, and is no longer gone.
+ */
 export function storeHiddenTerm(
   vocabulary: Vocabulary,
   ident: string,

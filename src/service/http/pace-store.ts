@@ -154,7 +154,7 @@ type Throttle = {
  * Returns the state after a throttling (A-RATE-5): with more jitter, and blocked for `pauseMs` but
  * MAX_PAUSE_MS at most.
  */
-export function withBackoff(state: PaceState, throttle: Throttle): PaceState {
+export function withThrottle(state: PaceState, throttle: Throttle): PaceState {
   const { nowMs, pauseMs } = throttle;
   // A request that departed before the last throttling says nothing about the pace since.
   const wasBlocked = throttle.departedAtMs < state.pausedUntilMs;

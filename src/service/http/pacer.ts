@@ -17,8 +17,8 @@ import {
   type PaceStore,
   type PaceUpdater,
   type Pause,
-  withBackoff,
   withReservation,
+  withThrottle,
 } from './pace-store.ts';
 
 type PaceOptions = {
@@ -63,10 +63,10 @@ export type Pace = {
    */
   acquireSoon(signal?: AbortSignal): Promise<DepartureSlot | undefined>;
   /**
-   * Slows all processes down after a 429 (A-RATE-6). Returns the length of the pause in
-   * milliseconds.
+   * Slows all processes down after a 429 (A-RATE-6): for `retryAfterMs`, else ten intervals.
+   * Returns the length of the pause in milliseconds, as far as it is observed.
    */
-  backOff(departedAtMs: number, retryAfterMs: number | undefined): number;
+  pauseAfterThrottle(departedAtMs: number, retryAfterMs: number | undefined): number;
   getWaitMs(signal?: AbortSignal): Promise<number>;
   readPause(): Promise<Pause>;
 };
@@ -160,7 +160,7 @@ class StoredPace implements Pace {
     }
   }
 
-  backOff(departedAtMs: number, retryAfterMs: number | undefined): number {
+  pauseAfterThrottle(departedAtMs: number, retryAfterMs: number | undefined): number {
     const { store, clock, scopes, intervalMs } = this.#options;
     this.#throttles += 1;
     const pauseMs = retryAfterMs ?? intervalMs * PAUSE_WITHOUT_RETRY_AFTER_INTERVALS;
@@ -169,7 +169,7 @@ class StoredPace implements Pace {
       store.update(scopes, (states, nowMs) => ({
         result: undefined,
         next: states.map((state) =>
-          withBackoff(state, { departedAtMs: nowMs - agoMs, nowMs, pauseMs, intervalMs }),
+          withThrottle(state, { departedAtMs: nowMs - agoMs, nowMs, pauseMs, intervalMs }),
         ),
       })),
     );

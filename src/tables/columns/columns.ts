@@ -226,8 +226,9 @@ function findSources(table: Table, map: ColumnMap | undefined) {
 }
 
 /**
- * Returns the rule of each column: that of the map, else of its own name, which is empty for a
- * column that the reader leaves out; undefined for an unknown column.
+ * Returns a rule for each column of the header, in its order: that of the map; else
+ * {@link IGNORED_COLUMN} where the reader left the column out (an empty name); else the element that
+ * its name is. Undefined for an unknown column.
  */
 export function listColumnRules(
   { header, names = header }: Table,

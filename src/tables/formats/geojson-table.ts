@@ -5,8 +5,8 @@ import { isReadable, makeUnreadable, type Reading, type Unreadable } from '../..
 import { msg } from '../../base/message.ts';
 import {
   type GeomSystem,
+  makeNoPointFault,
   makePointCountFault,
-  makeShapeFault,
   makeUnsupportedCrsError,
   type PointInSystem,
   parseSystemCode,
@@ -173,7 +173,7 @@ function parseGeometry(geometry: unknown, system: GeomSystem): Reading<PointInSy
   if (geometry === null || geometry === undefined) return { value: undefined };
   const { type, coordinates } = isObject(geometry) ? geometry : {};
   if (type === 'Point') return parseGeoJsonPosition(coordinates, system);
-  if (type !== 'MultiPoint') return makeShapeFault(String(type));
+  if (type !== 'MultiPoint') return makeNoPointFault(String(type));
   const positions: readonly unknown[] = Array.isArray(coordinates) ? coordinates : [];
   const [only] = positions;
   return positions.length === 1

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
 import {
-  collapseText as collapseOfMock,
+  collapseWhiteSpace as collapseOfMock,
   trimText as trimOfMock,
 } from '../../../mock-server/base/white-space.ts';
-import { collapseText, normalizeText, trimText } from '../../../src/base/characters.ts';
+import { collapseWhiteSpace, normalizeText, trimText } from '../../../src/base/characters.ts';
 
 /** White space by Unicode's property, and the four separators of ASCII. */
 const isWhite = (letter: string): boolean => /[\p{White_Space}\u001c-\u001f]/u.test(letter);
 
 test.each([
-  ['pas', trimText, collapseText],
+  ['pas', trimText, collapseWhiteSpace],
   ['the mock server', trimOfMock, collapseOfMock],
 ])('%s has the service’s white space, character by character', (_, trim, collapse) => {
   for (let code = 0; code <= 0xffff; code += 1) {

@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { type AttemptOutcome, computeEntryBackoffMs } from '../../../src/base/outcomes.ts';
 import { listAttempts, recordAnswer } from '../../../src/outbox/attempts.ts';
-import { countAttemptsInARow, getRetryAt, listFailuresInARow } from '../../../src/outbox/entry.ts';
+import {
+  countAttemptsInARow,
+  getRetryAfterAbsence,
+  listFailuresInARow,
+} from '../../../src/outbox/entry.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { claimEntry, getEntry, queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 
@@ -21,7 +25,7 @@ async function tried(outcomes: readonly (AttemptOutcome | null)[]) {
   const refused = countAttemptsInARow(attempts, 'unauthorised');
   return {
     failures: listFailuresInARow(attempts).length,
-    againInMs: getRetryAt(attempts) - clock.now() + 1000,
+    againInMs: getRetryAfterAbsence(attempts) - clock.now() + 1000,
     refused,
   };
 }

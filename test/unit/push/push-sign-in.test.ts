@@ -187,7 +187,7 @@ describe('a pause of more than two minutes', () => {
       return result;
     });
     await clock.advance(1000);
-    makeTestPace(clock, store).backOff(clock.monotonicMs(), 3_600_000);
+    makeTestPace(clock, store).pauseAfterThrottle(clock.monotonicMs(), 3_600_000);
     await clock.advance(10_000);
     expect(ended).toBe(true);
     expect(await running).toMatchObject({ stopCause: { kind: 'waiting' } });

@@ -39,7 +39,7 @@ export function aPush() {
     ...makePush(outbox, clock),
     account: EVA.identCely,
     serverClock: createServerClock(clock),
-    pace: { ...makeTestPace(clock), backOff: slowDown },
+    pace: { ...makeTestPace(clock), pauseAfterThrottle: slowDown },
     service: serviceSaying(EVA),
   };
   const session = new PushSession(push, async () => false);

@@ -38,7 +38,9 @@ async function sendOver(link: Link, count: number): Promise<Counted> {
         continue;
       }
       throttled += 1;
-      void clock.sleep(arrivesAt + BASE_MS - now).then(() => pace.backOff(now, RETRY_AFTER_MS));
+      void clock
+        .sleep(arrivesAt + BASE_MS - now)
+        .then(() => pace.pauseAfterThrottle(now, RETRY_AFTER_MS));
     }
   };
   const done = sendAll();

@@ -231,7 +231,7 @@ test('a throttle that arrives shortly before the slot is obeyed', async () => {
   });
   await clock.advance((await pace.getWaitMs()) - 5);
   const heardMs = clock.monotonicMs();
-  pace.backOff(heardMs, 1000);
+  pace.pauseAfterThrottle(heardMs, 1000);
   await clock.advance(2000);
   await leaving;
   expect(leftMs - heardMs).toBeGreaterThanOrEqual(1000);
@@ -316,7 +316,7 @@ test('after a throttle all requests wait as long as the service asked, then go s
   const clock = manualClock();
   const pace = paceOf(clock);
   await leave(pace);
-  expect(pace.backOff(clock.monotonicMs(), 1000)).toBe(1000);
+  expect(pace.pauseAfterThrottle(clock.monotonicMs(), 1000)).toBe(1000);
   expect(await pace.getWaitMs()).toBe(1000);
   await clock.advance(1000);
   const gapsMs = gaps(await departures(pace, clock, 500, 120_000));
@@ -335,7 +335,7 @@ test('each throttle after the pause doubles the jitter margin, up to a limit', a
     await leave(pace);
     for (let time = 0; time < throttles; time += 1) {
       await clock.advance(1);
-      pace.backOff(clock.monotonicMs(), 0);
+      pace.pauseAfterThrottle(clock.monotonicMs(), 0);
     }
     return pace.getWaitMs();
   };
@@ -350,7 +350,7 @@ test('several throttles of the same moment slow down once', async () => {
   const clock = manualClock();
   const pace = paceOf(clock);
   const leftAt = clock.monotonicMs();
-  for (let answer = 0; answer < 10; answer += 1) pace.backOff(leftAt, undefined);
+  for (let answer = 0; answer < 10; answer += 1) pace.pauseAfterThrottle(leftAt, undefined);
   await clock.advance(5000);
   const [gap] = gaps(await departures(pace, clock, 2));
   expect(gap).toBeLessThan(125);
@@ -435,7 +435,7 @@ describe('a pause of more than an hour', () => {
     const clock = manualClock();
     const pace = paceOf(clock, { scopes: TWO_SCOPES });
     await leave(pace);
-    expect(pace.backOff(clock.monotonicMs(), ms)).toBe(HOUR);
+    expect(pace.pauseAfterThrottle(clock.monotonicMs(), ms)).toBe(HOUR);
     return { clock, pace };
   }
 
