@@ -151,18 +151,21 @@ export function makeNumberProposer(table: Table, known: KnownNames, given?: Colu
 /** A column called as the find's number may be the registration number beside another of these. */
 function listNumberMeanings(columns: readonly ColumnProfile[], known: KnownNames): ColumnMeanings {
   const hasIdents = columns.some((column) => hasFindNumbers(column, known.isIdent));
-  const elements = hasIdents ? NUMBERS : NUMBER_COLUMNS;
+  const elements = hasIdents ? ONLY_NUMBERS : NUMBER_COLUMNS;
   const meanings = findColumnMeanings(columns, () => ({ kind: 'not-harvested' }), known, elements);
   return new Map(
-    [...meanings].map(([column, meant]) => {
+    [...meanings].map(([column, listed]) => {
       const isNumber = findColumnsOfHeader(column.header).has('local_id');
-      return [column, isNumber && !hasFindNumbers(column, known.isFind) ? [...meant, LAST] : meant];
+      return [
+        column,
+        isNumber && !hasFindNumbers(column, known.isFind) ? [...listed, LAST_CHOICE] : listed,
+      ];
     }),
   );
 }
 
-const NUMBERS: readonly ColumnName[] = ['evidencni_cislo'];
-const LAST: ColumnMeaning = { element: 'evidencni_cislo', rank: LAST_RANK, isOnly: false };
+const ONLY_NUMBERS: readonly ColumnName[] = ['evidencni_cislo'];
+const LAST_CHOICE: ColumnMeaning = { element: 'evidencni_cislo', rank: LAST_RANK, isOnly: false };
 
 function makeColumnQuestion(
   element: ColumnName,
@@ -257,6 +260,7 @@ type NumbersReport = {
   readonly issues: readonly Issue[];
 };
 
+/** Find or record that gets a number; `find` is its name for a person. */
 type Addressee = { readonly find: string; readonly subject: string };
 type AddressedNumber = Addressee & { readonly row: NumberRow };
 
@@ -286,14 +290,15 @@ export function planTableNumbers(
   const { rows, issues: unreadable } = parseNumberRows(table, proposal, map);
   const issues: Issue[] = [...unreadable];
   const lookUp = createFindLookup(outbox);
-  const meant = rows.flatMap((row): AddressedNumber[] => {
-    const meant = findMeant(outbox, lookUp, row);
-    if ('rule' in meant) issues.push(meant.with(row.place));
-    return 'rule' in meant ? [] : [{ row, ...meant }];
+  const addressed = rows.flatMap((row): AddressedNumber[] => {
+    const addressee = findAddressee(outbox, lookUp, row);
+    if (!('rule' in addressee)) return [{ row, ...addressee }];
+    issues.push(addressee.with(row.place));
+    return [];
   });
-  const single = withoutContradictions(meant, issues);
-  const own = withoutUsed(outbox, single, issues);
-  const planned = own.map((each) => {
+  const single = withoutContradictions(addressed, issues);
+  const unused = withoutUsed(outbox, single, issues);
+  const planned = unused.map((each) => {
     const { find, subject, row } = each;
     const { change, replaces = null } = planNumberChange(outbox, subject, row.value);
     return {
@@ -356,8 +361,11 @@ function yieldToWriters({ clock }: Outbox, beganMs: number): void {
 
 const MAX_PAUSE_MS = 50;
 
-/** Returns the find of a row. Either column may hold a local id or an identifier, in any case. */
-function findMeant(
+/**
+ * Returns the find or record of a row, or the issue of a row without one. Either column may hold a
+ * local id or an identifier, in any letter case.
+ */
+function findAddressee(
   outbox: Outbox,
   lookUp: (name: string) => NamedFind,
   { localId, identCely }: NumberRow,
@@ -382,8 +390,8 @@ function findMeant(
     const message = msg`${localId} and ${identCely} are not the same find. Correct one, or leave it empty.`;
     return makeErrorIssue('number-find', message, { find: localId });
   }
-  if (typeof first !== 'string') return toStoredMeant(outbox, first);
-  return toServiceMeant(outbox, first, makeRecordSubject(first));
+  if (typeof first !== 'string') return addressFind(outbox, first);
+  return addressRecord(outbox, first, makeRecordSubject(first));
 }
 
 function getFindKey(findOrIdent: StoredFind | string): string {
@@ -398,7 +406,7 @@ function makeUnknownFindIssue(name: string): Issue {
   );
 }
 
-function toStoredMeant(
+function addressFind(
   outbox: Outbox,
   { uuid, localId: find, isHidden }: StoredFind,
 ): Addressee | Issue {
@@ -406,10 +414,10 @@ function toStoredMeant(
     const message = msg`${find} was dropped, so its number would never be sent. To queue it again: ${cmd`pas resolve ${find} --resend`}`;
     return makeErrorIssue('number-given-up', message, { find });
   }
-  return toServiceMeant(outbox, find, uuid);
+  return addressRecord(outbox, find, uuid);
 }
 
-function toServiceMeant(outbox: Outbox, find: string, subject: string): Addressee | Issue {
+function addressRecord(outbox: Outbox, find: string, subject: string): Addressee | Issue {
   const goneMessage = explainGoneRecord(outbox, subject);
   return goneMessage === undefined
     ? { find, subject }
@@ -417,10 +425,10 @@ function toServiceMeant(outbox: Outbox, find: string, subject: string): Addresse
 }
 
 function withoutContradictions(
-  meant: readonly AddressedNumber[],
+  numbers: readonly AddressedNumber[],
   issues: Issue[],
 ): AddressedNumber[] {
-  const byFind = groupBy(meant, ({ subject }) => subject);
+  const byFind = groupBy(numbers, ({ subject }) => subject);
   return [...byFind.values()].flatMap((same) => {
     const [first] = same;
     if (first === undefined) return [];
@@ -458,12 +466,12 @@ export function checkWrittenNumber(
 /** Leaves out a number that another find of the table, or one that is here, has as well. */
 function withoutUsed(
   outbox: Outbox,
-  meant: readonly AddressedNumber[],
+  numbers: readonly AddressedNumber[],
   issues: Issue[],
 ): AddressedNumber[] {
-  const coming = new Map(meant.map(({ find, row }) => [find, row.value]));
+  const coming = new Map(numbers.map(({ find, row }) => [find, row.value]));
   const lookupNumber = openNumberLookup(outbox, () => coming);
-  return meant.filter(({ find, row }) => {
+  return numbers.filter(({ find, row }) => {
     const used = findUsedNumberProblem(row.value, find, { lookupNumber });
     if (used !== undefined)
       issues.push(

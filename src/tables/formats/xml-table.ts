@@ -343,7 +343,7 @@ const FINDS: XmlDialect = {
     ),
 };
 
-const POINT_WITHHELD = msg`The location of the find is hidden in the harvested record, so the find is not read.`;
+const POINT_WITHHELD = msg`The place of the find is hidden in the harvested record, so the find is not read.`;
 
 /** Returns the part of a find that the service hides from others. */
 function getGuarded(find: XmlElement): XmlElement | undefined {
