@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { isInList, toPlainAddress } from './base/address-list.ts';
 import { type Addresses, CONTROL_PATH, getAddressesAt, makeAddresses } from './base/addresses.ts';
 import { getErrorMessage, isStorageFailure } from './base/error-message.ts';
-import { BodySample, type Exchange, makeExchange, redactExchange } from './base/exchange.ts';
+import { BodySample, type Exchange, makeExchange, maskExchange } from './base/exchange.ts';
 import {
   type Answer,
   ClientDisconnected,
@@ -172,7 +172,7 @@ export async function serve(
   };
   const takeExchange = (): Exchange => {
     const whole = makeExchange(incoming, answer);
-    return isSecret(path) ? redactExchange(whole) : whole;
+    return isSecret(path) ? maskExchange(whole) : whole;
   };
   // A request refused by its head is in the journal with its body, too.
   const isThere = entry.status === 0 || isReadToItsEnd(message) || !incoming.isInvited();

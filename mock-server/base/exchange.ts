@@ -89,15 +89,15 @@ export function makeExchange(
   };
 }
 
-/** Redacts passwords and tokens of a sign-in; an unreadable body is removed. */
-export function redactExchange({ request, answer }: Exchange): Exchange {
-  const redact = (message: Message, isSecret: (name: string) => boolean): Message => {
+/** Masks passwords and tokens of a sign-in; an unreadable body is removed. */
+export function maskExchange({ request, answer }: Exchange): Exchange {
+  const mask = (message: Message, isSecret: (name: string) => boolean): Message => {
     const body = withoutSecretFields(message, isSecret);
     return { ...message, body, sizeBytes: body?.length ?? message.sizeBytes };
   };
   return {
-    request: redact(request, (name) => name !== 'username'),
-    answer: answer === undefined ? undefined : redact(answer, (name) => name === 'token'),
+    request: mask(request, (name) => name !== 'username'),
+    answer: answer === undefined ? undefined : mask(answer, (name) => name === 'token'),
   };
 }
 

@@ -29,7 +29,7 @@ import {
   makeNoAnswerError,
   TransportError,
 } from '../service/http/exchange.ts';
-import { createRedactor, withRedactedAnswers } from '../service/http/redaction.ts';
+import { createAnswerMask, withMaskedAnswers } from '../service/http/masking.ts';
 import {
   assertOaiArguments,
   buildQuery,
@@ -124,12 +124,12 @@ export function makeRequestSender(endpoint: string, options: RequestOptions): Se
       const body =
         response.status === 200 ? unpackBody(endpoint, response, maxAnswerBytes) : response.body;
       if (body === response.body) return response;
-      return createRedactor(authorization === undefined ? [] : [extractCredentials(authorization)])(
-        {
-          ...response,
-          body,
-        },
-      );
+      return createAnswerMask(
+        authorization === undefined ? [] : [extractCredentials(authorization)],
+      )({
+        ...response,
+        body,
+      });
     };
     const response = await requireAnswer(endpoint, signal, () =>
       withCredentials(credentials, send, signal),
@@ -374,7 +374,7 @@ export function makeRedirectFollower(endpoint: string, exchange: Exchange): Get 
     const send =
       authorization === undefined
         ? exchange
-        : withRedactedAnswers([extractCredentials(authorization)], exchange);
+        : withMaskedAnswers([extractCredentials(authorization)], exchange);
     const headers: Record<string, string> = { accept: '*/*', 'accept-encoding': 'gzip' };
     if (authorization !== undefined) headers['authorization'] = authorization;
     const { url, response } = await followRedirects(`${settled}?${query}`, {

@@ -11,7 +11,7 @@ import {
   makeNoAnswerError,
   TransportError,
 } from './http/exchange.ts';
-import { createRedactor, withRedactedAnswers } from './http/redaction.ts';
+import { createAnswerMask, withMaskedAnswers } from './http/masking.ts';
 import { formatContentDigest, makeBytesForm, makeStreamForm } from './http/request-body.ts';
 import { parseErrorBody, parseJsonObject } from './outcome.ts';
 
@@ -190,9 +190,9 @@ export function makeExternalTokenSession(token: string): Session {
 
 /** Wraps `send` to add the bearer header (A-AUTH-1), and masks the token in answers. */
 export function withBearerToken(token: string, send: Exchange): Exchange {
-  const sendRedacted = withRedactedAnswers([token], send);
+  const sendMasked = withMaskedAnswers([token], send);
   return (request) =>
-    sendRedacted({ ...request, headers: { ...request.headers, authorization: `Bearer ${token}` } });
+    sendMasked({ ...request, headers: { ...request.headers, authorization: `Bearer ${token}` } });
 }
 
 const LOGIN_HINT = msg`Run \`${cmd`pas login`}\`, or set PAS_USERNAME and PAS_PASSWORD.`;
@@ -214,14 +214,14 @@ async function requestToken(
       hint: LOGIN_HINT,
     });
   }
-  throw makeUnexpectedPeerError(baseUrl, createRedactor([password])(response));
+  throw makeUnexpectedPeerError(baseUrl, createAnswerMask([password])(response));
 }
 
 function parseToken(baseUrl: string, response: HttpResponse, password: string): string {
   const token = parseAnswer(response)?.['token'];
   // A header value: one word of visible characters, of a length that servers take.
   if (typeof token === 'string' && /^[\x21-\x7e]{1,8000}$/.test(token)) return token;
-  throw makeUnexpectedPeerError(baseUrl, createRedactor([password])(response));
+  throw makeUnexpectedPeerError(baseUrl, createAnswerMask([password])(response));
 }
 
 function parseAnswer({ body }: HttpResponse): Record<string, unknown> | undefined {

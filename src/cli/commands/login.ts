@@ -18,7 +18,7 @@ import {
 } from '../context/chosen-profile.ts';
 import { mergeProfileSettings } from '../context/config.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
-import { openService, probeHarvestAuth, withRedactedPassword } from '../context/open-service.ts';
+import { openService, probeHarvestAuth, withMaskedPassword } from '../context/open-service.ts';
 import { adoptUsername, joinOutboxesOfAccount } from '../context/profile-outbox.ts';
 
 type LoginOptions = GlobalOptions & {
@@ -69,7 +69,7 @@ export async function login(context: Context, options: LoginOptions): Promise<Ex
     {
       ...signer,
       password,
-      send: withRedactedPassword(send, password),
+      send: withMaskedPassword(send, password),
       clock: context.clock,
     },
     ({ identCely }) =>

@@ -14,7 +14,7 @@ import {
   type ServiceAccess,
 } from '../../push/departure.ts';
 import { type Exchange, withTimeout } from '../../service/http/exchange.ts';
-import { withRedactedAnswers } from '../../service/http/redaction.ts';
+import { withMaskedAnswers } from '../../service/http/masking.ts';
 import type { Account } from '../../service/session.ts';
 import { requireConfirmation } from '../terminal.ts';
 import {
@@ -40,7 +40,7 @@ export async function openService(context: Context): Promise<OpenService> {
   const password = getPassword(context, profile);
   const send = withTimeout(
     answerTimeoutMs,
-    withRedactedPassword((await context.openConnections()).send, password),
+    withMaskedPassword((await context.openConnections()).send, password),
   );
   const lent = context.environment['PAS_TOKEN'];
   const owner = getCredentialKey(profile);
@@ -67,10 +67,10 @@ export async function openService(context: Context): Promise<OpenService> {
 /**
  * Wraps the sending of requests so that answers that report a failure do not contain the
  * password.
- * @param password undefined where there is none to redact
+ * @param password undefined where there is none to mask
  */
-export function withRedactedPassword(send: Exchange, password: string | undefined): Exchange {
-  return withRedactedAnswers([], send, password === undefined ? [] : [password]);
+export function withMaskedPassword(send: Exchange, password: string | undefined): Exchange {
+  return withMaskedAnswers([], send, password === undefined ? [] : [password]);
 }
 
 /**
@@ -147,7 +147,7 @@ export async function openHarvestClient(context: Context, waitedMs = 0): Promise
     version: profile.schemaVersion,
     credentials: await getCredentials(context, profile),
     exchange: withRetry(
-      profile.oaiAuth === 'none' ? send : withRedactedPassword(send, getPassword(context, profile)),
+      profile.oaiAuth === 'none' ? send : withMaskedPassword(send, getPassword(context, profile)),
       {
         clock: context.clock,
         random: context.random,
@@ -279,7 +279,7 @@ export async function probeHarvestAuth(
     version: profile.schemaVersion,
     answerTimeoutMs: profile.answerTimeoutMs,
     credentials: { kind: 'basic', username, password },
-    exchange: withRedactedPassword(send, password),
+    exchange: withMaskedPassword(send, password),
   });
   try {
     const { record } = await client.getRecord(identCely, `oai_${profile.prefix}`);

@@ -4,6 +4,7 @@ import type { Clock } from '../../base/clock.ts';
 import { getErrorMessage } from '../../base/errors.ts';
 import { type Message, msg } from '../../base/message.ts';
 import { describeNetworkError } from './exchange.ts';
+import { createTextMask } from './masking.ts';
 import {
   decodeState,
   encodeState,
@@ -14,7 +15,6 @@ import {
   PaceStoreError,
   UNSEEN,
 } from './pace-store.ts';
-import { createTextRedactor } from './redaction.ts';
 
 /** Address of a Redis and its user, without the password, since it is printed. */
 export type RedisAddress = {
@@ -153,12 +153,12 @@ export async function openRedisPaceStore(
   options: RedisPaceOptions,
   signal?: AbortSignal,
 ): Promise<RedisPaceStore> {
-  const redact = createTextRedactor(options.password === undefined ? [] : [options.password]);
-  const toError: ToStoreError = (thrown) => toStoreError(thrown, redact);
+  const mask = createTextMask(options.password === undefined ? [] : [options.password]);
+  const toError: ToStoreError = (thrown) => toStoreError(thrown, mask);
   const redis = await connect(options, toError, signal);
   try {
     const { runId, role } = await fetchFacts(redis);
-    return storeIn(redis, { runId, role: redact(role) }, options, toError);
+    return storeIn(redis, { runId, role: mask(role) }, options, toError);
   } catch (thrown) {
     redis.disconnect();
     throw toError(thrown);
@@ -361,12 +361,12 @@ async function measureLatencyMs(redis: Redis, clock: Clock): Promise<number> {
 }
 
 /**
- * Keeps only the redacted text of the error: the library's error has the command with its
+ * Keeps only the masked text of the error: the library's error has the command with its
  * arguments, among them the password.
  */
-function toStoreError(thrown: unknown, redact: (text: string) => string): PaceStoreError {
+function toStoreError(thrown: unknown, mask: (text: string) => string): PaceStoreError {
   if (thrown instanceof PaceStoreError) return thrown;
-  const message = redact(getErrorMessage(thrown));
+  const message = mask(getErrorMessage(thrown));
   if (/^(Unknown RESP|Protocol error)/.test(message)) return makeProtocolError();
   if (
     /^(WRONGPASS|NOAUTH|NOPERM|ERR AUTH|ERR invalid password|ERR DB index|ERR unknown command)/.test(
@@ -380,7 +380,7 @@ function toStoreError(thrown: unknown, redact: (text: string) => string): PaceSt
   if (/^Connection is closed|ECONNRESET|EPIPE/.test(message))
     return new PaceStoreError('unavailable', msg`the connection was lost`);
   const words = describeNetworkError(thrown);
-  return new PaceStoreError('unavailable', typeof words === 'string' ? redact(words) : words);
+  return new PaceStoreError('unavailable', typeof words === 'string' ? mask(words) : words);
 }
 
 function makeProtocolError(): PaceStoreError {

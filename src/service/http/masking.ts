@@ -12,26 +12,26 @@ const MIN_BASE64_BYTES = 5;
  * @param words passwords, which may also be words of a find: they are masked in answers other than
  * 200 and 201
  */
-export function withRedactedAnswers(
+export function withMaskedAnswers(
   secrets: readonly string[],
   send: Exchange,
   words: readonly string[] = [],
 ): Exchange {
-  const redactSuccess = createRedactor(secrets.filter(({ length }) => length >= MIN_CHARACTERS));
-  const redactFailure = createRedactor([...secrets, ...words]);
+  const maskSuccess = createAnswerMask(secrets.filter(({ length }) => length >= MIN_CHARACTERS));
+  const maskFailure = createAnswerMask([...secrets, ...words]);
   return async (request) => {
     const response = await send(request);
-    return [200, 201].includes(response.status) ? redactSuccess(response) : redactFailure(response);
+    return [200, 201].includes(response.status) ? maskSuccess(response) : maskFailure(response);
   };
 }
 
 /** Makes a function that masks secrets in the headers and the body of an answer. */
-export function createRedactor(
+export function createAnswerMask(
   secrets: readonly string[],
 ): (response: HttpResponse) => HttpResponse {
   // Pages of a harvest are large, and often no secret is known.
   if (secrets.length === 0) return (response) => response;
-  const mask = createMask(secrets);
+  const mask = createBytesMask(secrets);
   return ({ status, headers, body }) => ({
     status,
     headers: Object.fromEntries(
@@ -43,13 +43,13 @@ export function createRedactor(
 }
 
 /** Makes a function that masks secrets in a text. */
-export function createTextRedactor(secrets: readonly string[]): (text: string) => string {
-  const mask = createMask(secrets);
+export function createTextMask(secrets: readonly string[]): (text: string) => string {
+  const mask = createBytesMask(secrets);
   return (text) => Buffer.from(mask(Buffer.from(text).toString('latin1')), 'latin1').toString();
 }
 
 /** Makes a function that masks the spellings of secrets in bytes that are given as Latin-1. */
-function createMask(secrets: readonly string[]): (bytes: string) => string {
+function createBytesMask(secrets: readonly string[]): (bytes: string) => string {
   const spellings = new Set(
     secrets
       .filter((secret) => secret !== '')
