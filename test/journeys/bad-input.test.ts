@@ -11,14 +11,6 @@ const mock = useMock();
 // An identical find of another test would be asked about.
 const home = useHome(mock);
 
-/** One clear error: its exit code, and a message for people that holds these words and no stack. */
-async function refused(code: number, words: RegExp, ...args: string[]): Promise<void> {
-  const run = await home.pas(...args);
-  expect(run.stderr).toMatch(words);
-  expect(run.stderr).not.toMatch(/\n\s+at /);
-  expect(run.code).toBe(code);
-}
-
 describe('a path that cannot be used', () => {
   const table = join(PROJECT, 'examples', 'museum', 'nalezy.csv');
   test.each([
@@ -52,7 +44,7 @@ describe('a path that cannot be used', () => {
       /standard input is empty/,
       ['import', '-', '--map', '-'],
     ],
-  ])('%s: one clear error', (_, words, args) => refused(2, words, ...args));
+  ])('%s: one clear error', (_, words, args) => expectEnded(home.pas(...args), 2, words));
 });
 
 describe('a photograph', () => {
@@ -102,14 +94,14 @@ describe('a photograph', () => {
 
 describe('a configuration', () => {
   test('without the requested profile', () =>
-    refused(12, /no profile nobody/, 'status', '--profile', 'nobody'));
+    expectEnded(home.pas('status', '--profile', 'nobody'), 12, 'no profile nobody'));
   test('that is not TOML', async () => {
     home.file('pas/config.toml', 'profiles = [');
-    await refused(12, /config\.toml is not valid TOML/, 'status');
+    await expectEnded(home.pas('status'), 12, /config\.toml is not valid TOML/);
   });
   test('with a key that does not exist', async () => {
     home.file('pas/config.toml', '[profiles.a]\nbase_ulr = "https://x.example"\n');
-    await refused(12, /unknown key base_ulr/, 'status');
+    await expectEnded(home.pas('status'), 12, /unknown key base_ulr/);
   });
   test.each([
     ['the password', '--base-url', 'http://finds.example.org'],
@@ -128,7 +120,11 @@ describe('a configuration', () => {
       '--schema-base',
       'https://x.example/s',
     ];
-    await refused(12, /unencrypted/, 'init', '--name', 'b', ...settings, flag, address);
+    await expectEnded(
+      home.pas('init', '--name', 'b', ...settings, flag, address),
+      12,
+      /unencrypted/,
+    );
   });
   test.each(['base-url', 'oai-base', 'schema-base'])(
     'with a password in --%s, which is not repeated',
@@ -169,7 +165,7 @@ test('a production profile is not written to without confirmation', async () => 
     '--kind',
     'production',
   );
-  await refused(2, /production.*\n.*--yes/, 'push', '--profile', 'real');
+  await expectEnded(home.pas('push', '--profile', 'real'), 2, /production.*\n.*--yes/);
 });
 
 test('a file name cannot forge a line in the output of any command', async () => {

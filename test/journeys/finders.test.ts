@@ -1,6 +1,13 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Listed } from '../support/json-output.ts';
-import { expectEnded, type Home, jsonLines, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import {
+  expectEnded,
+  type Home,
+  jsonLines,
+  signedIn,
+  splitWords,
+  WITHOUT_PAUSES,
+} from '../support/run-pas.ts';
 import { shareMock } from '../support/use-mock.ts';
 
 const mock = shareMock();
@@ -64,13 +71,10 @@ async function readFinders(home: Home): Promise<Record<string, string | undefine
   );
 }
 
-/** Runs what a message advises, as a shell would read it. */
+/** Runs what a message advises. */
 async function typed(home: Home, message: string, command: RegExp) {
   const [advised = ''] = command.exec(message) ?? [];
-  const words = [...advised.matchAll(/'([^']*)'|(\S+)/g)].map(
-    ([, quoted, plain]) => quoted ?? plain ?? '',
-  );
-  return home.pas(...words.slice(1));
+  return home.pas(...splitWords(advised).slice(1));
 }
 
 describe('finders in a table', () => {

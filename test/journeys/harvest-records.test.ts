@@ -14,22 +14,7 @@ import {
   testWholeHarvests,
 } from './whole-harvest.ts';
 
-describe.each([
-  ['in strict mode', false],
-  ['as deployed', true],
-])('a service %s', (_, deployed) => {
-  let mock: TestMock;
-  let home: Home;
-  beforeAll(async () => {
-    mock = await startMock({ deployed, pageSize: 20 });
-    home = await signedIn(mock.server);
-    for (const ident of ['HES-000300', 'HES-000301'])
-      await mock.control('POST', `/records/${ident}/delete`);
-  });
-  afterAll(() => mock.close());
-
-  testWholeHarvests('2.2', () => ({ mock, home }));
-});
+testWholeHarvests('2.2');
 
 describe('a harvest', () => {
   let mock: TestMock;
@@ -136,13 +121,8 @@ describe('a command line', () => {
   ])('with wrong values ends with %i: %s', async (code, words, args) => {
     home.file('mine.jsonl', 'mine\n');
     await home.pas('status');
-    const run = await home.pas(
-      'harvest',
-      ...args.map((arg) => (arg === 'the outbox' ? outboxFile(home) : arg)),
-    );
-    expect(run.stderr).toMatch(words);
-    expect(run.stderr).not.toMatch(/\n\s+at /);
-    expect(run.code).toBe(code);
+    const given = args.map((arg) => (arg === 'the outbox' ? outboxFile(home) : arg));
+    await expectEnded(home.pas('harvest', ...given), code, words);
     expect(readFileSync(join(home.folder, 'mine.jsonl'), 'utf8')).toBe('mine\n');
   });
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { curatorSets } from '../support/records-at-service.ts';
-import { expectEnded, type Run, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { expectEnded, type Run, signedIn, splitWords, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { importSeason, tinyPng } from '../support/season.ts';
 import { useHome, useMock } from '../support/use-mock.ts';
 
@@ -15,12 +15,10 @@ beforeEach(async () => {
   idents = (await home.json('list')).flatMap(({ ident_cely }) => ident_cely ?? []);
 });
 
-/** Takes the command that is advised, as a shell takes it apart. */
+/** Words of the command that is advised. */
 function advised({ stderr }: Run): string[] {
   const [, command = ''] = /: pas (number .*)$/m.exec(stderr) ?? [];
-  return [...command.matchAll(/'([^']*)'|(\S+)/g)].map(
-    ([, quoted, plain]) => quoted ?? plain ?? '',
-  );
+  return splitWords(command);
 }
 
 const table = (rows: string): string =>

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fetchPages, parseRecords } from '../contract/raw-harvest.ts';
-import type { Home } from '../support/run-pas.ts';
-import type { TestMock } from '../support/start-mock.ts';
+import { type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { startMock, type TestMock } from '../support/start-mock.ts';
 
 /** One line of `pas harvest … --out FILE.jsonl`. */
 export type Line = {
@@ -51,12 +51,22 @@ export async function served(
  * That every set is harvested whole, in both forms of output. Half of it is starting pas, so each
  * version is asked for by name.
  */
-export function testWholeHarvests(
-  version: string,
-  world: () => { readonly mock: TestMock; readonly home: Home },
-): void {
-  describe(`in version ${version}`, () => {
-    beforeAll(() => world().home.pas('profile', 'set', `schema_version=${version}`));
+export function testWholeHarvests(...versions: readonly string[]): void {
+  describe.each(
+    versions.flatMap((version) => [
+      { version, manner: 'in strict mode', deployed: false },
+      { version, manner: 'as deployed', deployed: true },
+    ]),
+  )('a service $manner in version $version', ({ version, deployed }) => {
+    let mock: TestMock;
+    let home: Home;
+    beforeAll(async () => {
+      mock = await startMock({ deployed, pageSize: 20 });
+      home = await signedIn(mock.server, [...WITHOUT_PAUSES, '--set', `schema_version=${version}`]);
+      for (const ident of ['HES-000300', 'HES-000301'])
+        await mock.control('POST', `/records/${ident}/delete`);
+    });
+    afterAll(() => mock.close());
 
     test.each([
       ['heslo', 'oai_svc'],
@@ -66,7 +76,6 @@ export function testWholeHarvests(
     ])(
       'gives its set %s in %s whole, as lines and as the bytes that it sent',
       async (set, prefix) => {
-        const { mock, home } = world();
         const expected = await served(mock, set, prefix, { version, as: 'archaeologist' });
         const flags = ['--format', prefix];
         const [name, xml] = ['jsonl', 'xml'].map(

@@ -271,7 +271,10 @@ export async function expectDone(running: Promise<Run>): Promise<Run> {
   return run;
 }
 
-/** A run of `pas` ends with this code, and its messages have this text or match this pattern. */
+/**
+ * A run of `pas` ends with this code, and its messages have this text or match this pattern, and no
+ * stack.
+ */
 export async function expectEnded(
   running: Promise<Run> | Run,
   code: number,
@@ -279,8 +282,15 @@ export async function expectEnded(
 ): Promise<void> {
   const run = await running;
   const hasSaid = typeof said === 'string' ? run.stderr.includes(said) : said.test(run.stderr);
-  if (run.code !== code || !hasSaid)
+  if (run.code !== code || !hasSaid || /\n\s+at /.test(run.stderr))
     throw new Error(`ended with ${run.code}, not with ${code} and ${said}:\n${run.stderr}`);
+}
+
+/** The words of a command, as a shell takes them. */
+export function splitWords(command: string): string[] {
+  return [...command.matchAll(/'([^']*)'|(\S+)/g)].map(
+    ([, quoted, plain]) => quoted ?? plain ?? '',
+  );
 }
 
 /** The state of each find, by its name, as `pas list` says it. */
