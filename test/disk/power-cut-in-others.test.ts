@@ -3,9 +3,9 @@ import { rmSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { seededRandom } from '../support/random.ts';
 import { expectEnded, makeHome, settledAfter, signedIn } from '../support/run-pas.ts';
-import { type Image, imagesAt, lay, makeDisk, readTrace } from './recorded-disk.ts';
+import { type Image, imagesAfter, lay, makeDisk, readTrace } from './recorded-disk.ts';
 import { goOn, SCENARIOS, type Scenario } from './scenarios.ts';
-import { IMAGES, isOfShares, SEED } from './shares.ts';
+import { IMAGES, SEED } from './shares.ts';
 import { openStage, type Stage } from './stage.ts';
 import { canWatchCalls, pasWatched } from './watched-disk.ts';
 
@@ -36,19 +36,15 @@ test.skipIf(!canWatchCalls && process.env['CI'] === undefined).each(CUT)(
     const seen = new Set<string>();
     let wentOn = 0;
     const problems: string[] = [];
-    for (const [index, step] of steps.entries()) {
-      if (step.kind === 'disk') step.apply(disk);
-      if (!isOfShares(index)) continue;
-      for (const image of imagesAt(disk, Math.ceil(IMAGES / steps.length), random)) {
-        const hasSaidAll = index >= lastSaid;
-        const digest = hashDigest(image, hasSaidAll);
-        if (seen.has(digest)) continue;
-        seen.add(digest);
-        if (seen.size % GOES_ON_EVERY !== 0) continue;
-        wentOn += 1;
-        const found = await play(scenario, stage, image, hasSaidAll);
-        problems.push(...found.map((problem) => `after step ${index}: ${problem}`));
-      }
+    for (const { index, image } of imagesAfter(steps, disk, IMAGES, random)) {
+      const hasSaidAll = index >= lastSaid;
+      const digest = hashDigest(image, hasSaidAll);
+      if (seen.has(digest)) continue;
+      seen.add(digest);
+      if (seen.size % GOES_ON_EVERY !== 0) continue;
+      wentOn += 1;
+      const found = await play(scenario, stage, image, hasSaidAll);
+      problems.push(...found.map((problem) => `after step ${index}: ${problem}`));
     }
     await stage.close();
     const seconds = Math.round((performance.now() - startedMs) / 1000);

@@ -8,8 +8,8 @@ import { seededRandom } from '../support/random.ts';
 import { type Home, homeWithoutNetwork } from '../support/run-pas.ts';
 import { importSeason } from '../support/season.ts';
 import { outboxFolder } from './places.ts';
-import { type Image, imagesAt, lay, makeDisk, readTrace } from './recorded-disk.ts';
-import { IMAGES, isOfShares, SEED } from './shares.ts';
+import { type Image, imagesAfter, lay, makeDisk, readTrace } from './recorded-disk.ts';
+import { IMAGES, SEED } from './shares.ts';
 import { canWatchCalls, pasWatched } from './watched-disk.ts';
 
 /** Three finds in the outbox, two in the backup. */
@@ -66,25 +66,21 @@ test.skipIf(!canWatchCalls && process.env['CI'] === undefined).each(KINDS)(
     const random = seededRandom(SEED);
     const problems: string[] = [];
     const seen = { images: 0, old: 0, restored: 0 };
-    for (const [index, step] of steps.entries()) {
-      if (step.kind === 'disk') step.apply(disk);
-      if (!isOfShares(index)) continue;
-      for (const image of imagesAt(disk, Math.ceil(IMAGES / 4 / steps.length), random)) {
-        seen.images += 1;
-        if (isOld(image, outbox)) {
-          seen.old += 1;
-          continue;
-        }
-        seen.restored += 1;
-        const held = entriesIn(image, outbox);
-        if (String(held) !== String(RESTORED))
-          problems.push(`after step ${index} the outbox has ${held}`);
-        const keptPaths = [...image.keys()].filter((path) =>
-          /outbox-replaced-[\dTZ-]+\.sqlite$/.test(path),
-        );
-        if (!keptPaths.some((path) => isOld(image, path)))
-          problems.push(`after step ${index} the old one is not among ${keptPaths}`);
+    for (const { index, image } of imagesAfter(steps, disk, IMAGES / 4, random)) {
+      seen.images += 1;
+      if (isOld(image, outbox)) {
+        seen.old += 1;
+        continue;
       }
+      seen.restored += 1;
+      const held = entriesIn(image, outbox);
+      if (String(held) !== String(RESTORED))
+        problems.push(`after step ${index} the outbox has ${held}`);
+      const keptPaths = [...image.keys()].filter((path) =>
+        /outbox-replaced-[\dTZ-]+\.sqlite$/.test(path),
+      );
+      if (!keptPaths.some((path) => isOld(image, path)))
+        problems.push(`after step ${index} the old one is not among ${keptPaths}`);
     }
     process.stdout.write(
       `disk: ${JSON.stringify({ [`power cut in a restore over ${what}`]: seen })}\n`,

@@ -13,9 +13,9 @@ import { type Home, makeHome, settledAfter, signedIn } from '../support/run-pas.
 import { writeSeason } from '../support/season.ts';
 import { compare, finish } from './finish.ts';
 import { ledgerIn, outboxFolder, outboxIn } from './places.ts';
-import { type Image, imagesAt, lay, makeDisk, readTrace, type Step } from './recorded-disk.ts';
+import { type Image, imagesAfter, lay, makeDisk, readTrace, type Step } from './recorded-disk.ts';
 import { finds } from './scenarios.ts';
-import { IMAGES, isOfShares, SEED } from './shares.ts';
+import { IMAGES, SEED } from './shares.ts';
 import { openStage, type Stage } from './stage.ts';
 import { canWatchCalls, pasWatched } from './watched-disk.ts';
 
@@ -34,6 +34,7 @@ type Known = {
   readonly begun: readonly string[];
   readonly hasJustBegun: boolean;
 };
+const NOTHING: Known = { promised: 0, begun: [], hasJustBegun: false };
 type Cut = { readonly image: Image; readonly known: Known };
 
 /** Continuous integration must have a compiler. */
@@ -61,7 +62,7 @@ test.skipIf(!canWatchCalls && process.env['CI'] === undefined)(
 
     const startedMs = performance.now();
     const random = seededRandom(SEED);
-    const most = Math.ceil((1.2 * IMAGES) / steps.length);
+    const knownAfter = listKnown(steps);
     const tally = {
       steps: steps.length,
       images: 0,
@@ -72,16 +73,13 @@ test.skipIf(!canWatchCalls && process.env['CI'] === undefined)(
     };
     const problems: string[] = [];
     const going: Cut[] = [];
-    for (const [index, { step, known }] of withKnown(steps).entries()) {
-      if (step.kind === 'disk') step.apply(disk);
-      if (!isOfShares(index)) continue;
-      for (const image of imagesAt(disk, most, random)) {
-        tally.images += 1;
-        const found = look(image, known, random);
-        if (found === 'damaged') tally.damaged += 1;
-        else problems.push(...found.map((problem) => `after step ${index}: ${problem}`));
-        if (tally.images % GOES_ON_EVERY === 0) going.push({ image, known });
-      }
+    for (const { index, image } of imagesAfter(steps, disk, 1.2 * IMAGES, random)) {
+      const known = knownAfter[index] ?? NOTHING;
+      tally.images += 1;
+      const found = look(image, known, random);
+      if (found === 'damaged') tally.damaged += 1;
+      else problems.push(...found.map((problem) => `after step ${index}: ${problem}`));
+      if (tally.images % GOES_ON_EVERY === 0) going.push({ image, known });
     }
     // Changes of the service are undone in reverse order.
     going.sort((one, other) => servedAt(other.known) - servedAt(one.known));
@@ -111,8 +109,8 @@ test.skipIf(!canWatchCalls && process.env['CI'] === undefined)(
   },
 );
 
-function withKnown(steps: readonly Step[]): { step: Step; known: Known }[] {
-  let known: Known = { promised: 0, begun: [], hasJustBegun: false };
+function listKnown(steps: readonly Step[]): Known[] {
+  let known = NOTHING;
   return steps.map((step) => {
     known = { ...known, hasJustBegun: false };
     if (step.kind === 'said' && step.text.includes('Imported'))
@@ -120,7 +118,7 @@ function withKnown(steps: readonly Step[]): { step: Step; known: Known }[] {
     const carried = step.kind === 'sent' ? carriedBy(step.text) : undefined;
     if (carried !== undefined)
       known = { ...known, begun: [...known.begun, carried], hasJustBegun: true };
-    return { step, known };
+    return known;
   });
 }
 

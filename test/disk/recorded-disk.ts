@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import type { Random } from '../support/random.ts';
+import { isOfShares } from './shares.ts';
 
 /** Writes and output of a program, as watched-disk.c records them. */
 export type Step =
@@ -185,12 +186,27 @@ const ALL_OF = 16;
 /** Outcome of each uncertain write, in order. `half`: only some sectors of a write. */
 type Fate = 'kept' | 'lost' | 'half';
 
+/** What a power cut may leave after each step of the shares, about so many in all. */
+export function* imagesAfter(
+  steps: readonly Step[],
+  disk: Disk,
+  images: number,
+  random: Random,
+): Generator<{ readonly index: number; readonly image: Image }> {
+  for (const [index, step] of steps.entries()) {
+    if (step.kind === 'disk') step.apply(disk);
+    if (!isOfShares(index)) continue;
+    for (const image of imagesAt(disk, Math.ceil(images / steps.length), random))
+      yield { index, image };
+  }
+}
+
 /**
  * States that a power cut may leave at this moment: without anything that is not certain, with all
  * of it, with all up to something, without each, with each alone, and random ones with torn writes.
  * All there are, where they are few.
  */
-export function* imagesAt(disk: Disk, most: number, random: Random): Generator<Image> {
+function* imagesAt(disk: Disk, most: number, random: Random): Generator<Image> {
   // Memory shared by processes may be anything afterwards, see `lay`.
   const names = [...standing(disk), ...disk.named].flatMap(([path, file]) =>
     file === undefined || file.changes.length === 0 || path.endsWith('-shm') ? [] : [file],
