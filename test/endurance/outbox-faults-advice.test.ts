@@ -13,7 +13,7 @@ import {
   signedIn,
   WITHOUT_PAUSES,
 } from '../support/run-pas.ts';
-import { importSeason, tinyPng, writeSeason } from '../support/season.ts';
+import { importSeason, sendSeason, tinyPng, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock();
@@ -28,8 +28,7 @@ async function laptop(flags: readonly string[] = NEVER_SETTLED): Promise<Home> {
 const readPhoto = (home: Home): string => home.file('p.png', tinyPng(1));
 
 async function sent(home: Home): Promise<Home> {
-  await importSeason(home, 1);
-  await home.do('push');
+  await sendSeason(home, 1);
   return home;
 }
 

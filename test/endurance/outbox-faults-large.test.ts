@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { findStates, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
-import { importSeason } from '../support/season.ts';
+import { importSeason, sendSeason } from '../support/season.ts';
 import { useMockProcess } from '../support/use-mock.ts';
 
 const mock = useMockProcess();
@@ -37,8 +37,7 @@ test('The requests before a push grow linearly with the sent and waiting finds.'
 test('A second laptop with the same finds looks them up in one request, and holds each.', async () => {
   const finds = 300;
   const first = await signedIn(mock.service, ALL_IN_INDEX);
-  await importSeason(first, finds);
-  await first.do('push');
+  await sendSeason(first, finds);
   const second = await signedIn(mock.service, ALL_IN_INDEX);
   await importSeason(second, finds);
   const requests = await countRequests(async () => expect((await second.pas('push')).code).toBe(6));

@@ -16,7 +16,7 @@ import {
   signedIn,
   WITHOUT_PAUSES,
 } from '../support/run-pas.ts';
-import { importSeason, tinyPng, writeSeason } from '../support/season.ts';
+import { importSeason, sendSeason, tinyPng, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock();
@@ -28,6 +28,13 @@ beforeEach(async () => {
 
 const fail = (endpoint: string, fault: string, times = 1): Promise<unknown> =>
   mock.service.control('PUT', '/faults', [{ endpoint, when: { every: 1 }, times, fault }]);
+
+/** A push whose first such request fails. */
+async function pushInVain(endpoint: string, by: Home = home): Promise<void> {
+  await fail(endpoint, '503');
+  await expectEnded(by.pas('push'), 5);
+  await mock.service.faults();
+}
 
 /** Numbers and photographs of a find, with their states. */
 async function changesOf(find: string, of: Home = home): Promise<unknown[]> {
@@ -43,6 +50,13 @@ function makeSecondHome(): Home {
   for (const name of ['config.toml', 'secrets.json'])
     cpSync(join(home.folder, 'pas', name), join(folder, name));
   return home.with({ PAS_HOME: folder });
+}
+
+/** Sends a season, and loses the data home. @returns path of its table */
+async function sendAndLose(count: number): Promise<string> {
+  const table = await sendSeason(home, count);
+  rmSync(outboxFolder(home), { recursive: true });
+  return table;
 }
 
 /** The data home is as it was when it was copied, the state folder as it is. */
@@ -64,9 +78,7 @@ test('of two edits in two copies none is sent until the find is edited once more
   });
   await home.do('edit', 'K-1', '--set', 'poznamka=here');
   await second.do('edit', 'K-1', '--set', 'poznamka=there');
-  await fail('import', '503');
-  await expectEnded(second.pas('push'), 5);
-  await mock.service.faults();
+  await pushInVain('import', second);
   await expectEnded(home.pas('push'), 6);
   const { needs_person: asked } = await home.json('status');
   expect(asked.map(({ held }) => held?.answers)).toEqual([[]]);
@@ -80,9 +92,7 @@ test('of two edits in two copies none is sent until the find is edited once more
 
 test('undo of a removal after a failed attempt sends the find', async () => {
   await importSeason(home, 2);
-  await fail('import', '503');
-  await expectEnded(home.pas('push'), 5);
-  await mock.service.faults();
+  await pushInVain('import');
   await home.do('remove', 'K-1', '--yes');
   await home.do('undo');
   await home.do('push');
@@ -120,12 +130,9 @@ describe('undo of a removal after the find was entered again', () => {
 });
 
 test('undo takes back a number that was tried once and did not arrive', async () => {
-  await importSeason(home, 1);
-  await home.do('push');
+  await sendSeason(home, 1);
   await home.do('number', 'set', 'K-1', 'WRONG');
-  await fail('number', '503');
-  await expectEnded(home.pas('push'), 5);
-  await mock.service.faults();
+  await pushInVain('number');
   await home.do('undo');
   await home.do('number', 'set', 'K-1', '12/2024');
   await home.do('push');
@@ -136,12 +143,9 @@ test('undo takes back a number that was tried once and did not arrive', async ()
 });
 
 test('undo takes back a photograph that was tried once and did not arrive', async () => {
-  await importSeason(home, 1);
-  await home.do('push');
+  await sendSeason(home, 1);
   await home.do('photo', 'add', 'K-1', home.file('wrong.png', tinyPng(7)));
-  await fail('photo', '503');
-  await expectEnded(home.pas('push'), 5);
-  await mock.service.faults();
+  await pushInVain('photo');
   await home.do('undo');
   await home.do('push');
   expect(await mock.made()).toMatchObject({ photos: 0 });
@@ -163,8 +167,7 @@ describe('a number that was given to the record by its identifier, without the f
   };
 
   beforeEach(async () => {
-    await importSeason(home, 1);
-    await home.do('push');
+    await sendSeason(home, 1);
   });
 
   test('is shown as what a number of the find would replace', async () => {
@@ -192,8 +195,7 @@ describe('a number that was given to the record by its identifier, without the f
 });
 
 test('a number is not given to a hidden record that has the identifier of a deleted one', async () => {
-  await importSeason(home, 1);
-  await home.do('push');
+  await sendSeason(home, 1);
   const [find] = await home.json('list');
   await mock.service.control('POST', `/records/${find?.ident_cely}/delete`, { permanent: true });
   await home.init(mock.service, '--name', 'colleague', ...accountFlags('researcher'));
@@ -276,8 +278,7 @@ describe('a table whose rows got other numbers', () => {
 });
 
 test('a restored backup shows the number that was sent, not the one that was queued', async () => {
-  await importSeason(home, 1);
-  await home.do('push');
+  await sendSeason(home, 1);
   await home.do('number', 'set', 'K-1', 'X');
   const copy = join(home.folder, 'evening.sqlite');
   await home.do('backup', copy);
@@ -288,8 +289,7 @@ test('a restored backup shows the number that was sent, not the one that was que
 });
 
 test('a restored backup does not bring back the photograph that was replaced by the one that was sent', async () => {
-  await importSeason(home, 1);
-  await home.do('push');
+  await sendSeason(home, 1);
   const photo = home.file('a.png', tinyPng(1));
   await home.do('photo', 'add', 'K-1', photo);
   const copy = join(home.folder, 'evening.sqlite');
@@ -305,9 +305,7 @@ test('a restored backup does not bring back the photograph that was replaced by 
 });
 
 test('a lost data home brings back what was queued for a find that was sent', async () => {
-  const table = writeSeason(home, 1);
-  await home.do('import', table);
-  await home.do('push');
+  const table = await sendSeason(home, 1);
   await home.do('number', 'set', 'K-1', 'X');
   await home.do('photo', 'add', 'K-1', home.file('a.png', tinyPng(1)));
   rmSync(outboxFolder(home), { recursive: true });
@@ -374,10 +372,7 @@ test('a second copy that removed a find and undid it knows what the first one se
 });
 
 test('a lost data home comes back with what was sent, and its table is not sent again', async () => {
-  const table = writeSeason(home, 3);
-  await home.do('import', table);
-  await home.do('push');
-  rmSync(outboxFolder(home), { recursive: true });
+  const table = await sendAndLose(3);
   await home.pas('import', table);
   await home.do('push');
   expect(await mock.made()).toMatchObject({ finds: 3 });
@@ -385,10 +380,7 @@ test('a lost data home comes back with what was sent, and its table is not sent 
 });
 
 test('a table under other local ids after a lost data home is asked about, not sent again', async () => {
-  const table = writeSeason(home, 3);
-  await home.do('import', table);
-  await home.do('push');
-  rmSync(outboxFolder(home), { recursive: true });
+  const table = await sendAndLose(3);
   const renamed = home.file('other.csv', readFileSync(table, 'utf8').replaceAll('K-', 'T-'));
   await home.do('import', renamed);
   await expectEnded(home.pas('push'), 6);
@@ -397,10 +389,7 @@ test('a table under other local ids after a lost data home is asked about, not s
 });
 
 test('a table with one corrected value after a lost data home: only that row is asked about', async () => {
-  const table = writeSeason(home, 3);
-  await home.do('import', table);
-  await home.do('push');
-  rmSync(outboxFolder(home), { recursive: true });
+  const table = await sendAndLose(3);
   home.file('season.csv', readFileSync(table, 'utf8').replace('nález 3', 'nález 3, stříbro'));
   await home.do('import', table);
   await expectEnded(home.pas('push'), 6);
@@ -473,9 +462,7 @@ test('finds that were sent under a prefix are not sent again from another table'
 });
 
 test('a service with a new address and a lost data home: asked, not sent again', async () => {
-  const table = writeSeason(home, 1);
-  await home.do('import', table);
-  await home.do('push');
+  const table = await sendSeason(home, 1);
   rmSync(join(home.folder, 'pas'), { recursive: true });
   const user = ['--username', 'archaeologist', '--oai-auth', 'none', ...WITHOUT_PAUSES];
   await home.init(atHost('localhost', mock.service), '--name', 'mock', ...user);
@@ -485,8 +472,7 @@ test('a service with a new address and a lost data home: asked, not sent again',
 });
 
 test('a backup of another outbox does not hide finds, and names the unsent ones that it lacks', async () => {
-  await importSeason(home, 1);
-  await home.do('push');
+  await sendSeason(home, 1);
   const backup = join(home.folder, 'backup.sqlite');
   await home.do('backup', backup);
   const filled = await signedIn(mock.service);
@@ -526,8 +512,7 @@ test('undo takes back an answer, and a number of a record without a find', async
 });
 
 test('undo of a photograph that was added again after a refusal does not send it', async () => {
-  await importSeason(home, 1);
-  await home.do('push');
+  await sendSeason(home, 1);
   const photo = home.file('a.png', tinyPng(7));
   await home.do('photo', 'add', 'K-1', photo);
   await fail('photo', 'virus');
@@ -583,10 +568,7 @@ test('two outboxes of one account do not push at once', async () => {
 });
 
 test('a table of a lost data home under a prefix is asked about, also after the sign-in', async () => {
-  const table = writeSeason(home, 2);
-  await home.do('import', table);
-  await home.do('push');
-  rmSync(outboxFolder(home), { recursive: true });
+  const table = await sendAndLose(2);
   await home.do('login');
   home.file('season.csv', readFileSync(table, 'utf8').replaceAll('nález', 'malý nález'));
   await expectEnded(home.pas('import', table, '--id-prefix', 'KH-'), 3);

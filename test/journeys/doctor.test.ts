@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { findPhotographCopies, outboxFile } from '../support/outbox-files.ts';
 import { type Home, makeHome, serviceAt, signedIn } from '../support/run-pas.ts';
-import { importSeason, tinyPng } from '../support/season.ts';
+import { importSeason, sendSeason, tinyPng } from '../support/season.ts';
 import { serve } from '../support/serve.ts';
 import { useHome, useMock } from '../support/use-mock.ts';
 
@@ -99,8 +99,7 @@ test.each([
   ['ledger.sqlite', 0o644],
   ['locks', 0o755],
 ])('others must not read %s in the state folder', async (name, mode) => {
-  await importSeason(home, 1);
-  await home.do('push');
+  await sendSeason(home, 1);
   const path = join(home.folder, 'state', 'pas', name);
   chmodSync(path, mode);
   const { report } = await diagnose(home, '--offline');

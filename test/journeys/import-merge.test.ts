@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { curatorSets } from '../support/records-at-service.ts';
 import { expectEnded, type Run, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
-import { writeSeason } from '../support/season.ts';
+import { sendSeason, writeSeason } from '../support/season.ts';
 import { useHome, useMock } from '../support/use-mock.ts';
 
 const mock = useMock();
@@ -263,9 +263,7 @@ describe('another table with the same local ids', () => {
 });
 
 test('differences to sent finds are listed for the curator, and numbers are queued', async () => {
-  const season = writeSeason(home, 1, { state: 2 });
-  await home.do('import', season);
-  await home.do('push');
+  const season = await sendSeason(home, 1, { state: 2 });
   const text = readFileSync(season, 'utf8').split('\n');
   const header = `${text[0]};evidencni_cislo`;
   home.file('season.csv', `${header}\n${(text[1] ?? '').replace('pole 1', 'les 1')};A 12/2024\n`);
@@ -289,9 +287,7 @@ test('differences to sent finds are listed for the curator, and numbers are queu
 });
 
 test('a number that a curator has set since is not replaced, and that of the row is listed as a correction', async () => {
-  const season = writeSeason(home, 1, { state: 2 });
-  await home.do('import', season);
-  await home.do('push');
+  const season = await sendSeason(home, 1, { state: 2 });
   const [{ ident_cely: ident } = { ident_cely: '' }] = await home.json('list');
   await curatorSets(mock.service, ident, 'CURATOR');
   await home.do('pull');
@@ -306,9 +302,7 @@ test('a number that a curator has set since is not replaced, and that of the row
 
 test('a number that the account may not set is listed as a correction', async () => {
   const homeCopy = await signedIn(mock.service, WITHOUT_PAUSES, 'researcher');
-  const season = writeSeason(homeCopy, 1, { state: 1 });
-  await homeCopy.do('import', season);
-  await homeCopy.do('push');
+  const season = await sendSeason(homeCopy, 1, { state: 1 });
   const text = readFileSync(season, 'utf8').split('\n');
   homeCopy.file('season.csv', `${text[0]};evidencni_cislo\n${text[1]};A 12/2024\n`);
   await homeCopy.pas('import', season, '--corrections', 'corrections.csv');

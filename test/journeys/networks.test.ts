@@ -14,8 +14,9 @@ import {
   makeHome,
   PROJECT,
   serviceAt,
+  settledAfter,
 } from '../support/run-pas.ts';
-import { importSeason } from '../support/season.ts';
+import { importSeason, sendSeason } from '../support/season.ts';
 import { serve } from '../support/serve.ts';
 import { useMock } from '../support/use-mock.ts';
 import { HIDDEN_HOST, startProxy } from './start-proxy.ts';
@@ -78,23 +79,21 @@ describe('a service behind a proxy', () => {
       HTTP_PROXY: 'http://127.0.0.1:9',
     });
     await home.do('login');
-    await importSeason(home, 3, { photos: true });
-    await home.do('push');
+    await sendSeason(home, 3, { photos: true });
     expect(await mock.made()).toEqual({ finds: 3, photos: 3 });
     expect(proxy.asked.filter((line) => line.startsWith('POST http://'))).not.toEqual([]);
   });
 
-  test('has a photograph once, though the proxy closed half way through it', async () => {
+  test('has a photograph once, though the proxy closed before the answer', async () => {
     await using proxy = await startProxy();
-    const home = await homeBehind(mock.service, [...PLAIN, '--set', 'settle_ms=0'], {
-      http_proxy: `http://${proxy.host}`,
-    });
+    const flags = [...settledAfter(0, 0), '--set', 'allow_http=true'];
+    const home = await homeBehind(mock.service, flags, { http_proxy: `http://${proxy.host}` });
     await home.do('login');
     await importSeason(home, 1, { photos: true });
     await home.do('push', '--only', 'import');
     proxy.closeAfter(200);
     await home.pas('push');
-    await home.pas('push');
+    await home.do('push');
     expect(await mock.made()).toEqual({ finds: 1, photos: 1 });
   });
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Home, signedIn } from '../support/run-pas.ts';
-import { importSeason, writeSeason } from '../support/season.ts';
+import { sendSeason, writeSeason } from '../support/season.ts';
 import { startMock } from '../support/start-mock.ts';
 
 /**
@@ -17,8 +17,7 @@ const MUSEUM = 'the.museum';
 beforeAll(async () => {
   await using mock = await startMock();
   home = await signedIn(mock.server);
-  await importSeason(home, 2);
-  await home.do('push');
+  await sendSeason(home, 2);
   const run = await home.init(
     {
       base_url: 'https://finds.example.org',

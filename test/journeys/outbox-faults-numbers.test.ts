@@ -10,7 +10,7 @@ import {
   signedIn,
   WITHOUT_PAUSES,
 } from '../support/run-pas.ts';
-import { importSeason, writeSeason } from '../support/season.ts';
+import { importSeason, sendSeason, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const production = useMock();
@@ -68,8 +68,7 @@ async function killedDuringNumber(
   flags: readonly string[],
 ): Promise<{ readonly home: Home; readonly ident: string }> {
   const home = await signedIn(service, flags);
-  await importSeason(home, 1);
-  await home.do('push');
+  await sendSeason(home, 1);
   const ident = await readIdent(home, 'K-1');
   await home.do('number', 'set', 'K-1', 'MMK 1/2026');
   await service.faults({ endpoint: 'number', fault: 'hang-before-save', times: 1 });

@@ -12,7 +12,7 @@ import {
   signedIn,
   WITHOUT_PAUSES,
 } from '../support/run-pas.ts';
-import { importSeason, tinyPng, writeSeason } from '../support/season.ts';
+import { importSeason, sendSeason, tinyPng, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const production = useMock();
@@ -108,8 +108,7 @@ test('A correction after a rehearsal is sent.', async () => {
 test('A photograph is added only to the outbox that has the find, and is sent there once.', async () => {
   const home = await homeOfTwo();
   const photo = home.file('K-1.png', tinyPng(1));
-  await importSeason(home, 1);
-  await home.do('push');
+  await sendSeason(home, 1);
   await expectEnded(home.pas('photo', 'add', 'K-1', photo, ...MUSEUM), 2, 'K-1');
   await home.do('import', writeSeason(home, 1), ...MUSEUM);
   await home.do('photo', 'add', 'K-1', photo, ...MUSEUM);
@@ -142,8 +141,7 @@ test('A find that is corrected during validation keeps the correction, and is se
 test('A photograph that was dropped and added again is still one photograph when the drop is undone.', async () => {
   const home = await homeOfOne();
   const photo = home.file('p.png', tinyPng(1));
-  await importSeason(home, 1);
-  await home.do('push');
+  await sendSeason(home, 1);
   await home.do('photo', 'add', 'K-1', photo);
   const added = await photosByState(home);
   await home.do('resolve', 'K-1', '--drop');

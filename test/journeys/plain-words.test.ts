@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { expectEnded, makeHome, serviceAt, settledAfter, signedIn } from '../support/run-pas.ts';
-import { importSeason } from '../support/season.ts';
+import { importSeason, sendSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock();
@@ -77,8 +77,7 @@ test('no message advises to send what cannot be sent yet', async () => {
 
 test('a find is shown by its field names, in the language of the reader and in local time', async () => {
   const home = await signedIn(mock.service, settledAfter(0));
-  await importSeason(home, 1);
-  await home.do('push');
+  await sendSeason(home, 1);
   expect((await home.pas('show', 'K-1')).stdout).toMatch(
     /^ {2}Coordinates +\d[\s\S]+^ {2}\d{4}-\d\d-\d\d \d\d:\d\d {2}POST /m,
   );

@@ -7,7 +7,7 @@ import {
   signedIn,
   WITHOUT_PAUSES,
 } from '../support/run-pas.ts';
-import { importSeason } from '../support/season.ts';
+import { sendSeason } from '../support/season.ts';
 import { serve } from '../support/serve.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -36,8 +36,7 @@ let home: Home;
 beforeEach(async () => {
   rewrite = (xml) => xml;
   home = await signedIn(mock.service, [...WITHOUT_PAUSES, '--oai-base', await putInFront()]);
-  await importSeason(home, 3);
-  await home.do('push');
+  await sendSeason(home, 3);
 });
 
 type Pulled = {

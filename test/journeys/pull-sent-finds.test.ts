@@ -12,7 +12,7 @@ import {
   signedIn,
   WITHOUT_PAUSES,
 } from '../support/run-pas.ts';
-import { importSeason } from '../support/season.ts';
+import { importSeason, sendSeason } from '../support/season.ts';
 
 type AtService = {
   standing: string;
@@ -351,8 +351,7 @@ describe('a training instance', () => {
   test('calls a record deleted that was deleted before the first pull, even the only one', async () => {
     await useService();
     home = await signedIn(service);
-    await importSeason(home, 1);
-    await home.do('push');
+    await sendSeason(home, 1);
     const [sent] = await home.json('list');
     await service.control('POST', `/records/${sent?.ident_cely}/delete`);
     const run = await home.pas('pull');
@@ -380,8 +379,7 @@ describe('a training instance', () => {
       // Production numbers its own finds in the same way: another account has just got the same
       // identifiers.
       const colleague = await signedIn(production, [], 'archivist');
-      await importSeason(colleague, 3);
-      await colleague.do('push');
+      await sendSeason(colleague, 3);
       const listIdents = (of: Home) =>
         of.json('list').then((all) => all.map(({ ident_cely }) => ident_cely));
       expect(await listIdents(home)).toEqual(await listIdents(colleague));

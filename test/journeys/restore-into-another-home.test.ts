@@ -6,7 +6,7 @@ import { openSqlite } from '../../src/base/disk/database.ts';
 import { acquirePushLock } from '../../src/outbox/push-lock.ts';
 import { getOutboxName, outboxFile, outboxFolder } from '../support/outbox-files.ts';
 import { expectEnded, serviceAt, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
-import { importSeason, tinyPng, writeSeason } from '../support/season.ts';
+import { importSeason, sendSeason, tinyPng, writeSeason } from '../support/season.ts';
 import { useHome, useMock } from '../support/use-mock.ts';
 
 const mock = useMock();
@@ -23,8 +23,7 @@ const asides = (folder: string): string[] =>
 test('a restored backup learns from the ledger what was sent since', async () => {
   await importSeason(home, 3);
   await home.do('backup', copy);
-  await importSeason(home, 4);
-  await home.do('push');
+  await sendSeason(home, 4);
   await expectEnded(home.pas('restore', copy), 2);
   expect(await home.json('restore', copy, '--replace')).toMatchObject({
     finds: 4,
@@ -32,8 +31,7 @@ test('a restored backup learns from the ledger what was sent since', async () =>
     uncertain: 0,
   });
   expect(await home.json('list')).toMatchObject(Array(4).fill({ state: 'accepted' }));
-  await importSeason(home, 4);
-  await home.do('push');
+  await sendSeason(home, 4);
   expect(await mock.made()).toMatchObject({ finds: 4 });
   expect(asides(outboxFolder(home))).toHaveLength(1);
 });

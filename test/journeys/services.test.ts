@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { accountFlags, type Service, WITHOUT_PAUSES } from '../support/run-pas.ts';
-import { importSeason, writeSeason } from '../support/season.ts';
+import { sendSeason, writeSeason } from '../support/season.ts';
 import { useHome, useMock } from '../support/use-mock.ts';
 
 const mock = useMock();
@@ -11,8 +11,7 @@ const pointAt = (service: Service, name = 'mock', user = 'archaeologist') =>
 
 describe('a service', () => {
   test('can be written in several spellings', async () => {
-    await importSeason(home, 1);
-    await home.do('push');
+    await sendSeason(home, 1);
     const { port } = new URL(mock.service.base_url);
     await pointAt({ ...mock.service, base_url: `HTTP://127.0.0.1:${port}///` }, 'other');
     expect(await home.json('list', '--profile', 'other')).toMatchObject([{ state: 'accepted' }]);

@@ -15,7 +15,7 @@ export type Proxy = AsyncDisposable & {
   readonly host: string;
   /** Request lines of what it was asked for. */
   readonly asked: string[];
-  /** Closes the next connection that brings so many bytes. */
+  /** Closes the connection of the next request that brings so many bytes, before its answer. */
   closeAfter(bytes: number): void;
 };
 
@@ -25,12 +25,6 @@ export async function startProxy({ account, manner }: ProxyOptions = {}): Promis
   let leftBytes = Number.POSITIVE_INFINITY;
   const wanted =
     account === undefined ? undefined : `Basic ${Buffer.from(account).toString('base64')}`;
-  const count = (from: Socket, chunk: Buffer): void => {
-    leftBytes -= chunk.length;
-    if (leftBytes > 0) return;
-    leftBytes = Number.POSITIVE_INFINITY;
-    from.destroy();
-  };
   const forward: RequestListener = (request, response) => {
     asked.push(`${request.method} ${request.url}`);
     if (wanted !== undefined && request.headers['proxy-authorization'] !== wanted) {
@@ -41,11 +35,18 @@ export async function startProxy({ account, manner }: ProxyOptions = {}): Promis
     const { port, pathname, search } = new URL(String(request.url));
     const target = { host: '127.0.0.1', port: port || 80, path: `${pathname}${search}` };
     const outgoing = overHttp({ ...target, method: request.method, headers }, (answer) => {
+      if (leftBytes <= 0) {
+        leftBytes = Number.POSITIVE_INFINITY;
+        request.socket.destroy();
+        return;
+      }
       response.writeHead(answer.statusCode ?? 502, answer.rawHeaders);
       answer.pipe(response);
     });
     outgoing.on('error', () => response.writeHead(502).end());
-    request.on('data', (chunk: Buffer) => count(request.socket, chunk));
+    request.on('data', (chunk: Buffer) => {
+      leftBytes -= chunk.length;
+    });
     request.on('close', () => request.complete || outgoing.destroy());
     request.pipe(outgoing);
   };
@@ -64,7 +65,7 @@ export async function startProxy({ account, manner }: ProxyOptions = {}): Promis
     }
     const target = connect(Number(request.url?.split(':').at(-1)), '127.0.0.1', () => {
       socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
-      socket.on('data', (chunk: Buffer) => count(socket, chunk)).pipe(target);
+      socket.pipe(target);
       target.pipe(socket);
     });
     target.on('error', () => socket.destroy());

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { Listed } from '../support/json-output.ts';
 import { expectEnded, type Run, signedIn } from '../support/run-pas.ts';
-import { importSeason, writeSeason } from '../support/season.ts';
+import { importSeason, sendSeason, writeSeason } from '../support/season.ts';
 import { useHome, useMock } from '../support/use-mock.ts';
 
 const mock = useMock();
@@ -87,8 +87,7 @@ describe('pas undo', () => {
   });
 
   test('says that nothing could be taken back of what was sent', async () => {
-    await importSeason(home, 1);
-    await home.do('push');
+    await sendSeason(home, 1);
     const run = await home.pas('undo');
     expect([run.code, run.stdout]).toEqual([
       3,
@@ -113,8 +112,7 @@ describe('pas undo', () => {
 
   test('keeps a find that an answer called a record, and the answer once something was sent to it', async () => {
     const elsewhere = await signedIn(mock.service);
-    await importSeason(elsewhere, 1);
-    await elsewhere.do('push');
+    await sendSeason(elsewhere, 1);
     const [sent] = await elsewhere.json('list');
     await importSeason(home, 1);
     await expectEnded(home.pas('push'), 6);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { startMockProcess } from '../support/mock-process.ts';
 import { expectDone, signedIn } from '../support/run-pas.ts';
-import { importSeason, tinyPng } from '../support/season.ts';
+import { sendSeason, tinyPng } from '../support/season.ts';
 
 const MIB = 1024 * 1024;
 /** As large as it may be once the form's own bytes are added. */
@@ -12,8 +12,7 @@ const LARGE_BYTES = 250 * MIB - 1000;
 test('a photograph of 250 MiB is sent whole, and takes less than 64 MiB of memory more than a small one', async () => {
   await using service = await startMockProcess();
   const home = await signedIn(service, []);
-  await importSeason(home, 2);
-  await home.do('push');
+  await sendSeason(home, 2);
   const large = home.file('large.png', tinyPng(2));
   truncateSync(large, LARGE_BYTES);
 

@@ -282,7 +282,7 @@ export async function expectEnded(
 ): Promise<void> {
   const run = await running;
   const hasSaid = typeof said === 'string' ? run.stderr.includes(said) : said.test(run.stderr);
-  if (run.code !== code || !hasSaid || /\n\s+at /.test(run.stderr))
+  if (run.code !== code || !hasSaid || /\n\s+at .+:\d+:\d+/.test(run.stderr))
     throw new Error(`ended with ${run.code}, not with ${code} and ${said}:\n${run.stderr}`);
 }
 

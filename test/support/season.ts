@@ -86,3 +86,15 @@ export function tinyPng(index: number): Buffer {
 export function importSeason(home: Home, count: number, options?: SeasonOptions): Promise<Run> {
   return home.do('import', writeSeason(home, count, options));
 }
+
+/** Imports and pushes such a season. @returns path of its table */
+export async function sendSeason(
+  home: Home,
+  count: number,
+  options?: SeasonOptions,
+): Promise<string> {
+  const table = writeSeason(home, count, options);
+  await home.do('import', table);
+  await home.do('push');
+  return table;
+}
