@@ -134,7 +134,7 @@ export function makeUsageError(
   const { path, options } = walkOutline(outline.program, outline.globalOptions, known);
   const near =
     kind === 'command'
-      ? listNearCommands(outline.program, unknown).join(', ')
+      ? listNearCommands(outline.program, path, unknown).join(', ')
       : findNearFlag(options, unknown);
   if (near !== undefined && near !== '')
     return new UsageError(what, { hint: t`Did you mean ${near}?` });
@@ -142,13 +142,22 @@ export function makeUsageError(
   return new UsageError(what, { hint: t`See \`${help}\`.` });
 }
 
-/** Returns the most similar commands of any group, as `pas vocab search` in back quotes. */
-function listNearCommands(program: CommandOutline, typed: string): string[] {
+/**
+ * Returns the most similar commands, as `pas vocab search` in back quotes: those of the typed group,
+ * else of any.
+ */
+function listNearCommands(
+  program: CommandOutline,
+  group: readonly string[],
+  typed: string,
+): string[] {
   const all = listCommandPaths(program, ['pas']);
   const names = [...new Set(all.flatMap((path) => path.at(-1) ?? []))];
   const meant = [SYNONYMS[typed] ?? typed, ...findNearestNames(typed, names)];
   const best = meant.find((name) => names.includes(name));
-  return all.filter((path) => path.at(-1) === best).map((path) => `\`${path.join(' ')}\``);
+  const near = all.filter((path) => path.at(-1) === best).map((path) => `\`${path.join(' ')}\``);
+  const ofGroup = `\`${['pas', ...group, best].join(' ')}\``;
+  return near.includes(ofGroup) ? [ofGroup] : near;
 }
 
 function listCommandPaths({ commands }: CommandOutline, group: readonly string[]): string[][] {
