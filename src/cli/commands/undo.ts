@@ -2,12 +2,8 @@ import type { Command } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { formatMoment, t } from '../../base/language.ts';
 import { cmd, msg, quoteShellWord } from '../../base/message.ts';
-import { undoCommand } from '../../outbox/changes/undo-command.ts';
-import {
-  findCommandToUndo,
-  type LoggedCommand,
-  listCommandLog,
-} from '../../outbox/views/command-log.ts';
+import { findCommandToUndo, undoCommand } from '../../outbox/changes/undo-command.ts';
+import { type LoggedCommand, listCommandLog } from '../../outbox/views/command-log.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { formatFindCount } from '../result-texts.ts';

@@ -2,7 +2,6 @@ import { msg } from '../../base/message.ts';
 import { makeDecisionFact } from '../attempts.ts';
 import {
   type CurrentBody,
-  type DecidedBody,
   type Fact,
   type FactOf,
   listFactsOfKind,
@@ -16,12 +15,7 @@ import { foldSlot, type SlotState } from '../fold.ts';
 import { type Outbox, updateHeader } from '../open-outbox.ts';
 import { getSubjectName } from '../stored-finds.ts';
 import { askAboutAlikeFinds, settleReturnedFinds } from '../unite.ts';
-import {
-  findCommandToUndo,
-  type LoggedCommand,
-  listCommands,
-  listSlotsOfCommand,
-} from '../views/command-log.ts';
+import { type LoggedCommand, listCommands, listSlotsOfCommand } from '../views/command-log.ts';
 import { appendFacts, getCommandId, listFactsOfSubject } from '../wishes.ts';
 
 type UndoneCommand = {
@@ -38,9 +32,8 @@ const BATCH = 100;
 /**
  * Takes back what a command wanted and decided, by appending what was wanted before; the running
  * command becomes this undo. What was attempted since, or changed by a later command, stays. Of an
- * undo it is a redo. One that was interrupted is continued by the id of the command. Asks about finds that are wanted
- * again and are like others.
- * @param id of the command; undefined for the last one that is neither undone nor an undo
+ * undo it is a redo. Asks about finds that are wanted again and are like others.
+ * @param id of the command; undefined for that of {@link findCommandToUndo}
  * @param onProgress called after each transaction
  * @returns undefined where there is no such command
  */
@@ -61,9 +54,12 @@ export function undoCommand(
   for (let at = 0; at < slots.length; at += BATCH) {
     outbox.change(() => {
       for (const slot of slots.slice(at, at + BATCH)) {
-        const result = undoSlot(outbox, command.command, slot);
-        if (result === 'undone') subjects.add(slot.subject);
-        if (result === 'kept') kept.add(getSubjectName(outbox, slot.subject));
+        const plan = planUndo(outbox, command.command, slot);
+        appendFacts(outbox, makeUndoFacts(outbox, slot, plan));
+        // Without a search it is unknown again if the entry was sent from another place.
+        if (plan.decisions.some(isAboutUnsearched)) updateHeader(outbox, { mustLook: true });
+        if (plan.isKept) kept.add(getSubjectName(outbox, slot.subject));
+        else if (isSomething(plan)) subjects.add(slot.subject);
       }
     });
     onProgress(Math.min(at + BATCH, slots.length), slots.length);
@@ -75,30 +71,72 @@ export function undoCommand(
 }
 
 /**
- * @returns `kept` where an attempt relied on it, or a later command changed it; `nothing` where it
- * was taken back before
+ * Returns the command that a plain undo takes: that of an undo that was interrupted, else the last
+ * one that is neither undone nor an undo. Undefined where there is none.
  */
-function undoSlot(
-  outbox: Outbox,
-  command: string,
-  { subject, slot }: Slot,
-): 'undone' | 'kept' | 'nothing' {
+export function findCommandToUndo(outbox: Outbox): LoggedCommand | undefined {
+  const commands = listCommands(outbox);
+  const begun = commands.find(({ id }) => id === commands[0]?.undoes);
+  return begun !== undefined && isUndoUnfinished(outbox, begun)
+    ? begun
+    : commands.find(({ undoes, isUndone }) => undoes === undefined && !isUndone);
+}
+
+/** The slots are taken in their order, so the last one that did not stay tells. */
+function isUndoUnfinished(outbox: Outbox, { command }: LoggedCommand): boolean {
+  for (const slot of listSlotsOfCommand(outbox, command).toReversed()) {
+    const plan = planUndo(outbox, command, slot);
+    if (!plan.isKept) return isSomething(plan);
+  }
+  return false;
+}
+
+/** What takes a command back in one slot; nothing where it was taken back before. */
+type SlotUndo = {
+  /** What is wanted again in place of `heads`, with undefined for nothing. */
+  readonly earlier: readonly (Earlier | undefined)[];
+  readonly heads: readonly string[];
+  /** The wish of the command that is withdrawn. */
+  readonly last: FactOf<'current'> | undefined;
+  readonly decisions: readonly FactOf<'decided'>[];
+  /** An attempt relied on something of it, or a later command changed it. */
+  readonly isKept: boolean;
+};
+
+function isSomething({ earlier, decisions }: SlotUndo): boolean {
+  return earlier.length > 0 || decisions.length > 0;
+}
+
+function planUndo(outbox: Outbox, command: string, { subject, slot }: Slot): SlotUndo {
   const ofSubject = listFactsOfSubject(outbox, subject);
   const facts = ofSubject.filter((fact) => fact.slot === slot);
   const isOfCommand = (fact: Fact): boolean =>
     'command' in fact.body && fact.body.command === command;
   const wishes = listFactsOfKind(facts, 'current').filter(isOfCommand);
-  const decided = listFactsOfKind(facts, 'decided').filter(isOfCommand);
   const state = foldSlot(facts);
-  const wish = undoWishes(outbox, facts, state, wishes);
-  const decision = undoDecisions(outbox, facts, state, decided, listTargets(ofSubject));
-  const drafts = [...wish.drafts, ...decision.drafts];
-  appendFacts(outbox, drafts);
-  // Without a search it is unknown again if the entry was sent from another place.
-  if (decision.drafts.length > 0 && decided.some(isAboutUnsearched))
-    updateHeader(outbox, { mustLook: true });
-  if (wish.isKept || decision.isKept) return 'kept';
-  return drafts.length === 0 ? 'nothing' : 'undone';
+  const earlier = listWantedAgain(facts, state, wishes);
+  const decided = listFactsOfKind(facts, 'decided').filter(isOfCommand);
+  const inForce = new Set(state.decisions.map(({ id }) => id));
+  const effective = decided.filter(({ id }) => inForce.has(id));
+  const decisions = listRevocable(facts, effective, listTargets(ofSubject));
+  return {
+    earlier: earlier ?? [],
+    heads: state.heads,
+    last: wishes.at(-1),
+    decisions,
+    isKept: earlier === undefined || decisions.length < effective.length,
+  };
+}
+
+function makeUndoFacts(
+  outbox: Outbox,
+  slot: Slot,
+  { earlier, heads, last, decisions }: SlotUndo,
+): NewFact[] {
+  return [
+    ...earlier.map((body) => makeWish(outbox, slot, last, heads, body)),
+    ...decisions.map((fact) => makeUndo(outbox, fact)),
+  ];
 }
 
 /** Returns the records to which something was sent. */
@@ -112,22 +150,20 @@ function isAboutUnsearched({ body }: FactOf<'decided'>): boolean {
 
 type Earlier = CurrentBody & { readonly restores: string };
 
-type Step = { readonly drafts: readonly NewFact[]; readonly isKept: boolean };
-
-const NOTHING: Step = { drafts: [], isKept: false };
-const KEPT: Step = { drafts: [], isKept: true };
-
-function undoWishes(
-  outbox: Outbox,
+/**
+ * Returns what is wanted again where the wishes of a command are taken back, with undefined for
+ * nothing; empty where they were taken back before, undefined where they stay.
+ */
+function listWantedAgain(
   facts: readonly Fact[],
   { heads, intents, decisions }: SlotState,
   wishes: readonly FactOf<'current'>[],
-): Step {
+): readonly (Earlier | undefined)[] | undefined {
   const own = new Set(wishes.map(({ id }) => id));
-  if (own.size === 0) return NOTHING;
+  if (own.size === 0) return [];
   // A redo brings a wish back as a fact of its own.
   const isOwn = (id: string): boolean => own.has(id) || own.has(findOrigin(facts, id));
-  if (!heads.every(isOwn)) return isTakenBack(facts, own) ? NOTHING : KEPT;
+  if (!heads.every(isOwn)) return isTakenBack(facts, own) ? [] : undefined;
   const isAttempted = [...intents.values()].some(({ attempts, verdicts }) =>
     attempts.some(({ id, body }) => {
       const kind = verdicts.get(id)?.kind;
@@ -135,16 +171,14 @@ function undoWishes(
       return isOpen && [body.current, ...body.basis].some(isOwn);
     }),
   );
-  if (isAttempted) return KEPT;
+  if (isAttempted) return undefined;
   const earlier = listEarlier(facts, own);
-  if (earlier === undefined) return KEPT;
   // A find that a person called a record has no attempt.
   const isCreated = decisions.some(
     ({ body }) =>
-      body.answer === 'created' && earlier.every((each) => each?.intent !== body.intent),
+      body.answer === 'created' && earlier?.every((each) => each?.intent !== body.intent),
   );
-  if (isCreated) return KEPT;
-  return { drafts: earlier.map((body) => makeWish(outbox, wishes, heads, body)), isKept: false };
+  return isCreated ? undefined : earlier;
 }
 
 /** Returns the wish behind a fact: that of an attempt, and that which an undo brought back. */
@@ -192,11 +226,11 @@ function listEarlier(
 
 function makeWish(
   outbox: Outbox,
-  wishes: readonly FactOf<'current'>[],
+  { subject, slot }: Slot,
+  last: FactOf<'current'> | undefined,
   heads: readonly string[],
   earlier: Earlier | undefined,
 ): NewFact {
-  const last = wishes.at(-1);
   const nothing = {
     ...last?.body,
     intent: null,
@@ -205,8 +239,8 @@ function makeWish(
   };
   return {
     kind: 'current',
-    subject: last?.subject ?? '',
-    slot: last?.slot ?? '',
+    subject,
+    slot,
     body: {
       ...(earlier ?? nothing),
       replaces: heads,
@@ -216,38 +250,27 @@ function makeWish(
   };
 }
 
-function undoDecisions(
-  outbox: Outbox,
+/** Returns the decisions that can be taken back: those on which no attempt relied. */
+function listRevocable(
   facts: readonly Fact[],
-  { decisions }: SlotState,
   decided: readonly FactOf<'decided'>[],
   targets: ReadonlySet<string>,
-): Step {
-  const inForce = new Set(decisions.map(({ id }) => id));
-  const effective = decided.filter(({ id }) => inForce.has(id));
+): FactOf<'decided'>[] {
   const reliedOn = new Set(listFactsOfKind(facts, 'attempted').flatMap(({ body }) => body.basis));
-  const drafts = effective
-    .filter(({ id, body }) => !reliedOn.has(id) && !targets.has(body.identCely ?? ''))
-    .map((fact) => makeUndo(outbox, fact, fact.body, [fact.id]));
-  return { drafts, isKept: drafts.length < effective.length };
+  return decided.filter(({ id, body }) => !reliedOn.has(id) && !targets.has(body.identCely ?? ''));
 }
 
-function makeUndo(
-  outbox: Outbox,
-  { subject, slot }: Slot,
-  { intent, attempts }: Pick<DecidedBody, 'intent' | 'attempts'>,
-  replaces: readonly string[],
-): NewFact {
+function makeUndo(outbox: Outbox, { id, subject, slot, body }: FactOf<'decided'>): NewFact {
   return makeDecisionFact(
     outbox,
-    { subject, slot, intent },
+    { subject, slot, intent: body.intent },
     {
       answer: 'undo',
       by: 'person',
-      attempts,
+      attempts: body.attempts,
       identCely: null,
       rejects: [],
-      replaces,
+      replaces: [id],
       reason: msg`a person undid the decision`,
     },
   );

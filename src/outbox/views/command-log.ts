@@ -33,11 +33,6 @@ export function listCommands({ sql }: Outbox): LoggedCommand[] {
   return commands.map((each) => ({ ...each, isUndone: undone.has(each.id) }));
 }
 
-/** Returns the last command that is neither undone nor an undo; undefined where there is none. */
-export function findCommandToUndo(outbox: Outbox): LoggedCommand | undefined {
-  return listCommands(outbox).find(({ undoes, isUndone }) => undoes === undefined && !isUndone);
-}
-
 type LogLine = {
   readonly id: string;
   readonly at: string;
