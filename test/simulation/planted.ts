@@ -336,17 +336,13 @@ export const PLANTED: readonly Planted[] = [
     themes: ['people undo what they did'],
     file: 'src/outbox/changes/undo-command.ts',
     from: `answer: 'undo',`,
-    to: `answer: answer === 'abandon' ? 'resend' : 'undo',`,
-    also: {
-      from: `{ intent, attempts }: Pick<DecidedBody, 'intent' | 'attempts'>,`,
-      to: '{ intent, attempts, answer }: DecidedBody,',
-    },
+    to: `answer: body.answer === 'abandon' ? 'resend' : 'undo',`,
   },
   {
     name: 'an undo takes back what was sent since, and says so',
     themes: ['people undo what they did'],
     file: 'src/outbox/changes/undo-command.ts',
-    from: `if (isAttempted) return KEPT;`,
+    from: `if (isAttempted) return undefined;`,
     to: '',
   },
   {
