@@ -115,6 +115,7 @@ create table entries (
 create unique index finds_in_order on entries (first_fact) where key = 'import';
 create unique index finds_named on entries (local_id) where key = 'import';
 create index finds_hidden on entries (first_fact) where hidden = 1;
+create index finds_changed on entries (first_fact) where changed = 1;
 create index entries_claimable on entries (not_before_at, id) where state = 'queued' and held is null and (kind = 'import' or ident_cely is not null);
 create index entries_of_ident on entries (ident_cely) where ident_cely is not null;
 create index entries_by_state on entries (kind, state);

@@ -298,8 +298,8 @@ export const PLANTED: readonly Planted[] = [
     themes: ['an outbox is put back', 'a backup is restored'],
     anonymous: true,
     file: 'src/outbox/unite.ts',
-    from: 'let page = read(unitedSeq); page.length > 0;',
-    to: 'let page = read(unitedSeq); page.length < 0;',
+    from: 'if (page.length === 0) return NOTHING_UNITED;',
+    to: 'if (page.length >= 0) return NOTHING_UNITED;',
   },
   {
     name: 'attempts of unknown end are not united',
