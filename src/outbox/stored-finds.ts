@@ -105,11 +105,25 @@ export function findByUuid(outbox: Outbox, uuid: string): StoredFind | undefined
 }
 
 /**
- * Returns the local id of a find, or the identifier of a record that has no find here; the UUID
- * itself of an unknown find.
+ * Returns the local id of a find, of a removed one its last; or the identifier of a record that has
+ * no find here; the UUID itself of an unknown find.
  */
 export function getSubjectName(outbox: Outbox, subject: string): string {
-  return parseRecordSubject(subject) ?? findByUuid(outbox, subject)?.localId ?? subject;
+  return (
+    parseRecordSubject(subject) ??
+    findByUuid(outbox, subject)?.localId ??
+    findLastLocalId(outbox, subject) ??
+    subject
+  );
+}
+
+function findLastLocalId({ sql }: Outbox, subject: string): string | undefined {
+  const query = sql(
+    `select body ->> '$.find.localId' as name from facts
+     where subject = ? and kind = 'current' and name is not null order by seq desc limit 1`,
+  ).pluck();
+  const name = query.get(subject);
+  return name === undefined ? undefined : parseValue(isText, name);
 }
 
 /** Returns the find whose accepted import made this record, also a hidden one. */

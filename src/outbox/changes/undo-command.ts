@@ -49,7 +49,8 @@ export function undoCommand(
   if (command === undefined) return undefined;
   outbox.command.words = makeUndoWords(command.id);
   const slots = listSlotsOfCommand(outbox, command.command);
-  const subjects = new Set<string>();
+  const returned = new Set<string>();
+  const undone = new Set<string>();
   const kept = new Set<string>();
   for (let at = 0; at < slots.length; at += BATCH) {
     outbox.change(() => {
@@ -58,16 +59,21 @@ export function undoCommand(
         appendFacts(outbox, makeUndoFacts(outbox, slot, plan));
         // Without a search it is unknown again if the entry was sent from another place.
         if (plan.decisions.some(isAboutUnsearched)) updateHeader(outbox, { mustLook: true });
-        if (plan.isKept) kept.add(getSubjectName(outbox, slot.subject));
-        else if (isSomething(plan)) subjects.add(slot.subject);
+        if (plan.isKept) {
+          kept.add(getSubjectName(outbox, slot.subject));
+          continue;
+        }
+        // Also what an interrupted undo has taken back, which had no chance to settle it.
+        returned.add(slot.subject);
+        if (isSomething(plan)) undone.add(slot.subject);
       }
     });
     onProgress(Math.min(at + BATCH, slots.length), slots.length);
   }
-  settleReturnedFinds(outbox, subjects);
+  settleReturnedFinds(outbox, returned);
   // A find that is wanted again, or an answer that is taken back, may leave a question open.
-  askAboutAlikeFinds(outbox, ({ uuid }) => subjects.has(uuid));
-  return { command, finds: subjects.size, kept };
+  askAboutAlikeFinds(outbox, ({ uuid }) => returned.has(uuid));
+  return { command, finds: undone.size, kept };
 }
 
 /**
@@ -76,24 +82,26 @@ export function undoCommand(
  */
 export function findCommandToUndo(outbox: Outbox): LoggedCommand | undefined {
   const commands = listCommands(outbox);
-  const begun = commands.find(({ id }) => id === commands[0]?.undoes);
-  return begun !== undefined && isUndoUnfinished(outbox, begun)
+  const [last] = commands;
+  const begun = commands.find(({ id }) => id === last?.undoes);
+  return last !== undefined && begun !== undefined && hasRest(outbox, begun, last)
     ? begun
     : commands.find(({ undoes, isUndone }) => undoes === undefined && !isUndone);
 }
 
-/** The slots are taken in their order, so the last one that did not stay tells. */
-function isUndoUnfinished(outbox: Outbox, { command }: LoggedCommand): boolean {
-  for (const slot of listSlotsOfCommand(outbox, command).toReversed()) {
+/** Tells if something can be taken back behind the last slot to which an undo came. */
+function hasRest(outbox: Outbox, { command }: LoggedCommand, undo: LoggedCommand): boolean {
+  const done = new Set(listSlotsOfCommand(outbox, undo.command).map(({ slot }) => slot));
+  const slots = listSlotsOfCommand(outbox, command);
+  return slots.slice(slots.findLastIndex(({ slot }) => done.has(slot)) + 1).some((slot) => {
     const plan = planUndo(outbox, command, slot);
-    if (!plan.isKept) return isSomething(plan);
-  }
-  return false;
+    return !plan.isKept && isSomething(plan);
+  });
 }
 
-/** What takes a command back in one slot; nothing where it was taken back before. */
+/** Changes that take a command back in one slot; none where it was taken back before. */
 type SlotUndo = {
-  /** What is wanted again in place of `heads`, with undefined for nothing. */
+  /** Wishes that replace `heads`, with undefined for nothing. */
   readonly earlier: readonly (Earlier | undefined)[];
   readonly heads: readonly string[];
   /** The wish of the command that is withdrawn. */

@@ -1,7 +1,14 @@
 import { expect, test } from 'vitest';
 import { findCommandToUndo, undoCommand } from '../../../src/outbox/changes/undo-command.ts';
-import { iterateFinds } from '../../../src/outbox/stored-finds.ts';
+import { makeFindSlot } from '../../../src/outbox/intents.ts';
+import { findByUuid, iterateFinds } from '../../../src/outbox/stored-finds.ts';
+import { listCommands } from '../../../src/outbox/views/command-log.ts';
+import { withdrawWish } from '../../../src/outbox/wishes.ts';
 import { queueImport, type TempOutbox, tempOutbox } from '../../support/temp-outbox.ts';
+
+const interrupt = (): never => {
+  throw new Error('interrupted');
+};
 
 /** As the process of a command does it, which ends with it. */
 function run(outbox: TempOutbox, words: string, work: () => void): void {
@@ -9,6 +16,19 @@ function run(outbox: TempOutbox, words: string, work: () => void): void {
   outbox.command.words = words;
   work();
 }
+
+test('a find that an interrupted undo brought back is a question where its local id is taken', () => {
+  using outbox = tempOutbox();
+  const finds = Array.from({ length: 150 }, (_, nth) => queueImport(outbox, `K-${nth}`));
+  run(outbox, 'remove', () => {
+    for (const { findId } of finds) withdrawWish(outbox, makeFindSlot(findId), 'removed');
+  });
+  run(outbox, 'add', () => queueImport(outbox, 'K-0', 'C-202400101', 'another'));
+  const id = listCommands(outbox).find(({ words }) => words === 'remove')?.id;
+  expect(() => run(outbox, 'undo', () => undoCommand(outbox, id, interrupt))).toThrow();
+  run(outbox, 'undo', () => undoCommand(outbox, id));
+  expect(findByUuid(outbox, finds[0]?.findId ?? '')?.wish.namesake).toBe('K-0');
+});
 
 test('an undo that is interrupted is continued by the next, before an earlier command', () => {
   using outbox = tempOutbox();
@@ -18,9 +38,6 @@ test('an undo that is interrupted is continued by the next, before an earlier co
   });
   const listShown = (): string[] =>
     [...iterateFinds(outbox)].filter(({ isHidden }) => !isHidden).map(({ localId }) => localId);
-  const interrupt = (): never => {
-    throw new Error('interrupted');
-  };
   expect(() => run(outbox, 'undo', () => undoCommand(outbox, undefined, interrupt))).toThrow();
   expect(listShown()).toHaveLength(151);
   expect(findCommandToUndo(outbox)?.words).toBe('import');
