@@ -161,7 +161,7 @@ export function makeNextLocalId(
 const FIRST = '001';
 
 /** Tells if an id is the digest of a row or the UUID of a form, which cannot be incremented. */
-export function isMadeByProgram(id: string): boolean {
+function isMadeByProgram(id: string): boolean {
   return /^row-[0-9a-f]{16}|[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}/i.test(id);
 }
 

@@ -194,6 +194,8 @@ export function getFormLabel(name: string): Message {
 /** Layers of a form for QField. Columns have the names of elements, or of FORM_WRITTEN. */
 export const FINDS_LAYER = 'finds';
 export const PHOTOS_LAYER = 'photos';
+/** Column of {@link PHOTOS_LAYER}: local id of the find. */
+export const FORM_FIND = 'find';
 /** GeoPackage of finds in the folder of a form. */
 export const FORM_FILE = 'finds.gpkg';
 

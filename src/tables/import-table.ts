@@ -289,7 +289,7 @@ function assertNotSource({ unit, file }: Table, copy: Copy): void {
   assertMayWrite(copy.file, copy.overwrite, WITHOUT_FORCE);
 }
 
-/** Collects the issues of a copy, a workbook where the name ends in `.xlsx`, else CSV. */
+/** Collects the issues of a copy, which `renderTable` writes in the format of its name. */
 async function beginCopy(findTable: Table, to: Copy) {
   const { makeIssuesTable, renderTable } = await import('./exports/write-rows.ts');
   const issues: RowIssues = new Map();

@@ -82,7 +82,7 @@ const MEANT_BY_NUMBERS: readonly ColumnName[] = [
 ];
 
 /** A row of a table of registration numbers, with at least one of the two identifiers. */
-export type NumberRow = {
+type NumberRow = {
   readonly localId: string;
   readonly identCely: string;
   /** Trimmed, as the service requires. */

@@ -252,9 +252,12 @@ describe('a returned QField form', () => {
     rmSync(copy, { recursive: true });
   });
 
-  test('without its photographs is read as an ordinary layer', async () => {
-    const { folder, database } = collect('bare', { p1: {} }, []);
-    database.exec('drop table photos; alter table finds add column barva text');
+  test.each([
+    ['without its photographs', ''],
+    ['with those of another program', '; create table photos (fid integer primary key, file text)'],
+  ])('%s is read as an ordinary layer', async (name, others) => {
+    const { folder, database } = collect(name, { p1: {} }, []);
+    database.exec(`drop table photos; alter table finds add column barva text${others}`);
     database.close();
     const { added, issues } = await imported(folder);
     expect(added).toBe(0);

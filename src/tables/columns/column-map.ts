@@ -57,7 +57,7 @@ const KEYS = ['version', 'local_id', 'fixed', 'columns'];
 const MAP_VERSION = 1;
 
 /** A column map, absent where it has an error, and its issues. */
-export type ColumnMapReading = { readonly map?: ColumnMap; readonly issues: readonly Issue[] };
+type ColumnMapReading = { readonly map?: ColumnMap; readonly issues: readonly Issue[] };
 
 /** Parses a column map; on a fault it returns only issues, with their positions in the file. */
 export function parseColumnMap(file: string, text: string): ColumnMapReading {

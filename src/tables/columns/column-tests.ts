@@ -27,7 +27,7 @@ import {
 } from './column-rule.ts';
 import { findUnitOfHeader, type NameMatch } from './header-names.ts';
 
-/** What the values of a column are like; see {@link profileTableColumns}. */
+/** Profile of the values of a column; made by {@link profileTableColumns}. */
 export type ColumnProfile = ReturnType<typeof profileTableColumns>[number];
 
 /** Further distinct texts do not change the judgement of a column. */

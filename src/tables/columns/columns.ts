@@ -39,8 +39,8 @@ import {
   TEMPLATE_PART,
 } from './column-rule.ts';
 
-/** Names of what the service derives from the point, or makes itself; a table may contain them. */
-const MADE_BY_SERVICE: readonly string[] = [
+/** Names of what the service derives from the point. */
+const DERIVED_FROM_POINT: readonly string[] = [
   'katastr',
   'k_u',
   'ku',
@@ -50,13 +50,17 @@ const MADE_BY_SERVICE: readonly string[] = [
   'kraj',
   'cadastre',
   'district',
-  'igsn',
-  'historie',
-  'soubor',
 ];
+/** Names of these, and of what the service makes itself; a table may contain them. */
+const MADE_BY_SERVICE: readonly string[] = [...DERIVED_FROM_POINT, 'igsn', 'historie', 'soubor'];
+
+/** Tells if a header names what the service derives from the point. */
+export function isDerivedFromPoint(header: string): boolean {
+  return DERIVED_FROM_POINT.includes(foldName(header));
+}
 
 /** Tells if a header names what the service makes itself; such a column is ignored on import. */
-export function isMadeByService(header: string): boolean {
+function isMadeByService(header: string): boolean {
   return MADE_BY_SERVICE.includes(foldName(header));
 }
 

@@ -91,10 +91,10 @@ export function convertFormTable(table: Table, others: 'note' | 'columns' = 'not
     ]);
     const cells = outputs.map(({ name, source }) =>
       name === undefined
-        ? getDisplayedText(form, source)
+        ? (form.cells[source] ?? '')
         : (values.get(name) ?? getChosen(answers, name)),
     );
-    rows.push({ ...form, cells, shown: undefined });
+    rows.push({ ...form, cells, shown: makeShown(form, outputs, cells) });
   }
   const names = outputs.map(({ name, source }) => name ?? header[source] ?? '');
   return {
@@ -105,6 +105,21 @@ export function convertFormTable(table: Table, others: 'note' | 'columns' = 'not
     rowCount: rows.length,
     issues,
   };
+}
+
+/** Returns what a workbook shows of the cells; an answer to a known question is read as shown. */
+function makeShown(
+  form: TableRow,
+  outputs: readonly OutputColumn[],
+  cells: readonly string[],
+): TableRow['shown'] {
+  return new Map(
+    outputs.flatMap(({ name, source }, index) => {
+      const cell = form.shown?.get(source);
+      const text = name === undefined ? cell?.text : cells[index];
+      return cell === undefined || text === undefined ? [] : [[index, { ...cell, text }] as const];
+    }),
+  );
 }
 
 /**

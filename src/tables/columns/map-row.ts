@@ -52,7 +52,7 @@ export type RowContext = TableContext & {
   readonly above?: ReadonlyMap<ColumnName, string>;
 };
 
-/** What is stored of a find that a row may be. */
+/** Stored data of a find that a row may be. */
 export type KnownFind = {
   /** Identifier that the service gave to its import. */
   readonly identCely: string | undefined;

@@ -28,7 +28,7 @@ import {
   parsePlainNumber,
   profileTableColumns,
 } from './column-tests.ts';
-import { isMadeByService, isOwnExportColumn } from './columns.ts';
+import { isDerivedFromPoint, isOwnExportColumn } from './columns.ts';
 import { findColumnsOfHeader, NAMED_COLUMNS } from './header-names.ts';
 
 /** A column, and how it should be read. */
@@ -173,7 +173,7 @@ export function findColumnMeanings(
       const matches = findColumnsOfHeader(profile.header);
       const isRead =
         profile.filled > 0 &&
-        !isMadeByService(profile.header) &&
+        !isDerivedFromPoint(profile.header) &&
         !isOwnExportColumn(profile.header);
       const listed = (isRead ? elements : []).flatMap((element): ColumnMeaning[] => {
         if (element === 'local_id' && ofFinds.length > 0) return [];
@@ -277,7 +277,10 @@ function settleClaims(element: ColumnName, claims: readonly Claim[]): readonly C
 function keepInNote(profile: ColumnProfile): ColumnRule {
   const { filled, key, header } = profile;
   const isLost =
-    filled === 0 || isMadeByService(header) || isOwnExportColumn(header) || hasCoordinates(profile);
+    filled === 0 ||
+    isDerivedFromPoint(header) ||
+    isOwnExportColumn(header) ||
+    hasCoordinates(profile);
   return isLost ? IGNORED_COLUMN : { element: 'poznamka', label: key };
 }
 

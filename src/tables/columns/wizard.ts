@@ -35,7 +35,7 @@ type WizardOptions = {
   readonly knowledge: RuleContext & { readonly lookupTerm: LookupTerm };
 };
 
-/** What {@link previewTable} returns. */
+/** Result of {@link previewTable}. */
 export type PreviewedTable = Awaited<ReturnType<typeof previewTable>>;
 
 /**
@@ -116,7 +116,7 @@ export function makeKnownNames(outbox: Outbox): KnownNames {
   return { isIdent, isFind: (text) => !isIdent(text) && lookUp(text) !== undefined };
 }
 
-/** What {@link previewImport} returns. */
+/** Result of {@link previewImport}. */
 export type ImportPreview = ReturnType<typeof previewImport>;
 
 type PreviewContext = {
@@ -131,7 +131,7 @@ const MAX_ISSUES = 6;
  * Maps all rows without storing anything; counts drafts and unreadable rows (`leftOut`), with the
  * first find and the most frequent errors, each with its number of rows.
  */
-export function previewImport(table: Table, map: ColumnMap, context: PreviewContext) {
+function previewImport(table: Table, map: ColumnMap, context: PreviewContext) {
   const mapped = mapTable(table, { ...context, map });
   let example: Find | undefined;
   const problems = new Map<string, { issue: Issue; rows: number }>();

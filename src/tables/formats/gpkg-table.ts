@@ -20,7 +20,13 @@ import {
   parseGeoPackagePoint,
   toGeomSystem,
 } from '../../finds/place/geometry.ts';
-import { FINDS_LAYER, FORM_PHOTO, FORM_WRITTEN, PHOTOS_LAYER } from '../../finds/questions.ts';
+import {
+  FINDS_LAYER,
+  FORM_FIND,
+  FORM_PHOTO,
+  FORM_WRITTEN,
+  PHOTOS_LAYER,
+} from '../../finds/questions.ts';
 import {
   assertTableSize,
   getNamedPart,
@@ -120,8 +126,8 @@ function readFieldForm(file: string, database: Database): FieldForm {
     Array.from(readRows(database, FINDS_LAYER), (row) => formatSqlValue(row['local_id'])),
   );
   for (const row of readRows(database, PHOTOS_LAYER)) {
-    const find = formatSqlValue(row['find']);
-    const path = formatSqlValue(row['photo']);
+    const find = formatSqlValue(row[FORM_FIND]);
+    const path = formatSqlValue(row[FORM_PHOTO]);
     if (path === '') {
       const message = msg`A row of photographs names no file. Nothing was attached for it.`;
       issues.push(makeWarningIssue('photo-without-file', message, { ...where, find }));
@@ -137,14 +143,23 @@ function readFieldForm(file: string, database: Database): FieldForm {
   return { issues, photos, notes };
 }
 
-const PHOTO_COLUMNS: readonly string[] = ['fid', 'find', FORM_PHOTO];
+const PHOTO_COLUMNS: readonly string[] = ['fid', FORM_FIND, FORM_PHOTO];
 
-/** Tells if a GeoPackage is such a form. */
+/** Tells if a GeoPackage is such a form: other programs may name their layers so, too. */
 function isFieldForm(database: Database): boolean {
-  return hasTable(database, FINDS_LAYER) && hasTable(database, PHOTOS_LAYER);
+  return (
+    hasColumns(database, FINDS_LAYER, 'local_id') &&
+    hasColumns(database, PHOTOS_LAYER, FORM_FIND, FORM_PHOTO)
+  );
 }
 
-/** What the table of photographs in a form adds to its finds, by their local ids. */
+function hasColumns(database: Database, table: string, ...names: readonly string[]): boolean {
+  if (!hasTable(database, table)) return false;
+  const columns = listColumns(database, table);
+  return names.every((each) => columns.some(({ name }) => name === each));
+}
+
+/** Content of the table of photographs of a form, by the local ids of its finds. */
 type FieldForm = {
   readonly issues: readonly Issue[];
   /** Files beside the GeoPackage. */

@@ -57,7 +57,7 @@ function makeFormChoice({ ident, label, labelEn, details }: Term): FormChoice {
   };
 }
 
-/** What a form is made for, and from; without the defaults of its finds. */
+/** Purpose and sources of a form, without the defaults of its finds. */
 export type FieldFormOrder = {
   /** File or folder that the user named. */
   readonly destination: string;

@@ -11,6 +11,8 @@ import { toSJtsk } from '../../finds/place/geometry.ts';
 import {
   FINDS_LAYER,
   FORM_FILE,
+  FORM_FIND,
+  FORM_PHOTO,
   getFormLabel,
   PHOTO_FOLDER,
   PHOTOS_LAYER,
@@ -195,9 +197,9 @@ function makePhotosLayer(): QgisLayer {
     table: PHOTOS_LAYER,
     called: '"photo"',
     columns: [
-      { name: 'find', type: 'text', label: t`Find`, widget: { kind: 'Hidden', settings: {} } },
+      { name: FORM_FIND, type: 'text', label: t`Find`, widget: { kind: 'Hidden', settings: {} } },
       {
-        name: 'photo',
+        name: FORM_PHOTO,
         type: 'text',
         label: String(getFormLabel('photo')),
         widget: { kind: 'ExternalResource', settings: ATTACHMENT },
@@ -342,7 +344,7 @@ const LISTS_FILE = 'lists.gpkg';
 const PROJECT_FILE = 'finds.qgs';
 const AREAS_LAYER = 'cadastral_areas';
 
-const PHOTO_COLUMNS = makeTextColumns('find', 'photo');
+const PHOTO_COLUMNS = makeTextColumns(FORM_FIND, FORM_PHOTO);
 const LIST_COLUMNS = makeTextColumns('id', 'label');
 
 function makeTextColumns(...names: readonly string[]): readonly GpkgColumn[] {

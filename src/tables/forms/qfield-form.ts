@@ -23,7 +23,7 @@ import { CONSTRAINT_TEXTS, NAME_PATTERN } from './form-lists.ts';
 /** The layer of an element's choices, in a file beside the project. */
 export type ListLayer = { readonly layer: string; readonly file: string };
 
-/** What the form of finds depends on: vocabularies, defaults, and the account. */
+/** Sources of the form of finds: vocabularies, defaults, and the account. */
 export type FormContent = {
   readonly lists: ReadonlyMap<string, ListLayer>;
   /** Defaults of every find: identifiers, numbers and texts as stored. */

@@ -167,9 +167,11 @@ test('a table with the names of a GPS device is read as its waypoints', () => {
 });
 
 test('a column like no element is kept in the note, and an area is left to the service', () => {
-  const table = csv('č.;váha (g);regál;k. ú.\nA1;12,5;R1;Všesoky\nA2;;R2;Všesoky\n');
+  const table = csv(
+    'č.;váha (g);regál;historie;k. ú.\nA1;12,5;R1;dar 1932;Všesoky\nA2;;R2;;Všesoky\n',
+  );
   expect(readAsProposed(table).finds.map(({ elements }) => elements.poznamka)).toEqual([
-    'váha (g): 12,5; regál: R1',
+    'váha (g): 12,5; regál: R1; historie: dar 1932',
     'regál: R2',
   ]);
 });
