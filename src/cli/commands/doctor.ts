@@ -172,7 +172,7 @@ async function conclude(context: Context, checks: readonly Check[]): Promise<Exi
       message,
       todo: todo ?? null,
     })),
-    outbox: await toOutboxJson(context, checks),
+    outbox: terminal.json ? await toOutboxJson(context, checks) : null,
   });
   return good
     ? 'done'
@@ -185,25 +185,19 @@ async function toOutboxJson(
   checks: readonly Check[],
 ): Promise<Record<string, unknown> | null> {
   if (!checks.some(({ name, level }) => name === 'rows' && level === 'ok')) return null;
-  try {
-    const outbox = await context.openOutbox();
-    const described = describeOutbox(outbox, context.getMachineId());
-    const { header, user, place, ...counts } = described;
-    return {
-      id: header.outbox,
-      file: outbox.path,
-      service: header.address,
-      kind: header.kind,
-      account: header.account,
-      user: user ?? null,
-      ledger: context.getLedgerPlaces().ledgerFile,
-      place: place ?? null,
-      ...counts,
-    };
-  } catch (thrown) {
-    if (thrown instanceof PasError) return null;
-    throw thrown;
-  }
+  const outbox = await context.openOutbox();
+  const { header, user, place, ...counts } = describeOutbox(outbox, context.getMachineId());
+  return {
+    id: header.outbox,
+    file: outbox.path,
+    service: header.address,
+    kind: header.kind,
+    account: header.account,
+    user: user ?? null,
+    ledger: context.getLedgerPlaces().ledgerFile,
+    place: place ?? null,
+    ...counts,
+  };
 }
 
 async function checkMachine({ places }: Context, run: RunCheck): Promise<void> {

@@ -136,9 +136,10 @@ async function importNumbers(
   const outbox = await context.openOutbox();
   outbox.command.words = 'number-import';
   const dryRun = options.dryRun === true;
-  const { lookupTerm } = await openLookups(context);
   const map =
-    options.map === undefined ? undefined : await readColumnMap(context, options.map, lookupTerm);
+    options.map === undefined
+      ? undefined
+      : await readColumnMap(context, options.map, (await openLookups(context)).lookupTerm);
   const table = await readTableOrInput(context, file, options);
   const numberTable = openNumberTable(outbox, table, map);
   const asks = terminal.interactive && !terminal.json;

@@ -170,7 +170,7 @@ async function sendCopies(
       },
       projects,
     });
-    const ended = await push(training, to);
+    const ended = await push(training);
     const mapped = finds.filter((find) =>
       listProjectCodes(from, [find]).every((project) => projects.has(project)),
     );
@@ -185,7 +185,7 @@ async function sendCopies(
 }
 
 /** @returns the exit reason where nothing was sent */
-async function push(training: Context, _outbox: Outbox): Promise<ExitReason> {
+async function push(training: Context): Promise<ExitReason> {
   const progress = training.terminal.startProgress(t`Sending`);
   let settled = 0;
   const { stopCause } = await pushAll({

@@ -87,7 +87,9 @@ async function resolve(
   const finds = options.all === undefined ? names : listFindsToAnswer(outbox, names, options.all);
   let isDone = true;
   for (const name of finds) {
-    const find: FindToResolve = { context, outbox, name, entryId: options.entry };
+    // A question is one of the find.
+    const entryId = answer === undefined ? options.entry : undefined;
+    const find: FindToResolve = { context, outbox, name, entryId };
     if ((await resolveOne(find, { ...options, answer })) === 'differs') isDone = false;
   }
   return isDone ? 'done' : 'dataRefused';

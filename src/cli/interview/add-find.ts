@@ -51,7 +51,7 @@ import {
 } from './answer.ts';
 import { type InterviewContext, runInterview } from './interview.ts';
 
-/** What entering finds by hand needs: where they are stored, and how they are checked. */
+/** Context of entering finds by hand: where they are stored, and how they are checked. */
 export type AddingSources = {
   readonly outbox: Outbox;
   readonly ruleContext: ValidationContext & { readonly lookupTerm: LookupTerm };

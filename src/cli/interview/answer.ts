@@ -47,7 +47,7 @@ import type { Table } from '../../tables/table.ts';
 import { type Annotation, askChoice, type Prompt, type PromptOffer } from '../prompt.ts';
 import { formatPerson } from '../result-texts.ts';
 
-/** What an answer is read with: the names and rules of a table's cells, and the finds that exist. */
+/** Context of reading an answer: names and rules of a table's cells, and the finds that exist. */
 export type AnswerContext = RowContext &
   RuleContext & {
     /** Base folder of file names. */
@@ -225,7 +225,7 @@ export type OfferTerms = (
   typed: string,
 ) => readonly (PromptOffer<string> | Annotation)[];
 
-/** What choices are made from; `columns` is the width of the terminal. */
+/** Sources of choices; `columns` is the width of the terminal. */
 export type OfferSources = {
   readonly vocabulary: Vocabulary;
   readonly mapping: Mapping;
@@ -254,8 +254,9 @@ export function makeTermOfferer(sources: OfferSources): OfferTerms {
       ...terms.map((term) => makeTermOffer(vocabulary, term, columns)),
     ];
     const itself = { value: text, name: text };
-    if (offers.length > 0)
-      return text !== '' && kind === 'reference' ? [...offers, itself] : offers;
+    const isFree =
+      text !== '' && kind === 'reference' && offers.every(({ value }) => value !== text);
+    if (offers.length > 0) return isFree ? [...offers, itself] : offers;
     const remark = { remark: makeRemark(vocabulary, set, text) };
     return text === '' ? [remark] : [itself, remark];
   };

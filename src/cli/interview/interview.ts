@@ -166,7 +166,7 @@ function listFixedOffers({ how }: Question, typed: string): Offers {
   return fitting.length > 0 ? fitting : all;
 }
 
-/** What an interview needs besides the find: how to ask, suggest and save. */
+/** Services of an interview besides the find: how to ask, suggest and save. */
 export type InterviewContext = AskingContext & {
   /** Returns a find with suggestions for empty answers; they may depend on the project. */
   readonly suggest: (find: Find) => Find;
@@ -197,15 +197,17 @@ export async function runInterview(
   let find = start;
   let isFrameOffered = false;
   for (const question of questions) {
-    const stav: TargetState = find.elements.stav ?? suggest(find).elements.stav ?? 2;
-    if (isAnswered(question, find) || !isAsked(question, stav)) continue;
+    if (isAnswered(question, find)) continue;
+    const suggested = suggest(find);
+    const stav: TargetState = find.elements.stav ?? suggested.elements.stav ?? 2;
+    if (!isAsked(question, stav)) continue;
     const before = find;
     if (question.when === 'frame' && !isFrameOffered) {
       isFrameOffered = true;
       find = await offerFrame(find, context);
     }
-    if (!isAnswered(question, find))
-      find = await askQuestion(question, find, suggest(find), context);
+    // A frame answers this question too, so that the find is as it was here.
+    if (!isAnswered(question, find)) find = await askQuestion(question, find, suggested, context);
     if (find !== before) await keep(find, before);
   }
   return reviewFind(find, context);
