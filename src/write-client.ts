@@ -4,7 +4,7 @@ import { FileError, UsageError } from './base/errors.ts';
 import { type Connection, openConnection, type ServiceOptions } from './connection.ts';
 import { inspectPhotograph } from './photos/photograph.ts';
 import { fetchAccount } from './push/account.ts';
-import { openKeptPhotograph, sendEntryRequest } from './push/departure.ts';
+import { openPhotograph, sendEntryRequest } from './push/departure.ts';
 import type { Exchange, HttpRequest } from './service/http/exchange.ts';
 import type { Outcome } from './service/outcome.ts';
 import {
@@ -95,10 +95,9 @@ export function openWriteClient(options: ServiceOptions): WriteClient {
         mediaType: photograph.mediaType,
         sha512: photograph.sha512,
         sizeBytes: photograph.sizeBytes,
-        link: path,
       };
       return send({ kind: 'photo', identCely }, () =>
-        makePhotoRequest(baseUrl, identCely, { ...file, open: () => openKeptPhotograph('', file) }),
+        makePhotoRequest(baseUrl, identCely, { ...file, open: () => openPhotograph(path, file) }),
       );
     },
     close,

@@ -21,6 +21,7 @@ import {
   type Fact,
   type FactOf,
   type FindWish,
+  isAttempt,
   listBasesFrom,
   listFactsOfKind,
 } from './facts.ts';
@@ -168,7 +169,7 @@ function findWish(
 ): Wish | undefined {
   const heads =
     wanted.kind === 'disputed'
-      ? wanted.facts.toSorted((a, b) => Number(isAttempted(a)) - Number(isAttempted(b)))
+      ? wanted.facts.toSorted((a, b) => Number(isAttempt(a)) - Number(isAttempt(b)))
       : [wanted.fact];
   const ids = heads.flatMap((head) =>
     head === undefined ? [] : head.kind === 'attempted' ? head.body.current : head.id,
@@ -183,10 +184,6 @@ function findWish(
     if (intent !== undefined) return { id, body, intent };
   }
   return undefined;
-}
-
-function isAttempted({ kind }: Fact): boolean {
-  return kind === 'attempted';
 }
 
 /**
@@ -217,7 +214,7 @@ function makeImportRow(
   const wish = findWish(state, facts, findIntent);
   const isHidden = wish?.body.intent === null && wish.body.hides;
   const find = wish?.body.find;
-  if (wish === undefined || find === undefined || (isHidden && !facts.some(isAttempted)))
+  if (wish === undefined || find === undefined || (isHidden && !facts.some(isAttempt)))
     return undefined;
   const { intent, body } = wish;
   const folded = getImportState(state);

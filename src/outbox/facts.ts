@@ -147,8 +147,6 @@ export type Photograph = {
   readonly originalSha512?: string | undefined;
   /** Path of the imported file. */
   readonly source?: string | undefined;
-  /** Path of the original, when it is linked instead of copied. */
-  readonly link?: string | undefined;
 };
 
 /** Returns the SHA-512 of the file as it was added, before its position was removed. */
@@ -302,6 +300,10 @@ export function listFactsOfKind<Kind extends FactKind>(
   kind: Kind,
 ): FactOf<Kind>[] {
   return facts.filter((fact) => fact.kind === kind) as FactOf<Kind>[];
+}
+
+export function isAttempt({ kind }: Fact): boolean {
+  return kind === 'attempted';
 }
 
 /** A fact without its id. */

@@ -17,11 +17,6 @@ export type PushLockOptions = {
   readonly clock: Clock;
 };
 
-export type PushLock = {
-  /** Releases the lock. A second call does nothing. */
-  release(): void;
-};
-
 /**
  * Takes both locks of an outbox, which whatever sends, reconciles, restores, repairs or moves it
  * holds. They end with their process, also in a container. Tries {@link MAX_TRIES} times.
@@ -29,16 +24,10 @@ export type PushLock = {
  * @throws DatabaseError where the lock file cannot be created or opened: with exit code 5 where the
  * disk is full, else with 12
  */
-export function acquirePushLock(outbox: PushLockOptions): PushLock {
+export function acquirePushLock(outbox: PushLockOptions): LockFile {
   const lock = tryLock(outbox);
   if (lock === undefined) throw makeHeldError();
-  let isHeld = true;
-  return {
-    release() {
-      if (isHeld) lock.release();
-      isHeld = false;
-    },
-  };
+  return lock;
 }
 
 /**

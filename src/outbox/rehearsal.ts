@@ -190,9 +190,7 @@ export async function copyFindsForRehearsal(
     for (const entry of listEntriesOfSubject(from, stored.uuid)) {
       if (entry.kind !== 'photo' || entry.state === 'dropped') continue;
       const { photograph } = entry;
-      const isThere =
-        photograph.link !== undefined || (await copyContent(photograph.sha512, source, target));
-      if (isThere) wantPhoto(to, uuid, photograph);
+      if (await copyContent(photograph.sha512, source, target)) wantPhoto(to, uuid, photograph);
     }
   }
 }

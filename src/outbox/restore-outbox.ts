@@ -113,7 +113,7 @@ function listLostWork(aside: string, restored: Outbox, clock: Clock): string[] {
     const previous = openOutbox(aside, clock);
     try {
       const subjects = listSubjectsWithUnknownChanges(previous, restored);
-      return subjects.map((subject) => getNameInEither(subject, previous, restored)).sort();
+      return subjects.map((subject) => getSubjectName(previous, subject)).sort();
     } finally {
       previous.close();
     }
@@ -121,12 +121,6 @@ function listLostWork(aside: string, restored: Outbox, clock: Clock): string[] {
     if (isDamaged(thrown)) return [];
     throw thrown;
   }
-}
-
-/** A find that was removed has its name in the other one. */
-function getNameInEither(subject: string, one: Outbox, other: Outbox): string {
-  const name = getSubjectName(one, subject);
-  return name === subject ? getSubjectName(other, subject) : name;
 }
 
 const DRAFT = 'restoring-';
@@ -262,9 +256,9 @@ async function restorePhotographs(
   let photosCopied = 0;
   for (const [index, entry] of photographs.entries()) {
     onPhotograph(index, photographs.length);
-    const { sha512, link } = entry.photograph;
-    if (existsSync(link ?? here.getPath(sha512))) continue;
-    if (link === undefined && (await copyContent(sha512, copies, here))) photosCopied += 1;
+    const { sha512 } = entry.photograph;
+    if (existsSync(here.getPath(sha512))) continue;
+    if (await copyContent(sha512, copies, here)) photosCopied += 1;
     else missing.push(entry);
   }
   return { photosCopied, missing };
@@ -290,14 +284,10 @@ export async function createBackup(options: BackupOptions) {
   assertOtherFile(target, options.outboxFile);
   assertMayWrite(target, options.replace);
   backUpOutbox(outbox, target);
-  const waiting = listUnsentPhotoEntries(outbox).map(({ photograph }) => photograph);
-  const copies = waiting.filter(({ link }) => link === undefined);
   return {
     sizeBytes: statSync(target).size,
-    /** Unsent photographs with a copy here, which can be backed up as well. */
-    copies,
-    /** Number of unsent photographs that are only linked. */
-    linked: waiting.length - copies.length,
+    /** Unsent photographs, which can be backed up as well. */
+    photographs: listUnsentPhotoEntries(outbox).map(({ photograph }) => photograph),
   };
 }
 

@@ -14,6 +14,7 @@ import {
   type FactRow,
   type FindWish,
   getOriginalDigest,
+  isAttempt,
   listFactsOfKind,
   makeCommandId,
   makeDamagedError,
@@ -162,10 +163,6 @@ function insertFact({ sql }: Outbox, row: FactRow, inLedger: number): number {
      values (${FACT_COLUMNS.values}, :inLedger)`,
   ).run({ ...row, inLedger });
   return Number(lastInsertRowid);
-}
-
-function isAttempt({ kind }: Fact): boolean {
-  return kind === 'attempted';
 }
 
 /** Returns whose facts they are in the ledger; undefined before the first sign-in. */
@@ -368,8 +365,8 @@ export function wantPhoto(
   occasion = 0,
 ): number {
   return outbox.change(() => {
-    const { name, mediaType, sizeBytes, sha512, originalSha512, source, link } = photograph;
-    const stored = { name, mediaType, sizeBytes, sha512, originalSha512, source, link };
+    const { name, mediaType, sizeBytes, sha512, originalSha512, source } = photograph;
+    const stored = { name, mediaType, sizeBytes, sha512, originalSha512, source };
     const original = getOriginalDigest(photograph);
     const intent: PhotoIntent = { kind: 'photo', subject, original, occasion };
     const slot = { subject, slot: makeSlot(intent) };

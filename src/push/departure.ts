@@ -20,7 +20,7 @@ import { type Message, msg } from '../base/message.ts';
 import { getChild, getChildText } from '../base/xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../base/xml/parse.ts';
 import type { OaiClient } from '../harvest/client.ts';
-import { openContentStore, readAhead } from '../outbox/changes/kept-photographs.ts';
+import { readAhead } from '../outbox/changes/kept-photographs.ts';
 import type { Entry, EntryKind, EntryState } from '../outbox/entry.ts';
 import type { Photograph } from '../outbox/facts.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
@@ -422,11 +422,13 @@ export function parseRecordIdent(body: Buffer): string | undefined {
 }
 
 /**
- * Opens a stored photograph. The stream verifies its digest, and fails before its end if it
+ * Opens the file of a photograph. The stream verifies its digest, and fails before its end if it
  * differs.
  */
-export function openKeptPhotograph(folder: string, photograph: Photograph): Readable {
-  const path = photograph.link ?? openContentStore(folder).getPath(photograph.sha512);
+export function openPhotograph(
+  path: string,
+  photograph: Pick<Photograph, 'sha512' | 'sizeBytes'>,
+): Readable {
   return Readable.from(readVerifiedPieces(readKept(path), photograph), {
     objectMode: false,
     highWaterMark: SLICE_BYTES,

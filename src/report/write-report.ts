@@ -76,8 +76,8 @@ type PictureOf = (photograph: Photograph) => Promise<Thumbnail>;
 async function openPictures({ photoPx, photosFolder }: PageRequest): Promise<PictureOf> {
   const make = makeThumbnailMaker({ maxPx: photoPx, library: await loadImageLibrary() });
   const { getPath: getContentPath } = openContentStore(photosFolder);
-  return async ({ link, sha512, sizeBytes }) => {
-    const picture = await make(link ?? getContentPath(sha512), sizeBytes);
+  return async ({ sha512, sizeBytes }) => {
+    const picture = await make(getContentPath(sha512), sizeBytes);
     // An EXIF thumbnail may have any size, so a huge one is left out.
     const isHuge = picture.kind === 'image' && picture.jpeg.length > LARGEST_BYTES;
     return isHuge

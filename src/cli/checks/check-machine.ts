@@ -32,12 +32,12 @@ import { comparePushPlace } from '../../outbox/unite.ts';
 import { formatFindCount, LOST_LEDGER_NOTE } from '../result-texts.ts';
 
 /**
- * What a check found. A push continues despite a warning; a problem prevents it, now or soon;
+ * Finding of a check. A push continues despite a warning; a problem prevents it, now or soon;
  * unchecked is unknown.
  */
 export type Finding = {
   readonly level: 'ok' | 'warning' | 'problem' | 'unchecked';
-  /** What was found, for people: a path, a version, a figure, a sentence. */
+  /** The finding for people: a path, a version, a figure, a sentence. */
   readonly message: string;
   /** Remedy; undefined when all is well. */
   readonly todo?: Message;
@@ -246,9 +246,9 @@ export function checkPhotographs(
   const waiting =
     outbox === undefined ? [] : listUnsentPhotoEntries(outbox).map(({ photograph }) => photograph);
   const count = waiting.length;
-  const missing = waiting.filter(({ link, sha512, sizeBytes }, index) => {
+  const missing = waiting.filter(({ sha512, sizeBytes }, index) => {
     onProgress(index, count);
-    const path = link ?? copies.getPath(sha512);
+    const path = copies.getPath(sha512);
     return !existsSync(path) || statSync(path).size !== sizeBytes;
   });
   if (missing.length === 0) return makePass(String(count));

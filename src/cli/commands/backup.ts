@@ -43,7 +43,7 @@ async function runBackup(
     throw new UsageError(t`A backup is a file, not standard input or output. Specify a file.`);
   const target = resolve(context.cwd, file);
   const { outboxFile, photosFolder } = context.getOutboxPlaces();
-  const { sizeBytes, copies, linked } = await createBackup({
+  const { sizeBytes, photographs } = await createBackup({
     outboxFile,
     open: context.openOutboxToRead,
     target,
@@ -51,10 +51,10 @@ async function runBackup(
   });
   const sizeKib = Math.ceil(sizeBytes / 1024);
   terminal.printLine(t`The outbox was copied to ${target} (${sizeKib} KiB, checked).`);
-  const count = options.photos === true ? copies.length : 0;
+  const count = options.photos === true ? photographs.length : 0;
   if (options.photos === true) {
     const progress = terminal.startProgress(t`Copying photographs`);
-    await backUpPhotographs(photosFolder, `${target}.photos`, copies, progress.update).finally(
+    await backUpPhotographs(photosFolder, `${target}.photos`, photographs, progress.update).finally(
       progress.end,
     );
     terminal.printLine(
@@ -65,16 +65,14 @@ async function runBackup(
       ),
     );
   }
-  const remainingCount = copies.length - count + linked;
+  const remainingCount = photographs.length - count;
   if (remainingCount > 0) {
     const absent = ngettext(
       msgid`The copy does not contain ${remainingCount} photograph that is not sent yet`,
       `The copy does not contain ${remainingCount} photographs that are not sent yet`,
       remainingCount,
     );
-    terminal.note(
-      copies.length === remainingCount ? t`${absent} (--photos includes them).` : `${absent}.`,
-    );
+    terminal.note(t`${absent} (--photos includes them).`);
   }
   terminal.note(t`The copy does not contain profiles, passwords or vocabularies.`);
   const { name } = context.getProfile();
@@ -143,7 +141,6 @@ async function restore(context: Context, file: string, options: RestoreFlags): P
       find: localId ?? identCely,
       name: photograph.name,
       sha512: photograph.sha512,
-      link: photograph.link ?? null,
     })),
   });
   return 'done';
@@ -216,11 +213,9 @@ function printMissing({ terminal }: Context, { missing }: RestoreResult): void {
   for (const { localId, identCely, photograph } of missing.slice(0, MAX_NAMED)) {
     const find = localId ?? identCely ?? '';
     const digest = photograph.sha512.slice(0, 16);
-    const { name, link } = photograph;
+    const { name } = photograph;
     terminal.warn(
-      link === undefined
-        ? t`  ${name} of ${find} (SHA-512 ${digest}…). Add it again: ${cmd`pas photo add ${find}`} FILE`
-        : t`  ${name} of ${find} (SHA-512 ${digest}…), which was at ${link}. Copy it there again.`,
+      t`  ${name} of ${find} (SHA-512 ${digest}…). Add it again: ${cmd`pas photo add ${find}`} FILE`,
     );
   }
   if (count > MAX_NAMED) {

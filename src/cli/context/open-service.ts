@@ -5,14 +5,11 @@ import { cmd } from '../../base/message.ts';
 import type { Vocabulary } from '../../finds/vocabulary/term.ts';
 import type { OaiClient } from '../../harvest/client.ts';
 import type { OaiCredentials } from '../../harvest/send-request.ts';
+import { openContentStore } from '../../outbox/changes/kept-photographs.ts';
 import type { Photograph } from '../../outbox/facts.ts';
 import { listIdentifiersOfUnacceptedFinds } from '../../outbox/views/outbox-status.ts';
 import type { OpenService } from '../../push/account.ts';
-import {
-  type HarvestAccess,
-  openKeptPhotograph,
-  type ServiceAccess,
-} from '../../push/departure.ts';
+import { type HarvestAccess, openPhotograph, type ServiceAccess } from '../../push/departure.ts';
 import { type Exchange, withTimeout } from '../../service/http/exchange.ts';
 import { withMaskedAnswers } from '../../service/http/masking.ts';
 import type { Account } from '../../service/session.ts';
@@ -309,7 +306,8 @@ export async function openPush(context: Context) {
     ...(await openServiceAccess(context)),
     pace: await openPace(context, profile),
     machine: context.getMachineId(),
-    openPhotograph: (photograph: Photograph) => openKeptPhotograph(photosFolder, photograph),
+    openPhotograph: (photograph: Photograph) =>
+      openPhotograph(openContentStore(photosFolder).getPath(photograph.sha512), photograph),
     lookBackMs: lookBackDays * DAY_MS,
     maxInFlight,
     answerTimeoutMs,

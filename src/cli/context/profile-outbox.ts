@@ -1,4 +1,5 @@
 import { existsSync, renameSync } from 'node:fs';
+import type { LockFile } from '../../base/disk/lock-file.ts';
 import { ConfigError, DatabaseError, OutboxLeasedError, PasError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { cmd, msg } from '../../base/message.ts';
@@ -17,7 +18,7 @@ import {
   requireLedger,
   updateHeader,
 } from '../../outbox/open-outbox.ts';
-import { acquirePushLock, type PushLock, withPushLock } from '../../outbox/push-lock.ts';
+import { acquirePushLock, withPushLock } from '../../outbox/push-lock.ts';
 import { isEmptyOutbox } from '../../outbox/repair-outbox.ts';
 import { uniteWithLedger, uniteWithOutbox } from '../../outbox/unite.ts';
 import { makeInitCommand, type ProfileContext, toProfile } from './chosen-profile.ts';
@@ -391,8 +392,7 @@ async function takeIn(
     if (account !== null) assertSameAccount(to, account);
     const photographs = openContentStore(photosFolder);
     for (const { photograph } of listUnsentPhotoEntries(outbox))
-      if (photograph.link === undefined)
-        await copyContent(photograph.sha512, openContentStore(source.photosFolder), photographs);
+      await copyContent(photograph.sha512, openContentStore(source.photosFolder), photographs);
     return uniteWithOutbox(outbox, to);
   };
   const { finds: count } = await withPushLock(context.pushLock(from), () =>
@@ -417,7 +417,7 @@ export function withLockIfFree<T>(context: ProfileContext, work: (isLocked: bool
   }
 }
 
-function lockIfFree({ pushLock }: ProfileContext): PushLock | undefined {
+function lockIfFree({ pushLock }: ProfileContext): LockFile | undefined {
   try {
     return acquirePushLock(pushLock());
   } catch (thrown) {

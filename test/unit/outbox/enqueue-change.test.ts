@@ -93,7 +93,7 @@ describe('a photograph', () => {
     const { entryId } = enqueuePhoto(
       outbox,
       RECORD,
-      { ...PHOTOGRAPH, link: '/media/usb/a.jpg' },
+      { ...PHOTOGRAPH, source: '/media/usb/a.jpg' },
       ALONE,
     );
     attemptEntry(outbox, entryId, { state: 'refused', reason: 'gone', issues: [] });
@@ -103,7 +103,6 @@ describe('a photograph', () => {
     });
     const entry = findEntryById(outbox, entryId);
     expect(entry).toMatchObject({ state: 'queued', photograph: PHOTOGRAPH });
-    expect(entry).not.toHaveProperty('photograph.link');
   });
 
   const UNCERTAIN = { state: 'uncertain', reason: 'no answer' } as const;

@@ -3,12 +3,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { acquireLockFile, type LockFile } from '../../../src/base/disk/lock-file.ts';
 import { OutboxLeasedError } from '../../../src/base/errors.ts';
-import {
-  acquirePushLock,
-  isPushRunning,
-  type PushLock,
-  withPushLock,
-} from '../../../src/outbox/push-lock.ts';
+import { acquirePushLock, isPushRunning, withPushLock } from '../../../src/outbox/push-lock.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
 import {
@@ -20,7 +15,7 @@ import {
 } from './lock-process.ts';
 
 const started: LockProcess[] = [];
-const taken: PushLock[] = [];
+const taken: LockFile[] = [];
 
 afterEach(async () => {
   for (const lock of taken.splice(0)) lock.release();
@@ -45,7 +40,7 @@ function anOutbox() {
     outboxFolder: tempFolder(),
   };
   const options = { ...place, clock: manualClock() };
-  const take = (): PushLock => {
+  const take = (): LockFile => {
     const lock = acquirePushLock(options);
     taken.push(lock);
     return lock;

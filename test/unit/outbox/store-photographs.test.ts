@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makePhotographKeeping } from '../../../src/outbox/changes/kept-photographs.ts';
 import { PHOTO_MAX_BYTES } from '../../../src/photos/photograph.ts';
-import { openKeptPhotograph } from '../../../src/push/departure.ts';
+import { openPhotograph } from '../../../src/push/departure.ts';
 import { ChangedFileError } from '../../../src/service/http/request-body.ts';
 import { placedPhotograph, placedXmp } from '../../support/placed-photograph.ts';
 
@@ -61,16 +61,8 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('an unreadable stored photograph', () => {
-  const opened = (link: string) =>
-    buffer(
-      openKeptPhotograph('', {
-        name: 'a.png',
-        mediaType: 'image/png',
-        sha512: Buffer.alloc(64).toString('hex'),
-        sizeBytes: 9,
-        link,
-      }),
-    );
+  const opened = (path: string) =>
+    buffer(openPhotograph(path, { sha512: Buffer.alloc(64).toString('hex'), sizeBytes: 9 }));
 
   test('that is gone counts as changed', async () => {
     await expect(opened(at('nothing.png'))).rejects.toBeInstanceOf(ChangedFileError);

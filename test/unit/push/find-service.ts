@@ -9,7 +9,7 @@ import type { Photograph } from '../../../src/outbox/facts.ts';
 import type { KnownAccount, Outbox } from '../../../src/outbox/open-outbox.ts';
 
 import { wantNewFind } from '../../../src/outbox/wishes.ts';
-import { openKeptPhotograph, type PushContext } from '../../../src/push/departure.ts';
+import { openPhotograph, type PushContext } from '../../../src/push/departure.ts';
 import { pushAll } from '../../../src/push/push-all.ts';
 import {
   type Exchange,
@@ -288,6 +288,8 @@ export function queueFind(
   return { findId, entryId: findImportOfFind(outbox, findId)?.id ?? 0 };
 }
 
+const PHOTOS = tempFolder();
+
 /** Queues a photograph with these bytes, which lies in a file of its own. */
 export function queuePhotograph(
   outbox: Outbox,
@@ -295,15 +297,14 @@ export function queuePhotograph(
   name: string,
   bytes: string,
 ): number {
-  const link = join(tempFolder(), name);
-  writeFileSync(link, bytes);
   const content = Buffer.from(bytes);
+  const sha512 = hashSha512(content);
+  writeFileSync(join(PHOTOS, sha512), content);
   return queuePhoto(outbox, subject, {
     name,
     mediaType: 'image/jpeg',
-    sha512: hashSha512(content),
+    sha512,
     sizeBytes: content.length,
-    link,
   });
 }
 
@@ -333,7 +334,8 @@ export function makePush(outbox: Outbox, clock: ManualClock) {
     maxInFlight: 4,
     answerTimeoutMs: 1000,
     settleMs: 600_000,
-    openPhotograph: (photograph: Photograph) => openKeptPhotograph('none', photograph),
+    openPhotograph: (photograph: Photograph) =>
+      openPhotograph(join(PHOTOS, photograph.sha512), photograph),
     pace: makeTestPace(clock),
     report: () => {},
     stop: new AbortController().signal,
