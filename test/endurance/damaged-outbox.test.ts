@@ -71,6 +71,7 @@ async function putAllBack(): Promise<void> {
 }
 
 type Listed = { readonly finds: readonly { readonly ident: string; readonly datestamp: string }[] };
+
 /** All that the service has got since it was put back, sorted. */
 async function listMade(before: ReadonlySet<string>): Promise<string[]> {
   const { finds } = await mock.service.control<Listed>('GET', '/finds?limit=100');

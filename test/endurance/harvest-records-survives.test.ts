@@ -29,7 +29,6 @@ test('Ctrl-C leaves whole records behind, and the next run resumes', async () =>
     async () =>
       (await service.journal()).filter(({ path }) => path.includes('verb=ListRecords')).length,
   ).toBeGreaterThanOrEqual(5);
-
   running.child.kill('SIGINT');
   await expectEnded(running.ended, 130);
   expect(readFileSync(join(home.folder, 'out.xml'), 'utf8')).toMatch(/<\/harvest>\n$/);

@@ -6,19 +6,12 @@ import { runMain } from '../../src/cli/main.ts';
 import { eventually } from '../support/eventually.ts';
 import { manualClock } from '../support/manual-clock.ts';
 import { listen } from '../support/raw-server.ts';
-import { type Home, makeHome, type Service, serviceAt } from '../support/run-pas.ts';
-
-const _MEBI = 1024 * 1024;
-
-async function homeAt(service: Service, more: NodeJS.ProcessEnv = {}): Promise<Home> {
-  const home = makeHome(more);
-  await home.init(service, '--name', 'odd');
-  return home;
-}
+import { makeHome, serviceAt } from '../support/run-pas.ts';
 
 test('doctor ends against a service that accepts connections and never answers, and names what it could not check', async () => {
   await using silent = await listen(createServer());
-  const home = await homeAt(serviceAt(silent.url));
+  const home = makeHome();
+  await home.init(serviceAt(silent.url), '--name', 'odd');
   const begunMs = Date.now();
   const clock = manualClock(begunMs);
   const stdout = new PassThrough();

@@ -208,8 +208,7 @@ test('a number is not given to a hidden record that has the identifier of a dele
 });
 
 test('a number and a photograph are held for a record that was deleted meanwhile', async () => {
-  await importSeason(home, 1);
-  await home.do('push');
+  await sendSeason(home, 1);
   const [find] = await home.json('list');
   await home.do('number', 'set', 'K-1', 'OURS');
   await home.do('photo', 'add', 'K-1', home.file('p.png', tinyPng(1)));

@@ -282,8 +282,9 @@ export async function expectEnded(
 ): Promise<void> {
   const run = await running;
   const hasSaid = typeof said === 'string' ? run.stderr.includes(said) : said.test(run.stderr);
-  if (run.code !== code || !hasSaid || /\n\s+at .+:\d+:\d+/.test(run.stderr))
+  if (run.code !== code || !hasSaid)
     throw new Error(`ended with ${run.code}, not with ${code} and ${said}:\n${run.stderr}`);
+  if (/\n\s+at .+:\d+:\d+/.test(run.stderr)) throw new Error(`showed a stack:\n${run.stderr}`);
 }
 
 /** The words of a command, as a shell takes them. */
