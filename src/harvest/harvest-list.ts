@@ -341,8 +341,8 @@ async function readChanges(run: Run): Promise<void> {
 const MAX_RETRIED = 100;
 
 /**
- * Requests each skipped record alone, in every run, until it can be read or no longer exists; while
- * the service is not available, none.
+ * Requests skipped records alone, until they can be read or no longer exist: all of this pass, and
+ * the first {@link MAX_RETRIED} of earlier ones. While the service is not available, none.
  */
 async function retrySkipped(run: Run): Promise<void> {
   const { client, state, metadataPrefix, signal, faults } = run;

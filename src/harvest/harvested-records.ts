@@ -18,7 +18,7 @@ import { t } from '../base/language.ts';
 import { type Message, msg } from '../base/message.ts';
 import { packageRoot } from '../base/own-files.ts';
 
-/** What the store knows of an append-only file. */
+/** State of an append-only file, as the store has it. */
 export type CommittedPart = {
   /** Bytes of committed pages; others may follow. */
   readonly lengthBytes: number;

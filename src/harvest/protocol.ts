@@ -45,7 +45,7 @@ export function requiresFormat(verb: Verb): boolean {
 export const CHECK_ADDRESS = msg`Check oai_base in the profile.`;
 export const RUN_AGAIN = msg`Run the command again; what was stored is kept. If it happens again, tell the operator of the service.`;
 
-/** What a person can do about each error of the protocol (OAI-PMH 2.0, section 3.6). */
+/** Advice to a person about each error of the protocol (OAI-PMH 2.0, section 3.6). */
 export const ERROR_HINTS: Readonly<Record<string, Message>> = {
   badArgument: msg`Check the set, the format and the dates. An overloaded service may give the same answer, so you can also try again later.`,
   badResumptionToken: RUN_AGAIN,

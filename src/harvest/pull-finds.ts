@@ -100,10 +100,11 @@ export async function pullFinds(context: PullContext): Promise<Pull> {
  */
 async function lookUpChanged(
   context: PullContext,
-  { granularity, overlapMs }: ServiceTraits,
+  service: ServiceTraits,
   recordsByIdent: PulledRecords,
   fromMs: number,
 ): Promise<ReadonlyMap<string, FindLookup>> {
+  const { granularity, overlapMs } = service;
   const from = formatDatestamp(fromMs, granularity);
   const { listedMs, pages } = await listDatestamps(context, from, recordsByIdent.size);
   const isUnchanged = (ident: string, record: PulledRecord | undefined): boolean =>
@@ -115,7 +116,9 @@ async function lookUpChanged(
     .filter(([ident, record]) => context.full || !isUnchanged(ident, record))
     .map(([ident]) => ident);
   const { lookups: listed } =
-    pages < changed.length ? await harvestFinds(context, fromMs) : { lookups: NOTHING_LISTED };
+    pages < changed.length
+      ? await harvestFinds(context, fromMs, service)
+      : { lookups: NOTHING_LISTED };
   const rest = changed.filter((ident) => !listed.has(ident));
   return new Map([...listed, ...(await lookUpEach(context, rest))]);
 }
@@ -274,12 +277,14 @@ export type HarvestedFinds = {
 /**
  * Harvests the finds that are listed for the account.
  * @param fromMs lower bound of the last change, by the server's clock; null for all
+ * @param service what it said of itself, where that was requested before
  * @throws OaiError, `incomplete` where the service sends fewer records than it counts;
  * UnavailableError, AuthError, InterruptedError
  */
 export async function harvestFinds(
   options: FindHarvest,
   fromMs: number | null,
+  service?: ServiceTraits,
 ): Promise<HarvestedFinds> {
   const lookups = new Map<string, ListedFind>();
   const state = openMemoryState();
@@ -287,7 +292,7 @@ export async function harvestFinds(
     ...options,
     setSpec: FIND_SET,
     metadataPrefix: options.format,
-    ...(await fetchServiceTraits(options)),
+    ...(service ?? (await fetchServiceTraits(options))),
     window: { fromMs, untilMs: null },
     store: {
       state,

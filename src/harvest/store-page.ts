@@ -21,7 +21,7 @@ export type RecordPage = {
 };
 
 /** Reasons by the identifier of the record that cannot be used. */
-export type RecordFaults = ReadonlyMap<string, string>;
+type RecordFaults = ReadonlyMap<string, string>;
 
 export const NO_FAULTS: RecordFaults = new Map();
 

@@ -66,7 +66,7 @@ export async function findSchemaInUse(
   };
 }
 
-/** What happened to the stored schema of the deployment. */
+/** Outcome of an update of the stored schema. */
 export type SchemaChange = 'fetched' | 'updated' | 'unchanged' | 'forgotten';
 
 /**

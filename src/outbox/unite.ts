@@ -229,7 +229,7 @@ function settleArrived(
 }
 
 /**
- * Of two finds with one local id and equal content, one of which was never attempted, one is left;
+ * Keeps one of two finds with one local id and equal content, one of which was never attempted;
  * else the one that arrived gets another local id, and a person is asked.
  */
 function adoptOrRename(outbox: Outbox, uuid: string, known: ReadonlySet<string>): void {

@@ -55,7 +55,7 @@ export type PhotoMatch = {
   readonly candidates: readonly string[];
 };
 
-/** What a person may set for the matching. */
+/** Settings of the matching that a person may change. */
 export type MatchOptions = {
   /** Maximum distance in metres between photograph and find at which the position counts. */
   readonly withinM: number;

@@ -9,11 +9,11 @@ import type { Position } from '../finds/place/read-position.ts';
 /** EXIF data of a picture that concern finds. */
 export type PhotoExif = {
   /** Longitude and latitude, WGS 84. */
-  readonly position?: Point;
+  readonly position?: Point | undefined;
   /** The camera's day, YYYY-MM-DD. */
-  readonly takenOn?: string;
+  readonly takenOn?: string | undefined;
   /** Milliseconds since 1970 UTC. */
-  readonly takenMs?: number;
+  readonly takenMs?: number | undefined;
 };
 
 /** EXIF is near the beginning of a file; a HEIC of a phone has it within the first megabytes. */
@@ -34,7 +34,9 @@ export async function readPhotoExif(path: string): Promise<PhotoExif> {
  */
 export async function parsePhotoExif(bytes: Buffer): Promise<PhotoExif> {
   const tags = await parseExifTags(bytes);
-  return tags === undefined ? {} : { ...getPosition(tags), ...getTakenAt(tags) };
+  if (tags === undefined) return {};
+  const { takenOn, takenMs } = getTakenAt(tags);
+  return { position: getPosition(tags), takenOn, takenMs };
 }
 
 /**
@@ -56,11 +58,11 @@ export async function readBeginning(
   }
 }
 
-function getPosition({ gps }: ExifTags): PhotoExif {
+function getPosition({ gps }: ExifTags): Point | undefined {
   const { Longitude: longitude, Latitude: latitude } = gps ?? {};
   if (longitude === undefined || latitude === undefined || !Number.isFinite(longitude + latitude))
-    return {};
-  return { position: [longitude, latitude] };
+    return undefined;
+  return [longitude, latitude];
 }
 
 /** Tags of the exposure, not of the last change: a time, and the offset of the clock from UTC. */
@@ -70,7 +72,7 @@ const TIMES = [
 ] as const;
 
 /** Returns when it was taken. A time without an offset is taken in this machine's zone. */
-function getTakenAt({ exif }: ExifTags): PhotoExif {
+function getTakenAt({ exif }: ExifTags): Pick<PhotoExif, 'takenOn' | 'takenMs'> {
   for (const [time, offset] of TIMES) {
     const local = parseExifTime(exif?.[time]?.description);
     if (local === undefined) continue;

@@ -43,7 +43,7 @@ export type SearchResult = {
 };
 
 /** Records of finds that only the ledger has, with the wall clock of the import's last attempt. */
-export type RecordsOfOthers = ReadonlyMap<string, number>;
+type RecordsOfOthers = ReadonlyMap<string, number>;
 
 export type UncertainImport = { readonly find: ComparableFind; readonly window: AttemptWindow };
 

@@ -170,9 +170,11 @@ function updateQuestion(
   // Only what asks a question can know that it has ended.
   if (from !== 'machine' && (from !== 'service' || harvest === undefined)) return;
   const question = findQuestion(outbox, entry, knowledge);
-  // A record that has not changed since still has the number of the question.
+  // The record of a number was requested by itself: one that is not listed has not changed since.
   const isStill =
-    basis === 'number-changed' && harvest?.lookups.has(entry.identCely ?? '') !== true;
+    entry.kind === 'number' &&
+    from === 'service' &&
+    harvest?.lookups.has(entry.identCely ?? '') !== true;
   if (question !== undefined) storeQuestion(outbox, entry.id, question);
   else if (entry.held !== null && !isStill) storeQuestion(outbox, entry.id, null);
 }

@@ -240,7 +240,7 @@ type AddedPhotograph = {
   /** Undefined for a photograph that the service would refuse. */
   readonly queued: QueuedPhoto | undefined;
   readonly isStripped: boolean;
-  /** Of its content with and without GPS data. */
+  /** SHA-512 of its content, with and without GPS data. */
   readonly digests: readonly string[];
   readonly issues: readonly Issue[];
 };

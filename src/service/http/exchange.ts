@@ -95,7 +95,7 @@ export type HttpRequest = AnswerLimits & {
   readonly onConnection?: (facts: ConnectionFacts) => void;
 };
 
-/** What `pas doctor` prints of a connection. */
+/** Properties of a connection that `pas doctor` prints. */
 export type ConnectionFacts = {
   /** IP address that the connection leads to: the proxy's, where there is one. */
   readonly address: string;
