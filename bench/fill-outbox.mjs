@@ -156,7 +156,6 @@ function addPhotograph(outbox, importId, number) {
     mediaType: 'image/jpeg',
     sizeBytes: 4_000_000,
     sha512,
-    link: `/photos/${name}`,
   });
 }
 
