@@ -1,8 +1,8 @@
-// Writes the texts of the .po files beside the built code: see src/base/language.ts.
+// Writes the texts of the .po files beside the built code: see src/base/message.ts.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { po } from 'gettext-parser';
-import { getCatalogPath, LANGUAGES } from '../dist/src/base/language.js';
+import { getCatalogPath, LANGUAGES } from '../dist/src/base/message.js';
 
 /** A placeholder with its name in the sources: a variable, a member, or a command. */
 const PLACE = /\$\{([^{}]*)\}/g;

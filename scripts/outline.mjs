@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { LANGUAGES, setLanguage } from '../dist/src/base/language.js';
+import { LANGUAGES, setLanguage } from '../dist/src/base/message.js';
 
 const language = LANGUAGES.find((each) => each === process.argv[2]);
 if (language === undefined) {

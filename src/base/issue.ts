@@ -1,5 +1,4 @@
-import { escapeLineBreaks, t } from './language.ts';
-import type { Message } from './message.ts';
+import { escapeLineBreaks, type Message, t } from './message.ts';
 
 /** One finding about data: position, element, rule, cause and remedy. */
 export class Issue {

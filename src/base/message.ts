@@ -1,10 +1,206 @@
-import {
-  type CountedText,
-  interpolate,
-  type Template,
-  toTemplateKey,
-  translate,
-} from './language.ts';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { formatLocalDate } from './clock.ts';
+import { packageRoot } from './own-files.ts';
+
+/**
+ * Language of messages. The source has the English text, as t`…` (or `ngettext` where a number
+ * decides the form); the Czech text is in src/language/cs. A message that is stored or shown later
+ * is a value, {@link Message}. Text for programs (JSON keys, codes, rules, element names, the
+ * journal) is never translated.
+ */
+
+/**
+ * Translated forms by English text with numbered placeholders; several forms where a number
+ * decides.
+ */
+type Forms = Readonly<Record<string, readonly string[]>>;
+
+/** Language of the process. Undefined is English, which needs no catalog. */
+let activeCatalog: { readonly language: Language; readonly forms: Forms } | undefined;
+
+/** A text and its values before interpolation. */
+export type Template = { readonly strings: readonly string[]; readonly values: readonly unknown[] };
+
+/**
+ * Returns a text in the language of the process. Placeholders hold plain variables, members and
+ * commands, no calls.
+ */
+export function t(strings: TemplateStringsArray, ...values: readonly unknown[]): string {
+  return activeCatalog === undefined
+    ? String.raw({ raw: strings }, ...values.map(escapeLineBreaks))
+    : translate(toTemplateKey(strings), values);
+}
+
+/**
+ * Escapes line breaks in names of files and texts of the service, which would otherwise start a
+ * line of the message. A value that is no text is formatted, with its line breaks.
+ */
+export function escapeLineBreaks(value: unknown): string {
+  if (typeof value !== 'string') return String(value);
+  return value.replace(
+    /[\n\r\u0085\u2028\u2029]/g,
+    (character) => LINE_BREAKS[character] ?? character,
+  );
+}
+
+const LINE_BREAKS: Readonly<Record<string, string>> = {
+  '\n': '\\n',
+  '\r': '\\r',
+  '\u0085': '\\u0085',
+  '\u2028': '\\u2028',
+  '\u2029': '\\u2029',
+};
+
+/** The singular of {@link ngettext}, which is the key of the Czech forms. */
+export function msgid(strings: TemplateStringsArray, ...values: readonly unknown[]): Template {
+  return { strings, values };
+}
+
+/** Chooses the form for a number: ngettext(msgid`${count} find`, `${count} finds`, count) */
+export function ngettext({ strings, values }: Template, many: string, count: number): string {
+  if (activeCatalog !== undefined)
+    return translate(toTemplateKey(strings), values, { many, count });
+  return count === 1 ? String.raw({ raw: strings }, ...values.map(escapeLineBreaks)) : many;
+}
+
+/** Returns the catalog key of a text: its values become numbered placeholders. */
+export function toTemplateKey(strings: readonly string[]): string {
+  return strings.reduce((text, part, index) => `${text}\${${index - 1}}${part}`);
+}
+
+/** English plural of a text whose form a number decides. */
+export type CountedText = { readonly many: string; readonly count: number };
+
+/**
+ * Translates a text with numbered placeholders. Values are inserted in one pass, since one may look
+ * like a placeholder.
+ */
+export function translate(text: string, values: readonly unknown[], counted?: CountedText): string {
+  const forms = activeCatalog?.forms[text];
+  const english = counted === undefined || counted.count === 1 ? text : counted.many;
+  const form =
+    counted === undefined ? forms?.[0] : forms?.[CZECH_FORMS[CZECH.select(counted.count)] ?? 2];
+  const texts = values.map(escapeLineBreaks);
+  return interpolate(form ?? english, texts);
+}
+
+/**
+ * Replaces each `${n}` by the value with this index, from 0; a place without a value stays as it
+ * is.
+ */
+export function interpolate(text: string, values: readonly string[]): string {
+  return text.replace(/\$\{(\d+)\}/g, (place, index: string) => values[Number(index)] ?? place);
+}
+
+const CZECH = new Intl.PluralRules('cs');
+/** Index of the Czech form: one; two to four; all others. */
+const CZECH_FORMS: Readonly<Partial<Record<Intl.LDMLPluralRule, number>>> = { one: 0, few: 1 };
+
+/** Returns the active language; English before {@link setLanguage}. */
+export function getLanguage(): Language {
+  return activeCatalog?.language ?? 'en';
+}
+
+/** Formats a number with the decimal mark of the language. */
+export function formatDecimal(value: number, digits: number): string {
+  const text = value.toFixed(digits);
+  return activeCatalog?.language === 'cs' ? text.replace('.', ',') : text;
+}
+
+/** Formats `2026-11-23` as the language writes dates. */
+export function formatDay(isoDate: string): string {
+  const [year, month, day] = isoDate.split('-').map(Number);
+  return getLanguage() === 'cs' ? `${day}. ${month}. ${year}` : isoDate;
+}
+
+/**
+ * Formats a moment in the local time zone: `2026-11-23 14:32`.
+ * @param nowMs where given, today's date is omitted: `14:32`
+ */
+export function formatMoment(ms: number, nowMs?: number): string {
+  const at = new Date(ms);
+  const hour =
+    getLanguage() === 'cs' ? String(at.getHours()) : String(at.getHours()).padStart(2, '0');
+  const time = `${hour}:${String(at.getMinutes()).padStart(2, '0')}`;
+  const day = formatLocalDate(ms);
+  return nowMs !== undefined && day === formatLocalDate(nowMs) ? time : `${formatDay(day)} ${time}`;
+}
+
+/** Formats a size: `3.4 MB`, `120 kB`. */
+export function formatSize(bytes: number): string {
+  return bytes < 1e6
+    ? `${Math.max(1, Math.round(bytes / 1000))} kB`
+    : `${formatDecimal(bytes / 1e6, 1)} MB`;
+}
+
+/**
+ * Chooses the language: `--lang`, then `PAS_LANG`, config.toml, the locale, English. Skips an
+ * unknown word; the command line and the configuration are validated where they are read.
+ * @param readConfigured called only where the command line and PAS_LANG name no language
+ * @param systemLocale used where no variable names a locale, as on Windows and macOS
+ */
+export function chooseLanguage(
+  args: readonly string[],
+  environment: Readonly<Record<string, string | undefined>>,
+  readConfigured: () => string | undefined = () => undefined,
+  // All of Intl give the same locale; plural rules are the fastest to create.
+  systemLocale: () => string = () => new Intl.PluralRules().resolvedOptions().locale,
+): Language {
+  const getLocale = (): string =>
+    environment['LC_ALL'] || environment['LC_MESSAGES'] || environment['LANG'] || systemLocale();
+  const explicit = parseLanguage(findLanguageFlag(args)) ?? parseLanguage(environment['PAS_LANG']);
+  return explicit ?? parseLanguage(readConfigured()) ?? parseLanguage(getLocale()) ?? 'en';
+}
+
+/**
+ * Returns the value of the first `--lang`; undefined without the flag, or without a value behind
+ * it.
+ */
+export function findLanguageFlag(args: readonly string[]): string | undefined {
+  const at = args.findIndex((arg) => arg === '--lang' || arg.startsWith('--lang='));
+  const flag = args[at];
+  return flag === '--lang' ? args[at + 1] : flag?.slice('--lang='.length);
+}
+
+/** Parses `cs`, `CS`, `cs_CZ.UTF-8` → `cs`; undefined for a language that pas does not have. */
+export function parseLanguage(word: string | undefined): Language | undefined {
+  const language = word?.toLowerCase().split(/[_.@-]/)[0];
+  return LANGUAGES.find((each) => each === language);
+}
+
+/** Calls `say` once per language, for output in both. Restores the language afterwards. */
+export function forEachLanguage<T>(say: () => T): Readonly<Record<Language, T>> {
+  const forms = readCatalog('cs');
+  const callIn = (language: typeof activeCatalog): T => {
+    const before = activeCatalog;
+    activeCatalog = language;
+    try {
+      return say();
+    } finally {
+      activeCatalog = before;
+    }
+  };
+  return { en: callIn(undefined), cs: callIn({ language: 'cs', forms }) };
+}
+
+/** Reads the catalog of a language from disk and activates it for the whole process. */
+export function setLanguage(language: Language): void {
+  activeCatalog = language === 'en' ? undefined : { language, forms: readCatalog(language) };
+}
+
+export const LANGUAGES = ['en', 'cs'] as const;
+export type Language = (typeof LANGUAGES)[number];
+
+/** Reads the texts that the build wrote; an error is thrown where nothing was built. */
+export function readCatalog(language: Language): Forms {
+  return JSON.parse(readFileSync(getCatalogPath(language), 'utf8')) as Forms;
+}
+
+/** Path of the file into which the build writes the texts of a language. */
+export function getCatalogPath(language: Language): string {
+  return join(packageRoot, 'dist', `language-${language}.json`);
+}
 
 /**
  * A message as a value: a text with its values, which is translated when it is converted to a

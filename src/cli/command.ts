@@ -2,8 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Argument, Command, InvalidArgumentError, Option } from 'commander';
 import type { ExitReason } from '../base/errors.ts';
-import { LANGUAGES, type Language, t } from '../base/language.ts';
-import { type Message, msg } from '../base/message.ts';
+import { LANGUAGES, type Language, type Message, msg, t } from '../base/message.ts';
 import { packageRoot } from '../base/own-files.ts';
 import type { Context } from './context/context.ts';
 

@@ -1,6 +1,6 @@
 import { makeIdKey } from '../base/characters.ts';
 import { UsageError } from '../base/errors.ts';
-import { t } from '../base/language.ts';
+import { t } from '../base/message.ts';
 import { foldName } from '../base/names.ts';
 import { type FindElements, isElementName } from '../finds/fields.ts';
 import { ENTRY_STATES } from '../outbox/entry.ts';

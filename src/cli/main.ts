@@ -10,8 +10,14 @@ import {
   PasError,
   UsageError,
 } from '../base/errors.ts';
-import { findLanguageFlag, getLanguage, LANGUAGES, parseLanguage, t } from '../base/language.ts';
-import { setProfileFlagSource } from '../base/message.ts';
+import {
+  findLanguageFlag,
+  getLanguage,
+  LANGUAGES,
+  parseLanguage,
+  setProfileFlagSource,
+  t,
+} from '../base/message.ts';
 import { getPackageVersion } from '../base/own-files.ts';
 import { type Runner, readOutline } from './command.ts';
 import type { GlobalOptions, Runtime } from './context/context.ts';

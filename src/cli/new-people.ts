@@ -1,5 +1,4 @@
-import { msgid, ngettext, t } from '../base/language.ts';
-import { cmd } from '../base/message.ts';
+import { cmd, msgid, ngettext, t } from '../base/message.ts';
 import type { TermCandidate } from '../finds/find.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import {

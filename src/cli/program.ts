@@ -1,8 +1,7 @@
 import { Command, CommanderError, type Help, type HelpConfiguration, Option } from 'commander';
 import { measureDisplayWidth, padText, toPrintable, wrapText } from '../base/characters.ts';
 import { EXIT_CODES, UsageError } from '../base/errors.ts';
-import { LANGUAGES, type Language, t } from '../base/language.ts';
-import { type Message, msg } from '../base/message.ts';
+import { LANGUAGES, type Language, type Message, msg, t } from '../base/message.ts';
 import { findNearestNames } from '../base/names.ts';
 import { getPackageVersion } from '../base/own-files.ts';
 import {

@@ -1,7 +1,7 @@
 import type { DistinctQuestion } from 'inquirer';
 import { toPrintable, wrapText } from '../base/characters.ts';
 import { InterruptedError } from '../base/errors.ts';
-import { t } from '../base/language.ts';
+import { t } from '../base/message.ts';
 import { foldName } from '../base/names.ts';
 
 /**

@@ -1,7 +1,16 @@
 import { withoutFullStop } from '../base/characters.ts';
 import type { ExitReason } from '../base/errors.ts';
-import { formatMoment, msgid, ngettext, t } from '../base/language.ts';
-import { type Command, cmd, composeCommand, type Message, msg } from '../base/message.ts';
+import {
+  type Command,
+  cmd,
+  composeCommand,
+  formatMoment,
+  type Message,
+  msg,
+  msgid,
+  ngettext,
+  t,
+} from '../base/message.ts';
 import type { TermCandidate } from '../finds/find.ts';
 import { isLikeIdent } from '../outbox/changes/resolve-finds.ts';
 import { type Entry, type HeldQuestion, isAnswerable } from '../outbox/entry.ts';

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import module from 'node:module';
 import { dirname, join } from 'node:path';
-import { chooseLanguage, setLanguage } from '../base/language.ts';
+import { chooseLanguage, setLanguage } from '../base/message.ts';
 import type { Runtime } from './context/context.ts';
 import { type Environment, makeDataPaths, readStoredLanguage } from './context/places.ts';
 
-export { t } from '../base/language.ts';
+export { t } from '../base/message.ts';
 
 /**
  * Runs a command line. Some texts are made while modules load, so the language is chosen before

@@ -11,8 +11,7 @@ import {
 import { groupBy } from '../base/collections.ts';
 import { UsageError } from '../base/errors.ts';
 import { formatIssuePlace, hasErrors, type Issue } from '../base/issue.ts';
-import { escapeLineBreaks, t } from '../base/language.ts';
-import type { Message } from '../base/message.ts';
+import { escapeLineBreaks, type Message, t } from '../base/message.ts';
 import { formatLabelAndName } from '../finds/fields.ts';
 import type { Prompt } from './prompt.ts';
 

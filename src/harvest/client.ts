@@ -1,7 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { OaiError } from '../base/errors.ts';
-import { t } from '../base/language.ts';
-import { msg } from '../base/message.ts';
+import { msg, t } from '../base/message.ts';
 import {
   getAttribute,
   getChild,

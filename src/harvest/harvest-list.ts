@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
 import { getErrorMessage, OaiError, UnavailableError } from '../base/errors.ts';
-import { t } from '../base/language.ts';
+import { t } from '../base/message.ts';
 import type { XmlDocument } from '../base/xml/element.ts';
 import {
   fetchFirstPage,

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { createRowParser, isNumber, isText } from '../base/disk/database.ts';
 import { UsageError } from '../base/errors.ts';
-import { t } from '../base/language.ts';
+import { t } from '../base/message.ts';
 import { findNearestSet } from '../base/names.ts';
 import { LoopError, listPages, type OaiClient, type OaiSet } from './client.ts';
 import { type HarvestOptions, type HarvestResult, harvestList } from './harvest-list.ts';

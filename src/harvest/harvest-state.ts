@@ -13,7 +13,7 @@ import {
 } from '../base/disk/database.ts';
 import { guardDatabase } from '../base/disk/database-file.ts';
 import { OaiError } from '../base/errors.ts';
-import { t } from '../base/language.ts';
+import { t } from '../base/message.ts';
 import { packageRoot } from '../base/own-files.ts';
 import type { ListPage } from './client.ts';
 import { DAY_MS, type OaiRecord, RUN_AGAIN } from './protocol.ts';

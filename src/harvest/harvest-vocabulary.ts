@@ -1,6 +1,5 @@
 import { UsageError } from '../base/errors.ts';
-import { t } from '../base/language.ts';
-import { cmd } from '../base/message.ts';
+import { cmd, t } from '../base/message.ts';
 import { FIELDS } from '../finds/fields.ts';
 import { parseTerm, TERM_KINDS, type Vocabulary } from '../finds/vocabulary/term.ts';
 import {

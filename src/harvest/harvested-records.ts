@@ -14,8 +14,7 @@ import {
 } from '../base/disk/database.ts';
 import { guardDatabase } from '../base/disk/database-file.ts';
 import { FileError, UsageError } from '../base/errors.ts';
-import { t } from '../base/language.ts';
-import { type Message, msg } from '../base/message.ts';
+import { type Message, msg, t } from '../base/message.ts';
 import { packageRoot } from '../base/own-files.ts';
 
 /** State of an append-only file, as the store has it. */

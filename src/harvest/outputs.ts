@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { toDatabaseError } from '../base/disk/database.ts';
 import { flushFolder } from '../base/disk/folder.ts';
 import { FileError } from '../base/errors.ts';
-import { t } from '../base/language.ts';
+import { t } from '../base/message.ts';
 import {
   buildXml,
   getChild,

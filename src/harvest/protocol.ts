@@ -1,6 +1,5 @@
 import { OaiError, UsageError } from '../base/errors.ts';
-import { t } from '../base/language.ts';
-import { cmd, type Message, msg } from '../base/message.ts';
+import { cmd, type Message, msg, t } from '../base/message.ts';
 import { getAttribute, getChild, getChildren, type XmlElement } from '../base/xml/element.ts';
 import { isWebPage, WEB_PAGE_ADVICE } from '../service/http/exchange.ts';
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { OaiError, UsageError } from '../base/errors.ts';
-import { t } from '../base/language.ts';
+import { t } from '../base/message.ts';
 import { type HarvestedFind, parseHarvestedFind } from '../finds/harvested-find.ts';
 import { listAttempts } from '../outbox/attempts.ts';
 import { deleteUnneededContents } from '../outbox/intents.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { normalizeId } from '../base/characters.ts';
 import { formatIso } from '../base/clock.ts';
 import { UsageError } from '../base/errors.ts';
-import { t } from '../base/language.ts';
+import { t } from '../base/message.ts';
 import { packageRoot } from '../base/own-files.ts';
 import {
   getAttribute,

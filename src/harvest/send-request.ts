@@ -8,8 +8,7 @@ import {
   OaiError,
   PasError,
 } from '../base/errors.ts';
-import { t } from '../base/language.ts';
-import { cmd, type Message, msg } from '../base/message.ts';
+import { cmd, type Message, msg, t } from '../base/message.ts';
 import {
   getAttribute,
   getChild,

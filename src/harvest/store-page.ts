@@ -1,4 +1,4 @@
-import { t } from '../base/language.ts';
+import { t } from '../base/message.ts';
 import { getSourceBytes, type XmlDocument } from '../base/xml/element.ts';
 import type { ListPage } from './client.ts';
 import {

@@ -7,8 +7,7 @@ import {
   storeKeptFile,
 } from '../base/disk/files.ts';
 import { AuthError, ConfigError, ContractError } from '../base/errors.ts';
-import { t } from '../base/language.ts';
-import { type Message, msg } from '../base/message.ts';
+import { type Message, msg, t } from '../base/message.ts';
 import {
   type DocumentProfile,
   findSchemaProblem,

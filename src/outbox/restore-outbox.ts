@@ -19,8 +19,7 @@ import {
   isSound,
   UsageError,
 } from '../base/errors.ts';
-import { t } from '../base/language.ts';
-import { cmd, msg } from '../base/message.ts';
+import { cmd, msg, t } from '../base/message.ts';
 import { copyContent, openContentStore } from './changes/kept-photographs.ts';
 import type { PhotoEntry } from './entry.ts';
 import { listEntriesInState, listUnsentPhotoEntries } from './entry-queries.ts';

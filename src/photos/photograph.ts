@@ -13,8 +13,7 @@ import {
   makeWarningIssue,
   type Reading,
 } from '../base/issue.ts';
-import { t } from '../base/language.ts';
-import { type Message, msg, quoteShellWord } from '../base/message.ts';
+import { type Message, msg, quoteShellWord, t } from '../base/message.ts';
 import { isPictureName } from '../base/names.ts';
 import { isTiff, isTiffDamaged, parseExifTags, readBeginning } from './photo-exif.ts';
 import {

@@ -1,6 +1,5 @@
 import { asServerMs } from '../base/clock.ts';
-import { msgid } from '../base/language.ts';
-import { type Message, msg, msgOfCount } from '../base/message.ts';
+import { type Message, msg, msgid, msgOfCount } from '../base/message.ts';
 import { getChild } from '../base/xml/element.ts';
 import { parseXml } from '../base/xml/parse.ts';
 import type { HarvestedElements } from '../finds/fields.ts';

@@ -1,8 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { PasError } from '../base/errors.ts';
 import type { Issue } from '../base/issue.ts';
-import { formatMoment, t } from '../base/language.ts';
-import { getTemplate, type Message, msg } from '../base/message.ts';
+import { formatMoment, getTemplate, type Message, msg, t } from '../base/message.ts';
 import { RETRY_POLICY } from '../base/outcomes.ts';
 import { NUMBER_USED } from '../finds/value-rules.ts';
 import { listAttempts, listEvidence } from '../outbox/attempts.ts';

@@ -1,4 +1,4 @@
-import { t } from '../base/language.ts';
+import { t } from '../base/message.ts';
 import {
   type BoundingBox,
   clipRing,

@@ -1,4 +1,4 @@
-import { formatSize, getLanguage, msgid, ngettext, t } from '../base/language.ts';
+import { formatSize, getLanguage, msgid, ngettext, t } from '../base/message.ts';
 import { compareCzech } from '../base/names.ts';
 import type { Thumbnail } from '../photos/photograph.ts';
 import { type Assets, type Html, html, parseWebAddress, renderPart, trustMarkup } from './html.ts';

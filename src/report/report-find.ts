@@ -1,5 +1,4 @@
-import { getLanguage, t } from '../base/language.ts';
-import { cmd } from '../base/message.ts';
+import { cmd, getLanguage, t } from '../base/message.ts';
 import type { Reference } from '../finds/field.ts';
 import {
   canRevealLocation,

@@ -1,5 +1,13 @@
-import { formatDecimal, getLanguage, msgid, ngettext, t } from '../base/language.ts';
-import { type Command, type Message, msg } from '../base/message.ts';
+import {
+  type Command,
+  formatDecimal,
+  getLanguage,
+  type Message,
+  msg,
+  msgid,
+  ngettext,
+  t,
+} from '../base/message.ts';
 import type { BoundingBox, Polygon } from '../finds/place/areas.ts';
 import type { Point, PointInBothSystems } from '../finds/place/geometry.ts';
 import type { Thumbnail } from '../photos/photograph.ts';

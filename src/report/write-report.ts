@@ -1,6 +1,6 @@
 import { memoize } from '../base/collections.ts';
 import { readBeginning, writeOutputFile, writeToStdout } from '../base/disk/output-file.ts';
-import { t } from '../base/language.ts';
+import { t } from '../base/message.ts';
 import { compareCzech } from '../base/names.ts';
 import { getPackageVersion } from '../base/own-files.ts';
 import type { FindElements } from '../finds/fields.ts';

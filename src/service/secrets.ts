@@ -5,8 +5,7 @@ import { writePrivateFile } from '../base/disk/files.ts';
 import { restrictPermissions } from '../base/disk/folder.ts';
 import { lockForChange } from '../base/disk/lock-file.ts';
 import { AuthError, ConfigError, getErrorCode } from '../base/errors.ts';
-import { t } from '../base/language.ts';
-import { cmd, msg } from '../base/message.ts';
+import { cmd, msg, t } from '../base/message.ts';
 import { runChildScript } from '../base/own-files.ts';
 import { isJsonObject, parseJsonObject } from './outcome.ts';
 

@@ -1,7 +1,6 @@
 import { groupBy, memoize } from '../base/collections.ts';
 import { type Issue, makeErrorIssue, makeWarningIssue } from '../base/issue.ts';
-import { msgid } from '../base/language.ts';
-import { cmd, joinMessages, type Message, msg, msgOfCount } from '../base/message.ts';
+import { cmd, joinMessages, type Message, msg, msgid, msgOfCount } from '../base/message.ts';
 import { FINDER_MATCHED } from '../finds/resolve-references.ts';
 import { NOT_HARVESTED } from '../finds/value-rules.ts';
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { Language } from '../../src/base/language.ts';
+import type { Language } from '../../src/base/message.ts';
 import { expectEnded, type Home, makeHome, serviceAt } from '../support/run-pas.ts';
 
 /**
@@ -9,7 +9,7 @@ import { expectEnded, type Home, makeHome, serviceAt } from '../support/run-pas.
  */
 async function helpIn(language: Language): Promise<Map<string, string[]>> {
   vi.resetModules();
-  (await import('../../src/base/language.ts')).setLanguage(language);
+  (await import('../../src/base/message.ts')).setLanguage(language);
   const { buildWholeProgram } = await import('../../src/cli/program.ts');
   let written = '';
   const stdout = {

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
-import { chooseLanguage } from '../../src/base/language.ts';
+import { chooseLanguage } from '../../src/base/message.ts';
 import type { Run } from './run-pas.ts';
 
 const HOST = join(import.meta.dirname, 'pas-host.mjs');

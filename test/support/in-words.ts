@@ -1,4 +1,4 @@
-import { readCatalog } from '../../src/base/language.ts';
+import { readCatalog } from '../../src/base/message.ts';
 
 /** The value as programs are given it, with its messages in words. */
 export function inWords<T>(value: T): T {

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 // Runs of `pas`, one after another, in one process. Started by hosted-runs.ts, which says when that
 // is as good as a process each.
 
-const language = await import('../../dist/src/base/language.js');
+const language = await import('../../dist/src/base/message.js');
 language.setLanguage(language.chooseLanguage([], process.env));
 const { runMain } = await import('../../dist/src/cli/main.js');
 

@@ -15,8 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { DatabaseError, getErrorCode, isSound } from '../errors.ts';
-import { t } from '../language.ts';
-import { msg } from '../message.ts';
+import { msg, t } from '../message.ts';
 import { runChildScript } from '../own-files.ts';
 import {
   convertDatabaseErrors,

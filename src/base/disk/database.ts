@@ -3,8 +3,7 @@ import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import type Sqlite from 'better-sqlite3';
 import { DatabaseError, DatabaseTooNewError, getErrorCode, getErrorMessage } from '../errors.ts';
-import { t } from '../language.ts';
-import { cmd, type Message, msg } from '../message.ts';
+import { cmd, type Message, msg, t } from '../message.ts';
 import { makeFolder } from './folder.ts';
 
 /** For a Node that needs nothing compiled. */

@@ -12,8 +12,7 @@ import {
 import { open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { ConfigError, DatabaseError, getErrorCode } from '../errors.ts';
-import { t } from '../language.ts';
-import { cmd } from '../message.ts';
+import { cmd, t } from '../message.ts';
 import { createRowGuard, type GuardedType, isNumber, isText, toDatabaseError } from './database.ts';
 import {
   deleteLeftovers,

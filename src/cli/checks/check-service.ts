@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { withoutFullStop } from '../../base/characters.ts';
-import { formatMoment, t } from '../../base/language.ts';
-import { cmd, msg } from '../../base/message.ts';
+import { cmd, formatMoment, msg, t } from '../../base/message.ts';
 import { packageRoot } from '../../base/own-files.ts';
 import { findSchemaNamesProblem } from '../../finds/document.ts';
 import type { Vocabulary } from '../../finds/vocabulary/term.ts';

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { type ExitReason, InterruptedError, UsageError } from '../../base/errors.ts';
-import { t } from '../../base/language.ts';
-import { cmd } from '../../base/message.ts';
+import { cmd, t } from '../../base/message.ts';
 import { collapseRepeatedWarnings } from '../../tables/collapse-issues.ts';
 import { appendValue, defineCommand, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';

@@ -2,8 +2,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { formatIso } from '../../base/clock.ts';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
-import { formatMoment, msgid, ngettext, t } from '../../base/language.ts';
-import { cmd } from '../../base/message.ts';
+import { cmd, formatMoment, msgid, ngettext, t } from '../../base/message.ts';
 import {
   backUpPhotographs,
   createBackup,

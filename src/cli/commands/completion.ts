@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Argument, type Command } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
-import { getLanguage, type Language, t } from '../../base/language.ts';
+import { getLanguage, type Language, t } from '../../base/message.ts';
 import { packageRoot } from '../../base/own-files.ts';
 import {
   defineCommand,

@@ -2,8 +2,7 @@ import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { padText } from '../../base/characters.ts';
 import { type ExitReason, PasError } from '../../base/errors.ts';
-import { t } from '../../base/language.ts';
-import { cmd } from '../../base/message.ts';
+import { cmd, t } from '../../base/message.ts';
 import { describeOutbox, repairOutbox } from '../../outbox/repair-outbox.ts';
 import type { Exchange } from '../../service/http/exchange.ts';
 import {

@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import { type ExitReason, InterruptedError, UsageError } from '../../base/errors.ts';
 import { hasErrors } from '../../base/issue.ts';
-import { msgid, ngettext, t } from '../../base/language.ts';
-import { cmd } from '../../base/message.ts';
+import { cmd, msgid, ngettext, t } from '../../base/message.ts';
 import { FORM_QUESTIONS, getElementNames } from '../../finds/questions.ts';
 import { resolveFindNames } from '../../outbox/changes/resolve-finds.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';

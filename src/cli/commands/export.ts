@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
-import { msgid, ngettext, t } from '../../base/language.ts';
+import { msgid, ngettext, t } from '../../base/message.ts';
 import { resolveFindNames } from '../../outbox/changes/resolve-finds.ts';
 import {
   EXPORT_FORMATS,

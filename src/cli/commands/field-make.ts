@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
-import { t } from '../../base/language.ts';
+import { t } from '../../base/message.ts';
 import { findKnownAccount } from '../../outbox/open-outbox.ts';
 import { FIELD_APPS, type FieldApp, writeFieldForm } from '../../tables/forms/field-tools.ts';
 import { appendValue, defineCommand, type Runner } from '../command.ts';

@@ -2,8 +2,7 @@ import { extname } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import type { Command } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
-import { t } from '../../base/language.ts';
-import { cmd } from '../../base/message.ts';
+import { cmd, t } from '../../base/message.ts';
 import {
   harvestRecords,
   type RecordHarvest,

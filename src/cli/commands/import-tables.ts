@@ -3,14 +3,16 @@ import { basename, extname, resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { type ExitReason, FileError, UsageError } from '../../base/errors.ts';
 import { hasErrors, type Issue } from '../../base/issue.ts';
-import { msgid, ngettext, t } from '../../base/language.ts';
 import {
   type Command,
   cmd,
   composeCommand,
   type Message,
   msg,
+  msgid,
+  ngettext,
   quoteShellWord,
+  t,
 } from '../../base/message.ts';
 import type { EnqueuedFind } from '../../outbox/changes/enqueue-finds.ts';
 import type { MergeSide } from '../../outbox/changes/plan-rows.ts';

@@ -2,8 +2,7 @@ import { existsSync } from 'node:fs';
 import { basename, extname, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
-import { msgid, ngettext, t } from '../../base/language.ts';
-import { cmd, composeCommand } from '../../base/message.ts';
+import { cmd, composeCommand, msgid, ngettext, t } from '../../base/message.ts';
 import type { TableProposal } from '../../tables/columns/propose-columns.ts';
 import {
   type ImportPreview,

@@ -1,7 +1,6 @@
 import { type Command, Option } from 'commander';
 import { ConfigError, type ExitReason, UsageError } from '../../base/errors.ts';
-import { t } from '../../base/language.ts';
-import { cmd } from '../../base/message.ts';
+import { cmd, t } from '../../base/message.ts';
 import { appendValue, defineCommand, type Runner } from '../command.ts';
 import { toProfile } from '../context/chosen-profile.ts';
 import {

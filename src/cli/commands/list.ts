@@ -1,7 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
-import { t } from '../../base/language.ts';
-import { type Message, quoteShellWord } from '../../base/message.ts';
+import { type Message, quoteShellWord, t } from '../../base/message.ts';
 import { ENTRY_STATES, type Entry } from '../../outbox/entry.ts';
 import { STATE_WORDS } from '../../outbox/views/entry-words.ts';
 import { formatStanding, listFinds } from '../../outbox/views/records-at-service.ts';

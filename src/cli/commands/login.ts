@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { AuthError, ConfigError, type ExitReason, UsageError } from '../../base/errors.ts';
-import { t } from '../../base/language.ts';
+import { t } from '../../base/message.ts';
 import {
   acceptAccount,
   fetchAccount,

@@ -12,8 +12,7 @@ import {
   UnavailableError,
   UsageError,
 } from '../../base/errors.ts';
-import { t } from '../../base/language.ts';
-import { msg } from '../../base/message.ts';
+import { msg, t } from '../../base/message.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import type { Context } from '../context/context.ts';
 

@@ -2,8 +2,14 @@ import type { Command } from 'commander';
 import { normalizeNumber, withHiddenDifference } from '../../base/characters.ts';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { hasErrors } from '../../base/issue.ts';
-import { msgid, ngettext, t } from '../../base/language.ts';
-import { type Command as CommandText, cmd, composeCommand } from '../../base/message.ts';
+import {
+  type Command as CommandText,
+  cmd,
+  composeCommand,
+  msgid,
+  ngettext,
+  t,
+} from '../../base/message.ts';
 import {
   assertMaySetNumbers,
   enqueueNumber,

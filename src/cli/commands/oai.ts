@@ -1,6 +1,6 @@
 import { Argument, type Command, Option } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
-import { t } from '../../base/language.ts';
+import { t } from '../../base/message.ts';
 import {
   assertOaiArguments,
   type OaiArguments,

@@ -2,8 +2,7 @@ import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { hasErrors, type Issue } from '../../base/issue.ts';
-import { formatDecimal, msgid, ngettext, t } from '../../base/language.ts';
-import { cmd, type Message, msg } from '../../base/message.ts';
+import { cmd, formatDecimal, type Message, msg, msgid, ngettext, t } from '../../base/message.ts';
 import { addPhotograph, type QueuedPhoto } from '../../outbox/changes/enqueue-change.ts';
 import {
   type FileStatus,

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { ConfigError, type ExitReason } from '../../base/errors.ts';
-import { msgid, ngettext, t } from '../../base/language.ts';
-import { cmd } from '../../base/message.ts';
+import { cmd, msgid, ngettext, t } from '../../base/message.ts';
 import { countEntriesByState } from '../../outbox/views/outbox-status.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import {

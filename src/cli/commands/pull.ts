@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { formatIso } from '../../base/clock.ts';
 import type { ExitReason } from '../../base/errors.ts';
-import { msgid, ngettext, t } from '../../base/language.ts';
+import { msgid, ngettext, t } from '../../base/message.ts';
 import { type PulledFind, pullFinds } from '../../harvest/pull-finds.ts';
 import { resolveFindNames } from '../../outbox/changes/resolve-finds.ts';
 import {

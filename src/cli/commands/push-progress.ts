@@ -1,7 +1,6 @@
 import { formatIso } from '../../base/clock.ts';
 import type { PasError } from '../../base/errors.ts';
-import { t } from '../../base/language.ts';
-import { cmd, composeCommand, getTemplate, type Message, msg } from '../../base/message.ts';
+import { cmd, composeCommand, getTemplate, type Message, msg, t } from '../../base/message.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import {
   formatEntry,

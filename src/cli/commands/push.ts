@@ -1,7 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
-import { formatDecimal, msgid, ngettext, t } from '../../base/language.ts';
-import { cmd, type Message, msg } from '../../base/message.ts';
+import { cmd, formatDecimal, type Message, msg, msgid, ngettext, t } from '../../base/message.ts';
 import { ENTRY_KINDS, type Entry, type EntryKind } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { formatEntry, KIND_WORDS } from '../../outbox/views/entry-words.ts';

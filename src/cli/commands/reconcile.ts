@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
-import { t } from '../../base/language.ts';
+import { t } from '../../base/message.ts';
 import { findSubjectsWithEntries } from '../../outbox/changes/resolve-finds.ts';
 import { formatEntry } from '../../outbox/views/entry-words.ts';
 import type { ReconciledEntry } from '../../push/judge-import.ts';

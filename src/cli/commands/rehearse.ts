@@ -2,8 +2,7 @@ import { rmSync } from 'node:fs';
 import type { Command } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { formatIssuePlace } from '../../base/issue.ts';
-import { msgid, ngettext, t } from '../../base/language.ts';
-import { cmd } from '../../base/message.ts';
+import { cmd, msgid, ngettext, t } from '../../base/message.ts';
 import { ENTRY_KINDS } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import {

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
-import { msgid, ngettext, t } from '../../base/language.ts';
-import { cmd } from '../../base/message.ts';
+import { cmd, msgid, ngettext, t } from '../../base/message.ts';
 import {
   type PlannedRemoval,
   planRemoval,

@@ -2,7 +2,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { type ExitReason, FileError, InterruptedError, UsageError } from '../../base/errors.ts';
-import { formatSize, t } from '../../base/language.ts';
+import { formatSize, t } from '../../base/message.ts';
 import { resolveFindNames } from '../../outbox/changes/resolve-finds.ts';
 import type { Mapping } from '../../tables/own-terms/mapping.ts';
 import { defineCommand, type Runner } from '../command.ts';

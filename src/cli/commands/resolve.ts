@@ -1,7 +1,15 @@
 import { type Command, Option } from 'commander';
 import { ConfigError, type ExitReason, PasError, UsageError } from '../../base/errors.ts';
-import { msgid, ngettext, t } from '../../base/language.ts';
-import { cmd, composeCommand, joinMessages, type Message, msg } from '../../base/message.ts';
+import {
+  cmd,
+  composeCommand,
+  joinMessages,
+  type Message,
+  msg,
+  msgid,
+  ngettext,
+  t,
+} from '../../base/message.ts';
 import { planRemoval, removeFinds } from '../../outbox/changes/remove-finds.ts';
 import { parseTypedIdent } from '../../outbox/changes/resolve-finds.ts';
 import type { Entry, ImportEntry } from '../../outbox/entry.ts';

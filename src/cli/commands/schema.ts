@@ -1,8 +1,7 @@
 import { type Command, Option } from 'commander';
 import { formatIso } from '../../base/clock.ts';
 import type { ExitReason } from '../../base/errors.ts';
-import { formatMoment, t } from '../../base/language.ts';
-import { cmd } from '../../base/message.ts';
+import { cmd, formatMoment, t } from '../../base/message.ts';
 import {
   findSchemaInUse,
   removeSchema,

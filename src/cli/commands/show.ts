@@ -4,8 +4,7 @@ import { formatIso } from '../../base/clock.ts';
 import { hashSha512 } from '../../base/disk/files.ts';
 import type { ExitReason } from '../../base/errors.ts';
 import { hasErrors } from '../../base/issue.ts';
-import { formatMoment, msgid, ngettext, t } from '../../base/language.ts';
-import { cmd } from '../../base/message.ts';
+import { cmd, formatMoment, msgid, ngettext, t } from '../../base/message.ts';
 import { ATTEMPT_OUTCOMES } from '../../base/outcomes.ts';
 import {
   type EntryHistory,

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
-import { formatMoment, t } from '../../base/language.ts';
-import { cmd, msg, quoteShellWord } from '../../base/message.ts';
+import { cmd, formatMoment, msg, quoteShellWord, t } from '../../base/message.ts';
 import { findCommandToUndo, undoCommand } from '../../outbox/changes/undo-command.ts';
 import { type LoggedCommand, listCommandLog } from '../../outbox/views/command-log.ts';
 import { defineCommand, type Runner } from '../command.ts';

@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { hasErrors } from '../../base/issue.ts';
-import { t } from '../../base/language.ts';
-import { cmd } from '../../base/message.ts';
+import { cmd, t } from '../../base/message.ts';
 import { findSubjectsWithEntries } from '../../outbox/changes/resolve-finds.ts';
 import { validateFindsAndDocuments } from '../../tables/validate-finds.ts';
 import { defineCommand, type Runner } from '../command.ts';

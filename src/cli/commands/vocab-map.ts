@@ -4,8 +4,7 @@ import { formatCsvTable } from '../../base/csv.ts';
 import { writeOutputFile, writeToStdout } from '../../base/disk/output-file.ts';
 import type { ExitReason } from '../../base/errors.ts';
 import { hasErrors } from '../../base/issue.ts';
-import { msgid, ngettext, t } from '../../base/language.ts';
-import { cmd } from '../../base/message.ts';
+import { cmd, msgid, ngettext, t } from '../../base/message.ts';
 import type { SearchHit } from '../../finds/vocabulary/search.ts';
 import {
   type MappingProposals,

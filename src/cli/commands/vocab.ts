@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import { formatIso } from '../../base/clock.ts';
 import type { ExitReason } from '../../base/errors.ts';
-import { t } from '../../base/language.ts';
-import { cmd, type Message, msg } from '../../base/message.ts';
+import { cmd, type Message, msg, t } from '../../base/message.ts';
 import { searchTerms } from '../../finds/vocabulary/search.ts';
 import { describeProject, type Term } from '../../finds/vocabulary/term.ts';
 import {

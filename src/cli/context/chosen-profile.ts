@@ -1,7 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { ConfigError } from '../../base/errors.ts';
-import { t } from '../../base/language.ts';
-import { type Command, cmd, composeCommand, msg, quoteShellWord } from '../../base/message.ts';
+import { type Command, cmd, composeCommand, msg, quoteShellWord, t } from '../../base/message.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import type { PushLockOptions } from '../../outbox/push-lock.ts';
 import type { ProfileUser } from '../../push/account.ts';

@@ -6,8 +6,7 @@ import { writePrivateFile } from '../../base/disk/files.ts';
 import { lockForChange } from '../../base/disk/lock-file.ts';
 import { isTomlTable, parseToml, type TomlTable, tomlText } from '../../base/disk/toml.ts';
 import { ConfigError, getErrorCode, getErrorMessage } from '../../base/errors.ts';
-import { LANGUAGES, type Language, t } from '../../base/language.ts';
-import { type Message, msg } from '../../base/message.ts';
+import { LANGUAGES, type Language, type Message, msg, t } from '../../base/message.ts';
 import { parseProxy } from '../../service/http/proxy.ts';
 import {
   isAddressFault,

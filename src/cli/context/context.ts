@@ -7,7 +7,7 @@ import { type Clock, systemClock } from '../../base/clock.ts';
 import { once } from '../../base/collections.ts';
 import { restrictPermissions } from '../../base/disk/folder.ts';
 import { EXIT_CODES, type ExitReason, UnavailableError, UsageError } from '../../base/errors.ts';
-import { getLanguage, t } from '../../base/language.ts';
+import { getLanguage, t } from '../../base/message.ts';
 import { packageRoot } from '../../base/own-files.ts';
 import type { VocabularyStore } from '../../finds/vocabulary/term-lookup.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';

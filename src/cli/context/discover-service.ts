@@ -1,6 +1,6 @@
 import { isTomlTable, parseToml } from '../../base/disk/toml.ts';
 import { ConfigError, getErrorMessage, LocalizedError } from '../../base/errors.ts';
-import { t } from '../../base/language.ts';
+import { t } from '../../base/message.ts';
 import { openOaiClient } from '../../harvest/client.ts';
 import { makeRedirectFollower } from '../../harvest/send-request.ts';
 import { type Exchange, type HttpResponse, TransportError } from '../../service/http/exchange.ts';

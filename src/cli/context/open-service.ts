@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { ConfigError, PasError } from '../../base/errors.ts';
-import { t } from '../../base/language.ts';
-import { cmd } from '../../base/message.ts';
+import { cmd, t } from '../../base/message.ts';
 import type { Vocabulary } from '../../finds/vocabulary/term.ts';
 import type { OaiClient } from '../../harvest/client.ts';
 import type { OaiCredentials } from '../../harvest/send-request.ts';

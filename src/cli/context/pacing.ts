@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { ConfigError, DatabaseError } from '../../base/errors.ts';
-import { t } from '../../base/language.ts';
+import { t } from '../../base/message.ts';
 import { formatPause } from '../../service/http/exchange.ts';
 import {
   openPaceStore,

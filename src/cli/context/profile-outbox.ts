@@ -1,8 +1,7 @@
 import { existsSync, renameSync } from 'node:fs';
 import type { LockFile } from '../../base/disk/lock-file.ts';
 import { ConfigError, DatabaseError, OutboxLeasedError, PasError } from '../../base/errors.ts';
-import { t } from '../../base/language.ts';
-import { cmd, msg } from '../../base/message.ts';
+import { cmd, msg, t } from '../../base/message.ts';
 import { copyContent, openContentStore } from '../../outbox/changes/kept-photographs.ts';
 import { listUnsentPhotoEntries } from '../../outbox/entry-queries.ts';
 import { openLedger } from '../../outbox/ledger.ts';

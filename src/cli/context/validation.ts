@@ -3,7 +3,7 @@ import { formatLocalDate } from '../../base/clock.ts';
 import { readKeptFile } from '../../base/disk/files.ts';
 import { ConfigError } from '../../base/errors.ts';
 import { isReadable } from '../../base/issue.ts';
-import { t } from '../../base/language.ts';
+import { t } from '../../base/message.ts';
 import {
   type DocumentProfile,
   getSchemaLocation,

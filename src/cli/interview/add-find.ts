@@ -8,8 +8,7 @@ import {
   type Reading,
   toIssue,
 } from '../../base/issue.ts';
-import { t } from '../../base/language.ts';
-import { cmd } from '../../base/message.ts';
+import { cmd, t } from '../../base/message.ts';
 import type { FindElements } from '../../finds/fields.ts';
 import { type Find, type LookupTerm, makeNextLocalId } from '../../finds/find.ts';
 import {

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { cutText, normalizeId } from '../../base/characters.ts';
 import { splitFileNames } from '../../base/csv.ts';
 import { hasErrors, type Issue, isReadable } from '../../base/issue.ts';
-import { getLanguage, t } from '../../base/language.ts';
+import { getLanguage, t } from '../../base/message.ts';
 import { foldForSearch } from '../../base/names.ts';
 import {
   type ColumnName,

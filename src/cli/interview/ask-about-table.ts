@@ -1,7 +1,6 @@
 import { cutText } from '../../base/characters.ts';
 import { formatIssuePlace, hasErrors } from '../../base/issue.ts';
-import { msgid, ngettext, t } from '../../base/language.ts';
-import { cmd } from '../../base/message.ts';
+import { cmd, msgid, ngettext, t } from '../../base/message.ts';
 import {
   type ColumnName,
   FIELDS,

@@ -1,7 +1,6 @@
 import { UsageError } from '../../base/errors.ts';
 import { hasErrors, type Issue, makeErrorIssue, makeUnreadable } from '../../base/issue.ts';
-import { t } from '../../base/language.ts';
-import { cmd, msg } from '../../base/message.ts';
+import { cmd, msg, t } from '../../base/message.ts';
 import {
   type ElementName,
   FIELDS,

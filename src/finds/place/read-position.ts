@@ -1,6 +1,5 @@
 import { isReadable, makeUnreadable, type Reading, type Unreadable } from '../../base/issue.ts';
-import { formatDecimal } from '../../base/language.ts';
-import { type Message, msg } from '../../base/message.ts';
+import { formatDecimal, type Message, msg } from '../../base/message.ts';
 import {
   CHANGE_WORDS,
   findFittingSystem,

@@ -8,8 +8,7 @@ import { makeVerificationError, removeStaleTemps, writeAtomic } from '../../base
 import { flushFolder, makeFolder } from '../../base/disk/folder.ts';
 import { FileError, getErrorCode, getErrorMessage, UsageError } from '../../base/errors.ts';
 import { type Issue, makeErrorIssue, makeWarningIssue } from '../../base/issue.ts';
-import { t } from '../../base/language.ts';
-import { cmd, msg } from '../../base/message.ts';
+import { cmd, msg, t } from '../../base/message.ts';
 import {
   findPhotoFile,
   inspectPhotograph,

@@ -1,5 +1,4 @@
-import { formatDay, msgid, ngettext, t } from '../../base/language.ts';
-import { type Message, msg } from '../../base/message.ts';
+import { formatDay, type Message, msg, msgid, ngettext, t } from '../../base/message.ts';
 import type { TargetState } from '../../finds/field.ts';
 import {
   type ElementName,

@@ -6,7 +6,7 @@ import {
   makeMemberGuard,
   orNull,
 } from '../../base/disk/database.ts';
-import { t } from '../../base/language.ts';
+import { t } from '../../base/message.ts';
 import { type FindElements, getElementLabel, getField } from '../../finds/fields.ts';
 import {
   type ChangeAtService,

@@ -7,8 +7,7 @@ import {
   LocalizedError,
   UnavailableError,
 } from '../../base/errors.ts';
-import { formatMoment } from '../../base/language.ts';
-import { type Message, msg } from '../../base/message.ts';
+import { formatMoment, type Message, msg } from '../../base/message.ts';
 import type { Pause } from './pace-store.ts';
 
 /** About 31 years, so that the end of the pause is a valid date. */

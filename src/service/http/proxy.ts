@@ -5,8 +5,7 @@ import { BlockList, isIP, type Socket } from 'node:net';
 import * as tls from 'node:tls';
 import type { Clock } from '../../base/clock.ts';
 import { ConfigError, getErrorMessage, LocalizedError } from '../../base/errors.ts';
-import { t } from '../../base/language.ts';
-import { type Message, msg } from '../../base/message.ts';
+import { type Message, msg, t } from '../../base/message.ts';
 import { describeNetworkError } from './exchange.ts';
 
 /** Variables of the environment, such as HTTPS_PROXY. */

@@ -17,8 +17,7 @@ import {
   systemClock,
 } from '../../base/clock.ts';
 import { getErrorMessage } from '../../base/errors.ts';
-import { getLanguage } from '../../base/language.ts';
-import { type Message, msg } from '../../base/message.ts';
+import { getLanguage, type Message, msg } from '../../base/message.ts';
 import { getPackageVersion } from '../../base/own-files.ts';
 import { Deadline } from './deadline.ts';
 import {

@@ -1,6 +1,5 @@
 import { isReadable } from '../../base/issue.ts';
-import { formatDecimal, msgid } from '../../base/language.ts';
-import { type Message, msg, msgOfCount } from '../../base/message.ts';
+import { formatDecimal, type Message, msg, msgid, msgOfCount } from '../../base/message.ts';
 import { isPictureName } from '../../base/names.ts';
 import { type ColumnName, type Field, getField, isElementName } from '../../finds/fields.ts';
 import type { LookupTerm, TermLookupResult } from '../../finds/find.ts';

@@ -1,8 +1,7 @@
 import { addToGroup, groupBy } from '../../base/collections.ts';
 import { joinFileNames } from '../../base/csv.ts';
 import { type Issue, makeErrorIssue, makeWarningIssue } from '../../base/issue.ts';
-import { forEachLanguage } from '../../base/language.ts';
-import { msg } from '../../base/message.ts';
+import { forEachLanguage, msg } from '../../base/message.ts';
 import { isPictureName } from '../../base/names.ts';
 import { findColumnByName, getField, isElementName } from '../../finds/fields.ts';
 import {

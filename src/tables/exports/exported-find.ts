@@ -1,6 +1,6 @@
 import { formatPlainNumber } from '../../base/characters.ts';
 import { joinFileNames, protectFormulaMark } from '../../base/csv.ts';
-import { forEachLanguage, getLanguage, t } from '../../base/language.ts';
+import { forEachLanguage, getLanguage, t } from '../../base/message.ts';
 import { renderElement, replaceIllegalCharacters } from '../../base/xml/element.ts';
 import { type DocumentProfile, makeDocumentNode } from '../../finds/document.ts';
 import { formatReferenceCell, NEW_PERSON, type Reference } from '../../finds/field.ts';

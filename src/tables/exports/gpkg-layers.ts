@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { protectFormulaMark } from '../../base/csv.ts';
 import type { Database } from '../../base/disk/database.ts';
-import { t } from '../../base/language.ts';
+import { t } from '../../base/message.ts';
 import { packageRoot } from '../../base/own-files.ts';
 import { renderAttribute } from '../../base/xml/element.ts';
 import { getField, getPoint, isElementName } from '../../finds/fields.ts';

@@ -1,6 +1,5 @@
 import { UsageError } from '../../base/errors.ts';
-import { t } from '../../base/language.ts';
-import { cmd, type Message, msg } from '../../base/message.ts';
+import { cmd, type Message, msg, t } from '../../base/message.ts';
 import { type ElementName, FIELDS, type FindElements } from '../../finds/fields.ts';
 import { FORM_LABEL_GAP } from '../../finds/questions.ts';
 import { MAX_NAME_LENGTH } from '../../finds/resolve-references.ts';

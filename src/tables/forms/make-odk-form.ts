@@ -2,8 +2,7 @@ import { dirname, extname, join } from 'node:path';
 import { formatPlainCsvCell } from '../../base/csv.ts';
 import { assertMayWrite, writeOutputFile } from '../../base/disk/output-file.ts';
 import { UsageError } from '../../base/errors.ts';
-import { forEachLanguage, LANGUAGES, t } from '../../base/language.ts';
-import { type Message, msg } from '../../base/message.ts';
+import { forEachLanguage, LANGUAGES, type Message, msg, t } from '../../base/message.ts';
 import { formatReferenceCell, type Reference } from '../../finds/field.ts';
 import {
   type ElementName,

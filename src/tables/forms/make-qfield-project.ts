@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { makeDatabaseImage } from '../../base/disk/database.ts';
 import { writeOutputFolder } from '../../base/disk/output-file.ts';
 import { UsageError } from '../../base/errors.ts';
-import { msgid, ngettext, t } from '../../base/language.ts';
+import { msgid, ngettext, t } from '../../base/message.ts';
 import { formatReferenceCell, NEW_PERSON, type TargetState } from '../../finds/field.ts';
 import { FIELDS, type FindElements } from '../../finds/fields.ts';
 import { encodeMultiPolygon, parsePolygon } from '../../finds/place/areas.ts';

@@ -1,4 +1,4 @@
-import { t } from '../../base/language.ts';
+import { t } from '../../base/message.ts';
 import type { TargetState } from '../../finds/field.ts';
 import { type ElementName, FIELDS, type Field, getElementLabel } from '../../finds/fields.ts';
 import { EARLIEST_YEAR } from '../../finds/parse-cell.ts';

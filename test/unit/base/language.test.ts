@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { chooseLanguage, t } from '../../../src/base/language.ts';
-import { msg } from '../../../src/base/message.ts';
+import { chooseLanguage, msg, t } from '../../../src/base/message.ts';
 
 const CZECH_MACHINE = (): string => 'cs-CZ';
 const ENGLISH_MACHINE = (): string => 'en-US';

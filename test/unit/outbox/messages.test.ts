@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { setLanguage } from '../../../src/base/language.ts';
-import { type Message, msg } from '../../../src/base/message.ts';
+import { type Message, msg, setLanguage } from '../../../src/base/message.ts';
 import { listAttempts, listEvidence, recordAnswer } from '../../../src/outbox/attempts.ts';
 import { findEntryById, storeLookup, storeQuestion } from '../../../src/outbox/entry-queries.ts';
 import { claimEntry, getEntry, queueImport, tempOutbox } from '../../support/temp-outbox.ts';

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { setLanguage } from '../../../src/base/language.ts';
-import { msg } from '../../../src/base/message.ts';
+import { msg, setLanguage } from '../../../src/base/message.ts';
 import { TransportError } from '../../../src/service/http/exchange.ts';
 import { piecesOfTexts } from '../../support/in-words.ts';
 import { type Asked, answer, page, queuedScene, type Reply } from './push-scene.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterEach, expect, test } from 'vitest';
-import { setLanguage } from '../../../src/base/language.ts';
+import { setLanguage } from '../../../src/base/message.ts';
 import type { HttpRequest } from '../../../src/service/http/exchange.ts';
 import { makeBytesForm } from '../../../src/service/http/request-body.ts';
 import { openConnections } from '../../../src/service/http/send.ts';
