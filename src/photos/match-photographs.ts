@@ -7,11 +7,6 @@ import type { PhotoExif } from './photo-exif.ts';
 export type PhotoInfo = PhotoExif & {
   /** Relative to the searched folder, with `/` as separator. */
   readonly file: string;
-  /**
-   * Find for which the photograph is queued or sent already: it only shows the find of photographs
-   * taken next to it.
-   */
-  readonly knownFor?: string;
 };
 
 /** A find with the data by which photographs are matched to it. */
@@ -41,8 +36,7 @@ export type MatchReason =
   /** Negative where the photograph was taken before the find was entered. */
   | { readonly kind: 'entered'; readonly minutes: number }
   | { readonly kind: 'same-day' }
-  | { readonly kind: 'other-day'; readonly days: number }
-  | { readonly kind: 'next-to'; readonly file: string; readonly seconds: number };
+  | { readonly kind: 'other-day'; readonly days: number };
 
 /** The find that a photograph probably shows, and why. */
 export type PhotoMatch = {
@@ -66,8 +60,6 @@ const DAY_MS = 86_400_000;
 /** A find is entered soon before or after it is photographed. */
 const ENTERED_WITHIN_MS = 30 * MINUTE_MS;
 const ENTERED_SOON_MS = 10 * MINUTE_MS;
-/** Pictures of one object are taken in sequence. */
-const NEXT_TO_MS = 90_000;
 /**
  * A photograph with a find's number in its name, taken that far from its point, may show something
  * else.
@@ -83,9 +75,9 @@ const LIKELY_POINTS = 4;
 const CLEAR_LEAD = 2;
 
 /**
- * Matches photographs to finds by the name of the file or its folder, by position, and by time;
- * one without evidence by a photograph taken next to it. Only a name makes a match certain: a
- * photograph that was sent to the wrong record cannot be removed.
+ * Matches photographs to finds by the name of the file or its folder, else by position and time.
+ * Only a name makes a match certain: a photograph that was sent to the wrong record cannot be
+ * removed.
  * @returns a match for each photograph, in their order; confidence `none` without evidence
  */
 export function matchPhotographs(
@@ -99,19 +91,9 @@ export function matchPhotographs(
       ids: [find.localId, find.identCely, find.number].filter((id) => id !== undefined),
     })),
   );
-  const matches = shots.map(
-    (shot) =>
-      matchKnown(shot) ??
-      matchByName(shot, index, options) ??
-      matchByEvidence(shot, finds, options),
+  return shots.map(
+    (shot) => matchByName(shot, index, options) ?? matchByEvidence(shot, finds, options),
   );
-  return matchNeighbours(shots, matches);
-}
-
-function matchKnown({ file, knownFor }: PhotoInfo): PhotoMatch | undefined {
-  return knownFor === undefined
-    ? undefined
-    : { file, confidence: 'sure', find: knownFor, reasons: [], candidates: [knownFor] };
 }
 
 function matchByName(
@@ -263,44 +245,6 @@ function preferUnambiguous(
   const value = getValue(first);
   const next = second === undefined ? Infinity : getValue(second);
   return next >= value + apart && next >= value * 2 ? first : undefined;
-}
-
-/**
- * Matches photographs without own evidence to the find of one that was taken moments before or
- * after.
- */
-function matchNeighbours(
-  shots: readonly PhotoInfo[],
-  matches: readonly PhotoMatch[],
-): PhotoMatch[] {
-  const neighbours = shots
-    .flatMap(({ file, takenMs }, index) => {
-      const { confidence, find } = matches[index] ?? { confidence: 'none', find: undefined };
-      const isKnown = confidence === 'sure' || confidence === 'likely';
-      return takenMs === undefined || find === undefined || !isKnown
-        ? []
-        : [{ file, takenMs, find }];
-    })
-    .sort((a, b) => a.takenMs - b.takenMs);
-  return matches.map((match, index) => {
-    const takenMs = shots[index]?.takenMs;
-    if (match.confidence !== 'none' || takenMs === undefined) return match;
-    const nearest = neighbours
-      .filter((other) => Math.abs(other.takenMs - takenMs) <= NEXT_TO_MS)
-      .sort((a, b) => Math.abs(a.takenMs - takenMs) - Math.abs(b.takenMs - takenMs))[0];
-    if (nearest === undefined) return match;
-    const seconds = Math.round(Math.abs(nearest.takenMs - takenMs) / 1000);
-    return {
-      ...match,
-      confidence: 'doubtful',
-      find: nearest.find,
-      reasons: [{ kind: 'next-to', file: nearest.file, seconds }],
-      candidates: [nearest.find, ...match.candidates.filter((find) => find !== nearest.find)].slice(
-        0,
-        MAX_CANDIDATES,
-      ),
-    };
-  });
 }
 
 /** Returns the distance in a plane, which is exact enough for these ranges. */

@@ -87,10 +87,6 @@ function formatReason(reason: MatchReason): string {
       const days = formatSigned(reason.days);
       return t`but ${days} d from its day`;
     }
-    case 'next-to': {
-      const seconds = reason.seconds;
-      return t`${seconds} s from ${reason.file}`;
-    }
   }
 }
 

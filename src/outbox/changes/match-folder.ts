@@ -58,7 +58,6 @@ type MatchSources = MatchOptions & {
 export async function matchFolder(folder: string, sources: MatchSources): Promise<MatchedFolder> {
   const { files, issues } = await searchFolder(folder);
   const byDigest = groupBy(listPhotoEntries(sources.outbox), ({ photograph }) => photograph.sha512);
-  const knownPhotos: PhotoInfo[] = [];
   const fates = new Map<string, FileStatus>();
   const shots: (PhotoInfo & { readonly photograph: Sendable })[] = [];
   for (const [index, file] of files.entries()) {
@@ -72,24 +71,17 @@ export async function matchFolder(folder: string, sources: MatchSources): Promis
       fates.set(file, { file, kind: 'refused', rules });
       continue;
     }
-    const info = { file, ...(await readExifOrNothing(path)) };
     const entries = listDigests(photograph)
       .flatMap((digest) => byDigest.get(digest) ?? [])
       .filter((entry) => !isGoneAtService(sources.outbox, entry));
     if (entries.length > 0) {
       fates.set(file, { file, kind: 'known', entries, photograph });
-      const knownFor = findOnlyName(entries);
-      if (knownFor !== undefined) knownPhotos.push({ ...info, knownFor });
       continue;
     }
     issues.push(...inspected.issues);
-    shots.push({ ...info, photograph });
+    shots.push({ file, ...(await readExifOrNothing(path)), photograph });
   }
-  const matches = matchPhotographs(
-    [...shots, ...knownPhotos],
-    listMatchableFinds(sources),
-    sources,
-  );
+  const matches = matchPhotographs(shots, listMatchableFinds(sources), sources);
   const matched = shots.flatMap(({ file, photograph }, index): MatchedFile[] => {
     const match = matches[index];
     return match === undefined ? [] : [{ file, kind: 'matched', match, photograph }];
@@ -101,13 +93,6 @@ export async function matchFolder(folder: string, sources: MatchSources): Promis
 /** Other files are common on cards. */
 function warnOfOtherType(issue: Issue): Issue {
   return issue.rule === 'photo-type' ? issue.with({ severity: 'warning' }) : issue;
-}
-
-/** A picture of several finds does not show which find its neighbours belong to. */
-function findOnlyName(entries: readonly PhotoEntry[]): string | undefined {
-  const names = new Set(entries.map(({ localId }) => localId));
-  const [only] = names;
-  return names.size === 1 ? (only ?? undefined) : undefined;
 }
 
 type QueueOptions = {

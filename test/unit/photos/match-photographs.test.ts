@@ -283,22 +283,6 @@ describe('a photograph whose name names no find', () => {
     expect(matched({ takenOn: DAY }, one)).toMatchObject({ confidence: 'doubtful', find: 'K-1' });
   });
 
-  test('is doubtful next to one whose find is known', () => {
-    const shots: PhotoInfo[] = [
-      { file: 'K-1.jpg', takenMs: NOON },
-      { file: 'IMG_2.jpg', takenMs: NOON + 40_000 },
-      { file: 'IMG_3.jpg', takenMs: NOON + 400_000 },
-      { file: 'IMG_4.jpg', takenMs: NOON + 420_000, knownFor: 'K-7' },
-    ];
-    const [, second, third] = matchPhotographs(shots, [{ localId: 'K-1' }], { withinM: 25 });
-    expect(second).toMatchObject({
-      confidence: 'doubtful',
-      find: 'K-1',
-      reasons: [{ kind: 'next-to', file: 'K-1.jpg', seconds: 40 }],
-    });
-    expect(third).toMatchObject({ confidence: 'doubtful', find: 'K-7' });
-  });
-
   test('is never certain, for any place and time', () => {
     const spot = fc.record({
       point: fc.tuple(
