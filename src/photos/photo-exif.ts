@@ -182,8 +182,8 @@ type Entry = {
 };
 
 /**
- * Removes the GPS directories of a TIFF structure, their pointers, and the GPS properties of its
- * XMP. All other bytes stay, and so does the length. `none` for bytes that are no TIFF, or
+ * Removes the GPS directories of a TIFF structure, their pointers, and its XMP that has GPS
+ * properties. All other bytes stay, and so does the length. `none` for bytes that are no TIFF, or
  * BigTIFF.
  * @param bytes changed in place
  */
@@ -383,37 +383,32 @@ export function getMostTellingFinding(...findings: readonly GpsFinding[]): GpsFi
 }
 
 /**
- * Names of position properties in XMP with any prefix: those of EXIF and of drone makers, one of
- * whom misspells it.
+ * A GPS property of XMP under any prefix: those of EXIF and of drone makers, one of whom misspells
+ * it.
  */
-const NAME = String.raw`[\w.-]+:(?:gps\w*|latitude|longitude|longtitude)`;
-const ATTRIBUTE = new RegExp(
-  String.raw`[ \t\r\n]${NAME}[ \t\r\n]*=[ \t\r\n]*(?:"[^"]*"|'[^']*')`,
-  'gi',
-);
-const ELEMENT = new RegExp(`<(${NAME})(?=[ \\t\\r\\n/>])`, 'gi');
+const XMP_PROPERTY = /[\s<][\w.-]+:(gps\w*|latitude|longitude|longtitude)(?=[\s=/>]|$)/gi;
 const XMP_TELLING = /l(?:at|ong)i?t/i;
 /** "GPS" in UTF-16 of either byte order. */
 const WIDE = /G\0P\0S\0/i;
 
+/** Finds the GPS properties of an XMP packet; any of a packet in UTF-16 count as a position. */
+function findXmpGps(packet: Buffer): GpsFinding {
+  const text = packet.toString('latin1');
+  if (WIDE.test(text)) return 'position-outside-exif';
+  const names = Array.from(text.matchAll(XMP_PROPERTY), ([, name = '']) => name);
+  if (names.length === 0) return 'none';
+  return names.some((name) => XMP_TELLING.test(name)) ? 'position-outside-exif' : 'other';
+}
+
 /**
- * Overwrites the GPS properties of an XMP packet with blanks; a packet in UTF-16 that has some,
- * as a whole, which counts as a position.
+ * Overwrites an XMP packet that has GPS properties with blanks, as a whole, so that no reader finds
+ * more of them in it.
  * @param packet changed in place; its length stays
  */
 export function removeXmpGps(packet: Buffer): GpsFinding {
-  // Latin-1 maps each byte to one character, so offsets in the text are offsets in the packet.
-  const text = packet.toString('latin1');
-  if (WIDE.test(text)) {
-    packet.fill(0x20);
-    return 'position-outside-exif';
-  }
-  if (!/gps|titude/i.test(text)) return 'none';
-  const spans = [...findAttributeSpans(text), ...findElementSpans(text)];
-  for (const [start, end] of spans) packet.fill(0x20, start, end);
-  if (spans.some(([start]) => XMP_TELLING.test(text.slice(start, start + 60))))
-    return 'position-outside-exif';
-  return spans.length > 0 ? 'other' : 'none';
+  const finding = findXmpGps(packet);
+  if (finding !== 'none') packet.fill(0x20);
+  return finding;
 }
 
 const PACKET_START = '<x:xmpmeta';
@@ -423,36 +418,8 @@ const PACKET_END = '</x:xmpmeta>';
 export function hasXmpPosition(file: Buffer): boolean {
   for (let at = file.indexOf(PACKET_START); at !== -1; at = file.indexOf(PACKET_START, at + 1)) {
     const end = file.indexOf(PACKET_END, at);
-    const packet = Buffer.from(file.subarray(at, end === -1 ? undefined : end));
-    if (removeXmpGps(packet) === 'position-outside-exif') return true;
+    const packet = file.subarray(at, end === -1 ? undefined : end);
+    if (findXmpGps(packet) === 'position-outside-exif') return true;
   }
   return false;
-}
-
-type Span = readonly [start: number, end: number];
-
-function findAttributeSpans(text: string): Span[] {
-  return [...text.matchAll(ATTRIBUTE)].map((match) => [match.index, match.index + match[0].length]);
-}
-
-function findElementSpans(text: string): Span[] {
-  const spans: Span[] = [];
-  ELEMENT.lastIndex = 0;
-  for (let match = ELEMENT.exec(text); match !== null; match = ELEMENT.exec(text)) {
-    const end = findEndOfElement(text, match.index, match[1] ?? '');
-    spans.push([match.index, end ?? text.length]);
-    // The element is truncated, so the rest of the packet belongs to it.
-    if (end === undefined) break;
-    ELEMENT.lastIndex = end;
-  }
-  return spans;
-}
-
-function findEndOfElement(text: string, start: number, name: string): number | undefined {
-  const opened = text.indexOf('>', start);
-  if (opened === -1) return undefined;
-  if (text[opened - 1] === '/') return opened + 1;
-  const closing = text.indexOf(`</${name}`, opened);
-  const closed = closing === -1 ? -1 : text.indexOf('>', closing);
-  return closed === -1 ? undefined : closed + 1;
 }

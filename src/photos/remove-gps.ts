@@ -20,10 +20,11 @@ type StrippedPhotograph = {
 const STRIPPABLE: readonly string[] = ['image/jpeg', 'image/png', 'image/tiff'];
 
 /**
- * Removes GPS data from a photograph: the GPS directory of EXIF with its pointer, and the GPS
- * properties of XMP; of a PNG each text that has some. All other bytes stay: the picture, its
- * orientation, its time. The result is deterministic. Maker notes are not searched, nor a video behind the picture. Of other types
- * than JPEG, TIFF and PNG nothing is removed, and the finding is `none`.
+ * Removes GPS data from a photograph: the GPS directory of EXIF with its pointer, and XMP that has
+ * GPS properties; of a PNG each text that has some. All other bytes stay: the picture, its
+ * orientation, its time. The result is deterministic. Maker notes are not searched, nor a video
+ * behind the picture. Of other types than JPEG, TIFF and PNG nothing is removed, and the finding is
+ * `none`.
  * @param bytes may be changed
  */
 export function removeGps(bytes: Buffer, mediaType: string): StrippedPhotograph {
@@ -224,7 +225,7 @@ function removeFromBlock(parts: readonly Buffer[]): GpsFinding {
   return finding;
 }
 
-/** Blanks extended XMP as a whole where it has GPS data: its digest would not fit a part of it. */
+/** Blanks extended XMP where it has GPS data, also across the borders of its parts. */
 function removeFromExtended(segments: readonly Buffer[]): GpsFinding {
   const parts = segments.map((segment) => segment.subarray(EXTENDED_HEAD_BYTES));
   const finding = removeXmpGps(Buffer.concat(parts));
