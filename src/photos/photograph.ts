@@ -261,21 +261,6 @@ function explainMissing(name: string, root: string, folder: string | undefined):
   return msg`There is no photograph "${name}" in ${root}, but there is one in ${folder}. To take the photographs from there: --photos ${quoted}`;
 }
 
-/**
- * Finds the only folder directly in `root` that has all photographs of these names. Undefined
- * where none or several have, where `root` has one of them itself, or without names.
- * @throws FileError where `root` is no readable folder
- */
-export function findOnlyPhotoFolder(root: string, names: readonly string[]): string | undefined {
-  const hasName = (folder: string): ((name: string) => boolean) => {
-    const resolvePhoto = makePhotoResolver(folder);
-    return (name) => 'value' in resolvePhoto(name);
-  };
-  if (names.length === 0 || names.some(hasName(root))) return undefined;
-  const [only, other] = listFolders(root).filter((folder) => names.every(hasName(folder)));
-  return other === undefined ? only : undefined;
-}
-
 function listFolders(root: string): string[] {
   const names = readdirSync(root, { withFileTypes: true }).filter((each) => each.isDirectory());
   return names.map(({ name }) => join(root, name));

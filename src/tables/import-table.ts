@@ -1,9 +1,8 @@
-import { existsSync } from 'node:fs';
 import { dirname, extname, resolve } from 'node:path';
 import { addToGroup } from '../base/collections.ts';
 import { assertMayWrite, writeOutputFile } from '../base/disk/output-file.ts';
 import { UsageError } from '../base/errors.ts';
-import { hasErrors, type Issue, makeWarningIssue } from '../base/issue.ts';
+import { hasErrors, type Issue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import type { FindElements } from '../finds/fields.ts';
 import type { Find } from '../finds/find.ts';
@@ -28,7 +27,7 @@ import { isDropped, listEntriesOfSubject } from '../outbox/entry-queries.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import { getImportedRow, iterateFinds, listFindsOfTable } from '../outbox/stored-finds.ts';
 import { updateFindWish } from '../outbox/wishes.ts';
-import { findOnlyPhotoFolder, makePhotoResolver } from '../photos/photograph.ts';
+import { makePhotoResolver } from '../photos/photograph.ts';
 import {
   type EnclosedPhotographs,
   listAskedFinds,
@@ -36,8 +35,7 @@ import {
 } from './answer-rows.ts';
 import { IssueCollector } from './collapse-issues.ts';
 import type { ColumnMap } from './columns/column-rule.ts';
-import { type Columns, parseColumns } from './columns/columns.ts';
-import { type KnownFind, type MappedRow, splitPhotos } from './columns/map-row.ts';
+import type { KnownFind, MappedRow } from './columns/map-row.ts';
 import { mapTable, omitOtherRows } from './columns/map-table.ts';
 import { parseFixedValues } from './columns/settings.ts';
 import type { RowIssues } from './exports/write-rows.ts';
@@ -120,8 +118,6 @@ async function importRows(
     context.keepRows === true
       ? findTable
       : omitOtherRows(findTable, map, msg`To import it as a find: --keep-rows.`);
-  const { columns } = parseColumns(ofFinds, map, fixed);
-  const photographs = choosePhotoFolder(ofFinds, columns, photoFolder);
   const lookUp = createFindLookup(outbox);
   const {
     issues: ofTable,
@@ -131,7 +127,8 @@ async function importRows(
     map,
     fixed,
     lookupTerm: ruleContext.lookupTerm,
-    resolvePhoto: context.resolvePhoto ?? makePhotoResolver(photographs.folder),
+    resolvePhoto:
+      context.resolvePhoto ?? makePhotoResolver(findTable.attachments?.folder ?? photoFolder),
     findKnown: (number) => findKnownFind(lookUp((context.idPrefix ?? '') + number), outbox),
     today: ruleContext.today,
   });
@@ -142,7 +139,7 @@ async function importRows(
     // A matched finder needs no correction.
     if (issue.rule !== FINDER_MATCHED) copying?.add(issue);
   };
-  for (const issue of [...ofTable, ...photographs.issues]) onIssue(issue);
+  for (const issue of ofTable) onIssue(issue);
   const path = context.isPiped === true ? undefined : makeTablePath(findTable);
   const hasKey = (key: string): boolean => keys.has(key);
   const finds = readFinds(rows, onIssue);
@@ -176,28 +173,6 @@ function listComingNumbers({ finds, planRow }: PlannedRows): Map<string, string>
     if (find.covered === undefined || find.covered.has('evidencni_cislo'))
       numbers.set(getLocalIdOfPlan(planRow(find)), find.elements.evidencni_cislo ?? '');
   return numbers;
-}
-
-/**
- * Returns the folder of the photographs: that of a form, else the only one beside the table that has
- * all of them, with a warning, else that of the table.
- */
-function choosePhotoFolder(table: Table, columns: Columns, folder: string) {
-  const { file, repeats, attachments } = table;
-  const beside = repeats === undefined ? findFolderBeside(table, columns, folder) : undefined;
-  if (beside === undefined) return { folder: attachments?.folder ?? folder, issues: [] };
-  const message = msg`The photographs are taken from ${beside}, the only folder beside the table that has all of them.`;
-  return { folder: beside, issues: [makeWarningIssue('photo-folder', message, { file })] };
-}
-
-function findFolderBeside({ rows }: Table, columns: Columns, folder: string): string | undefined {
-  if (!columns.has('photos') || !existsSync(folder)) return undefined;
-  const photographs = new Set<string>();
-  const resolvePhoto = makePhotoResolver(folder);
-  for (const row of rows)
-    for (const name of splitPhotos(columns.getCell(row, 'photos'), resolvePhoto))
-      photographs.add(name);
-  return findOnlyPhotoFolder(folder, [...photographs]);
 }
 
 /** Returns what an exported table repeats of a stored find. */

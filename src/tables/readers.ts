@@ -31,17 +31,11 @@ type SourceOptions = ReadOptions & { readonly isOnDisk: boolean };
 /** A file to be read as a table. */
 type FileSource = SourceOptions & { readonly file: string; readonly bytes: Buffer };
 
-const FLAGS = { sheet: '--sheet', encoding: '--encoding', headerRows: '--header-row' } as const;
-type Option = keyof typeof FLAGS;
-const OPTIONS = Object.keys(FLAGS) as Option[];
-
 type Format = {
   /** Extensions, the usual one first. */
   readonly extensions: readonly string[];
   /** Name in messages; absent for a text table, the fallback. */
   readonly called?: string;
-  /** Options that apply to the format. */
-  readonly options: readonly Option[];
 };
 
 type TableReader = Format & {
@@ -55,7 +49,6 @@ type TableReader = Format & {
 const READERS = {
   csv: {
     extensions: ['csv', 'tsv', 'txt'],
-    options: ['encoding', 'headerRows'],
     read: async ({ file, bytes, encoding, headerRows, isOnDisk, photoFolder }) => {
       const { decodeCsvTable } = await import('./formats/csv-table.ts');
       const table = await decodeCsvTable(file, bytes, encoding, headerRows);
@@ -67,7 +60,6 @@ const READERS = {
   geojson: {
     extensions: ['geojson', 'geojsonl', 'geojsons', 'geojsonseq', 'ndjson', 'json'],
     called: 'GeoJSON',
-    options: [],
     read: async ({ file, bytes }) =>
       (await import('./formats/geojson-table.ts')).parseGeoJson(file, bytes),
   },
@@ -75,7 +67,6 @@ const READERS = {
     extensions: ['gpkg'],
     called: 'GeoPackage',
     signature: 'SQLite format 3\u0000',
-    options: ['sheet'],
     read: async ({ file, bytes, sheet, isOnDisk }) => {
       const content = isOnDisk ? withJournal(file, bytes) : bytes;
       return (await import('./formats/gpkg-table.ts')).readGeoPackage(file, content, sheet);
@@ -84,7 +75,6 @@ const READERS = {
   xml: {
     extensions: ['xml', 'gpx'],
     called: 'XML',
-    options: [],
     read: async ({ file, bytes }) =>
       (await import('./formats/xml-table.ts')).parseXmlTable(file, bytes),
   },
@@ -93,12 +83,7 @@ const READERS = {
 const FILE_READERS: readonly TableReader[] = Object.values(READERS);
 
 /** Formats of archives (ZIP), which {@link readArchive} reads. */
-const WORKBOOK: Format = {
-  extensions: ['xlsx', 'xlsm'],
-  called: 'XLSX',
-  options: ['sheet', 'headerRows'],
-};
-const FORM_ARCHIVE: Format = { extensions: [], options: [] };
+const WORKBOOK: Format = { extensions: ['xlsx', 'xlsm'], called: 'XLSX' };
 
 const FORMATS: readonly Format[] = [...FILE_READERS, WORKBOOK];
 
@@ -229,7 +214,6 @@ async function readBytes(source: FileSource): Promise<Table> {
   const { file, bytes } = source;
   const reader = detectReader(file, bytes);
   if (reader === 'archive') return readArchive(file, source, bytes);
-  assertOptionsApply(file, source, reader);
   return reader.read(source);
 }
 
@@ -242,16 +226,11 @@ async function readArchive(file: string, options: SourceOptions, bytes?: Buffer)
   const { openZip } = await import('./formats/zip-entries.ts');
   const archive = await openZip(file, bytes);
   try {
-    if (archive.paths.some((path) => /^xl\/workbook\.xml$/i.test(path))) {
-      assertOptionsApply(file, options, WORKBOOK);
+    if (archive.paths.some((path) => /^xl\/workbook\.xml$/i.test(path)))
       return await readWorkbook(file, options, await archive.readAll());
-    }
     const { readFormArchive } = await import('./formats/form-export.ts');
     const table = await readFormArchive({ ...options, file, archive, bytes });
-    if (table !== undefined) {
-      assertOptionsApply(file, options, FORM_ARCHIVE);
-      return table;
-    }
+    if (table !== undefined) return table;
   } finally {
     archive.close();
   }
@@ -267,11 +246,4 @@ async function readWorkbook(
   return isOnDisk && isFormTable(table)
     ? (await import('./formats/form-export.ts')).readRepeatSheets(table, entries, photoFolder)
     : table;
-}
-
-function assertOptionsApply(file: string, given: ReadOptions, { options }: Format): void {
-  const astray = OPTIONS.find((option) => given[option] !== undefined && !options.includes(option));
-  if (astray === undefined) return;
-  const flag = FLAGS[astray];
-  throw new FileError(file, msg`${flag} does not apply to the format of ${file}. Leave it out.`);
 }

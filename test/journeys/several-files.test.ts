@@ -1,5 +1,4 @@
-import { copyFileSync, mkdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
 import { expectEnded, type Home, setFlags } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
@@ -37,20 +36,7 @@ test.each([';', ' | ', ', ', '\n'])(
   },
 );
 
-test('the one folder beside the table that has all photographs is used, and said', async () => {
-  const copy = home.copy();
-  mkdirSync(join(copy.folder, 'foto'));
-  for (const each of [1, 2]) {
-    const path = copy.file(`foto/${each}.png`, tinyPng(each));
-    if (each === 1) copyFileSync(path, join(copy.folder, 'other.png'));
-  }
-  const table = copy.file('t.csv', 'local_id;photos\nA-1;1.png\nA-2;2.png\n');
-  const run = await copy.do('import', table, ...SET);
-  expect(run.stdout).toMatch(/taken from \S*foto, the only folder/);
-  expect(run.stdout).toContain('2 photographs queued');
-});
-
-test('a folder beside the table that has only some photographs is named with each of them', async () => {
+test('a folder beside the table that has photographs is named with each of them', async () => {
   const copy = home.copy();
   const path = copy.file('foto léto/1.png', tinyPng(1));
   const table = copy.file('t.csv', 'local_id;photos\nA-1;1.png\nA-2;2.png\n');

@@ -152,37 +152,12 @@ test('cell formatting that carries meaning is counted with its place', async () 
       ],
     },
   ]);
-  const space = 'http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing';
-  const anchor = (column: number) =>
-    `<xdr:twoCellAnchor><xdr:from><xdr:col>${column}</xdr:col><xdr:row>1</xdr:row></xdr:from><xdr:pic/></xdr:twoCellAnchor>`;
-  const related = ['comments', 'drawing'].map(
-    (kind) => `<Relationship Id="${kind}" Type="http://x/${kind}" Target="../${kind}1.xml"/>`,
+  const bytes = makeZip(
+    parts.map((part) => (part.name.endsWith('styles.xml') ? { ...part, content: styles } : part)),
   );
-  const bytes = makeZip([
-    ...parts.map((part) =>
-      part.name.endsWith('styles.xml') ? { ...part, content: styles } : part,
-    ),
-    {
-      name: 'xl/worksheets/_rels/sheet1.xml.rels',
-      content: `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">${related.join('')}</Relationships>`,
-    },
-    {
-      name: 'xl/comments1.xml',
-      content:
-        '<comments><commentList><comment ref="B2"><text/></comment></commentList></comments>',
-    },
-    {
-      name: 'xl/drawing1.xml',
-      content: `<xdr:wsDr xmlns:xdr="${space}">${anchor(2)}${anchor(3)}</xdr:wsDr>`,
-    },
-  ]);
   const { issues, added } = await imported(home.copy(), 'seen.xlsx', bytes);
   expect(added).toBe(2);
   expect(
     issues.map(({ rule, severity, message }) => [rule, severity, message.split('.')[0]]),
-  ).toEqual([
-    ['table-struck-rows', 'warning', 'Rows struck through: 1, the first is row 3'],
-    ['table-comments', 'warning', 'Comments on cells: 1, the first is on B2'],
-    ['table-pictures', 'warning', expect.stringContaining('Pictures in the sheet: 2')],
-  ]);
+  ).toEqual([['table-struck-rows', 'warning', 'Rows struck through: 1, the first is row 3']]);
 });

@@ -253,7 +253,7 @@ function parseElement(
  * their own only if each looks like a picture or is found, and the whole is no file. Empty for
  * ''.
  */
-export function splitPhotos(cell: string, resolvePhoto: ResolvePhoto): readonly string[] {
+function splitPhotos(cell: string, resolvePhoto: ResolvePhoto): readonly string[] {
   if (cell === '') return NO_PHOTOS;
   return splitFileNames(cell).flatMap((name) => {
     const pieces = name.split(/[|\r\n]|,\s/).map((piece) => piece.trim());

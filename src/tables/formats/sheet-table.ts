@@ -1,6 +1,6 @@
 import type { FileError } from '../../base/errors.ts';
 import { type Issue, makeErrorIssue, makeWarningIssue, toIssue } from '../../base/issue.ts';
-import { type Message, msg } from '../../base/message.ts';
+import { msg } from '../../base/message.ts';
 import type { TablePlace } from '../../finds/find.ts';
 import { findHeader, type HeaderRows, readFirstRows } from '../header-row.ts';
 import {
@@ -28,7 +28,7 @@ export type CellRange = {
 export type PlacedCell = CellValue & { readonly column: number };
 
 /** Returns the address of a cell: 1, 4 is `A4`; 27 is `AA`. */
-export function formatCellName(column: number, row: number): string {
+function formatCellName(column: number, row: number): string {
   return `${toColumnLetters(column)}${row}`;
 }
 
@@ -52,9 +52,6 @@ export class SheetContents {
   readonly hiddenRows: number[] = [];
   /** Rows whose cells are all struck through. */
   readonly struckRows: number[] = [];
-  /** Addresses of cells, such as `B4`. */
-  readonly comments: string[] = [];
-  readonly pictures: string[] = [];
   #rowCount = 0;
   #cellCount = 0;
   #characterCount = 0;
@@ -255,41 +252,20 @@ function checkBeyond(cells: Cells, width: number): Issue[] {
   return [makeErrorIssue('table-cells', message)];
 }
 
-/** Warns of content that a person sees in the sheet and the table lacks. */
+/** Warns of rows that are read although they may not count: hidden, or struck through. */
 function checkSheet(contents: SheetContents, isOfFinds: (row: number) => boolean): Issue[] {
+  const [hidden, ...otherHidden] = contents.hiddenRows.filter(isOfFinds);
+  const [struck, ...otherStruck] = contents.struckRows.filter(isOfFinds);
   const issues: Issue[] = [];
-  const warn = (
-    rule: string,
-    where: readonly (string | number)[],
-    makeMessage: (count: number, first: string | number) => Message,
-  ): void => {
-    const [first] = where;
-    if (first === undefined) return;
-    issues.push(makeWarningIssue(rule, makeMessage(where.length, first), contents.place));
-  };
-  warn(
-    'table-hidden-rows',
-    contents.hiddenRows.filter(isOfFinds),
-    (count, first) =>
-      msg`Hidden rows: ${count}, the first is row ${first}. They are read as well: delete those that do not belong there.`,
-  );
-  warn(
-    'table-struck-rows',
-    contents.struckRows.filter(isOfFinds),
-    (count, first) =>
-      msg`Rows struck through: ${count}, the first is row ${first}. They are read as well: delete those that do not count.`,
-  );
-  warn(
-    'table-comments',
-    contents.comments,
-    (count, first) =>
-      msg`Comments on cells: ${count}, the first is on ${first}. They are not read: write what belongs to the finds into a column.`,
-  );
-  warn(
-    'table-pictures',
-    contents.pictures,
-    (count, first) =>
-      msg`Pictures in the sheet: ${count}, the first is at ${first}. They are not read: save them as files and name them in the column photos.`,
-  );
+  if (hidden !== undefined) {
+    const count = 1 + otherHidden.length;
+    const message = msg`Hidden rows: ${count}, the first is row ${hidden}. They are read as well: delete those that do not belong there.`;
+    issues.push(makeWarningIssue('table-hidden-rows', message, contents.place));
+  }
+  if (struck !== undefined) {
+    const count = 1 + otherStruck.length;
+    const message = msg`Rows struck through: ${count}, the first is row ${struck}. They are read as well: delete those that do not count.`;
+    issues.push(makeWarningIssue('table-struck-rows', message, contents.place));
+  }
   return issues;
 }

@@ -37,7 +37,6 @@ import {
 } from './number-format.ts';
 import {
   type CellRange,
-  formatCellName,
   makeDamagedSheetError,
   makeTableOfSheet,
   type PlacedCell,
@@ -296,7 +295,6 @@ const STRICT_RELATIONS = 'http://purl.oclc.org/ooxml/officeDocument/relationship
 /** A workbook as the archive of its parts. */
 type Workbook = {
   readonly file: string;
-  readonly parts: Parts;
   readonly root: XmlElement;
   /** Parts to which the workbook refers. */
   readonly relations: readonly Relation[];
@@ -318,7 +316,7 @@ function openWorkbook(file: string, entries: ReadonlyMap<string, ZipEntry>): Wor
   const workbook = parts.get('xl/workbook.xml');
   if (workbook === undefined) throw new Error(`${file} has no workbook`);
   const relations = parseRelations(file, workbook, parts);
-  return { file, parts, relations, root: parseRoot(file, workbook) };
+  return { file, relations, root: parseRoot(file, workbook) };
 }
 
 /** Lists the sheets in their order. */
@@ -344,7 +342,6 @@ function listFilledSheets(workbook: Workbook): readonly Sheet[] {
 function readSheet(workbook: Workbook, { name, part }: Sheet): SheetContents {
   const contents = new SheetContents({ file: workbook.file, sheet: name });
   readSheetPart(part, readBookValues(workbook), contents);
-  addRemarks(workbook, part, contents);
   return contents;
 }
 
@@ -382,33 +379,6 @@ function parseRelations(file: string, { name }: ZipEntry, parts: Parts): readonl
       part: parts.get(path.toLowerCase()),
     };
   });
-}
-
-/** Adds the places of comments and pictures of a sheet. */
-function addRemarks(
-  { file, parts }: Workbook,
-  sheet: ZipEntry,
-  { comments, pictures }: SheetContents,
-): void {
-  for (const { type, part } of parseRelations(file, sheet, parts)) {
-    if (part === undefined) continue;
-    if (type.endsWith('/comments'))
-      for (const comment of readElements(file, part, ['comment']))
-        comments.push(getAttribute(comment, 'ref') ?? '');
-    if (type.endsWith('/drawing'))
-      for (const anchor of readElements(file, part, ANCHORS))
-        if (findNamedChild(anchor, 'pic') !== undefined) pictures.push(getAnchorCell(anchor));
-  }
-}
-
-const ANCHORS: readonly string[] = ['twoCellAnchor', 'oneCellAnchor', 'absoluteAnchor'];
-
-/** Returns the cell under the upper left corner. */
-function getAnchorCell(anchor: XmlElement): string {
-  const from = findNamedChild(anchor, 'from');
-  const getNumber = (name: string): number =>
-    Number((from && findNamedChild(from, name))?.text.trim() ?? 0);
-  return formatCellName(getNumber('col') + 1, getNumber('row') + 1);
 }
 
 /**

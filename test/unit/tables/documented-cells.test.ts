@@ -244,7 +244,7 @@ const CASES: Readonly<Record<string, () => Promise<void> | void>> = {
     );
     expect(finds.map(({ elements }) => elements.poznamka)).toEqual(['x', 'x']);
   },
-  'comments, pictures, hidden rows': async () => {
+  'hidden rows': async () => {
     const rows = [['local_id'], ['A'], ['B']];
     const { finds, issues } = await readFinds(
       'a.xlsx',
