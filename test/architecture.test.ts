@@ -284,9 +284,9 @@ test('no file has a meaningless name', () => {
   expect(vague).toEqual([]);
 });
 
-test('nothing but the command line reads the environment or ends the process', () => {
+test('nothing but a command line reads the environment or ends the process', () => {
   const reaching = ours
-    .filter(({ path }) => !['', 'cli'].includes(getRoom(path)))
+    .filter(({ path }) => !['', 'cli'].includes(getRoom(path)) && !path.endsWith('-process.ts'))
     .filter(({ text }) => /process\.(env|exit|exitCode|argv)\b/.test(text))
     .map(({ path }) => path);
   expect(reaching).toEqual([]);

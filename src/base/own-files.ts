@@ -25,16 +25,16 @@ export function getNodeRange(): string {
 /**
  * Runs a built script in a process that is killed after a time limit, since native code may wait
  * without end; this process is blocked until then.
- * @param script below `src`, without its ending
+ * @param script its path below `src`, without its ending, and its arguments
  * @param env undefined: that of this process
  */
 export function runChildScript(
-  script: string,
+  [script, ...args]: readonly [string, ...string[]],
   input: string | Buffer,
   timeoutMs: number,
   env?: NodeJS.ProcessEnv,
 ) {
-  return spawnSync(process.execPath, [join(packageRoot, 'dist', 'src', `${script}.js`)], {
+  return spawnSync(process.execPath, [join(packageRoot, 'dist', 'src', `${script}.js`), ...args], {
     input,
     env,
     timeout: timeoutMs,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { withoutFullStop } from '../base/characters.ts';
 import { toDatabaseError } from '../base/disk/database.ts';
-import { makeFolder } from '../base/disk/folder.ts';
+import { makeFolder } from '../base/disk/files.ts';
 import { getErrorCode, getErrorMessage, InterruptedError, UsageError } from '../base/errors.ts';
 import { cmd, quoteShellWord, t } from '../base/message.ts';
 import type { HarvestRequest, SetResult } from '../harvest/harvest-records.ts';

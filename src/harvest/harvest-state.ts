@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import {
   createRowParser,
+  guardDatabase,
   isNumber,
   isText,
   migrate,
@@ -11,7 +12,6 @@ import {
   parseValue,
   type Statement,
 } from '../base/disk/database.ts';
-import { guardDatabase } from '../base/disk/database-file.ts';
 import { OaiError } from '../base/errors.ts';
 import { t } from '../base/message.ts';
 import { packageRoot } from '../base/own-files.ts';

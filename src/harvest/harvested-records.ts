@@ -4,6 +4,7 @@ import {
   convertDatabaseErrors,
   createRowParser,
   type Database,
+  guardDatabase,
   isNumber,
   isText,
   makeMemberGuard,
@@ -12,7 +13,6 @@ import {
   orNull,
   toDatabaseError,
 } from '../base/disk/database.ts';
-import { guardDatabase } from '../base/disk/database-file.ts';
 import { FileError, UsageError } from '../base/errors.ts';
 import { type Message, msg, t } from '../base/message.ts';
 import { packageRoot } from '../base/own-files.ts';

@@ -3,7 +3,7 @@ import { type BigIntStats, constants, fstatSync, statSync, writeSync } from 'nod
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { toDatabaseError } from '../base/disk/database.ts';
-import { flushFolder } from '../base/disk/folder.ts';
+import { flushFolder } from '../base/disk/files.ts';
 import { FileError } from '../base/errors.ts';
 import { t } from '../base/message.ts';
 import {

@@ -1,13 +1,11 @@
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
-import {
-  deleteKeptFile,
-  hashSha512,
-  type KeptFile,
-  readKeptFile,
-  storeKeptFile,
-} from '../base/disk/files.ts';
-import { AuthError, ConfigError, ContractError } from '../base/errors.ts';
-import { type Message, msg, t } from '../base/message.ts';
+import { createRowGuard, type GuardedType, isNumber, isText } from '../base/disk/database.ts';
+import { hashSha512, listNamesInFolder } from '../base/disk/files.ts';
+import { writePrivateFile } from '../base/disk/output-file.ts';
+import { AuthError, ConfigError, ContractError, getErrorCode } from '../base/errors.ts';
+import { cmd, type Message, msg, t } from '../base/message.ts';
 import {
   type DocumentProfile,
   findSchemaProblem,
@@ -178,5 +176,109 @@ function makeUnusableError(url: string, problem: Message, cause?: unknown): Cont
   return new ContractError(t`${url} is not used: ${problem}.`, {
     cause,
     hint: t`${KEPT} Check schema_base, prefix and schema_version of the profile, or ask the operator of the service.`,
+  });
+}
+
+/** A fetched file and its source. Times are milliseconds since 1970 UTC by this machine's clock. */
+export type KeptFile = {
+  readonly path: string;
+  readonly url: string;
+  readonly bytes: Buffer;
+  readonly sha512Hex: string;
+  readonly fetchedAtMs: number;
+  /** Time of the last request to the source, whether it had changed or not. */
+  readonly checkedAtMs: number;
+};
+
+const isCard = createRowGuard({
+  url: isText,
+  sha512Hex: isText,
+  fetchedAtMs: isNumber,
+  checkedAtMs: isNumber,
+});
+type Card = GuardedType<typeof isCard>;
+
+const CARD = 'current.json';
+
+/**
+ * Reads the stored file of a folder; undefined where there is none.
+ * @throws ConfigError where it differs from the fetched one
+ */
+export function readKeptFile(folder: string): KeptFile | undefined {
+  const card = readCard(folder);
+  if (card === undefined) return undefined;
+  const path = getKeptPath(folder, card);
+  const bytes = readOrUndefined(path);
+  if (bytes === undefined || hashSha512(bytes) !== card.sha512Hex) throw makeDamagedError(path);
+  return { ...card, path, bytes };
+}
+
+/**
+ * Stores a file in place of the previous one. The card that names it by its digest is replaced last
+ * and atomically.
+ * @throws DatabaseError where the disk fails
+ */
+export function storeKeptFile(
+  folder: string,
+  { url, bytes, fetchedAtMs, checkedAtMs }: Omit<KeptFile, 'path' | 'sha512Hex'>,
+): void {
+  const card: Card = { url, sha512Hex: hashSha512(bytes), fetchedAtMs, checkedAtMs };
+  const path = getKeptPath(folder, card);
+  writePrivateFile(path, bytes);
+  writePrivateFile(join(folder, CARD), `${JSON.stringify(card, null, 2)}\n`);
+  removeKeptFiles(folder, basename(path));
+}
+
+/**
+ * Removes the stored file of a folder, also a damaged one.
+ * @returns false where there was none
+ */
+export function deleteKeptFile(folder: string): boolean {
+  const had = existsSync(join(folder, CARD));
+  // The card first: without it, the file is not in use.
+  rmSync(join(folder, CARD), { force: true });
+  removeKeptFiles(folder);
+  return had;
+}
+
+/** @param except name of the file that the card names; without it, all are removed */
+function removeKeptFiles(folder: string, except?: string): void {
+  for (const name of listNamesInFolder(folder))
+    if (/^[\da-f]{16}\.xsd$/.test(name) && name !== except)
+      rmSync(join(folder, name), { force: true });
+}
+
+function getKeptPath(folder: string, { sha512Hex }: Card): string {
+  return join(folder, `${sha512Hex.slice(0, 16)}.xsd`);
+}
+
+function readCard(folder: string): Card | undefined {
+  const path = join(folder, CARD);
+  const text = readOrUndefined(path);
+  if (text === undefined) return undefined;
+  try {
+    const card: unknown = JSON.parse(String(text));
+    if (isCard(card)) return card;
+  } catch {
+    // Reported below, together with JSON that is no card.
+  }
+  throw makeDamagedError(path);
+}
+
+function readOrUndefined(path: string): Buffer | undefined {
+  try {
+    return readFileSync(path);
+  } catch (thrown) {
+    if (['ENOENT', 'ENOTDIR'].includes(getErrorCode(thrown))) return undefined;
+    throw new ConfigError(t`${path} cannot be read.`, {
+      cause: thrown,
+      hint: t`Check its permissions.`,
+    });
+  }
+}
+
+function makeDamagedError(path: string): ConfigError {
+  return new ConfigError(t`${path} is damaged.`, {
+    hint: t`Fetch it again with \`${cmd`pas schema --update`}\`.`,
   });
 }

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import {
   createRowParser,
   describeColumns,
+  type GuardedDatabase,
   isBytes,
   isNumber,
   isText,
@@ -9,7 +10,6 @@ import {
   orNull,
   parseValue,
 } from '../base/disk/database.ts';
-import type { GuardedDatabase } from '../base/disk/database-file.ts';
 import type { Issue } from '../base/issue.ts';
 import type { FindElements } from '../finds/fields.ts';
 import { canonicalizeElements } from '../finds/match-finds.ts';

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import {
   createRowParser,
   type Database,
+  type GuardedDatabase,
+  guardDatabase,
   isNumber,
   isText,
   migrate,
@@ -11,7 +13,6 @@ import {
   parseTexts,
   toDatabaseError,
 } from '../base/disk/database.ts';
-import { type GuardedDatabase, guardDatabase } from '../base/disk/database-file.ts';
 import { DatabaseError, getErrorMessage, isDamaged } from '../base/errors.ts';
 import { cmd, msg } from '../base/message.ts';
 import { packageRoot } from '../base/own-files.ts';

@@ -5,6 +5,8 @@ import {
   convertDatabaseErrors,
   type Database,
   describeColumns,
+  type GuardedDatabase,
+  guardDatabase,
   isNumber,
   isText,
   makeMemberGuard,
@@ -13,7 +15,6 @@ import {
   orNull,
   toDatabaseError,
 } from '../base/disk/database.ts';
-import { type GuardedDatabase, guardDatabase } from '../base/disk/database-file.ts';
 import { ConfigError, DatabaseError, PasError } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
 import { packageRoot } from '../base/own-files.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { deleteLeftovers } from '../base/disk/folder.ts';
+import { deleteLeftovers } from '../base/disk/files.ts';
 import { UsageError } from '../base/errors.ts';
 import { hasErrors, type Issue, isReadable, makeErrorIssue } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';

@@ -9,7 +9,7 @@ import {
   removeDatabase,
   replaceDatabaseFile,
 } from '../base/disk/database-file.ts';
-import { deleteLeftovers, makeFolder } from '../base/disk/folder.ts';
+import { deleteLeftovers, makeFolder } from '../base/disk/files.ts';
 import { assertMayWrite } from '../base/disk/output-file.ts';
 import {
   ConfigError,

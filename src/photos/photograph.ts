@@ -3,8 +3,7 @@ import { constants, type FileHandle, open } from 'node:fs/promises';
 import { basename, dirname, extname, isAbsolute, join, sep } from 'node:path';
 import { fileTypeFromBuffer } from 'file-type';
 import type { Sharp, SharpOptions } from 'sharp';
-import { hashSha512 } from '../base/disk/files.ts';
-import { listNamesInFolder } from '../base/disk/folder.ts';
+import { hashSha512, listNamesInFolder } from '../base/disk/files.ts';
 import { FileError, getErrorCode, getErrorMessage } from '../base/errors.ts';
 import {
   type Issue,

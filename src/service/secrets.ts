@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
-import { writePrivateFile } from '../base/disk/files.ts';
-import { restrictPermissions } from '../base/disk/folder.ts';
+import { restrictPermissions } from '../base/disk/files.ts';
 import { lockForChange } from '../base/disk/lock-file.ts';
+import { writePrivateFile } from '../base/disk/output-file.ts';
 import { AuthError, ConfigError, getErrorCode } from '../base/errors.ts';
 import { cmd, msg, t } from '../base/message.ts';
 import { runChildScript } from '../base/own-files.ts';
@@ -229,7 +229,7 @@ export function openSystemKeyring(
     if (silent !== undefined) throw new KeyringError(silent);
     const request = JSON.stringify({ service: SERVICE, action, account, secret });
     const { stdout, error } = runChildScript(
-      'service/keyring-process',
+      ['service/keyring-process'],
       request,
       ANSWER_TIMEOUT_MS,
       env,

@@ -1,6 +1,6 @@
 import { type Stats, statSync } from 'node:fs';
 import { hasJournal, JOURNALS, readImageWithJournal } from '../base/disk/database-file.ts';
-import { listNamesInFolder } from '../base/disk/folder.ts';
+import { listNamesInFolder } from '../base/disk/files.ts';
 import { FileError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
 import type { ZipEntry } from './formats/zip-entries.ts';

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openDatabaseImage, openSqlite } from '../../src/base/disk/database.ts';
+import { openSqlite } from '../../src/base/disk/database.ts';
+import { openDatabaseImage } from '../../src/base/disk/database-file.ts';
 import {
   findOutboxName,
   listProfilesOfOutbox,

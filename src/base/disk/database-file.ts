@@ -24,10 +24,9 @@ import {
   openDatabase,
   openSqlite,
   parseTexts,
-  runTransaction,
   type Statement,
 } from './database.ts';
-import { flushFolder, renameOver } from './folder.ts';
+import { flushFolder, renameOver } from './files.ts';
 
 /**
  * Returns up to `limit` findings of SQLite's integrity check, none for a sound database; it may be in
@@ -309,7 +308,11 @@ const CHECK_MS = 20_000;
  * @throws DatabaseError where it cannot
  */
 export function assertReadableInTime(path: string, bytes: Buffer): void {
-  const { stdout, status, error } = runChildScript('base/disk/database-check', bytes, CHECK_MS);
+  const { stdout, status, error } = runChildScript(
+    ['base/disk/check-process', 'database'],
+    bytes,
+    CHECK_MS,
+  );
   if (status === 0 && stdout.length === 0) return;
   const seconds = CHECK_MS / 1000;
   const damage = String(stdout);
@@ -320,58 +323,31 @@ export function assertReadableInTime(path: string, bytes: Buffer): void {
   );
 }
 
-/** A database whose errors name its file, whatever runs on it. */
-export type GuardedDatabase = {
-  /** Returns the statement of a text, which is prepared once. */
-  sql(text: string): Statement;
-  /** Runs `work` on one snapshot. */
-  read<T>(work: () => T): T;
-  /** Runs `work` in a write transaction, or in the one that runs. */
-  change<T>(work: () => T): T;
-};
-
 /**
- * Wraps a database so that statements are prepared once, and transactions may be nested.
- * @param toError returns the error to throw in place of any other
+ * Opens the bytes of a foreign database in memory: nothing is locked, written or left beside the
+ * file. Changes that are only in its journal are missing.
+ * @param image its WAL flags are cleared in place, which saves a copy of a large file
+ * @throws DatabaseError when the bytes are no database
  */
-export function guardDatabase(
-  database: Database,
-  toError: (thrown: unknown) => unknown,
-): GuardedDatabase {
-  const statements = new Map<string, Statement>();
-  const guard =
-    <V extends unknown[], T>(work: (...values: V) => T) =>
-    (...values: V): T => {
-      try {
-        return work(...values);
-      } catch (thrown) {
-        throw toError(thrown);
-      }
-    };
-  const prepare = guard((text: string): Statement => {
-    const statement = database.prepare(text);
-    const { iterate } = statement;
-    return Object.assign(statement, {
-      get: guard(statement.get.bind(statement)),
-      all: guard(statement.all.bind(statement)),
-      run: guard(statement.run.bind(statement)),
-      *iterate(...values: unknown[]) {
-        try {
-          yield* iterate.apply(statement, values);
-        } catch (thrown) {
-          throw toError(thrown);
-        }
-      },
-    });
+export function openDatabaseImage(path: string, image: Buffer): Database {
+  // Both bytes are 2 for WAL, which an in-memory database cannot use (file format, 1.3.3).
+  if (image[18] === 2) image[18] = 1;
+  if (image[19] === 2) image[19] = 1;
+  return convertDatabaseErrors(path, () => {
+    const database = openSqlite(image);
+    database.pragma('trusted_schema = off');
+    database.pragma('query_only = on');
+    return database;
   });
-  return {
-    sql(text) {
-      const statement = statements.get(text) ?? prepare(text);
-      statements.set(text, statement);
-      return statement;
-    },
-    read: (work) => guard(database.inTransaction ? work : database.transaction(work))(),
-    change: (work) =>
-      guard(() => (database.inTransaction ? work() : runTransaction(database, work)))(),
-  };
+}
+
+/** Builds a database in memory and returns the bytes of its file. */
+export function makeDatabaseImage(fill: (database: Database) => void): Buffer {
+  const database = openSqlite(':memory:');
+  try {
+    fill(database);
+    return database.serialize();
+  } finally {
+    database.close();
+  }
 }

@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import type Sqlite from 'better-sqlite3';
 import { DatabaseError, DatabaseTooNewError, getErrorCode, getErrorMessage } from '../errors.ts';
 import { cmd, type Message, msg, t } from '../message.ts';
-import { makeFolder } from './folder.ts';
+import { makeFolder } from './files.ts';
 
 /** For a Node that needs nothing compiled. */
 const REINSTALL = msg`Reinstall pas with this Node, and with optional dependencies (without --omit=optional); or use the archive, which contains all that pas needs.`;
@@ -234,35 +234,6 @@ export function runTransaction<T>(database: Database, work: () => T): T {
   }
 }
 
-/**
- * Opens the bytes of a foreign database in memory: nothing is locked, written or left beside the
- * file. Changes that are only in its journal are missing.
- * @param image its WAL flags are cleared in place, which saves a copy of a large file
- * @throws DatabaseError when the bytes are no database
- */
-export function openDatabaseImage(path: string, image: Buffer): Database {
-  // Both bytes are 2 for WAL, which an in-memory database cannot use (file format, 1.3.3).
-  if (image[18] === 2) image[18] = 1;
-  if (image[19] === 2) image[19] = 1;
-  return convertDatabaseErrors(path, () => {
-    const database = openSqlite(image);
-    database.pragma('trusted_schema = off');
-    database.pragma('query_only = on');
-    return database;
-  });
-}
-
-/** Builds a database in memory and returns the bytes of its file. */
-export function makeDatabaseImage(fill: (database: Database) => void): Buffer {
-  const database = openSqlite(':memory:');
-  try {
-    fill(database);
-    return database.serialize();
-  } finally {
-    database.close();
-  }
-}
-
 /** Runs `work` and converts errors of SQLite or the disk to one that names the file. */
 export function convertDatabaseErrors<T>(path: string, work: () => T): T {
   try {
@@ -440,4 +411,60 @@ function isSchemaDamage(thrown: unknown): boolean {
     getErrorCode(thrown) === 'SQLITE_ERROR' &&
     SCHEMA_DAMAGE.test(thrown.message)
   );
+}
+
+/** A database whose errors name its file, whatever runs on it. */
+export type GuardedDatabase = {
+  /** Returns the statement of a text, which is prepared once. */
+  sql(text: string): Statement;
+  /** Runs `work` on one snapshot. */
+  read<T>(work: () => T): T;
+  /** Runs `work` in a write transaction, or in the one that runs. */
+  change<T>(work: () => T): T;
+};
+
+/**
+ * Wraps a database so that statements are prepared once, and transactions may be nested.
+ * @param toError returns the error to throw in place of any other
+ */
+export function guardDatabase(
+  database: Database,
+  toError: (thrown: unknown) => unknown,
+): GuardedDatabase {
+  const statements = new Map<string, Statement>();
+  const guard =
+    <V extends unknown[], T>(work: (...values: V) => T) =>
+    (...values: V): T => {
+      try {
+        return work(...values);
+      } catch (thrown) {
+        throw toError(thrown);
+      }
+    };
+  const prepare = guard((text: string): Statement => {
+    const statement = database.prepare(text);
+    const { iterate } = statement;
+    return Object.assign(statement, {
+      get: guard(statement.get.bind(statement)),
+      all: guard(statement.all.bind(statement)),
+      run: guard(statement.run.bind(statement)),
+      *iterate(...values: unknown[]) {
+        try {
+          yield* iterate.apply(statement, values);
+        } catch (thrown) {
+          throw toError(thrown);
+        }
+      },
+    });
+  });
+  return {
+    sql(text) {
+      const statement = statements.get(text) ?? prepare(text);
+      statements.set(text, statement);
+      return statement;
+    },
+    read: (work) => guard(database.inTransaction ? work : database.transaction(work))(),
+    change: (work) =>
+      guard(() => (database.inTransaction ? work() : runTransaction(database, work)))(),
+  };
 }

@@ -1,26 +1,161 @@
 import { hash, randomUUID } from 'node:crypto';
 import {
+  chmodSync,
   closeSync,
   existsSync,
   fsyncSync,
+  mkdirSync,
   openSync,
-  readFileSync,
+  readdirSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
-import { ConfigError, DatabaseError, getErrorCode } from '../errors.ts';
-import { cmd, t } from '../message.ts';
-import { createRowGuard, type GuardedType, isNumber, isText, toDatabaseError } from './database.ts';
-import {
-  deleteLeftovers,
-  flushFolder,
-  listNamesInFolder,
-  makeFolder,
-  renameOver,
-} from './folder.ts';
+import { dirname, join, resolve } from 'node:path';
+import { getErrorCode } from '../errors.ts';
+
+/**
+ * Makes a folder for its owner only, with missing parents, and flushes them, so that a power cut
+ * does not undo it. An existing one stays as it is.
+ * @throws the error of the disk, unchanged
+ */
+export function makeFolder(folder: string): void {
+  const first = makeFolders(folder);
+  if (first === undefined) return;
+  const topmost = dirname(resolve(first));
+  for (let path = resolve(folder); path.length > topmost.length; path = dirname(path))
+    flushFolder(dirname(path));
+}
+
+/**
+ * Removes files and folders that killed processes have left in a folder.
+ * @param name matches their names
+ * @param beforeMs only what was last changed before this time
+ */
+export function deleteLeftovers(folder: string, name: RegExp, beforeMs: number): void {
+  if (!existsSync(folder)) return;
+  for (const each of readdirSync(folder).filter((found) => name.test(found))) {
+    const path = join(folder, each);
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats !== undefined && stats.mtimeMs < beforeMs)
+      rmSync(path, { recursive: true, force: true });
+  }
+}
+
+/** Makes the folders and returns the topmost new one; undefined where none was missing. */
+function makeFolders(folder: string): string | undefined {
+  try {
+    return mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (thrown) {
+    // On an I/O error, Node checks if the folder exists, and reports ENOENT instead.
+    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT')
+      thrown.code = 'EIO';
+    throw thrown;
+  }
+}
+
+/**
+ * Windows, and some network drives, cannot flush folders; a folder may be writable without being
+ * readable.
+ */
+const CANNOT_FLUSH = ['EACCES', 'EBADF', 'EINVAL', 'EISDIR', 'ENOSYS', 'ENOTSUP', 'EPERM'];
+
+/**
+ * Flushes the names in a folder, where the system can do so.
+ * @throws the error of the disk
+ */
+export function flushFolder(folder: string): void {
+  try {
+    const file = openSync(folder, 'r');
+    try {
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+  } catch (thrown) {
+    if (!CANNOT_FLUSH.includes(getErrorCode(thrown))) throw thrown;
+  }
+}
+
+/**
+ * Takes the permissions of other users away. `narrowed`: they could read it until now; `open`:
+ * they still can, as on a disk without permissions. Always `private` on Windows.
+ * @throws Error where the path does not exist, except on Windows
+ */
+export function restrictPermissions(path: string): 'private' | 'narrowed' | 'open' {
+  if (process.platform === 'win32' || !isAccessibleToOthers(path)) return 'private';
+  try {
+    chmodSync(path, statSync(path).mode & 0o7700);
+  } catch {
+    return 'open';
+  }
+  return isAccessibleToOthers(path) ? 'open' : 'narrowed';
+}
+
+/**
+ * Tells if the group or other users have any permission.
+ * @throws Error where the path does not exist
+ */
+export function isAccessibleToOthers(path: string): boolean {
+  return (statSync(path).mode & 0o077) !== 0;
+}
+
+/**
+ * Errors of Windows while a scanner, an indexer or another program has one of the two files open.
+ */
+const OPEN_ELSEWHERE = ['EACCES', 'EBUSY', 'EPERM'];
+const FIRST_PAUSE_MS = 10;
+/** The pauses add up to two and a half seconds. */
+const LAST_PAUSE_MS = 1280;
+
+type RenameSystem = {
+  readonly platform: NodeJS.Platform;
+  rename(from: string, to: string): void;
+  blockFor(ms: number): void;
+};
+
+const SYSTEM: RenameSystem = {
+  platform: process.platform,
+  // Looked up at each call, so that a test can replace it.
+  rename: (from, to) => renameSync(from, to),
+  blockFor: (ms) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms),
+};
+
+/**
+ * Renames a file over another one. On Windows that fails while another program has one of them
+ * open, so it is retried for a while.
+ * @throws the error of the last try
+ */
+export function renameOver(
+  from: string,
+  to: string,
+  { platform, rename, blockFor } = SYSTEM,
+): void {
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs *= 2) {
+    try {
+      rename(from, to);
+      return;
+    } catch (thrown) {
+      const isPassing = OPEN_ELSEWHERE.includes(getErrorCode(thrown));
+      if (platform !== 'win32' || !isPassing || pauseMs > LAST_PAUSE_MS) throw thrown;
+      blockFor(pauseMs);
+    }
+  }
+}
+
+/**
+ * Returns the names in a folder; none where it cannot be listed, though its files may be
+ * readable.
+ */
+export function listNamesInFolder(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
 
 /** Returns an unpredictable name for a temporary file, which no other process or link can have. */
 export function makeTempPath(folder: string): string {
@@ -49,26 +184,6 @@ export function isProcessAlive(pid: number): boolean {
     return pid > 0 && process.kill(pid, 0);
   } catch (thrown) {
     return getErrorCode(thrown) !== 'ESRCH';
-  }
-}
-
-/**
- * Writes a file for its owner only, atomically, flushed and read back.
- * @throws DatabaseError when the disk fails
- */
-export function writePrivateFile(path: string, content: string | Buffer): void {
-  const bytes = Buffer.from(content);
-  const draft = makeTempPath(dirname(path));
-  try {
-    makeFolder(dirname(path));
-    writeDurable(draft, bytes);
-    if (!readFileSync(draft).equals(bytes)) throw makeVerificationError(path);
-    removeStaleTemps(draft);
-    renameOver(draft, path);
-    flushFolder(dirname(path));
-  } catch (thrown) {
-    removeTemp(draft);
-    throw toDatabaseError(path, thrown);
   }
 }
 
@@ -122,117 +237,6 @@ export async function writeAtomic(
     removeTemp(draft);
     throw thrown;
   }
-}
-
-/** Makes the error of a file from which other bytes are read than were written. */
-export function makeVerificationError(path: string): DatabaseError {
-  return new DatabaseError(t`${path}: the disk returns other data than was written.`, {
-    hint: t`Check the disk or the network drive, then run the command again.`,
-  });
-}
-
-/** A fetched file and its source. Times are milliseconds since 1970 UTC by this machine's clock. */
-export type KeptFile = {
-  readonly path: string;
-  readonly url: string;
-  readonly bytes: Buffer;
-  readonly sha512Hex: string;
-  readonly fetchedAtMs: number;
-  /** Time of the last request to the source, whether it had changed or not. */
-  readonly checkedAtMs: number;
-};
-
-const isCard = createRowGuard({
-  url: isText,
-  sha512Hex: isText,
-  fetchedAtMs: isNumber,
-  checkedAtMs: isNumber,
-});
-type Card = GuardedType<typeof isCard>;
-
-const CARD = 'current.json';
-
-/**
- * Reads the stored file of a folder; undefined where there is none.
- * @throws ConfigError where it differs from the fetched one
- */
-export function readKeptFile(folder: string): KeptFile | undefined {
-  const card = readCard(folder);
-  if (card === undefined) return undefined;
-  const path = getKeptPath(folder, card);
-  const bytes = readOrUndefined(path);
-  if (bytes === undefined || hashSha512(bytes) !== card.sha512Hex) throw makeDamagedError(path);
-  return { ...card, path, bytes };
-}
-
-/**
- * Stores a file in place of the previous one. The card that names it by its digest is replaced last
- * and atomically.
- * @throws DatabaseError where the disk fails
- */
-export function storeKeptFile(
-  folder: string,
-  { url, bytes, fetchedAtMs, checkedAtMs }: Omit<KeptFile, 'path' | 'sha512Hex'>,
-): void {
-  const card: Card = { url, sha512Hex: hashSha512(bytes), fetchedAtMs, checkedAtMs };
-  const path = getKeptPath(folder, card);
-  writePrivateFile(path, bytes);
-  writePrivateFile(join(folder, CARD), `${JSON.stringify(card, null, 2)}\n`);
-  removeKeptFiles(folder, basename(path));
-}
-
-/**
- * Removes the stored file of a folder, also a damaged one.
- * @returns false where there was none
- */
-export function deleteKeptFile(folder: string): boolean {
-  const had = existsSync(join(folder, CARD));
-  // The card first: without it, the file is not in use.
-  rmSync(join(folder, CARD), { force: true });
-  removeKeptFiles(folder);
-  return had;
-}
-
-/** @param except name of the file that the card names; without it, all are removed */
-function removeKeptFiles(folder: string, except?: string): void {
-  for (const name of listNamesInFolder(folder))
-    if (/^[\da-f]{16}\.xsd$/.test(name) && name !== except)
-      rmSync(join(folder, name), { force: true });
-}
-
-function getKeptPath(folder: string, { sha512Hex }: Card): string {
-  return join(folder, `${sha512Hex.slice(0, 16)}.xsd`);
-}
-
-function readCard(folder: string): Card | undefined {
-  const path = join(folder, CARD);
-  const text = readOrUndefined(path);
-  if (text === undefined) return undefined;
-  try {
-    const card: unknown = JSON.parse(String(text));
-    if (isCard(card)) return card;
-  } catch {
-    // Reported below, together with JSON that is no card.
-  }
-  throw makeDamagedError(path);
-}
-
-function readOrUndefined(path: string): Buffer | undefined {
-  try {
-    return readFileSync(path);
-  } catch (thrown) {
-    if (['ENOENT', 'ENOTDIR'].includes(getErrorCode(thrown))) return undefined;
-    throw new ConfigError(t`${path} cannot be read.`, {
-      cause: thrown,
-      hint: t`Check its permissions.`,
-    });
-  }
-}
-
-function makeDamagedError(path: string): ConfigError {
-  return new ConfigError(t`${path} is damaged.`, {
-    hint: t`Fetch it again with \`${cmd`pas schema --update`}\`.`,
-  });
 }
 
 /** Returns the digest by which the contract and pas name content (A-DIGEST-1), hexadecimal. */

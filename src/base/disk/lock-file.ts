@@ -6,7 +6,7 @@ import { ConfigError, DatabaseError, getErrorCode } from '../errors.ts';
 import { type Message, msg } from '../message.ts';
 import { runChildScript } from '../own-files.ts';
 import { convertDatabaseErrors, type Database, isBusy, openSqlite } from './database.ts';
-import { makeFolder, restrictPermissions } from './folder.ts';
+import { makeFolder, restrictPermissions } from './files.ts';
 
 /** A lock that this process holds until it releases it or ends in any way. */
 export type LockFile = {
@@ -131,7 +131,8 @@ export function isLockingReliable(folder: string): boolean {
     const lock = acquireLockFile(path);
     if (lock === undefined) return false;
     try {
-      return String(runChildScript('base/disk/lock-check', path, CHECK_MS).stdout) === 'refused';
+      const { stdout } = runChildScript(['base/disk/check-process', 'lock'], path, CHECK_MS);
+      return String(stdout) === 'refused';
     } finally {
       lock.release();
     }

@@ -13,11 +13,26 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { FileError, getErrorCode, getErrorMessage, PasError, UsageError } from '../errors.ts';
+import {
+  DatabaseError,
+  FileError,
+  getErrorCode,
+  getErrorMessage,
+  PasError,
+  UsageError,
+} from '../errors.ts';
 import { type Message, t } from '../message.ts';
 import { toDatabaseError } from './database.ts';
-import { makeTempPath, removeStaleTemps, removeTemp, writeAtomic, writeDurable } from './files.ts';
-import { flushFolder } from './folder.ts';
+import {
+  flushFolder,
+  makeFolder,
+  makeTempPath,
+  removeStaleTemps,
+  removeTemp,
+  renameOver,
+  writeAtomic,
+  writeDurable,
+} from './files.ts';
 
 type OutputOptions = {
   /** An existing file may be replaced. */
@@ -274,4 +289,31 @@ function replaceFolder(
     throw thrown;
   }
   removeTemp(aside);
+}
+
+/**
+ * Writes a file for its owner only, atomically, flushed and read back.
+ * @throws DatabaseError when the disk fails
+ */
+export function writePrivateFile(path: string, content: string | Buffer): void {
+  const bytes = Buffer.from(content);
+  const draft = makeTempPath(dirname(path));
+  try {
+    makeFolder(dirname(path));
+    writeDurable(draft, bytes);
+    if (!readFileSync(draft).equals(bytes)) throw makeVerificationError(path);
+    removeStaleTemps(draft);
+    renameOver(draft, path);
+    flushFolder(dirname(path));
+  } catch (thrown) {
+    removeTemp(draft);
+    throw toDatabaseError(path, thrown);
+  }
+}
+
+/** Makes the error of a file from which other bytes are read than were written. */
+export function makeVerificationError(path: string): DatabaseError {
+  return new DatabaseError(t`${path}: the disk returns other data than was written.`, {
+    hint: t`Check the disk or the network drive, then run the command again.`,
+  });
 }

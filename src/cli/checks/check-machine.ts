@@ -16,7 +16,7 @@ import {
   toDatabaseError,
 } from '../../base/disk/database.ts';
 import { findDamage } from '../../base/disk/database-file.ts';
-import { isAccessibleToOthers } from '../../base/disk/folder.ts';
+import { isAccessibleToOthers } from '../../base/disk/files.ts';
 import { isLockingReliable } from '../../base/disk/lock-file.ts';
 import { type ExitReason, isDamaged, PasError } from '../../base/errors.ts';
 import { cmd, type Message, quoteShellWord, t } from '../../base/message.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { loadWidthLibrary } from '../../base/characters.ts';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { once } from '../../base/collections.ts';
-import { restrictPermissions } from '../../base/disk/folder.ts';
+import { restrictPermissions } from '../../base/disk/files.ts';
 import { EXIT_CODES, type ExitReason, UnavailableError, UsageError } from '../../base/errors.ts';
 import { getLanguage, t } from '../../base/message.ts';
 import { packageRoot } from '../../base/own-files.ts';

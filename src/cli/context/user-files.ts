@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { writePrivateFile } from '../../base/disk/files.ts';
 import { lockForChange } from '../../base/disk/lock-file.ts';
+import { writePrivateFile } from '../../base/disk/output-file.ts';
 import { FileError, UsageError } from '../../base/errors.ts';
 import { formatIssuePlace, makeErrorIssue } from '../../base/issue.ts';
 import { cmd, joinMessages, msg, msgid, ngettext, t } from '../../base/message.ts';

@@ -1,6 +1,5 @@
 import { dirname, join, resolve } from 'node:path';
 import { formatLocalDate } from '../../base/clock.ts';
-import { readKeptFile } from '../../base/disk/files.ts';
 import { ConfigError } from '../../base/errors.ts';
 import { isReadable } from '../../base/issue.ts';
 import { t } from '../../base/message.ts';
@@ -15,6 +14,7 @@ import type { Find, LookupTerm } from '../../finds/find.ts';
 import { makeReferenceResolver } from '../../finds/resolve-references.ts';
 import { type ValidatedFind, validateFind } from '../../finds/rules.ts';
 import { findTermByIdent } from '../../finds/vocabulary/terms.ts';
+import { readKeptFile } from '../../harvest/update-schema.ts';
 import {
   makePhotographKeeping,
   type PhotographKeeping,

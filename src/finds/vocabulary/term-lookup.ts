@@ -5,6 +5,7 @@ import { memoize } from '../../base/collections.ts';
 import {
   createRowParser,
   type Database,
+  guardDatabase,
   isNumber,
   isText,
   migrate,
@@ -12,7 +13,6 @@ import {
   parseValue,
   toDatabaseError,
 } from '../../base/disk/database.ts';
-import { guardDatabase } from '../../base/disk/database-file.ts';
 import {
   canAbbreviate,
   compareCzech,

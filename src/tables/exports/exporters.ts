@@ -1,4 +1,4 @@
-import { makeDatabaseImage } from '../../base/disk/database.ts';
+import { makeDatabaseImage } from '../../base/disk/database-file.ts';
 import { writeOutputFile, writeToStdout } from '../../base/disk/output-file.ts';
 import { type Message, msg } from '../../base/message.ts';
 import type { DocumentProfile } from '../../finds/document.ts';

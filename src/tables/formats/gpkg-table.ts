@@ -8,9 +8,12 @@ import {
   isAnyRow,
   isNumber,
   isText,
-  openDatabaseImage,
 } from '../../base/disk/database.ts';
-import { assertReadableInTime, readImageWithJournal } from '../../base/disk/database-file.ts';
+import {
+  assertReadableInTime,
+  openDatabaseImage,
+  readImageWithJournal,
+} from '../../base/disk/database-file.ts';
 import { DatabaseError, getErrorCode } from '../../base/errors.ts';
 import { type Issue, isReadable, makeErrorIssue, makeWarningIssue } from '../../base/issue.ts';
 import { msg } from '../../base/message.ts';

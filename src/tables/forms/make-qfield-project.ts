@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeDatabaseImage } from '../../base/disk/database.ts';
+import { makeDatabaseImage } from '../../base/disk/database-file.ts';
 import { writeOutputFolder } from '../../base/disk/output-file.ts';
 import { UsageError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/message.ts';

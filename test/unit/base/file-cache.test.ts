@@ -1,8 +1,8 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readKeptFile, storeKeptFile } from '../../../src/base/disk/files.ts';
 import { ConfigError } from '../../../src/base/errors.ts';
+import { readKeptFile, storeKeptFile } from '../../../src/harvest/update-schema.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
 
 const URL = 'https://schema.example.org/svc/2.2/svc.xsd';

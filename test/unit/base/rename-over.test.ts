@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { renameOver } from '../../../src/base/disk/folder.ts';
+import { renameOver } from '../../../src/base/disk/files.ts';
 
 /** A disk that refuses so many times. */
 function disk(platform: NodeJS.Platform, code: string, refusals: number) {

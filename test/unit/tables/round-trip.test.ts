@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { normalizeId, normalizeText } from '../../../src/base/characters.ts';
-import { makeDatabaseImage } from '../../../src/base/disk/database.ts';
+import { makeDatabaseImage } from '../../../src/base/disk/database-file.ts';
 import type { FindElements } from '../../../src/finds/fields.ts';
 import { isDitto, isFiller } from '../../../src/finds/parse-cell.ts';
 import {

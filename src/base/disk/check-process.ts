@@ -1,13 +1,20 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { getErrorMessage } from '../errors.ts';
-import { openDatabaseImage } from './database.ts';
+import { openDatabaseImage } from './database-file.ts';
+import { acquireLockFile } from './lock-file.ts';
 
 /**
- * Process that checks if SQLite can read the tables of a foreign database, given as bytes on stdin;
- * it writes the fault, or nothing, to stdout. A crafted file can keep SQLite busy without end, so
- * the caller can kill this process.
+ * Process of a check that the caller can kill; it writes its result to stdout. `database`: the fault,
+ * or nothing, of the tables of a foreign database, given as bytes on stdin, since a crafted file can
+ * keep SQLite busy without end. `lock`: `refused` or `acquired`, for the lock of the file named on
+ * stdin.
  */
-writeFileSync(1, findFault(readFileSync(0)));
+const input = readFileSync(0);
+writeFileSync(1, process.argv[2] === 'lock' ? tryLock(String(input)) : findFault(input));
+
+function tryLock(path: string): 'refused' | 'acquired' {
+  return acquireLockFile(path) === undefined ? 'refused' : 'acquired';
+}
 
 function findFault(bytes: Buffer): string {
   try {
