@@ -15,8 +15,7 @@ import {
 } from '../base/xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../base/xml/parse.ts';
 import { type DocumentProfile, getNamespace, getSchemaLocation } from './document.ts';
-import { NEW_PERSON } from './field.ts';
-import { FIELDS, type Field, type FindElements } from './fields.ts';
+import { FIELDS, type Field, type FindElements, NEW_PERSON } from './fields.ts';
 import type { Find } from './find.ts';
 import { parseRecordValue } from './harvested-find.ts';
 import { checkRules, type ValidationContext } from './rules.ts';

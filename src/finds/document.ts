@@ -24,8 +24,7 @@ import {
 } from '../base/xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../base/xml/parse.ts';
 import type { Validator } from '../base/xml/xsd.ts';
-import type { Reference } from './field.ts';
-import { FIELDS, type Field, type FindElements } from './fields.ts';
+import { FIELDS, type Field, type FindElements, type Reference } from './fields.ts';
 import type { Find } from './find.ts';
 
 /** The part of a profile that determines the form of a document (A-DECLARE-1). */

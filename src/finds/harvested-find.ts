@@ -7,7 +7,6 @@ import {
   getChildText,
   type XmlElement,
 } from '../base/xml/element.ts';
-import { NEW_PERSON, type Reference } from './field.ts';
 import {
   type ElementName,
   type Elements,
@@ -15,8 +14,10 @@ import {
   type Field,
   type FindElements,
   type HarvestedElements,
+  NEW_PERSON,
   omitAbsentElements,
   POINT_ELEMENTS,
+  type Reference,
 } from './fields.ts';
 import { getCanonicalPoint, isSamePoint, isSameValue } from './match-finds.ts';
 

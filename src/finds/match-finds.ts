@@ -1,6 +1,5 @@
 import { collapseWhiteSpace, makeIdKey, trimText } from '../base/characters.ts';
 import { addToGroup } from '../base/collections.ts';
-import { NEW_PERSON } from './field.ts';
 import {
   type ElementName,
   type Elements,
@@ -10,6 +9,7 @@ import {
   getField,
   getPoint,
   getPointElement,
+  NEW_PERSON,
   POINT_ELEMENTS,
 } from './fields.ts';
 import {

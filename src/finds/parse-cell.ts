@@ -3,7 +3,7 @@ import { memoize } from '../base/collections.ts';
 import { makeUnreadable, type Reading, type Unreadable } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
 import { foldName, joinWithOr } from '../base/names.ts';
-import type { TargetState } from './field.ts';
+import type { TargetState } from './fields.ts';
 import { type GeomSystem, parseSystemCode } from './place/geometry.ts';
 
 /**

@@ -1,12 +1,14 @@
 import { type Message, msg } from '../base/message.ts';
-import { type FieldQuestion, NEW_PERSON, type TargetState } from './field.ts';
 import {
   type ColumnName,
   type ElementName,
   FIELDS,
   type Field,
+  type FieldQuestion,
   type FindElements,
+  NEW_PERSON,
   POINT_ELEMENTS,
+  type TargetState,
 } from './fields.ts';
 
 /** A question of `pas add`. A point is one question, whichever elements and columns it fills. */

@@ -3,8 +3,7 @@ import { memoize } from '../base/collections.ts';
 import { makeUnreadable, type Reading, type Unreadable } from '../base/issue.ts';
 import { cmd, joinMessages, type Message, msg } from '../base/message.ts';
 import { canAbbreviate, makePersonKey } from '../base/names.ts';
-import { NEW_PERSON, type Reference } from './field.ts';
-import { FIELDS, type Field } from './fields.ts';
+import { FIELDS, type Field, NEW_PERSON, type Reference } from './fields.ts';
 import type { LookupTerm, TermCandidate, TermLookupResult } from './find.ts';
 import {
   detectNameOrder,

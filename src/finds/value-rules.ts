@@ -9,8 +9,7 @@ import { makeUnreadable, type Unreadable } from '../base/issue.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
 import { joinWithOr } from '../base/names.ts';
 import { findIllegalCharacter } from '../base/xml/element.ts';
-import { NEW_PERSON } from './field.ts';
-import { type ElementName, FIELDS, type Field, type FindElements } from './fields.ts';
+import { type ElementName, FIELDS, type Field, type FindElements, NEW_PERSON } from './fields.ts';
 import type {
   LookupArea,
   LookupNumber,

@@ -1,11 +1,11 @@
 import { cmd, getLanguage, t } from '../base/message.ts';
-import type { Reference } from '../finds/field.ts';
 import {
   canRevealLocation,
   FIELDS,
   type Field,
   type FindElements,
   getElementLabel,
+  type Reference,
 } from '../finds/fields.ts';
 import type { LookupArea } from '../finds/find.ts';
 import type { ChangeAtService, HarvestedFind } from '../finds/harvested-find.ts';

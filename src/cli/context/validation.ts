@@ -9,7 +9,7 @@ import {
   openFindSchema,
   type ReadOwnSchema,
 } from '../../finds/document.ts';
-import { formatReferenceCell } from '../../finds/field.ts';
+import { formatReferenceCell } from '../../finds/fields.ts';
 import type { Find, LookupTerm } from '../../finds/find.ts';
 import { makeReferenceResolver } from '../../finds/resolve-references.ts';
 import { type ValidatedFind, validateFind } from '../../finds/rules.ts';

@@ -1,8 +1,7 @@
 import { cutText } from '../../base/characters.ts';
 import { hasErrors, type Issue } from '../../base/issue.ts';
 import { formatDay, t } from '../../base/message.ts';
-import { formatReferenceCell, type TargetState } from '../../finds/field.ts';
-import { getField } from '../../finds/fields.ts';
+import { formatReferenceCell, getField, type TargetState } from '../../finds/fields.ts';
 import type { Find } from '../../finds/find.ts';
 import {
   FORM_QUESTIONS,

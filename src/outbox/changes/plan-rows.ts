@@ -1,6 +1,5 @@
 import { makeIdKey } from '../../base/characters.ts';
 import { groupBy } from '../../base/collections.ts';
-import { NEW_PERSON } from '../../finds/field.ts';
 import {
   type ElementName,
   FIELDS,
@@ -9,6 +8,7 @@ import {
   getPoint,
   getPointElement,
   isPointElement,
+  NEW_PERSON,
   omitAbsentElements,
   POINT_ELEMENTS,
 } from '../../finds/fields.ts';

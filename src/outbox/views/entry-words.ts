@@ -1,5 +1,4 @@
 import { formatDay, type Message, msg, msgid, ngettext, t } from '../../base/message.ts';
-import type { TargetState } from '../../finds/field.ts';
 import {
   type ElementName,
   FIELDS,
@@ -9,6 +8,7 @@ import {
   getField,
   getPoint,
   getPointElement,
+  type TargetState,
 } from '../../finds/fields.ts';
 import type { Find } from '../../finds/find.ts';
 import { formatRecordState, formatValue } from '../../finds/harvested-find.ts';

@@ -8,8 +8,7 @@ import {
   parseTexts,
 } from '../../base/disk/database.ts';
 import type { Message } from '../../base/message.ts';
-import { NEW_PERSON } from '../../finds/field.ts';
-import type { FindElements } from '../../finds/fields.ts';
+import { type FindElements, NEW_PERSON } from '../../finds/fields.ts';
 import type { LookupTerm, TermCandidate } from '../../finds/find.ts';
 import { groupSimilarNames } from '../../finds/person-name.ts';
 import type { Vocabulary } from '../../finds/vocabulary/term.ts';

@@ -12,7 +12,6 @@ import {
 } from '../../base/issue.ts';
 import { cmd, joinMessages, type Message, msg } from '../../base/message.ts';
 import { isPictureName } from '../../base/names.ts';
-import type { Reference } from '../../finds/field.ts';
 import {
   type ColumnName,
   type ElementName,
@@ -20,6 +19,7 @@ import {
   type Field,
   type FindElements,
   isElementName,
+  type Reference,
 } from '../../finds/fields.ts';
 import type { Find } from '../../finds/find.ts';
 import {

@@ -3,14 +3,16 @@ import { joinFileNames, protectFormulaMark } from '../../base/csv.ts';
 import { forEachLanguage, getLanguage, t } from '../../base/message.ts';
 import { renderElement, replaceIllegalCharacters } from '../../base/xml/element.ts';
 import { type DocumentProfile, makeDocumentNode } from '../../finds/document.ts';
-import { formatReferenceCell, NEW_PERSON, type Reference } from '../../finds/field.ts';
 import {
   FIELDS,
   type Field,
   type FindElements,
+  formatReferenceCell,
   getElementLabel,
   getPoint,
   getPointElement,
+  NEW_PERSON,
+  type Reference,
 } from '../../finds/fields.ts';
 import type { ChangeAtService } from '../../finds/harvested-find.ts';
 import {

@@ -15,8 +15,13 @@ import {
   type XmlElement,
 } from '../../base/xml/element.ts';
 import { walkXml, XmlSyntaxError, type XmlWalk } from '../../base/xml/parse.ts';
-import { NEW_PERSON } from '../../finds/field.ts';
-import { type ColumnName, FIELDS, type Field, findColumnByName } from '../../finds/fields.ts';
+import {
+  type ColumnName,
+  FIELDS,
+  type Field,
+  findColumnByName,
+  NEW_PERSON,
+} from '../../finds/fields.ts';
 import { FORBIDDEN_TEXT } from '../../finds/harvested-find.ts';
 import { parseDayOfMoment } from '../../finds/parse-cell.ts';
 import type { PointInSystem } from '../../finds/place/geometry.ts';

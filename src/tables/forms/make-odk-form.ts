@@ -3,13 +3,14 @@ import { formatPlainCsvCell } from '../../base/csv.ts';
 import { assertMayWrite, writeOutputFile } from '../../base/disk/output-file.ts';
 import { UsageError } from '../../base/errors.ts';
 import { forEachLanguage, LANGUAGES, type Message, msg, t } from '../../base/message.ts';
-import { formatReferenceCell, type Reference } from '../../finds/field.ts';
 import {
   type ElementName,
   FIELDS,
   type FindElements,
+  formatReferenceCell,
   getField,
   isElementName,
+  type Reference,
 } from '../../finds/fields.ts';
 import { EARLIEST_YEAR } from '../../finds/parse-cell.ts';
 import {

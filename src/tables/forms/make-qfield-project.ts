@@ -4,8 +4,13 @@ import { makeDatabaseImage } from '../../base/disk/database-file.ts';
 import { writeOutputFolder } from '../../base/disk/output-file.ts';
 import { UsageError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/message.ts';
-import { formatReferenceCell, NEW_PERSON, type TargetState } from '../../finds/field.ts';
-import { FIELDS, type FindElements } from '../../finds/fields.ts';
+import {
+  FIELDS,
+  type FindElements,
+  formatReferenceCell,
+  NEW_PERSON,
+  type TargetState,
+} from '../../finds/fields.ts';
 import { encodeMultiPolygon, parsePolygon } from '../../finds/place/areas.ts';
 import { toSJtsk } from '../../finds/place/geometry.ts';
 import {

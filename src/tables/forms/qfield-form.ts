@@ -1,6 +1,11 @@
 import { t } from '../../base/message.ts';
-import type { TargetState } from '../../finds/field.ts';
-import { type ElementName, FIELDS, type Field, getElementLabel } from '../../finds/fields.ts';
+import {
+  type ElementName,
+  FIELDS,
+  type Field,
+  getElementLabel,
+  type TargetState,
+} from '../../finds/fields.ts';
 import { EARLIEST_YEAR } from '../../finds/parse-cell.ts';
 import { DRAWN_WITHIN_M } from '../../finds/place/geometry.ts';
 import {

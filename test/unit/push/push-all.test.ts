@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { UnavailableError } from '../../../src/base/errors.ts';
-import { NEW_PERSON } from '../../../src/finds/field.ts';
+import { NEW_PERSON } from '../../../src/finds/fields.ts';
 import { listAttempts } from '../../../src/outbox/attempts.ts';
 import { type Outbox, readHeader, updateHeader } from '../../../src/outbox/open-outbox.ts';
 import { findByUuid } from '../../../src/outbox/stored-finds.ts';
