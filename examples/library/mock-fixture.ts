@@ -1,7 +1,7 @@
 // A fixture for Vitest: one mock server for the file, and on it a service of its own for each test,
 // so that tests may run side by side.
 import { startMockServer } from 'pas-finds/mock-server';
-import { afterAll, test as base } from 'vitest';
+import { afterAll, test as base, vi } from 'vitest';
 
 export type Service = {
   readonly base_url: string;
@@ -10,6 +10,9 @@ export type Service = {
   /** Asks the service's control interface; a body is sent as JSON. */
   control<T>(method: string, path: string, body?: unknown): Promise<T>;
 };
+
+// A busy machine needs seconds to start a service.
+vi.setConfig({ testTimeout: 60_000 });
 
 const server = await startMockServer({ minIntervalMs: 0 });
 afterAll(() => server.close());
