@@ -58,7 +58,7 @@ const READERS = {
     },
   },
   geojson: {
-    extensions: ['geojson', 'geojsonl', 'geojsons', 'geojsonseq', 'ndjson', 'json'],
+    extensions: ['geojson', 'json'],
     called: 'GeoJSON',
     read: async ({ file, bytes }) =>
       (await import('./formats/geojson-table.ts')).parseGeoJson(file, bytes),
@@ -122,8 +122,7 @@ function detectReader(file: string, bytes: Buffer): TableReader | 'archive' {
   const start = findTextStart(bytes);
   // A text table may begin with any character, so its extension decides.
   if (named !== READERS.csv && start === '<') return READERS.xml;
-  const isJson =
-    start === '{' || start === RECORD_SEPARATOR || (start === '[' && named === READERS.geojson);
+  const isJson = start === '{' || (start === '[' && named === READERS.geojson);
   if (named !== READERS.csv && isJson) return READERS.geojson;
   if (named?.called === undefined || bytes.length === 0) return READERS.csv;
   throw makeDamagedFileError(
@@ -131,9 +130,6 @@ function detectReader(file: string, bytes: Buffer): TableReader | 'archive' {
     msg`${file} has the name of another format (${named.called}), but its content differs.`,
   );
 }
-
-/** First character of each text in a sequence (RFC 8142). */
-const RECORD_SEPARATOR = '\u001e';
 
 /** Returns the first character that is no blank, in UTF-8 or UTF-16. */
 function findTextStart(bytes: Buffer): string | undefined {

@@ -58,12 +58,6 @@ const READERS: Readonly<Record<string, Reader>> = {
         }),
       ),
   },
-  geojsonl: {
-    second: 2,
-    isText: true,
-    isXml: false,
-    write: (rows) => lines(...rows.map((row) => JSON.stringify(makeFeature(row)))),
-  },
   gpkg: {
     second: 2,
     isText: false,

@@ -18,10 +18,9 @@ describe.skipIf(!MEASURES_MEMORY)(
   () => {
     test.each<readonly [string, string, () => Buffer | string, RegExp]>([
       [
-        'a line of ten million points in a sequence of GeoJSON',
-        'walk.geojsonl',
-        () =>
-          `{"type":"Feature","properties":{},"geometry":null}\n{"type":"Feature","geometry":{"coordinates":[${line('[1,2],')}[1,2]]}}`,
+        'a line of ten million points in GeoJSON',
+        'walk.geojson',
+        () => `{"type":"Feature","geometry":{"coordinates":[${line('[1,2],')}[1,2]]}}`,
         TOO_LARGE,
       ],
       [

@@ -16,8 +16,7 @@ const feature = JSON.stringify({
 });
 const FILES: Readonly<Record<string, Buffer | string>> = {
   'walk.gpx': gpx,
-  'walk.geojsonl': `${feature}\n`,
-  'walk.geojsons': `\u001e${feature}\n`,
+  'walk.geojson': feature,
   'walk.csv': `WKT,local_id,poznamka,geom_system\n"POINT Z (15.17 49.84 201)",T-1,${NOTE},4326\n`,
 };
 

@@ -53,12 +53,6 @@ const LETTERS = `${CZECH}„“–…§°€Łłßöü日本✓Ωж🏺`;
 const FORMS: Readonly<Record<string, Form>> = {
   'GeoPackage in S-JTSK': { driver: 'GPKG', ending: 'gpkg', system: '5514' },
   GeoJSON: { driver: 'GeoJSON', ending: 'geojson', options: ['-lco', 'COORDINATE_PRECISION=9'] },
-  'lines of GeoJSON': { driver: 'GeoJSONSeq', ending: 'geojsonl' },
-  'a sequence of GeoJSON': {
-    driver: 'GeoJSONSeq',
-    ending: 'geojsons',
-    options: ['-lco', 'RS=YES'],
-  },
   GPX: {
     driver: 'GPX',
     ending: 'gpx',

@@ -29,7 +29,7 @@ type Values = Readonly<Record<string, unknown>>;
 /**
  * Reads GeoJSON (RFC 7946): a feature is a row, its properties are the columns, its point is in WGS
  * 84. The member `crs` of the older specification is accepted for one of the service's two systems.
- * Heights are ignored. A sequence of features (RFC 8142, or one per line) is read as well.
+ * Heights are ignored.
  * @throws FileError where the file is no GeoJSON, has no features, or is in another coordinate
  * system
  */
@@ -37,8 +37,6 @@ export function parseGeoJson(file: string, bytes: Buffer): Table {
   assertInputSize(file, bytes.length, MAX_JSON_BYTES);
   if (!isUtf8(bytes)) throw makeDamagedFileError(file, describeNotUtf8(file, bytes));
   const text = bytes.toString('utf8').replace(/^\ufeff/, '');
-  const sequence = splitSequence(text);
-  if (sequence !== undefined) return makeFeatureTable(file, sequence.map(parseJson), '4326');
   let document: unknown;
   try {
     document = JSON.parse(text);
@@ -59,32 +57,6 @@ function listFeatures(document: unknown): readonly unknown[] | undefined {
   if (document['type'] === 'Feature') return [document];
   const { type, features } = document;
   return type === 'FeatureCollection' && Array.isArray(features) ? features : undefined;
-}
-
-/** Begins each feature of a sequence (RFC 8142). */
-const RECORD_SEPARATOR = '\u001e';
-
-/**
- * Splits a sequence of features: each behind a record separator, or one per line. Undefined for
- * other documents: the first line is no feature, or there is only one.
- */
-function splitSequence(text: string): readonly string[] | undefined {
-  const isSeparated = text.trimStart().startsWith(RECORD_SEPARATOR);
-  const parts = text
-    .split(isSeparated ? RECORD_SEPARATOR : '\n')
-    .filter((part) => part.trim() !== '');
-  const [first = '', second = ''] = parts;
-  const isByLine = () => second.trimStart().startsWith('{') && isFeature(parseJson(first));
-  return isSeparated || isByLine() ? parts : undefined;
-}
-
-/** Parses a feature of a sequence; a damaged one, which is undefined, does not affect the others. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function isFeature(value: unknown): value is Values {
@@ -121,11 +93,7 @@ type FeatureValues = {
 };
 
 function parseFeature(feature: unknown, system: GeomSystem): FeatureValues | Unreadable {
-  if (!isFeature(feature))
-    return makeUnreadable(
-      'feature',
-      msg`This is not a GeoJSON feature. Its line may be cut short.`,
-    );
+  if (!isFeature(feature)) return makeUnreadable('feature', msg`This is not a GeoJSON feature.`);
   const values = new Map<string, string>();
   for (const [name, value] of Object.entries(
     isObject(feature['properties']) ? feature['properties'] : {},

@@ -93,43 +93,6 @@ describe('a waypoint of a device', () => {
   });
 });
 
-const feature = (id: string, coordinates: readonly number[] = [15.17, 49.84]): string =>
-  JSON.stringify({
-    type: 'Feature',
-    geometry: { type: 'Point', coordinates },
-    properties: { local_id: id },
-  });
-
-describe('a sequence of GeoJSON', () => {
-  test.each([
-    ['lines', `${feature('A')}\n\r\n${feature('B')}\n`],
-    ['lines of Windows, the last not ended', `${feature('A')}\r\n${feature('B')}`],
-    ['records of RFC 8142', `\u001e${feature('A')}\n\u001e${feature('B').replace('{', '{\n')}\n`],
-  ])('as %s is read feature by feature', async (_, text) => {
-    for (const name of ['walk.geojsonl', 'walk.json', 'walk']) {
-      const { rows } = await listRows(name, text);
-      expect(rows).toEqual([{ local_id: 'A' }, { local_id: 'B' }]);
-    }
-  });
-
-  test('loses a feature that is damaged or cut short, and no other', async () => {
-    const text = [feature('A'), '{"type":"Fea', feature('B'), '[]', feature('C').slice(0, -9)].join(
-      '\n',
-    );
-    const { rows, issues } = await listRows('walk.geojsonl', text);
-    expect(rows).toEqual([{ local_id: 'A' }, { local_id: 'B' }]);
-    expect(issues.map(([rule]) => rule)).toEqual(['feature', 'feature', 'feature']);
-  });
-
-  test('is not a document of features over several lines', async () => {
-    const text = `{"type":"FeatureCollection","features":[\n${feature('A')},\n${feature('B')}\n]}`;
-    expect((await listRows('walk.geojson', text)).rows).toEqual([
-      { local_id: 'A' },
-      { local_id: 'B' },
-    ]);
-  });
-});
-
 describe('a column of well-known text', () => {
   const points = async (header: string, ...cells: readonly string[]) => {
     const lines = cells.map((cell, index) => `A-${index};"${cell}"`);
