@@ -186,7 +186,7 @@ const NOT_FOR_PEOPLE: readonly (readonly [why: string, path: RegExp, text: RegEx
     /^src\/tables\/forms\/make-odk-form\.ts$/,
     /^(selected-at|select_one|string-length|minimal|… =)/,
   ],
-  ['what KoboToolbox says of a form', /^src\/tables\/columns\/form-return\.ts$/, /^not approved$/],
+  ['what KoboToolbox says of a form', /^src\/tables\/formats\/form-return\.ts$/, /^not approved$/],
   ['Czech words of the trade, to be recognised', /^src\/finds\/vocabulary\/search\.ts$/, /./],
   [
     'names of columns, to be recognised',

@@ -31,24 +31,19 @@ export type EnclosedPhotographs = PhotographKeeping & {
   close(): Promise<void>;
 };
 
-type Keeping = PhotographKeeping & {
-  /** Resolver for photographs that are not in the archive; without it they are missing. */
-  readonly beside?: ResolvePhoto | undefined;
-};
-
 const UNPACKED = /^unpacked-(\d+)-/;
 
 /**
  * Opens the photographs of an archive: each is unpacked in `home` for its inspection, and removed
  * when it is stored, so that they are never all unpacked. Leftovers of a killed run are removed
- * first. A name that is not in the archive is resolved beside it, if `keeping.beside` is given.
+ * first.
  * @throws DatabaseError, from `inspectPhotograph`, where the disk of `home` fails
  */
 export function openEnclosedPhotographs(
   file: string,
   { paths, archive }: Attachments,
   home: string,
-  keeping: Keeping,
+  keeping: PhotographKeeping,
 ): EnclosedPhotographs {
   const knownPaths = new Set(paths);
   let folder: string | undefined;
@@ -68,12 +63,9 @@ export function openEnclosedPhotographs(
         knownPaths.has(each),
       );
       if (path !== undefined) return { value: path };
-      return (
-        keeping.beside?.(name) ??
-        makeUnreadable(
-          PHOTO_MISSING,
-          msg`There is no photograph "${name}" in ${file}. Export it again with its files.`,
-        )
+      return makeUnreadable(
+        PHOTO_MISSING,
+        msg`There is no photograph "${name}" in ${file}. Export it again with its files.`,
       );
     },
     async inspectPhotograph(name) {

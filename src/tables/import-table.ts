@@ -75,35 +75,21 @@ export type CopiedTable = {
 
 /**
  * Imports a table into the outbox: complete finds are queued, others are drafts, and rows that
- * cannot be read are left out with issues. With `dryRun` nothing is stored. Forms are converted
- * before.
+ * cannot be read are left out with issues. With `dryRun` nothing is stored.
  * @throws UsageError, before anything is stored, for a setting or an unwritable copy
  */
 export async function importTable(
-  read: Table,
+  findTable: Table,
   context: ImportContext,
 ): Promise<ImportReport & { readonly copied?: CopiedTable }> {
-  const findTable =
-    read.repeats === undefined
-      ? read
-      : (await import('./columns/form-return.ts')).convertFormTable(
-          read,
-          context.map === undefined ? 'note' : 'columns',
-        );
-  const enclosed =
-    read.attachments?.archive === undefined
-      ? undefined
-      : openEnclosedPhotographs(findTable.file, read.attachments, dirname(context.outbox.path), {
-          ...context,
-          beside: read.repeats === undefined ? makePhotoResolver(context.photoFolder) : undefined,
-        });
+  const { file, attachments } = findTable;
+  if (attachments?.archive === undefined) return importRows(findTable, context);
+  const home = dirname(context.outbox.path);
+  const enclosed = openEnclosedPhotographs(file, attachments, home, context);
   try {
-    return await importRows(
-      findTable,
-      enclosed === undefined ? context : { ...context, ...enclosed },
-    );
+    return await importRows(findTable, { ...context, ...enclosed });
   } finally {
-    await enclosed?.close();
+    await enclosed.close();
   }
 }
 

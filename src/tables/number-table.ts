@@ -60,7 +60,7 @@ import { getHeaderPlace, getRowPlace, type Table } from './table.ts';
  * numbers, with notes at most.
  */
 export function isNumberTable(table: Table): boolean {
-  const headers = (table.names ?? table.header).filter((header) => header !== '');
+  const headers = table.header.filter((header) => header !== '');
   if (headers.every((header) => findColumnByName(header) !== undefined)) return false;
   const meanings = headers.map((header) => findColumnsOfHeader(header));
   const isOfNumbers = meanings.every((named) => {

@@ -18,8 +18,6 @@ import type { PointInSystem } from '../finds/place/geometry.ts';
 /** Result of every table reader, whatever the format. */
 export type Table = TablePlace & {
   readonly header: readonly string[];
-  /** Meanings of the columns, where they are not their headers; '' for one that is left out. */
-  readonly names?: readonly string[];
   /** Row number of the header in the spreadsheet; absent where the file has none. */
   readonly headerRow?: number;
   /**
@@ -31,8 +29,6 @@ export type Table = TablePlace & {
   readonly issues: readonly Issue[];
   /** Files that came with the table: in its own archive, or with the forms. */
   readonly attachments?: Attachments;
-  /** Tables of repeated groups beside a table of filled forms, whose rows name their form. */
-  readonly repeats?: readonly Table[];
 };
 
 /** Files that came with a table. */

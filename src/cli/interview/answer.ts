@@ -32,7 +32,6 @@ import type { PhotographKeeping } from '../../outbox/changes/kept-photographs.ts
 import { readPhotoPosition } from '../../photos/photo-exif.ts';
 import type { ColumnMap } from '../../tables/columns/column-rule.ts';
 import { parseColumns } from '../../tables/columns/columns.ts';
-import { convertFormTable } from '../../tables/columns/form-return.ts';
 import type { RowContext } from '../../tables/columns/map-row.ts';
 import { findLocalIdProblem } from '../../tables/columns/map-table.ts';
 import {
@@ -344,9 +343,8 @@ export function collectFinders({
   map,
 }: FinderSource): Set<string> {
   const fixed = set.map(parseSettingText).filter((setting) => 'value' in setting);
-  const findTable = convertFormTable(table, map === undefined ? 'note' : 'columns');
-  const { columns } = parseColumns(findTable, map, fixed);
-  const finders = Array.from(findTable.rows, (row) => columns.getCell(row, 'nalezce'));
+  const { columns } = parseColumns(table, map, fixed);
+  const finders = Array.from(table.rows, (row) => columns.getCell(row, 'nalezce'));
   return new Set(finders.filter((finder) => finder !== ''));
 }
 

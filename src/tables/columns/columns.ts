@@ -29,7 +29,6 @@ import {
   type ColumnRule,
   type ElementRule,
   IDENTIFYING_COLUMNS,
-  IGNORED_COLUMN,
   JOINABLE_COLUMNS,
   listTemplateColumns,
   makeColumnKeys,
@@ -230,23 +229,20 @@ function findSources(table: Table, map: ColumnMap | undefined) {
 }
 
 /**
- * Returns a rule for each column of the header, in its order: that of the map; else
- * {@link IGNORED_COLUMN} where the reader left the column out (an empty name); else the element that
+ * Returns a rule for each column of the header, in its order: that of the map, else the element that
  * its name is. Undefined for an unknown column.
  */
 export function listColumnRules(
-  { header, names = header }: Table,
+  { header }: Table,
   map: ColumnMap | undefined,
 ): readonly (ColumnRule | undefined)[] {
   const rules = new Map(
     [...(map?.columns ?? [])].map(([key, rule]) => [normalizeColumnKey(key), rule]),
   );
   return makeColumnKeys(header).map((key, index): ColumnRule | undefined => {
-    const name = names[index] ?? '';
-    const element = findColumnByName(name);
+    const element = findColumnByName(header[index] ?? '');
     const ownRule = element === undefined ? undefined : { element };
-    const isLeftOut = name === '' && header[index] !== '';
-    return rules.get(normalizeColumnKey(key)) ?? (isLeftOut ? IGNORED_COLUMN : ownRule);
+    return rules.get(normalizeColumnKey(key)) ?? ownRule;
   });
 }
 
@@ -307,10 +303,7 @@ function checkUnknownColumn(table: Table, index: number, isMapped: boolean): Iss
   const nearest = joinWithOr(findNearestNames(folded, COLUMN_NAMES));
   const choice = msg`Rename it, remove it, or let pas propose an element: ${cmd`pas import`} FILE --wizard`;
   const rename = nearest === '' ? choice : msg`Did you mean ${nearest}?`;
-  const advice =
-    table.names === undefined && !isMapped
-      ? rename
-      : msg`Assign it in the column map to an element or to "ignore".`;
+  const advice = isMapped ? msg`Assign it in the column map to an element or to "ignore".` : rename;
   return [
     makeErrorIssue(
       'column-unknown',

@@ -14,7 +14,6 @@ import { makePhotoResolver, type ResolvePhoto } from '../../photos/photograph.ts
 import type { Table } from '../table.ts';
 import { formatColumnMap } from './column-map.ts';
 import { applyColumnRule, type ColumnMap } from './column-rule.ts';
-import { convertFormTable } from './form-return.ts';
 import { mapTable, omitOtherRows } from './map-table.ts';
 import {
   type ColumnProposal,
@@ -45,10 +44,9 @@ export type PreviewedTable = Awaited<ReturnType<typeof previewTable>>;
  * @throws UsageError for an invalid `set`; from `write`, where the map exists
  */
 export async function previewTable(
-  read: Table,
+  rows: Table,
   { outbox, mapFile, set, photoFolder, knowledge }: WizardOptions,
 ) {
-  const rows = convertFormTable(read, 'columns');
   const { lookupTerm } = knowledge;
   const check = (find: Find) => checkRules(find, knowledge);
   const context = {

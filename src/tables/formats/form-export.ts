@@ -7,6 +7,7 @@ import { isFormTable, isRepeatTable } from '../header-row.ts';
 import { readInputFile } from '../input-file.ts';
 import { type Attachments, makeTooLargeError, type Table } from '../table.ts';
 import { parseCsvTable } from './csv-table.ts';
+import { convertFormTable } from './form-return.ts';
 import { type ArchiveSource, openAttachments, type ZipEntry } from './zip-entries.ts';
 
 /** Form servers write the header in the first row. */
@@ -44,8 +45,8 @@ export function findGeoPackage(folder: string): string | undefined {
 }
 
 /**
- * Reads the table of filled forms in the unpacked export of a server: the CSV or XLSX file that
- * has repeated groups. Files that cannot be read are passed over; undefined where none is left.
+ * Reads the finds of filled forms in the unpacked export of a server: of the CSV or XLSX file that
+ * has forms. Files that cannot be read are passed over; undefined where none is left.
  * @throws FileError where there are several
  */
 export async function readFormFolder(
@@ -60,7 +61,7 @@ export async function readFormFolder(
     const path = join(folder, name);
     if (!statSync(path).isFile()) continue;
     const table = await readForms(path, read);
-    if (table?.repeats !== undefined) tables.push(table);
+    if (table?.attachments !== undefined) tables.push(table);
   }
   const [table, another] = tables;
   if (another !== undefined)
@@ -85,8 +86,8 @@ async function readForms(
 }
 
 /**
- * Returns a CSV table of forms with its repeated groups, which are read from `FORM-GROUP.csv`
- * beside `FORM.csv`, and with the files of the photographs.
+ * Returns the finds of a CSV table of forms, with its repeated groups, which are read from
+ * `FORM-GROUP.csv` beside `FORM.csv`, and with the files of the photographs.
  * @param photoFolder folder of the photographs; otherwise they are searched in the whole folder
  * @throws FileError where a file cannot be read, or the folder has too many files
  */
@@ -102,12 +103,11 @@ export async function readRepeatFiles(table: Table, photoFolder?: string): Promi
     const repeat = parseCsvTable(path, await readInputFile(path), FIRST_ROW);
     if (isRepeatTable(repeat)) repeats.push(repeat);
   }
-  return { ...table, repeats, attachments: findAttachments(photoFolder ?? folder) };
+  return convertFormTable({ table, repeats, attachments: findAttachments(photoFolder ?? folder) });
 }
 
 /**
- * Returns the table of a KoboToolbox workbook with its repeated groups, which are the other
- * sheets, and with the files of the photographs. The warning of unread sheets is removed.
+ * Returns the finds of a KoboToolbox workbook, with its repeated groups, which are the other sheets, and with the files of the photographs. The warning of unread sheets is removed.
  * @param photoFolder by default the folder of the workbook
  * @throws FileError where a sheet is malformed, or the folder has too many files
  */
@@ -121,11 +121,15 @@ export async function readRepeatSheets(
   const issues = table.issues.filter(
     ({ rule }) => rule !== 'table-other-sheets' || repeats.length === 0,
   );
-  return { ...table, issues, repeats, attachments: findAttachments(photoFolder) };
+  return convertFormTable({
+    table: { ...table, issues },
+    repeats,
+    attachments: findAttachments(photoFolder),
+  });
 }
 
 /**
- * Reads the table of filled forms, with its repeated groups, in an archive of ODK Central;
+ * Reads the finds of filled forms, with their repeated groups, in an archive of ODK Central;
  * undefined where it has none. Photographs stay in the archive, unless a folder is given.
  * @throws FileError where the archive is damaged, or has several forms
  */
@@ -152,7 +156,7 @@ export async function readFormArchive({
     photoFolder === undefined
       ? openAttachments(file, archive.paths, bytes)
       : findAttachments(photoFolder);
-  return { ...table, repeats: tables.filter(isRepeatTable), attachments };
+  return convertFormTable({ table, repeats: tables.filter(isRepeatTable), attachments });
 }
 
 /** Folders of photographs, and of what macOS adds to an archive. */

@@ -14,6 +14,7 @@ import {
   getFormLabel,
   hasWrittenQuestion,
 } from '../../finds/questions.ts';
+import { getTrimmedCell } from '../columns/columns.ts';
 import {
   type Attachments,
   getDisplayedText,
@@ -21,7 +22,6 @@ import {
   type Table,
   type TableRow,
 } from '../table.ts';
-import { getTrimmedCell } from './columns.ts';
 
 /**
  * Columns with the permanent identifier of a filled form, most reliable first: a correction keeps
@@ -40,19 +40,24 @@ const ACCURACY = 'accuracy';
 /** Columns of every table of finds, which may have another source than an answer. */
 const ADDED: readonly string[] = ['local_id', 'photos', LATITUDE, LONGITUDE, 'poznamka'];
 
+/** A form as its server exports it. */
+type FormExport = {
+  /** A row for each filled form. */
+  readonly table: Table;
+  /** Tables of its repeated groups, whose rows name their form. */
+  readonly repeats: readonly Table[];
+  readonly attachments: Attachments;
+};
+
 /**
  * Converts the export of a form for phones into a table of finds: questions are in groups, a
- * geopoint is in several columns, photographs are in tables of their own. Any other table is
- * returned unchanged. Names and labels, Czech or English, are those of pas's form; a question of
- * another form is matched by the name of an element, and otherwise goes into the note under its
- * name. The local id is the form's own, else the server's identifier of the filled form. A form
- * that a reviewer rejected, or that is still encrypted, is left out with an issue.
- * @param others where other answers go; they stay columns for a column map, which gives them a
- * meaning
+ * geopoint is in several columns, photographs are in tables of their own. Names and labels, Czech or
+ * English, are those of pas's form; a question of another form is matched by the name of an element,
+ * and otherwise goes into the note under its name. The local id is the form's own, else the server's
+ * identifier of the filled form. A form that a reviewer rejected, or that is still encrypted, is
+ * left out with an issue.
  */
-export function convertFormTable(table: Table, others: 'note' | 'columns' = 'note'): Table {
-  const { header, repeats, attachments = { paths: [] } } = table;
-  if (repeats === undefined) return table;
+export function convertFormTable({ table, repeats, attachments }: FormExport): Table {
   const issues: Issue[] = [
     ...table.issues,
     ...repeats.flatMap((repeat) => repeat.issues.filter(({ rule }) => rule !== NO_ROWS)),
@@ -61,11 +66,14 @@ export function convertFormTable(table: Table, others: 'note' | 'columns' = 'not
   const columns = findFormColumns(table, questions);
   const parts = groupPartsByForm(table, repeats, questions, issues);
   const findAttachment = makeAttachmentFinder(attachments);
-  const outputs = listOutputColumns(columns, others);
+  const header = listFindColumns(columns);
+  const sources = header.map((name) =>
+    columns.findIndex((column) => typeof column === 'object' && column.name === name),
+  );
   const rows: TableRow[] = [];
   for (const form of table.rows) {
     const ids = listIds(table, form);
-    const answers = readAnswers(form, header, columns);
+    const answers = readAnswers(form, table.header, columns);
     const localId = answers.named.get('local_id') ?? ids[0] ?? '';
     const report = (issue: Issue): void =>
       void issues.push(issue.with({ ...getRowPlace(table, form), find: localId }));
@@ -82,66 +90,42 @@ export function convertFormTable(table: Table, others: 'note' | 'columns' = 'not
       if (path === undefined) report(makeUnclearIssue(picture));
       else photos.push(path);
     }
-    const noted = others === 'note' ? answers.otherAnswers : [];
     const values = new Map([
       ['local_id', localId],
       ['photos', joinFileNames(photos)],
-      ['poznamka', composeNote(answers, noted, repeated)],
+      ['poznamka', composeNote(answers, repeated)],
     ]);
-    const cells = outputs.map(({ name, source }) =>
-      name === undefined
-        ? (form.cells[source] ?? '')
-        : (values.get(name) ?? getChosen(answers, name)),
-    );
-    rows.push({ ...form, cells, shown: makeShown(form, outputs, cells) });
+    const cells = header.map((name) => values.get(name) ?? getChosen(answers, name));
+    rows.push({ ...form, cells, shown: makeShown(form, sources, cells) });
   }
-  const names = outputs.map(({ name, source }) => name ?? header[source] ?? '');
-  return {
-    ...table,
-    header: outputs.map(({ source }, index) => header[source] ?? names[index] ?? ''),
-    names,
-    rows,
-    rowCount: rows.length,
-    issues,
-  };
+  return { ...table, header, rows, rowCount: rows.length, issues, attachments };
 }
 
-/** Returns what a workbook shows of the cells; an answer to a known question is read as shown. */
-function makeShown(
-  form: TableRow,
-  outputs: readonly OutputColumn[],
-  cells: readonly string[],
-): TableRow['shown'] {
-  return new Map(
-    outputs.flatMap(({ name, source }, index) => {
-      const cell = form.shown?.get(source);
-      const text = name === undefined ? cell?.text : cells[index];
-      return cell === undefined || text === undefined ? [] : [[index, { ...cell, text }] as const];
-    }),
+/** Lists the columns of the table of finds: those that the form has, and those of every table. */
+function listFindColumns(columns: FormColumns): string[] {
+  const answered = columns.flatMap((column) => (typeof column === 'object' ? [column.name] : []));
+  const ofFind = answered.filter(
+    (name) => findColumnByName(name) !== undefined && !ADDED.includes(name),
   );
+  return [...ofFind, ...ADDED];
 }
 
 /**
- * A column of the table of finds; `source` is the column of the form, or -1. Without a name it has
- * the answers to a question of another form.
+ * Returns what a workbook shows of the cells: an answer is read as shown, but stays a date.
+ * @param sources columns of the form, -1 for a cell that has none
  */
-type OutputColumn = { readonly name?: string; readonly source: number };
-
-function listOutputColumns(columns: FormColumns, others: 'note' | 'columns'): OutputColumn[] {
-  const getName = (column: FormColumn): string | undefined =>
-    typeof column === 'object' ? column.name : undefined;
-  const answered = columns.flatMap((column, source): OutputColumn[] => {
-    if (column === 'other') return others === 'columns' ? [{ source }] : [];
-    const name = getName(column);
-    const isOfFind =
-      name !== undefined && findColumnByName(name) !== undefined && !ADDED.includes(name);
-    return isOfFind ? [{ name, source }] : [];
-  });
-  const added = ADDED.map((name) => ({
-    name,
-    source: columns.findIndex((column) => getName(column) === name),
-  }));
-  return [...answered, ...added];
+function makeShown(
+  { shown }: TableRow,
+  sources: readonly number[],
+  cells: readonly string[],
+): TableRow['shown'] {
+  if (shown === undefined) return undefined;
+  return new Map(
+    sources.flatMap((source, index) => {
+      const cell = shown.get(source);
+      return cell === undefined ? [] : [[index, { ...cell, text: cells[index] ?? '' }] as const];
+    }),
+  );
 }
 
 /** Returns the chosen answer, or the one that was written in place of a choice. */
@@ -167,11 +151,13 @@ function getChoice(name: string, text: string): string {
  * has one value per element, so the repetitions of a group go into the note.
  */
 function composeNote(
-  { named }: FormAnswers,
-  others: readonly NamedAnswer[],
+  { named, otherAnswers }: FormAnswers,
   repeated: readonly FormAnswers[],
 ): string {
-  const unknown = [...others, ...repeated.flatMap((part) => [...part.named, ...part.otherAnswers])];
+  const unknown = [
+    ...otherAnswers,
+    ...repeated.flatMap((part) => [...part.named, ...part.otherAnswers]),
+  ];
   const note = named.get('poznamka') ?? [];
   return [note, unknown.map(([name, text]) => `${name}: ${text}`)].flat().join('\n');
 }
