@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { withoutFormulaMark } from '../../../src/base/csv.ts';
 import { FileError } from '../../../src/base/errors.ts';
+import { hasErrors } from '../../../src/base/issue.ts';
 import { parseCsvTable } from '../../../src/tables/formats/csv-table.ts';
 import { readTable } from '../../../src/tables/readers.ts';
 import { MAX_INPUT_BYTES } from '../../../src/tables/table.ts';
@@ -211,7 +212,8 @@ describe('for any cells', () => {
             row.map(quote).join(delimiter),
           );
           const table = text((bom ? '\uFEFF' : '') + lines.join(end) + end);
-          expect(table.issues).toEqual([]);
+          // Letters around a question mark give a warning.
+          expect(hasErrors(table.issues)).toBe(false);
           expect(table.rows.map((row) => [...row.cells])).toEqual(cells);
           expect(table.rows.map((row) => row.row)).toEqual(cells.map((_, index) => index + 2));
         },
