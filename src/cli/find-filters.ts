@@ -2,7 +2,7 @@ import { makeIdKey } from '../base/characters.ts';
 import { UsageError } from '../base/errors.ts';
 import { t } from '../base/message.ts';
 import { foldName } from '../base/names.ts';
-import { type FindElements, isElementName } from '../finds/fields.ts';
+import { isElementName } from '../finds/fields.ts';
 import { ENTRY_STATES } from '../outbox/entry.ts';
 import { formatLabelledElements } from '../outbox/views/entry-words.ts';
 import type { FindFilter } from '../outbox/views/records-at-service.ts';
@@ -25,7 +25,7 @@ const FILTERS: Readonly<Record<string, (value: string) => FindFilter>> = {
   text(value) {
     const sought = foldName(value);
     return ({ localId, elements }, imported) => {
-      const labelled = formatLabelledElements(elements as FindElements);
+      const labelled = formatLabelledElements(elements);
       const texts = [localId, imported?.identCely ?? '', ...labelled.map(([, text]) => text)];
       return foldName(texts.join(' ')).includes(sought);
     };
@@ -55,7 +55,7 @@ function parseElementFilter(text: string): FindFilter {
   if (!isElementName(name))
     throw new UsageError(t`Finds cannot be selected by ${setting.givenName}.`);
   return ({ elements }) => {
-    const found = (elements as FindElements)[name];
+    const found = elements[name];
     if (typeof found !== 'object') return foldName(found?.toString() ?? '') === foldName(value);
     return makeIdKey(found.id) === makeIdKey(value) || foldName(found.text) === foldName(value);
   };

@@ -194,8 +194,7 @@ function remember(
       standing: lookup.kind,
       datestampMs: 'datestampMs' in lookup ? lookup.datestampMs : null,
       seenMs,
-      shown:
-        lookup.kind === 'shown' ? { stav: lookup.record.stav, record: lookup.record } : undefined,
+      shown: lookup.kind === 'shown' ? lookup.record : undefined,
     });
 }
 
@@ -214,7 +213,7 @@ function filterOwn(
   let proven = 0;
   for (const find of sent) {
     const lookup = lookups.get(find.identCely);
-    const wasOwn = (recordsByIdent.get(find.identCely)?.record ?? null) !== null;
+    const wasOwn = recordsByIdent.get(find.identCely)?.record !== undefined;
     const isOwn =
       wasOwn ||
       (lookup?.kind === 'shown' && isCreatedByUs(context, find, lookup.record)) ||

@@ -12,6 +12,7 @@ import {
   serializeValue,
 } from '../base/message.ts';
 import type { AttemptOutcome } from '../base/outcomes.ts';
+import type { FindElements } from '../finds/fields.ts';
 
 /** Makes the form of a message that is stored as JSON, without a language; it stores nothing. */
 export function makeStoredMessage(message: Message): StoredMessage {
@@ -126,7 +127,7 @@ export type AskedRow = {
   readonly key: string;
   /** Local id of the find that it is, where it is a new one. */
   readonly localId: string;
-  readonly elements: Readonly<Record<string, unknown>>;
+  readonly elements: FindElements;
   /** Elements that have a column; undefined for all. */
   readonly covered?: readonly string[] | undefined;
   /** Full paths of its photographs. */

@@ -9,26 +9,24 @@ import {
   parseTexts,
   parseValue,
 } from '../base/disk/database.ts';
+import type { FindElements } from '../finds/fields.ts';
 import { type CurrentBody, convertReadErrors, type FindWish, makeDamagedError } from './facts.ts';
 import { parseRecordSubject } from './intents.ts';
 import type { Outbox } from './open-outbox.ts';
-
-/** Element names and values from the find layer. */
-export type StoredElements = Readonly<Record<string, unknown>>;
 
 /**
  * A row of a table as last imported: its elements, and its photographs with their SHA-512; null for
  * a missing one.
  */
 export type ImportedRow = {
-  readonly elements: StoredElements;
+  readonly elements: FindElements;
   readonly photos: Readonly<Record<string, string | null>>;
 };
 
 export type StoredFind = {
   readonly uuid: string;
   readonly localId: string;
-  readonly elements: StoredElements;
+  readonly elements: FindElements;
   /** Changes with each change of the find. */
   readonly version: string;
   /** A person removed it after an attempt. */
@@ -55,7 +53,7 @@ const parseRow = createRowParser({
 function parseFind({ path }: Outbox, stored: unknown): StoredFind {
   const { elements: text, hidden, body, ...row } = parseRow(stored);
   const [elements, { find: wish }] = convertReadErrors(path, row.localId, () => [
-    text === null ? {} : (JSON.parse(text) as StoredElements),
+    text === null ? {} : (JSON.parse(text) as FindElements),
     JSON.parse(body) as CurrentBody,
   ]);
   if (wish === undefined) throw makeDamagedError(path, row.localId);
@@ -76,7 +74,7 @@ export function getImportedRow({ wish, elements }: StoredFind): ImportedRow | un
  */
 export function serializeImportedRow(
   base: ImportedRow | null,
-  elements: StoredElements,
+  elements: FindElements,
 ): string | null {
   if (base === null) return null;
   return JSON.stringify(

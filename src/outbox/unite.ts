@@ -1,7 +1,6 @@
 import { groupBy } from '../base/collections.ts';
 import { createRowParser, isNumber, isText } from '../base/disk/database.ts';
 import { msg } from '../base/message.ts';
-import type { FindElements } from '../finds/fields.ts';
 import {
   type ComparableFind,
   canonicalizeElements,
@@ -263,8 +262,7 @@ export function settleReturnedFinds(outbox: Outbox, subjects: ReadonlySet<string
 }
 
 function isSameContent(one: StoredFind, other: StoredFind): boolean {
-  const form = ({ elements }: StoredFind): string =>
-    JSON.stringify(canonicalizeElements(elements as FindElements));
+  const form = ({ elements }: StoredFind): string => JSON.stringify(canonicalizeElements(elements));
   return form(one) === form(other);
 }
 
@@ -440,7 +438,7 @@ export function askAboutAlikeFinds(
 }
 
 function makeComparableFind({ elements, localId }: StoredFind): ComparableFind {
-  return makeComparable(elements as FindElements, localId);
+  return makeComparable(elements, localId);
 }
 
 /** Returns, by table of the finds that entered, the other tables of which it is an edition. */

@@ -1,4 +1,3 @@
-import type { FindElements } from '../finds/fields.ts';
 import type { HarvestedFind } from '../finds/harvested-find.ts';
 import {
   type ComparableFind,
@@ -77,7 +76,7 @@ function gatherImportKnowledge(
   const find = findByUuid(outbox, subject);
   if (find === undefined) return {};
   const namesake = attempts > 0 ? undefined : findNamesake(outbox, find);
-  const comparable = makeComparable(find.elements as FindElements, find.localId);
+  const comparable = makeComparable(find.elements, find.localId);
   return {
     'local-id-in-use': namesake === undefined ? [] : [{ name: namesake.localId, matched: 'near' }],
     'attempted-elsewhere': listMatches(comparable, result.attempted),

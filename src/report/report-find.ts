@@ -98,7 +98,7 @@ export function collectReportFind(
     facts: [...listFacts(sources, elements), ...listShownDifferences(sources, differences)],
     acceptedMs: imported?.state === 'accepted' ? imported.updatedAt : undefined,
     accessibility: getAccessibility(sources, elements.pristupnost),
-    ...makeFindspot(sources, elements, (pulled?.record ?? undefined) as HarvestedFind | undefined),
+    ...makeFindspot(sources, elements, pulled?.record),
     problems: entries.flatMap((entry) => listProblems(entry, sources.places)),
     next: listNextSteps(stored.localId, {
       state,

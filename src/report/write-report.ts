@@ -3,7 +3,6 @@ import { readBeginning, writeOutputFile, writeToStdout } from '../base/disk/outp
 import { t } from '../base/message.ts';
 import { compareCzech } from '../base/names.ts';
 import { getPackageVersion } from '../base/own-files.ts';
-import type { FindElements } from '../finds/fields.ts';
 import type { Vocabulary } from '../finds/vocabulary/term.ts';
 import { listAreasInBox, makeAreaLookup } from '../finds/vocabulary/term-lookup.ts';
 import { findTermByIdent, listSuperiors } from '../finds/vocabulary/terms.ts';
@@ -178,7 +177,7 @@ function gatherReport(request: ReportRequest): GatheredReport {
 type Subject = { readonly project: string | undefined; readonly year: number | undefined };
 
 function getSubject({ elements }: StoredFind): Subject {
-  const { projekt, datum_nalezu: day } = elements as FindElements;
+  const { projekt, datum_nalezu: day } = elements;
   return {
     project: typeof projekt === 'object' ? projekt.id : undefined,
     year: day === undefined ? undefined : Number.parseInt(String(day), 10),

@@ -5,7 +5,7 @@ import { isProcessAlive } from '../base/disk/files.ts';
 import { FileError, getErrorCode } from '../base/errors.ts';
 import { type Issue, makeErrorIssue, makeUnreadable } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
-import { type FindElements, isElementName } from '../finds/fields.ts';
+import { isElementName } from '../finds/fields.ts';
 import type { Find } from '../finds/find.ts';
 import { type ValidationContext, validateFinds } from '../finds/rules.ts';
 import { chooseLocalId } from '../outbox/cache.ts';
@@ -241,7 +241,7 @@ function makePlan(
 function makeFindOfRow({ key, elements, covered, photos, file, row }: AskedRow): Find {
   return {
     localId: key,
-    elements: elements as FindElements,
+    elements,
     photos,
     coversPhotos: photos.length > 0,
     covered: covered === undefined ? undefined : new Set(covered.filter(isElementName)),

@@ -4,7 +4,6 @@ import { assertMayWrite, writeOutputFile } from '../base/disk/output-file.ts';
 import { UsageError } from '../base/errors.ts';
 import { hasErrors, type Issue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
-import type { FindElements } from '../finds/fields.ts';
 import type { Find } from '../finds/find.ts';
 import { FINDER_MATCHED } from '../finds/resolve-references.ts';
 import { type ValidationContext, validateFinds } from '../finds/rules.ts';
@@ -170,7 +169,7 @@ function findKnownFind(named: NamedFind, outbox: Outbox): KnownFind | undefined 
   const identCely = entries.find(({ kind }) => kind === 'import')?.identCely ?? undefined;
   return {
     identCely,
-    day: (named.elements as FindElements).datum_nalezu,
+    day: named.elements.datum_nalezu,
     photos: entries.flatMap((entry) => (entry.kind === 'photo' ? [entry.photograph.name] : [])),
   };
 }
@@ -182,8 +181,8 @@ function listKnownFinds(outbox: Outbox): FindHere[] {
       localId,
       key: wish.key ?? localId,
       path: wish.path,
-      elements: stored.elements as FindElements,
-      base: getImportedRow(stored)?.elements as FindElements | undefined,
+      elements: stored.elements,
+      base: getImportedRow(stored)?.elements,
       isGone: () => isHidden || isDropped(outbox, uuid),
     };
   });

@@ -107,7 +107,8 @@ async function print(context: Context, finds: readonly PulledFind[]): Promise<vo
   printPullWarnings(context, finds);
 }
 
-function formatPulledRow({ sent, pulled, record, changes }: PulledFind): string[] {
+function formatPulledRow({ sent, pulled, changes }: PulledFind): string[] {
+  const { record } = pulled;
   return [
     sent.find,
     sent.identCely,
@@ -133,7 +134,7 @@ function printPullWarnings({ terminal, getProfile }: Context, finds: readonly Pu
   const deleted = formatFindNames('deleted');
   const hidden = formatFindNames('withheld');
   const missing = formatFindNames('missing', false);
-  const guarded = finds.filter(({ record }) => record?.protectedWithheld === true).length;
+  const guarded = finds.filter(({ pulled }) => pulled.record?.protectedWithheld === true).length;
   if (deleted !== '') terminal.warn(t`Deleted in the service: ${deleted}.`);
   if (hidden !== '') {
     const why = t`In the service, but not visible to this account in their current state: ${hidden}.`;

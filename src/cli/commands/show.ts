@@ -117,7 +117,8 @@ function formatOrigin(file: string, row: number | null): string {
   return row === null ? t`from ${file}` : t`from ${file}, row ${row}`;
 }
 
-function printRemoteState(context: Context, { pulled, record, changes }: RemoteState): void {
+function printRemoteState(context: Context, { pulled, changes }: RemoteState): void {
+  const { record } = pulled;
   const { terminal } = context;
   terminal.printLine();
   const standing = terminal.color.bold(formatStanding(pulled));

@@ -159,7 +159,7 @@ export function openEntrySession(
 /** @throws UsageError when there is no such find */
 function getPrefilledElements(outbox: Outbox, named: string): FindElements {
   const [lender] = resolveFindNames(outbox, [named]);
-  return pickCopiedElements((lender?.elements ?? {}) as FindElements);
+  return pickCopiedElements(lender?.elements ?? {});
 }
 
 /** @param base of a new find: empty, or the elements in common with another one */
@@ -363,7 +363,7 @@ function suggestValues(find: Find, context: SuggestContext): Find {
   const { outbox, today, enteredNow } = context;
   const latest = listLatestFinds(outbox, LATEST)
     .filter(({ localId }) => localId !== find.localId)
-    .map(({ localId, elements }) => ({ localId, elements: elements as FindElements }));
+    .map(({ localId, elements }) => ({ localId, elements }));
   const project =
     find.elements.projekt?.id ??
     latest.map(({ elements }) => elements.projekt?.id).find((id) => id !== undefined);

@@ -136,7 +136,7 @@ function planEdit(
   { find, intent }: InterviewResult,
   remarks: readonly Issue[],
 ): PlannedEdit {
-  const changed = listChanges(stored.elements as FindElements, find.elements);
+  const changed = listChanges(stored.elements, find.elements);
   const validated = makeDraftValidation((each) => validateFind(each, ruleContext), intent)(find);
   // A complete draft may be all that is to be sent.
   const isDraft = findImportOfFind(outbox, stored.uuid)?.state === 'draft';

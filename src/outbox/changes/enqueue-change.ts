@@ -26,7 +26,6 @@ import {
   type ImportedRow,
   isRemoved,
   iterateFinds,
-  type StoredFind,
 } from '../stored-finds.ts';
 import {
   findAcceptedNumber,
@@ -34,7 +33,6 @@ import {
   isGoneAtService,
   isPulledSince,
   listPulledNumbers,
-  type PulledRecord,
 } from '../views/records-at-service.ts';
 import { getNextOccasion, restoreWish, wantNumber, wantPhoto, withdrawWish } from '../wishes.ts';
 import { listDigests, type PhotographKeeping, type Sendable } from './kept-photographs.ts';
@@ -292,31 +290,14 @@ export function findKnownNumber(outbox: Outbox, subject: string): string | null 
   const accepted = findAcceptedNumber(outbox, subject);
   const identCely = findIdentOfSubject(outbox, subject);
   const pulled = identCely === null ? undefined : findPulledRecord(outbox, identCely);
-  const shown = pulled === undefined ? undefined : findShownNumber(pulled);
   if (
-    pulled !== undefined &&
-    shown !== undefined &&
+    pulled?.record !== undefined &&
     (accepted === undefined || isPulledSince(outbox, pulled, accepted))
   )
-    return shown;
+    return pulled.record.elements.evidencni_cislo?.toString() ?? '';
   if (accepted !== undefined) return accepted.value;
   const find = findByUuid(outbox, subject);
-  return find === undefined ? null : (getNumberOfFind(find) ?? '');
-}
-
-/** Returns the registration number among the elements of a find; undefined where it has none. */
-function getNumberOfFind({ elements }: StoredFind): string | undefined {
-  const number = elements['evidencni_cislo'];
-  return typeof number === 'string' ? number : undefined;
-}
-
-function findShownNumber({ record }: PulledRecord): string | undefined {
-  if (typeof record !== 'object' || record === null || !('elements' in record)) return undefined;
-  const { elements } = record;
-  if (typeof elements !== 'object' || elements === null) return undefined;
-  return 'evidencni_cislo' in elements && typeof elements.evidencni_cislo === 'string'
-    ? elements.evidencni_cislo
-    : '';
+  return find === undefined ? null : (find.elements.evidencni_cislo ?? '');
 }
 
 /** Photographs of a row by path; undefined for those that cannot be sent. */
@@ -470,7 +451,8 @@ type NamedNumber = readonly [name: string, number: string];
 function* listNumbersEver(outbox: Outbox): Generator<NamedNumber> {
   for (const { localId, identCely, value } of listEffectiveNumberEntries(outbox))
     yield [localId ?? identCely ?? '', value];
-  for (const find of iterateFinds(outbox)) yield [find.localId, getNumberOfFind(find) ?? ''];
+  for (const find of iterateFinds(outbox))
+    yield [find.localId, find.elements.evidencni_cislo ?? ''];
   for (const [identCely, value] of listPulledNumbers(outbox))
     yield [findByIdentCely(outbox, identCely)?.localId ?? identCely, value];
 }

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { hasErrors, Issue } from '../../base/issue.ts';
 import { msg } from '../../base/message.ts';
-import type { FindElements } from '../../finds/fields.ts';
 import type { Find } from '../../finds/find.ts';
 import type { ValidatedFind } from '../../finds/rules.ts';
 import { NOT_HARVESTED, NUMBER_USED } from '../../finds/value-rules.ts';
@@ -484,5 +483,5 @@ function queueNumber(
 export function convertStoredFind({ localId, elements, wish }: StoredFind): Find {
   const { file, row } = wish;
   const source = file === null || row === null ? undefined : { file, row };
-  return { localId, elements: elements as FindElements, photos: [], source };
+  return { localId, elements, photos: [], source };
 }

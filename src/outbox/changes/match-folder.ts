@@ -4,7 +4,6 @@ import { groupBy } from '../../base/collections.ts';
 import { FileError, getErrorCode, getErrorMessage } from '../../base/errors.ts';
 import { type Issue, makeWarningIssue } from '../../base/issue.ts';
 import { type Message, msg } from '../../base/message.ts';
-import type { FindElements } from '../../finds/fields.ts';
 import { findPointInBothSystems } from '../../finds/match-finds.ts';
 import {
   type Confidence,
@@ -272,9 +271,9 @@ function listMatchableFinds({ outbox }: MatchSources): MatchableFind[] {
   return [...iterateFinds(outbox)]
     .filter(({ uuid }) => !isDropped(outbox, uuid))
     .map(({ uuid, localId, elements, wish }) => {
-      const { datum_nalezu: foundOn } = elements as FindElements;
+      const { datum_nalezu: foundOn } = elements;
       const identCely = findIdentOfSubject(outbox, uuid) ?? undefined;
-      const point = findPointInBothSystems(elements as FindElements)?.wgs84;
+      const point = findPointInBothSystems(elements)?.wgs84;
       const { key } = wish;
       const former = key === undefined ? undefined : findByLocalId(outbox, key);
       return {

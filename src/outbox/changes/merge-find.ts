@@ -40,7 +40,7 @@ export type ExistingFind = {
 export function getExistingFind(outbox: Outbox, stored: StoredFind): ExistingFind {
   const entry = findImportOfFind(outbox, stored.uuid);
   const number = findLastNumberEntry(outbox, stored.uuid)?.value;
-  const elements = stored.elements as FindElements;
+  const elements = stored.elements;
   return {
     stored,
     entry,
@@ -60,7 +60,7 @@ export function mergeFind(
   side: MergeSide | undefined,
   replaces: boolean,
 ): Merge {
-  const base = (replaces ? undefined : (row?.elements as FindElements | undefined)) ?? elements;
+  const base = (replaces ? undefined : row?.elements) ?? elements;
   const merged = mergeRow(base, elements, find.elements, find.covered, side);
   const isOpen = merged.conflicts.length > 0 && side === undefined;
   const changed = isOpen ? 'conflict' : 'taken';
@@ -73,7 +73,7 @@ export function mergeFind(
 
 /** Separates the number that was set since, which is an entry of its own, from the elements. */
 function withStoredNumber(merged: MergedRow, stored: StoredFind, shown: FindElements): MergedRow {
-  const { evidencni_cislo: storedNumber } = stored.elements as FindElements;
+  const { evidencni_cislo: storedNumber } = stored.elements;
   const { evidencni_cislo: now, ...otherElements } = merged.elements;
   if (now === storedNumber || now !== shown.evidencni_cislo) return merged;
   return {
@@ -95,7 +95,7 @@ export function isSent(entry: ImportEntry | undefined): boolean {
 
 /** Tells if the merge leaves the elements of the stored find as they are. */
 export function isUnchangedByMerge({ stored }: ExistingFind, { merged }: Merge): boolean {
-  return isSameFind(stored.elements as FindElements, merged.elements);
+  return isSameFind(stored.elements, merged.elements);
 }
 
 /** Makes the warning about a row that differs from its sent find. */

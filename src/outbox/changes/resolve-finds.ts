@@ -1,7 +1,6 @@
 import { makeIdKey, normalizeId } from '../../base/characters.ts';
 import { UsageError } from '../../base/errors.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
-import type { FindElements } from '../../finds/fields.ts';
 import type { Find } from '../../finds/find.ts';
 import type { ValidatedFind } from '../../finds/rules.ts';
 import { type Evidence, listAttempts, listEvidence } from '../attempts.ts';
@@ -217,7 +216,7 @@ export function getFindDetails(outbox: Outbox, name: string) {
   const sent = find === undefined ? undefined : findSentFind(outbox, find);
   return {
     find,
-    texts: formatLabelledElements((find?.elements ?? {}) as FindElements),
+    texts: formatLabelledElements(find?.elements ?? {}),
     stories: listEntriesOfSubject(outbox, subject).map(
       (entry): EntryHistory => ({
         entry,

@@ -1,10 +1,11 @@
 import { groupBy } from '../../base/collections.ts';
 import { createRowParser, isText, parseTexts } from '../../base/disk/database.ts';
+import type { FindElements } from '../../finds/fields.ts';
 import { LAST_COMMANDS, listFactsOfKind, parseCommand, parseFact, type Slot } from '../facts.ts';
 import type { SlotWish } from '../fold.ts';
 import { findIntent, isImportSlot } from '../intents.ts';
 import type { Outbox } from '../open-outbox.ts';
-import { getSubjectName, type StoredElements } from '../stored-finds.ts';
+import { getSubjectName } from '../stored-finds.ts';
 import { getSlotState } from '../wishes.ts';
 
 /** A command that changed something; `at` is in milliseconds since 1970 UTC. */
@@ -40,8 +41,8 @@ type LogLine = {
   readonly undone: boolean;
   readonly finds: readonly {
     readonly local_id: string;
-    readonly before: StoredElements | null;
-    readonly after: StoredElements | null;
+    readonly before: FindElements | null;
+    readonly after: FindElements | null;
   }[];
 };
 
@@ -73,7 +74,7 @@ function listChanges(outbox: Outbox, { command }: LoggedCommand): LogLine['finds
   });
 }
 
-function findElementsOfFact(outbox: Outbox, subject: string, id: string): StoredElements | null {
+function findElementsOfFact(outbox: Outbox, subject: string, id: string): FindElements | null {
   const row = outbox.sql('select * from facts where subject = ? and id = ?').get(subject, id);
   const fact = row === undefined ? undefined : parseFact(outbox.path, row);
   return fact?.kind === 'current' || fact?.kind === 'attempted'
@@ -81,11 +82,7 @@ function findElementsOfFact(outbox: Outbox, subject: string, id: string): Stored
     : null;
 }
 
-function findElements(
-  outbox: Outbox,
-  subject: string,
-  intent: string | null,
-): StoredElements | null {
+function findElements(outbox: Outbox, subject: string, intent: string | null): FindElements | null {
   const stored = intent === null ? undefined : findIntent(outbox, subject, intent);
   return stored?.kind === 'import' ? stored.elements : null;
 }

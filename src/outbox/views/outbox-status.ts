@@ -8,7 +8,7 @@ import {
   parseTexts,
 } from '../../base/disk/database.ts';
 import type { Message } from '../../base/message.ts';
-import { type FindElements, NEW_PERSON } from '../../finds/fields.ts';
+import { NEW_PERSON } from '../../finds/fields.ts';
 import type { LookupTerm, TermCandidate } from '../../finds/find.ts';
 import { groupSimilarNames } from '../../finds/person-name.ts';
 import type { Vocabulary } from '../../finds/vocabulary/term.ts';
@@ -434,7 +434,7 @@ export function openPeopleAdmission(
      */
     isAdmitted: async ({ kind, subject }: Entry): Promise<boolean> => {
       const find = kind === 'import' ? findByUuid(outbox, subject) : undefined;
-      const { nalezce } = (find?.elements ?? {}) as FindElements;
+      const { nalezce } = find?.elements ?? {};
       return nalezce?.id !== NEW_PERSON || admittedNames.has(nalezce.text) || admitAll(false);
     },
   };

@@ -39,9 +39,9 @@ export type PulledRecord = {
   readonly identCely: string;
   readonly standing: RecordStanding;
   readonly datestampMs: number | null;
-  /** State and record when they were last visible. The outbox does not interpret the record. */
+  /** State and record when they were last visible. */
   readonly stav: number | null;
-  readonly record: unknown;
+  readonly record: HarvestedFind | undefined;
   /** Time since which the status is unchanged. */
   readonly sinceMs: number;
   /** When the last pull began to look. */
@@ -53,7 +53,7 @@ type PulledStanding = {
   readonly standing: RecordStanding;
   readonly datestampMs: number | null;
   readonly seenMs: number;
-  readonly shown?: { readonly stav: number; readonly record: unknown };
+  readonly shown?: HarvestedFind | undefined;
 };
 
 const parsePulled = createRowParser({
@@ -78,7 +78,7 @@ export function findPulledRecord(outbox: Outbox, identCely: string): PulledRecor
   const row = parsePulled(stored);
   const { record: text } = row;
   const record =
-    text === null ? null : convertReadErrors(outbox.path, 'pulled', () => JSON.parse(text));
+    text === null ? undefined : convertReadErrors(outbox.path, 'pulled', () => JSON.parse(text));
   return { ...row, record };
 }
 
@@ -119,7 +119,7 @@ export function storePulledRecord(
       standing,
       datestampMs,
       stav: shown?.stav ?? null,
-      record: shown === undefined ? null : JSON.stringify(shown.record),
+      record: shown === undefined ? null : JSON.stringify(shown),
       seenMs,
     });
 }
@@ -310,9 +310,8 @@ function getAcceptedMs(outbox: Outbox, accepted: Entry): number | null {
 export function isGoneAtService(outbox: Outbox, entry: PhotoEntry): boolean {
   if (entry.state !== 'accepted' || entry.identCely === null) return false;
   const pulled = findPulledRecord(outbox, entry.identCely);
-  if (pulled === undefined || pulled.record === null || !isPulledSince(outbox, pulled, entry))
-    return false;
-  const { files } = pulled.record as HarvestedFind;
+  if (pulled?.record === undefined || !isPulledSince(outbox, pulled, entry)) return false;
+  const { files } = pulled.record;
   if (files.some((file) => hasSameDigest(file, entry))) return false;
   // The service changes the bytes of some photographs, so a file of this name counts unless it is
   // another photograph's.
@@ -345,17 +344,15 @@ export function countPhotographsAtService(
   photographs: readonly PhotoEntry[],
 ): number {
   const accepted = photographs.filter(({ state }) => state === 'accepted');
-  if (pulled?.standing !== 'shown' || pulled.record === null) return accepted.length;
+  if (pulled?.standing !== 'shown' || pulled.record === undefined) return accepted.length;
   const since = accepted.filter((entry) => !isPulledSince(outbox, pulled, entry));
-  return (pulled.record as HarvestedFind).files.length + since.length;
+  return pulled.record.files.length + since.length;
 }
 
 /** State of a find at the service, from the last pull. */
 export type RemoteState = {
   readonly sent: SentFind;
   readonly pulled: PulledRecord;
-  /** Last visible record; undefined where there was none. */
-  readonly record: HarvestedFind | undefined;
   /** A number that was accepted after that pull is none. */
   readonly changes: readonly ChangeAtService[];
 };
@@ -364,12 +361,11 @@ export type RemoteState = {
 export function getRemoteState(outbox: Outbox, sent: SentFind): RemoteState | undefined {
   const pulled = findPulledRecord(outbox, sent.identCely);
   if (pulled === undefined) return undefined;
-  const record = pulled.record === null ? undefined : (pulled.record as HarvestedFind);
   const { number, elements } = sent;
-  const changes = record === undefined ? [] : listChangesSince(elements, record);
+  const changes = pulled.record === undefined ? [] : listChangesSince(elements, pulled.record);
   const isKnown = ({ element }: ChangeAtService): boolean =>
     element !== 'evidencni_cislo' || number === undefined || isPulledSince(outbox, pulled, number);
-  return { sent, pulled, record, changes: changes.filter(isKnown) };
+  return { sent, pulled, changes: changes.filter(isKnown) };
 }
 
 type FindAtService = {
@@ -388,12 +384,12 @@ export function getFindAtService(outbox: Outbox, find: StoredFind): FindAtServic
     last === undefined ? find.elements : { ...find.elements, evidencni_cislo: last.value };
   const sent = findSentFind(outbox, find);
   const remote = sent === undefined ? undefined : getRemoteState(outbox, sent);
-  if (remote?.record === undefined) return { elements: currentElements, changes: [] };
+  if (remote?.pulled.record === undefined) return { elements: currentElements, changes: [] };
   const isQueued = last !== undefined && last.state !== 'accepted';
   const changes = isQueued
     ? remote.changes.filter(({ element }) => element !== 'evidencni_cislo')
     : remote.changes;
-  return { elements: takeOverChanges(currentElements, changes, remote.record), changes };
+  return { elements: takeOverChanges(currentElements, changes, remote.pulled.record), changes };
 }
 
 /** Formats `3 confirmed`, `deleted`, `not shown (last 1 registered)`. */
@@ -417,12 +413,8 @@ export function formatChange({ element, sent, now }: ChangeAtService): string {
 }
 
 /** Returns the state for programs. */
-export function toRemoteStateJson({
-  sent,
-  pulled,
-  record,
-  changes,
-}: RemoteState): Record<string, unknown> {
+export function toRemoteStateJson({ sent, pulled, changes }: RemoteState): Record<string, unknown> {
+  const { record } = pulled;
   return {
     standing: pulled.standing,
     since: formatIso(pulled.sinceMs),

@@ -201,10 +201,7 @@ function* makeExportedFinds(
     const { elements, changes } = isAtService
       ? getFindAtService(outbox, find)
       : {
-          elements: withNumber(
-            find.elements as FindElements,
-            findLastNumberEntry(outbox, find.uuid)?.value,
-          ),
+          elements: withNumber(find.elements, findLastNumberEntry(outbox, find.uuid)?.value),
           changes: [],
         };
     if (!filters.every((matches) => matches(find, sent))) continue;

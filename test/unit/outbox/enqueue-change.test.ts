@@ -36,6 +36,7 @@ import {
   tempFolder,
   tempOutbox,
 } from '../../support/temp-outbox.ts';
+import { record } from '../push/doubt-scene.ts';
 
 const IDENT = 'C-202400101-N00001';
 const ALONE: ReadonlySet<string> = new Set();
@@ -163,8 +164,8 @@ describe('a new number', () => {
       datestampMs: outbox.clock.now(),
       seenMs: outbox.clock.now(),
       shown: {
-        stav: 1,
-        record: { elements: number === undefined ? {} : { evidencni_cislo: number } },
+        ...record(IDENT),
+        elements: number === undefined ? {} : { evidencni_cislo: number },
       },
     });
 
