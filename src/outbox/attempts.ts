@@ -12,6 +12,7 @@ import {
   type DecidedBody,
   type Fact,
   type FactOf,
+  listNamedAttempts,
   makeDamagedError,
   makeFact,
   makeStoredMessage,
@@ -23,7 +24,7 @@ import {
   serializeFact,
   serializeIssues,
 } from './facts.ts';
-import { foldSlot } from './fold.ts';
+import { getAcceptedRecord } from './fold.ts';
 import { findStoredIntent } from './intents.ts';
 import { type Outbox, readHeader, requireLedger } from './open-outbox.ts';
 import {
@@ -96,8 +97,8 @@ export function listEvidence(outbox: Outbox, entry: Entry): Evidence[] {
         ];
       }
       case 'decided': {
-        const { at, by, answer, identCely, rejects, reason, intent } = fact.body;
-        if (by !== 'person' || (entry.kind !== 'import' && intent !== entry.intent)) return [];
+        const { at, answer, identCely, rejects, reason, intent } = fact.body;
+        if (answer === 'detach' || (entry.kind !== 'import' && intent !== entry.intent)) return [];
         const candidates = identCely === null ? rejects.map(({ name }) => name) : [identCely];
         const text = parseStoredMessage(reason);
         return [{ at, serverAt: null, verdict: 'person', basis: answer, candidates, reason: text }];
@@ -126,7 +127,6 @@ export function decide(outbox: Outbox, entry: Entry, answer: Answer, reason: Mes
   appendFacts(outbox, [
     makeDecisionFact(outbox, entry, {
       answer: answer.kind,
-      by: 'person',
       attempts: [...open, ...refused],
       identCely: answer.kind === 'created' ? answer.identCely : null,
       rejects: answer.kind === 'resend' ? answer.rejects : [],
@@ -160,39 +160,19 @@ export function detachRecord(
   identCely: string,
   reason: Message,
 ): void {
-  const facts = listFactsOfSlot(outbox, entry).flatMap((fact) =>
-    isAcceptance(fact, identCely) ? [fact] : [],
+  const facts = listFactsOfSlot(outbox, entry).filter(
+    (fact) => getAcceptedRecord(fact) === identCely,
   );
   appendFacts(outbox, [
     makeDecisionFact(outbox, entry, {
       answer: 'detach',
-      by: 'service',
-      attempts: [...new Set(facts.flatMap(listSettledAttempts))],
+      attempts: [...new Set(facts.flatMap(listNamedAttempts))],
       identCely,
       rejects: [],
       replaces: facts.map(({ id }) => id),
       reason,
     }),
   ]);
-}
-
-type Acceptance = FactOf<'answered'> | FactOf<'matched'> | FactOf<'decided'>;
-
-function isAcceptance(fact: Fact, identCely: string): fact is Acceptance {
-  switch (fact.kind) {
-    case 'answered':
-      return fact.body.settles === 'accepted' && fact.body.identCely === identCely;
-    case 'matched':
-      return fact.body.identCely === identCely;
-    case 'decided':
-      return fact.body.answer === 'created' && fact.body.identCely === identCely;
-    default:
-      return false;
-  }
-}
-
-function listSettledAttempts(fact: Acceptance): readonly string[] {
-  return fact.kind === 'answered' ? [fact.body.attempt] : fact.body.attempts;
 }
 
 type NewDecision = Omit<DecidedBody, 'intent' | 'command' | 'at' | 'reason'> & {
@@ -215,7 +195,7 @@ export function makeDecisionFact(
     body: {
       ...decision,
       intent,
-      command: decision.by === 'person' ? getCommandId(outbox) : null,
+      command: decision.answer === 'detach' ? null : getCommandId(outbox),
       at: Math.floor(outbox.clock.now()),
       reason: makeStoredMessage(reason),
     },
@@ -333,12 +313,9 @@ function assertOwnPlace(outbox: Outbox, ledger: string): void {
 }
 
 function makeAttemptedBody(outbox: Outbox, entry: Entry, departure: AttemptRequest): AttemptedBody {
-  const facts = listFactsOfSlot(outbox, entry);
-  const { wanted, inForce } = foldSlot(facts);
-  const head = wanted.kind === 'one' ? wanted.fact : undefined;
-  const wishId = head?.kind === 'attempted' ? head.body.current : head?.id;
-  const wish = facts.find(({ id }) => id === wishId);
-  if (wish?.kind !== 'current') throw makeDamagedError(outbox.path, `entry ${entry.id}`);
+  const { wanted, heads, decisions } = getSlotState(outbox, entry);
+  const [wish] = wanted.wishes;
+  if (wish === undefined) throw makeDamagedError(outbox.path, `entry ${entry.id}`);
   const { fromMs, sentByMs } = departure;
   const stored = findStoredIntent(outbox, entry.subject, entry.intent);
   if (stored === undefined) throw makeDamagedError(outbox.path, entry.intent);
@@ -346,7 +323,7 @@ function makeAttemptedBody(outbox: Outbox, entry: Entry, departure: AttemptReque
     ...departure,
     intent: entry.intent,
     current: wish.id,
-    basis: inForce,
+    basis: [...heads, ...decisions.map(({ id }) => id)],
     at: Math.floor(outbox.clock.now()),
     fromMs: fromMs === null ? null : asServerMs(Math.floor(fromMs)),
     sentByMs: sentByMs === null ? null : asServerMs(Math.ceil(sentByMs)),

@@ -24,6 +24,7 @@ import {
   isAttempt,
   listBasesFrom,
   listFactsOfKind,
+  listNamedAttempts,
 } from './facts.ts';
 import { foldSlot, getChangeState, getImportState, type SlotState } from './fold.ts';
 import {
@@ -167,18 +168,7 @@ function findWish(
   facts: readonly Fact[],
   findIntent: FindIntent,
 ): Wish | undefined {
-  const heads =
-    wanted.kind === 'disputed'
-      ? wanted.facts.toSorted((a, b) => Number(isAttempt(a)) - Number(isAttempt(b)))
-      : [wanted.fact];
-  const ids = heads.flatMap((head) =>
-    head === undefined ? [] : head.kind === 'attempted' ? head.body.current : head.id,
-  );
-  const others = facts.map(({ id }) => id).reverse();
-  for (const id of [...ids, ...others]) {
-    const found = facts.find((fact) => fact.id === id);
-    if (found?.kind !== 'current') continue;
-    const { body } = found;
+  for (const { id, body } of [...wanted.wishes, ...listFactsOfKind(facts, 'current').reverse()]) {
     const name = body.intent ?? body.was ?? null;
     const intent = name === null ? undefined : findIntent(name);
     if (intent !== undefined) return { id, body, intent };
@@ -274,8 +264,8 @@ function makeChangeRows(
   const state = foldSlot(facts);
   const { wanted } = state;
   // Shows a change that a person gave up, and none that was removed or undone.
-  const givenUp =
-    wanted.kind === 'nothing' && !wanted.fact?.body.hides ? wanted.fact?.body.was : null;
+  const [last] = wanted.kind === 'nothing' ? wanted.wishes : [];
+  const givenUp = last?.body.hides === false ? last.body.was : null;
   const rows = sortByChain(
     [...new Set([...state.intents.keys(), ...[givenUp ?? []].flat()])].flatMap(
       (intent) => findIntent(intent) ?? [],
@@ -397,10 +387,8 @@ function findLastEvent(
   for (const fact of facts) {
     if (fact.kind === 'current' || fact.kind === 'attempted') continue;
     const isOwn =
-      fact.kind === 'answered'
-        ? attempts.has(fact.body.attempt)
-        : fact.body.attempts.some((id) => attempts.has(id)) ||
-          (fact.kind === 'decided' && (intent === undefined || fact.body.intent === intent));
+      listNamedAttempts(fact).some((id) => attempts.has(id)) ||
+      (fact.kind === 'decided' && (intent === undefined || fact.body.intent === intent));
     if (isOwn && (last === undefined || fact.body.at >= last.body.at)) last = fact;
   }
   return last;

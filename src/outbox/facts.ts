@@ -254,14 +254,14 @@ export type RejectedMatch = 'same' | 'near';
 /**
  * `created`: this record is the entry's. `resend`: the named attempts did not arrive, or their
  * refusal is overruled; the rejected candidates are others. `abandon`: the named attempts no longer
- * matter. `detach`: the service gave the record to another find, so what named it does not count.
+ * matter. `detach`, by pas: the service gave the record to another find, so what named it does not
+ * count.
  * `undo`: what it replaces does not count.
  */
 export type DecidedBody = {
   readonly answer: 'created' | 'resend' | 'abandon' | 'detach' | 'undo';
   /** Intent that the decision is about. */
   readonly intent: string | null;
-  readonly by: 'person' | 'service';
   readonly attempts: readonly string[];
   readonly identCely: string | null;
   /** Candidates that a person says are other things, as strong as they matched then. */
@@ -305,6 +305,19 @@ export function listFactsOfKind<Kind extends FactKind>(
 
 export function isAttempt({ kind }: Fact): boolean {
   return kind === 'attempted';
+}
+
+/** Returns the ids of the attempts that an answer, evidence or a decision settles. */
+export function listNamedAttempts(fact: Fact): readonly string[] {
+  switch (fact.kind) {
+    case 'current':
+    case 'attempted':
+      return [];
+    case 'answered':
+      return [fact.body.attempt];
+    default:
+      return fact.body.attempts;
+  }
 }
 
 /** A fact without its id. */

@@ -1,27 +1,31 @@
 import type { EntryState } from './entry.ts';
-import { type Fact, type FactOf, listFactsOfKind, type RejectedMatch } from './facts.ts';
+import {
+  type Fact,
+  type FactOf,
+  isAttempt,
+  listFactsOfKind,
+  listNamedAttempts,
+  type RejectedMatch,
+  type Slot,
+} from './facts.ts';
 import { isImportSlot } from './intents.ts';
 
 type Attempted = FactOf<'attempted'>;
 type Current = FactOf<'current'>;
 type Decided = FactOf<'decided'>;
 
-/** Wish for a slot. `disputed`: two copies want different things. */
-export type SlotWish =
-  | { readonly kind: 'nothing'; readonly fact: Current | undefined }
-  | { readonly kind: 'one'; readonly intent: string; readonly fact: Current | Attempted }
-  | { readonly kind: 'disputed'; readonly facts: readonly (Current | Attempted)[] };
-
-type AcceptedBy = 'answer' | 'evidence' | 'person';
+/** What is wanted of a slot. `disputed`: two copies want different things. */
+type SlotWish = {
+  readonly kind: 'nothing' | 'one' | 'disputed';
+  /** Intents of the wishes that nothing replaces; two where they are disputed. */
+  readonly intents: readonly string[];
+  /** Those wishes, first what was not sent. A wish is missing where its fact was damaged. */
+  readonly wishes: readonly Current[];
+};
 
 /** Verdict of one attempt. */
 type AttemptVerdict =
-  | {
-      readonly kind: 'accepted';
-      readonly identCely: string;
-      readonly by: AcceptedBy;
-      readonly fact: string;
-    }
+  | { readonly kind: 'accepted'; readonly identCely: string }
   | { readonly kind: 'refused'; readonly answer: FactOf<'answered'>; readonly isOverruled: boolean }
   | { readonly kind: 'back' | 'given-up' | 'unknown' | 'open' };
 
@@ -41,10 +45,8 @@ export type SlotState = {
   readonly rejected: ReadonlyMap<string, RejectedMatch>;
   /** Decisions that count. */
   readonly decisions: readonly Decided[];
-  /** Facts that say what is wanted: a new wish replaces them. */
+  /** Ids of the facts that say what is wanted: a new wish replaces them. */
   readonly heads: readonly string[];
-  /** Ids of all heads and effective decisions: what an attempt of now knows. */
-  readonly inForce: readonly string[];
 };
 
 /**
@@ -55,45 +57,46 @@ export function foldSlot(given: readonly Fact[]): SlotState {
   const facts = [...new Map(given.map((fact) => [fact.id, fact])).values()].sort((a, b) =>
     a.id < b.id ? -1 : 1,
   );
-  const attempts = facts.filter((fact) => fact.kind === 'attempted');
-  const decisions = findEffective(
-    facts.filter((fact) => fact.kind === 'decided'),
-    attempts,
-  );
+  const attempts = listFactsOfKind(facts, 'attempted');
+  const decisions = findEffective(listFactsOfKind(facts, 'decided'), attempts);
   const heads = findHeads(facts);
-  const wanted = getWanted(heads);
-  const isWanted = ({ slot, body }: Attempted): boolean =>
-    wanted.kind === 'disputed' ||
-    (wanted.kind === 'one' && (isImportSlot(slot) || wanted.intent === body.intent));
+  const wanted = getWanted(heads, facts);
+  const counted = [...facts.filter(({ kind }) => kind !== 'decided'), ...decisions];
+  const acceptances = listAcceptances(counted);
   const verdicts = new Map(
     attempts.map((attempt) => {
-      const verdict = judge(attempt.id, facts, decisions);
+      const verdict = judge(attempt.id, counted, acceptances);
       // Giving up is no answer of the service: what is wanted again is unknown again.
-      const isUnknown = verdict.kind === 'given-up' && isWanted(attempt);
+      const isUnknown =
+        verdict.kind === 'given-up' && isWanted(wanted, attempt, attempt.body.intent);
       return [attempt.id, isUnknown ? UNKNOWN : verdict];
     }),
   );
-  const said = listSaid(decisions);
   const intents = new Map<string, IntentState>();
-  const ofHeads = heads.flatMap(({ body }) => body.intent ?? []);
-  for (const intent of new Set([...ofHeads, ...attempts.map(({ body }) => body.intent)])) {
+  for (const intent of new Set([...wanted.intents, ...attempts.map(({ body }) => body.intent)])) {
     const own = attempts.filter(({ body }) => body.intent === intent);
-    const isSaid = said.some(({ body }) => body.intent === intent);
+    const isSaid = decisions.some(({ body }) => isCreatedWithoutAttempt(body, intent));
     const state = isSaid ? 'accepted' : getIntentState(own, verdicts);
     intents.set(intent, { attempts: own, verdicts, state });
   }
   return {
     wanted,
     intents,
-    records: listRecords(verdicts, said),
+    records: listRecords(acceptances, verdicts),
     rejected: collectRejected(decisions),
     decisions,
     heads: heads.map(({ id }) => id),
-    inForce: [...heads, ...decisions].map(({ id }) => id),
   };
 }
 
 const UNKNOWN: AttemptVerdict = { kind: 'unknown' };
+
+/** A person may say of what was never attempted here that it is in the service. */
+function isCreatedWithoutAttempt(decision: Decided['body'], intent: string): boolean {
+  return (
+    decision.answer === 'created' && decision.attempts.length === 0 && decision.intent === intent
+  );
+}
 
 /** A decision counts unless a later one replaces it; an undo counts unless an attempt relied on it. */
 function findEffective(decided: readonly Decided[], attempts: readonly Attempted[]): Decided[] {
@@ -124,71 +127,83 @@ function findHeads(facts: readonly Fact[]): (Current | Attempted)[] {
   });
 }
 
-function getWanted(heads: readonly (Current | Attempted)[]): SlotWish {
-  const [first] = heads;
-  if (first === undefined) return { kind: 'nothing', fact: undefined };
-  if (new Set(heads.map(({ body }) => body.intent)).size > 1)
-    return { kind: 'disputed', facts: heads };
-  if (first.body.intent !== null)
-    return { kind: 'one', intent: first.body.intent, fact: chooseWish(heads) ?? first };
-  return { kind: 'nothing', fact: first.kind === 'current' ? first : undefined };
+function getWanted(heads: readonly (Current | Attempted)[], facts: readonly Fact[]): SlotWish {
+  const wanted = new Set(heads.map(({ body }) => body.intent));
+  const intents = [...wanted].filter((intent) => intent !== null);
+  const kind = intents.length === 0 ? 'nothing' : 'one';
+  // A wish says more than an attempt of it, and the service does not have it.
+  const wishes = heads
+    .toSorted((a, b) => Number(isAttempt(a)) - Number(isAttempt(b)))
+    .map((head) => (head.kind === 'current' ? head.id : head.body.current))
+    .flatMap((id) => listFactsOfKind(facts, 'current').filter((wish) => wish.id === id));
+  return { kind: wanted.size > 1 ? 'disputed' : kind, intents, wishes };
 }
 
-/** A wish says more than an attempt of it. */
-function chooseWish(heads: readonly (Current | Attempted)[]): Current | undefined {
-  return heads.find((fact) => fact.kind === 'current');
+/** Tells if an intent of the slot is wanted, also as one of two; of a find, if any version is. */
+export function isWanted(
+  { kind, intents }: SlotWish,
+  { slot }: Pick<Slot, 'slot'>,
+  intent: string,
+): boolean {
+  return isImportSlot(slot) ? kind !== 'nothing' : intents.includes(intent);
+}
+
+/** A record that a fact gives to the attempts; without attempts a person has said so. */
+type Acceptance = {
+  readonly attempts: readonly string[];
+  readonly identCely: string;
+};
+
+/** An answer outranks evidence, and that a decision. */
+function listAcceptances(facts: readonly Fact[]): Acceptance[] {
+  const detached = new Set(
+    listFactsOfKind(facts, 'decided').flatMap(({ body }) =>
+      body.answer === 'detach' ? body.replaces : [],
+    ),
+  );
+  return (['answered', 'matched', 'decided'] as const)
+    .flatMap((kind) => facts.filter((fact) => fact.kind === kind && !detached.has(fact.id)))
+    .flatMap((fact): Acceptance[] => {
+      const identCely = getAcceptedRecord(fact);
+      return identCely === null ? [] : [{ attempts: listNamedAttempts(fact), identCely }];
+    });
+}
+
+/** Returns the record that the fact gives to its attempts; null where it gives none. */
+export function getAcceptedRecord(fact: Fact): string | null {
+  switch (fact.kind) {
+    case 'answered':
+    case 'matched':
+      return fact.body.identCely;
+    case 'decided':
+      return fact.body.answer === 'created' ? fact.body.identCely : null;
+    default:
+      return null;
+  }
 }
 
 /** The first row that holds; see the table in docs/architecture.md. */
 function judge(
   attempt: string,
   facts: readonly Fact[],
-  decisions: readonly Decided[],
+  acceptances: readonly Acceptance[],
 ): AttemptVerdict {
-  const answers = listFactsOfKind(facts, 'answered').filter(({ body }) => body.attempt === attempt);
-  const evidence = [
-    ...listFactsOfKind(facts, 'matched'),
-    ...listFactsOfKind(facts, 'absent'),
-  ].filter(({ body }) => body.attempts.includes(attempt));
-  const decided = decisions.filter(({ body }) => body.attempts.includes(attempt));
+  const accepted = acceptances.find(({ attempts }) => attempts.includes(attempt));
+  if (accepted !== undefined) return { kind: 'accepted', identCely: accepted.identCely };
+  const named = facts.filter((fact) => listNamedAttempts(fact).includes(attempt));
+  const answers = listFactsOfKind(named, 'answered');
   const isDecided = (answer: Decided['body']['answer']): boolean =>
-    decided.some(({ body }) => body.answer === answer);
-  const detached = new Set(
-    decided.flatMap(({ body }) => (body.answer === 'detach' ? body.replaces : [])),
-  );
-  const accepted = listAcceptances(answers, evidence, decided).find(
-    ({ fact }) => !detached.has(fact),
-  );
-  if (accepted !== undefined) return accepted;
+    listFactsOfKind(named, 'decided').some(({ body }) => body.answer === answer);
   const refusal = answers.find(({ body }) => body.settles === 'refused');
   if (refusal !== undefined)
     return { kind: 'refused', answer: refusal, isOverruled: isDecided('resend') };
   const isBack =
     answers.some(({ body }) => body.settles === 'queued') ||
-    evidence.some(({ kind }) => kind === 'absent') ||
+    named.some(({ kind }) => kind === 'absent') ||
     isDecided('resend');
   if (isBack) return { kind: 'back' };
   if (isDecided('abandon')) return { kind: 'given-up' };
   return { kind: answers.length > 0 || isDecided('detach') ? 'unknown' : 'open' };
-}
-
-type Acceptance = Extract<AttemptVerdict, { kind: 'accepted' }>;
-
-function listAcceptances(
-  answers: readonly FactOf<'answered'>[],
-  evidence: readonly (FactOf<'matched'> | FactOf<'absent'>)[],
-  decided: readonly Decided[],
-): Acceptance[] {
-  const make = (
-    { id, body }: { readonly id: string; readonly body: { readonly identCely: string | null } },
-    by: AcceptedBy,
-  ): Acceptance[] =>
-    body.identCely === null ? [] : [{ kind: 'accepted', identCely: body.identCely, by, fact: id }];
-  return [
-    ...answers.flatMap((fact) => (fact.body.settles === 'accepted' ? make(fact, 'answer') : [])),
-    ...evidence.flatMap((fact) => (fact.kind === 'matched' ? make(fact, 'evidence') : [])),
-    ...decided.flatMap((fact) => (fact.body.answer === 'created' ? make(fact, 'person') : [])),
-  ];
 }
 
 function getIntentState(
@@ -204,25 +219,19 @@ function getIntentState(
   return own.some((each) => each?.kind === 'refused' && !each.isOverruled) ? 'refused' : 'back';
 }
 
-const RANK: readonly AcceptedBy[] = ['answer', 'evidence', 'person'];
-
 function listRecords(
+  acceptances: readonly Acceptance[],
   verdicts: ReadonlyMap<string, AttemptVerdict>,
-  said: readonly Decided[],
 ): string[] {
-  const accepted = [...verdicts.values()].filter((verdict) => verdict.kind === 'accepted');
-  accepted.sort((a, b) => RANK.indexOf(a.by) - RANK.indexOf(b.by));
-  return [
-    ...new Set([
-      ...accepted.map(({ identCely }) => identCely),
-      ...said.flatMap(({ body }) => body.identCely ?? []),
-    ]),
-  ];
-}
-
-/** A person may say of what was never attempted here that it is in the service. */
-function listSaid(decisions: readonly Decided[]): Decided[] {
-  return decisions.filter(({ body }) => body.answer === 'created' && body.attempts.length === 0);
+  const records = acceptances.filter(
+    ({ attempts, identCely }) =>
+      attempts.length === 0 ||
+      attempts.some((id) => {
+        const verdict = verdicts.get(id);
+        return verdict?.kind === 'accepted' && verdict.identCely === identCely;
+      }),
+  );
+  return [...new Set(records.map(({ identCely }) => identCely))];
 }
 
 function collectRejected(decisions: readonly Decided[]): ReadonlyMap<string, RejectedMatch> {
@@ -244,18 +253,16 @@ export function getImportState({ wanted, intents, records }: SlotState): EntrySt
   if (states.includes('open')) return 'sending';
   if (states.includes('unknown')) return 'uncertain';
   if (wanted.kind === 'disputed') return 'queued';
-  return intents.get(wanted.intent)?.state === 'refused' ? 'refused' : 'queued';
+  return intents.get(wanted.intents[0] ?? '')?.state === 'refused' ? 'refused' : 'queued';
 }
 
 /** Returns the state of a number or a photograph, each of which is an intent of its own. */
-export function getChangeState({ wanted, intents }: SlotState, intent: string): EntryState {
-  const own = intents.get(intent)?.state;
-  const isWanted =
-    wanted.kind === 'disputed' || (wanted.kind === 'one' && wanted.intent === intent);
+export function getChangeState(state: SlotState, intent: string): EntryState {
+  const own = state.intents.get(intent)?.state;
   if (own === 'accepted') return 'accepted';
-  if (wanted.kind === 'nothing') return 'dropped';
+  if (state.wanted.kind === 'nothing') return 'dropped';
   if (own === 'open') return 'sending';
   if (own === 'unknown') return 'uncertain';
-  if (!isWanted) return 'dropped';
+  if (!state.wanted.intents.includes(intent)) return 'dropped';
   return own === 'refused' ? 'refused' : 'queued';
 }

@@ -15,7 +15,6 @@ import {
   type FindWish,
   getOriginalDigest,
   isAttempt,
-  listFactsOfKind,
   makeCommandId,
   makeDamagedError,
   makeFact,
@@ -285,8 +284,8 @@ export function updateFindWish(
 ): void {
   outbox.change(() => {
     const { heads, wanted } = getSlotState(outbox, makeFindSlot(uuid));
-    const intent = wanted.kind === 'one' ? wanted.intent : null;
-    if (intent === null) return;
+    const [intent] = wanted.intents;
+    if (wanted.kind !== 'one' || intent === undefined) return;
     const body = { ...makeBody(outbox, intent, heads), find: { ...wish, ...changes } };
     appendWish(outbox, makeFindSlot(uuid), body);
   });
@@ -347,7 +346,7 @@ export function wantNumber(
       return stored?.kind === 'number' ? [stored] : [];
     });
     const intent = chooseNumberIntent(attempted, subject, value, isChangedSince);
-    if (wanted.kind === 'one' && wanted.intent === makeIntentId(intent)) return;
+    if (wanted.kind === 'one' && wanted.intents.includes(makeIntentId(intent))) return;
     const { id } = storeIntent(outbox, intent);
     const body = { ...makeBody(outbox, id, heads), expects };
     appendWish(outbox, slot, body);
@@ -399,14 +398,13 @@ export function getNextOccasion(outbox: Outbox, subject: string, original: strin
 export function withdrawWish(outbox: Outbox, slot: Slot, as: 'dropped' | 'removed'): void {
   outbox.change(() => {
     const { heads, wanted } = getSlotState(outbox, slot);
-    const before = wanted.kind === 'disputed' ? wanted.facts[0] : wanted.fact;
+    const before = wanted.wishes[0]?.body;
     if (before === undefined) return;
-    const wish = findWishOf(outbox, before);
     const body: CurrentBody = {
-      ...wish?.body,
+      ...before,
       ...makeBody(outbox, null, heads),
       hides: as === 'removed',
-      was: before.body.intent ?? wish?.body.was ?? null,
+      was: before.intent ?? before.was ?? null,
     };
     appendWish(outbox, slot, body);
   });
@@ -419,20 +417,9 @@ export function withdrawWish(outbox: Outbox, slot: Slot, as: 'dropped' | 'remove
 export function restoreWish(outbox: Outbox, slot: Slot): void {
   outbox.change(() => {
     const { heads, wanted } = getSlotState(outbox, slot);
-    const before = wanted.kind === 'nothing' ? wanted.fact : undefined;
-    const { was, ...body } = before?.body ?? {};
-    if (was === undefined || was === null) return;
+    const { was, ...body } = wanted.wishes[0]?.body ?? {};
+    if (wanted.kind !== 'nothing' || was === undefined || was === null) return;
     const again: CurrentBody = { ...body, ...makeBody(outbox, was, heads) };
     appendWish(outbox, slot, again);
   });
-}
-
-/** Returns the wish behind a head; that of an attempt is a fact of its own. */
-function findWishOf(
-  outbox: Outbox,
-  head: FactOf<'current'> | FactOf<'attempted'>,
-): FactOf<'current'> | undefined {
-  if (head.kind === 'current') return head;
-  const wishes = listFactsOfKind(listFactsOfSlot(outbox, head), 'current');
-  return wishes.find(({ id }) => id === head.body.current);
 }

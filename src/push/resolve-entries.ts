@@ -23,6 +23,7 @@ import {
   storeQuestion,
 } from '../outbox/entry-queries.ts';
 import type { Candidate } from '../outbox/facts.ts';
+import { isWanted } from '../outbox/fold.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import { KIND_WORDS } from '../outbox/views/entry-words.ts';
 import { getSlotState, restoreWish, withdrawWish } from '../outbox/wishes.ts';
@@ -138,13 +139,9 @@ function decideEntry(outbox: Outbox, entry: Entry, decision: PersonDecision): vo
     case 'drop':
       decide(outbox, entry, { kind: 'abandon' }, msg`dropped by a person`);
       // Another number may be wanted since.
-      if (isWanted(outbox, entry)) withdrawWish(outbox, entry, 'dropped');
+      if (isWanted(getSlotState(outbox, entry).wanted, entry, entry.intent))
+        withdrawWish(outbox, entry, 'dropped');
   }
-}
-
-function isWanted(outbox: Outbox, entry: Entry): boolean {
-  const { wanted } = getSlotState(outbox, entry);
-  return wanted.kind === 'disputed' || (wanted.kind === 'one' && wanted.intent === entry.intent);
 }
 
 /** The answer about a project's hidden records applies to all of its finds. */

@@ -274,7 +274,6 @@ function makeUndo(outbox: Outbox, { id, subject, slot, body }: FactOf<'decided'>
     { subject, slot, intent: body.intent },
     {
       answer: 'undo',
-      by: 'person',
       attempts: body.attempts,
       identCely: null,
       rejects: [],

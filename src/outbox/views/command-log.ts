@@ -2,7 +2,6 @@ import { groupBy } from '../../base/collections.ts';
 import { createRowParser, isText, parseTexts } from '../../base/disk/database.ts';
 import type { FindElements } from '../../finds/fields.ts';
 import { LAST_COMMANDS, listFactsOfKind, parseCommand, parseFact, type Slot } from '../facts.ts';
-import type { SlotWish } from '../fold.ts';
 import { findIntent, isImportSlot } from '../intents.ts';
 import type { Outbox } from '../open-outbox.ts';
 import { getSubjectName } from '../stored-finds.ts';
@@ -112,18 +111,7 @@ export function listSubjectsWithUnknownChanges(outbox: Outbox, other: Outbox): s
 function getWill(outbox: Outbox, slot: Slot): string {
   const { wanted, decisions } = getSlotState(outbox, slot);
   const decided = decisions.filter(({ body }) => body.answer !== 'undo').map(({ id }) => id);
-  return JSON.stringify([listIntents(wanted), decided]);
-}
-
-function listIntents(wanted: SlotWish): readonly (string | null)[] {
-  switch (wanted.kind) {
-    case 'nothing':
-      return [];
-    case 'one':
-      return [wanted.intent];
-    case 'disputed':
-      return wanted.facts.map(({ body }) => body.intent);
-  }
+  return JSON.stringify([wanted.kind, wanted.intents, decided]);
 }
 
 function listCommandNames({ sql }: Outbox): string[] {
