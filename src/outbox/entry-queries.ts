@@ -396,7 +396,10 @@ export function listQueuedEntries(outbox: Outbox, ids?: readonly number[]): Entr
   );
 }
 
-/** Returns photographs of a record with this content, including dropped ones. */
+/**
+ * Returns photographs of a find or record, also dropped ones, that are the file with this digest:
+ * as it is, or without its position.
+ */
 export function listPhotographsByDigest(
   outbox: Outbox,
   record: string,
@@ -405,7 +408,7 @@ export function listPhotographsByDigest(
   return selectOfKind(
     outbox,
     'photo',
-    `photograph ->> 'sha512' = :digest and entries.subject = :record`,
+    `:digest in (photograph ->> 'sha512', photograph ->> 'originalSha512') and entries.subject = :record`,
     { digest, record },
   );
 }

@@ -335,7 +335,7 @@ async function add(context: Context, find: string, files: readonly string[]): Pr
     const added = await addPhotograph(outbox, subject, file, keeping, together);
     issues.push(...added.issues);
     if (added.queued === undefined) continue;
-    for (const digest of added.digests) together.add(digest);
+    if (added.digest !== undefined) together.add(added.digest);
     printSameFile(context, basename(file), find, added.queued);
     if (added.queued.change === 'kept')
       terminal.note(t`${file} is already queued or sent for ${find}.`);

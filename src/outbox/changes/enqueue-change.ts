@@ -35,7 +35,7 @@ import {
   listPulledNumbers,
 } from '../views/records-at-service.ts';
 import { getNextOccasion, restoreWish, wantNumber, wantPhoto, withdrawWish } from '../wishes.ts';
-import { listDigests, type PhotographKeeping, type Sendable } from './kept-photographs.ts';
+import type { PhotographKeeping, Sendable } from './kept-photographs.ts';
 
 /**
  * Tells if the service accepts numbers from the account, as far as its role is known (A-PROJECT-2).
@@ -159,7 +159,7 @@ export type QueuedPhoto = {
  * Queues a photograph, unless it is queued or sent for this record already, with or without GPS
  * data. One that was refused or dropped, or that the service no longer has, is queued again. New
  * content of an unsent photograph's file replaces it.
- * @param together digests of the photographs that are queued in one go: none replaces another one
+ * @param together digests of the files that are queued in one go: none replaces another one
  */
 export function enqueuePhoto(
   outbox: Outbox,
@@ -169,7 +169,7 @@ export function enqueuePhoto(
 ): QueuedPhoto {
   return outbox.change(() => {
     assertNotRemoved(outbox, subject);
-    const same = findPhotographsLike(outbox, subject, photograph);
+    const same = listPhotographsByDigest(outbox, subject, getOriginalDigest(photograph));
     const there = same.filter((entry) => !isGoneAtService(outbox, entry));
     const first = there.find(({ state }) => state !== 'dropped') ?? there[0];
     if (same.length > 0 && first === undefined) {
@@ -193,13 +193,6 @@ export function enqueuePhoto(
   });
 }
 
-/** Returns photographs of a record with the same content, with or without GPS data. */
-function findPhotographsLike(outbox: Outbox, subject: string, photograph: Sendable): PhotoEntry[] {
-  return listDigests(photograph).flatMap((digest) =>
-    listPhotographsByDigest(outbox, subject, digest),
-  );
-}
-
 /** Adds a photograph, or replaces the unsent one of the same file. */
 function addOrReplacePhoto(
   outbox: Outbox,
@@ -208,7 +201,7 @@ function addOrReplacePhoto(
   together: ReadonlySet<string>,
 ): QueuedPhoto {
   const otherPhotos = listPhotographsBySource(outbox, subject, photograph.source).filter(
-    (entry) => !together.has(entry.photograph.sha512),
+    ({ photograph: other }) => !together.has(getOriginalDigest(other)),
   );
   const unsent = otherPhotos.filter(({ state }) => state === 'queued' || state === 'refused');
   const [replaced] = unsent;
@@ -238,8 +231,8 @@ type AddedPhotograph = {
   /** Undefined for a photograph that the service would refuse. */
   readonly queued: QueuedPhoto | undefined;
   readonly isStripped: boolean;
-  /** SHA-512 of its content, with and without GPS data. */
-  readonly digests: readonly string[];
+  /** SHA-512 of the file; undefined where it cannot be read as a photograph. */
+  readonly digest: string | undefined;
   readonly issues: readonly Issue[];
 };
 
@@ -253,12 +246,12 @@ export async function addPhotograph(
 ): Promise<AddedPhotograph> {
   const { photograph, issues } = await inspectPhotograph(path);
   if (photograph === undefined || hasErrors(issues))
-    return { queued: undefined, isStripped: false, digests: [], issues };
+    return { queued: undefined, isStripped: false, digest: undefined, issues };
   await storePhotograph(photograph);
   return {
     queued: enqueuePhoto(outbox, subject, photograph, together),
     isStripped: photograph.originalSha512 !== undefined,
-    digests: listDigests(photograph),
+    digest: getOriginalDigest(photograph),
     issues,
   };
 }
@@ -364,7 +357,7 @@ function listRemovedDigests(
   const missingNames = new Set((find.missingPhotos ?? []).map((name) => basename(name)));
   const ofRow = new Set(
     [...photographs.values()].flatMap((photograph) =>
-      photograph === undefined ? [] : listDigests(photograph),
+      photograph === undefined ? [] : getOriginalDigest(photograph),
     ),
   );
   return Object.entries(photos).flatMap(([path, digest]) =>
@@ -382,15 +375,15 @@ function addPhotographs(
   subject: string,
   { outbox, dryRun }: ChangeContext,
 ): { readonly photosAdded: number; readonly sentBefore: readonly string[] } {
-  const ofRow = new Set(photographs.flatMap(listDigests));
+  const ofRow = new Set(photographs.map(getOriginalDigest));
   const seen = new Set<string>();
   const sentBefore: string[] = [];
   let photosAdded = 0;
   for (const photograph of photographs) {
-    const digests = listDigests(photograph);
-    const isTwice = digests.some((digest) => seen.has(digest));
-    for (const digest of digests) seen.add(digest);
-    const same = findPhotographsLike(outbox, subject, photograph);
+    const digest = getOriginalDigest(photograph);
+    const isTwice = seen.has(digest);
+    seen.add(digest);
+    const same = listPhotographsByDigest(outbox, subject, digest);
     if (same.length > 0 && !dryRun) replaceVariant(outbox, subject, same, photograph);
     if (same.length > 0 || isTwice) continue;
     photosAdded += 1;
@@ -412,7 +405,7 @@ function removePhotographs(
     (entry): entry is PhotoEntry =>
       entry.kind === 'photo' &&
       entry.state !== 'dropped' &&
-      digests.includes(entry.photograph.sha512),
+      digests.includes(getOriginalDigest(entry.photograph)),
   );
   const unsent = entries.filter(({ attempts, state }) => attempts === 0 && state === 'queued');
   if (!dryRun) for (const entry of unsent) withdrawWish(outbox, entry, 'removed');

@@ -6,6 +6,7 @@ import type { ValidatedFind } from '../../finds/rules.ts';
 import { NOT_HARVESTED, NUMBER_USED } from '../../finds/value-rules.ts';
 import { decide } from '../attempts.ts';
 import { findImportOfFind } from '../entry-queries.ts';
+import { getOriginalDigest } from '../facts.ts';
 import type { PreparedDocument } from '../intents.ts';
 import { getDataVersion, type Outbox } from '../open-outbox.ts';
 import {
@@ -321,7 +322,11 @@ function digestPhotographs(
   if (find.coversPhotos === false) return before?.photos ?? {};
   const digestsBefore = before?.photos ?? {};
   const named = [...photographs].map(
-    ([path, photograph]) => [path, photograph?.sha512 ?? digestsBefore[path] ?? null] as const,
+    ([path, photograph]) =>
+      [
+        path,
+        photograph === undefined ? (digestsBefore[path] ?? null) : getOriginalDigest(photograph),
+      ] as const,
   );
   const missing = (find.missingPhotos ?? []).map(
     (name) => [name, digestsBefore[name] ?? null] as const,

@@ -134,19 +134,7 @@ async function readPiece(file: FileHandle, sizeBytes: number): Promise<Buffer> {
 }
 
 /** A photograph that may be queued, described before it is copied. */
-export type Sendable = Photograph & {
-  readonly source: string;
-  /** Digest without the GPS data that it has. */
-  readonly withoutGpsSha512?: string | undefined;
-};
-
-/**
- * Lists the digests of both versions of a photograph, with and without GPS data, only one of which
- * may be sent; lower-case hexadecimal, first that of the version to send.
- */
-export function listDigests({ sha512, originalSha512, withoutGpsSha512 }: Sendable): string[] {
-  return [sha512, originalSha512, withoutGpsSha512].filter((each) => each !== undefined);
-}
+export type Sendable = Photograph & { readonly source: string };
 
 export type PhotographKeeping = {
   readonly inspectPhotograph: (
@@ -206,10 +194,9 @@ function makeSendable(
     source: resolve(path),
     mediaType,
   };
-  if (gps.kind === 'removable' && stripGps)
-    return { ...described, ...gps.without, originalSha512: sha512 };
-  const withoutGpsSha512 = gps.kind === 'removable' ? gps.without.sha512 : undefined;
-  return { ...described, sha512, sizeBytes, withoutGpsSha512 };
+  return gps.kind === 'removable' && stripGps
+    ? { ...described, ...gps.without, originalSha512: sha512 }
+    : { ...described, sha512, sizeBytes };
 }
 
 /** Explains why a place may stay in the photograph whatever pas removes. */

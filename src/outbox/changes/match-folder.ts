@@ -16,11 +16,12 @@ import {
 import { type PhotoExif, readPhotoExif } from '../../photos/photo-exif.ts';
 import type { PhotoEntry } from '../entry.ts';
 import { findIdentOfSubject, isDropped, listPhotoEntries } from '../entry-queries.ts';
+import { getOriginalDigest } from '../facts.ts';
 import type { Outbox } from '../open-outbox.ts';
 import { findByLocalId, iterateFinds } from '../stored-finds.ts';
 import { isGoneAtService } from '../views/records-at-service.ts';
 import { enqueuePhoto, isUnsent } from './enqueue-change.ts';
-import { listDigests, type PhotographKeeping, type Sendable } from './kept-photographs.ts';
+import type { PhotographKeeping, Sendable } from './kept-photographs.ts';
 import { findSubject } from './resolve-finds.ts';
 
 export type FileStatus = { readonly file: string } & (
@@ -56,7 +57,9 @@ type MatchSources = MatchOptions & {
  */
 export async function matchFolder(folder: string, sources: MatchSources): Promise<MatchedFolder> {
   const { files, issues } = await searchFolder(folder);
-  const byDigest = groupBy(listPhotoEntries(sources.outbox), ({ photograph }) => photograph.sha512);
+  const byDigest = groupBy(listPhotoEntries(sources.outbox), ({ photograph }) =>
+    getOriginalDigest(photograph),
+  );
   const fates = new Map<string, FileStatus>();
   const shots: (PhotoInfo & { readonly photograph: Sendable })[] = [];
   for (const [index, file] of files.entries()) {
@@ -70,9 +73,9 @@ export async function matchFolder(folder: string, sources: MatchSources): Promis
       fates.set(file, { file, kind: 'refused', rules });
       continue;
     }
-    const entries = listDigests(photograph)
-      .flatMap((digest) => byDigest.get(digest) ?? [])
-      .filter((entry) => !isGoneAtService(sources.outbox, entry));
+    const entries = (byDigest.get(getOriginalDigest(photograph)) ?? []).filter(
+      (entry) => !isGoneAtService(sources.outbox, entry),
+    );
     if (entries.length > 0) {
       fates.set(file, { file, kind: 'known', entries, photograph });
       continue;
@@ -120,7 +123,7 @@ export async function queueMatches(
   const { outbox, storePhotograph, dryRun, confirmLikely } = options;
   const queued = new Map<string, string>();
   const together = new Set(
-    fates.flatMap((fate) => ('photograph' in fate ? listDigests(fate.photograph) : [])),
+    fates.flatMap((fate) => ('photograph' in fate ? getOriginalDigest(fate.photograph) : [])),
   );
   let stripped = dryRun ? 0 : await stripKnown(fates, together, options);
   const queueAll = async (confidence: Confidence): Promise<void> => {
@@ -182,14 +185,13 @@ const BY_CONFIDENCE: readonly Confidence[] = ['sure', 'likely', 'doubtful', 'non
 function withCopies(matched: readonly MatchedFile[]): FileStatus[] {
   const best = new Map<string, MatchedFile>();
   const rank = ({ match }: MatchedFile): number => BY_CONFIDENCE.indexOf(match.confidence);
-  const getDigestKey = ({ photograph }: MatchedFile): string =>
-    listDigests(photograph).sort().join();
   for (const fate of matched) {
-    const before = best.get(getDigestKey(fate));
-    if (before === undefined || rank(fate) < rank(before)) best.set(getDigestKey(fate), fate);
+    const digest = getOriginalDigest(fate.photograph);
+    const before = best.get(digest);
+    if (before === undefined || rank(fate) < rank(before)) best.set(digest, fate);
   }
   return matched.map((fate) => {
-    const first = best.get(getDigestKey(fate)) ?? fate;
+    const first = best.get(getOriginalDigest(fate.photograph)) ?? fate;
     const isOwn =
       first === fate || (fate.match.confidence === 'sure' && fate.match.find !== first.match.find);
     return isOwn ? fate : { file: fate.file, kind: 'copy', of: first.file };
