@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { systemClock } from './base/clock.ts';
 import { parseAddress } from './connection.ts';
 import {
@@ -115,11 +114,11 @@ export function openHarvester(options: HarvesterOptions): Harvester {
   return {
     identify: () => client.identify(),
     formats: (identifier) => client.listMetadataFormats(identifier),
-    sets: () => fetchItems(client.listSets, {}, ({ setSpec }) => setSpec),
+    sets: () => fetchItems(client.listSets, {}),
     headers: async function* (list) {
-      for await (const { header } of fetchItems(client.listHeaders, list, mark)) yield header;
+      for await (const { header } of fetchItems(client.listHeaders, list)) yield header;
     },
-    records: (list) => fetchItems(client.listRecords, list, mark),
+    records: (list) => fetchItems(client.listRecords, list),
     record: async (identifier, metadataPrefix) =>
       (await client.getRecord(identifier, metadataPrefix)).record,
     json: (record) => {
@@ -131,22 +130,10 @@ export function openHarvester(options: HarvesterOptions): Harvester {
   };
 }
 
-function mark({ header }: OaiRecord): string {
-  return `${header.identifier} ${header.datestamp}`;
-}
-
 async function* fetchItems<Item>(
   fetchPage: FetchPage<Item>,
   { signal, ...start }: Partial<ListOptions>,
-  getMark: (item: Item) => string,
 ): AsyncGenerator<Item> {
-  const pages = listPages({
-    fetchPage,
-    start,
-    clock: systemClock,
-    fingerprint: (items) =>
-      createHash('sha256').update(items.map(getMark).join('\n')).digest('base64'),
-    signal,
-  });
-  for await (const page of pages) yield* page.items;
+  for await (const { items } of listPages({ fetchPage, start, clock: systemClock, signal }))
+    yield* items;
 }

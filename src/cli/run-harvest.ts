@@ -97,7 +97,6 @@ export function warnOfUnconfirmedLosses(
 /** Flags of both harvests; `--deadline` is one of records only. */
 export type HarvestFlags = {
   readonly full?: boolean;
-  readonly skipBroken?: boolean;
   readonly acceptLosses?: boolean;
   readonly deadline?: string;
 };
@@ -119,7 +118,6 @@ export async function runHarvest<Result>(
     client: await openHarvestClient(context, waitedMs),
     clock,
     full: options.full === true,
-    skipBroken: options.skipBroken === true,
     acceptLosses: options.acceptLosses === true,
     rights: account === undefined ? undefined : `${account.role}, ${account.organisation}`,
     indexAllowanceMs: context.getProfile().indexAllowanceMs,

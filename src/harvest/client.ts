@@ -9,10 +9,7 @@ import {
   type XmlDocument,
   type XmlElement,
 } from '../base/xml/element.ts';
-import { parseXml } from '../base/xml/parse.ts';
 import {
-  type BrokenRecord,
-  findIdentifiers,
   MalformedAnswerError,
   type OaiArguments,
   type OaiRecord,
@@ -25,7 +22,6 @@ import {
   makeRequestSender,
   type OaiAnswer,
   type OnToken,
-  peekResumptionToken,
   type RequestOptions,
   type SendRequest,
 } from './send-request.ts';
@@ -73,8 +69,6 @@ type Paging = {
 /** One page of a list (OAI-PMH 2.0, section 3.5), with its items in the order of the service. */
 export type ListPage<Item> = Paging & {
   readonly items: readonly Item[];
-  /** All records of a salvaged page; otherwise empty. */
-  readonly broken: readonly BrokenRecord[];
 };
 
 /** The verbs from which a list of records can be read. */
@@ -120,11 +114,8 @@ export function openOaiClient(options: OaiClientOptions): OaiClient {
     },
     listSets: async (args = {}, signal) => {
       const answer = await sendRequest('ListSets', args, signal);
-      return {
-        ...parsePaging(answer),
-        items: getChildren(answer.element, 'set').map(parseSet),
-        broken: [],
-      };
+      const items = getChildren(answer.element, 'set').map(parseSet);
+      return { ...parsePaging(answer), items };
     },
     listHeaders: async (args, signal, onToken) =>
       parsePage(await sendRequest('ListIdentifiers', args, signal, onToken), parseHeaderAsRecord),
@@ -165,37 +156,7 @@ function parsePage<Item>(answer: OaiAnswer, read: ReadItem<Item>): ListPage<Item
       answer.body,
     );
   });
-  return { ...parsePaging(answer), items, broken: [] };
-}
-
-const TOKEN = /<(?:[\w.-]+:)?resumptionToken\b[^<>]*>\s*([^<\s]*)/;
-
-/**
- * Makes a page of which all records are broken, to be requested one by one, from a malformed page
- * of ListRecords; undefined where their identifiers, or the end of the page, cannot be read.
- */
-export function salvagePage({
-  body,
-  message,
-}: MalformedAnswerError): ListPage<OaiRecord> | undefined {
-  const text = body.toString('latin1');
-  const identifiers = findIdentifiers(body);
-  const responseDateMs = parseDatestampMs(/responseDate>\s*([^<\s]*)/.exec(text)?.[1] ?? '');
-  const next = peekResumptionToken(body);
-  const hasEnd = /<\/(?:[\w.-]+:)?OAI-PMH\s*>\s*$/.test(text);
-  const hasOtherToken = (TOKEN.exec(text)?.[1] ?? '') !== (next ?? '');
-  if (identifiers === undefined || responseDateMs === undefined || !hasEnd || hasOtherToken)
-    return undefined;
-  return {
-    items: [],
-    broken: identifiers.map((identifier) => ({ identifier, reason: message })),
-    next,
-    completeListSize: undefined,
-    cursor: undefined,
-    tokenExpiresMs: undefined,
-    responseDateMs,
-    document: parseXml(Buffer.from('<OAI-PMH/>')),
-  };
+  return { ...parsePaging(answer), items };
 }
 
 /**
@@ -268,16 +229,6 @@ export type PagesOptions<Item> = {
   /** Arguments of the list, or `{ resumptionToken }` to continue it. */
   readonly start: OaiArguments;
   readonly clock: Clock;
-  /**
-   * Identifies a page: the same one under two tokens is a loop. Undefined where the caller detects
-   * loops itself.
-   */
-  readonly fingerprint?: (items: readonly Item[]) => string;
-  /**
-   * Recovers a page that stays malformed. The list fails there without it, and where it returns
-   * undefined.
-   */
-  readonly salvage?: (error: MalformedAnswerError) => ListPage<Item> | undefined;
   readonly signal?: AbortSignal;
 };
 
@@ -292,17 +243,16 @@ const MAX_EMPTY_PAGES = 100;
 /**
  * Yields the pages of a list in order, and prefetches up to two while the caller uses the last one.
  * The list ends at an absent or empty token.
- * @throws OaiError `loop` where the service repeats a page
+ * @throws LoopError where a token comes a second time, or many pages are empty
  */
 export async function* listPages<Item>(
   options: PagesOptions<Item>,
 ): AsyncGenerator<ListPage<Item>> {
-  const { fingerprint, start } = options;
+  const { start } = options;
   const stop = new AbortController();
   const signal =
     options.signal === undefined ? stop.signal : AbortSignal.any([stop.signal, options.signal]);
   const seenTokens = new Set(start.resumptionToken === undefined ? [] : [start.resumptionToken]);
-  const seenPages = new Set<string>();
   let emptyPages = 0;
   let foreseen: { readonly token: string; readonly page: Promise<ListPage<Item>> } | undefined;
   const fetch = (args: OaiArguments): Promise<ListPage<Item>> => {
@@ -324,9 +274,6 @@ export async function* listPages<Item>(
       const { items, next } = page;
       emptyPages = items.length === 0 ? emptyPages + 1 : 0;
       if (emptyPages > MAX_EMPTY_PAGES) throw new LoopError();
-      const print = items.length === 0 ? undefined : fingerprint?.(items);
-      if (print !== undefined && seenPages.has(print)) throw new LoopError();
-      if (print !== undefined) seenPages.add(print);
       const isCircle = next !== undefined && seenTokens.has(next);
       if (next !== undefined) seenTokens.add(copyText(next));
       if (next === undefined || isCircle) upcoming = undefined;
@@ -361,11 +308,10 @@ const ENDLESS = msg`The list of the service repeats itself or does not end.`;
 
 /**
  * Fetches the first page of a list, and again where it is malformed or refused as a bad argument.
- * One that stays malformed is salvaged, where the options allow it.
  * @throws as the client
  */
 export async function fetchFirstPage<Item>(
-  { fetchPage, start, clock, salvage, signal }: PagesOptions<Item>,
+  { fetchPage, start, clock, signal }: PagesOptions<Item>,
   onToken?: OnToken,
 ): Promise<ListPage<Item>> {
   let malformed: MalformedAnswerError | undefined;
@@ -377,12 +323,7 @@ export async function fetchFirstPage<Item>(
       // The next page may have been requested, and the service then need not repeat this one.
       const failure = malformed !== undefined && isRefusedToken(thrown) ? malformed : thrown;
       const waitMs = chooseWaits(failure)[tries];
-      if (waitMs === undefined) {
-        const page = failure instanceof MalformedAnswerError ? salvage?.(failure) : undefined;
-        if (page === undefined) throw failure;
-        return page;
-      }
-      malformed?.shorten();
+      if (waitMs === undefined) throw failure;
       // The fetch below throws the reason of an interrupted wait.
       await clock.sleep(waitMs, signal).catch(() => {});
     }

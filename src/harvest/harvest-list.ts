@@ -11,8 +11,6 @@ import {
   listPages,
   makeEndlessError,
   type PageSource,
-  type PagesOptions,
-  salvagePage,
 } from './client.ts';
 import {
   advancePass,
@@ -40,7 +38,6 @@ import {
   formatDatestamp,
   formatDatestampRoundedUp,
   type Granularity,
-  MalformedAnswerError,
   type OaiArguments,
   type OaiRecord,
 } from './protocol.ts';
@@ -66,11 +63,6 @@ export type HarvestOptions = {
   readonly overlapMs: number;
   /** Requests all records, not only those changed since the last pass. */
   readonly full?: boolean;
-  /**
-   * Requests the records of a malformed page one by one, and reports those that cannot be read;
-   * false: such a page ends the harvest.
-   */
-  readonly skipBroken?: boolean;
   /** Treats losses as deletions at once. */
   readonly acceptLosses?: boolean;
   /** Called with messages for the user that are no failures. */
@@ -91,7 +83,7 @@ export type HarvestResult = {
   readonly deleted: number;
   /** Records that are no longer listed, stored as deleted by a full pass. */
   readonly vanished: number;
-  /** Records that were skipped, in this run or before, and still cannot be read. */
+  /** Records that came without content or cannot be used, in this run or before. */
   readonly broken: readonly BrokenRecord[];
   /**
    * Set where unlisted records are kept, since they may still exist; the next run reads everything
@@ -273,7 +265,8 @@ async function readPages(run: Run, start: OaiArguments, isOfPass: boolean): Prom
   let news = 0;
   let records = 0;
   let size: number | undefined;
-  for await (const page of listPages(makePagesOptions(run, start))) {
+  const { client, clock, signal } = run;
+  for await (const page of listPages({ fetchPage: client.listRecords, start, clock, signal })) {
     const { pass, overlapMs } = run;
     const sightings = comparePage(run.state, pass, page);
     const next = isOfPass ? advancePass(pass, page, sightings, overlapMs) : pass;
@@ -334,24 +327,18 @@ async function readChanges(run: Run): Promise<void> {
   if (hasNews) run.pass = { ...run.pass, moved: true };
   if (run.pass.listSize === null || (!hasNews && cutMs === null)) return;
   const page = await fetchHeaders(run, window);
-  savePass(run, recountPass(run.pass, page && getSize(page)));
+  savePass(run, recountPass(run.pass, getSize(page)));
 }
 
-/** Maximum number of records that were skipped in an earlier run and are requested again. */
-const MAX_RETRIED = 100;
-
 /**
- * Requests skipped records alone, until they can be read or no longer exist: all of this pass, and
- * the first {@link MAX_RETRIED} of earlier ones. While the service is not available, none.
+ * Requests skipped records alone, until they can be used or no longer exist. While the service is
+ * not available, none.
  */
 async function retrySkipped(run: Run): Promise<void> {
   const { client, state, metadataPrefix, signal, faults } = run;
-  let retried = 0;
   for (const identifier of state.listSkipped()) {
     if (run.unusable.has(identifier)) continue;
     const seenRecord = state.findSeen(identifier);
-    const isListed = seenRecord?.scan === run.pass.scan;
-    if (!isListed && ++retried > MAX_RETRIED) continue;
     try {
       const { record, document } = await client.getRecord(identifier, metadataPrefix, signal);
       const sightings = comparePage(state, run.pass, { document, items: [record] });
@@ -361,7 +348,7 @@ async function retrySkipped(run: Run): Promise<void> {
       faults.set(identifier, getErrorMessage(thrown));
       if (thrown instanceof UnavailableError) return;
       const isGone = thrown instanceof OaiError && thrown.oaiCode === 'idDoesNotExist';
-      if (isGone && !isListed && seenRecord !== undefined)
+      if (isGone && seenRecord !== undefined && seenRecord.scan !== run.pass.scan)
         state.change(() => state.markSeen(identifier, { ...seenRecord, skipped: false }));
     }
   }
@@ -384,7 +371,6 @@ async function isAsCounted(run: Run): Promise<boolean> {
   // A changed record leaves a window with an end, so the counts differ.
   if (run.store.holdings === undefined || window.untilMs !== null) return true;
   const page = await fetchHeaders(run, window);
-  if (page === undefined) return false;
   const size = getSize(page);
   if (size === undefined) return true;
   const list = formatSetName(run.setSpec);
@@ -404,22 +390,11 @@ function wasMissed(run: Run, { header: { identifier, datestampMs } }: OaiRecord)
   return getEndOfDatestampMs(datestampMs) < computeWatermarkMs(run.pass) - run.overlapMs;
 }
 
-/**
- * Requests the first page of a list without contents, which has its count; undefined where it is
- * malformed and such pages are skipped.
- */
-async function fetchHeaders(
-  run: Run,
-  window: HarvestWindow,
-): Promise<ListPage<OaiRecord> | undefined> {
-  const options = makePagesOptions(run, makeListArguments(run, window));
-  try {
-    const { listHeaders: fetchPage } = run.client;
-    return await fetchFirstPage({ ...options, fetchPage, salvage: undefined });
-  } catch (thrown) {
-    if (run.skipBroken === true && thrown instanceof MalformedAnswerError) return undefined;
-    throw thrown;
-  }
+/** Requests the first page of a list without contents, which has its count. */
+function fetchHeaders(run: Run, window: HarvestWindow): Promise<ListPage<OaiRecord>> {
+  const { client, clock, signal } = run;
+  const start = makeListArguments(run, window);
+  return fetchFirstPage({ fetchPage: client.listHeaders, start, clock, signal });
 }
 
 /** Returns the length of a list by its first page; undefined where the service does not count. */
@@ -467,14 +442,6 @@ async function confirmLosses({
   if (!isEmpty && (isConfirmed || (areFew && pass.seen > 0 && inUse.length === 0)))
     return { vanished: await holdings.deleteLost(lost, pass) };
   return { unconfirmed: { lost: lost.length, held, inUse, sinceMs, digest } };
-}
-
-function makePagesOptions(
-  { client, clock, signal, skipBroken }: Run,
-  start: OaiArguments,
-): PagesOptions<OaiRecord> {
-  const salvage = skipBroken === true ? salvagePage : undefined;
-  return { fetchPage: client.listRecords, start, clock, salvage, signal };
 }
 
 /**

@@ -3,7 +3,7 @@ import { createRowParser, isNumber, isText } from '../base/disk/database.ts';
 import { UsageError } from '../base/errors.ts';
 import { t } from '../base/message.ts';
 import { findNearestSet } from '../base/names.ts';
-import { LoopError, listPages, type OaiClient, type OaiSet } from './client.ts';
+import { listPages, makeEndlessError, type OaiClient, type OaiSet } from './client.ts';
 import { type HarvestOptions, type HarvestResult, harvestList } from './harvest-list.ts';
 import {
   formatSetName,
@@ -32,7 +32,7 @@ type ListedService = {
 
 /** Options of a harvest of sets that hold for records and vocabularies. */
 export type HarvestRequest = ListedService &
-  Pick<HarvestOptions, 'full' | 'skipBroken' | 'acceptLosses' | 'onNote'> & {
+  Pick<HarvestOptions, 'full' | 'acceptLosses' | 'onNote'> & {
     /** Called at the beginning of a set, for a function that gets its progress. */
     readonly startProgress?: (list: string) => HarvestOptions['onProgress'];
     /**
@@ -97,12 +97,13 @@ async function fetchSetSpecs({
     fetchPage: client.listSets,
     start: {},
     clock,
-    fingerprint: (items) => items.map(({ setSpec }) => setSpec).join('\n'),
     signal,
   });
+  let listed = 0;
   for await (const { items } of pages) {
     for (const { setSpec } of items) setSpecs.add(setSpec);
-    if (setSpecs.size > MAX_SETS) throw new LoopError();
+    listed += items.length;
+    if (listed > MAX_SETS) throw makeEndlessError();
   }
   return setSpecs;
 }

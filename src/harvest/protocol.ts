@@ -283,43 +283,19 @@ export function toIdent(identifier: string): string {
   return identifier.slice(identifier.lastIndexOf('/') + 1);
 }
 
-const MAX_KEPT_BYTES = 16 * 1024 * 1024;
-
-/** An answer that cannot be parsed as OAI-PMH, with its bytes for diagnosis. */
+/** An answer that is no page of OAI-PMH, perhaps for a moment. */
 export class MalformedAnswerError extends OaiError {
-  /** The whole answer, or the part that {@link MalformedAnswerError.shorten} left. */
-  body: Buffer;
-  /** Offset at which parsing stopped, from 0. */
-  readonly byte: number | undefined;
-  /** Identifier of the record in which parsing stopped, where it is readable. */
-  readonly record: string | undefined;
-
-  constructor(
-    message: string,
-    body: Buffer,
-    place: { readonly byte?: number; readonly record?: string; readonly cause?: unknown } = {},
-  ) {
+  /** @param body the whole answer: that of a firewall or a network is none of the service */
+  constructor(message: string, body: Buffer, cause?: unknown) {
     const isPage = isWebPage({ body });
     super(
       'malformed',
       isPage
         ? t`${message} It is a web page, as a firewall or the sign-in page of a network sends.`
         : message,
-      {
-        cause: place.cause,
-        hint: isPage ? WEB_PAGE_ADVICE : RUN_AGAIN,
-      },
+      { cause, hint: isPage ? WEB_PAGE_ADVICE : RUN_AGAIN },
       isPage ? 'unavailable' : 'oaiProtocol',
     );
-    this.body = body;
-    this.byte = place.byte;
-    this.record = place.record;
-  }
-
-  /** Truncates the body to the maximum that is stored, to save memory during retries. */
-  shorten(): void {
-    if (this.body.length > MAX_KEPT_BYTES)
-      this.body = Buffer.from(this.body.subarray(0, MAX_KEPT_BYTES));
   }
 }
 
@@ -338,22 +314,5 @@ export function findRecordAt(body: Buffer, byte: number): string | undefined {
     : last[1];
 }
 
-/** A record that cannot be read. */
+/** A record that cannot be used, and the reason. */
 export type BrokenRecord = { readonly identifier: string; readonly reason: string };
-
-/** A page of a list has hundreds. */
-const MAX_IDENTIFIERS = 10_000;
-
-/**
- * Returns the identifiers in the headers of a malformed page; undefined where it has no records, or
- * one whose identifier is unreadable as well, since half of it would name another record.
- */
-export function findIdentifiers(body: Buffer): readonly string[] | undefined {
-  const text = body.toString('utf8');
-  const headers =
-    /<(?:[\w.-]+:)?header(?:\s[^<>]*)?>\s*<(?:[\w.-]+:)?identifier>\s*([^<>&\s\ufffd]+)\s*</g;
-  const identifiers = [...text.matchAll(headers)].map(([, identifier = '']) => identifier);
-  const records = [...text.matchAll(/<(?:[\w.-]+:)?record[\s>]/g)].length;
-  if (records === 0 || records > MAX_IDENTIFIERS) return undefined;
-  return identifiers.length === records ? identifiers : undefined;
-}

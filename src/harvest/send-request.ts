@@ -283,9 +283,7 @@ function unpackBody(endpoint: string, { body }: HttpResponse, maxBytes: number):
     throw new MalformedAnswerError(
       t`${endpoint} sent a damaged or oversized gzip answer: ${problem}.`,
       body,
-      {
-        cause: thrown,
-      },
+      thrown,
     );
   }
 }
@@ -310,11 +308,7 @@ function parseAnswerXml(endpoint: string, response: HttpResponse, body: Buffer):
     throw new MalformedAnswerError(
       t`${endpoint} sent XML that cannot be read: ${thrown.message}${where}.${html}`,
       body,
-      {
-        byte: thrown.byte,
-        cause: thrown,
-        record,
-      },
+      thrown,
     );
   }
 }

@@ -55,21 +55,19 @@ type Losses = {
 };
 
 /** A page of the list, a page of its changes, or a record alone. */
-type PageContent = Pick<ListPage<OaiRecord>, 'document' | 'items'> &
-  Partial<Pick<ListPage<OaiRecord>, 'broken'>>;
+type PageContent = Pick<ListPage<OaiRecord>, 'document' | 'items'>;
 
 /** Compares the records of a page with those that are stored; nothing is written. */
 export function comparePage(state: HarvestState, pass: HarvestPass, page: PageContent): Sightings {
   const sightings = new Map<string, Sighting>();
   // A record that the service empties on purpose is not missing. Its earlier version stays in the
   // output.
-  const reason = t`the service sent it without content`;
-  const emptied = page.items
-    .filter(({ lacksContent }) => lacksContent)
-    .map(({ header: { identifier } }) => ({ identifier, reason }));
-  for (const { identifier, reason: fault } of [...(page.broken ?? []), ...emptied]) {
-    const before = state.findSeen(identifier);
-    sightings.set(identifier, { before, now: makeUnstored(before, pass.scan, true), fault });
+  const fault = t`the service sent it without content`;
+  for (const { header, lacksContent } of page.items) {
+    if (!lacksContent) continue;
+    const before = state.findSeen(header.identifier);
+    const now = makeUnstored(before, pass.scan, true);
+    sightings.set(header.identifier, { before, now, fault });
   }
   for (const record of page.items) {
     if (record.lacksContent) continue;

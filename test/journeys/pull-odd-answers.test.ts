@@ -75,7 +75,7 @@ test('a harvest that gets a record without its content exits 3, keeps its copy, 
   await expectDone(harvest());
   await mock.service.control('POST', '/records', { ident, changes: { poznamka: 'changed' } });
   rewrite = withoutContent(ident);
-  for (const flags of [[], ['--skip-broken'], ['--full']]) {
+  for (const flags of [[], ['--full']]) {
     const run = await harvest(...flags);
     expect([flags, run.code, run.stderr]).toEqual([flags, 3, expect.stringContaining(ident)]);
   }

@@ -58,7 +58,6 @@ export function register(program: Command, run: Runner): void {
     .option('--full', t`read everything again, not only what changed`)
     .option('--verify', t`read everything again, and write the output anew if it was changed`)
     .option('--accept-losses', t`accept at once that records no longer listed are gone`)
-    .option('--skip-broken', t`skip records that cannot be read, and list them`)
     .option('--deadline <time>', t`stop after this time, such as 30m or 2h; the next run continues`)
     .action(run(harvestCommand));
 }

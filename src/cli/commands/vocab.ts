@@ -212,7 +212,6 @@ function registerHarvest(program: Command, run: Runner): void {
   )
     .option('--full', t`read everything again, not only what changed`)
     .option('--accept-losses', t`accept at once that records no longer listed are gone`)
-    .option('--skip-broken', t`skip records that cannot be read, and list them`)
     .action(run(harvestVocab));
 }
 

@@ -19,8 +19,8 @@ import { parseGeoPackagePoint } from '../../../src/finds/place/geometry.ts';
 import { parsePosition } from '../../../src/finds/place/read-position.ts';
 import { checkRules } from '../../../src/finds/rules.ts';
 import { parseTerm } from '../../../src/finds/vocabulary/term.ts';
-import { openOaiClient, salvagePage } from '../../../src/harvest/client.ts';
-import { findEntity, MalformedAnswerError, type OaiRecord } from '../../../src/harvest/protocol.ts';
+import { openOaiClient } from '../../../src/harvest/client.ts';
+import { findEntity, type OaiRecord } from '../../../src/harvest/protocol.ts';
 import {
   readRepeatedElements,
   toHeaderJson,
@@ -295,31 +295,21 @@ export const TARGETS: readonly Target[] = [
         exchange: async () => answer(bytes.subarray(1)),
       });
       await refusing([PasError], async () => {
-        try {
-          switch (getKind(bytes, 5)) {
-            case 0:
-              return readRecords(
-                (
-                  await client.listRecords(
-                    { metadataPrefix: 'oai_svc' },
-                    undefined,
-                    () => undefined,
-                  )
-                ).items,
-                REPEATED,
-              );
-            case 1:
-              return client.listHeaders({ metadataPrefix: 'oai_svc' });
-            case 2:
-              return client.identify();
-            case 3:
-              return readRecords([(await client.getRecord('a', 'oai_svc')).record], REPEATED);
-            default:
-              return client.listSets();
-          }
-        } catch (thrown) {
-          if (!(thrown instanceof MalformedAnswerError)) throw thrown;
-          salvagePage(thrown);
+        switch (getKind(bytes, 5)) {
+          case 0:
+            return readRecords(
+              (await client.listRecords({ metadataPrefix: 'oai_svc' }, undefined, () => undefined))
+                .items,
+              REPEATED,
+            );
+          case 1:
+            return client.listHeaders({ metadataPrefix: 'oai_svc' });
+          case 2:
+            return client.identify();
+          case 3:
+            return readRecords([(await client.getRecord('a', 'oai_svc')).record], REPEATED);
+          default:
+            return client.listSets();
         }
       });
     },

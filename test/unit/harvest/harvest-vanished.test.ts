@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { RecordOutput } from '../../../src/harvest/outputs.ts';
 import { OAI_BASE } from '../../support/scripted-oai.ts';
-import { labels, repetitions, replacing } from './harvest-output.ts';
+import { labels, repetitions } from './harvest-output.ts';
 import { type HarvestPlace, harvestPlace, SET } from './record-harvest.ts';
 import { aRepository, HABITS, ident } from './term-repository.ts';
 
@@ -96,17 +96,6 @@ describe('a record that the service no longer lists', () => {
       vanished: 0,
     });
     expect(labels(place).get(ident(2))).toBe('věc 2');
-  });
-
-  test('is not a record that was unreadable', async () => {
-    const place = harvestPlace();
-    const repository = aRepository(5);
-    await place.run(repository.exchange);
-    const breaking = replacing(repository, 'věc 4<', 'věc & 4<');
-    expect(await place.run(breaking, { full: true, skipBroken: true })).toMatchObject({
-      vanished: 0,
-    });
-    expect(labels(place)).toEqual(repository.alive());
   });
 });
 

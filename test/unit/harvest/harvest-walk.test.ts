@@ -303,119 +303,77 @@ describe('a list without end', () => {
   });
 });
 
-describe('unreadable records', () => {
-  const BROKEN = `<record><header><identifier>${OAI_BASE}/id/B</identifier><datestamp>2025-01-01</datestamp></header>&</record>`;
-  const page = listXml('ListRecords', [recordXml('A'), BROKEN]);
-  /** The answer for a record alone; A is readable. */
-  const alone = (args: ReadonlyMap<string, string>, answerForB: string): string =>
-    args.get('identifier')?.endsWith('/A') === true
-      ? oaiXml(`<GetRecord>${recordXml('A')}</GetRecord>`)
-      : answerForB;
+test('a record that cannot be read ends a harvest', async () => {
+  const page = listXml('ListRecords', [recordXml('A'), recordXml('B', '<x>&</x>')]);
+  await expect(harvesting(() => page).run()).rejects.toThrow('cannot be read');
+});
 
-  test('end a harvest, unless they are left out and requested singly', async () => {
-    await expect(harvesting(() => page).run()).rejects.toThrow('cannot be read');
-    const {
-      run,
-      kept: keptNames,
-      asked,
-    } = harvesting(
-      (args) => (args.get('verb') === 'GetRecord' ? alone(args, oaiXml('<GetRecord/>')) : page),
-      { skipBroken: true },
-    );
-    const { broken } = await run();
-    expect(keptNames).toEqual(['A']);
-    expect(broken).toEqual([
-      {
-        identifier: `${OAI_BASE}/id/B`,
-        reason: `The service did not send a complete record for ${OAI_BASE}/id/B.`,
+describe('records without content', () => {
+  const EMPTY = `<record><header><identifier>${OAI_BASE}/id/B</identifier><datestamp>2025-01-01</datestamp></header></record>`;
+  const page = listXml('ListRecords', [recordXml('A'), EMPTY]);
+  const reading = (answerForB: string, more: Parameters<typeof harvesting>[1] = {}) => {
+    const state = more.state ?? openMemoryState();
+    return harvesting(
+      (args) => {
+        if (args.get('verb') === 'GetRecord') return answerForB;
+        return state.getProgress().watermarkMs === null ? page : oaiError('noRecordsMatch');
       },
-    ]);
+      { ...more, state },
+    );
+  };
+  const INCOMPLETE = `The service did not send a complete record for ${OAI_BASE}/id/B.`;
+
+  test('are requested singly, and reported if they stay so', async () => {
+    const { run, kept: keptNames, asked } = reading(oaiXml('<GetRecord/>'));
+    expect((await run()).broken).toEqual([{ identifier: `${OAI_BASE}/id/B`, reason: INCOMPLETE }]);
+    expect(keptNames).toEqual(['A']);
     expect(asked().at(-1)).toBe(
       `verb=GetRecord identifier=${OAI_BASE}/id/B metadataPrefix=oai_svc`,
     );
   });
 
-  test('are left out if the service fails for them', async () => {
-    const failingAt = (verbs: RegExp) => {
-      const client = makeClient(
-        scripted(({ url }) =>
-          verbs.test(url)
-            ? answer('', { status: 500 })
-            : page.replaceAll('ListRecords', /verb=(\w+)/.exec(url)?.[1] ?? ''),
-        ),
-      );
-      return harvesting(() => page, { client, skipBroken: true }).run();
-    };
-    expect(await failingAt(/GetRecord/)).toMatchObject({
-      broken: [{ identifier: `${OAI_BASE}/id/A` }, { identifier: `${OAI_BASE}/id/B` }],
-    });
-  });
-
-  test('do not prevent a later run from counting the list if they are malformed there as well', async () => {
-    const state = openMemoryState();
-    const more = {
-      state,
-      skipBroken: true,
-      holdings: { findLost: async () => ({ lost: [], inUse: [] }), deleteLost: async () => 0 },
-    };
-    const answers: Answers = (args) => {
-      if (args.get('verb') === 'GetRecord') return alone(args, oaiXml('<GetRecord/>'));
-      return args.has('from')
-        ? oaiError('noRecordsMatch')
-        : page.replaceAll('ListRecords', args.get('verb') ?? '');
-    };
-    await harvesting(answers, more).run();
-    const { broken } = await harvesting(answers, { ...more, serverNowMs: NOW_MS + HOUR_MS }).run();
-    expect(broken).toHaveLength(1);
-  });
-
-  test('end a harvest if their identifiers are unreadable as well', async () => {
-    const nameless = '<record><header><datestamp>2025-01-01</datestamp></header>&</record>';
-    const run = harvesting(() => listXml('ListRecords', [recordXml('A'), nameless]), {
-      skipBroken: true,
-    }).run();
-    await expect(run).rejects.toThrow('cannot be read');
-  });
-
-  test('are reported while the list has them, even if the service does not know them singly', async () => {
-    const { run, state } = harvesting(
-      (args) => (args.get('verb') === 'GetRecord' ? alone(args, oaiError('idDoesNotExist')) : page),
-      {
-        skipBroken: true,
-      },
+  test('are reported if the service fails for them, or does not know them singly', async () => {
+    const client = makeClient(
+      scripted(({ url }) => (/GetRecord/.test(url) ? answer('', { status: 500 }) : page)),
     );
-    expect((await run()).broken.map(({ identifier }) => identifier)).toEqual([`${OAI_BASE}/id/B`]);
-    expect(state.listSkipped()).toEqual([`${OAI_BASE}/id/B`]);
+    const failing = await harvesting(() => page, { client }).run();
+    const unknown = reading(oaiError('idDoesNotExist'));
+    for (const { broken } of [failing, await unknown.run()])
+      expect(broken).toMatchObject([{ identifier: `${OAI_BASE}/id/B` }]);
+    expect(unknown.state.listSkipped()).toEqual([`${OAI_BASE}/id/B`]);
   });
 
-  test('are requested again by each later run, until they can be read or are gone', async () => {
+  test('are requested again by each later run, until they have content or are gone', async () => {
     const state = openMemoryState();
-    const run = (answer: string) => {
-      const later = harvesting(
-        (args) => {
-          if (args.get('verb') === 'GetRecord') return alone(args, answer);
-          return state.getProgress().watermarkMs === null ? page : oaiError('noRecordsMatch');
-        },
-        { state, skipBroken: true },
-      );
-      return later
-        .run()
-        .then(({ broken }) => [broken.map(({ reason }) => reason), later.kept] as const);
+    const run = async (answerForB: string) => {
+      const later = reading(answerForB, { state });
+      const { broken } = await later.run();
+      return [broken.map(({ reason }) => reason), later.kept] as const;
     };
     await run(oaiXml('<GetRecord/>'));
-    const [[reason]] = await run(oaiXml('<GetRecord/>'));
-    expect(reason).toBe(`The service did not send a complete record for ${OAI_BASE}/id/B.`);
+    expect(await run(oaiXml('<GetRecord/>'))).toEqual([[INCOMPLETE], []]);
     await expect(run(oaiError('badArgument'))).rejects.toThrow('badArgument');
-    expect(await run(oaiXml(`<GetRecord>${recordXml('B')}</GetRecord>`))).toEqual([[], ['B']]);
+    const whole = oaiXml(`<GetRecord>${recordXml('B')}</GetRecord>`);
+    expect(await run(whole)).toEqual([[], ['B']]);
     const gone = openMemoryState();
     completePass(gone, NOW_MS);
     gone.markSeen(`${OAI_BASE}/id/B`, { datestampMs: 1, digest: '', scan: 1, skipped: true });
-    const { broken } = await harvesting(
-      (args) => (args.get('verb') === 'GetRecord' ? oaiError('idDoesNotExist') : list(['A'])),
-      {
-        state: gone,
-      },
-    ).run();
+    const { broken } = await reading(oaiError('idDoesNotExist'), { state: gone }).run();
     expect([broken, gone.listSkipped()]).toEqual([[], []]);
+  });
+
+  test('are all requested again, however many there are', async () => {
+    const state = openMemoryState();
+    completePass(state, NOW_MS);
+    for (let nth = 0; nth < 150; nth++)
+      state.markSeen(`${OAI_BASE}/id/${nth}`, {
+        datestampMs: 1,
+        digest: '',
+        scan: 1,
+        skipped: true,
+      });
+    const { run, asked } = reading(oaiXml('<GetRecord/>'), { state });
+    expect((await run()).broken).toHaveLength(150);
+    expect(asked().filter((each) => each.includes('GetRecord'))).toHaveLength(150);
   });
 });

@@ -22,7 +22,6 @@ describe('what a list reports about itself', () => {
       cursor: 100,
       tokenExpiresMs: Date.UTC(2025, 5, 18, 9),
       responseDateMs: Date.UTC(2025, 5, 18, 8),
-      broken: [],
     });
   });
 

@@ -143,7 +143,6 @@ export class PlayedList {
       completeListSize: undefined,
       cursor: undefined,
       tokenExpiresMs: undefined,
-      broken: [],
       responseDateMs: Math.floor(this.nowMs / 1000) * 1000,
       document: { root: ELEMENT, bytes },
     };

@@ -31,7 +31,6 @@ export type RunOptions = {
   readonly form?: RecordHarvestSubject['form'];
   readonly from?: string;
   readonly until?: string;
-  readonly skipBroken?: boolean;
   readonly full?: boolean;
   /** Default: a list of a test is so short that each loss is a large part of it. */
   readonly acceptLosses?: boolean;
@@ -110,7 +109,6 @@ async function runOnce(
     from,
     until,
     startProgress: options.startProgress,
-    skipBroken: options.skipBroken === true,
     full: options.full === true,
     acceptLosses: options.acceptLosses ?? true,
     verify: options.verify === true,

@@ -14,7 +14,6 @@ type Options = {
   readonly acceptLosses?: boolean;
   readonly inUse?: readonly string[];
   readonly sets?: readonly string[];
-  readonly skipBroken?: boolean;
   /** In front of the repository. */
   readonly exchange?: Exchange;
   /** Default: one that is moved until the harvest is over. */
@@ -42,7 +41,6 @@ export async function harvest(
     full: options.full === true,
     acceptLosses: options.acceptLosses ?? true,
     inUse: async () => new Set(options.inUse),
-    skipBroken: options.skipBroken === true,
     subject: `2.2 ${options.account ?? ''}`,
     indexAllowanceMs: options.indexAllowanceMs ?? 0,
     onNote: (text) => options.notes?.push(text),
