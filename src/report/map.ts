@@ -10,16 +10,13 @@ import {
   type Ring,
   simplifyRing,
 } from '../finds/place/areas.ts';
-import { type Point, toSJtsk } from '../finds/place/geometry.ts';
+import type { Point } from '../finds/place/geometry.ts';
 import { type Html, html } from './html.ts';
 import {
   countFindsByState,
-  formatEast,
-  formatGridLine,
   formatLatitude,
   formatLongitude,
   formatMetres,
-  formatNorth,
   formatReportedFindCount,
   formatSJtsk,
   formatWgs84,
@@ -84,42 +81,25 @@ export function roundDownToStep(most: number): number {
   return digit * power;
 }
 
-/** Intersection of a grid line with the edge of the frame: units along that edge. */
-type Tick = { readonly at: number; readonly label: string };
+/** A line of the grid: units from the left or upper edge. */
+type GridLine = { readonly at: number; readonly label: string };
 
 /** Minimum number of lines across. */
 const LINES = 3;
 
-/**
- * Makes the lines of WGS 84, meridians by x and parallels by y, and the marks of S-JTSK at the
- * upper and the right edge, at round numbers. The lines of S-JTSK are inclined, so only their ends
- * are drawn.
- */
-export function makeGraticule(frame: MapFrame) {
-  const { box, width, height } = frame;
+/** Makes the lines of WGS 84 at round numbers of degrees, meridians by x and parallels by y. */
+export function makeGraticule({ box, place }: MapFrame) {
   const lonStep = roundDownToStep((box.maxX - box.minX) / LINES);
   const latStep = roundDownToStep((box.maxY - box.minY) / LINES);
   const countDigits = (step: number): number => Math.max(0, Math.ceil(-Math.log10(step) - 1e-9));
-  const metres = roundDownToStep((width * frame.metresPerUnit) / (LINES + 1));
-  const [leftX] = toSJtsk([box.minX, box.maxY]);
-  const [rightX, topY] = toSJtsk([box.maxX, box.maxY]);
-  const [, bottomY] = toSJtsk([box.maxX, box.minY]);
   return {
     meridians: listMultiples(box.minX, box.maxX, lonStep).map((longitude) => ({
-      at: frame.place([longitude, box.minY])[0],
+      at: place([longitude, box.minY])[0],
       label: formatLongitude(longitude, countDigits(lonStep)),
     })),
     parallels: listMultiples(box.minY, box.maxY, latStep).map((latitude) => ({
-      at: frame.place([box.minX, latitude])[1],
+      at: place([box.minX, latitude])[1],
       label: formatLatitude(latitude, countDigits(latStep)),
-    })),
-    top: listMultiples(leftX, rightX, metres).map((x) => ({
-      at: ((x - leftX) / (rightX - leftX)) * width,
-      label: formatGridLine(x, metres),
-    })),
-    right: listMultiples(bottomY, topY, metres).map((y) => ({
-      at: ((topY - y) / (topY - bottomY)) * height,
-      label: formatGridLine(y, metres),
     })),
   };
 }
@@ -206,7 +186,7 @@ export function renderMaps(maps: readonly MapSheet[]): Html {
   return html`
 <p class="quiet map-help js-only" hidden>${t`Drag to move. To zoom: Ctrl and the wheel, a double click or two fingers. With the keyboard: Tab to a map, then arrows to move, + and − to zoom, 0 for the whole map.`}</p>
 <div class="maps">${maps.map((sheet, index) => renderMap(sheet, `map-${index + 1}`, maps))}</div>
-<p class="quiet">${t`Lines: WGS 84, degrees of latitude and longitude. Marks at the upper and the right edge: S-JTSK (EPSG:5514), X and Y. A ring with a number stands for several finds close together.`}</p>`;
+<p class="quiet">${t`Lines: WGS 84, degrees of latitude and longitude. A ring with a number stands for several finds close together.`}</p>`;
 }
 
 function renderMap(sheet: MapSheet, anchor: string, maps: readonly MapSheet[]): Html {
@@ -223,7 +203,7 @@ function renderMap(sheet: MapSheet, anchor: string, maps: readonly MapSheet[]): 
 <figcaption><h3 id="${anchor}-title">${title}</h3>${renderStateLegend(counts, ' quiet')}
 <div class="map-buttons js-only" hidden><button type="button" data-map="in" aria-label="${t`Zoom in`}">+</button><button type="button" data-map="out" aria-label="${t`Zoom out`}">−</button><button type="button" data-map="all">${t`Whole map`}</button></div></figcaption>
 <div class="map-window" role="group" aria-label="${title}">
-<svg viewBox="0 0 ${width} ${height}" role="group" aria-label="${t`Map`}: ${formatReportedFindCount(finds.length)}${summary}" data-metres="${metresPerUnit}" data-box="${formatBox(frame)}" data-position="${formatMiddle()}">
+<svg viewBox="0 0 ${width} ${height}" role="group" aria-label="${t`Map`}: ${formatReportedFindCount(finds.length)}${summary}" data-metres="${metresPerUnit}">
 <rect class="ground" width="${width}" height="${height}"/>
 <g class="base" data-base="">${districts.map(({ path }) => html`<path class="land" d="${path}"/>`)}${named.map(({ path, polygon }) => html`<path class="${areas.length > 0 ? 'area' : 'land'}${hasFind(polygon, finds) ? ' with-finds' : ''}" d="${path}"/>`)}${districts.map(({ path }) => html`<path class="district" d="${path}"/>`)}</g>
 ${renderGrid(frame)}
@@ -233,20 +213,19 @@ ${renderGrid(frame)}
 ${renderScale(frame)}
 <rect class="frame" width="${width}" height="${height}"/>
 </svg></div>
-<p class="quiet map-position js-only" hidden aria-live="off"></p>
 </figure>`;
 }
 
 function renderGrid(frame: MapFrame): Html {
   const { width, height } = frame;
-  const { meridians, parallels, top, right } = makeGraticule(frame);
-  const renderTicks = (ticks: readonly Tick[], draw: (at: number, label: string) => Html): Html[] =>
-    ticks.map(({ at, label }) => draw(roundToTenth(at), label));
+  const { meridians, parallels } = makeGraticule(frame);
+  const renderLines = (
+    lines: readonly GridLine[],
+    draw: (at: number, label: string) => Html,
+  ): Html[] => lines.map(({ at, label }) => draw(roundToTenth(at), label));
   return html`<g class="grid">
-${renderTicks(meridians, (x, label) => html`<g data-x="${x}"><path d="M${x} 0V${height}"/><text x="${x}" y="${height - 5}" dx="4">${label}</text></g>`)}
-${renderTicks(parallels, (y, label) => html`<g data-y="${y}"><path d="M0 ${y}H${width}"/><text x="5" y="${y}" dy="-4">${label}</text></g>`)}
-<g class="s-jtsk">${renderTicks(top, (x, label) => html`<g data-x="${x}"><path d="M${x} 0v7"/><text x="${x}" y="0" dy="1.6em" text-anchor="middle">${label}</text></g>`)}
-${renderTicks(right, (y, label) => html`<g data-y="${y}"><path d="M${width} ${y}h-7"/><text x="${width - 10}" y="${y}" dy="0.35em" text-anchor="end">${label}</text></g>`)}</g></g>`;
+${renderLines(meridians, (x, label) => html`<g data-x="${x}"><path d="M${x} 0V${height}"/><text x="${x}" y="${height - 5}" dx="4">${label}</text></g>`)}
+${renderLines(parallels, (y, label) => html`<g data-y="${y}"><path d="M0 ${y}H${width}"/><text x="5" y="${y}" dy="-4">${label}</text></g>`)}</g>`;
 }
 
 /** Maximum share of the scale bar in the width. */
@@ -260,21 +239,11 @@ function renderScale({ width, height, metresPerUnit }: MapFrame): Html {
   return html`<g class="scale" transform="translate(${width - BAR.aside - length} ${height - BAR.above})"><path class="halo" d="M0-5V0H${length}V-5"/><path d="M0-5V0H${length}V-5"/><text x="${length / 2}" y="-5" text-anchor="middle">${formatMetres(metres)}</text></g>`;
 }
 
-/** Template for the position of the map's centre, which the script fills in. */
-function formatMiddle(): string {
-  const position = `${formatNorth('{latitude}')}, ${formatEast('{longitude}')}`;
-  return t`Middle of the map: ${position}`;
-}
-
 /** Returns the position attributes for the drawing and for the script that moves it. */
 function renderPosition([x, y]: Point): Html {
   const left = roundToTenth(x);
   const top = roundToTenth(y);
   return html`data-x="${left}" data-y="${top}" transform="translate(${left} ${top})"`;
-}
-
-function formatBox({ box }: MapFrame): string {
-  return [box.minX, box.minY, box.maxX, box.maxY].map((degrees) => degrees.toFixed(7)).join(' ');
 }
 
 function hasFind(polygon: Polygon, finds: readonly MappedFind[]): boolean {

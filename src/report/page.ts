@@ -1,4 +1,4 @@
-import { formatSize, getLanguage, msgid, ngettext, t } from '../base/message.ts';
+import { getLanguage, msgid, ngettext, t } from '../base/message.ts';
 import { compareCzech } from '../base/names.ts';
 import type { Thumbnail } from '../photos/photograph.ts';
 import { type Assets, type Html, html, parseWebAddress, renderPart, trustMarkup } from './html.ts';
@@ -32,45 +32,38 @@ export type FindWithPictures = {
 
 /**
  * Yields the page in pieces, in the order of the file: each find is released before the next is
- * loaded. The brief table and the size of the page follow the finds.
+ * loaded. The brief table follows the finds.
  */
 export async function* renderPage(
   report: Report,
   finds: AsyncIterable<FindWithPictures>,
   assets: Assets,
 ): AsyncGenerator<string> {
-  let sizeBytes = 0;
-  const renderPiece = (part: Html): string => {
-    const text = renderPart(part);
-    sizeBytes += Buffer.byteLength(text);
-    return text;
-  };
   yield GENERATOR;
-  yield renderPiece(head(report, assets));
-  yield renderPiece(opening(report));
+  yield renderPart(head(assets));
+  yield renderPart(opening(report));
   const rows: BriefRow[] = [];
   for await (const { find, photographs } of finds) {
     rows.push(briefRow(find));
-    yield renderPiece(renderCard(find, photographs));
+    yield renderPart(renderCard(find, photographs));
   }
-  yield renderPiece(html`
+  yield renderPart(html`
 </div>
 ${renderBriefTable(rows)}
 <p class="none quiet" hidden>${t`No find matches.`}</p>
 </section>
 </main>
 ${photographDialog()}`);
-  const size = formatSize(sizeBytes);
   const { version } = report;
-  yield renderPiece(html`
-<footer><p>${t`Made by pas ${version}. The page is ${size} in one file and loads nothing from a network.`}</p></footer>
+  yield renderPart(html`
+<footer><p>${t`Made by pas ${version}. The page loads nothing from a network.`}</p></footer>
 <script>${trustMarkup(`${assets.script}</script>`)}
 </body>
 </html>
 `);
 }
 
-function head({ subject }: Report, { style, policy }: Assets): Html {
+function head({ style, policy }: Assets): Html {
   return html`<html lang="${getLanguage()}">
 <head>
 <meta charset="utf-8">
@@ -79,7 +72,7 @@ function head({ subject }: Report, { style, policy }: Assets): Html {
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="no-referrer">
 <meta name="robots" content="noindex, nofollow">
-<title>${t`Finds`}${subject && ` – ${subject}`}</title>
+<title>${t`Finds`}</title>
 <style>${trustMarkup(style)}</style>
 </head>`;
 }
@@ -90,7 +83,7 @@ function opening(report: Report): Html {
 <body>
 ${renderStateShapes()}
 <a class="skip" href="#finds">${t`Skip to the finds`}</a>
-<header class="top"><h1>${t`Finds`}${report.subject && html` <span>${report.subject}</span>`}</h1>${origin(report)}</header>
+<header class="top"><h1>${t`Finds`}</h1>${origin(report)}</header>
 <main>
 ${sensitivity(report)}
 ${figures(report)}

@@ -151,8 +151,6 @@ export type ReportSettings = {
 
 /** Content of the report apart from its finds: totals and maps. */
 export type Report = ReportSettings & {
-  /** Projects and years of the finds, for the title; empty where there is none. */
-  readonly subject: string;
   readonly version: string;
   readonly account: string | undefined;
   readonly finds: number;
@@ -227,19 +225,13 @@ export function formatWgs84(
 
 /** Formats degrees of latitude, always north: the service accepts no other points. */
 export function formatLatitude(latitude: number, digits: number): string {
-  return formatNorth(formatDecimal(latitude, digits));
+  const degrees = formatDecimal(latitude, digits);
+  return t`${degrees}° N`;
 }
 
 /** Formats degrees of longitude, always east: the service accepts no other points. */
 export function formatLongitude(longitude: number, digits: number): string {
-  return formatEast(formatDecimal(longitude, digits));
-}
-
-export function formatNorth(degrees: string): string {
-  return t`${degrees}° N`;
-}
-
-export function formatEast(degrees: string): string {
+  const degrees = formatDecimal(longitude, digits);
   return t`${degrees}° E`;
 }
 
@@ -259,18 +251,6 @@ export function formatMetres(metres: number): string {
   if (metres < 1000) return `${metres} m`;
   const km = metres / 1000;
   return `${formatDecimal(km, Number.isInteger(km) ? 0 : 1)} km`;
-}
-
-/**
- * Formats a grid line's coordinate: in metres, or in kilometres where all lines are at whole
- * ones.
- * @param step between lines, in metres
- */
-export function formatGridLine(metres: number, step: number): string {
-  const sign = metres < 0 ? MINUS : '';
-  return step % 1000 === 0
-    ? `${sign}${Math.abs(metres / 1000)} km`
-    : `${sign}${groupDigits(String(Math.abs(metres)))}`;
 }
 
 const NAMES: Readonly<Record<ReportState, Message>> = {

@@ -131,11 +131,8 @@ type GatheredReport = { readonly report: Report; readonly finds: readonly Gather
 function gatherReport(request: ReportRequest): GatheredReport {
   const sources = findSources(request);
   const finds: GatheredFind[] = [];
-  const subjects: Subject[] = [];
-  for (const stored of request.finds ?? iterateFinds(request.outbox)) {
+  for (const stored of request.finds ?? iterateFinds(request.outbox))
     finds.push(collectReportFind(sources, stored, finds.length + 1));
-    subjects.push(getSubject(stored));
-  }
   const reportFinds = finds.map(({ find }) => find);
   const mapped = reportFinds.filter(
     (find): find is ReportFind & MappedFind => find.place !== undefined,
@@ -146,7 +143,6 @@ function gatherReport(request: ReportRequest): GatheredReport {
     madeMs,
     profile,
     places,
-    subject: formatSubject(subjects),
     version: getPackageVersion(),
     account:
       account === undefined
@@ -172,30 +168,6 @@ function gatherReport(request: ReportRequest): GatheredReport {
     maps: completeSheets(vocabulary, planMapSheets(mapped)),
   };
   return { report, finds };
-}
-
-type Subject = { readonly project: string | undefined; readonly year: number | undefined };
-
-function getSubject({ elements }: StoredFind): Subject {
-  const { projekt, datum_nalezu: day } = elements;
-  return {
-    project: typeof projekt === 'object' ? projekt.id : undefined,
-    year: day === undefined ? undefined : Number.parseInt(String(day), 10),
-  };
-}
-
-const MAX_NAMED_PROJECTS = 3;
-
-/** Formats the projects, unless they are many, and the first and the last year. */
-function formatSubject(subjects: readonly Subject[]): string {
-  const projects = [...new Set(subjects.flatMap(({ project }) => project ?? []))];
-  const years = subjects.flatMap(({ year }) => year ?? []).toSorted((a, b) => a - b);
-  const first = years[0];
-  const last = years.at(-1);
-  const named = projects.length > MAX_NAMED_PROJECTS ? [] : projects;
-  return [named.join(', '), first === last ? first : `${first}–${last}`]
-    .filter((part) => part !== undefined && part !== '')
-    .join(' · ');
 }
 
 /** Caches lookups, since finds repeat terms. */

@@ -21,7 +21,6 @@
       this.frame = /** @type {HTMLElement} */ (figure.querySelector('.map-window'));
       this.svg = /** @type {SVGSVGElement} */ (this.frame.querySelector('svg'));
       this.base = /** @type {SVGGElement} */ (this.svg.querySelector('[data-base]'));
-      this.position = /** @type {HTMLElement} */ (figure.querySelector('.map-position'));
       const selectAll = (/** @type {string} */ selector) => [
         ...this.svg.querySelectorAll(selector),
       ];
@@ -76,7 +75,6 @@
       }
       this.frame.classList.toggle('closer', zoom > 1);
       this.#drawScale();
-      this.#drawPosition();
       this.#announceDrawn();
     }
 
@@ -95,25 +93,6 @@
       const [value, unit] = metres < 1000 ? [metres, 'm'] : [metres / 1000, 'km'];
       text.textContent = `${value.toLocaleString(this.#language)} ${unit}`;
       scale.setAttribute('transform', `translate(${width - 16 - length} ${height - 34})`);
-    }
-
-    #drawPosition() {
-      const { svg, width, height } = this;
-      const [west = 0, south = 0, east = 0, north = 0] = (svg.dataset['box'] ?? '')
-        .split(' ')
-        .map(Number);
-      const x = (this.#left + width / this.#zoom / 2) / width;
-      const y = (this.#top + height / this.#zoom / 2) / height;
-      /** @param {number} degrees */
-      const formatDegrees = (degrees) =>
-        degrees.toLocaleString(this.#language, {
-          minimumFractionDigits: 5,
-          maximumFractionDigits: 5,
-        });
-      const where = (svg.dataset['position'] ?? '')
-        .replace('{latitude}', formatDegrees(north - y * (north - south)))
-        .replace('{longitude}', formatDegrees(west + x * (east - west)));
-      this.position.textContent = this.#zoom > 1 ? where : '';
     }
 
     #announceDrawn() {
