@@ -17,7 +17,7 @@ import {
   type HarvestStore,
   updateRights,
 } from './harvested-records.ts';
-import { type OpenedOutput, type OutputOpenOptions, writeTombstones } from './outputs.ts';
+import { type OpenedOutput, type OutputOpenOptions, storeTombstones } from './outputs.ts';
 import { assertOaiArguments, type Granularity, parseBoundMs } from './protocol.ts';
 import type { RecordStore } from './store-page.ts';
 
@@ -270,9 +270,9 @@ function makeSetStore({
     },
     holdings: {
       findLost: async (scan) => ({ lost: state.listUnseenIn(scan), inUse: [] }),
-      deleteLost: async (lost, { beganMs }) => {
+      deleteLost: async (lost, pass) => {
         const gone = lost.filter((identifier) => !state.isInOtherSet(identifier));
-        await writeTombstones({ store: setStore, setSpec, granularity }, beganMs, gone);
+        await storeTombstones({ store: setStore, setSpec, granularity }, pass, gone);
         state.change(() => state.leave(lost));
         return gone.length;
       },

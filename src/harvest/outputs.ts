@@ -15,7 +15,7 @@ import {
   type XmlDocument,
 } from '../base/xml/element.ts';
 import { parseXml } from '../base/xml/parse.ts';
-import { digestRecord, NO_SCAN } from './harvest-state.ts';
+import { digestRecord, type HarvestPass, NO_SCAN, type Sighting } from './harvest-state.ts';
 import {
   assertSameFile,
   type CommittedPart,
@@ -34,7 +34,7 @@ import {
   parseRecord,
 } from './protocol.ts';
 import { type RepeatedElements, readRepeatedElements, toRecordJson } from './record-json.ts';
-import { NO_FAULTS, type RecordPage, type RecordStore } from './store-page.ts';
+import { NO_FAULTS, type RecordPage, type RecordStore, storePage } from './store-page.ts';
 
 /** How an existing output is treated. */
 export type OutputOpenOptions = {
@@ -223,27 +223,23 @@ type TombstoneOptions = {
 
 const RECORDS_AT_ONCE = 100;
 
-/** Writes that records are deleted, page by page, in the form of the service. */
-export async function writeTombstones(
+/** Stores that records are deleted since the pass began, page by page, in the form of the service. */
+export async function storeTombstones(
   options: TombstoneOptions,
-  beganMs: number,
+  pass: HarvestPass,
   identifiers: readonly string[],
 ): Promise<void> {
-  const { store } = options;
-  const { state } = store;
   for (let first = 0; first < identifiers.length; first += RECORDS_AT_ONCE) {
     const few = identifiers.slice(first, first + RECORDS_AT_ONCE);
-    const { document, records } = makeTombstones(options, beganMs, few);
-    const page = { document, records, seenRecords: records };
-    await store.write?.(page);
-    state.change(() => {
-      store.commit(page);
-      for (const { header, element } of records) {
-        const { identifier, datestampMs } = header;
-        const digest = digestRecord(getSourceBytes(document, element));
-        state.markSeen(identifier, { datestampMs, digest, scan: NO_SCAN, skipped: false });
-      }
-    });
+    const { document, records } = makeTombstones(options, pass.beganMs, few);
+    const sightings = new Map<string, Sighting>();
+    for (const record of records) {
+      const { identifier, datestampMs } = record.header;
+      const digest = digestRecord(getSourceBytes(document, record.element));
+      const now = { datestampMs, digest, scan: NO_SCAN, skipped: false };
+      sightings.set(identifier, { before: undefined, now, record });
+    }
+    await storePage(options.store, document, sightings, pass);
   }
 }
 

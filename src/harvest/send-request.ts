@@ -20,15 +20,14 @@ import {
 import { parseXml, XmlSyntaxError } from '../base/xml/parse.ts';
 import {
   type AnswerLimits,
-  assertNoWebPage,
+  assertAvailable,
   type Exchange,
   followRedirects,
   type HttpResponse,
-  makeClosedError,
   makeNoAnswerError,
   TransportError,
 } from '../service/http/exchange.ts';
-import { createAnswerMask, withMaskedAnswers } from '../service/http/masking.ts';
+import { withMaskedAnswers } from '../service/http/masking.ts';
 import {
   assertOaiArguments,
   buildQuery,
@@ -96,12 +95,6 @@ const DEFAULT_MAX_ANSWER_BYTES = 64 * 1024 * 1024;
  * fewer.
  */
 const MAX_NODES = 150_000;
-/**
- * Maximum ratio of unpacked to packed size of a large answer: pages have 10 to 30, so a higher one
- * is an attack.
- */
-const MAX_COMPRESSION_RATIO = 100;
-const ALWAYS_UNPACKED_BYTES = 1024 * 1024;
 /** Size of one piece of the unpacked body: with smaller pieces, unpacking takes twice as long. */
 const UNPACKED_PIECE_BYTES = 512 * 1024;
 
@@ -111,25 +104,14 @@ const UNPACKED_PIECE_BYTES = 512 * 1024;
  */
 export function makeRequestSender(endpoint: string, options: RequestOptions): SendRequest {
   const { exchange, credentials, maxAnswerBytes = DEFAULT_MAX_ANSWER_BYTES } = options;
-  const get = makeRedirectFollower(endpoint, exchange);
+  const get = makeRedirectFollower(endpoint, async (request) =>
+    unpackBody(endpoint, await exchange(request), maxAnswerBytes),
+  );
   return async (verb, args, signal, onToken) => {
     assertOaiArguments(verb, args);
-    const send = async (authorization: string | undefined): Promise<HttpResponse> => {
-      const response = await get(buildQuery(verb, args), authorization, {
-        maxAnswerBytes,
-        answerTimeoutMs: options.answerTimeoutMs,
-        signal,
-      });
-      const body =
-        response.status === 200 ? unpackBody(endpoint, response, maxAnswerBytes) : response.body;
-      if (body === response.body) return response;
-      return createAnswerMask(
-        authorization === undefined ? [] : [extractCredentials(authorization)],
-      )({
-        ...response,
-        body,
-      });
-    };
+    const limits = { maxAnswerBytes, answerTimeoutMs: options.answerTimeoutMs, signal };
+    const send = (authorization: string | undefined): Promise<HttpResponse> =>
+      get(buildQuery(verb, args), authorization, limits);
     const response = await requireAnswer(endpoint, signal, () =>
       withCredentials(credentials, send, signal),
     );
@@ -186,21 +168,12 @@ async function requireAnswer(
 }
 
 function throwStatusError(endpoint: string, response: HttpResponse): never {
-  const { status, headers } = response;
-  const isBusy = [408, 425, 429].includes(status) || status >= 500;
-  if (!isBusy) assertNoWebPage(endpoint, response);
+  const { status } = response;
+  assertAvailable(endpoint, response, RUN_AGAIN);
   if (status === 401 || status === 403) {
     throw new AuthError(t`${endpoint} refuses this account (status ${status}).`, {
       hint: t`Check username and oai_auth in the profile, then run \`${cmd`pas login`}\`.`,
     });
-  }
-  if (isBusy) {
-    const later = headers['retry-after'];
-    const hint =
-      later === undefined
-        ? RUN_AGAIN
-        : t`Wait until the time it asks for: Retry-After ${later}. The stored data is kept.`;
-    throw makeClosedError(endpoint, status, hint);
   }
   throw new OaiError(
     'malformed',
@@ -267,17 +240,15 @@ function hasStrayToken(parent: XmlElement, verb: Verb): boolean {
 }
 
 /**
- * Unpacks a body. Some servers compress without a request or a header, so the first bytes decide
- * (RFC 1952, section 2.3.1).
+ * Unpacks the body of a success. Some servers compress without a request or a header, so the first
+ * bytes decide (RFC 1952, section 2.3.1).
  */
-function unpackBody(endpoint: string, { body }: HttpResponse, maxBytes: number): Buffer {
-  if (body[0] !== 0x1f || body[1] !== 0x8b) return body;
+function unpackBody(endpoint: string, response: HttpResponse, maxBytes: number): HttpResponse {
+  const { status, body } = response;
+  if (status !== 200 || body[0] !== 0x1f || body[1] !== 0x8b) return response;
+  const limits = { maxOutputLength: maxBytes, chunkSize: UNPACKED_PIECE_BYTES };
   try {
-    const believedBytes = Math.max(ALWAYS_UNPACKED_BYTES, body.length * MAX_COMPRESSION_RATIO);
-    return gunzipSync(body, {
-      maxOutputLength: Math.min(maxBytes, believedBytes),
-      chunkSize: UNPACKED_PIECE_BYTES,
-    });
+    return { ...response, body: gunzipSync(body, limits) };
   } catch (thrown) {
     const problem = getErrorMessage(thrown);
     throw new MalformedAnswerError(

@@ -16,10 +16,10 @@ import {
   readBundledSchema,
 } from '../finds/document.ts';
 import {
+  assertAvailable,
   type Exchange,
   followRedirects,
   type HttpResponse,
-  makeClosedError,
   makeNoAnswerError,
   TransportError,
   withRetry,
@@ -97,8 +97,9 @@ export async function updateSchema(options: UpdateSchemaOptions): Promise<Schema
   const { profile, folder, clock } = options;
   const before = readKeptOrUndefined(folder);
   const url = getSchemaLocation(profile);
-  const { status, headers, body } = await fetchWithRedirects(options, url);
-  assertStatus(url, status);
+  const response = await fetchWithRedirects(options, url);
+  assertFound(url, response);
+  const { headers, body } = response;
   const charset = /;\s*charset\s*=\s*"?([\w.-]+)/i.exec(headers['content-type'] ?? '')?.[1];
   const problem = await findSchemaProblem({ url, bytes: body }, profile, charset);
   if (problem !== undefined) throw makeUnusableError(url, problem);
@@ -163,12 +164,12 @@ async function sendGet(options: UpdateSchemaOptions, url: string): Promise<HttpR
   }
 }
 
-function assertStatus(url: string, status: number): void {
+function assertFound(url: string, response: HttpResponse): void {
+  const { status } = response;
   if (status === 200) return;
   if (status === 401 || status === 403)
     throw new AuthError(t`${url} is not accessible (status ${status}).`, { hint: KEPT });
-  if (status === 429 || status >= 500)
-    throw makeClosedError(url, status, t`${KEPT} Try again later.`);
+  assertAvailable(url, response, t`${KEPT} Try again later.`);
   throw makeUnusableError(url, t`the service answered with status ${status}`);
 }
 

@@ -13,10 +13,14 @@ import {
   storeKnownAccount,
 } from '../outbox/open-outbox.ts';
 import { uniteWithLedger } from '../outbox/unite.ts';
-import { type Exchange, type HttpResponse, withTimeout } from '../service/http/exchange.ts';
+import {
+  assertAvailable,
+  type Exchange,
+  type HttpResponse,
+  withTimeout,
+} from '../service/http/exchange.ts';
 import {
   type Account,
-  assertAvailable,
   chooseRole,
   makeUserInfoRequest,
   openSession,

@@ -3,11 +3,10 @@ import { type Clock, type Moment, measureElapsedMs, readClock } from '../base/cl
 import { AuthError, ContractError } from '../base/errors.ts';
 import { cmd, msg } from '../base/message.ts';
 import {
-  assertNoWebPage,
+  assertAvailable,
   type Exchange,
   type HttpRequest,
   type HttpResponse,
-  makeClosedError,
   makeNoAnswerError,
   TransportError,
 } from './http/exchange.ts';
@@ -237,16 +236,6 @@ function makeUnexpectedPeerError(baseUrl: string, response: HttpResponse): Contr
       hint: msg`Check base_url in the profile.`,
     },
   );
-}
-
-/**
- * @throws UnavailableError for the status of a closed service (A-AUTH-13), of a proxy that cannot
- * reach it, and for a web page
- */
-export function assertAvailable(address: string, response: HttpResponse): void {
-  const { status } = response;
-  if (status === 429 || status >= 500) throw makeClosedError(address, status);
-  assertNoWebPage(address, response);
 }
 
 /**

@@ -122,10 +122,23 @@ export function isWebPage({ body }: { readonly body: Buffer }): boolean {
   return /^\ufeff?\s*(?:<!doctype html|<html)\b/i.test(body.subarray(0, 300).toString('utf8'));
 }
 
-/** @throws UnavailableError for a web page in place of an answer; see {@link isWebPage} */
-export function assertNoWebPage(address: string, response: HttpResponse): void {
-  if (!isWebPage(response)) return;
+/**
+ * Asserts that an answer is of an open service.
+ * @param hint where it is closed
+ * @throws UnavailableError for the status of a closed or overloaded service (A-AUTH-13), or of a
+ * proxy that cannot reach it, and for a web page
+ */
+export function assertAvailable(
+  address: string,
+  response: HttpResponse,
+  hint: Message = msg`The queue is kept. Try again later.`,
+): void {
   const { status } = response;
+  if (status >= 500 || [408, 425, 429].includes(status))
+    throw new UnavailableError(msg`${address} is closed or overloaded (status ${status}).`, {
+      hint,
+    });
+  if (!isWebPage(response)) return;
   throw new UnavailableError(
     msg`${address} answered with a web page (status ${status}) in place of data, as a firewall or the sign-in page of a network does.`,
     { hint: WEB_PAGE_ADVICE },
@@ -282,17 +295,6 @@ export function makeNoAnswerError(
   return new UnavailableError(msg`${address} did not answer: ${error.message}.`, {
     cause: error,
     hint: findNetworkFailure(error.cause)?.todo ?? otherwise,
-  });
-}
-
-/** Makes the error of a service that sends a status in place of data for now. */
-export function makeClosedError(
-  address: string,
-  status: number,
-  hint: Message = msg`The queue is kept. Try again later.`,
-): UnavailableError {
-  return new UnavailableError(msg`${address} is closed or overloaded (status ${status}).`, {
-    hint,
   });
 }
 

@@ -52,12 +52,6 @@ describe('an invalid answer', () => {
       AGAIN,
     ],
     [
-      '503 with a time',
-      answer('', { status: 503, headers: { 'retry-after': '120' } }),
-      `${ENDPOINT} is closed or overloaded (status 503).`,
-      'Wait until the time it asks for: Retry-After 120. The stored data is kept.',
-    ],
-    [
       '499',
       answer('', { status: 499 }),
       `${ENDPOINT} answered with status 499, not with OAI-PMH.`,
@@ -275,13 +269,6 @@ describe('the encoding of an answer', () => {
   test('compressed bytes are recognised by two bytes, and a page may compress well', async () => {
     const large = gzipSync(named('a'.repeat(900_000)));
     expect((await readPage(answer(large))).items).toHaveLength(1);
-    const varied = named(
-      Array.from({ length: 60_000 }, (_, nth) => `${(nth * 7919) % 60_013} `)
-        .join('')
-        .repeat(8),
-    );
-    expect(varied.length).toBeGreaterThan(2_000_000);
-    expect((await readPage(answer(gzipSync(varied)))).items).toHaveLength(1);
     for (const first of [
       [0x1f, 0x20],
       [0x20, 0x8b],
