@@ -8,7 +8,6 @@ import { findPointInBothSystems } from '../../finds/match-finds.ts';
 import {
   type Confidence,
   type MatchableFind,
-  type MatchOptions,
   matchPhotographs,
   type PhotoInfo,
   type PhotoMatch,
@@ -45,7 +44,9 @@ export type MatchedFolder = {
   readonly issues: readonly Issue[];
 };
 
-type MatchSources = MatchOptions & {
+type MatchSources = {
+  /** See {@link matchPhotographs}. */
+  readonly withinM: number;
   readonly outbox: Outbox;
   readonly inspectPhotograph: PhotographKeeping['inspectPhotograph'];
   readonly onProgress: (doneCount: number, total: number) => void;
@@ -83,7 +84,7 @@ export async function matchFolder(folder: string, sources: MatchSources): Promis
     issues.push(...inspected.issues);
     shots.push({ file, ...(await readExifOrNothing(path)), photograph });
   }
-  const matches = matchPhotographs(shots, listMatchableFinds(sources), sources);
+  const matches = matchPhotographs(shots, listMatchableFinds(sources), sources.withinM);
   const matched = shots.flatMap(({ file, photograph }, index): MatchedFile[] => {
     const match = matches[index];
     return match === undefined ? [] : [{ file, kind: 'matched', match, photograph }];

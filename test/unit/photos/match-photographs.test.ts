@@ -1,15 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
+  findFindsInName,
+  indexNames,
   type MatchableFind,
   matchPhotographs,
   type PhotoInfo,
 } from '../../../src/photos/match-photographs.ts';
-import { findFindsInName, indexNames } from '../../../src/photos/name-match.ts';
 
 function said(name: string, ...ids: string[]): string[] {
-  const { matches } = findFindsInName(name, indexNames(ids.map((id) => ({ find: id, ids: [id] }))));
-  return matches.map(({ find, isDoubtful }) => (isDoubtful ? `${find}?` : find));
+  const { matches } = findFindsInName(name, indexNames(ids.map((localId) => ({ localId }))));
+  return matches.map(({ find: { localId }, isDoubtful }) => (isDoubtful ? `${localId}?` : localId));
 }
 
 /**
@@ -208,7 +209,7 @@ const HERE = [16.6, 49.2] as const;
 const east = (metres: number) => [16.6 + metres / 73_000, 49.2] as const;
 
 function matched(shot: Partial<PhotoInfo>, ...finds: readonly MatchableFind[]) {
-  const [match] = matchPhotographs([{ file: 'IMG_0001.jpg', ...shot }], finds, { withinM: 25 });
+  const [match] = matchPhotographs([{ file: 'IMG_0001.jpg', ...shot }], finds, 25);
   const { file: _file, ...rest } = match ?? { file: '' };
   return rest;
 }
