@@ -27,20 +27,18 @@ import {
 } from '../table.ts';
 import {
   type CellFormat,
+  type CellRange,
   formatSerialDay,
   joinTextPieces,
   KNOWN_FORMATS,
-  parseNumberFormat,
-  parseStoredDay,
-  type TextLook,
-  type TextPiece,
-} from './number-format.ts';
-import {
-  type CellRange,
   makeDamagedSheetError,
   makeTableOfSheet,
   type PlacedCell,
+  parseNumberFormat,
+  parseStoredDay,
   SheetContents,
+  type TextLook,
+  type TextPiece,
 } from './sheet-table.ts';
 import type { ZipEntry } from './zip-entries.ts';
 

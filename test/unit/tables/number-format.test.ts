@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { formatSerialDay, parseNumberFormat } from '../../../src/tables/formats/number-format.ts';
+import { formatSerialDay, parseNumberFormat } from '../../../src/tables/formats/sheet-table.ts';
 
 /** 1 June 2024. */
 const DAY = 45_444;
