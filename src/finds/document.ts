@@ -19,7 +19,6 @@ import {
   SCHEMA_NAMESPACE,
   XML_NAMESPACE,
   type XmlDocument,
-  type XmlElement,
   type XmlNode,
 } from '../base/xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../base/xml/parse.ts';
@@ -392,38 +391,4 @@ function findRootProblem({ root }: XmlDocument, profile: DocumentProfile): Messa
     (element) => getAttribute(element, 'name') === profile.prefix,
   );
   return hasRoot ? undefined : msg`it does not declare the element ${profile.prefix}`;
-}
-
-/**
- * Tells if a schema has the content of the bundled one; comments, annotations and locations of
- * imports do not count. False where pas bundles no schema of the profile's version.
- * @throws XmlSyntaxError where the bytes are not well-formed
- */
-export async function isSameAsBundled(bytes: Buffer, profile: DocumentProfile): Promise<boolean> {
-  try {
-    const bundled = await readBundledSchema(profile);
-    const reduce = (schema: Buffer): string =>
-      JSON.stringify(reduceSchemaElement(parseXml(schema).root));
-    return reduce(bytes) === reduce(bundled.bytes);
-  } catch (thrown) {
-    // pas bundles no schema of this version.
-    if (thrown instanceof ConfigError) return false;
-    throw thrown;
-  }
-}
-
-function reduceSchemaElement({
-  namespace,
-  name,
-  attributes,
-  children,
-}: XmlElement): readonly unknown[] {
-  const meant = attributes.filter((attribute) => attribute.name !== 'schemaLocation');
-  const attributeTexts = meant.map((attribute) => `${attribute.name}=${attribute.value}`).sort();
-  return [
-    namespace,
-    name,
-    attributeTexts,
-    children.filter((child) => child.name !== 'annotation').map(reduceSchemaElement),
-  ];
 }

@@ -18,24 +18,8 @@ const FIRST_SHORT_YEAR = 40;
 const PART = /yyyy|yy|mm|m|dd|d/g;
 
 /** Day 0 of spreadsheets, chosen so that days since March 1900 are right. */
-const DAY_ZERO = '1899-12-30';
+const DAY_ZERO_MS = Date.parse('1899-12-30');
 const DAY_MS = 86_400_000;
-
-/**
- * Returns the day so many days after a day; both are YYYY-MM-DD, `days` may be negative.
- * @throws RangeError where the text is no day
- */
-function addDays(day: string, days: number): string {
-  return new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10);
-}
-
-/**
- * Returns the whole days from one YYYY-MM-DD to another; negative where `to` is earlier, NaN
- * where a text is no day.
- */
-function countDays(from: string, to: string): number {
-  return (Date.parse(to) - Date.parse(from)) / DAY_MS;
-}
 
 /**
  * Tells if a text is DAY_NUMBER, or has one part for each of day, month and year and no other
@@ -97,10 +81,12 @@ function toFullYear(year: string): string {
   return Number(year) < FIRST_SHORT_YEAR ? `20${year}` : `19${year}`;
 }
 
+/** Converts a day of a spreadsheet into YYYY-MM-DD; undefined for another text, or before 1900-03-01. */
 function toDay(text: string): string | undefined {
   if (!/^\d{4,5}(?:[.,]\d+)?$/.test(text)) return undefined;
   const days = Math.floor(Number(text.replace(',', '.')));
-  return days < 61 ? undefined : addDays(DAY_ZERO, days);
+  if (days < 61) return undefined;
+  return new Date(DAY_ZERO_MS + days * DAY_MS).toISOString().slice(0, 10);
 }
 
 const MOMENT =
@@ -351,8 +337,6 @@ type DayContext = {
   readonly today: string;
   /** Old days are usual: most days of the table are. */
   readonly areOldUsual: boolean;
-  /** The clock of a GPS device wrote the day. */
-  readonly isOfDevice: boolean;
 };
 
 /**
@@ -373,18 +357,13 @@ const DAYS_WITHOUT_CLOCK = [
   '1904-01-01',
 ];
 
-/** GPS counts 1,024 weeks and begins again. */
-const ROUND_OF_GPS_DAYS = 1024 * 7;
-/** A device with this fault is in use; older days of it are old data. */
-const USED_DAYS = 3 * 366;
-
 /** Returns the likely cause and the likely value; undefined where a case does not apply. */
 type DayCase = (day: string, context: DayContext) => Message | undefined;
 
 /** The first case that applies explains the day. */
 const CASES: readonly DayCase[] = [
   (day) => {
-    const year = countDays(DAY_ZERO, day);
+    const year = (Date.parse(day) - DAY_ZERO_MS) / DAY_MS;
     return year >= EARLIEST_YEAR && year < 2100
       ? msg`${day} is what a spreadsheet makes of the year ${year} in a cell of dates. Write the whole day, or leave the cell empty and write ${year} in poznamka.`
       : undefined;
@@ -397,13 +376,6 @@ const CASES: readonly DayCase[] = [
     if (day <= today) return undefined;
     const likely = findPastDay(day, today);
     return msg`${day} is in the future. Perhaps ${likely} is meant, or this computer's clock is wrong.`;
-  },
-  (day, { today, isOfDevice }) => {
-    if (!isOfDevice) return undefined;
-    const likely = addDays(day, ROUND_OF_GPS_DAYS);
-    return likely <= today && countDays(likely, today) <= USED_DAYS
-      ? msg`${day} may be 1,024 weeks too early, as old GPS devices count. If so, write ${likely}.`
-      : undefined;
   },
   (day, { areOldUsual }) =>
     Number(day.slice(0, 4)) < EARLIEST_YEAR || (isOldDay(day) && !areOldUsual)

@@ -170,7 +170,7 @@ function checkPlausibleDate(
   { today }: RuleContext,
 ): Finding[] {
   if (date === undefined || !isRealDate(date)) return [];
-  const doubt = findDayDoubt(date, { today, areOldUsual: true, isOfDevice: false });
+  const doubt = findDayDoubt(date, { today, areOldUsual: true });
   return toFindings('datum_nalezu', doubt, true);
 }
 

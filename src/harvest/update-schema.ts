@@ -11,7 +11,6 @@ import {
   findSchemaProblem,
   getNamespace,
   getSchemaLocation,
-  isSameAsBundled,
   MAX_SCHEMA_BYTES,
   readBundledSchema,
 } from '../finds/document.ts';
@@ -32,7 +31,6 @@ export type SchemaInUse = {
   /** The deployment's own schema; undefined where the bundled one is used. */
   readonly keptFile: KeptFile | undefined;
   readonly sha512Hex: string;
-  readonly sameAsBundled: boolean;
 };
 
 /**
@@ -45,21 +43,12 @@ export async function findSchemaInUse(
   folder: string,
 ): Promise<SchemaInUse> {
   const keptFile = readKeptFile(folder);
-  const addresses = { url: getSchemaLocation(profile), namespace: getNamespace(profile) };
-  if (keptFile !== undefined) {
-    return {
-      ...addresses,
-      keptFile,
-      sha512Hex: keptFile.sha512Hex,
-      sameAsBundled: await isSameAsBundled(keptFile.bytes, profile),
-    };
-  }
-  const { bytes } = await readBundledSchema(profile);
+  const { bytes } = keptFile ?? (await readBundledSchema(profile));
   return {
-    ...addresses,
+    url: getSchemaLocation(profile),
+    namespace: getNamespace(profile),
     keptFile,
     sha512Hex: hashSha512(bytes),
-    sameAsBundled: true,
   };
 }
 

@@ -102,7 +102,7 @@ test('the workbook with issues keeps days as days, and its columns fit their con
   expect(widths[4]).toBe(50);
 });
 
-test('map links and full plus codes are points, in tables, in pas add and in pas edit', async () => {
+test('map links are points, in tables, in pas add and in pas edit', async () => {
   const homeCopy = home.copy();
   const run = await homeCopy.pas('import', odd('links-of-maps.csv'), '--json');
   const report = JSON.parse(run.stdout) as Imported;

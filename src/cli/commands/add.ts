@@ -42,7 +42,7 @@ export function register(program: Command, run: Runner): void {
       '--same-as <find>',
       t`copy another find, except its numbers, point, depth, count and note`,
     )
-    .option('--point <position>', t`the point: degrees, S-JTSK, a map link or a plus code`)
+    .option('--point <position>', t`the point: degrees, S-JTSK or a map link`)
     .option('--point-from <photo>', t`the point where this photograph was taken`)
     .option('--photo <file...>', t`queue photographs with the find`)
     .option('--draft', t`keep the find as a draft, even if it is complete`)

@@ -76,7 +76,7 @@ function print(
   inUse: SchemaInUse,
   change: SchemaChange | undefined,
 ): void {
-  const { url, namespace, keptFile, sha512Hex, sameAsBundled } = inUse;
+  const { url, namespace, keptFile, sha512Hex } = inUse;
   terminal.printLine(t`Schema ${version} for ${namespace}`);
   for (const line of describeSchema(inUse)) terminal.printLine(`  ${line}`);
   terminal.printValue({
@@ -89,18 +89,16 @@ function print(
     sha512: sha512Hex,
     fetched_at: formatIso(keptFile?.fetchedAtMs),
     checked_at: formatIso(keptFile?.checkedAtMs),
-    same_as_bundled: sameAsBundled,
   });
 }
 
-function describeSchema({ url, keptFile, sha512Hex, sameAsBundled }: SchemaInUse): string[] {
+function describeSchema({ url, keptFile, sha512Hex }: SchemaInUse): string[] {
   const digest = `SHA-512 ${sha512Hex}`;
   if (keptFile === undefined) return [t`the bundled schema`, digest];
   const fetched = formatMoment(keptFile.fetchedAtMs);
   const asked = formatMoment(keptFile.checkedAtMs);
   return [
     t`the schema of the service, downloaded ${fetched}, last checked ${asked}`,
-    sameAsBundled ? t`the same as the bundled schema` : t`different from the bundled schema`,
     url,
     keptFile.path,
     digest,

@@ -38,8 +38,8 @@ type Axis = 'x' | 'y';
 
 /**
  * Reads a position: decimal degrees, degrees with minutes and seconds (with or without marks,
- * hemispheres in English or Czech), S-JTSK in metres, well-known text of a point, a map link, or a
- * plus code. A pair that only makes sense with swapped axes or changed signs is read so, with a
+ * hemispheres in English or Czech), S-JTSK in metres, well-known text of a point, or a map link. A
+ * pair that only makes sense with swapped axes or changed signs is read so, with a
  * `doubt`.
  */
 export function parsePosition(text: string): Reading<Position> {
@@ -281,15 +281,15 @@ const DEGREES = String.raw`\s*([+-]?\d{1,3}(?:\.\d+)?)\s*`;
 const PAIR = new RegExp(`^${DEGREES},${DEGREES}(?=$|[,;(])`);
 
 /**
- * Reads a position from a map link, a geo URI or a full plus code (its middle). Unreadable where
+ * Reads a position from a map link or a geo URI. Unreadable where
  * such a text has no single position, such as a route or a short link; undefined for any other
  * text. Nothing is fetched.
  */
 export function parsePositionLink(text: string): Reading<Degrees> | undefined {
   const trimmed = text.trim();
   if (/^geo:/i.test(trimmed)) return parseGeoUri(trimmed);
-  if (/^(?:https?:\/\/\S+|[a-z.]+\.[a-z]{2,3}\/\S+)$/i.test(trimmed)) return parseMapLink(trimmed);
-  return parsePlusCode(trimmed);
+  const isLink = /^(?:https?:\/\/\S+|[a-z.]+\.[a-z]{2,3}\/\S+)$/i.test(trimmed);
+  return isLink ? parseMapLink(trimmed) : undefined;
 }
 
 /** Reads a geo URI (RFC 5870): `geo:50.0871,14.4208`. Phones write the place behind `?q=`. */
@@ -379,42 +379,4 @@ function makeUnmarkedFault(text: string): Unreadable {
     'coordinate',
     msg`"${text}" is a link without a single marked place in WGS 84. Mark the place on the map and copy its full link, or write its coordinates.`,
   );
-}
-
-/** Open Location Code: twenty digits that form no words. */
-const DIGITS = '23456789CFGHJMPQRVWX';
-const SEPARATOR_AT = 8;
-const PAIRED_DIGITS = 10;
-
-/**
- * Decodes a plus code: five pairs narrow 20° to some ten metres; each further digit is a cell in a
- * grid of four by five.
- */
-function parsePlusCode(text: string): Reading<Degrees> | undefined {
-  const [, before = '', after = ''] =
-    /^([2-9CFGHJMPQRVWX0]{2,8})\+([2-9CFGHJMPQRVWX]{0,7})(?:[\s,].*)?$/i.exec(text) ?? [];
-  if (before === '' || before.length % 2 === 1) return undefined;
-  const code = (before + after).toUpperCase();
-  if (before.length < SEPARATOR_AT || code.includes('0') || code.length < PAIRED_DIGITS)
-    return makeUnreadable(
-      'coordinate',
-      msg`"${text}" is a plus code of a large area, or a short one. Write the full code with two digits after the plus, such as 9F2P3CPC+R8.`,
-    );
-  let lat = -90;
-  let lon = -180;
-  let step = 20;
-  for (let at = 0; at < PAIRED_DIGITS; at += 2) {
-    lat += DIGITS.indexOf(code.charAt(at)) * step;
-    lon += DIGITS.indexOf(code.charAt(at + 1)) * step;
-    step /= 20;
-  }
-  let height = step * 20;
-  let width = step * 20;
-  for (const digit of code.slice(PAIRED_DIGITS)) {
-    height /= 5;
-    width /= 4;
-    lat += Math.floor(DIGITS.indexOf(digit) / 4) * height;
-    lon += (DIGITS.indexOf(digit) % 4) * width;
-  }
-  return { value: { lat: formatDegrees(lat + height / 2), lon: formatDegrees(lon + width / 2) } };
 }

@@ -86,7 +86,7 @@ function makeDayCheck(table: Table, columns: Columns, today: string) {
     if (isOldDay(reading.value)) old += 1;
     else recent += 1;
   }
-  const context = { today, areOldUsual: old > recent, isOfDevice: table.unit === 'waypoint' };
+  const context = { today, areOldUsual: old > recent };
   return memoize((day: string) => findDayDoubt(day, context));
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parsePosition, parsePositionLink } from '../../../src/finds/place/read-position.ts';
+import { parsePosition } from '../../../src/finds/place/read-position.ts';
 
 const getProblem = (text: string): string => {
   const reading = parsePosition(text);
@@ -36,34 +36,6 @@ describe('a map link', () => {
     ['geo:0,0', '0 0 is what a device records'],
     ['https://[', 'a single marked place'],
   ])('without a marked place is explained: %s', (text, problem) => {
-    expect(getProblem(text)).toContain(problem);
-  });
-});
-
-describe('a plus code', () => {
-  test.each([
-    ['9F2P3CPC+R8', { lat: '50.0870625', lon: '14.4208125' }],
-    ['8FVC9G8F+6X', { lat: '47.3655625', lon: '8.5249375' }],
-    ['8fvc9g8f+6xq Zürich', { lat: '47.3655875', lon: '8.5249844' }],
-  ])('means the centre of its area: %s', (text, value) => {
-    expect(parsePositionLink(text)).toEqual({ value });
-  });
-
-  test('of thirteen digits is as precise as the code', () => {
-    const reading = parsePositionLink('7FG49QCJ+2VXGJ');
-    const { lat, lon } =
-      reading !== undefined && 'value' in reading ? reading.value : { lat: '', lon: '' };
-    expect(Number(lat)).toBeCloseTo(20.3701135, 6);
-    expect(Number(lon)).toBeCloseTo(2.7822354, 6);
-  });
-
-  test.each([
-    ['3CPC+R8 Praha', 'or a short one'],
-    ['3CPC+R8', 'or a short one'],
-    ['9F2P3CPC+', 'a large area'],
-    ['9F2P0000+', 'a large area'],
-    ['50.0871 +14.4208', 'none'],
-  ])('that is incomplete is explained: %s', (text, problem) => {
     expect(getProblem(text)).toContain(problem);
   });
 });
