@@ -5,7 +5,6 @@ import {
   isText,
   makeMemberGuard,
   orNull,
-  parseTexts,
 } from '../base/disk/database.ts';
 import { msg, serializeValue } from '../base/message.ts';
 import {
@@ -137,16 +136,12 @@ function writeRows(outbox: Outbox, subject: string, all: readonly Fact[]): void 
       const identCely = record ?? find?.identCely ?? null;
       rows.push(...makeChangeRows(subject, identCely, facts, findIntent));
     }
-  const known = listKeys(outbox, subject);
+  const known = new Set(outbox.listTexts('select key from entries where subject = ?', subject));
   for (const row of rows) writeEntry(outbox, row, known.has(row.key));
   const keys = new Set(rows.map(({ key }) => key));
   for (const key of known)
     if (!keys.has(key))
       outbox.sql('delete from entries where subject = ? and key = ?').run(subject, key);
-}
-
-function listKeys({ sql }: Outbox, subject: string): Set<string> {
-  return new Set(parseTexts(sql('select key from entries where subject = ?').pluck().all(subject)));
 }
 
 /** Returns an intent of the subject; undefined where it is unknown. */

@@ -10,7 +10,6 @@ import {
   isText,
   migrate,
   openDatabase,
-  parseTexts,
   toDatabaseError,
 } from '../base/disk/database.ts';
 import { DatabaseError, getErrorMessage, isDamaged } from '../base/errors.ts';
@@ -145,13 +144,7 @@ function withStatements(
   };
 }
 
-function makeServiceFunctions({ sql, change }: GuardedDatabase) {
-  const listTexts = (text: string, ...values: string[]): string[] =>
-    parseTexts(
-      sql(text)
-        .pluck()
-        .all(...values),
-    );
+function makeServiceFunctions({ sql, listTexts, change }: GuardedDatabase) {
   const setAddress = (address: string, service: string): void =>
     void sql('insert or replace into addresses (address, service) values (?, ?)').run(
       address,
@@ -189,7 +182,7 @@ function makeServiceFunctions({ sql, change }: GuardedDatabase) {
   };
 }
 
-function makeFactFunctions(path: string, { sql, change }: GuardedDatabase) {
+function makeFactFunctions(path: string, { sql, listTexts, change }: GuardedDatabase) {
   return {
     /** Adds missing facts, with intents that no attempt carries; they are on disk when it returns. */
     append: (
@@ -206,7 +199,7 @@ function makeFactFunctions(path: string, { sql, change }: GuardedDatabase) {
     findIntent: (subject: string, id: string) => findStoredIntent({ path, sql }, subject, id),
     /** Returns the id of the fact with this number, which tells this ledger from another one. */
     findFactAt: (seq: number): string | undefined =>
-      parseTexts(sql('select id from facts where seq = ?').pluck().all(seq)).at(0),
+      listTexts('select id from facts where seq = ?', seq).at(0),
     has: (subject: string, id: string): boolean =>
       sql('select 1 from facts where subject = ? and id = ?').get(subject, id) !== undefined,
     listSince: ({ service, account }: LedgerScope, seq: number, limit: number) =>
@@ -215,12 +208,9 @@ function makeFactFunctions(path: string, { sql, change }: GuardedDatabase) {
         .map((row) => ({ seq: parseNumbered(row).seq, fact: parseFact(path, row) })),
     /** Returns subjects with attempts at the service, of any account, each once. */
     listAttemptedFinds: (service: string): string[] =>
-      parseTexts(
-        sql(
-          `select distinct subject from facts where service = ? and kind = 'attempted' and slot = 'import ' || subject`,
-        )
-          .pluck()
-          .all(service),
+      listTexts(
+        `select distinct subject from facts where service = ? and kind = 'attempted' and slot = 'import ' || subject`,
+        service,
       ),
     listFactsOfSubject: (subject: string): Fact[] =>
       sql('select * from facts where subject = ? order by seq')

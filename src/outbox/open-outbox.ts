@@ -137,7 +137,9 @@ function withStatements(
   clock: Clock,
   { ledger, ledgerProblem }: UsableLedger,
 ): Outbox {
-  const { sql, read, change } = guardDatabase(database, (thrown) => toDatabaseError(path, thrown));
+  const { sql, listTexts, read, change } = guardDatabase(database, (thrown) =>
+    toDatabaseError(path, thrown),
+  );
   let waiting: (() => void)[] = [];
   return {
     path,
@@ -146,6 +148,7 @@ function withStatements(
     ledgerProblem,
     command: {},
     sql,
+    listTexts,
     read,
     change: (work) => {
       if (database.inTransaction) return work();

@@ -171,18 +171,19 @@ function isSoundRow(outbox: Outbox, row: unknown): boolean {
  * @returns the local ids or records that were wrong
  */
 export function rebuildAllEntries(outbox: Outbox): string[] {
-  const read = outbox.sql(
-    `select coalesce((select local_id from finds where uuid = subject), ident_cely, '?') || ' ' || key || ' ' || state || ' ' || coalesce(ident_cely, '')
+  const list = (): string[] =>
+    outbox.listTexts(
+      `select coalesce((select local_id from finds where uuid = subject), ident_cely, '?') || ' ' || key || ' ' || state || ' ' || coalesce(ident_cely, '')
      from entries`,
-  );
+    );
   return outbox.change(() => {
-    const before = new Set(parseTexts(read.pluck().all()));
-    const subjects = parseTexts(
-      outbox.sql('select subject from facts group by subject order by min(seq)').pluck().all(),
+    const before = new Set(list());
+    const subjects = outbox.listTexts(
+      'select subject from facts group by subject order by min(seq)',
     );
     outbox.sql('delete from entries').run();
     for (const subject of subjects) rebuildEntries(outbox, subject);
-    const after = parseTexts(read.pluck().all());
+    const after = list();
     return after.filter((each) => !before.has(each)).map((each) => each.split(' ')[0] ?? '');
   });
 }
@@ -256,9 +257,7 @@ export function replaceOutboxContents(outbox: Outbox, from: string, aside: strin
       for (const table of OUTBOX_CONTENT) outbox.sql(`delete from main.${table}`).run();
       for (const table of [...OUTBOX_CONTENT].reverse()) {
         const columns = outbox
-          .sql(`select name from pragma_table_info('${table}', 'main')`)
-          .pluck()
-          .all()
+          .listTexts(`select name from pragma_table_info('${table}', 'main')`)
           .join(', ');
         outbox
           .sql(`insert into main.${table} (${columns}) select ${columns} from brought.${table}`)
@@ -322,9 +321,9 @@ function salvageRows(path: string, outbox: Outbox): NamedEntry[] {
   });
 }
 
-function copyRows(from: Database, table: string, { sql }: Outbox): void {
+function copyRows(from: Database, table: string, { sql, listTexts }: Outbox): void {
   const rows = readFromBothEnds(from, `select * from ${table} not indexed`);
-  const columns = parseTexts(sql(`select name from pragma_table_info('${table}')`).pluck().all());
+  const columns = listTexts(`select name from pragma_table_info('${table}')`);
   const insert = sql(
     `insert or replace into ${table} (${columns.join(', ')}) values (${columns.map((name) => `:${name}`).join(', ')})`,
   );
@@ -449,10 +448,9 @@ function listLocalIds(entries: readonly NamedEntry[]): string[] {
 
 /** Returns the account of the attempts; without one, the next sign-in binds the outbox. */
 function findSender(outbox: Outbox): string | undefined {
-  const accounts = outbox.sql(
-    `select distinct body ->> 'account' from facts where kind = 'attempted'`,
-  );
-  return parseTexts(accounts.pluck().all()).at(0);
+  return outbox
+    .listTexts(`select distinct body ->> 'account' from facts where kind = 'attempted'`)
+    .at(0);
 }
 
 function isSoundLedger(path: string): boolean {

@@ -6,7 +6,6 @@ import {
   isNumber,
   isText,
   orNull,
-  parseTexts,
   parseValue,
 } from '../base/disk/database.ts';
 import type { FindElements } from '../finds/fields.ts';
@@ -115,13 +114,12 @@ export function getSubjectName(outbox: Outbox, subject: string): string {
   );
 }
 
-function findLastLocalId({ sql }: Outbox, subject: string): string | undefined {
-  const query = sql(
+function findLastLocalId({ listTexts }: Outbox, subject: string): string | undefined {
+  return listTexts(
     `select body ->> '$.find.localId' as name from facts
      where subject = ? and kind = 'current' and name is not null order by seq desc limit 1`,
-  ).pluck();
-  const name = query.get(subject);
-  return name === undefined ? undefined : parseValue(isText, name);
+    subject,
+  ).at(0);
 }
 
 /** Returns the find whose accepted import made this record, also a hidden one. */
@@ -174,8 +172,8 @@ export function countFinds(outbox: Outbox): number {
 }
 
 /** Returns the UUIDs of all finds, also hidden ones. */
-export function listFindUuids({ sql }: Outbox): Set<string> {
-  return new Set(parseTexts(sql('select uuid from finds').pluck().all()));
+export function listFindUuids({ listTexts }: Outbox): Set<string> {
+  return new Set(listTexts('select uuid from finds'));
 }
 
 const isEntryRow = createRowGuard({ key: isText, uuid: isText, localId: orNull(isText) });

@@ -140,8 +140,6 @@ export type PushContext = ServiceAccess & {
   /** Identifier of this machine; empty where it has none. */
   readonly machine: string;
   readonly openPhotograph: (photograph: Photograph) => Readable;
-  /** Ends the backoff of these records, since the user named them. */
-  readonly isUrgent?: boolean;
   /** Treatment of held entries where no person can be asked. */
   readonly onQuestion: 'hold' | 'send';
   readonly lookBackMs: number;

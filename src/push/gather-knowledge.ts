@@ -36,15 +36,13 @@ export type SearchResult = {
   /** Listed records that are not shown and that no fact explains, by project. */
   readonly hidden: ReadonlyMap<string, readonly string[]>;
   /** Imports of unknown outcome, or under way. */
-  readonly uncertain: readonly UncertainImport[];
+  readonly uncertain: readonly { readonly find: ComparableFind; readonly window: AttemptWindow }[];
   /** One without a name, where another place may have sent it and there was no search. */
   readonly unsearched: readonly Candidate[];
 };
 
 /** Records of finds that only the ledger has, with the wall clock of the import's last attempt. */
 type RecordsOfOthers = ReadonlyMap<string, number>;
-
-export type UncertainImport = { readonly find: ComparableFind; readonly window: AttemptWindow };
 
 /**
  * Collects what an entry may be already, by the question about it.

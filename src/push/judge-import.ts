@@ -292,6 +292,23 @@ export type UncertainImport = {
   readonly window: AttemptWindow;
 };
 
+/** Returns what was sent of imports, and when; leaves out other entries, and those without a document. */
+export function listUncertainImports(outbox: Outbox, entries: readonly Entry[]): UncertainImport[] {
+  return entries.flatMap((entry) => {
+    const elements = entry.kind === 'import' ? getSentElements(outbox, entry) : undefined;
+    return elements === undefined
+      ? []
+      : [{ entryId: entry.id, elements, window: getAttemptWindow(outbox, entry) }];
+  });
+}
+
+/** An import with the records that equal it, and those of them that were made in its window. */
+type ImportCase = {
+  readonly judged: UncertainImport;
+  readonly alike: readonly HarvestedFind[];
+  readonly fitting: readonly HarvestedFind[];
+};
+
 /**
  * Returns verdicts by entry. Finds with equal elements are distinguished by time, or remain
  * undecided.
@@ -300,36 +317,21 @@ export function judgeImports(
   uncertain: readonly UncertainImport[],
   view: HarvestView,
 ): Map<number, Verdict> {
-  const alike = new Map(
-    uncertain.map((judged) => [judged.entryId, findEqualRecords(judged, view)]),
-  );
-  const fitting = new Map(
-    uncertain.map(({ entryId, window }) => [
-      entryId,
-      (alike.get(entryId) ?? []).filter((find) => mayBeCreation(window, find)),
-    ]),
-  );
+  const cases = uncertain.map((judged): ImportCase => {
+    const alike = findEqualRecords(judged, view);
+    const fitting = alike.filter((find) => mayBeCreation(judged.window, find));
+    return { judged, alike, fitting };
+  });
   const claims = new Map<string, number>();
-  for (const finds of fitting.values())
-    for (const { identCely } of finds) claims.set(identCely, (claims.get(identCely) ?? 0) + 1);
+  for (const { fitting } of cases)
+    for (const { identCely } of fitting) claims.set(identCely, (claims.get(identCely) ?? 0) + 1);
   return new Map(
-    uncertain.map((judged) => [
-      judged.entryId,
-      judgeImport(
-        judged,
-        alike.get(judged.entryId) ?? [],
-        fitting.get(judged.entryId) ?? [],
-        claims,
-        view,
-      ),
-    ]),
+    cases.map((each) => [each.judged.entryId, judgeImport(each, claims, view)] as const),
   );
 }
 
 function judgeImport(
-  judged: UncertainImport,
-  alike: readonly HarvestedFind[],
-  fitting: readonly HarvestedFind[],
+  { judged, alike, fitting }: ImportCase,
   claims: ReadonlyMap<string, number>,
   view: HarvestView,
 ): Verdict {

@@ -34,14 +34,9 @@ import {
   storeUnexplainedRecord,
 } from '../outbox/views/records-at-service.ts';
 import { getSlotState } from '../outbox/wishes.ts';
-import {
-  gatherKnowledge,
-  gatherRecordKnowledge,
-  type SearchResult,
-  type UncertainImport,
-} from './gather-knowledge.ts';
+import { gatherKnowledge, gatherRecordKnowledge, type SearchResult } from './gather-knowledge.ts';
 import { findEqualFiles, findUnexplainedFiles } from './judge-change.ts';
-import { findCreation, getAttemptWindow, getSentElements } from './judge-import.ts';
+import { findCreation, listUncertainImports } from './judge-import.ts';
 import {
   type FindElsewhere,
   listFindsElsewhere,
@@ -305,7 +300,10 @@ async function indexSearchResult(
       ),
     ),
     hidden: lookup?.harvester === account ? new Map() : listHiddenRecords(outbox, seenHidden),
-    uncertain: listUncertainImports(outbox),
+    uncertain: listUncertainImports(outbox, [
+      ...listEntriesInState(outbox, 'uncertain'),
+      ...listEntriesInState(outbox, 'sending'),
+    ]).map(({ elements, window }) => ({ find: makeComparable(elements), window })),
     unsearched: makeCandidates(harvest === undefined && readHeader(outbox).mustLook ? [''] : []),
   };
 }
@@ -327,18 +325,6 @@ function indexAttempted(finds: readonly FindElsewhere[]): FindIndex<string> {
     index.add(makeComparable(intent.elements, localId), records[0] ?? localId);
   }
   return index;
-}
-
-function listUncertainImports(outbox: Outbox): UncertainImport[] {
-  return [
-    ...listEntriesInState(outbox, 'uncertain'),
-    ...listEntriesInState(outbox, 'sending'),
-  ].flatMap((entry) => {
-    const sent = entry.kind === 'import' ? getSentElements(outbox, entry) : undefined;
-    return sent === undefined
-      ? []
-      : [{ find: makeComparable(sent), window: getAttemptWindow(outbox, entry) }];
-  });
 }
 
 /** Returns, by project, listed records that are not shown and that no fact explains. */

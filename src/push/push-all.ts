@@ -11,7 +11,6 @@ import { RETRY_POLICY } from '../base/outcomes.ts';
 import { recordOrphanedAttempts } from '../outbox/attempts.ts';
 import type { Entry } from '../outbox/entry.ts';
 import {
-  clearBackoff,
   clearImplausibleBackoff,
   findEntryById,
   findNextClaimable,
@@ -97,7 +96,6 @@ async function prepareOutbox(push: PushContext): Promise<void> {
   if (place.kind === 'lost-ledger') push.onLostLedger?.();
   storePushPlace(outbox, machine, place);
   uniteWithLedger(outbox);
-  if (push.isUrgent === true && push.subjects !== undefined) clearBackoff(outbox, push.subjects);
 }
 
 /**

@@ -34,11 +34,11 @@ import {
   getSentElements,
   type HarvestView,
   judgeImports,
+  listUncertainImports,
   makeAbsent,
   makeVisibilityClass,
   mayBeCreation,
   type ReconciledEntry,
-  type UncertainImport,
   type Verdict,
 } from './judge-import.ts';
 
@@ -69,7 +69,7 @@ export async function reconcileEntries(
   const settled = applyAll(
     context,
     imports.filter(isRequested),
-    judgeImportEntries(context, imports, view),
+    judgeImports(listUncertainImports(outbox, imports), view),
     view,
   );
   // Imports that were just found have set the record of their photographs and numbers.
@@ -80,20 +80,6 @@ export async function reconcileEntries(
 
 function isChange(entry: Entry): entry is PhotoEntry | NumberEntry {
   return entry.kind !== 'import';
-}
-
-function judgeImportEntries(
-  { outbox }: SearchContext,
-  entries: readonly ImportEntry[],
-  view: HarvestView,
-) {
-  const uncertain = entries.flatMap((entry): UncertainImport[] => {
-    const sent = getSentElements(outbox, entry);
-    return sent === undefined
-      ? []
-      : [{ entryId: entry.id, elements: sent, window: getAttemptWindow(outbox, entry) }];
-  });
-  return judgeImports(uncertain, view);
 }
 
 /** Judges photographs and numbers by record. Those of an uncertain find wait for its verdict. */

@@ -194,7 +194,7 @@ function findDueAtMs(options: PushContext, searchedAtMs: number): number | undef
  */
 async function runRound(options: PushContext, isFirst: boolean): Promise<WatchRound | PushResult> {
   try {
-    return await pushAll(isFirst ? options : { ...options, isUrgent: false });
+    return await pushAll(options);
   } catch (thrown) {
     const isGone = isFirst ? thrown instanceof UnavailableError : isAway(thrown);
     if (isGone)

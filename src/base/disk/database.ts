@@ -417,6 +417,8 @@ function isSchemaDamage(thrown: unknown): boolean {
 export type GuardedDatabase = {
   /** Returns the statement of a text, which is prepared once. */
   sql(text: string): Statement;
+  /** Returns the texts of a query with one column. */
+  listTexts(text: string, ...values: unknown[]): string[];
   /** Runs `work` on one snapshot. */
   read<T>(work: () => T): T;
   /** Runs `work` in a write transaction, or in the one that runs. */
@@ -457,12 +459,19 @@ export function guardDatabase(
       },
     });
   });
+  const sql = (text: string): Statement => {
+    const statement = statements.get(text) ?? prepare(text);
+    statements.set(text, statement);
+    return statement;
+  };
   return {
-    sql(text) {
-      const statement = statements.get(text) ?? prepare(text);
-      statements.set(text, statement);
-      return statement;
-    },
+    sql,
+    listTexts: (text, ...values) =>
+      parseTexts(
+        sql(text)
+          .pluck()
+          .all(...values),
+      ),
     read: (work) => guard(database.inTransaction ? work : database.transaction(work))(),
     change: (work) =>
       guard(() => (database.inTransaction ? work() : runTransaction(database, work)))(),

@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { cmd, formatDecimal, type Message, msg, msgid, ngettext, t } from '../../base/message.ts';
 import { ENTRY_KINDS, type Entry, type EntryKind } from '../../outbox/entry.ts';
+import { clearBackoff } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { formatEntry, KIND_WORDS } from '../../outbox/views/entry-words.ts';
 import type { NewPerson } from '../../outbox/views/outbox-status.ts';
@@ -112,6 +113,7 @@ async function pushCommand(
     return printQueued(context, kinds, plan.queued, people);
   }
   await confirmProduction(context);
+  if (plan.subjects !== undefined) clearBackoff(outbox, plan.subjects);
   const { end, ...telling } = makePushListeners(context, outbox, {
     why: options.verbose === true,
   });
@@ -164,7 +166,6 @@ async function pushOptions(
     ...(await openPush(context)),
     kinds,
     subjects,
-    isUrgent: subjects !== undefined,
     limit: options.limit,
     onQuestion: options.onQuestion ?? 'hold',
     onNotChecked: (why: NoSearchReason) => terminal.note(String(describeNotChecked(context, why))),

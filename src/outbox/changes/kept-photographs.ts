@@ -3,7 +3,7 @@ import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
-import { parseTexts, toDatabaseError } from '../../base/disk/database.ts';
+import { toDatabaseError } from '../../base/disk/database.ts';
 import { flushFolder, makeFolder, removeStaleTemps, writeAtomic } from '../../base/disk/files.ts';
 import { makeVerificationError } from '../../base/disk/output-file.ts';
 import { FileError, getErrorCode, getErrorMessage, UsageError } from '../../base/errors.ts';
@@ -248,14 +248,14 @@ const MIN_AGE_MS = 3600_000;
  * Returns the SHA-512, in hexadecimal, of photographs that are wanted, or would be after an undo. The
  * slots lie between the prefix and its upper bound, `photo!`.
  */
-function listUsedDigests({ sql }: Outbox): Set<string> {
-  const digests = sql(
+function listUsedDigests(outbox: Outbox): Set<string> {
+  const digests = outbox.listTexts(
     `select distinct body ->> '$.photograph.sha512' as digest
      from facts join intents on intents.id = body ->> '$.intent'
      where facts.kind = 'current' and slot >= 'photo ' and slot < 'photo!' and content is not null
        and digest is not null`,
-  ).pluck();
-  return new Set(parseTexts(digests.all()));
+  );
+  return new Set(digests);
 }
 
 /** Files per transaction: few enough that a parallel push waits only briefly. */

@@ -1,5 +1,5 @@
 import { groupBy } from '../../base/collections.ts';
-import { createRowParser, isText, parseTexts } from '../../base/disk/database.ts';
+import { createRowParser, isText } from '../../base/disk/database.ts';
 import type { FindElements } from '../../finds/fields.ts';
 import { LAST_COMMANDS, listFactsOfKind, parseCommand, parseFact, type Slot } from '../facts.ts';
 import { findIntent, isImportSlot } from '../intents.ts';
@@ -20,8 +20,8 @@ export type LoggedCommand = {
 };
 
 /** Returns the last 50 commands that changed something, newest first. */
-export function listCommands({ sql }: Outbox): LoggedCommand[] {
-  const commands = parseTexts(sql(LAST_COMMANDS).pluck().all()).map((command) => ({
+export function listCommands({ listTexts }: Outbox): LoggedCommand[] {
+  const commands = listTexts(LAST_COMMANDS).map((command) => ({
     id: command.split(' ').at(-1) ?? '',
     command,
     ...parseCommand(command),
@@ -114,7 +114,6 @@ function getWill(outbox: Outbox, slot: Slot): string {
   return JSON.stringify([wanted.kind, wanted.intents, decided]);
 }
 
-function listCommandNames({ sql }: Outbox): string[] {
-  const names = sql('select distinct command from facts where command is not null').pluck();
-  return parseTexts(names.all());
+function listCommandNames({ listTexts }: Outbox): string[] {
+  return listTexts('select distinct command from facts where command is not null');
 }

@@ -5,7 +5,6 @@ import {
   isNumber,
   isText,
   makeMemberGuard,
-  parseTexts,
 } from '../../base/disk/database.ts';
 import type { Message } from '../../base/message.ts';
 import { NEW_PERSON } from '../../finds/fields.ts';
@@ -44,24 +43,18 @@ export function countQueued(
 
 /** Returns local ids of finds whose version here is not the one that the service has. */
 function listChangedFinds(outbox: Outbox): string[] {
-  const localIds = outbox
-    .sql('select local_id from finds where changed = 1 and hidden = 0 order by id')
-    .pluck()
-    .all();
-  return parseTexts(localIds);
+  return outbox.listTexts(
+    'select local_id from finds where changed = 1 and hidden = 0 order by id',
+  );
 }
 
 /** Returns local ids of dropped finds that block numbers or photographs. */
 export function listDroppedWithDependents(outbox: Outbox): string[] {
-  const localIds = outbox
-    .sql(
-      `select local_id from entries as dropped where kind = 'import' and state = 'dropped' and hidden = 0 and exists (
+  return outbox.listTexts(
+    `select local_id from entries as dropped where kind = 'import' and state = 'dropped' and hidden = 0 and exists (
          select 1 from entries where subject = dropped.subject and kind <> 'import' and state = 'queued' and ident_cely is null)
        order by first_fact`,
-    )
-    .pluck()
-    .all();
-  return parseTexts(localIds);
+  );
 }
 
 /**
@@ -218,11 +211,11 @@ function groupNewFinders(
     .all({ subjects: subjects === undefined ? null : JSON.stringify(subjects) })
     .map(parseNewFinder);
   if (rows.length === 0) return [];
-  const accepted = outbox
-    .sql(`select distinct content ->> '$.nalezce.text' ${OF_NEW_FINDERS} and +state = 'accepted'`)
-    .pluck()
-    .all();
-  const known = new Set(accepted);
+  const known = new Set(
+    outbox.listTexts(
+      `select distinct content ->> '$.nalezce.text' ${OF_NEW_FINDERS} and +state = 'accepted'`,
+    ),
+  );
   return [...groupBy(rows, ({ name }) => name)]
     .filter(([name]) => !known.has(name))
     .map(([name, group]) => [name, group.map(({ find }) => find)]);
@@ -230,15 +223,11 @@ function groupNewFinders(
 
 /** Returns the identifiers that elements of unaccepted finds refer to. */
 export function listIdentifiersOfUnacceptedFinds(outbox: Outbox): string[] {
-  const identifiers = outbox
-    .sql(
-      `select distinct parts.value from entries join intents on intents.row = entries.intent, json_tree(content) as parts
+  return outbox.listTexts(
+    `select distinct parts.value from entries join intents on intents.row = entries.intent, json_tree(content) as parts
        where entries.kind = 'import' and entries.state not in ('accepted', 'dropped')
          and parts.key = 'id' and parts.type = 'text'`,
-    )
-    .pluck()
-    .all();
-  return parseTexts(identifiers);
+  );
 }
 
 /**
@@ -393,7 +382,7 @@ export async function listNewPeople(
   if (named.length === 0) return [];
   const lookupTerm = await openLookup();
   // People whom a person has allowed the service to create.
-  const accepted = parseTexts(outbox.sql('select name from accepted_people').pluck().all());
+  const accepted = outbox.listTexts('select name from accepted_people');
   const people = named.flatMap(([name, finds]) => {
     const nearest = findNearestPeople(name, lookupTerm);
     const first = findByUuid(outbox, finds[0] ?? '')?.localId ?? '';
