@@ -63,7 +63,7 @@ export function openFilled({ file, ledgerFile, address }, wrapped = (ledger) => 
       schemaVersion: '2.2',
       username: ACCOUNT.email,
     },
-    ledger: () => wrapped(openLedger(ledgerFile, { machine: () => '' })),
+    ledger: () => wrapped(openLedger(ledgerFile)),
   });
   storeKnownAccount(outbox, ACCOUNT.email, ACCOUNT);
   uniteWithLedger(outbox, ACCOUNT.identCely);

@@ -1,6 +1,6 @@
 -- The ledger: what was attempted on this machine, with all facts about it, kept where no copy of a data folder takes it along.
 
-create table identity (only integer primary key check (only = 1), ledger text not null, machine text not null) strict;
+create table identity (only integer primary key check (only = 1), ledger text not null) strict;
 
 create table services (id text primary key, kind text not null check (kind in ('production', 'training'))) strict, without rowid;
 create table addresses (address text primary key, service text not null references services (id)) strict, without rowid;

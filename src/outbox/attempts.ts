@@ -18,9 +18,9 @@ import {
   makeStoredMessage,
   type NewFact,
   packContent,
-  parseFact,
   parseStoredMessage,
   type Slot,
+  selectFacts,
   serializeFact,
   serializeIssues,
 } from './facts.ts';
@@ -29,7 +29,7 @@ import { findStoredIntent } from './intents.ts';
 import { type Outbox, readHeader, requireLedger } from './open-outbox.ts';
 import {
   appendFacts,
-  findLedgerScope,
+  findOwnLedger,
   getCommandId,
   getSlotState,
   listFactsOfSlot,
@@ -208,16 +208,15 @@ export function makeDecisionFact(
  * @throws DatabaseError where a fact is damaged
  */
 export function isRejectedForSomeFind(outbox: Outbox, candidate: string): boolean {
-  const rows = outbox
-    .sql(
-      `select * from facts where kind = 'decided' and exists (
-         select 1 from json_each(body, '$.rejects') where value ->> 'name' = ?)`,
-    )
-    .all(candidate);
-  return rows.some((row) => {
-    const fact = parseFact(outbox.path, row);
-    return getSlotState(outbox, fact).decisions.some(({ id }) => id === fact.id);
-  });
+  const facts = selectFacts(
+    outbox,
+    `kind = 'decided' and exists (
+       select 1 from json_each(body, '$.rejects') where value ->> 'name' = ?)`,
+    candidate,
+  );
+  return facts.some((fact) =>
+    getSlotState(outbox, fact).decisions.some(({ id }) => id === fact.id),
+  );
 }
 
 /** Facts about a request that are stored before its first byte is sent. */
@@ -287,8 +286,8 @@ function findClaimable(outbox: Outbox, id: number): Entry | undefined {
 }
 
 function recordNotSent(outbox: Outbox, { id, subject, slot }: FactOf<'attempted'>): void {
-  const scope = findLedgerScope(outbox);
-  if (scope === undefined) return;
+  const own = findOwnLedger(outbox);
+  if (own === undefined) return;
   const answer = makeAnswer(
     outbox,
     id,
@@ -297,7 +296,7 @@ function recordNotSent(outbox: Outbox, { id, subject, slot }: FactOf<'attempted'
   );
   try {
     const fact = makeFact<'answered'>({ kind: 'answered', subject, slot, body: answer });
-    requireLedger(outbox).append(scope, [serializeFact(fact)]);
+    own.ledger.append(own.scope, [serializeFact(fact)]);
   } catch {
     // Safe to ignore: the next push looks the attempt up.
   }

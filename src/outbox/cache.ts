@@ -13,6 +13,7 @@ import {
   getRetryAfterAbsence,
   type HeldQuestion,
   makeAttempts,
+  parseProjectOfRecord,
 } from './entry.ts';
 import {
   type CurrentBody,
@@ -262,7 +263,7 @@ function makeChangeRows(
   const [last] = wanted.kind === 'nothing' ? wanted.wishes : [];
   const givenUp = last?.body.hides === false ? last.body.was : null;
   const rows = sortByChain(
-    [...new Set([...state.intents.keys(), ...[givenUp ?? []].flat()])].flatMap(
+    [...new Set([...state.intents.keys(), ...(givenUp == null ? [] : [givenUp])])].flatMap(
       (intent) => findIntent(intent) ?? [],
     ),
   );
@@ -274,6 +275,7 @@ function makeChangeRows(
     if (wish === undefined) return [];
     const folded = getChangeState(state, intent);
     const latest = findLatest(wishes) ?? wish;
+    const record = accepted?.body.target ?? identCely;
     const entry = {
       ...NO_FIND,
       key: intent,
@@ -283,8 +285,8 @@ function makeChangeRows(
       intent: row,
       state: folded,
       changed: 0,
-      identCely: accepted?.body.target ?? identCely,
-      project: null,
+      identCely: record,
+      project: record === null ? null : parseProjectOfRecord(record),
       value: content?.kind === 'number' ? content.value : null,
       expects: latest.body.expects ?? null,
       photograph:

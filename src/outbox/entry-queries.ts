@@ -62,7 +62,7 @@ function makeEntry(row: ReturnType<typeof parseRow>): Entry {
   const isWaiting = row.state === 'queued' || row.state === 'draft';
   const held = deserializeHeld(row.held);
   const isAsked = held !== null && row.state !== 'dropped' && (isWaiting || isAboutRow(held));
-  const { changed, project, value, expects, photograph, document, ...common } = row;
+  const { changed, value, expects, photograph, document, ...common } = row;
   const base = {
     ...common,
     isChanged: changed === 1,
@@ -73,7 +73,7 @@ function makeEntry(row: ReturnType<typeof parseRow>): Entry {
   };
   switch (row.kind) {
     case 'import':
-      return { ...base, kind: 'import', document, project };
+      return { ...base, kind: 'import', document };
     case 'number':
       return { ...base, kind: 'number', value: value ?? '', expects };
     case 'photo':
@@ -301,11 +301,12 @@ export type ClaimableQuery = {
   readonly closed: readonly EntryScope[];
 };
 
-/** Entries of a kind and a project; the project is empty for a record without one. */
+/** Entries of a kind and a project; '' for those without one. */
 export type EntryScope = { readonly kind: EntryKind; readonly project: string };
 
-/** An identifier of a find begins with that of its project. */
-const PROJECT = `coalesce(project, substr(ident_cely, 1, length(rtrim(ident_cely, '0123456789')) - 2), '')`;
+export function getScope({ kind, project }: Entry): EntryScope {
+  return { kind, project: project ?? '' };
+}
 
 /** An earlier number of the record may still be under way: it would overwrite this one. */
 const AWAITS_OTHER_NUMBER = `exists (
@@ -318,22 +319,8 @@ const CLAIMABLE = `state = 'queued' and held is null and (entries.kind = 'import
   and entries.subject not in (select value from json_each(:busyRecords))
   and (ident_cely is null or ident_cely not in (select value from json_each(:busyRecords)))
   and not exists (select 1 from json_each(:closed) as scope
-    where scope.value ->> 'kind' = entries.kind and scope.value ->> 'project' = ${PROJECT})
+    where scope.value ->> 'kind' = entries.kind and scope.value ->> 'project' = coalesce(project, ''))
   and (entries.kind <> 'number' or not ${AWAITS_OTHER_NUMBER})`;
-
-/** Returns the project of an entry; empty where it is unknown. */
-export function getProject(entry: Entry): string {
-  return entry.kind === 'import'
-    ? (entry.project ?? '')
-    : getProjectOfRecord(entry.identCely ?? '');
-}
-
-/**
- * Returns the project with which the identifier of a find begins; '' for a text of another form.
- */
-export function getProjectOfRecord(identCely: string): string {
-  return identCely.match(/^(.+)-N\d+$/)?.[1] ?? '';
-}
 
 /**
  * Returns the claimable entry that is due first: it may be sent from its `notBeforeAt` on. A number
@@ -360,7 +347,7 @@ export function findNextClaimable(
 export function countQueuedOfScope(outbox: Outbox, { kind, project }: EntryScope): number {
   const count = outbox
     .sql(
-      `select count(*) from entries where state = 'queued' and kind = :kind and ${PROJECT} = :project`,
+      `select count(*) from entries where state = 'queued' and kind = :kind and coalesce(project, '') = :project`,
     )
     .pluck()
     .get({ kind, project });
@@ -375,7 +362,7 @@ const parseQueuedHead = createRowParser({ id: isNumber, project: isText, created
  */
 export function listQueuedSummaries({ sql }: Outbox): ReturnType<typeof parseQueuedHead>[] {
   return sql(
-    `select id, ${PROJECT} as project, created_at as createdAt from entries where state = 'queued' order by id`,
+    `select id, coalesce(project, '') as project, created_at as createdAt from entries where state = 'queued' order by id`,
   )
     .all()
     .map(parseQueuedHead);

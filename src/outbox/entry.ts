@@ -89,6 +89,8 @@ type EntryBase = {
   readonly isChanged: boolean;
   /** Identifier of the record to change, or of the one that the import made. */
   readonly identCely: string | null;
+  /** Null where neither the find nor a record says it. */
+  readonly project: string | null;
   /** Wall clock of this machine. */
   readonly notBeforeAt: number;
   readonly held: HeldQuestion | null;
@@ -106,7 +108,6 @@ export type ImportEntry = EntryBase & {
   readonly kind: 'import';
   /** The wanted document; null for a draft. */
   readonly document: Buffer | null;
-  readonly project: string | null;
 };
 export type NumberEntry = EntryBase & {
   readonly kind: 'number';
@@ -116,6 +117,13 @@ export type NumberEntry = EntryBase & {
 };
 export type PhotoEntry = EntryBase & { readonly kind: 'photo'; readonly photograph: Photograph };
 export type Entry = ImportEntry | NumberEntry | PhotoEntry;
+
+/**
+ * Returns the project with which the identifier of a find begins; '' for a text of another form.
+ */
+export function parseProjectOfRecord(identCely: string): string {
+  return identCely.match(/^(.+)-N\d+$/)?.[1] ?? '';
+}
 
 /**
  * Interval in which the service may have executed an attempt, by its clock; at `settledMs` it has

@@ -1,7 +1,13 @@
 import { hash, randomUUID } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { ServerMs } from '../base/clock.ts';
-import { DAMAGE_HINT, describeColumns, isText, orNull } from '../base/disk/database.ts';
+import {
+  DAMAGE_HINT,
+  describeColumns,
+  type GuardedDatabase,
+  isText,
+  orNull,
+} from '../base/disk/database.ts';
 import { DatabaseError, PasError } from '../base/errors.ts';
 import { Issue } from '../base/issue.ts';
 import {
@@ -242,8 +248,6 @@ type EvidenceBody = {
   readonly basis: string;
   readonly reason: StoredMessage;
   readonly candidates: readonly string[];
-  /** Account of the lookup; null for an anonymous one. */
-  readonly account: string | null;
 };
 
 /** Something that an entry may be already, and how strongly it matches. */
@@ -366,6 +370,19 @@ export function parseFact(path: string, row: unknown): Fact {
   if (hashFact(row) !== id) throw makeDamagedError(path, id);
   // The hash proves that pas wrote the body for this kind.
   return { id, kind, subject, slot, body: JSON.parse(row.body) } as Fact;
+}
+
+/**
+ * Returns the facts of an outbox or ledger that match a condition over the table's columns.
+ * @throws DatabaseError where one differs from what was written
+ */
+export function selectFacts(
+  { sql, path }: Pick<GuardedDatabase, 'sql'> & { readonly path: string },
+  condition: string,
+  ...values: readonly unknown[]
+): Fact[] {
+  const rows = sql(`select * from facts where ${condition}`).all(...values);
+  return rows.map((row) => parseFact(path, row));
 }
 
 /**

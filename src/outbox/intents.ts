@@ -266,15 +266,6 @@ export function findKnownIntent(
 }
 
 /**
- * Returns the content of an intent, not verified by its id; undefined where it is unknown, or was
- * thinned.
- * @throws DatabaseError or SyntaxError where its row is damaged
- */
-export function findIntent(store: IntentStore, subject: string, id: string): Intent | undefined {
-  return findKnownIntent(store, subject, id)?.intent;
-}
-
-/**
  * Returns an intent with its content; undefined where it is unknown, or was thinned.
  * @throws DatabaseError where it is damaged
  */

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   createRowParser,
@@ -10,12 +9,13 @@ import {
   isText,
   migrate,
   openDatabase,
+  parseValue,
   toDatabaseError,
 } from '../base/disk/database.ts';
 import { DatabaseError, getErrorMessage, isDamaged } from '../base/errors.ts';
 import { cmd, msg } from '../base/message.ts';
 import { packageRoot } from '../base/own-files.ts';
-import { FACT_COLUMNS, type Fact, type FactRow, parseFact } from './facts.ts';
+import { FACT_COLUMNS, type Fact, type FactRow, parseFact, selectFacts } from './facts.ts';
 import {
   findStoredIntent,
   INTENT_COLUMNS,
@@ -36,8 +36,6 @@ export type LedgerScope = { readonly service: string; readonly account: string }
 export type Ledger = ReturnType<typeof openLedger>;
 
 type LedgerOptions = {
-  /** Returns the identifier of this machine; called when the ledger is made. */
-  readonly machine: () => string;
   /** Maximum wait for another process's write, in milliseconds. */
   readonly busyTimeoutMs?: number;
   /** Verifies the whole file first, so that damage is found before anything is sent. */
@@ -49,7 +47,7 @@ type LedgerOptions = {
  * @throws DatabaseError where it is damaged or cannot be written; DatabaseTooNewError where a newer
  * pas wrote it
  */
-export function openLedger(path: string, options: LedgerOptions) {
+export function openLedger(path: string, options: LedgerOptions = {}) {
   let database: Database | undefined;
   try {
     // A commit must survive a power cut: otherwise an attempt could be lost.
@@ -59,7 +57,7 @@ export function openLedger(path: string, options: LedgerOptions) {
     });
     migrate(database, join(packageRoot, 'schemas', 'ledger'));
     if (options.isChecked === true) assertSoundFile(path, database);
-    return withStatements(path, database, getIdentity(database, options.machine));
+    return withStatements(path, database, getId(database));
   } catch (thrown) {
     database?.close();
     throw toLedgerError(path, thrown);
@@ -106,15 +104,14 @@ function toLedgerError(path: string, thrown: unknown): unknown {
     : error;
 }
 
-const parseIdentity = createRowParser({ ledger: isText, machine: isText });
-
-function getIdentity(database: Database, machine: () => string): ReturnType<typeof parseIdentity> {
-  const read = database.prepare('select ledger, machine from identity');
+/** Returns what tells this ledger from another one; a new ledger gets it now. */
+function getId(database: Database): string {
+  const read = database.prepare('select ledger from identity').pluck();
   if (read.get() === undefined)
     database
-      .prepare('insert or ignore into identity (only, ledger, machine) values (1, ?, ?)')
-      .run(randomUUID(), machine());
-  return parseIdentity(read.get());
+      .prepare('insert or ignore into identity (only, ledger) values (1, ?)')
+      .run(randomUUID());
+  return parseValue(isText, read.get());
 }
 
 const INSERT = `insert into facts (${FACT_COLUMNS.columns}, service, account)
@@ -122,24 +119,13 @@ const INSERT = `insert into facts (${FACT_COLUMNS.columns}, service, account)
 
 const parseNumbered = createRowParser({ seq: isNumber });
 
-function withStatements(
-  path: string,
-  database: Database,
-  identity: ReturnType<typeof parseIdentity>,
-) {
+function withStatements(path: string, database: Database, id: string) {
   const guarded = guardDatabase(database, (thrown) => toLedgerError(path, thrown));
   return {
     path,
-    id: identity.ledger,
-    /** Identifier of the machine that made it; empty where that has none. */
-    machine: identity.machine,
+    id,
     ...makeServiceFunctions(guarded),
     ...makeFactFunctions(path, guarded),
-    getSizeBytes: (): number =>
-      ['', '-wal'].reduce(
-        (sum, suffix) => sum + (statSync(`${path}${suffix}`, { throwIfNoEntry: false })?.size ?? 0),
-        0,
-      ),
     close: (): void => void database.close(),
   };
 }
@@ -153,7 +139,6 @@ function makeServiceFunctions({ sql, listTexts, change }: GuardedDatabase) {
   const findService = (address: string): string | undefined =>
     listTexts('select service from addresses where address = ?', address).at(0);
   return {
-    findService,
     /** Returns the service of an address, which is added where it is unknown. */
     getService: (address: string, kind: ServiceKind, proposedId?: string): string =>
       findService(address) ??
@@ -213,8 +198,6 @@ function makeFactFunctions(path: string, { sql, listTexts, change }: GuardedData
         service,
       ),
     listFactsOfSubject: (subject: string): Fact[] =>
-      sql('select * from facts where subject = ? order by seq')
-        .all(subject)
-        .map((row) => parseFact(path, row)),
+      selectFacts({ sql, path }, 'subject = ? order by seq', subject),
   };
 }

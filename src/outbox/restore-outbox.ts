@@ -21,6 +21,7 @@ import {
 } from '../base/errors.ts';
 import { cmd, msg, t } from '../base/message.ts';
 import { copyContent, openContentStore } from './changes/kept-photographs.ts';
+import { listSubjectsWithUnknownChanges } from './changes/undo-command.ts';
 import type { PhotoEntry } from './entry.ts';
 import { listEntriesInState, listUnsentPhotoEntries } from './entry-queries.ts';
 import type { Photograph } from './facts.ts';
@@ -35,7 +36,6 @@ import {
 } from './repair-outbox.ts';
 import { countFinds, getSubjectName } from './stored-finds.ts';
 import { NOTHING_UNITED, type UnionResult, uniteWithLedger } from './unite.ts';
-import { listSubjectsWithUnknownChanges } from './views/command-log.ts';
 
 /** Files of an outbox, its lock, and a function that opens it. */
 export type OutboxFiles = {

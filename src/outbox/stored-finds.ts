@@ -87,9 +87,9 @@ export function serializeImportedRow(
  * @throws DatabaseError where its row is damaged
  */
 export function findByLocalId(outbox: Outbox, localId: string): StoredFind | undefined {
-  const find = readOneFind(outbox, 'finds.local_id = ?', localId);
+  const [find] = selectFinds(outbox, 'finds.local_id = ?', localId);
   const normal = find === undefined ? normalizeId(localId) : localId;
-  return normal === localId ? find : readOneFind(outbox, 'finds.local_id = ?', normal);
+  return normal === localId ? find : selectFinds(outbox, 'finds.local_id = ?', normal).at(0);
 }
 
 /**
@@ -98,7 +98,7 @@ export function findByLocalId(outbox: Outbox, localId: string): StoredFind | und
  * @throws DatabaseError where its row is damaged
  */
 export function findByUuid(outbox: Outbox, uuid: string): StoredFind | undefined {
-  return readOneFind(outbox, 'finds.uuid = ?', uuid);
+  return selectFinds(outbox, 'finds.uuid = ?', uuid).at(0);
 }
 
 /**
@@ -124,12 +124,17 @@ function findLastLocalId({ listTexts }: Outbox, subject: string): string | undef
 
 /** Returns the find whose accepted import made this record, also a hidden one. */
 export function findByIdentCely(outbox: Outbox, identCely: string): StoredFind | undefined {
-  return readOneFind(outbox, `finds.ident_cely = ? and finds.state = 'accepted'`, identCely);
+  return selectFinds(outbox, `finds.ident_cely = ? and finds.state = 'accepted'`, identCely).at(0);
 }
 
-function readOneFind(outbox: Outbox, condition: string, value: string): StoredFind | undefined {
-  const row = outbox.sql(`select ${COLUMNS} from ${FROM} where ${condition}`).get(value);
-  return row === undefined ? undefined : parseFind(outbox, row);
+/** Returns the finds that match a condition over {@link FROM}. */
+function selectFinds(
+  outbox: Outbox,
+  condition: string,
+  ...values: readonly (string | number)[]
+): StoredFind[] {
+  const rows = outbox.sql(`select ${COLUMNS} from ${FROM} where ${condition}`).all(...values);
+  return rows.map((row) => parseFind(outbox, row));
 }
 
 /** Yields finds in the order of entry, by default without removed ones. */
@@ -142,10 +147,7 @@ export function* iterateFinds(outbox: Outbox, withHidden = false): Generator<Sto
 
 /** Returns finds that are not hidden and were never attempted. */
 export function listUnattemptedFinds(outbox: Outbox): StoredFind[] {
-  return outbox
-    .sql(`select ${COLUMNS} from ${FROM} where attempts = 0 and hidden = 0 order by finds.id`)
-    .all()
-    .map((row) => parseFind(outbox, row));
+  return selectFinds(outbox, 'attempts = 0 and hidden = 0 order by finds.id');
 }
 
 /** Tells if a find was removed: it is hidden, or it has no row here. A record never is. */
@@ -156,10 +158,7 @@ export function isRemoved({ sql }: Outbox, subject: string): boolean {
 
 /** Returns the finds that were entered last, without removed ones, the newest first. */
 export function listLatestFinds(outbox: Outbox, limit: number): StoredFind[] {
-  const rows = outbox
-    .sql(`select ${COLUMNS} from ${FROM} where hidden = 0 order by finds.id desc limit ?`)
-    .all(limit);
-  return rows.map((row) => parseFind(outbox, row));
+  return selectFinds(outbox, 'hidden = 0 order by finds.id desc limit ?', limit);
 }
 
 /** Counts the finds that are not hidden. */
@@ -225,8 +224,5 @@ export function listNamesOfFinds(outbox: Outbox): ReturnType<typeof parseName>[]
  * @param path its full path, with the sheet
  */
 export function listFindsOfTable(outbox: Outbox, path: string): StoredFind[] {
-  return outbox
-    .sql(`select ${COLUMNS} from ${FROM} where source_path = ? and hidden = 0 order by finds.id`)
-    .all(path)
-    .map((row) => parseFind(outbox, row));
+  return selectFinds(outbox, 'source_path = ? and hidden = 0 order by finds.id', path);
 }

@@ -1,5 +1,5 @@
 import { groupBy } from '../base/collections.ts';
-import { createRowParser, isNumber, isText } from '../base/disk/database.ts';
+import { createRowParser, isText } from '../base/disk/database.ts';
 import { msg } from '../base/message.ts';
 import {
   type ComparableFind,
@@ -25,7 +25,7 @@ import {
   type Fact,
   makeDamagedError,
   makeFact,
-  parseFact,
+  selectFacts,
   unpackAttempt,
 } from './facts.ts';
 import { judgeDeparture } from './gate.ts';
@@ -54,7 +54,7 @@ import {
 } from './stored-finds.ts';
 import {
   copyFactsToLedger,
-  findLedgerScope,
+  findOwnLedger,
   getSlotState,
   insertMissingFacts,
   listFactsOfSubject,
@@ -83,9 +83,9 @@ export const NOTHING_UNITED: UnionResult = { facts: 0, finds: 0 };
  */
 export function uniteWithLedger(outbox: Outbox, signedIn?: string): UnionResult {
   if (signedIn !== undefined && !bindAccount(outbox, signedIn)) return NOTHING_UNITED;
-  const { ledger } = outbox;
-  const scope = findLedgerScope(outbox);
-  if (ledger === undefined || scope === undefined) return NOTHING_UNITED;
+  const own = findOwnLedger(outbox);
+  if (own === undefined) return NOTHING_UNITED;
+  const { ledger, scope } = own;
   resetWatermark(outbox, ledger);
   copyFactsToLedger(outbox);
   const read = (seq: number) => ledger.listSince(scope, seq, MAX_FACTS_AT_ONCE);
@@ -199,12 +199,10 @@ function storeIntentFromLedger(outbox: Outbox, subject: string, id: string | nul
 
 /** Gives intents that lost their content that of their attempts, or of the ledger. */
 export function restoreIntentContents(outbox: Outbox, intents: readonly string[]): void {
-  const facts = outbox.sql(
-    `select * from facts where body ->> 'intent' = ? and kind in ('current', 'attempted')`,
-  );
+  const wanting = `body ->> 'intent' = ? and kind in ('current', 'attempted')`;
   outbox.change(() => {
     for (const id of intents)
-      for (const row of facts.all(id)) withWish(outbox, parseFact(outbox.path, row));
+      for (const fact of selectFacts(outbox, wanting, id)) withWish(outbox, fact);
   });
 }
 
@@ -220,7 +218,7 @@ function settleArrived(
     (subject) => !known.has(subject) && findByUuid(outbox, subject) !== undefined,
   );
   outbox.change(() => {
-    for (const uuid of arrived) adoptOrRename(outbox, uuid, known);
+    for (const uuid of arrived) adoptOrRename(outbox, uuid, (each) => known.has(each));
   });
   detachSharedRecords(outbox, [...subjects]);
   if (arrived.length > 0) askAboutAlikeFinds(outbox, () => true, new Set(arrived));
@@ -230,14 +228,15 @@ function settleArrived(
 /**
  * Keeps one of two finds with one local id and equal content, one of which was never attempted;
  * else the one that arrived gets another local id, and a person is asked.
+ * @param isKnown tells if a find was here before what arrived
  */
-function adoptOrRename(outbox: Outbox, uuid: string, known: ReadonlySet<string>): void {
+function adoptOrRename(outbox: Outbox, uuid: string, isKnown: (uuid: string) => boolean): void {
   const arrived = findByUuid(outbox, uuid);
   if (arrived === undefined || arrived.localId === arrived.wish.localId) return;
   const here = findByLocalId(outbox, arrived.wish.localId);
   const isHereNew = here !== undefined && isUnattempted(outbox, here);
   const isArrivedNew = isUnattempted(outbox, arrived);
-  const isOne = here !== undefined && known.has(here.uuid) && isSameContent(here, arrived);
+  const isOne = here !== undefined && isKnown(here.uuid) && isSameContent(here, arrived);
   if (isOne && (isHereNew || isArrivedNew)) {
     if (isHereNew) giveTo(outbox, here, arrived);
     else giveTo(outbox, arrived, here);
@@ -253,12 +252,9 @@ function adoptOrRename(outbox: Outbox, uuid: string, known: ReadonlySet<string>)
     updateFindWish(outbox, here, { namesake: localId });
 }
 
-/** Applies the rule for local ids to finds that an undo brought back. */
+/** Applies the rule for local ids to finds that an undo brought back, in its transaction. */
 export function settleReturnedFinds(outbox: Outbox, subjects: ReadonlySet<string>): void {
-  const known = listFindUuids(outbox);
-  outbox.change(() => {
-    for (const uuid of subjects) adoptOrRename(outbox, uuid, known);
-  });
+  for (const uuid of subjects) adoptOrRename(outbox, uuid, () => true);
 }
 
 function isSameContent(one: StoredFind, other: StoredFind): boolean {
@@ -314,7 +310,6 @@ export function detachSharedRecord(outbox: Outbox, identCely: string): Entry[] {
 }
 
 const parsePlace = createRowParser({ subject: isText, id: isText });
-const parseNumberedRow = createRowParser({ seq: isNumber, id: isText });
 
 /**
  * Adds everything of another outbox of the same service and account. Neither is changed otherwise,
@@ -327,13 +322,12 @@ export function uniteWithOutbox(from: Outbox, to: Outbox): UnionResult {
   to.change(() => {
     for (const row of intents.iterate()) storeForeignIntent(to, from.path, row);
   });
-  const query = from.sql('select * from facts where seq > ? order by seq limit ?');
-  for (let seq = 0; ; ) {
-    const rows = query.all(seq, MAX_FACTS_AT_ONCE);
-    if (rows.length === 0) break;
-    const facts = rows.map((row) => parseFact(from.path, row));
+  const read = (at: number) =>
+    selectFacts(from, 'true order by seq limit ? offset ?', MAX_FACTS_AT_ONCE, at);
+  let at = 0;
+  for (let facts = read(at); facts.length > 0; facts = read(at)) {
     to.change(() => added.push(...addFacts(to, facts, false)));
-    seq = parseNumberedRow(rows.at(-1)).seq;
+    at += facts.length;
   }
   return settleArrived(to, added, known);
 }

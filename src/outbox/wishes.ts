@@ -23,12 +23,13 @@ import {
   type Photograph,
   parseFact,
   type Slot,
+  selectFacts,
   serializeFact,
 } from './facts.ts';
 import { foldSlot, type SlotState } from './fold.ts';
 import {
   chooseNumberIntent,
-  findIntent,
+  findKnownIntent,
   findStoredIntent,
   type Intent,
   makeFindSlot,
@@ -39,7 +40,7 @@ import {
   type PreparedDocument,
   storeIntent,
 } from './intents.ts';
-import type { LedgerScope } from './ledger.ts';
+import type { Ledger, LedgerScope } from './ledger.ts';
 import { type Outbox, readHeader } from './open-outbox.ts';
 import type { StoredFind } from './stored-finds.ts';
 
@@ -67,10 +68,7 @@ export function getCommandId(outbox: Outbox): string | null {
  * @throws DatabaseError where one is damaged
  */
 export function listFactsOfSubject(outbox: Outbox, subject: string): Fact[] {
-  return outbox
-    .sql('select * from facts where subject = ? order by seq')
-    .all(subject)
-    .map((row) => parseFact(outbox.path, row));
+  return selectFacts(outbox, 'subject = ? order by seq', subject);
 }
 
 /**
@@ -111,9 +109,9 @@ export function appendFacts(outbox: Outbox, drafts: readonly NewFact[]): Fact[] 
 /** @returns the attempts and answers, which are in the ledger then */
 function copyToLedgerFirst(outbox: Outbox, facts: readonly Fact[]): readonly Fact[] {
   const early = facts.filter(({ kind }) => LEDGER_FIRST.includes(kind));
-  const scope = early.length === 0 ? undefined : findLedgerScope(outbox);
-  if (scope === undefined || outbox.ledger === undefined) return [];
-  outbox.ledger.append(scope, early.map(serializeFact));
+  const own = early.length === 0 ? undefined : findOwnLedger(outbox);
+  if (own === undefined) return [];
+  own.ledger.append(own.scope, early.map(serializeFact));
   return early;
 }
 
@@ -164,10 +162,17 @@ function insertFact({ sql }: Outbox, row: FactRow, inLedger: number): number {
   return Number(lastInsertRowid);
 }
 
-/** Returns whose facts they are in the ledger; undefined before the first sign-in. */
-export function findLedgerScope(outbox: Outbox): LedgerScope | undefined {
+/**
+ * Returns the ledger, and whose facts those of the outbox are in it; undefined without a usable
+ * ledger, and before the first sign-in.
+ */
+export function findOwnLedger(
+  outbox: Outbox,
+): { readonly ledger: Ledger; readonly scope: LedgerScope } | undefined {
+  const { ledger } = outbox;
   const { service, account } = readHeader(outbox);
-  return account === null || service === '' ? undefined : { service, account };
+  if (ledger === undefined || account === null || service === '') return undefined;
+  return { ledger, scope: { service, account } };
 }
 
 function hasPendingFacts({ sql }: Outbox): boolean {
@@ -191,9 +196,8 @@ const parseRow = createRowParser({ seq: isNumber, id: isText });
  * @throws DatabaseError where the ledger cannot be written, or a fact is damaged
  */
 export function copyFactsToLedger(outbox: Outbox): void {
-  const { ledger } = outbox;
-  const scope = findLedgerScope(outbox);
-  if (ledger === undefined || scope === undefined) return;
+  const own = findOwnLedger(outbox);
+  if (own === undefined) return;
   const query = outbox.sql(
     `select * from facts where in_ledger = 0 order by seq limit ${MAX_FACTS_AT_ONCE}`,
   );
@@ -205,7 +209,7 @@ export function copyFactsToLedger(outbox: Outbox): void {
         ? (findStoredIntent(outbox, subject, body.intent) ?? [])
         : [],
     );
-    ledger.append(scope, facts.map(serializeFact), intents);
+    own.ledger.append(own.scope, facts.map(serializeFact), intents);
     const last = parseRow(rows.at(-1)).seq;
     outbox.change(() =>
       outbox.sql('update facts set in_ledger = 1 where in_ledger = 0 and seq <= ?').run(last),
@@ -301,9 +305,9 @@ export function storePreparedDocument(
   prepared: PreparedDocument,
 ): void {
   outbox.change(() => {
-    const intent = findIntent(outbox, entry.subject, entry.intent);
-    if (intent === undefined) return;
-    storeIntent(outbox, intent, prepared);
+    const known = findKnownIntent(outbox, entry.subject, entry.intent);
+    if (known?.intent === undefined) return;
+    storeIntent(outbox, known.intent, prepared);
     rebuildEntries(outbox, entry.subject);
   });
 }
@@ -342,8 +346,9 @@ export function wantNumber(
     const slot = { subject, slot: `number ${subject}` };
     const { heads, intents, wanted } = getSlotState(outbox, slot);
     const attempted = [...intents].flatMap(([id, { attempts }]): NumberIntent[] => {
-      const stored = attempts.length === 0 ? undefined : findIntent(outbox, subject, id);
-      return stored?.kind === 'number' ? [stored] : [];
+      const intent =
+        attempts.length === 0 ? undefined : findKnownIntent(outbox, subject, id)?.intent;
+      return intent?.kind === 'number' ? [intent] : [];
     });
     const intent = chooseNumberIntent(attempted, subject, value, isChangedSince);
     if (wanted.kind === 'one' && wanted.intents.includes(makeIntentId(intent))) return;

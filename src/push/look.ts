@@ -11,11 +11,14 @@ import {
   lookUpRecord,
 } from '../harvest/pull-finds.ts';
 import { isRejectedForSomeFind } from '../outbox/attempts.ts';
-import type { Entry, HeldQuestion, NumberEntry } from '../outbox/entry.ts';
+import {
+  type Entry,
+  type HeldQuestion,
+  type NumberEntry,
+  parseProjectOfRecord,
+} from '../outbox/entry.ts';
 import {
   findImportOfRecord,
-  getProject,
-  getProjectOfRecord,
   listEntriesInState,
   listHeldEntries,
   listQueuedEntries,
@@ -124,7 +127,7 @@ function recordSearches(
   held: readonly Entry[],
   at: { beganMs: number; endedMs: number },
 ): void {
-  const open = new Set(held.map((entry) => getProject(entry)));
+  const open = new Set(held.map((entry) => entry.project ?? ''));
   for (const project of projects) {
     const isOpen = open.has(project);
     storeSearchTime(outbox, project, isOpen ? at.beganMs : at.endedMs, isOpen);
@@ -333,6 +336,6 @@ function listHiddenRecords(
   listed: readonly string[],
 ): Map<string, readonly string[]> {
   const hidden = listed.filter((identCely) => findImportOfRecord(outbox, identCely) === undefined);
-  const byProject = groupBy(hidden, getProjectOfRecord);
+  const byProject = groupBy(hidden, parseProjectOfRecord);
   return new Map([...byProject].filter(([project]) => !isRejectedForSomeFind(outbox, project)));
 }

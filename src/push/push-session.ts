@@ -16,7 +16,7 @@ import {
   type ClaimableQuery,
   countQueuedOfScope,
   findEntryById,
-  getProject,
+  getScope,
   listDraftImports,
   listEntriesInState,
   listHeldEntries,
@@ -144,7 +144,7 @@ export class PushSession {
     const flights = [...this.flights.values()];
     // After any refusal of a kind and project, one request of it is in flight at a time.
     const suspected = flights.flatMap(({ entry }) => {
-      const scope = { kind: entry.kind, project: getProject(entry) };
+      const scope = getScope(entry);
       return this.#state.refusals.has(makeScopeKey(scope)) ? [scope] : [];
     });
     return {

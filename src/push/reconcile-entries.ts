@@ -165,7 +165,7 @@ function applyAll(
 }
 
 function applyVerdict(
-  { outbox, harvester }: SearchContext,
+  { outbox }: SearchContext,
   entry: Entry,
   verdict: Verdict,
   now: ServerMs,
@@ -191,7 +191,6 @@ function applyVerdict(
           basis,
           reason: makeStoredMessage(reason),
           candidates,
-          account: harvester ?? null,
         },
       },
     ]);

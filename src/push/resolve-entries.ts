@@ -16,7 +16,6 @@ import {
 import {
   findEntryById,
   findImportOfRecord,
-  getProject,
   isDropped,
   listEntriesOfSubject,
   listHeldEntries,
@@ -147,7 +146,7 @@ function decideEntry(outbox: Outbox, entry: Entry, decision: PersonDecision): vo
 /** The answer about a project's hidden records applies to all of its finds. */
 function endQuestionsOfProject(outbox: Outbox, project: string): void {
   for (const entry of listHeldEntries(outbox))
-    if (entry.held?.basis === 'hidden-records' && getProject(entry) === project)
+    if (entry.held?.basis === 'hidden-records' && entry.project === project)
       storeQuestion(outbox, entry.id, null);
 }
 

@@ -10,7 +10,7 @@ import {
 import { findNumberProblem } from '../finds/value-rules.ts';
 import type { AttemptSettlement } from '../outbox/attempts.ts';
 import type { Entry } from '../outbox/entry.ts';
-import { type EntryScope, getProject } from '../outbox/entry-queries.ts';
+import { type EntryScope, getScope } from '../outbox/entry-queries.ts';
 import type { Outcome, ServerFinding } from '../service/outcome.ts';
 import { findStopCauseOfProbe, type SendResult, type StopCause } from './departure.ts';
 
@@ -180,7 +180,7 @@ function countRefusal(
   { entry, status, outcome }: SettlementInput,
   settlement: AttemptSettlement,
 ): Refusals {
-  const scope = { kind: entry.kind, project: getProject(entry) };
+  const scope = getScope(entry);
   if (settlement.state === 'accepted') return withoutRefusals(refusals, scope);
   if (settlement.state !== 'refused' || outcome.kind === 'content-changed') return refusals;
   const { reason } = settlement;

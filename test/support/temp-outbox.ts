@@ -92,7 +92,7 @@ export function openAt(
 ): TempOutbox {
   const outbox = openOutbox(path, clock, {
     binding: BINDING,
-    ledger: () => openLedger(ledgerFile, { machine: () => MACHINE }),
+    ledger: () => openLedger(ledgerFile),
   });
   const { ledger } = outbox;
   if (ledger === undefined) throw outbox.ledgerProblem ?? new Error('there is no ledger');

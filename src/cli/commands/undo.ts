@@ -1,8 +1,12 @@
 import type { Command } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { cmd, formatMoment, msg, quoteShellWord, t } from '../../base/message.ts';
-import { findCommandToUndo, undoCommand } from '../../outbox/changes/undo-command.ts';
-import { type LoggedCommand, listCommandLog } from '../../outbox/views/command-log.ts';
+import {
+  findCommandToUndo,
+  type LoggedCommand,
+  listCommandLog,
+  undoCommand,
+} from '../../outbox/changes/undo-command.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { formatFindCount } from '../result-texts.ts';

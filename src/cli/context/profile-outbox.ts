@@ -54,7 +54,6 @@ export function openStoredOutbox(
     binding,
     ledger: () =>
       openLedger(ledgerFile, {
-        machine: sources.getMachineId,
         busyTimeoutMs: LEDGER_WAIT_MS[purpose],
         isChecked: purpose === 'push',
       }),

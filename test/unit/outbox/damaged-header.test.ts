@@ -10,7 +10,7 @@ import { tempFolder } from '../../support/temp-outbox.ts';
 const HEADER_BYTES = 100;
 const clock = manualClock();
 const openers = {
-  ledger: (path: string) => openLedger(path, { machine: () => 'machine' }),
+  ledger: (path: string) => openLedger(path),
   outbox: (path: string) =>
     openOutbox(path, clock, {
       binding: {

@@ -3,7 +3,6 @@ import { makeErrorIssue, makeWarningIssue } from '../../../src/base/issue.ts';
 import {
   findEntryById,
   findImportOfFind,
-  getProject,
   storeQuestion,
 } from '../../../src/outbox/entry-queries.ts';
 import { makeRecordSubject, type PreparedDocument } from '../../../src/outbox/intents.ts';
@@ -34,7 +33,7 @@ test.each([
 ])('the project of %s is %s', (identCely, project) => {
   using outbox = tempOutbox();
   const entry = findEntryById(outbox, queueNumber(outbox, makeRecordSubject(identCely), 'A 1'));
-  expect(entry && getProject(entry)).toBe(project);
+  expect(entry?.project).toBe(project);
 });
 
 test('the project of an import is the one that it names', () => {
@@ -42,7 +41,7 @@ test('the project of an import is the one that it names', () => {
   const { entryId, findId } = queueImport(outbox, 'K-1', 'C-7');
   acceptEntry(outbox, entryId, 'C-8-N1');
   const entry = findImportOfFind(outbox, findId);
-  expect(entry && getProject(entry)).toBe('C-7');
+  expect(entry?.project).toBe('C-7');
 });
 
 test.each<[string, PreparedDocument]>([

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { FindElements } from '../../../src/finds/fields.ts';
 import { createFindIndex, makeComparable, matchFinds } from '../../../src/finds/match-finds.ts';
-import { undoCommand } from '../../../src/outbox/changes/undo-command.ts';
+import { listCommands, undoCommand } from '../../../src/outbox/changes/undo-command.ts';
 import { listEntriesOfSubject } from '../../../src/outbox/entry-queries.ts';
 import { foldSlot } from '../../../src/outbox/fold.ts';
 import { makeFindSlot, makeIntentId } from '../../../src/outbox/intents.ts';
@@ -12,7 +12,6 @@ import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { rebuildAllEntries } from '../../../src/outbox/repair-outbox.ts';
 import { findByLocalId, iterateFinds } from '../../../src/outbox/stored-finds.ts';
 import { uniteWithLedger, uniteWithOutbox } from '../../../src/outbox/unite.ts';
-import { listCommands } from '../../../src/outbox/views/command-log.ts';
 import {
   listFactsOfSubject,
   wantFind,

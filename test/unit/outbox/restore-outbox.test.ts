@@ -53,7 +53,7 @@ function scene(fill: (outbox: Outbox) => void = (outbox) => void queueImport(out
     open: () =>
       openOutbox(outboxFile, clock, {
         binding: BINDING,
-        ledger: () => openLedger(ledgerFile, { machine: () => '' }),
+        ledger: () => openLedger(ledgerFile),
       }),
   };
   const progress: number[] = [];

@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest';
-import { findCommandToUndo, undoCommand } from '../../../src/outbox/changes/undo-command.ts';
+import {
+  findCommandToUndo,
+  listCommands,
+  undoCommand,
+} from '../../../src/outbox/changes/undo-command.ts';
 import { makeFindSlot } from '../../../src/outbox/intents.ts';
 import { findByUuid, iterateFinds } from '../../../src/outbox/stored-finds.ts';
-import { listCommands } from '../../../src/outbox/views/command-log.ts';
 import { withdrawWish } from '../../../src/outbox/wishes.ts';
 import { queueImport, type TempOutbox, tempOutbox } from '../../support/temp-outbox.ts';
 
@@ -28,6 +31,16 @@ test('a find that an interrupted undo brought back is a question where its local
   expect(() => run(outbox, 'undo', () => undoCommand(outbox, id, interrupt))).toThrow();
   run(outbox, 'undo', () => undoCommand(outbox, id));
   expect(findByUuid(outbox, finds[0]?.findId ?? '')?.wish.namesake).toBe('K-0');
+});
+
+test('a find that an undo brought back is a question once the undo has taken all back', () => {
+  using outbox = tempOutbox();
+  const { findId } = queueImport(outbox, 'K-0');
+  run(outbox, 'remove', () => withdrawWish(outbox, makeFindSlot(findId), 'removed'));
+  run(outbox, 'add', () => queueImport(outbox, 'K-0', 'C-202400101', 'another'));
+  const id = listCommands(outbox).find(({ words }) => words === 'remove')?.id;
+  expect(() => run(outbox, 'undo', () => undoCommand(outbox, id, interrupt))).toThrow();
+  expect(findByUuid(outbox, findId)?.wish.namesake).toBe('K-0');
 });
 
 test('an undo that is interrupted is continued by the next, before an earlier command', () => {
