@@ -121,33 +121,23 @@ type Answer =
  * `resend` also overrules a refusal, and takes back that the entry was given up.
  */
 export function decide(outbox: Outbox, entry: Entry, answer: Answer, reason: Message): void {
-  const refused = answer.kind === 'resend' ? listRefusedAttempts(outbox, entry) : [];
+  const { decisions, intents } = getSlotState(outbox, entry);
+  const { attempts = [], verdicts } = intents.get(entry.intent) ?? {};
+  const refused = attempts.filter(({ id }) => verdicts?.get(id)?.kind === 'refused');
   // An entry that was given up with an unknown outcome is uncertain again.
   const open = entry.state === 'dropped' ? [] : listOpenAttempts(outbox, entry);
+  const abandonments = decisions.filter(({ body }) => body.answer === 'abandon');
   appendFacts(outbox, [
     makeDecisionFact(outbox, entry, {
       answer: answer.kind,
-      attempts: [...open, ...refused],
+      attempts: answer.kind === 'resend' ? [...open, ...refused.map(({ id }) => id)] : open,
       identCely: answer.kind === 'created' ? answer.identCely : null,
       rejects: answer.kind === 'resend' ? answer.rejects : [],
-      replaces: listAbandonments(outbox, entry),
+      // A later answer takes back that the entry was given up.
+      replaces: abandonments.map(({ id }) => id),
       reason,
     }),
   ]);
-}
-
-/** A later answer takes back that the entry was given up. */
-function listAbandonments(outbox: Outbox, entry: Entry): string[] {
-  return getSlotState(outbox, entry)
-    .decisions.filter(({ body }) => body.answer === 'abandon')
-    .map(({ id }) => id);
-}
-
-function listRefusedAttempts(outbox: Outbox, entry: Entry): string[] {
-  const state = getSlotState(outbox, entry).intents.get(entry.intent);
-  return (state?.attempts ?? []).flatMap(({ id }) =>
-    state?.verdicts.get(id)?.kind === 'refused' ? [id] : [],
-  );
 }
 
 /**

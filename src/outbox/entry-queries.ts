@@ -199,7 +199,7 @@ export function listEntriesInState(outbox: Outbox, state: UnsettledState): Entry
 
 /** Returns queued entries with a question that a person must answer, in the order of the queue. */
 export function listHeldEntries(outbox: Outbox): Entry[] {
-  return selectEntries(outbox, `held is not null and state = 'queued'`, {});
+  return listEntriesWithQuestion(outbox).filter(({ state }) => state === 'queued');
 }
 
 /** Returns entries with a question, also those that were sent and about which a row differs. */
@@ -211,12 +211,7 @@ export function listEntriesWithQuestion(outbox: Outbox): Entry[] {
 
 /** Returns photographs of which the service may not have a copy yet. */
 export function listUnsentPhotoEntries(outbox: Outbox): PhotoEntry[] {
-  return selectOfKind(
-    outbox,
-    'photo',
-    `entries.kind = 'photo' and state not in ('accepted', 'dropped')`,
-    {},
-  );
+  return listPhotoEntries(outbox).filter(({ state }) => !['accepted', 'dropped'].includes(state));
 }
 
 /** Returns all photographs, including dropped ones. */

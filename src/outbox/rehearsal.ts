@@ -10,7 +10,6 @@ import type { ValidatedFind } from '../finds/rules.ts';
 import { listAttempts } from './attempts.ts';
 import { convertStoredFind, makePreparedDocument } from './changes/enqueue-finds.ts';
 import { copyContent, openContentStore } from './changes/kept-photographs.ts';
-import { resolveFindNames } from './changes/resolve-finds.ts';
 import type { Entry } from './entry.ts';
 import { findImportOfFind, listEntriesOfSubject } from './entry-queries.ts';
 import type { Outbox } from './open-outbox.ts';
@@ -137,14 +136,6 @@ function isAboutProject(outbox: Outbox, entry: Entry): boolean {
     entry.state !== 'accepted' &&
     (last?.status === 403 || last?.status === 404)
   );
-}
-
-/**
- * Returns the named finds, or all.
- * @throws UsageError with the unknown names
- */
-export function selectFindsToCopy(outbox: Outbox, names: readonly string[]): StoredFind[] {
-  return names.length === 0 ? [...iterateFinds(outbox)] : resolveFindNames(outbox, names);
 }
 
 /** No rehearsal takes so long. */

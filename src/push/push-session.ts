@@ -87,8 +87,8 @@ export class PushSession {
   readonly #besideImport = new Set<number>();
   /** Ended kinds and projects that were reported. */
   readonly #reported = new Set<string>();
-  #state: PushState = INITIAL_STATE;
-  #stopCause: StopCause | undefined;
+  state: PushState = INITIAL_STATE;
+  stopCause: StopCause | undefined;
   #departing: Promise<void> | undefined;
 
   constructor(push: SignedInPush, hold: Hold) {
@@ -99,29 +99,21 @@ export class PushSession {
     setMaxListeners(0, this.halt);
   }
 
-  get state(): PushState {
-    return this.#state;
-  }
-
-  get stopCause(): StopCause | undefined {
-    return this.#stopCause;
-  }
-
   /** Ends all waits before a request. Only the first cause is stored. */
   stop(cause: StopCause): void {
-    if (this.#stopCause !== undefined) return;
-    this.#stopCause = cause;
+    if (this.stopCause !== undefined) return;
+    this.stopCause = cause;
     this.#ending.abort();
   }
 
   /** Kinds and projects that are ended for this push. */
   get ended(): readonly RefusalSeries[] {
-    return listEndedScopes(this.#state);
+    return listEndedScopes(this.state);
   }
 
   /** Until the service has accepted one, one request at a time is in flight. */
   get hasRoom(): boolean {
-    return this.flights.size < (this.#state.accessProven ? this.push.maxInFlight : 1);
+    return this.flights.size < (this.state.accessProven ? this.push.maxInFlight : 1);
   }
 
   get isLimitReached(): boolean {
@@ -134,7 +126,7 @@ export class PushSession {
       this.failure === undefined &&
       this.hasRoom &&
       !this.isLimitReached &&
-      this.push.clock.now() >= this.#state.backoffUntil
+      this.push.clock.now() >= this.state.backoffUntil
     );
   }
 
@@ -145,7 +137,7 @@ export class PushSession {
     // After any refusal of a kind and project, one request of it is in flight at a time.
     const suspected = flights.flatMap(({ entry }) => {
       const scope = getScope(entry);
-      return this.#state.refusals.has(makeScopeKey(scope)) ? [scope] : [];
+      return this.state.refusals.has(makeScopeKey(scope)) ? [scope] : [];
     });
     return {
       kinds,
@@ -201,7 +193,7 @@ export class PushSession {
 
   /** Decides an attempt; if the account may be refused, with the answer to a probe. */
   async decide(entry: Entry, sent: SendResult): Promise<SettlementDecision> {
-    if (sent.outcome.kind !== 'forbidden' || this.#state.accessProven)
+    if (sent.outcome.kind !== 'forbidden' || this.state.accessProven)
       return this.decideNow(entry, sent);
     const { clock, pace, service } = this.push;
     const access = await probeAccess({ ...service, clock, pace, stop: this.halt }, sent.token);
@@ -210,8 +202,8 @@ export class PushSession {
 
   /** Takes over the state of a decision, and stops or slows down the push. */
   decideNow(entry: Entry, sent: SendResult, access?: Outcome): SettlementDecision {
-    const decision = decideSettlement(this.#state, this.#collectFacts(entry, sent, access));
-    this.#state = decision.state;
+    const decision = decideSettlement(this.state, this.#collectFacts(entry, sent, access));
+    this.state = decision.state;
     // An interrupt by the user is reported before other causes.
     if (decision.stop !== undefined && !this.halt.aborted) this.stop(decision.stop);
     if (decision.slowDown !== undefined) this.#slowDown(decision.slowDown);
@@ -408,10 +400,12 @@ const WHAT: Readonly<Record<EntryKind, Message>> = {
 };
 
 /** Bases on which a later lookup may find more. */
-const PASSING: readonly (Basis | null)[] = [
-  ...(['maybe-under-way', 'index-behind', 'index-may-lag', 'not-looked-up'] as const),
-  null,
-];
+const PASSING: readonly string[] = [
+  'maybe-under-way',
+  'index-behind',
+  'index-may-lag',
+  'not-looked-up',
+] satisfies Basis[];
 
 const MINUTE_MS = 60_000;
 
@@ -454,7 +448,7 @@ function explainPlainly(outbox: Outbox, entry: Entry, what: Message, settleMs: n
   const untilMs = last === undefined ? nowMs : (last.endedAt ?? last.startedAt) + settleMs;
   const isFinal =
     looked?.verdict === 'undecided' && (untilMs <= nowMs || looked.candidates.length > 0);
-  if (isFinal && !PASSING.includes(looked.basis as Basis | null))
+  if (isFinal && !PASSING.includes(looked.basis))
     return t`The service's data does not show whether it has ${what}; check its website, and decide.`;
   if (untilMs <= nowMs)
     return t`It is not known yet whether the service has ${what}; pas checks with the next push.`;

@@ -130,7 +130,6 @@ export function decideSettlement(before: PushState, facts: SettlementInput): Set
 
 function withNonConforming(state: PushState, { entry, outcome }: SettlementInput): PushState {
   const isNonConforming = outcome.kind === 'uncertain' && outcome.outsideContract;
-  if (state.nonConforming.has(entry.id) === isNonConforming) return state;
   const nonConforming = new Set(state.nonConforming);
   if (isNonConforming) nonConforming.add(entry.id);
   else nonConforming.delete(entry.id);

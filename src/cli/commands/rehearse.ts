@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { formatIssuePlace } from '../../base/issue.ts';
 import { cmd, msgid, ngettext, t } from '../../base/message.ts';
+import { resolveFindNames } from '../../outbox/changes/resolve-finds.ts';
 import { ENTRY_KINDS } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import {
@@ -13,7 +14,6 @@ import {
   parseProjectCode,
   prepareRehearsalFolder,
   type RehearsalResult,
-  selectFindsToCopy,
   selectFindsToRehearse,
 } from '../../outbox/rehearsal.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
@@ -63,7 +63,7 @@ async function rehearse(
   assertTrainingInstance(training, production);
   const outbox = await context.openOutbox();
   const finds =
-    names.length === 0 ? selectFindsToRehearse(outbox) : selectFindsToCopy(outbox, names);
+    names.length === 0 ? selectFindsToRehearse(outbox) : resolveFindNames(outbox, names);
   if (finds.length === 0) throw new UsageError(t`Nothing is queued that could be rehearsed.`);
   await confirm(context, finds.length, training.baseUrl);
   const projects = await composeProjectMap(

@@ -27,13 +27,10 @@ import {
 } from './enqueue-change.ts';
 import type { PhotographKeeping, Sendable } from './kept-photographs.ts';
 import {
-  type ExistingFind,
-  getExistingFind,
+  type FindMerge,
   getFileAndRow,
   isSent,
-  isUnchangedByMerge,
   listOpenAskedRows,
-  type Merge,
   makeAskedRow,
   makeDroppedIssue,
   makeQuestionIssues,
@@ -42,6 +39,7 @@ import {
 } from './merge-find.ts';
 import {
   getLocalIdOfPlan,
+  isSameFind,
   type MergeSide,
   type PlannedRows,
   type RowDifference,
@@ -166,8 +164,8 @@ type PlannedFind = PlannedMerge & { readonly content: PreparedDocument };
 type PlannedMerge = {
   readonly find: Find;
   readonly row: RowPlan;
-  readonly existing: ExistingFind | undefined;
-  readonly merge: Merge | undefined;
+  /** Undefined for a new find. */
+  readonly merge: FindMerge | undefined;
 };
 
 type KeptPhotographs = {
@@ -197,10 +195,10 @@ async function keepPhotographs(find: Find, context: EnqueueContext): Promise<Kep
 function planFinds(finds: readonly Find[], context: EnqueueContext): PlannedFind[] {
   const merged = finds.map((find) => planMerge(find, context));
   const validated = context.validate(merged.map(getMergedFind));
-  return merged.map(({ find, row, existing, merge }, at) => {
+  return merged.map((planned, at) => {
     const verdict = validated[at];
     if (verdict === undefined) throw new Error('a find was not validated');
-    return { find, row, existing, merge, content: makePreparedDocument(verdict) };
+    return { ...planned, content: makePreparedDocument(verdict) };
   });
 }
 
@@ -208,14 +206,13 @@ function planMerge(find: Find, { outbox, table, side }: EnqueueContext): Planned
   const { localId } = find;
   const row = table?.planRow(find) ?? { kind: 'new', localId, others: [] };
   const stored = findByLocalId(outbox, getLocalIdOfPlan(row));
-  if (stored === undefined) return { find, row, existing: undefined, merge: undefined };
-  const existing = getExistingFind(outbox, stored);
-  return { find, row, existing, merge: mergeFind(existing, find, side, table === undefined) };
+  const merge = stored && mergeFind(outbox, stored, find, side, table === undefined);
+  return { find, row, merge };
 }
 
 /** Returns what the find becomes. */
-function getMergedFind({ find, row, existing, merge }: PlannedMerge): Find {
-  const localId = existing?.stored.localId ?? getName(row);
+function getMergedFind({ find, row, merge }: PlannedMerge): Find {
+  const localId = merge?.stored.localId ?? getName(row);
   const elements = merge?.merged.elements ?? find.elements;
   return localId === find.localId && merge === undefined ? find : { ...find, localId, elements };
 }
@@ -232,14 +229,14 @@ export function makePreparedDocument({ document, issues }: ValidatedFind): Prepa
 type StoreResult = { readonly enqueued: EnqueuedFind; readonly issues: readonly Issue[] };
 
 function store(prepared: PhotographedFind, context: EnqueueContext): StoreResult {
-  const { find, existing, merge, row } = prepared;
-  if (existing === undefined || merge === undefined) return storeNew(prepared, context);
-  const { stored } = existing;
-  if (stored.isHidden || existing.entry?.state === 'dropped')
+  const { find, merge, row } = prepared;
+  if (merge === undefined) return storeNew(prepared, context);
+  const { stored, entry } = merge;
+  if (stored.isHidden || entry?.state === 'dropped')
     return makeResult(stored.localId, 'kept', prepared, [makeDroppedIssue(stored, find)]);
   if (row.kind === 'question' || merge.kind === 'conflict')
-    return storeAskedRow(prepared, existing, merge, context);
-  return storeMerged(prepared, existing, merge, context);
+    return storeAskedRow(prepared, merge, context);
+  return storeMerged(prepared, merge, context);
 }
 
 const NO_PHOTOGRAPH_CHANGES: PhotographChanges = { photosAdded: 0, photosRemoved: 0, issues: [] };
@@ -258,18 +255,17 @@ function makeResult(
 /** Leaves a row out, and stores it with the find that it may be. */
 function storeAskedRow(
   planned: PlannedFind,
-  existing: ExistingFind,
-  merge: Merge,
+  merge: FindMerge,
   { outbox, table, dryRun }: EnqueueContext,
 ): StoreResult {
   const { find, row } = planned;
-  const { stored } = existing;
-  const asked = makeAskedRow(existing, find, row, merge, table?.path);
+  const { stored } = merge;
+  const asked = makeAskedRow(merge, find, row, table?.path);
   if (!dryRun)
     updateFindWish(outbox, stored, {
       asked: [...(listOpenAskedRows(stored, ({ key }) => key === asked.key) ?? []), asked],
     });
-  const issues = makeQuestionIssues(asked, existing, find, merge);
+  const issues = makeQuestionIssues(asked, merge, find);
   const { enqueued } = makeResult(stored.localId, 'question', planned, issues);
   return { enqueued: { ...enqueued, isConflict: asked.basis === 'row-changed' }, issues };
 }
@@ -350,27 +346,24 @@ function makeStoredResult(
 /** A sent find stays unchanged; photographs and a number of its row are writes of their own. */
 function storeMerged(
   prepared: PhotographedFind,
-  existing: ExistingFind,
-  merge: Merge,
+  merge: FindMerge,
   context: EnqueueContext,
 ): StoreResult {
   const { find, photographs, content } = prepared;
-  const { stored, row: before } = existing;
-  const change = classifyChange(content, existing, merge);
+  const { stored, before } = merge;
+  const change = classifyChange(content, merge);
   // A row that differs from a sent find of no table does not become the row of the find.
   const isStored = merge.kind !== 'sent' || before !== undefined;
-  if (isStored && !context.dryRun)
-    writeMerged(prepared, existing, merge, change === 'updated', context);
+  if (isStored && !context.dryRun) writeMerged(prepared, merge, change === 'updated', context);
   const followed = applyRowPhotographs(find, photographs, before, stored.uuid, context);
   return merge.kind === 'sent'
-    ? queueCorrection(prepared, existing, merge, followed, context)
+    ? queueCorrection(prepared, merge, followed, context)
     : makeStoredResult(prepared, stored.localId, change, followed);
 }
 
 function writeMerged(
   { find, row, content, photographs }: PhotographedFind,
-  { stored, entry, row: before }: ExistingFind,
-  { merged }: Merge,
+  { stored, entry, before, merged }: FindMerge,
   isUpdated: boolean,
   { outbox, table }: EnqueueContext,
 ): void {
@@ -410,12 +403,10 @@ function toJson(value: object): unknown {
 
 function classifyChange(
   content: PreparedDocument,
-  existing: ExistingFind,
-  merge: Merge,
+  { stored, entry, merged }: FindMerge,
 ): 'updated' | 'kept' {
-  const { entry } = existing;
   if (isSent(entry)) return 'kept';
-  if (entry === undefined || !isUnchangedByMerge(existing, merge)) return 'updated';
+  if (entry === undefined || !isSameFind(stored.elements, merged.elements)) return 'updated';
   const isSameDocument =
     content.document === null
       ? entry.document === null
@@ -428,15 +419,13 @@ const NO_DOCUMENT = Buffer.alloc(0);
 /** Queues the number of a row that differs from its sent find; other differences are corrections. */
 function queueCorrection(
   prepared: PhotographedFind,
-  existing: ExistingFind,
-  merge: Merge,
+  merge: FindMerge,
   followed: PhotographChanges,
   context: EnqueueContext,
 ): StoreResult {
   const { find, content, issuesOfPhotos } = prepared;
-  const { stored, entry } = existing;
-  const numberQueued =
-    context.queueNumbers === true && queueNumber(prepared, existing, merge, context);
+  const { stored, entry } = merge;
+  const numberQueued = context.queueNumbers === true && queueNumber(prepared, merge, context);
   const differences = merge.merged.differences.filter(
     ({ element }) => !(numberQueued && element === 'evidencni_cislo'),
   );
@@ -445,7 +434,7 @@ function queueCorrection(
   const correction = isCorrect || record === undefined ? undefined : { record, differences };
   const issues = isCorrect
     ? []
-    : [makeSentIssue(existing, differences, find, context.queueNumbers === true)];
+    : [makeSentIssue(merge, differences, find, context.queueNumbers === true)];
   const used = content.issues.filter(({ rule }) => rule === NUMBER_USED);
   const result = makeResult(
     stored.localId,
@@ -464,8 +453,7 @@ function queueCorrection(
  */
 function queueNumber(
   { find, content }: PlannedFind,
-  { stored, entry, elements }: ExistingFind,
-  { merged }: Merge,
+  { stored, entry, elements, merged }: FindMerge,
   context: EnqueueContext,
 ): boolean {
   const { outbox, dryRun } = context;

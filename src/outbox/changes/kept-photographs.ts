@@ -258,34 +258,19 @@ function listUsedDigests(outbox: Outbox): Set<string> {
   return new Set(digests);
 }
 
-/** Files per transaction: few enough that a parallel push waits only briefly. */
-const BATCH = 50;
-
 /**
  * Deletes copies of photographs that no wish or undo needs, except those of the last hour, which
  * may belong to a photograph that is being added.
- * @returns their number
  * @throws DatabaseError where the disk fails
  */
-export function deleteUnusedPhotographs(outbox: Outbox, photosFolder: string): number {
-  const used = listUsedDigests(outbox);
-  const unused = listCopies(photosFolder).filter(
-    ({ digest, path }) => !used.has(digest) && isOld(outbox, path),
-  );
-  let removed = 0;
-  for (let at = 0; at < unused.length; at += BATCH) {
-    // The transaction prevents additions, and the second check keeps copies that were added since
-    // the first.
-    removed += outbox.change(() => {
-      const usedNow = listUsedDigests(outbox);
-      const rest = unused
-        .slice(at, at + BATCH)
-        .filter(({ digest, path }) => !usedNow.has(digest) && isOld(outbox, path));
-      for (const { path } of rest) removeFile(path);
-      return rest.length;
-    });
-  }
-  return removed;
+export function deleteUnusedPhotographs(outbox: Outbox, photosFolder: string): void {
+  const copies = listCopies(photosFolder);
+  // Nothing is added during the transaction.
+  outbox.change(() => {
+    const used = listUsedDigests(outbox);
+    for (const { digest, path } of copies)
+      if (!used.has(digest) && isOld(outbox, path)) removeFile(path);
+  });
 }
 
 type Copy = { readonly digest: string; readonly path: string };

@@ -9,7 +9,6 @@ import type { Outbox } from '../open-outbox.ts';
 import { getImportedRow, type ImportedRow, type StoredFind } from '../stored-finds.ts';
 import { STATE_WORDS } from '../views/entry-words.ts';
 import {
-  isSameFind,
   type MergedRow,
   type MergeSide,
   mergeRow,
@@ -17,55 +16,49 @@ import {
   type RowPlan,
 } from './plan-rows.ts';
 
-/**
- * `taken`: the find becomes `merged`. The others leave it unchanged: `sent`: the service has it or
- * may have it; `conflict`: the find and the row changed an element to different values.
- */
-export type Merge = {
+/** A find with a row that was merged into it; nothing is stored. */
+export type FindMerge = {
+  readonly stored: StoredFind;
+  readonly entry: ImportEntry | undefined;
+  /** With the number that was set since, which an exported table contains. */
+  readonly elements: FindElements;
+  /** The row as last imported. */
+  readonly before: ImportedRow | undefined;
+  /**
+   * `taken`: the find becomes `merged`. The others leave it unchanged: `sent`: the service has it or
+   * may have it; `conflict`: the find and the row changed an element to different values.
+   */
   readonly kind: 'taken' | 'sent' | 'conflict';
   readonly merged: MergedRow;
 };
 
-export type ExistingFind = {
-  readonly stored: StoredFind;
-  readonly entry: ImportEntry | undefined;
-  readonly elements: FindElements;
-  readonly row: ImportedRow | undefined;
-};
-
 /**
- * Returns a find for the merge, with the number that was set since, which an exported table
- * contains.
- */
-export function getExistingFind(outbox: Outbox, stored: StoredFind): ExistingFind {
-  const entry = findImportOfFind(outbox, stored.uuid);
-  const number = findLastNumberEntry(outbox, stored.uuid)?.value;
-  const elements = stored.elements;
-  return {
-    stored,
-    entry,
-    row: getImportedRow(stored),
-    elements: number === undefined ? elements : { ...elements, evidencni_cislo: number },
-  };
-}
-
-/**
- * Merges a row with its find, over the row as last imported; changes nothing.
+ * Merges a row with its find, over the row as last imported.
  * @param side wins where both changed; undefined leaves it unresolved
  * @param replaces the input replaces the find, since the person saw its current values
  */
 export function mergeFind(
-  { stored, entry, row, elements }: ExistingFind,
+  outbox: Outbox,
+  stored: StoredFind,
   find: Find,
   side: MergeSide | undefined,
   replaces: boolean,
-): Merge {
-  const base = (replaces ? undefined : row?.elements) ?? elements;
+): FindMerge {
+  const entry = findImportOfFind(outbox, stored.uuid);
+  const number = findLastNumberEntry(outbox, stored.uuid)?.value;
+  const before = getImportedRow(stored);
+  const elements =
+    number === undefined ? stored.elements : { ...stored.elements, evidencni_cislo: number };
+  const base = (replaces ? undefined : before?.elements) ?? elements;
   const merged = mergeRow(base, elements, find.elements, find.covered, side);
   const isOpen = merged.conflicts.length > 0 && side === undefined;
   const changed = isOpen ? 'conflict' : 'taken';
   const kind = isSent(entry) ? 'sent' : changed;
   return {
+    stored,
+    entry,
+    elements,
+    before,
     kind: merged.differences.length === 0 ? 'taken' : kind,
     merged: withStoredNumber(merged, stored, elements),
   };
@@ -93,14 +86,9 @@ export function isSent(entry: ImportEntry | undefined): boolean {
   return entry !== undefined && !['draft', 'queued', 'refused'].includes(entry.state);
 }
 
-/** Tells if the merge leaves the elements of the stored find as they are. */
-export function isUnchangedByMerge({ stored }: ExistingFind, { merged }: Merge): boolean {
-  return isSameFind(stored.elements, merged.elements);
-}
-
 /** Makes the warning about a row that differs from its sent find. */
 export function makeSentIssue(
-  { entry, stored }: ExistingFind,
+  { entry, stored }: FindMerge,
   differences: readonly RowDifference[],
   { source }: Find,
   areListed: boolean,
@@ -131,10 +119,9 @@ function formatDifferences(differences: readonly RowDifference[]): Message {
  * @param path of the table, with the sheet; undefined for standard input
  */
 export function makeAskedRow(
-  { stored, elements }: ExistingFind,
+  { stored, elements, merged }: FindMerge,
   find: Find,
   plan: RowPlan,
-  { merged }: Merge,
   path: string | undefined,
 ): AskedRow {
   const isQuestion = plan.kind === 'question';
@@ -195,9 +182,8 @@ function describeAskedRow(
 /** Makes the issues of a row that is left out until a person answers. */
 export function makeQuestionIssues(
   asked: AskedRow,
-  { stored }: ExistingFind,
+  { stored, merged }: FindMerge,
   find: Find,
-  { merged }: Merge,
 ): Issue[] {
   const where = { find: stored.localId, ...find.source };
   const answer = cmd`pas resolve ${stored.localId}`;
