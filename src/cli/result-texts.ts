@@ -73,21 +73,31 @@ export function listAnswerCommands(entry: Entry): Command[] {
  */
 export function listAnswerWords(held: HeldQuestion | null): readonly RowAnswer[] {
   if (held === null || !isAnswerable({ held })) return [];
-  const isOneFind = held.basis === 'alike-here' || held.candidates.filter(isLikeIdent).length === 1;
+  const isOneFind = held.basis === 'alike-here' || listRecordsAmong(held).length === 1;
   return findRowAnswers(held) ?? (isOneFind ? ['same', 'new'] : ['new']);
+}
+
+/** Returns the names of the candidates. */
+export function listCandidateNames({ candidates }: HeldQuestion): string[] {
+  return candidates.map(({ name }) => name);
+}
+
+function listRecordsAmong(held: HeldQuestion): string[] {
+  return listCandidateNames(held).filter(isLikeIdent);
 }
 
 /** Returns records that may be the held entry. A number has none: it changes its record. */
 function listRecordsMeant({ kind, held, identCely }: Entry): string[] {
   if (held === null || kind === 'number') return [];
   if (kind === 'photo') return identCely === null ? [] : [identCely];
-  return held.candidates.filter(isLikeIdent);
+  return listRecordsAmong(held);
 }
 
 /** Converts the question of a held entry to JSON; an object without keys where there is none. */
 export function toHeldJson({ held }: Entry): { readonly held?: Record<string, unknown> } {
   if (held === null) return {};
-  const { question, basis, candidates } = held;
+  const { question, basis } = held;
+  const candidates = listCandidateNames(held);
   const answers = listAnswerWords(held);
   return { held: { question: String(question), basis, candidates, answers } };
 }

@@ -27,6 +27,7 @@ import {
   listNamedAttempts,
 } from './facts.ts';
 import { foldSlot, getChangeState, getImportState, type SlotState } from './fold.ts';
+import { makeCandidates } from './gate.ts';
 import {
   findKnownIntent,
   IMPORT_KEY,
@@ -321,7 +322,6 @@ const EDITED_TWICE = JSON.stringify({
     msg`two copies of this outbox changed it in different ways: change it once more, and that version is sent`,
   ),
   candidates: [],
-  near: [],
 } satisfies Omit<HeldQuestion, 'question'> & { readonly question: unknown });
 
 /** Returns the question about the first row that was left out for this find. */
@@ -329,7 +329,7 @@ function makeRowQuestion({ find }: CurrentBody): string | null {
   const [asked] = find?.asked ?? [];
   if (find === undefined || asked === undefined) return null;
   const { basis, question } = asked;
-  return JSON.stringify({ basis, question, candidates: [find.localId], near: [] });
+  return JSON.stringify({ basis, question, candidates: makeCandidates([find.localId]) });
 }
 
 type Summary = Pick<EntryRow, 'attempts' | 'unknownAttempts' | 'notBeforeAt' | 'held' | 'reason'>;

@@ -10,6 +10,7 @@ import {
 import {
   type AnsweredBody,
   type AttemptedBody,
+  type Candidate,
   type Fact,
   type FactOf,
   HELD_BASES,
@@ -35,14 +36,12 @@ export type EntryState = (typeof ENTRY_STATES)[number];
 
 /**
  * A question that a person must answer before an entry is sent. `candidates`: local ids, identifiers
- * of records, file names or numbers.
+ * of records, file names or numbers; an answer about them holds until they match more strongly.
  */
 export type HeldQuestion = {
   readonly basis: HeldBasis;
   readonly question: Message;
-  readonly candidates: readonly string[];
-  /** Those that differ a little: an answer about them holds until they are the same. */
-  readonly near: readonly string[];
+  readonly candidates: readonly Candidate[];
 };
 
 /** Tells if the question is about a row that was left out of an import, whatever was sent. */

@@ -8,8 +8,7 @@ export type Knowledge = { readonly [Basis in GateBasis]?: readonly Candidate[] }
 /**
  * Decides if an entry may be sent. Pure.
  * @param rejected candidates that a person excluded, as strong as they matched then
- * @returns the first question that a person has not answered, whose `near` are the candidates that
- * only differ little; undefined where it may be sent
+ * @returns the first question that a person has not answered; undefined where it may be sent
  */
 export function judgeDeparture(
   entry: Entry,
@@ -17,13 +16,11 @@ export function judgeDeparture(
   rejected: ReadonlyMap<string, RejectedMatch>,
 ): HeldQuestion | undefined {
   for (const basis of GATE_BASES) {
-    const open = (knowledge[basis] ?? []).filter((each) => !isAnswered(each, rejected));
-    if (open.length === 0) continue;
-    const matched = open.some((each) => each.matched === 'same') ? 'same' : 'near';
-    const candidates = open.map(({ name }) => name);
-    const near = open.flatMap((each) => (each.matched === 'near' ? each.name : []));
-    const question = QUESTIONS[basis](candidates.slice(0, MAX_NAMED).join(', '), entry, matched);
-    return { basis, question, candidates, near };
+    const candidates = (knowledge[basis] ?? []).filter((each) => !isAnswered(each, rejected));
+    if (candidates.length === 0) continue;
+    const matched = candidates.some((each) => each.matched === 'same') ? 'same' : 'near';
+    const names = candidates.slice(0, MAX_NAMED).map(({ name }) => name);
+    return { basis, question: QUESTIONS[basis](names.join(', '), entry, matched), candidates };
   }
   return undefined;
 }

@@ -21,8 +21,8 @@ import {
   listHeldEntries,
   storeQuestion,
 } from '../outbox/entry-queries.ts';
-import type { Candidate } from '../outbox/facts.ts';
 import { isWanted } from '../outbox/fold.ts';
+import { makeCandidates } from '../outbox/gate.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import { KIND_WORDS } from '../outbox/views/entry-words.ts';
 import { getSlotState, restoreWish, withdrawWish } from '../outbox/wishes.ts';
@@ -121,12 +121,9 @@ function decideEntry(outbox: Outbox, entry: Entry, decision: PersonDecision): vo
       return;
     }
     case 'resend': {
-      const { candidates = [], near = [], basis } = entry.held ?? {};
+      const { candidates = [], basis } = entry.held ?? {};
       const project = basis === 'hidden-records' && entry.kind === 'import' ? entry.project : null;
-      const excluded = project === null ? candidates : [...candidates, project];
-      const rejects = excluded.map(
-        (name): Candidate => ({ name, matched: near.includes(name) ? 'near' : 'same' }),
-      );
+      const rejects = [...candidates, ...makeCandidates(project === null ? [] : [project])];
       decide(outbox, entry, { kind: 'resend', rejects }, msg`a person decided: send`);
       if (entry.state === 'dropped') restoreWish(outbox, entry);
       const now = findEntryById(outbox, entry.id);
@@ -187,7 +184,8 @@ export function getOpenDecision(
   const [first] = open;
   if (first === undefined) throw makeNothingToDecideError(NOTHING_TO_DECIDE, entryId);
   const { entry } = first;
-  const names = entry.held?.candidates ?? listEvidence(outbox, entry).at(-1)?.candidates ?? [];
+  const asked = entry.held?.candidates.map(({ name }) => name);
+  const names = asked ?? listEvidence(outbox, entry).at(-1)?.candidates ?? [];
   return {
     entry,
     kinds: open.filter((each) => each.entry.id === entry.id).map(({ kind }) => kind),

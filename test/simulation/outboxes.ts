@@ -31,7 +31,7 @@ export type Entry = {
   readonly attempts: number;
 };
 
-const ENTRIES = `select entries.id, coalesce((select finds.local_id from finds where uuid = subject), ident_cely) as find, kind, state, held ->> 'basis' as held, case when held is null then null when json_array_length(held, '$.near') < json_array_length(held, '$.candidates') then 'same' else 'near' end as matched,
+const ENTRIES = `select entries.id, coalesce((select finds.local_id from finds where uuid = subject), ident_cely) as find, kind, state, held ->> 'basis' as held, case when held is null then null when exists (select 1 from json_each(held, '$.candidates') where value ->> 'matched' = 'same') then 'same' else 'near' end as matched,
     exists (select 1 from finds where uuid = subject and finds.hidden = 1) as isHidden, entries.ident_cely as ident, entries.value as value,
     photograph ->> 'sha512' as digest, attempts,
     (select outbox from header) as outbox, (select address from header) as service

@@ -351,7 +351,7 @@ export const PLANTED: readonly Planted[] = [
     file: 'src/push/look.ts',
     from: 'if (question !== undefined) storeQuestion(outbox, entry.id, question);',
     to: `if (question?.basis === 'equal-record')
-    decide(outbox, entry, { kind: 'created', identCely: question.candidates[0] ?? '' }, '');
+    decide(outbox, entry, { kind: 'created', identCely: question.candidates[0]?.name ?? '' }, '');
   else if (question !== undefined) storeQuestion(outbox, entry.id, question);`,
     also: {
       from: `import { AuthError } from '../base/errors.ts';`,

@@ -165,7 +165,7 @@ async function answerQuestion(find: FindToResolve, answer: RowAnswer): Promise<'
     return importAnsweredRow(context, stored, asked, answer);
   }
   assertAnswers(listAnswerWords(entry?.held ?? null), answer, name);
-  const [record = ''] = entry?.held?.candidates ?? [];
+  const record = entry?.held?.candidates[0]?.name ?? '';
   if (answer !== 'same') await carryOut(find, { kind: 'resend' }, undefined, true);
   else if (entry?.held?.basis === 'alike-here') {
     removeFinds(outbox, planRemoval(outbox, [name]), context.getOutboxPlaces().photosFolder);

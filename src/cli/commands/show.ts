@@ -24,7 +24,12 @@ import { explainUncertain } from '../../push/push-session.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { openFindValidator } from '../context/validation.ts';
-import { getSettlingCommand, listAnswerCommands, toHeldJson } from '../result-texts.ts';
+import {
+  getSettlingCommand,
+  listAnswerCommands,
+  listCandidateNames,
+  toHeldJson,
+} from '../result-texts.ts';
 import { printIssues, toIssuesJson } from '../terminal.ts';
 
 type ShowOptions = GlobalOptions & { readonly xml?: boolean };
@@ -197,8 +202,9 @@ function describeEntry(entry: Entry, whole: boolean): string[] {
   return lines;
 }
 
-function formatHeldLines(entry: Entry, { question, candidates }: HeldQuestion): string[] {
-  const names = candidates.join(', ');
+function formatHeldLines(entry: Entry, held: HeldQuestion): string[] {
+  const { question } = held;
+  const names = listCandidateNames(held).join(', ');
   const lines = [t`held: ${question}`, ...(names === '' ? [] : [t`candidates: ${names}`])];
   return [...lines, ...listAnswerCommands(entry).map((command) => t`next: ${command}`)];
 }

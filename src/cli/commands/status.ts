@@ -28,6 +28,7 @@ import {
   getSettlingCommand,
   INSTANCE_WORDS,
   listAnswerCommands,
+  listCandidateNames,
   toHeldJson,
 } from '../result-texts.ts';
 
@@ -234,7 +235,7 @@ function formatDelay({ kind, reason, count, find, notBeforeAt }: Delay, nowMs: n
 /** Formats entries that are sent only after an answer, each with its answers. */
 function formatHeldEntries(entries: readonly Entry[]): Message[] {
   const lines = entries.slice(0, MAX_SHOWN).flatMap((entry) => {
-    const names = entry.held?.candidates.join(', ') ?? '';
+    const names = entry.held === null ? '' : listCandidateNames(entry.held).join(', ');
     const what = formatEntry(entry.kind, entry.localId ?? entry.identCely);
     return [
       `${what}: ${entry.held?.question ?? ''}`,

@@ -23,6 +23,7 @@ import {
   storeQuestion,
 } from '../../../src/outbox/entry-queries.ts';
 import { unpackAttempt } from '../../../src/outbox/facts.ts';
+import { makeCandidates } from '../../../src/outbox/gate.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { findByUuid } from '../../../src/outbox/stored-finds.ts';
@@ -129,8 +130,7 @@ describe('the next entry to send', () => {
     storeQuestion(outbox, entryId, {
       basis: 'equal-record',
       question: 'is it this one?',
-      candidates: [IDENT],
-      near: [],
+      candidates: makeCandidates([IDENT]),
     });
     expect(nextId(outbox)).toBeUndefined();
     expect(claimQueuedEntry(outbox, entryId, () => POST)).toBeUndefined();

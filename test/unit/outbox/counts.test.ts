@@ -4,6 +4,7 @@ import {
   listEntriesNeedingPerson,
   storeQuestion,
 } from '../../../src/outbox/entry-queries.ts';
+import { makeCandidates } from '../../../src/outbox/gate.ts';
 import {
   countQueued,
   countWaiting,
@@ -19,7 +20,11 @@ import {
   tempOutbox,
 } from '../../support/temp-outbox.ts';
 
-const HELD = { basis: 'equal-record', question: '?', candidates: ['x'], near: [] } as const;
+const HELD = {
+  basis: 'equal-record',
+  question: '?',
+  candidates: makeCandidates(['x']),
+} as const;
 
 test('waiting entries are counted by the cause of their wait', () => {
   using outbox = tempOutbox();

@@ -5,6 +5,7 @@ import {
   findImportOfFind,
   storeQuestion,
 } from '../../../src/outbox/entry-queries.ts';
+import { makeCandidates } from '../../../src/outbox/gate.ts';
 import { makeRecordSubject, type PreparedDocument } from '../../../src/outbox/intents.ts';
 import { rebuildEntries, wantNewFind } from '../../../src/outbox/wishes.ts';
 import { acceptEntry, queueImport, queueNumber, tempOutbox } from '../../support/temp-outbox.ts';
@@ -17,8 +18,7 @@ test('a damaged question is detected', () => {
   storeQuestion(outbox, entryId, {
     basis: 'equal-record',
     question: 'is it this one?',
-    candidates: [IDENT],
-    near: [],
+    candidates: makeCandidates([IDENT]),
   });
   outbox.sql('pragma ignore_check_constraints = on').run();
   outbox.sql(`update entries set held = '{' where id = ?`).run(entryId);

@@ -47,9 +47,8 @@ function answerAll(known: Knowledge): Rejected {
   for (let asked = 0; asked < 50; asked += 1) {
     const question = judgeDeparture(ENTRY, known, rejected);
     if (question === undefined) return rejected;
-    for (const candidate of question.candidates)
-      if (rejected.get(candidate) !== 'same')
-        rejected.set(candidate, question.near.includes(candidate) ? 'near' : 'same');
+    for (const { name, matched } of question.candidates)
+      if (rejected.get(name) !== 'same') rejected.set(name, matched);
   }
   throw new Error('the questions have no end');
 }
@@ -80,7 +79,7 @@ test('a candidate that was nearly the same is asked about again once it is the s
         const same = list.map((each): Candidate => ({ ...each, matched: 'same' }));
         const near = list.flatMap((each) => (each.matched === 'near' ? each.name : []));
         const question = judgeDeparture(ENTRY, { [basis]: same }, rejected);
-        expect(question?.candidates ?? []).toStrictEqual(near);
+        expect(question?.candidates.map(({ name }) => name) ?? []).toStrictEqual(near);
       },
     ),
   );

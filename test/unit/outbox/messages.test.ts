@@ -28,7 +28,6 @@ test('stored messages are shown in the language of the reader, and to programs i
     basis: 'equal-record',
     question: reason,
     candidates: [],
-    near: [],
   });
   const read = (): unknown => {
     const now = findEntryById(outbox, entryId);

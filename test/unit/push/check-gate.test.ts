@@ -7,6 +7,7 @@ import { findSubject } from '../../../src/outbox/changes/resolve-finds.ts';
 import { undoCommand } from '../../../src/outbox/changes/undo-command.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
 import { listHeldEntries, storeQuestion } from '../../../src/outbox/entry-queries.ts';
+import { makeCandidates } from '../../../src/outbox/gate.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import { type Outbox, updateHeader } from '../../../src/outbox/open-outbox.ts';
 import { findByLocalId } from '../../../src/outbox/stored-finds.ts';
@@ -67,8 +68,7 @@ function holdOtherwise(outbox: Outbox): void {
     storeQuestion(outbox, id, {
       basis: 'local-id-in-use',
       question: 'another?',
-      candidates: ['A-1'],
-      near: [],
+      candidates: makeCandidates(['A-1']),
     });
 }
 
@@ -102,7 +102,7 @@ describe('a find that matches a record created from another outbox of the accoun
     for (let turn = 0; turn < 3; turn += 1) {
       expect(await service.push(outbox)).toMatchObject({ requests: 0 });
       expect(listHeldEntries(outbox)).toMatchObject([
-        { localId: 'B-1', held: { basis: 'equal-record', candidates: [N1] } },
+        { localId: 'B-1', held: { basis: 'equal-record', candidates: [{ name: N1 }] } },
       ]);
       await given.clock.advance(5 * DAY_MS);
     }
@@ -374,7 +374,7 @@ describe('a photograph', () => {
     service.addFile(ident, name, name === 'a.jpg' ? undefined : sent?.sha512Hex);
     await service.push(outbox);
     expect(listHeldEntries(outbox)).toMatchObject([
-      { held: { basis: 'equal-photograph', candidates: [name] } },
+      { held: { basis: 'equal-photograph', candidates: [{ name }] } },
     ]);
     expect(service.writes).toEqual([]);
     resolveEntries(outbox, ident, { kind: 'resend' }, undefined, true);

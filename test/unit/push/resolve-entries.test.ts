@@ -11,6 +11,7 @@ import {
   storeQuestion,
 } from '../../../src/outbox/entry-queries.ts';
 import type { HeldBasis } from '../../../src/outbox/facts.ts';
+import { makeCandidates } from '../../../src/outbox/gate.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { wantNewFind } from '../../../src/outbox/wishes.ts';
@@ -132,9 +133,8 @@ function bring(outbox: Outbox, id: number, state: Given[1], identCely: string): 
 function hold(outbox: Outbox, id: number, basis: HeldBasis, candidates: readonly string[]): void {
   storeQuestion(outbox, id, {
     basis,
-    candidates,
+    candidates: makeCandidates(candidates),
     question: msg`is it this one?`,
-    near: [],
   });
 }
 
