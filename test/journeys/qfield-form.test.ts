@@ -97,7 +97,7 @@ describe('the folder of a QField form', () => {
     expect(project).not.toContain(home.folder);
     // Each layer is a file beside it.
     const sources = [...project.matchAll(/<datasource>([^<]*)</g)].map(([, source = '']) => source);
-    expect(sources.length).toBeGreaterThan(10);
+    expect(sources.length).toBeGreaterThan(9);
     expect(
       sources.filter((source) => !/^\.\/(?:finds|lists)\.gpkg\|layername=\w+$/.test(source)),
     ).toEqual([]);

@@ -46,7 +46,7 @@ async function make(
   { for: tool, set }: MakeOptions,
 ): Promise<ExitReason> {
   const { terminal } = context;
-  const { files, notes = [] } = await writeFieldForm(tool, {
+  const files = await writeFieldForm(tool, {
     destination,
     overwrite: await mayReplace(context, destination),
     vocabulary: await openProfileVocabulary(context),
@@ -56,7 +56,6 @@ async function make(
     nowMs: context.clock.now(),
   });
   for (const file of files) terminal.note(t`Written: ${file}`);
-  for (const note of notes) terminal.note(note);
-  terminal.printValue({ for: tool, files, notes });
+  terminal.printValue({ for: tool, files });
   return 'done';
 }

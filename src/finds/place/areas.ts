@@ -21,15 +21,6 @@ export type Polygon = { readonly rings: readonly Ring[]; readonly box: BoundingB
 const WGS84_A_M = 6_378_137;
 const WGS84_E2 = 0.00669437999014;
 
-/**
- * Parses `POLYGON` and `MULTIPOLYGON` (OGC 06-103r4, 7.2.2) in upper or lower case.
- * @throws RangeError as {@link parseSurfaces}
- */
-export function parsePolygon(wkt: string): Polygon {
-  const rings = parseSurfaces(wkt).flat();
-  return { rings, box: makeBoxAround(rings.flat()) };
-}
-
 const RING = String.raw`\([^()]*\)`;
 const SURFACE = String.raw`\(\s*${RING}(?:\s*,\s*${RING})*\s*\)`;
 const POLYGON = new RegExp(
@@ -38,17 +29,16 @@ const POLYGON = new RegExp(
 );
 
 /**
- * Parses the surfaces of a `POLYGON` or `MULTIPOLYGON`, each with its rings in their order.
+ * Parses `POLYGON` and `MULTIPOLYGON` (OGC 06-103r4, 7.2.2) in upper or lower case.
  * @throws RangeError where the text is something else, a ring is not closed, or a ring has fewer
  * than four points
  */
-function parseSurfaces(wkt: string): Ring[][] {
+export function parsePolygon(wkt: string): Polygon {
   const text = wkt.trim();
   if (!POLYGON.test(text))
     throw new RangeError(`not a POLYGON or MULTIPOLYGON: ${text.slice(0, 40)}`);
-  return [...text.matchAll(new RegExp(SURFACE, 'g'))].map(([surface]) =>
-    [...surface.matchAll(/\(([^()]*)\)/g)].map(([, points = '']) => parseRing(points)),
-  );
+  const rings = Array.from(text.matchAll(/\(([^()]*)\)/g), ([, points = '']) => parseRing(points));
+  return { rings, box: makeBoxAround(rings.flat()) };
 }
 
 /** Tells if a point is inside or on the boundary. Rings may have any direction and order. */
@@ -256,38 +246,4 @@ function findFarthestBetween(
     if (squared > farthest.squared) farthest = { index, squared };
   }
   return farthest;
-}
-
-/** Byte order (little-endian) and types of a polygon and of several (OGC 06-103r4, 8.2.4). */
-const LITTLE = 1;
-const WKB_POLYGON = 3;
-const WKB_MULTI_POLYGON = 6;
-
-/**
- * Converts a `POLYGON` or `MULTIPOLYGON` of two dimensions to the well-known binary of a
- * MULTIPOLYGON, with its rings in their order.
- * @throws RangeError as {@link parseSurfaces}
- */
-export function encodeMultiPolygon(wkt: string): Buffer {
-  const surfaces = parseSurfaces(wkt);
-  const parts = surfaces.flatMap((rings) => [
-    encodeHead(WKB_POLYGON, rings.length),
-    ...rings.map(encodeRing),
-  ]);
-  return Buffer.concat([encodeHead(WKB_MULTI_POLYGON, surfaces.length), ...parts]);
-}
-
-function encodeRing(ring: Ring): Buffer {
-  const bytes = Buffer.alloc(4 + 16 * ring.length);
-  bytes.writeUInt32LE(ring.length, 0);
-  for (const [index, value] of ring.flat().entries()) bytes.writeDoubleLE(value, 4 + 8 * index);
-  return bytes;
-}
-
-function encodeHead(type: number, count: number): Buffer {
-  const bytes = Buffer.alloc(9);
-  bytes.writeUInt8(LITTLE, 0);
-  bytes.writeUInt32LE(type, 1);
-  bytes.writeUInt32LE(count, 5);
-  return bytes;
 }

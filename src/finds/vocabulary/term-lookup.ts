@@ -3,11 +3,9 @@ import { normalizeId } from '../../base/characters.ts';
 import type { Clock } from '../../base/clock.ts';
 import { memoize } from '../../base/collections.ts';
 import {
-  createRowParser,
   type Database,
   guardDatabase,
   isNumber,
-  isText,
   migrate,
   openPrepared,
   parseValue,
@@ -321,31 +319,6 @@ export function listAreasInBox(vocabulary: Vocabulary, setSpec: string, box: Bou
   return readAreas(vocabulary, findAreasTouching(vocabulary, setSpec, box))
     .map(({ term, polygon }) => ({ label: term.label, polygon }))
     .sort((a, b) => compareCzech(a.label, b.label));
-}
-
-/** An area with its boundary, as WKT in WGS 84. */
-const parseArea = createRowParser({ ident: isText, label: isText, boundary: isText });
-export type BoundedArea = ReturnType<typeof parseArea>;
-
-/**
- * Returns the harvested areas of a set directly below one of the given ones, by name; only those
- * with a boundary.
- */
-export function listAreasBelow(
-  vocabulary: Vocabulary,
-  setSpec: string,
-  superiors: readonly string[],
-): readonly BoundedArea[] {
-  const areas = vocabulary
-    .sql(
-      `select terms.ident, terms.label, areas.boundary from terms join areas on areas.term = terms.id
-       where terms.source = :source and terms.set_spec = :set and terms.gone is null
-         and exists (select 1 from superiors where term = terms.id and superior in (select value from json_each(:superiors)))
-       order by terms.ident`,
-    )
-    .all({ source: vocabulary.source, set: setSpec, superiors: JSON.stringify(superiors) })
-    .map(parseArea);
-  return areas.sort((a, b) => compareCzech(a.label, b.label));
 }
 
 /** The open vocabulary file, with one source for each harvesting interface. */

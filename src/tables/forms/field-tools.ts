@@ -2,7 +2,7 @@ import { UsageError } from '../../base/errors.ts';
 import { makeReferenceResolver } from '../../finds/resolve-references.ts';
 import { findRoleRank } from '../../finds/value-rules.ts';
 import { type FindDefaults, parseSettings } from '../columns/settings.ts';
-import type { FieldFormOrder, FieldFormWriter, WrittenFieldForm } from './form-lists.ts';
+import type { FieldFormOrder, FieldFormWriter } from './form-lists.ts';
 
 /** Programs that record finds on a phone. The code of a form is loaded only for its program. */
 const MAKERS = {
@@ -23,13 +23,14 @@ type FormRequest = FieldFormOrder & {
 /**
  * Writes the form of a find for a phone app, with the given defaults. Without a default, the
  * state is 1 for a researcher and an unknown role, else 2.
+ * @returns the files that must be copied to the phone, the form first
  * @throws UsageError where a default cannot be read, a vocabulary was not harvested, or a file
  * exists that may not be replaced; errors of the disk
  */
 export async function writeFieldForm(
   tool: FieldApp,
   { defaults, ...wanted }: FormRequest,
-): Promise<WrittenFieldForm> {
+): Promise<readonly string[]> {
   const resolveReference = makeReferenceResolver(wanted.rules.lookupTerm);
   const { elements, issues } = parseSettings(defaults, '', {
     resolveReference,

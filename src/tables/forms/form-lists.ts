@@ -73,13 +73,8 @@ export type FieldFormRequest = FieldFormOrder & {
   readonly starting: FindElements;
 };
 
-/** Written files that must be copied to the phone, the form first; and notes on what is missing. */
-export type WrittenFieldForm = {
-  readonly files: readonly string[];
-  readonly notes?: readonly string[];
-};
-
-export type FieldFormWriter = (request: FieldFormRequest) => Promise<WrittenFieldForm>;
+/** Writes a form; returns the files that must be copied to the phone, the form first. */
+export type FieldFormWriter = (request: FieldFormRequest) => Promise<readonly string[]>;
 
 /** Texts of the rules that a phone can evaluate; each program has its own expressions for them. */
 export const CONSTRAINT_TEXTS: Readonly<Partial<Record<ElementName, Message>>> = {

@@ -37,7 +37,6 @@ import {
   type FormLists,
   makeFormLists,
   NAME_PATTERN,
-  type WrittenFieldForm,
 } from './form-lists.ts';
 
 /** XLSForm's names of languages, with their codes. */
@@ -51,7 +50,7 @@ const FORM_ID = 'pas_finds';
  * @throws UsageError where the name is not that of a workbook, a vocabulary was not harvested, or a
  * file exists that may not be replaced
  */
-export async function writeOdkForm(request: FieldFormRequest): Promise<WrittenFieldForm> {
+export async function writeOdkForm(request: FieldFormRequest): Promise<readonly string[]> {
   const { destination, overwrite, vocabulary, rules, starting } = request;
   if (extname(destination).toLowerCase() !== '.xlsx')
     throw new UsageError(
@@ -73,7 +72,7 @@ export async function writeOdkForm(request: FieldFormRequest): Promise<WrittenFi
   for (const [name, text] of files)
     await writeOutputFile(join(dirname(destination), name), [text], { overwrite });
   await writeOutputFile(destination, [form], { overwrite });
-  return { files: [destination, ...beside] };
+  return [destination, ...beside];
 }
 
 const NOT_LISTED = msg`not in the list: write it below`;

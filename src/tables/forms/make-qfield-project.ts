@@ -11,8 +11,6 @@ import {
   NEW_PERSON,
   type TargetState,
 } from '../../finds/fields.ts';
-import { encodeMultiPolygon, parsePolygon } from '../../finds/place/areas.ts';
-import { toSJtsk } from '../../finds/place/geometry.ts';
 import {
   FINDS_LAYER,
   FORM_FILE,
@@ -23,9 +21,6 @@ import {
   PHOTOS_LAYER,
 } from '../../finds/questions.ts';
 import { findRoleRank } from '../../finds/value-rules.ts';
-import type { Vocabulary } from '../../finds/vocabulary/term.ts';
-import { type BoundedArea, listAreasBelow } from '../../finds/vocabulary/term-lookup.ts';
-import { findTermsByName } from '../../finds/vocabulary/terms.ts';
 import { formatTargetState } from '../../outbox/views/entry-words.ts';
 import {
   addLayer,
@@ -38,15 +33,9 @@ import {
   renderLabelStyle,
   renderPointStyle,
   STATE_COLOURS,
-  type View,
 } from '../exports/gpkg-layers.ts';
 import { countCollectedFeatures } from '../formats/gpkg-table.ts';
-import {
-  type FieldFormRequest,
-  type FormLists,
-  makeFormLists,
-  type WrittenFieldForm,
-} from './form-lists.ts';
+import { type FieldFormRequest, type FormLists, makeFormLists } from './form-lists.ts';
 import {
   COMPUTED_POINT,
   type FormContent,
@@ -59,20 +48,18 @@ import {
 } from './qfield-form.ts';
 
 /**
- * Writes a folder with a project for QGIS and QField: a form of finds with their photographs, its
- * lists, and the cadastral areas of its projects. It needs no network.
+ * Writes a folder with a project for QGIS and QField: a form of finds with their photographs, and its
+ * lists. It needs no network.
  * @throws UsageError where a vocabulary was not harvested, or the folder exists and may not be
  * replaced: one with collected data is never replaced
  */
-export async function writeQfieldProject(request: FieldFormRequest): Promise<WrittenFieldForm> {
+export async function writeQfieldProject(request: FieldFormRequest): Promise<readonly string[]> {
   const { destination, overwrite, vocabulary, rules, nowMs } = request;
   const nowIso = new Date(nowMs).toISOString();
   const lists = makeFormLists(vocabulary, rules);
   const content = makeFormContent(request, lists);
   const columns = makeFindColumns(content);
-  const areas = listAreas(vocabulary, listProjects(content, lists));
-  const layers = makeLayers(columns, content, areas);
-  const views = layers.map(makeLayerView);
+  const views = makeLayers(columns, content).map(makeLayerView);
   const project = fillTemplate('project.xml', {
     title: t`Finds`,
     theme: t`Field, without a network`,
@@ -82,7 +69,6 @@ export async function writeQfieldProject(request: FieldFormRequest): Promise<Wri
     photographs: t`Photographs`,
     finds: getLayerId(FINDS_LAYER),
     photos: getLayerId(PHOTOS_LAYER),
-    extent: areas.length === 0 ? undefined : getExtent(areas),
     layers: views,
     shown: views.filter(({ isList }) => isList !== true),
     lists: views.filter(({ isList }) => isList === true),
@@ -91,18 +77,14 @@ export async function writeQfieldProject(request: FieldFormRequest): Promise<Wri
   const files = new Map([
     [PROJECT_FILE, Buffer.from(project)],
     [FORM_FILE, makeFindsFile(columns, nowIso)],
-    [LISTS_FILE, makeListsFile(lists, areas, nowIso)],
+    [LISTS_FILE, makeListsFile(lists, nowIso)],
   ]);
   writeOutputFolder(
     destination,
     { files, folders: [PHOTO_FOLDER] },
     overwrite ? assertNothingCollected : undefined,
   );
-  const notes =
-    areas.length === 0
-      ? [t`The cadastral areas of the projects were not harvested, so the map has none.`]
-      : [];
-  return { files: [...files.keys()].map((name) => join(destination, name)), notes };
+  return [...files.keys()].map((name) => join(destination, name));
 }
 
 function makeFormContent(
@@ -158,7 +140,6 @@ function makeListLayer(name: string): ListLayer {
 function makeLayers(
   columns: ReturnType<typeof makeFindColumns>,
   content: FormContent,
-  areas: readonly BoundedArea[],
 ): QgisLayer[] {
   const called = `coalesce(represent_value("druh_nalezu"), '?') || ' ' || coalesce(format_date("datum_nalezu", 'd. M.'), '')`;
   const states = content.states.map((state) => ({
@@ -180,18 +161,8 @@ function makeLayers(
     style: renderPointStyle('stav', [...states, others]) + renderLabelStyle(called),
     settings: COPIED,
   };
-  const cadastre: QgisLayer = {
-    ...makeReadOnlyLayer(AREAS_LAYER, t`Cadastral areas`),
-    geometry: 'MultiPolygon',
-    style: fillTemplate('outlines.xml', {}) + renderLabelStyle('"label"'),
-  };
-  const beside = [...content.lists.values()].map(
-    ({ layer }): QgisLayer => ({
-      ...makeReadOnlyLayer(layer, layer),
-      isList: true,
-    }),
-  );
-  return [finds, makePhotosLayer(), ...(areas.length === 0 ? [] : [cadastre]), ...beside];
+  const listLayers = [...content.lists.values()].map(({ layer }) => makeListsLayer(layer));
+  return [finds, makePhotosLayer(), ...listLayers];
 }
 
 function makePhotosLayer(): QgisLayer {
@@ -219,15 +190,15 @@ function makePhotosLayer(): QgisLayer {
   };
 }
 
-/** Returns a layer that the phone only reads: identifiers and labels. */
-function makeReadOnlyLayer(table: string, title: string): QgisLayer {
+/** Makes the layer of a list, which the phone only reads: identifiers and labels. */
+function makeListsLayer(table: string): QgisLayer {
   return {
     id: getLayerId(table),
-    title,
+    title: table,
     file: LISTS_FILE,
     table,
     called: '"label"',
-    isReadOnly: true,
+    isList: true,
     settings: COPIED,
     columns: LIST_COLUMNS,
   };
@@ -257,62 +228,6 @@ const PHOTO_NAME_BEFORE = `${PHOTO_STEM} || '.jpg'`;
 
 const IN_S_JTSK = `transform($geometry, 'EPSG:4326', 'EPSG:5514')`;
 const PLACE = `coalesce(to_string(round(x(${IN_S_JTSK}), 2)) || ' / ' || to_string(round(y(${IN_S_JTSK}), 2)), '')`;
-
-/** Returns the project codes of the finds: the default one, else all in the list. */
-function listProjects({ initial }: FormContent, lists: FormLists): readonly string[] {
-  const begun = initial.get('projekt');
-  return begun === undefined ? (lists.get('projekt') ?? []).map(({ name }) => name) : [begun];
-}
-
-/** Limit for boundaries: a phone displays more slowly. */
-const MAX_BOUNDARY_CHARACTERS = 20_000_000;
-
-/**
- * Returns the harvested cadastral areas in the districts of projects; a project's record has no
- * smaller public area.
- */
-function listAreas(vocabulary: Vocabulary, projects: readonly string[]): readonly BoundedArea[] {
-  const districts = new Set(projects.flatMap((ident) => findDistricts(vocabulary, ident)));
-  const areas: BoundedArea[] = [];
-  let characters = 0;
-  for (const area of listAreasBelow(vocabulary, 'ruian_katastr', [...districts])) {
-    characters += area.boundary.length;
-    if (characters > MAX_BOUNDARY_CHARACTERS) break;
-    areas.push(area);
-  }
-  return areas;
-}
-
-function findDistricts(vocabulary: Vocabulary, project: string): string[] {
-  const [term] = findTermsByName(vocabulary, project).filter(
-    ({ setSpec }) => setSpec === 'projekt',
-  );
-  const name = term?.details.facts?.['okres'] ?? '';
-  return findTermsByName(vocabulary, name).flatMap(({ ident, setSpec, gone }) =>
-    setSpec === 'ruian_okres' && gone === null ? [ident] : [],
-  );
-}
-
-/** Returns the extent of the map in S-JTSK. */
-function getExtent(areas: readonly BoundedArea[]): View {
-  const corners = areas.flatMap(({ boundary }) => {
-    const { minX, minY, maxX, maxY } = parsePolygon(boundary).box;
-    return [
-      toSJtsk([minX, minY]),
-      toSJtsk([minX, maxY]),
-      toSJtsk([maxX, minY]),
-      toSJtsk([maxX, maxY]),
-    ];
-  });
-  const xs = corners.map(([x]) => Math.round(x));
-  const ys = corners.map(([, y]) => Math.round(y));
-  return {
-    minX: Math.min(...xs),
-    minY: Math.min(...ys),
-    maxX: Math.max(...xs),
-    maxY: Math.max(...ys),
-  };
-}
 
 /** Files that pas, QGIS and SQLite create in the folder. */
 const OF_A_FORM =
@@ -347,7 +262,6 @@ function assertNothingCollected(folder: string): void {
 
 const LISTS_FILE = 'lists.gpkg';
 const PROJECT_FILE = 'finds.qgs';
-const AREAS_LAYER = 'cadastral_areas';
 
 const PHOTO_COLUMNS = makeTextColumns(FORM_FIND, FORM_PHOTO);
 const LIST_COLUMNS = makeTextColumns('id', 'label');
@@ -365,10 +279,8 @@ function makeFindsFile(columns: readonly LayerColumn[], nowIso: string): Buffer 
   });
 }
 
-/**
- * Makes the GeoPackage of read-only data: a layer for each list, and cadastral areas where there are any.
- */
-function makeListsFile(lists: FormLists, areas: readonly BoundedArea[], nowIso: string): Buffer {
+/** Makes the GeoPackage of read-only data: a layer for each list. */
+function makeListsFile(lists: FormLists, nowIso: string): Buffer {
   return makeDatabaseImage((database) => {
     beginGeoPackage(database);
     for (const [element, choices] of lists) {
@@ -376,15 +288,5 @@ function makeListsFile(lists: FormLists, areas: readonly BoundedArea[], nowIso: 
       const { layer } = makeListLayer(element);
       addLayer(database, { table: layer, columns: LIST_COLUMNS, nowIso }, rows);
     }
-    if (areas.length === 0) return;
-    const shapes = areas.map(({ ident, label, boundary }) => ({
-      wkb: encodeMultiPolygon(boundary),
-      values: [ident, label],
-    }));
-    addLayer(
-      database,
-      { table: AREAS_LAYER, columns: LIST_COLUMNS, geometry: 'MULTIPOLYGON', nowIso },
-      shapes,
-    );
   });
 }

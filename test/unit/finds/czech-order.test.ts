@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { listAreasBelow } from '../../../src/finds/vocabulary/term-lookup.ts';
 import { listInferiors, listTermsOfSet } from '../../../src/finds/vocabulary/terms.ts';
 import { aTerm, fill, tempVocabulary } from '../../support/temp-vocabulary.ts';
 
@@ -58,24 +57,13 @@ test('terms with an order of their own keep it, and those without are alphabetic
   ]);
 });
 
-test('entries below an entry, and areas below a district, are alphabetical', () => {
+test('entries below an entry are alphabetical', () => {
   using store = tempVocabulary();
   const above = { superiors: [{ ident: 'HES-000100', kind: 'nadrazene' }] };
-  const boundary = 'POLYGON ((15 50, 15.1 50, 15.1 50.1, 15 50.1, 15 50))';
   const vocabulary = fill(
     store,
     aTerm('HES-000100', 'šperky'),
     ...NAMES.map((name, index) => aTerm(`HES-00001${index}`, name, above)),
-    ...['Žalov', 'Čáslav', 'Chrast', 'Cerhenice', 'Hořany'].map((name, index) =>
-      aTerm(`ruian-${index}`, name, {
-        setSpec: 'ruian_katastr',
-        boundary,
-        superiors: [{ ident: 'ruian-99', kind: 'okres' }],
-      }),
-    ),
   );
   expect(listInferiors(vocabulary, 'HES-000100').map(({ label }) => label)).toEqual(IN_ORDER);
-  expect(
-    listAreasBelow(vocabulary, 'ruian_katastr', ['ruian-99']).map(({ label }) => label),
-  ).toEqual(['Cerhenice', 'Čáslav', 'Hořany', 'Chrast', 'Žalov']);
 });
