@@ -15,7 +15,7 @@ const FILES = {
   start: ['cli/start'],
   main: ['cli/main'],
   outbox: [
-    'cli/context/context',
+    'cli/context/make-context',
     'cli/context/profile-outbox',
     'cli/commands/status',
     'cli/commands/list',

@@ -48,7 +48,7 @@ const HOME_OF_PACKAGE: Readonly<Record<string, RegExp>> = {
   commander: /^src\/cli\/[\w/-]+\.ts$/,
 };
 
-const DOORS_TO_THE_MOCK = ['src/cli/commands/mock-server.ts', 'src/cli/commands/demo.ts'];
+const DOORS_TO_THE_MOCK = ['src/cli/commands/mock-server.ts'];
 const MAX_LINES = 500;
 
 const STATIC = /^(?:import|export)\s+(type\s)?([^;'"]*?)\s*from\s+'([^']+)'/gm;

@@ -8,18 +8,10 @@ const require = createRequire(import.meta.url);
 /** Folder of pas's own package.json, which has `schemas/`. */
 export const packageRoot = dirname(require.resolve('pas-finds/package.json'));
 
-type Manifest = { readonly version: string; readonly engines: { readonly node: string } };
-
 /** Returns the version of pas, such as `0.1.0`. */
 export function getPackageVersion(): string {
-  const { version }: Manifest = require('pas-finds/package.json');
+  const { version }: { readonly version: string } = require('pas-finds/package.json');
   return version;
-}
-
-/** Returns the versions of Node on which pas runs, such as `^20.19.0 || >=24.0.0`. */
-export function getNodeRange(): string {
-  const { engines }: Manifest = require('pas-finds/package.json');
-  return engines.node;
 }
 
 /**

@@ -4,7 +4,6 @@ import {
   ConfigError,
   EXIT_CODES,
   type ExitReason,
-  getErrorCode,
   getErrorMessage,
   InterruptedError,
   PasError,
@@ -44,7 +43,7 @@ export async function runMain(args: readonly string[], runtime: Runtime): Promis
       const words = given.slice(0, -1);
       // Help and a mistyped command need no context.
       const [{ restrictHomePermissions, makeContext }, { toDatabaseError }] = await Promise.all([
-        import('./context/context.ts'),
+        import('./context/make-context.ts'),
         import('../base/disk/database.ts'),
       ]);
       const context = makeContext(runtime, words.at(-1) as GlobalOptions);
@@ -63,11 +62,6 @@ export async function runMain(args: readonly string[], runtime: Runtime): Promis
   try {
     assertKnownLanguage(args, runtime);
     assertNoTracing(runtime);
-    if (json && args.length === 2 && args.includes('--version')) {
-      const { readProgramFacts } = await import('./checks/check-machine.ts');
-      runtime.streams.stdout.write(`${JSON.stringify(readProgramFacts())}\n`);
-      return 0;
-    }
     const ordered = resolveAlias(moveGlobalFlags(args));
     const program = await buildProgram(run, runtime.streams, getLanguage(), ordered);
     const words = convertHelpWord(program, ordered);
@@ -135,16 +129,6 @@ function fail(thrown: unknown, json: boolean, runtime: Runtime): number {
 type Failure = { code: number; message: string; hint: string | undefined; printed: boolean };
 
 function asFailure(thrown: unknown): Failure | 'help-or-version' {
-  const limit = findOpenFilesLimit(thrown);
-  if (limit !== undefined) {
-    const message = t`This terminal lets a program open only ${limit} files at once, which is too few.`;
-    return {
-      code: EXIT_CODES.unavailable[0],
-      message,
-      hint: t`Raise the limit with \`ulimit -n 1024\`, then run the command again.`,
-      printed: false,
-    };
-  }
   if (thrown instanceof PasError)
     return { code: thrown.exitCode, message: thrown.message, hint: thrown.hint, printed: false };
   if (thrown instanceof CommanderError) {
@@ -168,27 +152,6 @@ function asFailure(thrown: unknown): Failure | 'help-or-version' {
     hint: t`No saved data is lost. Please report this with the lines above.`,
     printed: false,
   };
-}
-
-/** Minimum for the modules of pas, many of which Node opens at once. */
-const MIN_OPEN_FILES = 256;
-/** Errors of Node and SQLite where no more files can be opened; a module then counts as missing. */
-const LACKS_FILES = /^(?:EMFILE|ENFILE|ERR_MODULE_NOT_FOUND|SQLITE_CANTOPEN)/;
-
-/**
- * Returns the limit of open files if it may have caused the failure; undefined where it is high
- * enough.
- */
-function findOpenFilesLimit(thrown: unknown): number | undefined {
-  let isLacking = false;
-  for (let each = thrown; each instanceof Error && !isLacking; each = each.cause)
-    isLacking = LACKS_FILES.test(getErrorCode(each));
-  if (!isLacking) return undefined;
-  const { userLimits } = process.report.getReport() as {
-    userLimits?: { open_files?: { soft?: number | string } };
-  };
-  const limit = userLimits?.open_files?.soft;
-  return typeof limit === 'number' && limit < MIN_OPEN_FILES ? limit : undefined;
 }
 
 function writeError({ streams }: Runtime, text: string): void {

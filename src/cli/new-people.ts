@@ -98,7 +98,7 @@ export async function admitNewPeople(
   }
   if (mayAsk) {
     const { replaceFinder } = await import('./interview/edit-find.ts');
-    const { openValidationContext } = await import('./context/validation.ts');
+    const { openValidationContext } = await import('./context/find-input.ts');
     const ruleContext = await openValidationContext(context);
     for (const person of open) {
       const answer = await askAboutNewPerson(person, await context.prompt());

@@ -311,7 +311,7 @@ const MODULES: readonly (readonly [
   words: readonly string[],
   load: () => Promise<CommandModule>,
 ])[] = [
-  [['demo'], () => import('./commands/demo.ts')],
+  [['demo', 'mock-server'], () => import('./commands/mock-server.ts')],
   [['init'], () => import('./commands/init.ts')],
   [['profile'], () => import('./commands/profile.ts')],
   [['login', 'logout', 'whoami'], () => import('./commands/login.ts')],
@@ -334,13 +334,11 @@ const MODULES: readonly (readonly [
   [['push'], () => import('./commands/push.ts')],
   [['pull'], () => import('./commands/pull.ts')],
   [['status'], () => import('./commands/status.ts')],
-  [['reconcile'], () => import('./commands/reconcile.ts')],
-  [['resolve'], () => import('./commands/resolve.ts')],
+  [['reconcile', 'resolve'], () => import('./commands/resolve.ts')],
   [['report'], () => import('./commands/report.ts')],
   [['doctor'], () => import('./commands/doctor.ts')],
   [['backup', 'restore'], () => import('./commands/backup.ts')],
   [['rehearse'], () => import('./commands/rehearse.ts')],
-  [['mock-server'], () => import('./commands/mock-server.ts')],
   [['completion', '__complete'], () => import('./commands/completion.ts')],
 ];
 

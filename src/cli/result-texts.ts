@@ -5,7 +5,6 @@ import {
   cmd,
   composeCommand,
   formatMoment,
-  type Message,
   msg,
   msgid,
   ngettext,
@@ -159,32 +158,6 @@ export function formatPlaceRemovedCount(count: number): string {
 /** Formats a person with identifier, and more details where they are known. */
 export function formatPerson({ id, label, about }: TermCandidate): string {
   return about === undefined ? `${label} (${id})` : `${label} (${id}, ${about})`;
-}
-
-type FoldedLine = { readonly what: string; readonly text: string; more: number };
-
-/**
- * Groups lines by kind: the first one, and the number of further ones. A restored service has
- * hundreds.
- */
-export class LineGroups {
-  readonly #kinds = new Map<string, FoldedLine>();
-
-  /** @param kind equal where only names and numbers differ */
-  add(kind: string, what: Message, text: string): void {
-    const folded = this.#kinds.get(kind);
-    if (folded === undefined) this.#kinds.set(kind, { what: String(what), text, more: 0 });
-    else folded.more += 1;
-  }
-
-  /** Returns and removes the lines, in the order of the first of each kind. */
-  take(): string[] {
-    const lines = [...this.#kinds.values()].map(({ what, text, more }) =>
-      formatFirstOfKind(what, more, text),
-    );
-    this.#kinds.clear();
-    return lines;
-  }
 }
 
 /** Formats an entry and the number of further ones of its kind. */

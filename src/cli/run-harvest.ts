@@ -1,11 +1,12 @@
-import { lstatSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { withoutFullStop } from '../base/characters.ts';
 import { toDatabaseError } from '../base/disk/database.ts';
 import { makeFolder } from '../base/disk/files.ts';
-import { getErrorCode, getErrorMessage, InterruptedError, UsageError } from '../base/errors.ts';
-import { cmd, quoteShellWord, t } from '../base/message.ts';
+import { assertMayWrite, toOutputError } from '../base/disk/output-file.ts';
+import { getErrorCode, InterruptedError, UsageError } from '../base/errors.ts';
+import { cmd, t } from '../base/message.ts';
 import type { HarvestRequest, SetResult } from '../harvest/harvest-records.ts';
 import { formatSetName } from '../harvest/harvest-state.ts';
 import { isNeededByImports } from '../harvest/harvest-vocabulary.ts';
@@ -143,9 +144,7 @@ export async function openHarvestOutput(
   opening: OutputOpenOptions,
 ): Promise<OpenedOutput> {
   const place =
-    out === '-'
-      ? makeTemporaryPlace(context)
-      : makeLastingPlace(resolve(context.cwd, out), subject.form);
+    out === '-' ? makeTemporaryPlace(context) : makeLastingPlace(resolve(context.cwd, out));
   const store = openHarvestStore(place.store);
   let output: RecordOutput | undefined;
   context.onClose(async () => {
@@ -175,57 +174,25 @@ function makeTemporaryPlace(context: Context): Place {
   return { store: join(folder, 'harvest.sqlite'), content: undefined };
 }
 
-function makeLastingPlace(content: string, form: RecordHarvestSubject['form']): Place {
-  const folder = dirname(content);
+/** @throws FileError, DatabaseError where no file can be written there */
+function makeLastingPlace(content: string): Place {
   try {
-    assertOutputFits(content, form);
-    makeFolder(folder);
+    makeFolder(dirname(content));
+    assertMayWrite(content, true);
   } catch (thrown) {
-    if (!UNFIT.includes(getErrorCode(thrown))) throw toDatabaseError(folder, thrown);
-    const why = getErrorMessage(thrown);
-    throw new UsageError(t`${content} cannot be written: ${why}.`, {
-      hint: t`Use another --out.`,
-      cause: thrown,
-    });
+    throw toOutputError(content, thrown);
   }
   const store = `${content}.harvest`;
   // A killed run may have left only an empty store, with its journal.
-  if (getFileSize(store) === 0 && getFileSize(content) > 0) throw makeForeignFileError(content);
+  if (getFileSize(store) === 0 && getFileSize(content) > 0)
+    throw new UsageError(t`${content} already exists and was not written by pas.`, {
+      hint: t`Use another --out.`,
+    });
   return { store, content };
-}
-
-/** Codes of the system for a path at which no output can be. */
-const UNFIT = ['ENOTDIR', 'EEXIST', 'ENAMETOOLONG', 'ELOOP', 'EACCES', 'EPERM', 'EROFS'];
-
-/** SQLite and the drafts of files add to a name. */
-const MAX_NAME_BYTES = 230;
-
-/** @throws UsageError where something else stands in the place of the output */
-function assertOutputFits(content: string, form: RecordHarvestSubject['form']): void {
-  const hint = t`Use another --out.`;
-  const stats = statSync(content, { throwIfNoEntry: false });
-  if (stats?.isDirectory() === true) {
-    const inside = quoteShellWord(join(content, `NAME.${form}`));
-    throw new UsageError(t`${content} is a folder.`, {
-      hint: t`Specify a file in it: --out ${inside}.`,
-    });
-  }
-  if (stats === undefined && lstatSync(content, { throwIfNoEntry: false }) !== undefined)
-    throw new UsageError(t`${content} is not a regular file.`, { hint });
-  if (Buffer.byteLength(basename(content)) > MAX_NAME_BYTES)
-    throw new UsageError(t`The name of ${content} is longer than ${MAX_NAME_BYTES} bytes.`, {
-      hint,
-    });
 }
 
 function getFileSize(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-}
-
-function makeForeignFileError(path: string): UsageError {
-  return new UsageError(t`${path} already exists and was not written by pas.`, {
-    hint: t`Use another --out.`,
-  });
 }
 
 /**

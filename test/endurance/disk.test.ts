@@ -34,7 +34,7 @@ test('a database locked by another program is a temporary error, exit 5', async 
 });
 
 describe('a data folder', () => {
-  test('that is read-only stops every command that writes, exit 12', async () => {
+  test('that is read-only stops every command, exit 12', async () => {
     await importSeason(home, 2);
     pasAsOrdinaryUser(home, 'status');
     chmodSync(outbox, 0o400);
@@ -42,6 +42,7 @@ describe('a data folder', () => {
     for (const args of [
       ['import', 'season.csv'],
       ['push'],
+      ['status'],
       [
         'init',
         '--name',
@@ -59,21 +60,6 @@ describe('a data folder', () => {
         ...args.map((arg) => (arg === 'season.csv' ? join(home.folder, arg) : arg)),
       );
       await expectEnded(run, 12, /permission|cannot be written|cannot be opened/);
-    }
-    mkdirSync(join(home.folder, 'card'));
-    for (const args of [
-      ['list', '--json'],
-      ['status'],
-      ['show', 'K-1'],
-      ['export', '--format', 'csv'],
-      ['backup', join(home.folder, 'card', 'copy.sqlite')],
-    ]) {
-      const run = pasAsOrdinaryUser(home, ...args);
-      expect([args[0], run.code, run.stderr]).toEqual([
-        args[0],
-        0,
-        expect.stringContaining('read from a copy'),
-      ]);
     }
     const doctor = pasAsOrdinaryUser(home, 'doctor', '--offline');
     await expectEnded(doctor, 12);

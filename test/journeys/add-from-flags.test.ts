@@ -185,7 +185,7 @@ test('with --draft an incomplete find is kept as far as it can be read, and comp
   expect(draft.stdout).toContain("D 1 is kept as a draft. To finish it: pas edit 'D 1'\n");
   const point = ['--point', '15.1712 49.8405'];
   const done = await home.json('edit', 'D 1', '--set', 'depth_cm=12', ...point);
-  expect(done).toMatchObject({ find: 'D 1', state: 'queued' });
+  expect(done).toMatchObject({ changed: [{ find: 'D 1', state: 'queued' }] });
 });
 
 test('a complete find that is kept as a draft is queued by an edit that changes nothing', async () => {
@@ -194,7 +194,7 @@ test('a complete find that is kept as a draft is queued by an edit that changes 
   expect(draft.state).toBe('draft');
   const setting = `context=${COMPLETE.context}`;
   const done = await home.json('edit', 'D-2', '--set', setting);
-  expect(done).toMatchObject({ find: 'D-2', state: 'queued', changed: [] });
+  expect(done).toMatchObject({ changed: [{ find: 'D-2', state: 'queued', changed: [] }] });
 });
 
 test('defaults in config.toml apply to every find, project before profile, and survive pas profile', async () => {

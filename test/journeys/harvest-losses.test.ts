@@ -82,19 +82,7 @@ test('of a service without any record no set is said to be empty', async () => {
 
 describe('an output', () => {
   test.each<[string, string, (folder: string) => void, RegExp]>([
-    [
-      'behind a link to nothing',
-      'link.jsonl',
-      (at) => symlinkSync(join(at, 'none'), join(at, 'link.jsonl')),
-      /is not a regular file/,
-    ],
     ['with a name of 300 characters', `${'a'.repeat(300)}.jsonl`, () => {}, /ENAMETOOLONG/],
-    [
-      'with a name of 240 characters',
-      `${'a'.repeat(240)}.xml`,
-      () => {},
-      /is longer than 230 bytes/,
-    ],
     ['with such a folder above it', `${'a'.repeat(300)}/x.jsonl`, () => {}, /ENAMETOOLONG/],
     [
       'in place of a folder',
@@ -102,18 +90,22 @@ describe('an output', () => {
       (at) => mkdirSync(join(at, 'there.jsonl')),
       /there\.jsonl is a folder/,
     ],
-    ['below a file', 'f/x.jsonl', (at) => writeFileSync(join(at, 'f'), ''), /cannot be written/],
+    [
+      'below a file',
+      'f/x.jsonl',
+      (at) => writeFileSync(join(at, 'f'), ''),
+      /does not exist|cannot be written/,
+    ],
     [
       'at a link to itself',
       'loop.jsonl',
       (at) => symlinkSync('loop.jsonl', join(at, 'loop.jsonl')),
       /cannot be written/,
     ],
-  ])('%s is wrong usage, with advice about --out', async (_, out, prepare, message) => {
+  ])('%s is wrong usage', async (_, out, prepare, message) => {
     prepare(home.folder);
     const run = await home.pas('harvest', SET, '--out', out);
     await expectEnded(run, 2, message);
-    expect(run.stderr).toContain('--out');
     expect(run.stderr).not.toMatch(/PAS_HOME|bug in pas/);
   });
 });

@@ -114,7 +114,7 @@ test('a reader that closes early causes no error', async () => {
     `set -o pipefail; ${PAS} doctor --offline | head -1; ${PAS} --help | head -1`,
     home.env,
   );
-  expect(text).toMatch(/^✓ node .*\nUsage: pas /);
+  expect(text).toMatch(/^✓ home .*\nUsage: pas /);
 });
 
 test('a reader that closes early ends an export without an error', async () => {
@@ -185,6 +185,6 @@ test('a narrow terminal without colours gets lines that fit, with whole commands
     rows: 60,
   });
   const { screen } = await terminal.ended();
-  expect(screen).toContain('nezkontrolováno: ');
+  expect(screen).toContain('Připraveno k odesílání');
   expect(Math.max(...screen.split('\n').map(measureDisplayWidth))).toBeLessThanOrEqual(60);
 });

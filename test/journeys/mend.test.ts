@@ -36,7 +36,7 @@ describe('a draft', () => {
     );
     await expectEnded(half, 3);
     expect(half.stdout).toMatch(/hloubka: – → 20/);
-    expect(half.stdout).toMatch(/D 1 stays a draft until/);
+    expect(half.stdout).toMatch(/Drafts until .*: D 1\./);
     const whole = await home.do(
       'edit',
       'D 1',
@@ -78,7 +78,7 @@ describe('a draft', () => {
       const [name = ''] = setting.split('=');
       const run = await home.pas('edit', 'D 1', '--set', setting);
       await expectEnded(run, 3);
-      expect(run.stdout).toMatch(`✗ ${name} cannot be changed. Leave it out.`);
+      expect(run.stdout).toMatch(`${name} cannot be changed. Leave it out.`);
       expect(await states()).toEqual({ 'D 1': 'draft' });
     },
   );
@@ -97,11 +97,16 @@ describe('a draft', () => {
     expect((await home.json('list'))[0]?.elements).toMatchObject({ poznamka: 'u cesty', stav: 2 });
     const right = await home.pas('edit', 'D 1', '--set', 'poznamka=new words', '--json');
     expect(JSON.parse(right.stdout)).toMatchObject({
-      state: 'draft',
-      changed: [{ element: 'poznamka', was: 'u cesty', is: 'new words' }],
+      changed: [
+        {
+          find: 'D 1',
+          state: 'draft',
+          changed: [{ element: 'poznamka', was: 'u cesty', is: 'new words' }],
+        },
+      ],
     });
     const same = await home.do('edit', 'D 1', '--set', 'poznamka=new words');
-    expect(same.stdout).toMatch(/Nothing was changed/);
+    expect(same.stdout).toMatch(/Changed: 0 finds of 1/);
     expect((await home.pas('edit', 'D 1', '--set', 'hlubka=3')).stderr).toMatch(
       /Did you mean hloubka/,
     );

@@ -120,7 +120,7 @@ test('pas edit changes any answer; Ctrl-C changes nothing', async () => {
   await answer(terminal, 'Save K-018?', '', '❯ Save, ready to be sent');
   const { code, screen } = await terminal.ended();
   expect(code).toBe(0);
-  expect(screen).toContain('K-018 is queued. Send it: pas push');
+  expect(screen).toContain('Changed: 1 find of 1.');
   const after = await found('K-018');
   expect(after?.elements).toEqual({
     ...before?.elements,

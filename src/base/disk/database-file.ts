@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { DatabaseError, getErrorCode, isSound } from '../errors.ts';
+import { DatabaseError, isSound } from '../errors.ts';
 import { msg, t } from '../message.ts';
 import { runChildScript } from '../own-files.ts';
 import {
@@ -206,13 +206,6 @@ function assertNoAttachments(path: string, journal: string): void {
     t`${path}: its journal belongs to other databases as well, so pas does not read it.`,
     { hint: CLOSE_ELSEWHERE },
   );
-}
-
-const CANNOT_WRITE = /^(SQLITE_(READONLY|CANTOPEN|FULL|IOERR)|ENOSPC|EDQUOT|EROFS|EACCES|EPERM)/;
-
-/** Tells if opening failed because nothing can be written beside the file. */
-export function isWriteRefused(thrown: unknown): boolean {
-  return thrown instanceof DatabaseError && CANNOT_WRITE.test(getErrorCode(thrown.cause));
 }
 
 /**

@@ -139,11 +139,6 @@ function dropSearchedPaths(text: string): string {
   return text.split(/(?: Tried:)?\n/, 1).join();
 }
 
-/** Reads the version of SQLite that a connection runs on, such as `3.50.4`. */
-export function readSqliteVersion(database: Database): string {
-  return String(database.prepare('select sqlite_version()').pluck().get());
-}
-
 type OpenOptions = {
   /**
    * `full`: a commit survives a power cut (outbox, journal). `normal`: it survives a crash of the

@@ -100,7 +100,7 @@ export async function writeOutputFile(
     flushFolder(dirname(target));
     return sizeBytes;
   } catch (thrown) {
-    throw asOutputError(path, thrown);
+    throw toOutputError(path, thrown);
   }
 }
 
@@ -140,7 +140,7 @@ export function readBeginning(path: string, bytes: number): string | undefined {
     }
   } catch (thrown) {
     if (getErrorCode(thrown) === 'ENOENT') return undefined;
-    throw asOutputError(path, thrown);
+    throw toOutputError(path, thrown);
   }
 }
 
@@ -158,7 +158,7 @@ const PASSING = ['ENOSPC', 'EDQUOT', 'EFBIG'];
 /**
  * Converts an error of the disk to one that names the output; other errors are returned unchanged.
  */
-function asOutputError(path: string, thrown: unknown): unknown {
+export function toOutputError(path: string, thrown: unknown): unknown {
   if (thrown instanceof PasError) return thrown;
   const code = getErrorCode(thrown);
   if (PASSING.includes(code)) return toDatabaseError(path, thrown);
@@ -250,7 +250,7 @@ export function writeOutputFolder(
     flushFolder(dirname(target));
   } catch (thrown) {
     removeTemp(draft);
-    throw asOutputError(path, thrown);
+    throw toOutputError(path, thrown);
   }
 }
 

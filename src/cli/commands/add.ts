@@ -4,15 +4,14 @@ import { cmd, t } from '../../base/message.ts';
 import { collapseRepeatedWarnings } from '../../tables/collapse-issues.ts';
 import { appendValue, defineCommand, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
-import { askAboutFinders, openAddingSources, openOfferSources } from '../context/validation.ts';
 import {
-  type AskingTools,
   addFind,
   type EntrySession,
   enterFind,
   type GivenAnswers,
   NEW_FIND,
   openEntrySession,
+  openInterview,
   type SavedFind,
 } from '../interview/add-find.ts';
 import { formatKeyHelp } from '../interview/interview.ts';
@@ -52,10 +51,7 @@ export function register(program: Command, run: Runner): void {
 async function add(context: Context, options: AddOptions): Promise<ExitReason> {
   const outbox = await context.openOutbox();
   outbox.command.words = 'add';
-  const entrySources = await openAddingSources(context);
-  const ruleContext = await askAboutFinders(context, entrySources.ruleContext, options);
-  const sources = { ...entrySources, ruleContext };
-  const adding = openEntrySession(sources, options);
+  const adding = await openEntrySession(context, options);
   if (options.set === undefined && context.terminal.interactive)
     return addByAsking(context, adding, options.draft === true);
   if (options.set === undefined && options.sameAs === undefined) {
@@ -73,22 +69,18 @@ async function addByAsking(
   isDraft: boolean,
 ): Promise<ExitReason> {
   const { terminal } = context;
-  const asking: AskingTools = {
-    prompt: await context.prompt(),
-    say: terminal.note,
-    offers: await openOfferSources(context),
-  };
+  const asks = await openInterview(context, adding);
   terminal.note(formatKeyHelp());
   for (let which: 'first' | 'further' = 'first'; ; which = 'further') {
     const { find, issues } = await adding.start(NEW_FIND, which);
     for (const issue of issues) terminal.note(`! ${issue.message}`);
-    const saved = await enterFind(adding, find, { ...asking, isDraft });
+    const saved = await enterFind(adding, asks, find, isDraft);
     terminal.printLine(formatSaved(saved));
     if (terminal.json) {
       terminal.printValue(toSavedJson(saved));
       return 'done';
     }
-    if (!(await askForAnother(asking.prompt))) return 'done';
+    if (!(await askForAnother(asks.prompt))) return 'done';
   }
 }
 

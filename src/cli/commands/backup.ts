@@ -44,7 +44,7 @@ async function runBackup(
   const { outboxFile, photosFolder } = context.getOutboxPlaces();
   const { sizeBytes, photographs } = await createBackup({
     outboxFile,
-    open: context.openOutboxToRead,
+    open: context.openOutbox,
     target,
     replace: await mayReplace(context, target),
   });

@@ -1,10 +1,26 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { padText } from '../../base/characters.ts';
-import { type ExitReason, PasError } from '../../base/errors.ts';
+import { type ExitReason, UnavailableError } from '../../base/errors.ts';
 import { cmd, t } from '../../base/message.ts';
 import { describeOutbox, repairOutbox } from '../../outbox/repair-outbox.ts';
 import type { Exchange } from '../../service/http/exchange.ts';
+import { defineCommand, type Runner } from '../command.ts';
+import { isProtectedAddress, type Profile } from '../context/config.ts';
+import {
+  type Context,
+  type GlobalOptions,
+  getSourceOfSecrets,
+  makeTimeoutSignal,
+  SECRET_PLACE_TEXTS,
+} from '../context/context.ts';
+import {
+  openHarvestClient,
+  openPace,
+  openService,
+  readSharedPause,
+} from '../context/open-service.ts';
+import { openStoredOutbox, toBinding } from '../context/profile-outbox.ts';
 import {
   type Check,
   checkDatabase,
@@ -13,22 +29,17 @@ import {
   checkLedger,
   checkLocks,
   checkMachineOfOutbox,
-  checkNode,
+  checkPacing,
   checkPermissions,
   checkPhotographs,
+  checkService,
   checkSpace,
+  checkVocabulary,
   type Finding,
   makePass,
   makeWarning,
   toProblem,
-} from '../checks/check-machine.ts';
-import { defineCommand, type Runner } from '../command.ts';
-import { getSourceOfSecrets, SECRET_PLACE_TEXTS } from '../context/chosen-profile.ts';
-import { isProtectedAddress, type Profile } from '../context/config.ts';
-import { type Context, type GlobalOptions, makeTimeoutSignal } from '../context/context.ts';
-import { openHarvestClient, openService } from '../context/open-service.ts';
-import { checkPacing, openPace, readSharedPause } from '../context/pacing.ts';
-import { openStoredOutbox, toBinding } from '../context/profile-outbox.ts';
+} from '../doctor-checks.ts';
 import { INSTANCE_WORDS } from '../result-texts.ts';
 
 type DoctorOptions = GlobalOptions & { readonly offline?: boolean; readonly repair?: boolean };
@@ -57,21 +68,14 @@ async function runDoctor(context: Context, options: DoctorOptions): Promise<Exit
       checks.push(named);
     }
   };
-  const profile = findProfile(context);
   await checkMachine(context, run);
-  await run('profile', () => checkProfile(context.getProfile()));
-  if (profile !== undefined) {
-    await run('secrets', () => checkSecrets(context));
-    const hasOutbox = await checkData(context, profile, run);
-    const isOnline = options.offline !== true;
-    if (isOnline || profile.pacing === 'local') {
-      await run('pause', () => checkPause(context, profile));
-      await run('pacing', () => checkPacing(context, profile));
-    }
-    if (isOnline) await checkOnline(context, profile, hasOutbox, run);
-  }
-  const unchecked = ALWAYS_REPORTED.filter((name) => checks.every((check) => check.name !== name));
-  return conclude(context, [...checks, ...printUnchecked(context, unchecked)]);
+  let profile: Profile | undefined;
+  await run('profile', () => {
+    profile = context.getProfile();
+    return checkProfile(profile);
+  });
+  if (profile !== undefined) await checkWithProfile(context, profile, options, run);
+  return conclude(context, checks);
 }
 
 /** Runs a check under a name, and prints and keeps what it found; nothing where that is empty. */
@@ -80,14 +84,19 @@ type RunCheck = (
   check: () => Finding | readonly Check[] | Promise<Finding | readonly Check[]>,
 ) => Promise<void>;
 
-/** Returns the profile; undefined where none can be used, which its check reports. */
-function findProfile({ getProfile }: Context): Profile | undefined {
-  try {
-    return getProfile();
-  } catch (thrown) {
-    if (thrown instanceof PasError) return undefined;
-    throw thrown;
+async function checkWithProfile(
+  context: Context,
+  profile: Profile,
+  { offline }: DoctorOptions,
+  run: RunCheck,
+): Promise<void> {
+  await run('secrets', () => checkSecrets(context));
+  const hasOutbox = await checkData(context, profile, run);
+  if (offline !== true || profile.pacing === 'local') {
+    await run('pause', () => checkPause(context, profile));
+    await run('pacing', () => checkPacing(context, profile));
   }
+  if (offline !== true) await checkOnline(context, profile, hasOutbox, run);
 }
 
 /** Repairs the ledger and the outbox of the profile; nothing where it has none. */
@@ -98,7 +107,7 @@ async function repair(context: Context): Promise<void> {
   if (!existsSync(outboxFile)) return;
   const { ledgerAside, outboxAside, damaged, drafts, corrected } = await repairOutbox({
     lock: context.pushLock(),
-    ledgerFile: context.getLedgerPlaces().ledgerFile,
+    ledgerFile: context.getOutboxPlaces().ledgerFile,
     outboxFile,
     clock,
     open: () => openStoredOutbox(context, profile.outbox, { binding: toBinding(profile) }),
@@ -127,22 +136,6 @@ async function repair(context: Context): Promise<void> {
 
 const MAX_NAMED = 20;
 
-/** Checks that are reported as unchecked where they were not made. */
-const ALWAYS_REPORTED: readonly string[] = [
-  'outbox',
-  'secrets',
-  'photographs',
-  'vocabulary-age',
-  'pacing',
-  'service',
-  'connection',
-  'clock',
-  'account',
-  'writing',
-  'schema',
-  'harvesting',
-];
-
 /** Priority of exit reasons, where several checks fail: what stops a push first comes first. */
 const GRAVEST_FIRST: readonly ExitReason[] = [
   'databaseTooNew',
@@ -157,12 +150,8 @@ async function conclude(context: Context, checks: readonly Check[]): Promise<Exi
   const { terminal } = context;
   const reasons = checks.flatMap(({ level, reason }) => (level === 'problem' ? [reason] : []));
   const good = reasons.length === 0;
-  const all = checks.every(({ level }) => level !== 'unchecked');
   terminal.printLine();
-  const ready = all
-    ? t`Ready to push.`
-    : t`Ready, except for checks that could not be run: see the lines marked –.`;
-  terminal.printLine(good ? ready : t`Not ready: see the lines marked ✗.`);
+  terminal.printLine(good ? t`Ready to push.` : t`Not ready: see the lines marked ✗.`);
   terminal.printValue({
     ok: good,
     checks: checks.map(({ name, level, message, todo }) => ({
@@ -193,14 +182,13 @@ async function toOutboxJson(
     kind: header.kind,
     account: header.account,
     user: user ?? null,
-    ledger: context.getLedgerPlaces().ledgerFile,
+    ledger: context.getOutboxPlaces().ledgerFile,
     place: place ?? null,
     ...counts,
   };
 }
 
 async function checkMachine({ places }: Context, run: RunCheck): Promise<void> {
-  await run('node', () => checkNode(process.versions.node));
   await run('home', () => checkHome(places.home));
   await run('disk', () => checkSpace(places.home));
   await run('permissions', () =>
@@ -251,7 +239,7 @@ async function checkData(context: Context, profile: Profile, run: RunCheck): Pro
   });
   const hasOutbox = isSound && existsSync(outboxFile);
   if (hasOutbox) {
-    const { ledgerFile, locksFolder } = context.getLedgerPlaces();
+    const { ledgerFile, locksFolder } = context.getOutboxPlaces();
     const machine = context.getMachineId();
     await run('rows', async () => checkFacts(await context.openOutbox(), machine));
     await run('ledger', () => checkLedger(ledgerFile));
@@ -269,7 +257,6 @@ async function checkData(context: Context, profile: Profile, run: RunCheck): Pro
       }
     });
   await run('vocabulary-age', async () => {
-    const { checkVocabulary } = await import('../checks/check-service.ts');
     const vocabulary = existsSync(context.places.vocabularyFile)
       ? (await context.openVocabulary()).openSource(profile.oaiBase ?? '')
       : undefined;
@@ -280,7 +267,7 @@ async function checkData(context: Context, profile: Profile, run: RunCheck): Pro
 
 async function checkPause(context: Context, profile: Profile): Promise<Finding | []> {
   const { text } = await readSharedPause(context, profile);
-  if (text === undefined) return [];
+  if (text === '') return [];
   return makeWarning(text, t`Wait until it ends; ${cmd`pas status`} shows it.`);
 }
 
@@ -293,47 +280,33 @@ async function checkOnline(
   hasOutbox: boolean,
   run: RunCheck,
 ): Promise<void> {
-  const { checkHarvesting, checkService, makeLateProblem } = await import(
-    '../checks/check-service.ts'
-  );
   await run('service', async () => {
     const connections = await context.openConnections();
-    const stop = makeTimeoutSignal(context, MAX_CHECKING_MS);
+    const stop = makeCheckingLimit(context);
     const send: Exchange = (request) => connections.send({ ...request, signal: stop });
-    try {
-      const { session } = await openService(context);
-      const pace = await openPace(context, profile, { tolerant: true });
-      const outbox = hasOutbox ? await context.openOutbox() : undefined;
-      const { clock } = context;
-      return await checkService({ ...profile, session, send, pace, outbox, clock, stop });
-    } catch (thrown) {
-      if (stop.aborted) return makeLateProblem();
-      throw thrown;
-    }
+    const { session } = await openService(context);
+    const pace = await openPace(context, profile);
+    const outbox = hasOutbox ? await context.openOutbox() : undefined;
+    const { clock } = context;
+    return checkService({ ...profile, session, send, pace, outbox, clock, stop });
   });
-  await run('harvesting', () => {
-    if (profile.oaiBase !== undefined)
-      return checkHarvesting(
-        () => openHarvestClient(context),
-        makeTimeoutSignal(context, MAX_CHECKING_MS),
+  await run('harvesting', async () => {
+    if (profile.oaiBase === undefined)
+      return makeWarning(
+        t`This profile has no harvesting interface.`,
+        t`Add oai_base to the profile if the service has one; without it you must resolve uncertain entries yourself.`,
       );
-    return makeWarning(
-      t`This profile has no harvesting interface.`,
-      t`Add oai_base to the profile if the service has one; without it you must resolve uncertain entries yourself.`,
-    );
+    const client = await openHarvestClient(context);
+    const { repositoryName, baseUrl } = await client.identify(makeCheckingLimit(context));
+    return makePass(`${repositoryName}, ${baseUrl}`);
   });
 }
 
-/** Prints the names in one line, and returns them as unchecked. */
-function printUnchecked(context: Context, names: readonly string[]): Check[] {
-  const message = t`not checked`;
-  if (names.length > 0)
-    printCheck(context, {
-      name: '',
-      level: 'unchecked',
-      message: `${message}: ${names.join(', ')}`,
-    });
-  return names.map((name) => ({ name, level: 'unchecked', message }));
+function makeCheckingLimit(context: Context): AbortSignal {
+  const late = new UnavailableError(t`The service took too long to answer.`, {
+    hint: t`Check the network. The queue is kept.`,
+  });
+  return makeTimeoutSignal(context, MAX_CHECKING_MS, late);
 }
 
 function printCheck({ terminal }: Context, { name, level, message, todo }: Check): void {
@@ -342,7 +315,6 @@ function printCheck({ terminal }: Context, { name, level, message, todo }: Check
     ok: color.green('✓'),
     warning: color.yellow('!'),
     problem: color.red('✗'),
-    unchecked: color.dim('–'),
   }[level];
   terminal.printLine(`${mark} ${padText(name, 16)} ${message}`);
   if (todo !== undefined) terminal.printLine(`${' '.repeat(19)}→ ${todo}`);

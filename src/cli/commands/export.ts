@@ -13,8 +13,7 @@ import {
 } from '../../tables/exports/exporters.ts';
 import { addWhereOption, defineCommand, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
-import { openLabels, openReferenceFormatter } from '../context/validation.ts';
-import { parseFilters } from '../find-filters.ts';
+import { openLabels, openReferenceFormatter, parseFilters } from '../context/find-input.ts';
 import { formatFindCount } from '../result-texts.ts';
 import { mayReplace } from '../terminal.ts';
 
@@ -71,7 +70,7 @@ async function exportCommand(
     });
   }
   const format = formatFor(options);
-  const outbox = await context.openOutboxToRead();
+  const outbox = await context.openOutbox();
   const finds = names.length === 0 ? undefined : resolveFindNames(outbox, names);
   const progress = terminal.startProgress(t`Exporting`);
   const getLabels = await openLabels(context);

@@ -5,8 +5,8 @@ import { findKnownAccount } from '../../outbox/open-outbox.ts';
 import { FIELD_APPS, type FieldApp, writeFieldForm } from '../../tables/forms/field-tools.ts';
 import { appendValue, defineCommand, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
+import { makeProfileDefaults, openValidationContext } from '../context/find-input.ts';
 import { openProfileVocabulary } from '../context/open-service.ts';
-import { makeProfileDefaults, openValidationContext } from '../context/validation.ts';
 import { mayReplace } from '../terminal.ts';
 
 type MakeOptions = GlobalOptions & {

@@ -11,8 +11,12 @@ import {
 import { formatSetName } from '../../harvest/harvest-state.ts';
 import type { RecordHarvestSubject } from '../../harvest/harvested-records.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { getHarvestUsername, requireHarvestBase } from '../context/chosen-profile.ts';
-import type { Context, GlobalOptions } from '../context/context.ts';
+import {
+  type Context,
+  type GlobalOptions,
+  getHarvestUsername,
+  requireHarvestBase,
+} from '../context/context.ts';
 import { formatRecordCount } from '../result-texts.ts';
 import {
   type HarvestFlags,

@@ -23,18 +23,16 @@ import { isNumberTable } from '../../tables/number-table.ts';
 import type { Table } from '../../tables/table.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import {
+  askAboutFinders,
   listReadingFlags,
+  makeProfileKeeping,
+  openValidationContext,
   readColumnMap,
   readMappingFile,
   readTableOrInput,
-  type TableOptions,
-} from '../context/user-files.ts';
-import {
-  askAboutFinders,
-  makeProfileKeeping,
-  openValidationContext,
   resolvePhotoFolder,
-} from '../context/validation.ts';
+  type TableOptions,
+} from '../context/find-input.ts';
 import { askAboutRow, importAnsweredRow } from '../interview/ask-about-table.ts';
 import { listNewPeopleOfProfile, printNewPeople, toNewPeopleJson } from '../new-people.ts';
 import { formatFindCount, formatPhotographCount, printNextStep } from '../result-texts.ts';

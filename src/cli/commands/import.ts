@@ -13,12 +13,13 @@ import {
 import type { Table } from '../../tables/table.ts';
 import { addReadingOptions, appendValue, defineCommand, type Runner } from '../command.ts';
 import type { Context } from '../context/context.ts';
-import { listReadingFlags, readTableOrInput } from '../context/user-files.ts';
 import {
-  openOfferSources,
+  listReadingFlags,
+  openTermOfferer,
   openValidationContext,
+  readTableOrInput,
   resolvePhotoFolder,
-} from '../context/validation.ts';
+} from '../context/find-input.ts';
 import {
   askAboutTable,
   formatPreview,
@@ -239,13 +240,11 @@ async function ask(
   previewed: PreviewedTable,
   say: (lines: readonly string[]) => void,
 ) {
-  const { makeTermOfferer } = await import('../interview/answer.ts');
-  const offerTerms = makeTermOfferer(await openOfferSources(context));
   return askAboutTable({
     ...previewed,
     prompt: await context.prompt(),
     say,
-    offerTerms,
+    offerTerms: await openTermOfferer(context),
   });
 }
 

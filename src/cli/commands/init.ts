@@ -2,7 +2,6 @@ import { type Command, Option } from 'commander';
 import { ConfigError, type ExitReason, UsageError } from '../../base/errors.ts';
 import { cmd, t } from '../../base/message.ts';
 import { appendValue, defineCommand, type Runner } from '../command.ts';
-import { toProfile } from '../context/chosen-profile.ts';
 import {
   assertTls,
   KEY_RULES,
@@ -14,6 +13,7 @@ import {
   parseProfileSettings,
   toCamelCase,
   toFlag,
+  toProfile,
 } from '../context/config.ts';
 import {
   type Context,

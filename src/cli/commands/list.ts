@@ -46,8 +46,8 @@ async function list(context: Context, options: ListOptions): Promise<ExitReason>
   const where = [...(options.where ?? []), ...listNamedFilters(options)];
   // Loaded where it is used, since it reads values like tables.
   const filters =
-    where.length === 0 ? [] : (await import('../find-filters.ts')).parseFilters(where);
-  const finds = listFinds(await context.openOutboxToRead(), filters, options.limit);
+    where.length === 0 ? [] : (await import('../context/find-input.ts')).parseFilters(where);
+  const finds = listFinds(await context.openOutbox(), filters, options.limit);
   const rows = finds.map(({ find, entry, pulled }) => [
     quoteShellWord(find.localId),
     formatEntryState(entry),

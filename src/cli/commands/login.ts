@@ -10,14 +10,15 @@ import {
 } from '../../push/account.ts';
 import type { Account } from '../../service/session.ts';
 import { defineCommand, type Runner } from '../command.ts';
+import { mergeProfileSettings } from '../context/config.ts';
 import {
+  type Context,
+  type GlobalOptions,
   getCredentialKey,
   getSourceOfSecrets,
   makeProfileUser,
   SECRET_PLACE_TEXTS,
-} from '../context/chosen-profile.ts';
-import { mergeProfileSettings } from '../context/config.ts';
-import type { Context, GlobalOptions } from '../context/context.ts';
+} from '../context/context.ts';
 import { openService, probeHarvestAuth, withMaskedPassword } from '../context/open-service.ts';
 import { adoptUsername, joinOutboxesOfAccount } from '../context/profile-outbox.ts';
 

@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import { isPassing } from '../../../mock-server/base/error-message.ts';
 import {
@@ -12,11 +15,31 @@ import {
   UnavailableError,
   UsageError,
 } from '../../base/errors.ts';
-import { msg, t } from '../../base/message.ts';
+import { cmd, formatDecimal, msg, t } from '../../base/message.ts';
+import { packageRoot } from '../../base/own-files.ts';
+import type { EntryKind } from '../../outbox/entry.ts';
+import type { RecordStanding } from '../../outbox/views/records-at-service.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import type { Context } from '../context/context.ts';
+import {
+  type Context,
+  type GlobalOptions,
+  omitAccountVariables,
+  runPas,
+} from '../context/context.ts';
+import type { Environment } from '../context/places.ts';
+import { formatFindCount, formatNumberCount, formatPhotographCount } from '../result-texts.ts';
+
+type DemoOptions = GlobalOptions & { readonly keep?: boolean };
 
 export function register(program: Command, run: Runner): void {
+  defineCommand(
+    program,
+    'demo',
+    t`Try the whole workflow on the bundled mock server: harvest, import, validate, push, read back and compare.`,
+    ['pas demo', 'pas demo --keep --json'],
+  )
+    .option('--keep', t`keep the temporary data folder for inspection`)
+    .action(run(runDemo));
   const command = defineCommand(
     program,
     'mock-server',
@@ -56,4 +79,204 @@ async function start(flags: MockServerFlags) {
     const CannotStart = isPassing(thrown) ? UnavailableError : UsageError;
     throw new CannotStart(msg`The mock server cannot start: ${why}`, { cause: thrown });
   }
+}
+
+const ACCOUNT = 'archaeologist';
+
+async function runDemo(context: Context, options: DemoOptions): Promise<ExitReason> {
+  const startedMs = context.clock.monotonicMs();
+  const server = await start({});
+  const folder = await mkdtemp(join(tmpdir(), 'pas-demo-'));
+  const environment = makeDemoEnvironment(context, folder);
+  const run = (words: readonly string[]) => runCommand(context, environment, words);
+  try {
+    const before = await fetchServerCounts(server.control_url);
+    const printStep = makeStepPrinter(context);
+    for (const { text, commands } of makeSteps(server.base_url)) {
+      printStep(text);
+      for (const words of commands) {
+        const { reason, output } = await run(words);
+        printIndented(context, output.trimEnd());
+        if (reason !== 'done') return reason;
+      }
+    }
+    printStep(t`Read every find back by harvest and compare it with what was sent:`);
+    const pulled = await run(['pull', '--full', '--json']);
+    if (pulled.reason !== 'done') return pulled.reason;
+    const harvestedBack = compare(context, JSON.parse(pulled.output) as PullReport);
+    const { output } = await run(['status', '--json']);
+    const figures = { ...countHere(JSON.parse(output) as StatusReport), harvestedBack };
+    const after = await fetchServerCounts(server.control_url);
+    const elapsedMs = Math.round(context.clock.monotonicMs() - startedMs);
+    const added = { finds: after.finds - before.finds, photos: after.photos - before.photos };
+    return conclude(context, { ...figures, elapsedMs }, added) ? 'done' : 'outsideContract';
+  } finally {
+    await server.close();
+    if (options.keep === true) printKeptHome(context, join(folder, 'home'));
+    else await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Returns an environment with a home of its own, and the account of the mock server. */
+function makeDemoEnvironment({ environment }: Context, folder: string): Environment {
+  return {
+    ...omitAccountVariables(environment),
+    PAS_HOME: join(folder, 'home'),
+    PAS_STATE: join(folder, 'state'),
+    PAS_PASSWORD: ACCOUNT,
+    // The server is on this machine, which no proxy reaches.
+    no_proxy: '127.0.0.1',
+  };
+}
+
+type Step = { readonly text: string; readonly commands: readonly (readonly string[])[] };
+
+function makeSteps(baseUrl: string): readonly Step[] {
+  return [
+    {
+      text: t`A mock of the finds service is listening at ${baseUrl}. Make a profile and sign in:`,
+      commands: [['init', baseUrl, '--username', ACCOUNT], ['login']],
+    },
+    {
+      text: t`Harvest the vocabularies, to check everything offline:`,
+      commands: [['harvest-vocab']],
+    },
+    {
+      text: t`Import one season, a table of finds with their photographs (examples/finds.csv):`,
+      commands: [['import', 'examples/finds.csv']],
+    },
+    {
+      text: t`Check every find for anything that the service would refuse:`,
+      commands: [['validate']],
+    },
+    {
+      text: t`Send them, one request every 100 ms, many in parallel:`,
+      commands: [['push', '--accept-new-people']],
+    },
+    {
+      text: t`Months later the museum assigns registration numbers (examples/numbers.csv). Queue and send them:`,
+      commands: [['number', 'import', 'examples/numbers.csv'], ['push']],
+    },
+  ];
+}
+
+/** Shows and runs a command as a person would type it; its errors are printed. */
+async function runCommand(context: Context, environment: Environment, words: readonly string[]) {
+  const { terminal } = context;
+  printIndented(context, terminal.color.dim(`$ pas ${words.join(' ')}`));
+  const ended = await runPas(words, { environment, cwd: packageRoot, isOnTerminal: false });
+  if (ended.reason !== 'done') terminal.warn(ended.errors.trimEnd());
+  return ended;
+}
+
+function printIndented({ terminal }: Context, text: string): void {
+  terminal.printLine(text === '' ? '' : `   ${text.replaceAll('\n', '\n   ')}`);
+}
+
+function printKeptHome({ terminal }: Context, home: string): void {
+  terminal.printLine();
+  terminal.printLine(t`The data folder is kept: PAS_HOME=${home} ${cmd`pas list`}`);
+}
+
+type Figures = {
+  readonly finds: number;
+  readonly accepted: number;
+  readonly photos: number;
+  readonly numbers: number;
+  readonly harvestedBack: number;
+};
+
+type StatusReport = {
+  readonly finds: number;
+  readonly entries: Readonly<Record<EntryKind, { readonly accepted: number }>>;
+};
+
+function countHere({ finds, entries }: StatusReport): Omit<Figures, 'harvestedBack'> {
+  return {
+    finds,
+    accepted: entries.import.accepted,
+    photos: entries.photo.accepted,
+    numbers: entries.number.accepted,
+  };
+}
+
+function makeStepPrinter(context: Context): (text: string) => void {
+  let number = 0;
+  const { printLine, color } = context.terminal;
+  return (text) => {
+    number += 1;
+    printLine();
+    printLine(color.bold(`${number}. ${text}`));
+  };
+}
+
+type PullReport = {
+  readonly finds: readonly {
+    readonly find: string;
+    readonly ident_cely: string;
+    readonly standing: RecordStanding;
+    readonly changed: readonly { readonly element: string }[];
+  }[];
+};
+
+/** Prints the finds that differ, and returns the number of those that do not. */
+function compare(context: Context, { finds }: PullReport): number {
+  const different = finds.filter(
+    ({ standing, changed }) => standing !== 'shown' || changed.length > 0,
+  );
+  for (const { find, ident_cely: identCely, changed } of different) {
+    const elements = changed.map(({ element }) => element).join(', ') || '–';
+    printIndented(context, t`${find} (${identCely}) differs in ${elements}`);
+  }
+  const all = formatFindCount(finds.length);
+  const same = finds.length - different.length;
+  printIndented(context, t`${all} sent, ${same} read back unchanged.`);
+  return same;
+}
+
+type ServerCounts = { readonly finds: number; readonly photos: number };
+
+async function fetchServerCounts(controlUrl: string): Promise<ServerCounts> {
+  const answer = await fetch(`${controlUrl}/state`);
+  const { counts } = (await answer.json()) as { counts: ServerCounts };
+  return counts;
+}
+
+function conclude(
+  { terminal }: Context,
+  figures: Figures & { elapsedMs: number },
+  server: ServerCounts,
+): boolean {
+  const agrees =
+    figures.finds === figures.accepted &&
+    figures.accepted === server.finds &&
+    figures.photos === server.photos &&
+    figures.harvestedBack === figures.accepted;
+  const finds = formatFindCount(figures.finds);
+  const photographs = formatPhotographCount(figures.photos);
+  const numbers = formatNumberCount(figures.numbers);
+  const serverFinds = formatFindCount(server.finds);
+  const serverPhotographs = formatPhotographCount(server.photos);
+  const seconds = formatDecimal(figures.elapsedMs / 1000, 1);
+  terminal.printLine();
+  terminal.printLine(
+    t`${finds}: ${figures.accepted} accepted with ${photographs} and ${numbers}, ${figures.harvestedBack} read back unchanged.`,
+  );
+  terminal.printLine(
+    t`The server has ${serverFinds} and ${serverPhotographs} more than before. Time: ${seconds} s.`,
+  );
+  terminal.printLine(
+    agrees
+      ? terminal.color.green(t`All figures agree with the server.`)
+      : terminal.color.red(t`The figures do not agree.`),
+  );
+  terminal.printValue({
+    finds: figures.finds,
+    accepted: figures.accepted,
+    photos: figures.photos,
+    numbers: figures.numbers,
+    harvested_back: figures.harvestedBack,
+    elapsed_ms: figures.elapsedMs,
+  });
+  return agrees;
 }

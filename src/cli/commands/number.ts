@@ -25,8 +25,8 @@ import {
 } from '../../tables/number-table.ts';
 import { addSheetOption, defineCommand, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
+import { readColumnMap, readTableOrInput } from '../context/find-input.ts';
 import { announceInstance, openLookups } from '../context/open-service.ts';
-import { readColumnMap, readTableOrInput } from '../context/user-files.ts';
 import { askForNumberColumns } from '../interview/ask-about-table.ts';
 import { formatNumberCount } from '../result-texts.ts';
 import { printIssues, toIssuesJson } from '../terminal.ts';

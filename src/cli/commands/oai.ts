@@ -19,8 +19,12 @@ import {
   resolveIdentifier,
 } from '../../harvest/record-json.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { requireHarvestBase } from '../context/chosen-profile.ts';
-import { type Context, type GlobalOptions, installSignalHandlers } from '../context/context.ts';
+import {
+  type Context,
+  type GlobalOptions,
+  installSignalHandlers,
+  requireHarvestBase,
+} from '../context/context.ts';
 import { openHarvestClient } from '../context/open-service.ts';
 import { formatTree } from '../result-texts.ts';
 

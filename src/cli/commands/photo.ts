@@ -18,8 +18,8 @@ import { STATE_WORDS } from '../../outbox/views/entry-words.ts';
 import type { Confidence, MatchReason, PhotoMatch } from '../../photos/match-photographs.ts';
 import { defineCommand, parseWholeNumber, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
+import { makeProfileKeeping } from '../context/find-input.ts';
 import { announceInstance } from '../context/open-service.ts';
-import { makeProfileKeeping } from '../context/validation.ts';
 import { formatPlaceRemovedCount, printNextStep } from '../result-texts.ts';
 import { printIssues, toIssuesJson } from '../terminal.ts';
 

@@ -5,19 +5,15 @@ import { cmd, msgid, ngettext, t } from '../../base/message.ts';
 import { countEntriesByState } from '../../outbox/views/outbox-status.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import {
-  formatProfileAdvice,
-  getCredentialKey,
-  maskSettings,
-  toProfile,
-} from '../context/chosen-profile.ts';
-import {
   type Config,
   findOutboxName,
+  formatProfileAdvice,
   listProfilesOfOutbox,
   parseProfileKeyValue,
   parseProfileSettings,
+  toProfile,
 } from '../context/config.ts';
-import type { Context } from '../context/context.ts';
+import { type Context, getCredentialKey, maskSettings } from '../context/context.ts';
 import { saveProfile, withStoredOutbox } from '../context/profile-outbox.ts';
 import { INSTANCE_WORDS } from '../result-texts.ts';
 import { requireConfirmation } from '../terminal.ts';

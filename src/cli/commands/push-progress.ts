@@ -1,4 +1,5 @@
 import { formatIso } from '../../base/clock.ts';
+import { groupBy } from '../../base/collections.ts';
 import type { PasError } from '../../base/errors.ts';
 import { cmd, composeCommand, getTemplate, type Message, msg, t } from '../../base/message.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
@@ -13,15 +14,18 @@ import type { ReconciledEntry } from '../../push/judge-import.ts';
 import { explainUncertain, findReassignment } from '../../push/push-session.ts';
 import type { IdleReason, WatchEvent } from '../../push/watch.ts';
 import type { Context } from '../context/context.ts';
-import { LineGroups } from '../result-texts.ts';
+import { formatFirstOfKind } from '../result-texts.ts';
 import type { Progress } from '../terminal.ts';
+
+/** A result of an entry; `kind` is equal where only names and numbers differ. */
+type FoldedLine = { readonly kind: string; readonly what: Message; readonly text: string };
 
 /** Says why an entry is uncertain, once per reason; alike texts are folded. */
 function makeUncertainPrinter(
   { terminal, getProfile }: Context,
   outbox: Outbox,
   why: boolean,
-  folded: LineGroups,
+  folded: FoldedLine[],
 ) {
   const printedTexts = new Map<number, string>();
   return (what: Message, entryId: number): void => {
@@ -30,7 +34,7 @@ function makeUncertainPrinter(
     const lines = [`${what}: ${plainly}`, ...(why ? reasons.map((reason) => `  ${reason}`) : [])];
     if (printedTexts.get(entryId) === lines.join('\n')) return;
     printedTexts.set(entryId, lines.join('\n'));
-    if (reassignment !== undefined) folded.add(reassignment, what, plainly);
+    if (reassignment !== undefined) folded.push({ kind: reassignment, what, text: plainly });
     else for (const line of lines) terminal.note(line);
   };
 }
@@ -46,7 +50,7 @@ export function makePushListeners(
   { why }: { readonly why: boolean },
 ) {
   const { terminal } = context;
-  const folded = new LineGroups();
+  const folded: FoldedLine[] = [];
   const printUncertain = makeUncertainPrinter(context, outbox, why, folded);
   let bar: Progress | undefined;
   let isSearching = false;
@@ -58,7 +62,9 @@ export function makePushListeners(
     isSearching = false;
   };
   const printFolded = (): void => {
-    for (const line of folded.take()) terminal.note(line);
+    for (const [first, ...more] of groupBy(folded.splice(0), ({ kind }) => kind).values())
+      if (first !== undefined)
+        terminal.note(formatFirstOfKind(String(first.what), more.length, first.text));
   };
   return {
     end: () => {
@@ -93,11 +99,11 @@ export function makePushListeners(
         const what = formatEntry(entry.kind, entry.localId ?? entry.identCely);
         if (verdict.kind === 'undecided') printUncertain(what, entry.id);
         else
-          folded.add(
-            `${entry.kind} ${verdict.kind} ${getTemplate(verdict.reason)}`,
+          folded.push({
+            kind: `${entry.kind} ${verdict.kind} ${getTemplate(verdict.reason)}`,
             what,
-            `${VERDICT_WORDS[verdict.kind]}; ${verdict.reason}`,
-          );
+            text: `${VERDICT_WORDS[verdict.kind]}; ${verdict.reason}`,
+          });
       }
       printFolded();
     },

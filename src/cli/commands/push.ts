@@ -16,8 +16,7 @@ import {
 } from '../../push/push-session.ts';
 import { answerHeldEntries } from '../../push/resolve-entries.ts';
 import { defineCommand, parseWholeNumber, type Runner } from '../command.ts';
-import { makeInitCommand } from '../context/chosen-profile.ts';
-import type { Context, GlobalOptions } from '../context/context.ts';
+import { type Context, type GlobalOptions, makeInitCommand } from '../context/context.ts';
 import { announceInstance, confirmProduction, openPush } from '../context/open-service.ts';
 import { joinOutboxesOfAccount } from '../context/profile-outbox.ts';
 import {
@@ -95,7 +94,7 @@ async function pushCommand(
 ): Promise<ExitReason> {
   const { terminal } = context;
   const outbox =
-    options.dryRun === true ? await context.openOutbox() : await context.openOutboxToPush();
+    options.dryRun === true ? await context.openOutbox() : await context.openOutbox('push');
   outbox.command.words = 'push';
   if (options.watch === true && (options.dryRun === true || options.limit !== undefined))
     throw new UsageError(

@@ -20,8 +20,8 @@ import type { StoredFind } from '../../outbox/stored-finds.ts';
 import { pushAll } from '../../push/push-all.ts';
 import { appendValue, defineCommand, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
+import { openFindValidator } from '../context/find-input.ts';
 import { openPush } from '../context/open-service.ts';
-import { openFindValidator } from '../context/validation.ts';
 import { EXIT_REASON_OF_STOP, formatFindCount, formatStopCause } from '../result-texts.ts';
 import { requireConfirmation } from '../terminal.ts';
 
@@ -160,7 +160,7 @@ async function sendCopies(
   const folder = prepareRehearsalFolder(context.places.home, context.clock.now());
   const training = context.asProfile(profile, folder);
   try {
-    const to = await training.openOutboxToPush();
+    const to = await training.openOutbox('push');
     await copyFindsForRehearsal(from, to, finds, {
       validate: await openFindValidator(training),
       photosFolders: {

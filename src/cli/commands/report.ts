@@ -6,10 +6,14 @@ import { formatSize, t } from '../../base/message.ts';
 import { resolveFindNames } from '../../outbox/changes/resolve-finds.ts';
 import type { Mapping } from '../../tables/own-terms/mapping.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { findOwnHarvestBase } from '../context/chosen-profile.ts';
-import { type Context, type GlobalOptions, installSignalHandlers } from '../context/context.ts';
+import {
+  type Context,
+  findOwnHarvestBase,
+  type GlobalOptions,
+  installSignalHandlers,
+} from '../context/context.ts';
+import { readMappingFile } from '../context/find-input.ts';
 import { openProfileVocabulary } from '../context/open-service.ts';
-import { readMappingFile } from '../context/user-files.ts';
 import { formatFindCount, formatPhotographCount } from '../result-texts.ts';
 import { mayReplace } from '../terminal.ts';
 
@@ -94,7 +98,7 @@ async function makeReportRequest(
   options: ReportOptions,
 ) {
   const profile = context.getProfile();
-  const outbox = await context.openOutboxToRead();
+  const outbox = await context.openOutbox();
   const recordBase = findOwnHarvestBase(context);
   return {
     outbox,
@@ -121,15 +125,8 @@ function getConfirmedTerms({ rows }: Mapping): Map<string, string[]> {
   return terms;
 }
 
-function assertNotOwnFile(
-  { places, getOutboxPlaces, getLedgerPlaces }: Context,
-  target: string,
-): void {
-  const ownPlaces = [
-    places,
-    getOutboxPlaces(),
-    { ledgerFile: getLedgerPlaces().ledgerFile },
-  ].flatMap((each) => Object.values(each));
+function assertNotOwnFile({ places, getOutboxPlaces }: Context, target: string): void {
+  const ownPlaces = [places, getOutboxPlaces()].flatMap((each) => Object.values(each));
   const paths = [target, ...ownPlaces].filter((path) => typeof path === 'string');
   const existing = paths.filter((path) => existsSync(path));
   const isOwn =

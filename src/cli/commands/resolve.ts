@@ -11,9 +11,12 @@ import {
   t,
 } from '../../base/message.ts';
 import { planRemoval, removeFinds } from '../../outbox/changes/remove-finds.ts';
-import { parseTypedIdent } from '../../outbox/changes/resolve-finds.ts';
+import { findSubjectsWithEntries, parseTypedIdent } from '../../outbox/changes/resolve-finds.ts';
 import type { Entry, ImportEntry } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
+import { formatEntry } from '../../outbox/views/entry-words.ts';
+import type { ReconciledEntry } from '../../push/judge-import.ts';
+import { reconcileNow } from '../../push/push-all.ts';
 import {
   compareWithRecord,
   findRecordProblem,
@@ -31,12 +34,16 @@ import {
   type RowAnswer,
 } from '../../tables/answer-rows.ts';
 import { defineCommand, parseWholeNumber, type Runner } from '../command.ts';
-import { findOwnHarvestBase, makeNoHarvestingError } from '../context/chosen-profile.ts';
-import type { Context, GlobalOptions } from '../context/context.ts';
-import { openHarvestClient } from '../context/open-service.ts';
+import {
+  type Context,
+  findOwnHarvestBase,
+  type GlobalOptions,
+  makeNoHarvestingError,
+} from '../context/context.ts';
+import { openHarvestClient, openServiceAccess } from '../context/open-service.ts';
 import { withLockIfFree } from '../context/profile-outbox.ts';
 import { askAboutRow, askChoiceOrLater, importAnsweredRow } from '../interview/ask-about-table.ts';
-import { listAnswerWords } from '../result-texts.ts';
+import { getSettlingCommand, listAnswerWords } from '../result-texts.ts';
 import { requireConfirmation } from '../terminal.ts';
 
 type ResolveOptions = GlobalOptions & {
@@ -49,6 +56,12 @@ type ResolveOptions = GlobalOptions & {
 };
 
 export function register(program: Command, run: Runner): void {
+  defineCommand(
+    program,
+    'reconcile [find...]',
+    t`Look up uncertain entries in the service: accept those found, queue again those proven absent, leave the rest to you.`,
+    ['pas reconcile', 'pas reconcile K-017 --json'],
+  ).action(run(reconcile));
   defineCommand(
     program,
     'resolve [find...]',
@@ -81,6 +94,55 @@ export function register(program: Command, run: Runner): void {
       parseWholeNumber,
     )
     .action(run(resolve));
+}
+
+async function reconcile(context: Context, names: readonly string[]): Promise<ExitReason> {
+  const outbox = await context.openOutbox('push');
+  const subjects = names.length === 0 ? undefined : findSubjectsWithEntries(outbox, names);
+  const sync = await openServiceAccess(context);
+  if (sync.harvesting === undefined) throw makeNoHarvestingError(context.getProfile());
+  const progress = context.terminal.startProgress(t`Checking the service`);
+  const { settled, left: remainingCount } = await reconcileNow(
+    { ...sync, onSearch: progress.update },
+    sync.harvesting,
+    subjects,
+  ).finally(progress.end);
+  for (const one of settled) context.terminal.printLine(formatReconciled(one));
+  if (settled.length === 0) context.terminal.printLine(t`Nothing is uncertain.`);
+  context.terminal.printValue({ reconciled: settled.map(toReconciledJson) });
+  return remainingCount > 0 ? 'uncertain' : 'done';
+}
+
+function formatReconciled({ entry, verdict }: ReconciledEntry): string {
+  const what = formatEntry(entry.kind, entry.localId ?? entry.identCely);
+  switch (verdict.kind) {
+    case 'found':
+      return t`${what}: accepted as ${verdict.identCely}; ${verdict.reason}.`;
+    case 'absent':
+      return t`${what}: queued again; ${verdict.reason}.`;
+    case 'undecided': {
+      const candidates = verdict.candidates.join(', ');
+      const command = getSettlingCommand(entry);
+      const sentences = [
+        t`${what}: still uncertain; ${verdict.reason}.`,
+        candidates === '' ? '' : t`Check ${candidates}.`,
+        t`Decide with: ${command}`,
+      ];
+      return sentences.filter((one) => one !== '').join(' ');
+    }
+  }
+}
+
+function toReconciledJson({ entry, verdict }: ReconciledEntry): Record<string, unknown> {
+  return {
+    entry: entry.id,
+    kind: entry.kind,
+    find: entry.localId ?? entry.identCely,
+    verdict: verdict.kind,
+    ident_cely: verdict.kind === 'found' ? verdict.identCely : null,
+    reason: String(verdict.reason),
+    candidates: verdict.candidates,
+  };
 }
 
 async function resolve(

@@ -12,7 +12,7 @@ import {
 import { defineCommand, type Runner } from '../command.ts';
 import { isProtectedAddress } from '../context/config.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
-import { getOwnSchemaFolder } from '../context/validation.ts';
+import { getOwnSchemaFolder } from '../context/find-input.ts';
 
 type SchemaOptions = GlobalOptions & { readonly update?: boolean; readonly bundled?: boolean };
 

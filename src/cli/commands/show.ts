@@ -23,7 +23,7 @@ import {
 import { explainUncertain } from '../../push/push-session.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
-import { openFindValidator } from '../context/validation.ts';
+import { openFindValidator } from '../context/find-input.ts';
 import {
   getSettlingCommand,
   listAnswerCommands,
@@ -70,7 +70,7 @@ async function printDocument(context: Context, name: string): Promise<ExitReason
 
 async function show(context: Context, name: string, why: boolean): Promise<ExitReason> {
   const { terminal } = context;
-  const outbox = await context.openOutboxToRead();
+  const outbox = await context.openOutbox();
   const { find, texts, stories, atService } = getFindDetails(outbox, name);
   const { settleMs } = context.getProfile();
   terminal.printLine(terminal.color.bold(find?.localId ?? name));

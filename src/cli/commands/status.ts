@@ -17,10 +17,13 @@ import {
 } from '../../outbox/views/outbox-status.ts';
 import { explainUncertain, findReassignment } from '../../push/push-session.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { findOwnHarvestBase, getSourceOfSecrets } from '../context/chosen-profile.ts';
-import type { Context, GlobalOptions } from '../context/context.ts';
-import { openProfileVocabulary } from '../context/open-service.ts';
-import { readSharedPause } from '../context/pacing.ts';
+import {
+  type Context,
+  findOwnHarvestBase,
+  type GlobalOptions,
+  getSourceOfSecrets,
+} from '../context/context.ts';
+import { openProfileVocabulary, readSharedPause } from '../context/open-service.ts';
 import { listNewPeopleOfProfile, printNewPeople, toNewPeopleJson } from '../new-people.ts';
 import {
   formatFindCount,
@@ -47,7 +50,7 @@ export function register(program: Command, run: Runner): void {
 
 async function showStatus(context: Context, options: GlobalOptions): Promise<ExitReason> {
   const { terminal } = context;
-  const outbox = await context.openOutboxToRead();
+  const outbox = await context.openOutbox();
   const profile = context.getProfile();
   const state = getOutboxStatus(outbox);
   const { finds, entries, table, waiting, delayed, needsPerson } = state;
@@ -67,13 +70,13 @@ async function showStatus(context: Context, options: GlobalOptions): Promise<Exi
     lines: delayed.map((delay) => formatDelay(delay, context.clock.now())),
   });
   const pause = await readSharedPause(context, profile);
-  if (pause.text !== undefined) terminal.printLine(pause.text);
+  if (pause.text !== '') terminal.printLine(pause.text);
   const isBrief = options.verbose !== true;
   for (const section of listSections(outbox, state, profile.settleMs, isBrief))
     printSection(context, section);
   if (people.some(({ isAccepted }) => !isAccepted)) terminal.printLine();
   printNewPeople(context, people, terminal.printLine);
-  if (pause.text === undefined) for (const step of next.last) printSection(context, step);
+  if (pause.text === '') for (const step of next.last) printSection(context, step);
   terminal.printValue({
     finds,
     entries,

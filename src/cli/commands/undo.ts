@@ -70,7 +70,7 @@ async function undo(context: Context, id: string | undefined): Promise<ExitReaso
 
 async function list(context: Context): Promise<ExitReason> {
   const { terminal } = context;
-  const outbox = await context.openOutboxToRead();
+  const outbox = await context.openOutbox();
   const commands = listCommandLog(outbox);
   const rows = commands.map(({ id, at, command, finds, undone }) => {
     const names = finds.slice(0, MAX_NAMES).map(({ local_id }) => quoteShellWord(local_id));

@@ -6,9 +6,8 @@ import { findSubjectsWithEntries } from '../../outbox/changes/resolve-finds.ts';
 import { validateFindsAndDocuments } from '../../tables/validate-finds.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import type { Context } from '../context/context.ts';
+import { openValidationContext, readFileOrInput, readMappingFile } from '../context/find-input.ts';
 import { openLookups } from '../context/open-service.ts';
-import { readFileOrInput, readMappingFile } from '../context/user-files.ts';
-import { openValidationContext } from '../context/validation.ts';
 import { listNewPeopleOfProfile, printNewPeople, toNewPeopleJson } from '../new-people.ts';
 import { printIssues, toIssuesJson } from '../terminal.ts';
 

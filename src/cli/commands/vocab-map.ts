@@ -17,8 +17,8 @@ import {
 import type { MappingRow } from '../../tables/own-terms/mapping.ts';
 import { addSheetOption, defineCommand, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
+import { changeMappingFile, readMappingFile, readTableOrInput } from '../context/find-input.ts';
 import { openLookups, openProfileVocabulary } from '../context/open-service.ts';
-import { changeMappingFile, readMappingFile, readTableOrInput } from '../context/user-files.ts';
 import { mayReplace, printIssues, toIssuesJson } from '../terminal.ts';
 
 type SheetOptions = GlobalOptions & { readonly sheet?: string };

@@ -21,10 +21,14 @@ import {
   toTermJson,
 } from '../../tables/own-terms/map-terms.ts';
 import { defineCommand, parsePositiveWholeNumber, type Runner } from '../command.ts';
-import { getHarvestUsername, requireHarvestBase } from '../context/chosen-profile.ts';
-import type { Context, GlobalOptions } from '../context/context.ts';
-import { listTermIdsInUse, openProfileVocabulary } from '../context/open-service.ts';
-import { openValidationContext } from '../context/validation.ts';
+import {
+  type Context,
+  type GlobalOptions,
+  getHarvestUsername,
+  requireHarvestBase,
+} from '../context/context.ts';
+import { listTermIdsInUse, openValidationContext } from '../context/find-input.ts';
+import { openProfileVocabulary } from '../context/open-service.ts';
 import { formatTree } from '../result-texts.ts';
 import {
   type HarvestFlags,

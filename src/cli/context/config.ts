@@ -6,14 +6,14 @@ import { lockForChange } from '../../base/disk/lock-file.ts';
 import { writePrivateFile } from '../../base/disk/output-file.ts';
 import { isTomlTable, parseToml, type TomlTable, tomlText } from '../../base/disk/toml.ts';
 import { ConfigError, getErrorCode, getErrorMessage } from '../../base/errors.ts';
-import { LANGUAGES, type Language, type Message, msg, t } from '../../base/message.ts';
+import { cmd, LANGUAGES, type Language, type Message, msg, t } from '../../base/message.ts';
 import { parseProxy } from '../../service/http/proxy.ts';
 import {
   isAddressFault,
   maskRedisPasswords,
   parseRedisAddress,
 } from '../../service/http/redis-pace-store.ts';
-import { type DataPaths, makeOutboxName } from './places.ts';
+import { type DataPaths, type Environment, makeOutboxName } from './places.ts';
 
 /** Keys of config.toml, for all profiles or for one. */
 type NetworkKeys = { readonly proxy?: string; readonly ca_file?: string };
@@ -25,17 +25,17 @@ type ProjectMap = Readonly<Record<string, string>>;
 export type Config = {
   readonly defaultProfile: string | undefined;
   /** Settings of the network, unless a profile has its own. */
-  readonly network?: NetworkKeys;
+  readonly network: NetworkKeys;
   /** Language of messages, where neither `--lang` nor PAS_LANG sets it. */
-  readonly language?: Language;
+  readonly language: Language | undefined;
   readonly profiles: ReadonlyMap<string, ProfileSettings>;
   /**
    * Defaults of new finds, unvalidated: their check needs the rules of finds, so it follows when a
    * find is made.
    */
-  readonly defaults?: DefaultsTables;
+  readonly defaults: DefaultsTables;
   /** `projects` of each profile, for rehearsals with it. */
-  readonly projectMaps?: ReadonlyMap<string, ProjectMap>;
+  readonly projectMaps: ReadonlyMap<string, ProjectMap>;
 };
 
 /** `defaults` of each profile, and the table `projects`. */
@@ -50,9 +50,7 @@ type DefaultsTables = {
  * @throws ConfigError when the file cannot be read, is invalid, or has an unknown key
  */
 export function readConfigFile(path: string): Config {
-  const table = readTable(path);
-  if (table === undefined) return { defaultProfile: undefined, profiles: new Map() };
-  const { profiles = {}, projects = {}, ...plain } = table;
+  const { profiles = {}, projects = {}, ...plain } = readTable(path);
   for (const key of Object.keys(plain)) assertKnownKey(path, key, GLOBAL_KEYS);
   const check = <T>(key: string, read: (where: string, value: unknown) => T): T | undefined =>
     plain[key] === undefined ? undefined : read(`${path}: ${key}`, plain[key]);
@@ -72,13 +70,13 @@ function assertKnownKey(where: string, key: string, known: readonly string[]): v
   throw new ConfigError(t`${where}: unknown key ${key}.`, { hint: t`Known are ${keyNames}.` });
 }
 
-/** @returns undefined where there is no file */
-function readTable(path: string): TomlTable | undefined {
+/** Reads a file of TOML; a missing one is empty. */
+function readTable(path: string): TomlTable {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
   } catch (thrown) {
-    if (getErrorCode(thrown) === 'ENOENT') return undefined;
+    if (getErrorCode(thrown) === 'ENOENT') return {};
     const why = getErrorMessage(thrown);
     throw new ConfigError(t`${path} cannot be read: ${why}.`, { cause: thrown });
   }
@@ -390,17 +388,17 @@ function writeConfigFile(
   path: string,
   { defaultProfile, language, network, profiles, defaults, projectMaps }: Config,
 ): void {
-  const { projects = {} } = defaults ?? {};
+  const { projects } = defaults;
   // Keys that are undefined are left out.
   const text = tomlText({
     default_profile: defaultProfile,
     lang: language,
-    proxy: network?.proxy,
-    ca_file: network?.ca_file,
+    proxy: network.proxy,
+    ca_file: network.ca_file,
     profiles: Object.fromEntries(
       [...profiles].map(([name, settings]) => [
         name,
-        { ...settings, projects: projectMaps?.get(name), defaults: defaults?.profiles.get(name) },
+        { ...settings, projects: projectMaps.get(name), defaults: defaults.profiles.get(name) },
       ]),
     ),
     projects: Object.keys(projects).length === 0 ? undefined : projects,
@@ -436,18 +434,6 @@ export function changeConfigFile(
 }
 
 /**
- * Returns the configuration with these settings of a profile in place of its own, or with a new
- * one.
- */
-export function replaceProfileSettings(
-  config: Config,
-  name: string,
-  settings: ProfileSettings,
-): Config {
-  return { ...config, profiles: new Map([...config.profiles, [name, settings]]) };
-}
-
-/**
  * Returns the configuration with the changes over the settings of each named profile; an
  * undefined value unsets a key.
  */
@@ -456,22 +442,49 @@ export function mergeProfileSettings(
   names: readonly string[],
   changes: ProfileSettings,
 ): Config {
-  return names.reduce(
-    (changed, name) =>
-      replaceProfileSettings(changed, name, { ...changed.profiles.get(name), ...changes }),
-    config,
-  );
+  const profiles = new Map(config.profiles);
+  for (const name of names) profiles.set(name, { ...profiles.get(name), ...changes });
+  return { ...config, profiles };
 }
 
 /**
- * Makes an unused profile name from the text before `@`, cut to 60 characters, with a counter
- * from 2 where it is taken.
+ * Completes settings to a profile: with the fallbacks of all keys, its outbox, and PAS_USERNAME
+ * over its own user name.
+ * @param where for errors, such as "config.toml, profile training"
+ * @throws ConfigError for a missing key, or an address without TLS that is not this machine's
  */
-export function makeFreeProfileName({ profiles }: Config, username: string): string {
-  const [local = ''] = username.split('@');
-  const query = local.replace(/[^\w.-]/g, '-').slice(0, 60) || 'profile';
-  for (let count = 1; ; count += 1) {
-    const name = count === 1 ? query : `${query}-${count}`;
-    if (!profiles.has(name)) return name;
+export function toProfile(
+  name: string,
+  settings: ProfileSettings,
+  environment: Environment,
+  where: string,
+): Profile {
+  for (const key of PROFILE_KEYS) {
+    if (KEY_RULES[key].required === true && settings[key] === undefined) {
+      throw new ConfigError(t`${where}: ${key} is missing.`, {
+        hint: t`Add it to the file, or run \`${cmd`pas init --name ${name}`}\` again.`,
+      });
+    }
   }
+  const values = PROFILE_KEYS.map((key) => [
+    toCamelCase(key),
+    settings[key] ?? KEY_RULES[key].fallback,
+  ]);
+  const profile = Object.freeze({
+    ...Object.fromEntries(values),
+    name,
+    username: environment['PAS_USERNAME'] ?? settings.username,
+    outbox: findOutboxName(settings) ?? '',
+  }) as Profile;
+  for (const address of [profile.baseUrl, profile.oaiBase ?? profile.baseUrl])
+    assertTls(where, address, profile.allowHttp);
+  return profile;
+}
+
+/** Returns a sentence with the names of the profiles, or how to create the first one; for hints. */
+export function formatProfileAdvice({ profiles }: Config): string {
+  const names = [...profiles.keys()].join(', ');
+  return names === ''
+    ? t`Create one with \`${cmd`pas init`} ADDRESS\`, where ADDRESS is the address of the service.`
+    : t`Profiles: ${names}.`;
 }

@@ -1,48 +1,45 @@
 import { spawn } from 'node:child_process';
 import { setMaxListeners } from 'node:events';
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { loadWidthLibrary } from '../../base/characters.ts';
-import { type Clock, systemClock } from '../../base/clock.ts';
-import { once } from '../../base/collections.ts';
-import { restrictPermissions } from '../../base/disk/files.ts';
-import { EXIT_CODES, type ExitReason, UnavailableError, UsageError } from '../../base/errors.ts';
-import { getLanguage, t } from '../../base/message.ts';
+import type { Clock } from '../../base/clock.ts';
+import {
+  ConfigError,
+  EXIT_CODES,
+  type ExitReason,
+  UnavailableError,
+  UsageError,
+} from '../../base/errors.ts';
+import { type Command, cmd, composeCommand, getLanguage, msg, t } from '../../base/message.ts';
 import { packageRoot } from '../../base/own-files.ts';
 import type { VocabularyStore } from '../../finds/vocabulary/term-lookup.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
+import type { PushLockOptions } from '../../outbox/push-lock.ts';
+import type { ProfileUser } from '../../push/account.ts';
+import { maskProxy, type NetworkSettings } from '../../service/http/proxy.ts';
 import type { Connections } from '../../service/http/send.ts';
-import { openSecrets, openSystemKeyring } from '../../service/secrets.ts';
-import { makeTerminal, type Streams, type Terminal } from '../terminal.ts';
-import {
-  type CommandResources,
-  chooseProfile,
-  findProfileName,
-  formatProfileFlag,
-  getNetworkSettings,
-  type Machine,
-  type ProfileAccess,
-  type ProfileContext,
-} from './chosen-profile.ts';
+import { makeSecretsOwner, type SecretLocation, type SecretStore } from '../../service/secrets.ts';
+import type { Prompt } from '../prompt.ts';
+import type { Streams, Terminal } from '../terminal.ts';
 import {
   type Config,
-  changeConfigFile,
+  findOutboxName,
+  KEYS_WITH_FLAG,
+  listProfilesOfOutbox,
+  PROFILE_KEYS,
   type Profile,
   type ProfileSettings,
-  readConfigFile,
+  toFlag,
 } from './config.ts';
-import {
-  type Environment,
-  isLedgerBesideOutbox,
-  type LedgerPaths,
-  makeDataPaths,
-  makeLedgerPathsBeside,
-  makeOutboxPaths,
-  type OutboxPaths,
-  omitEmptyVariables,
-  readMachineId,
-  thisSystem,
-} from './places.ts';
+import type { DataPaths, Environment, OutboxPaths, SystemQueries } from './places.ts';
+
+/** Services of the machine and the network. */
+export type Machine = {
+  readonly clock: Clock;
+  /** Identifies the machine, and tells if it is a container. */
+  readonly system: SystemQueries;
+  random(): number;
+  openConnections(network: NetworkSettings): Promise<Connections>;
+};
 
 /** Flags that every command takes; `color` is false with `--no-color`. */
 export type GlobalOptions = {
@@ -72,210 +69,58 @@ export type Runtime = {
   };
 };
 
-const THIS_MACHINE: Machine = {
-  clock: systemClock,
-  system: thisSystem,
-  random: Math.random,
-  openConnections: async (network) =>
-    (await import('../../service/http/send.ts')).openConnections({ maxConnections: 64, network }),
-};
-
-/** Context of a command. */
-export type Context = Runtime &
-  ProfileContext & {
-    random(): number;
-    /**
-     * Makes a context of the same command for another profile, without the environment's credentials.
-     * Closed with this one.
-     * @param outboxesFolder another place for its outbox, with the ledger beside it
-     */
-    asProfile(name: string, outboxesFolder?: string): Context;
-    openVocabulary(): Promise<VocabularyStore>;
-    /** As `openVocabulary`, for reading: a copy where nothing can be written. */
-    openVocabularyToRead(): Promise<VocabularyStore>;
-    close(): Promise<void>;
-  };
-
-/** Makes the context of a command. Nothing is opened before its first use. */
-export function makeContext(runtime: Runtime, options: GlobalOptions): Context {
-  const { streams, outer } = runtime;
-  const machine = { ...THIS_MACHINE, ...runtime.overrides };
-  const { clock, random } = machine;
-  const environment = omitEmptyVariables(runtime.environment);
-  const systemPlaces = makeDataPaths(environment);
-  const outboxesFolder = outer?.outboxesFolder ?? systemPlaces.outboxesFolder;
-  const { onClose, close } = createClosers();
-  const terminal = outer?.terminal ?? makeContextTerminal(streams, environment, options);
-  const base = {
-    ...runtime,
-    environment,
-    machine,
-    clock,
-    places: { ...systemPlaces, outboxesFolder },
-    terminal,
-    isConfirmed: options.yes === true,
-    prompt: once(async () => {
-      const [{ makePrompt }] = await Promise.all([import('../prompt.ts'), loadWidthLibrary()]);
-      return makePrompt(streams.stdin, streams.stderr);
-    }),
-    onClose,
-  };
-  const isLedgerBeside = outer?.outboxesFolder === undefined ? undefined : true;
-  const asProfile: Context['asProfile'] = (name, folder) => {
-    const inner = makeContext(
-      {
-        ...runtime,
-        environment: omitAccountVariables(environment),
-        outer: { terminal, outboxesFolder: folder },
-      },
-      { ...options, profile: name },
-    );
-    onClose(inner.close);
-    return inner;
-  };
-  return {
-    ...base,
-    ...makeProfileAccess(base, options.profile, isLedgerBeside),
-    ...makeVocabularyAccess(base),
-    random,
-    asProfile,
-    close,
-  };
-}
-
 /**
- * Makes the access to everything that follows from a profile.
- * @param flag profile that the command line names
- * @param isLedgerBeside each outbox has a ledger beside it; by default as the machine needs it
+ * What a command works with. Which service, account, outbox and secrets it uses follows from its
+ * profile, which is chosen at its first use; nothing is opened before. What is opened is closed with
+ * the context, the last first.
  */
-function makeProfileAccess(
-  base: CommandResources,
-  flag: string | undefined,
-  isLedgerBeside?: boolean,
-): ProfileAccess {
-  const { clock, environment, places, machine, onClose } = base;
-  const getConfig = (): Config => readConfigFile(places.configFile);
-  let profile: Profile | undefined;
-  const getProfile = (): Profile => {
-    profile ??= chooseProfile(getConfig(), base, flag);
-    return profile;
-  };
-  const openConnectionsWith = async (given?: ProfileSettings): Promise<Connections> => {
-    const config = getConfig();
-    const name = findProfileName(config, environment, flag);
-    const network = getNetworkSettings(config, environment, name, given);
-    const connections = await machine.openConnections(network);
-    onClose(() => connections.close());
-    return connections;
-  };
-  const hasLedgerBeside = once(
-    () => isLedgerBeside ?? isLedgerBesideOutbox(places, machine.system),
-  );
-  const getOutboxPlaces = (name = getProfile().outbox): OutboxPaths =>
-    makeOutboxPaths(places, name);
-  const getLedgerPlaces = (name = getProfile().outbox): LedgerPaths =>
-    hasLedgerBeside() ? makeLedgerPathsBeside(getOutboxPlaces(name).folder) : places;
-  const load = once(() => import('./profile-outbox.ts'));
-  let pushing: Promise<Outbox> | undefined;
-  const openOutboxToPush = once(() => {
-    pushing = load().then(({ openProfileOutbox }) => openProfileOutbox(sources, 'push'));
-    return pushing;
-  });
-  const openForCommand = once(async () => (await load()).openProfileOutbox(sources, 'command'));
-  const access: ProfileAccess = {
-    getConfig,
-    changeConfig: (change) => {
-      changeConfigFile(places, clock, change);
-      profile = undefined;
-    },
-    getProfile,
-    getProfileFlag: once(() => formatProfileFlag(getConfig, environment, getProfile)),
-    openSecrets: once(() => openSecrets(places.secretsFile, openSystemKeyring(environment), clock)),
-    openConnections: once(openConnectionsWith),
-    openConnectionsWith,
-    getMachineId: once(() => readMachineId(machine.system)),
-    getOutboxPlaces,
-    getLedgerPlaces,
-    pushLock: (name = getProfile().outbox) => ({
-      folder: getLedgerPlaces(name).locksFolder,
-      scope: name,
-      outboxFolder: getOutboxPlaces(name).folder,
-      clock,
-    }),
-    openOutbox: () => pushing ?? openForCommand(),
-    openOutboxToPush,
-    openOutboxToRead: once(() =>
-      openOrCopy(getOutboxPlaces().outboxFile, onClose, access.openOutbox, async (path) =>
-        (await load()).openOutboxCopy(sources, path),
-      ),
-    ),
-  };
-  const sources = { ...base, ...access };
-  return access;
-}
-
-/** Opens a database; a temporary copy where nothing can be written. */
-async function openOrCopy<T>(
-  file: string,
-  onClose: Context['onClose'],
-  open: () => Promise<T>,
-  openCopy: (path: string) => Promise<T>,
-): Promise<T> {
-  try {
-    return await open();
-  } catch (thrown) {
-    const { isWriteRefused, copyToTempFolder } = await import('../../base/disk/database-file.ts');
-    if (!isWriteRefused(thrown) || !existsSync(file)) throw thrown;
-    const copy = copyToTempFolder(file);
-    onClose(copy.remove);
-    return openCopy(copy.path);
-  }
-}
-
-/** Opens the vocabularies once; for reading a copy where nothing can be written. */
-function makeVocabularyAccess({
-  places: { vocabularyFile: file },
-  clock,
-  onClose,
-}: CommandResources): Pick<Context, 'openVocabulary' | 'openVocabularyToRead'> {
-  const openAt = async (path: string): Promise<VocabularyStore> => {
-    const { openVocabulary } = await import('../../finds/vocabulary/term-lookup.ts');
-    const vocabulary = openVocabulary(path, clock);
-    onClose(() => vocabulary.close());
-    return vocabulary;
-  };
-  const openShared = once(() => openAt(file));
-  return {
-    openVocabulary: openShared,
-    openVocabularyToRead: once(() => openOrCopy(file, onClose, openShared, openAt)),
-  };
-}
-
-function createClosers() {
-  const all: (() => void | Promise<void>)[] = [];
-  return {
-    onClose: (close: () => void | Promise<void>): void => {
-      all.unshift(close);
-    },
-    close: async (): Promise<void> => {
-      for (const close of all.splice(0)) await close();
-    },
-  };
-}
-
-function makeContextTerminal(
-  streams: Streams,
-  environment: Environment,
-  options: GlobalOptions,
-): Terminal {
-  return makeTerminal(streams, {
-    json: options.json === true,
-    quiet: options.quiet === true,
-    verbose: options.verbose === true,
-    color: options.color !== false && isColorWanted(environment, streams),
-    cursor: environment['TERM'] !== 'dumb',
-  });
-}
+export type Context = Runtime & {
+  readonly clock: Clock;
+  readonly places: DataPaths;
+  readonly terminal: Terminal;
+  /** A person has confirmed beforehand: `--yes`. */
+  readonly isConfirmed: boolean;
+  random(): number;
+  prompt(): Promise<Prompt>;
+  onClose(close: () => void | Promise<void>): void;
+  close(): Promise<void>;
+  getConfig(): Config;
+  /** Changes the configuration, of which the profile is chosen anew. */
+  changeConfig(change: (config: Config) => Config): void;
+  /**
+   * Returns service and account.
+   * @throws ConfigError where there is none, or no choice
+   */
+  getProfile(): Profile;
+  /** Returns the ` --profile NAME`, or nothing, that printed commands need for this profile. */
+  getProfileFlag(): string;
+  /**
+   * Makes a context of the same command for another profile, without the environment's credentials.
+   * Closed with this one.
+   * @param outboxesFolder another place for its outbox, with the ledger beside it
+   */
+  asProfile(name: string, outboxesFolder?: string): Context;
+  /** Passwords and tokens, by {@link getCredentialKey}. */
+  openSecrets(): SecretStore;
+  /**
+   * Opens the connections by which requests of the profile leave this machine.
+   * @param given settings of the network that no profile has yet; new connections are opened
+   */
+  openConnections(given?: ProfileSettings): Promise<Connections>;
+  /** Returns the identifier of this machine; empty where it has none. */
+  getMachineId(): string;
+  /** Returns the files of the profile's outbox, or of the outbox of this name, with its ledger. */
+  getOutboxPlaces(name?: string): OutboxPaths;
+  /** Returns the options for the lock of the profile's outbox, or of the outbox of this name. */
+  pushLock(name?: string): PushLockOptions;
+  /**
+   * Opens the outbox of the profile, which is created at its first use.
+   * @param purpose of the first call: a push checks the ledger, and waits longer for it
+   * @throws ConfigError where it is for another service
+   */
+  openOutbox(purpose?: 'push'): Promise<Outbox>;
+  openVocabulary(): Promise<VocabularyStore>;
+};
 
 /**
  * Returns the environment without token, password, user name and profile, for a context of
@@ -292,31 +137,161 @@ export function omitAccountVariables(environment: Environment): Environment {
   return otherVariables;
 }
 
-/** See no-color.org; a dumb terminal and a redirected stdout get plain text as well. */
-function isColorWanted(environment: Environment, streams: Streams): boolean {
-  if ((environment['NO_COLOR'] ?? '') !== '' || environment['TERM'] === 'dumb') return false;
-  return streams.stdout.isTTY === true;
+/**
+ * Makes the command that creates a profile with these settings; the password of a proxy is
+ * masked.
+ */
+export function makeInitCommand(name: string, settings: ProfileSettings): Command {
+  const flags = PROFILE_KEYS.filter((key) => settings[key] !== undefined).map((key) => {
+    const value = key === 'proxy' ? maskProxy(settings.proxy ?? '') : `${settings[key]}`;
+    return KEYS_WITH_FLAG.includes(key)
+      ? ([toFlag(key), value] as const)
+      : (['--set', `${key}=${value}`] as const);
+  });
+  return composeCommand('pas init', [['--name', name], ...flags]);
 }
 
 /**
- * Restricts the permissions of a data folder or a file of secrets that other users may read, with a
- * warning; the warning repeats where that fails. A folder without files of pas is left alone.
+ * Makes an unused profile name from the text before `@`, cut to 60 characters, with a counter
+ * from 2 where it is taken.
  */
-export function restrictHomePermissions({
-  places: { home, outboxesFolder, secretsFile },
-  terminal,
-}: Context): void {
-  if (!existsSync(outboxesFolder) && !existsSync(secretsFile)) return;
-  const restricted = [home, secretsFile]
-    .filter(existsSync)
-    .map((path) => ({ path, how: restrictPermissions(path) }));
-  const [narrowed, open] = (['narrowed', 'open'] as const).map((how) =>
-    restricted.flatMap((each) => (each.how === how ? [each.path] : [])).join(', '),
+export function makeFreeProfileName({ profiles }: Config, username: string): string {
+  const [local = ''] = username.split('@');
+  const query = local.replace(/[^\w.-]/g, '-').slice(0, 60) || 'profile';
+  for (let count = 1; ; count += 1) {
+    const name = count === 1 ? query : `${query}-${count}`;
+    if (!profiles.has(name)) return name;
+  }
+}
+
+/**
+ * Returns the settings with the password of a proxy masked, to be shown to a person or a program.
+ */
+export function maskSettings<Settings extends { readonly proxy?: string | undefined }>(
+  settings: Settings,
+): Settings {
+  return settings.proxy === undefined
+    ? settings
+    : { ...settings, proxy: maskProxy(settings.proxy) };
+}
+
+/** Returns the password in PAS_PASSWORD, else the stored one; undefined where there is neither. */
+export function getPassword(context: Context, profile: Profile): string | undefined {
+  return (
+    context.environment['PAS_PASSWORD'] ??
+    context.openSecrets().get(getCredentialKey(profile)).password
   );
-  if (narrowed !== '')
-    terminal.warn(t`Others could read ${narrowed} until now; from now on only you can.`);
-  if (open !== '')
-    terminal.warn(t`Others may read ${open}, and its permissions cannot be changed.`);
+}
+
+/** Returns the key under which the secrets of an account are stored. */
+export function getCredentialKey({
+  baseUrl,
+  username,
+}: Pick<Profile, 'baseUrl' | 'username'>): string {
+  return makeSecretsOwner({ baseUrl, username });
+}
+
+/** Returns the place of the credentials: `environment` where PAS_TOKEN or PAS_PASSWORD is set. */
+export function getSourceOfSecrets({
+  environment,
+  getProfile,
+  openSecrets,
+}: Context): 'environment' | SecretLocation {
+  const isGiven =
+    environment['PAS_TOKEN'] !== undefined || environment['PAS_PASSWORD'] !== undefined;
+  return isGiven ? 'environment' : openSecrets().getPlace(getCredentialKey(getProfile()));
+}
+
+/** Makes the sentence about the place of the credentials, from the path of the secrets file. */
+export const SECRET_PLACE_TEXTS: Readonly<
+  Record<'environment' | SecretLocation, (file: string) => string>
+> = {
+  environment: () => t`The password or token comes from the environment (PAS_PASSWORD, PAS_TOKEN).`,
+  keyring: () => t`The password and token are in the system keyring.`,
+  file: (file) =>
+    process.platform === 'win32'
+      ? t`The password and token are in ${file}. Every account that can open your user folder can read it, including administrators.`
+      : t`The password and token are in ${file}, which only you can read.`,
+  nowhere: () => t`No password or token is stored.`,
+};
+
+/** Returns the account of a harvest; empty for an anonymous one. */
+export function getHarvestUsername({ oaiAuth, username }: Profile): string {
+  return oaiAuth === 'none' ? '' : (username ?? '');
+}
+
+/**
+ * Returns the address of the harvesting interface of the profile.
+ * @throws ConfigError where it has none
+ */
+export function requireHarvestBase(profile: Profile): string {
+  if (profile.oaiBase !== undefined) return profile.oaiBase;
+  throw makeNoHarvestingError(profile);
+}
+
+/**
+ * Returns the address of the interface that shows the profile's own records; undefined where
+ * there is none. A training instance may use that of production for vocabularies: there, its
+ * identifiers belong to other records.
+ */
+export function findOwnHarvestBase(context: Context): string | undefined {
+  const { kind, baseUrl, oaiBase } = context.getProfile();
+  if (oaiBase === undefined || kind === 'production') return oaiBase;
+  const isOfAnother = [...context.getConfig().profiles.values()].some(
+    (other) =>
+      other.kind !== 'training' && other.oai_base === oaiBase && other.base_url !== baseUrl,
+  );
+  return isOfAnother || new URL(oaiBase).hostname !== new URL(baseUrl).hostname
+    ? undefined
+    : oaiBase;
+}
+
+/**
+ * Makes the error that a lookup is not possible: the profile has no harvesting interface, or one
+ * that does not show its own records.
+ */
+export function makeNoHarvestingError(profile: Profile): ConfigError {
+  if (profile.oaiBase !== undefined)
+    return new ConfigError(
+      t`The harvesting interface of profile ${profile.name} belongs to another instance and does not show what was sent to this one.`,
+      {
+        hint: t`Check the website of the instance, then run \`${cmd`pas resolve`} FIND --created IDENT\` or \`${cmd`pas resolve`} FIND --resend\`.`,
+      },
+    );
+  return new ConfigError(t`Profile ${profile.name} has no harvesting interface.`, {
+    hint: t`Add it with \`${cmd`pas init --name ${profile.name} --oai-base`} …\`; a training instance uses that of production.`,
+  });
+}
+
+/**
+ * Returns the user of the profile in the configuration, with functions that make the advice where
+ * another account has signed in.
+ */
+export function makeProfileUser(context: Context): ProfileUser {
+  const { name } = context.getProfile();
+  const config = context.getConfig();
+  const settings = config.profiles.get(name) ?? {};
+  return {
+    name,
+    username: settings.username,
+    adviseProfileFor: (username) => {
+      const [existing] = listProfilesOfOutbox(
+        config,
+        findOutboxName({ ...settings, username }) ?? '',
+      );
+      if (existing !== undefined)
+        return msg`use its profile: ${cmd`pas push --profile ${existing}`}`;
+      const command = makeInitCommand(makeFreeProfileName(config, username), {
+        ...settings,
+        username,
+      });
+      return msg`make a profile for it: ${command}`;
+    },
+    withUser: (username) => {
+      const command = makeInitCommand(name, { ...settings, username });
+      return msg`set that user in the profile: ${command}`;
+    },
+  };
 }
 
 /** The first Ctrl-C stops after the requests under way; the second aborts them. */
@@ -394,7 +369,7 @@ function parseDurationMs(text: string): number | undefined {
 export function makeTimeoutSignal(
   { clock, onClose }: Closable,
   ms: number,
-  reason?: Error,
+  reason: Error,
 ): AbortSignal {
   const over = new AbortController();
   const ended = new AbortController();

@@ -43,7 +43,7 @@ export async function discoverService(
   settings: ProfileSettings,
 ): Promise<FoundService> {
   const start = parseStartAddress(text, settings.allow_http === true);
-  const { send } = await context.openConnectionsWith(settings);
+  const { send } = await context.openConnections(settings);
   const probing = new Probing(send, settings);
   await probing.probeAddresses(new URL(start).origin, listParentFolders(start));
   for (const origin of listSiblingHosts(start, probing.prefix)) {

@@ -1,29 +1,43 @@
 import { existsSync } from 'node:fs';
-import { ConfigError, PasError } from '../../base/errors.ts';
+import { ConfigError, DatabaseError, PasError } from '../../base/errors.ts';
 import { cmd, t } from '../../base/message.ts';
 import type { Vocabulary } from '../../finds/vocabulary/term.ts';
 import type { OaiClient } from '../../harvest/client.ts';
 import type { OaiCredentials } from '../../harvest/send-request.ts';
 import { openContentStore } from '../../outbox/changes/kept-photographs.ts';
 import type { Photograph } from '../../outbox/facts.ts';
-import { listIdentifiersOfUnacceptedFinds } from '../../outbox/views/outbox-status.ts';
 import type { OpenService } from '../../push/account.ts';
 import { type HarvestAccess, openPhotograph, type ServiceAccess } from '../../push/departure.ts';
-import { type Exchange, withTimeout } from '../../service/http/exchange.ts';
+import { type Exchange, formatPause, withTimeout } from '../../service/http/exchange.ts';
 import { withMaskedAnswers } from '../../service/http/masking.ts';
+import {
+  openPaceStore,
+  openWithFallback,
+  type PaceStore,
+  PaceStoreError,
+  type Pause,
+} from '../../service/http/pace-store.ts';
+import { makePace, type Pace } from '../../service/http/pacer.ts';
+import {
+  formatRedisEndpoint,
+  isAddressFault,
+  parseRedisAddress,
+  type RedisAddress,
+  type RedisPaceStore,
+} from '../../service/http/redis-pace-store.ts';
 import type { Account } from '../../service/session.ts';
 import { requireConfirmation } from '../terminal.ts';
+import { isProtectedAddress, type Profile } from './config.ts';
 import {
+  type Context,
   findOwnHarvestBase,
   getCredentialKey,
   getHarvestUsername,
   getPassword,
+  installSignalHandlers,
   makeProfileUser,
   requireHarvestBase,
-} from './chosen-profile.ts';
-import { isProtectedAddress, type Profile } from './config.ts';
-import { type Context, installSignalHandlers } from './context.ts';
-import { openPace } from './pacing.ts';
+} from './context.ts';
 
 /**
  * Opens the write interface for the account of the environment or the profile. PAS_TOKEN is used
@@ -164,7 +178,7 @@ export async function openHarvestClient(context: Context, waitedMs = 0): Promise
  */
 export async function openLookups(context: Context) {
   const profile = context.getProfile();
-  return (await context.openVocabularyToRead()).makeLookups(
+  return (await context.openVocabulary()).makeLookups(
     profile.oaiBase ?? '',
     getHarvestUsername(profile),
   );
@@ -175,7 +189,7 @@ export async function openLookups(context: Context) {
  * profile has no harvesting interface.
  */
 export async function openProfileVocabulary(context: Context): Promise<Vocabulary> {
-  return (await context.openVocabularyToRead()).openSource(context.getProfile().oaiBase ?? '');
+  return (await context.openVocabulary()).openSource(context.getProfile().oaiBase ?? '');
 }
 
 type HarvestingAccount = {
@@ -211,17 +225,6 @@ export async function fetchHarvestingAccount(
     );
     return { account: undefined, waitedMs: context.clock.monotonicMs() - startedMs };
   }
-}
-
-/** Returns the identifiers of vocabulary entries that the mapping and unsent finds refer to. */
-export async function listTermIdsInUse(context: Context): Promise<ReadonlySet<string>> {
-  const { readMappingFile } = await import('./user-files.ts');
-  const { rows } = await readMappingFile(context);
-  const hasOutbox = existsSync(context.getOutboxPlaces().outboxFile);
-  const queued = hasOutbox
-    ? listIdentifiersOfUnacceptedFinds(await context.openOutboxToRead())
-    : [];
-  return new Set([...rows.map((row) => row.id), ...queued]);
 }
 
 async function getCredentials(context: Context, profile: Profile): Promise<OaiCredentials> {
@@ -312,4 +315,118 @@ export async function openPush(context: Context) {
     answerTimeoutMs,
     settleMs,
   };
+}
+
+/**
+ * Opens the pace of this service address and account, shared by all processes of this user on this
+ * machine, or by all machines that use the same Redis.
+ * @throws ConfigError when the Redis refuses the password or the account
+ */
+export async function openPace(context: Context, profile: Profile): Promise<Pace> {
+  const local = openLocalStore(context);
+  context.onClose(() => local.close());
+  const { origin } = new URL(profile.baseUrl);
+  return makePace({
+    store: profile.pacing === 'local' ? local : await openSharedStore(context, profile, local),
+    clock: context.clock,
+    scopes: [`address:${origin}`, `account:${origin} ${profile.username ?? ''}`],
+    intervalMs: profile.minIntervalMs,
+  });
+}
+
+function openLocalStore({ places, clock }: Context): ReturnType<typeof openPaceStore> {
+  try {
+    return openPaceStore(places.paceFile, clock);
+  } catch (thrown) {
+    if (!(thrown instanceof DatabaseError)) throw thrown;
+    throw new DatabaseError(thrown.says, {
+      cause: thrown,
+      passing: thrown.exitReason === 'unavailable',
+      hint: t`All pas processes on this machine share their pace there. Make it writable, or set XDG_STATE_HOME to another folder.`,
+    });
+  }
+}
+
+/**
+ * Returns the pause that all processes of this account observe, in words and for programs. It
+ * creates no store; one that cannot be used counts as no pause.
+ * @returns `text` is empty where there is no pause; the ends in `value` are ISO 8601
+ */
+export async function readSharedPause(context: Context, profile: Profile) {
+  const pause = await readPause(context, profile);
+  const nowMs = context.clock.now();
+  const formatEnd = (ms: number): string | null =>
+    ms > 0 ? new Date(nowMs + ms).toISOString() : null;
+  const isPaused = pause.pausedMs + pause.requestedMs > 0;
+  return {
+    text: isPaused ? String(formatPause(pause, nowMs)) : '',
+    value: { paused_until: formatEnd(pause.pausedMs), asked_until: formatEnd(pause.requestedMs) },
+  };
+}
+
+async function readPause(context: Context, profile: Profile): Promise<Pause> {
+  const none = { pausedMs: 0, requestedMs: 0 };
+  if (profile.pacing === 'local' && !existsSync(context.places.paceFile)) return none;
+  try {
+    return await (await openPace(context, profile)).readPause();
+  } catch (thrown) {
+    if (thrown instanceof PasError) return none;
+    throw thrown;
+  }
+}
+
+async function openSharedStore(
+  context: Context,
+  profile: Profile,
+  local: PaceStore,
+): Promise<PaceStore> {
+  const { terminal, clock } = context;
+  const place = formatRedisEndpoint(getRedisAddress(profile));
+  const seconds = profile.pacingFallbackIntervalMs / 1000;
+  const store = await openWithFallback({
+    connect: (signal) => connectPaceStore(context, profile, signal),
+    local,
+    fallbackIntervalMs: profile.pacingFallbackIntervalMs,
+    clock,
+    random: context.random,
+    onLost: (why) =>
+      terminal.warn(
+        t`The pacing store at ${place} cannot be used: ${why}. Until it answers again, this machine paces itself: one request every ${seconds} s.`,
+      ),
+    onBack: () =>
+      terminal.warn(t`The pacing store at ${place} answers again: back to the shared rate.`),
+  });
+  context.onClose(() => store.close());
+  return store;
+}
+
+/** @throws PaceStoreError when it is unavailable; ConfigError when it refuses */
+export async function connectPaceStore(
+  context: Context,
+  profile: Profile,
+  signal?: AbortSignal,
+): Promise<RedisPaceStore> {
+  const { openRedisPaceStore } = await import('../../service/http/redis-pace-store.ts');
+  const address = getRedisAddress(profile);
+  try {
+    const service = new URL(profile.baseUrl).origin;
+    const password = context.environment['PAS_PACING_PASSWORD'];
+    return await openRedisPaceStore(
+      { address, password, service, clock: context.clock, random: context.random },
+      signal,
+    );
+  } catch (thrown) {
+    if (!(thrown instanceof PaceStoreError) || thrown.kind === 'unavailable') throw thrown;
+    const place = formatRedisEndpoint(address);
+    throw new ConfigError(t`The pacing store at ${place} refuses: ${thrown.message}`, {
+      hint: t`Check pacing in the profile, and the password in PAS_PACING_PASSWORD.`,
+    });
+  }
+}
+
+/** The profile was validated before. */
+export function getRedisAddress({ pacing }: Profile): RedisAddress {
+  const address = parseRedisAddress(pacing);
+  if (isAddressFault(address)) throw new ConfigError(address.message);
+  return address;
 }

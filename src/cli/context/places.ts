@@ -234,15 +234,11 @@ export function readStoredLanguage(environment: Environment): string | undefined
   }
 }
 
-/** Paths of an outbox, which need not exist. */
+/** Paths of an outbox, its ledger and the folder of its lock, which need not exist. */
 export type OutboxPaths = {
   readonly folder: string;
   readonly outboxFile: string;
   readonly photosFolder: string;
-};
-
-/** Ledger of an outbox, and the folder of its lock. */
-export type LedgerPaths = {
   readonly ledgerFile: string;
   readonly locksFolder: string;
 };
@@ -271,13 +267,20 @@ export function listOutboxNames({ outboxesFolder }: DataPaths): string[] {
 /**
  * Makes the paths of an outbox; nothing is created.
  * @param name from {@link makeOutboxName}
+ * @param hasLedgerBeside see {@link isLedgerBesideOutbox}
  */
-export function makeOutboxPaths({ outboxesFolder }: DataPaths, name: string): OutboxPaths {
+export function makeOutboxPaths(
+  { outboxesFolder, ledgerFile, locksFolder }: DataPaths,
+  name: string,
+  hasLedgerBeside = false,
+): OutboxPaths {
   const folder = join(outboxesFolder, name);
   return {
     folder,
     outboxFile: join(folder, 'outbox.sqlite'),
     photosFolder: join(folder, 'photos'),
+    ledgerFile: hasLedgerBeside ? join(folder, 'ledger.sqlite') : ledgerFile,
+    locksFolder: hasLedgerBeside ? folder : locksFolder,
   };
 }
 
@@ -287,9 +290,4 @@ export function makeOutboxPaths({ outboxesFolder }: DataPaths, name: string): Ou
  */
 export function isLedgerBesideOutbox({ isStateNamed }: DataPaths, system: SystemQueries): boolean {
   return !isStateNamed && isContainer(system);
-}
-
-/** Returns the places of a ledger beside its outbox. */
-export function makeLedgerPathsBeside(outboxFolder: string): LedgerPaths {
-  return { ledgerFile: join(outboxFolder, 'ledger.sqlite'), locksFolder: outboxFolder };
 }

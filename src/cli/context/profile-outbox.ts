@@ -20,17 +20,16 @@ import {
 import { acquirePushLock, withPushLock } from '../../outbox/push-lock.ts';
 import { isEmptyOutbox } from '../../outbox/repair-outbox.ts';
 import { uniteWithLedger, uniteWithOutbox } from '../../outbox/unite.ts';
-import { makeInitCommand, type ProfileContext, toProfile } from './chosen-profile.ts';
 import {
   type Config,
   findOutboxName,
   listProfilesOfOutbox,
-  makeFreeProfileName,
   mergeProfileSettings,
   type Profile,
   type ProfileSettings,
-  replaceProfileSettings,
+  toProfile,
 } from './config.ts';
+import { type Context, makeFreeProfileName, makeInitCommand } from './context.ts';
 import { listOutboxNames, type OutboxPaths } from './places.ts';
 
 /** A push waits for the ledger; another command continues without it. */
@@ -45,12 +44,12 @@ type Purpose = keyof typeof LEDGER_WAIT_MS;
  * @param binding creates a missing outbox
  */
 export function openStoredOutbox(
-  sources: ProfileContext,
+  context: Context,
   name: string,
   { purpose = 'push', binding }: { readonly purpose?: Purpose; readonly binding?: Binding } = {},
 ): Outbox {
-  const { ledgerFile } = sources.getLedgerPlaces(name);
-  return openOutbox(sources.getOutboxPlaces(name).outboxFile, sources.clock, {
+  const { outboxFile, ledgerFile } = context.getOutboxPlaces(name);
+  return openOutbox(outboxFile, context.clock, {
     binding,
     ledger: () =>
       openLedger(ledgerFile, {
@@ -66,16 +65,16 @@ export function openStoredOutbox(
  * the service of the profile.
  * @throws ConfigError where it has finds for another service
  */
-export function openProfileOutbox(sources: ProfileContext, purpose: Purpose): Outbox {
-  const profile = sources.getProfile();
-  const isNew = !existsSync(sources.getOutboxPlaces().outboxFile);
+export function openProfileOutbox(context: Context, purpose: Purpose): Outbox {
+  const profile = context.getProfile();
+  const isNew = !existsSync(context.getOutboxPlaces().outboxFile);
   const binding = toBinding(profile);
-  const outbox = openStoredOutbox(sources, profile.outbox, { purpose, binding });
-  sources.onClose(() => outbox.close());
+  const outbox = openStoredOutbox(context, profile.outbox, { purpose, binding });
+  context.onClose(() => outbox.close());
   assertBinding(outbox, profile);
   followProfile(outbox, binding);
   uniteIfPossible(outbox);
-  if (isEmptyOutbox(outbox)) warnOfOthers(sources, outbox, isNew);
+  if (isEmptyOutbox(outbox)) warnOfOthers(context, outbox, isNew);
   return outbox;
 }
 
@@ -146,13 +145,13 @@ function uniteIfPossible(outbox: Outbox): void {
 }
 
 /** Says where finds may be that a person expects in an empty outbox. */
-function warnOfOthers(sources: ProfileContext, outbox: Outbox, isNew: boolean): void {
-  const { places, terminal } = sources;
-  const config = sources.getConfig();
+function warnOfOthers(context: Context, outbox: Outbox, isNew: boolean): void {
+  const { places, terminal } = context;
+  const config = context.getConfig();
   const { service, address } = readHeader(outbox);
   const unused = listOutboxNames(places)
     .filter((name) => listProfilesOfOutbox(config, name).length === 0)
-    .map((name) => sources.getOutboxPlaces(name).folder)
+    .map((name) => context.getOutboxPlaces(name).folder)
     .join(', ');
   if (unused !== '')
     terminal.warn(
@@ -165,25 +164,11 @@ function warnOfOthers(sources: ProfileContext, outbox: Outbox, isNew: boolean): 
 }
 
 /**
- * Opens a copy of the profile's outbox, where the data home cannot be written, and says so. It is
- * closed with the context.
- * @param path of the copy
- * @throws ConfigError where it is for another service
- */
-export function openOutboxCopy(sources: ProfileContext, path: string): Outbox {
-  sources.terminal.note(t`${sources.places.home} is not writable: the outbox is read from a copy.`);
-  const outbox = openOutbox(path, sources.clock);
-  sources.onClose(() => outbox.close());
-  assertBinding(outbox, sources.getProfile());
-  return outbox;
-}
-
-/**
  * Opens an outbox of the data home, runs `work` on it, and closes it in any case.
  * @param name of the outbox, not of a profile
  */
 export async function withStoredOutbox<T>(
-  context: ProfileContext,
+  context: Context,
   name: string,
   work: (outbox: Outbox) => T | Promise<T>,
 ): Promise<T> {
@@ -204,7 +189,7 @@ export async function withStoredOutbox<T>(
  * @throws ConfigError where the finds are for another service or account
  */
 export async function saveProfile(
-  context: ProfileContext,
+  context: Context,
   profile: Profile,
   settings: ProfileSettings,
   { isSameService = false }: { readonly isSameService?: boolean } = {},
@@ -212,19 +197,16 @@ export async function saveProfile(
   const { name } = profile;
   const followers = await takeOutboxAlong(context, profile, isSameService);
   const { base_url, username } = settings;
-  context.changeConfig((config) => ({
-    ...replaceProfileSettings(
-      mergeProfileSettings(config, followers, { base_url, username }),
-      name,
-      settings,
-    ),
-    defaultProfile: config.defaultProfile ?? name,
-  }));
+  context.changeConfig((before) => {
+    const config = mergeProfileSettings(before, followers, { base_url, username });
+    const profiles = new Map([...config.profiles, [name, settings]]);
+    return { ...config, profiles, defaultProfile: config.defaultProfile ?? name };
+  });
 }
 
 /** @returns the other profiles of the outbox, where it comes along */
 async function takeOutboxAlong(
-  context: ProfileContext,
+  context: Context,
   after: Profile,
   isSameService: boolean,
 ): Promise<readonly string[]> {
@@ -252,7 +234,7 @@ async function takeOutboxAlong(
 }
 
 async function confirmMove(
-  { terminal, prompt }: ProfileContext,
+  { terminal, prompt }: Context,
   address: string,
   { baseUrl }: Profile,
 ): Promise<boolean> {
@@ -293,7 +275,7 @@ function makeOtherUserError(
  * Moves an outbox to the place of another address or user name. Where there is one already, that
  * takes in its finds. To be called before the context opens either.
  */
-async function moveOutbox(context: ProfileContext, from: string, profile: Profile): Promise<void> {
+async function moveOutbox(context: Context, from: string, profile: Profile): Promise<void> {
   const source = context.getOutboxPlaces(from);
   const target = context.getOutboxPlaces(profile.outbox);
   if (from === profile.outbox || !existsSync(source.outboxFile)) return;
@@ -317,7 +299,7 @@ async function moveOutbox(context: ProfileContext, from: string, profile: Profil
  * profiles of the outbox get this name, unless it belongs to another account.
  */
 export async function adoptUsername(
-  context: ProfileContext,
+  context: Context,
   username: string,
   account: string,
 ): Promise<Outbox> {
@@ -344,7 +326,7 @@ export async function adoptUsername(
  * @param given all addresses of the service; by default those that the ledger knows
  */
 export async function joinOutboxesOfAccount(
-  context: ProfileContext,
+  context: Context,
   account: string,
   given?: readonly string[],
 ): Promise<void> {
@@ -360,7 +342,7 @@ export async function joinOutboxesOfAccount(
 
 /** One that cannot be opened is not touched. */
 async function isOfAccount(
-  context: ProfileContext,
+  context: Context,
   name: string,
   account: string,
   addresses: readonly string[],
@@ -379,7 +361,7 @@ async function isOfAccount(
 
 /** Takes everything of an outbox into another one, and sets the folder of the first aside. */
 async function takeIn(
-  context: ProfileContext,
+  context: Context,
   from: string,
   to: Outbox,
   { photosFolder }: OutboxPaths,
@@ -406,7 +388,7 @@ async function takeIn(
  * Runs `work` with the push lock held where it is free, and without it during a push of the
  * outbox. `work` is told which, and must be synchronous: the lock is released when it returns.
  */
-export function withLockIfFree<T>(context: ProfileContext, work: (isLocked: boolean) => T): T {
+export function withLockIfFree<T>(context: Context, work: (isLocked: boolean) => T): T {
   const lock = lockIfFree(context);
   try {
     return work(lock !== undefined);
@@ -415,7 +397,7 @@ export function withLockIfFree<T>(context: ProfileContext, work: (isLocked: bool
   }
 }
 
-function lockIfFree({ pushLock }: ProfileContext): LockFile | undefined {
+function lockIfFree({ pushLock }: Context): LockFile | undefined {
   try {
     return acquirePushLock(pushLock());
   } catch (thrown) {

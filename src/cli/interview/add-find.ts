@@ -10,7 +10,7 @@ import {
 } from '../../base/issue.ts';
 import { cmd, t } from '../../base/message.ts';
 import type { FindElements } from '../../finds/fields.ts';
-import { type Find, type LookupTerm, makeNextLocalId } from '../../finds/find.ts';
+import { type Find, makeNextLocalId } from '../../finds/find.ts';
 import {
   formatExactPosition,
   type Position,
@@ -18,10 +18,9 @@ import {
 } from '../../finds/place/read-position.ts';
 import { FORM_QUESTIONS, pickCarriedElements, pickCopiedElements } from '../../finds/questions.ts';
 import { makeReferenceResolver } from '../../finds/resolve-references.ts';
-import { type ValidatedFind, type ValidationContext, validateFind } from '../../finds/rules.ts';
+import { type ValidatedFind, validateFind } from '../../finds/rules.ts';
 import { openNumberLookup } from '../../outbox/changes/enqueue-change.ts';
 import { enqueueFinds } from '../../outbox/changes/enqueue-finds.ts';
-import type { PhotographKeeping } from '../../outbox/changes/kept-photographs.ts';
 import { createFindLookup, resolveFindNames } from '../../outbox/changes/resolve-finds.ts';
 import type { EntryState } from '../../outbox/entry.ts';
 import { findImportOfFind } from '../../outbox/entry-queries.ts';
@@ -40,28 +39,15 @@ import {
   parseSettings,
   parseSettingText,
 } from '../../tables/columns/settings.ts';
-import type { Prompt } from '../prompt.ts';
+import type { Context } from '../context/context.ts';
 import {
-  makeTermOfferer,
-  type OfferSources,
-  parseAnswer,
-  replaceElements,
-  replacePosition,
-} from './answer.ts';
+  askAboutFinders,
+  makeProfileKeeping,
+  openTermOfferer,
+  openValidationContext,
+} from '../context/find-input.ts';
+import { parseAnswer, replaceElements, replacePosition } from './answer.ts';
 import { type InterviewContext, runInterview } from './interview.ts';
-
-/** Context of entering finds by hand: where they are stored, and how they are checked. */
-export type AddingSources = {
-  readonly outbox: Outbox;
-  readonly ruleContext: ValidationContext & { readonly lookupTerm: LookupTerm };
-  readonly keeping: PhotographKeeping;
-  /** Base folder of file names. */
-  readonly folder: string;
-  readonly profile: string;
-  /** Defaults of the configuration for new finds, and its path. */
-  readonly configFile: string;
-  readonly defaults: Parameters<typeof parseDefaults>[1];
-};
 
 /** Values given before the questions. */
 export type GivenAnswers = {
@@ -93,23 +79,26 @@ export type SavedFind = {
 export const NEW_FIND: Find = { localId: '', elements: {}, photos: [] };
 
 /** Common part of adding a find by flags and by questions. */
-export type EntrySession = ReturnType<typeof openEntrySession>;
+export type EntrySession = Awaited<ReturnType<typeof openEntrySession>>;
 
 /**
- * Makes the session in which finds are entered by hand, one after another. Nothing is stored
- * before `save`.
- * @throws ConfigError where the defaults in config.toml are invalid
+ * Opens the session in which finds are entered by hand, one after another. Nothing is stored before
+ * `save`.
+ * @param beginning values of the first find; the finder in them is asked about
+ * @throws ConfigError where the schema, the outbox or the defaults in config.toml cannot be used
  */
-export function openEntrySession(
-  { outbox, ruleContext, keeping, folder, ...sources }: AddingSources,
-  beginning: GivenAnswers,
-) {
+export async function openEntrySession(context: Context, beginning: GivenAnswers) {
+  const { cwd: folder, places } = context;
+  const outbox = await context.openOutbox();
+  const known = await openValidationContext(context);
+  const ruleContext = await askAboutFinders(context, known, beginning);
+  const keeping = makeProfileKeeping(context);
   /** Finds entered in this session: the next one gets the same day. */
   const enteredNow = new Set<string>();
   const validate = (find: Find): ValidatedFind =>
     validateFind(find, { ...ruleContext, lookupNumber: openNumberLookup(outbox) });
   const isTaken = (localId: string): boolean => createFindLookup(outbox)(localId) !== undefined;
-  const context = {
+  const rowContext = {
     ...ruleContext,
     resolveReference: makeReferenceResolver(ruleContext.lookupTerm),
     resolvePhoto: makePhotoResolver(folder),
@@ -117,13 +106,13 @@ export function openEntrySession(
     folder,
     isTaken,
     inspectPhotograph: keeping.inspectPhotograph,
-    profile: sources.profile,
-    defaults: parseDefaults(sources.configFile, sources.defaults),
+    profile: context.getProfile().name,
+    defaults: parseDefaults(places.configFile, context.getConfig().defaults),
     enteredNow,
   };
   return {
     outbox,
-    context,
+    context: rowContext,
     check: (find: Find): readonly Issue[] => validate(find).issues,
     /** Saves it in the outbox: queued if it is complete and to be sent, else as a draft. */
     async save(find: Find, intent: Intent): Promise<SavedFind> {
@@ -151,7 +140,7 @@ export function openEntrySession(
       const lent =
         beginning.sameAs === undefined ? {} : getPrefilledElements(outbox, beginning.sameAs);
       const begun = { ...base, elements: { ...lent, ...base.elements } };
-      return startFind(begun, which === 'first' ? beginning : {}, context);
+      return startFind(begun, which === 'first' ? beginning : {}, rowContext);
     },
   };
 }
@@ -293,39 +282,35 @@ async function checkPhotographs(
   return inspected.flatMap(({ issues }) => issues.map((issue) => issue.with({ find: localId })));
 }
 
-/** How a person is asked: questions, remarks between them, and where choices come from. */
-export type AskingTools = {
-  readonly prompt: Prompt;
-  readonly say: (text: string) => void;
-  readonly offers: OfferSources;
-};
-
-/**
- * Returns the parts of an interview that do not depend on the find: reading, checks and offers.
- */
-export function makeInterviewContext(
-  { context, check }: EntrySession,
-  { offers, ...asking }: AskingTools,
-) {
+/** Opens the parts of an interview that do not depend on the find: asking, reading and checks. */
+export async function openInterview(context: Context, session: EntrySession) {
   const read: InterviewContext['read'] = (question, text, find) =>
-    parseAnswer(question, text, find, context);
-  return { ...asking, questions: FORM_QUESTIONS, read, check, offerTerms: makeTermOfferer(offers) };
+    parseAnswer(question, text, find, session.context);
+  return {
+    prompt: await context.prompt(),
+    say: context.terminal.note,
+    offerTerms: await openTermOfferer(context),
+    questions: FORM_QUESTIONS,
+    read,
+    check: session.check,
+  };
 }
 
 /**
  * Asks for one find, which is saved after every answer, its photographs with the last one.
- * @param asking.isDraft keep it as a draft, whatever the person answers at the end
+ * @param asks how, from {@link openInterview}
+ * @param isDraft keep it as a draft, whatever the person answers at the end
  * @throws InterruptedError on Ctrl-C, which tells what was saved
  */
 export async function enterFind(
-  adding: EntrySession,
+  { outbox, context, save }: EntrySession,
+  asks: Awaited<ReturnType<typeof openInterview>>,
   start: Find,
-  { isDraft, ...asking }: AskingTools & { readonly isDraft: boolean },
+  isDraft: boolean,
 ): Promise<SavedFind> {
-  const { outbox, context, save } = adding;
   let last: Find | undefined;
   const interview: InterviewContext = {
-    ...makeInterviewContext(adding, asking),
+    ...asks,
     suggest: (find) => suggestValues(find, context),
     keep: async (find, before) => {
       if (Object.keys(find.elements).length === 0 && find.photos.length === 0) return;

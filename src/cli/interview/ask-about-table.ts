@@ -37,7 +37,7 @@ import { checkFixedValues } from '../../tables/columns/settings.ts';
 import type { ImportPreview, PreviewedTable, UnmappedTerm } from '../../tables/columns/wizard.ts';
 import type { NumberTable } from '../../tables/number-table.ts';
 import type { Context } from '../context/context.ts';
-import { makeProfileKeeping, openValidationContext } from '../context/validation.ts';
+import { makeProfileKeeping, openValidationContext } from '../context/find-input.ts';
 import { askChoice, type Prompt, type PromptOffer } from '../prompt.ts';
 import { printIssues } from '../terminal.ts';
 import type { OfferTerms } from './answer.ts';

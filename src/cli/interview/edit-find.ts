@@ -41,107 +41,111 @@ type EditContext = {
 };
 
 /** A change of an element, in words; null where it is absent. */
-export type ElementChange = {
+type ElementChange = {
   readonly element: ElementName;
   readonly was: string | null;
   readonly is: string | null;
 };
 
-/** An edit that can be stored, unless nothing would change, or a value cannot be read. */
+/** An edit of a find that can be stored. */
 export type PlannedEdit = {
-  readonly changed: readonly ElementChange[];
-  /** Errors of values that cannot be read. */
-  readonly issues: readonly Issue[];
-  readonly store?: () => { readonly state: EntryState; readonly issues: readonly Issue[] };
+  readonly stored: StoredFind;
+  /** Empty where a complete draft becomes one that is to be sent. */
+  readonly changes: readonly ElementChange[];
+  /**
+   * Stores the edit; a complete find is queued then.
+   * @throws UsageError where the find was sent or changed meanwhile
+   */
+  readonly store: () => { readonly state: EntryState; readonly issues: readonly Issue[] };
 };
 
-const UNCHANGED: PlannedEdit = { changed: [], issues: [] };
-
-/** An unsent find that is open for changes: the find, and the plans of its changes. */
-export type FindEdit = ReturnType<typeof openEdit>;
-
-/**
- * Opens the edit of an unsent find: each function plans one from settings or answers, without
- * storing it. `store` of the plan writes; a complete find is queued then.
- * @throws UsageError where the find was sent; `store` also where it changed meanwhile
- */
-export function openEdit({ outbox, ...given }: EditContext, stored: StoredFind) {
-  const ruleContext = { ...given.ruleContext, lookupNumber: openNumberLookup(outbox) };
-  assertEditable(outbox, stored);
-  // Without the table's row, to which the issues no longer refer.
-  const { localId, elements } = convertStoredFind(stored);
-  const find: Find = { localId, elements, photos: [] };
-  return {
-    find,
-    /** @param texts `element=value`; an empty value removes the element */
-    planBySettings: (texts: readonly string[], point?: string): PlannedEdit => {
-      const read = applySettings(find, texts, point, ruleContext.lookupTerm);
-      if (hasErrors(read.issues)) return { ...UNCHANGED, issues: read.issues };
-      const answered = { find: read.find, intent: 'send' } as const;
-      return planEdit({ outbox, ruleContext }, stored, answered, read.issues);
-    },
-    planByAnswers: (answered: InterviewResult): PlannedEdit =>
-      planEdit({ outbox, ruleContext }, stored, answered, []),
-  };
-}
+/** Plans of edits; `issues` has the errors of values that cannot be read. */
+type PlannedEdits = {
+  readonly planned: readonly PlannedEdit[];
+  readonly refused: readonly { readonly find: string; readonly because: string }[];
+  readonly issues: Issue[];
+};
 
 /**
- * Replaces the finder of unsent finds by an identifier, and stores them.
- * @param finds their uuids; unknown ones are passed over
- * @throws UsageError as {@link openEdit} does, when the finds before are stored already
- */
-export function replaceFinder(context: EditContext, finds: readonly string[], id: string): void {
-  for (const find of finds) {
-    const stored = findByUuid(context.outbox, find);
-    if (stored !== undefined)
-      openEdit(context, stored)
-        .planBySettings([`nalezce=${id}`])
-        .store?.();
-  }
-}
-
-/**
- * Plans the same change of several finds; nothing is stored. A sent find is among `refused`, and
- * does not prevent the others; one that would not change is left out.
- * @param texts `element=value`
- * @throws UsageError for an invalid setting
+ * Plans the same change of finds; nothing is stored. Of several finds a sent one is among `refused`,
+ * and does not prevent the others; one that would not change is left out.
+ * @param texts `element=value`; an empty value removes the element
+ * @throws UsageError for an invalid setting, or where the only find was sent
  */
 export function planEdits(
   context: EditContext,
   finds: readonly StoredFind[],
   texts: readonly string[],
   point?: string,
-) {
+): PlannedEdits {
   parseSettingTexts(texts);
-  const planned: { stored: StoredFind; plan: PlannedEdit }[] = [];
+  const planned: PlannedEdit[] = [];
   const refused: { find: string; because: string }[] = [];
   const issues: Issue[] = [];
   for (const stored of finds) {
     try {
-      const plan = openEdit(context, stored).planBySettings(texts, point);
-      if (plan.store !== undefined) planned.push({ stored, plan });
-      issues.push(...plan.issues.map((issue) => issue.with({ find: stored.localId })));
+      const find = openFind(context, stored);
+      const read = applySettings(find, texts, point, context.ruleContext.lookupTerm);
+      if (hasErrors(read.issues)) issues.push(...read.issues);
+      else planned.push(...planEdit(context, stored, { ...read, intent: 'send' }));
     } catch (thrown) {
-      if (!(thrown instanceof UsageError)) throw thrown;
+      if (!(thrown instanceof UsageError) || finds.length === 1) throw thrown;
       refused.push({ find: stored.localId, because: thrown.message });
     }
   }
   return { planned, refused, issues };
 }
 
-/** @param remarks warnings about the values that were read */
+/**
+ * Plans the edit of a find by the answers of a person; nothing is stored.
+ * @throws UsageError where the find was sent
+ */
+export async function planAnsweredEdit(
+  context: EditContext,
+  stored: StoredFind,
+  ask: (find: Find) => Promise<InterviewResult>,
+): Promise<PlannedEdits> {
+  const answered = await ask(openFind(context, stored));
+  return {
+    planned: planEdit(context, stored, { ...answered, issues: [] }),
+    refused: [],
+    issues: [],
+  };
+}
+
+/**
+ * Replaces the finder of unsent finds by an identifier, and stores them.
+ * @param finds their uuids; unknown and sent ones are passed over
+ */
+export function replaceFinder(context: EditContext, finds: readonly string[], id: string): void {
+  const stored = finds.flatMap((uuid) => findByUuid(context.outbox, uuid) ?? []);
+  for (const { store } of planEdits(context, stored, [`nalezce=${id}`]).planned) store();
+}
+
+/**
+ * Returns an unsent find without its table's row, to which the issues no longer refer.
+ * @throws UsageError where it was sent
+ */
+function openFind({ outbox }: EditContext, stored: StoredFind): Find {
+  assertEditable(outbox, stored);
+  const { localId, elements } = convertStoredFind(stored);
+  return { localId, elements, photos: [] };
+}
+
+/** @returns nothing where nothing would change */
 function planEdit(
   { outbox, ruleContext }: EditContext,
   stored: StoredFind,
-  { find, intent }: InterviewResult,
-  remarks: readonly Issue[],
-): PlannedEdit {
-  const changed = listChanges(stored.elements, find.elements);
-  const validated = makeDraftValidation((each) => validateFind(each, ruleContext), intent)(find);
+  { find, intent, issues: remarks }: InterviewResult & { readonly issues: readonly Issue[] },
+): PlannedEdit[] {
+  const changes = listChanges(stored.elements, find.elements);
+  const validate = (each: Find) =>
+    validateFind(each, { ...ruleContext, lookupNumber: openNumberLookup(outbox) });
+  const validated = makeDraftValidation(validate, intent)(find);
   // A complete draft may be all that is to be sent.
   const isDraft = findImportOfFind(outbox, stored.uuid)?.state === 'draft';
   const isMoved = isDraft ? !hasErrors(validated.issues) : intent === 'draft';
-  if (changed.length === 0 && !isMoved) return UNCHANGED;
+  if (changes.length === 0 && !isMoved) return [];
   const store = () =>
     outbox.change(() => {
       assertEditable(outbox, stored);
@@ -152,7 +156,7 @@ function planEdit(
       const state = findImportOfFind(outbox, stored.uuid)?.state ?? 'draft';
       return { state, issues: [...remarks, ...validated.issues] };
     });
-  return { changed, issues: [], store };
+  return [{ stored, changes, store }];
 }
 
 function listChanges(before: FindElements, after: FindElements): ElementChange[] {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openEdit } from '../../../src/cli/interview/edit-find.ts';
+import { planEdits } from '../../../src/cli/interview/edit-find.ts';
 import { openFindSchema } from '../../../src/finds/document.ts';
 import type { Find } from '../../../src/finds/find.ts';
 import { validateFind } from '../../../src/finds/rules.ts';
@@ -60,8 +60,8 @@ test('an edit of a find that another pas has changed since is refused', () => {
   storeDraft(outbox, find);
   const stored = findByLocalId(outbox, find.localId);
   if (stored === undefined) throw new Error('the find is not stored');
-  const opened = openEdit({ outbox, ruleContext: KNOWN }, stored);
+  const { planned } = planEdits({ outbox, ruleContext: KNOWN }, [stored], ['depth_cm=7']);
   edit(outbox, { ...find, elements: { ...find.elements, pocet: '2' } }, DRAFT);
-  expect(() => opened.planBySettings(['depth_cm=7']).store?.()).toThrow(/process changed K-017/);
+  expect(() => planned[0]?.store()).toThrow(/process changed K-017/);
   expect(findByLocalId(outbox, find.localId)?.elements).toMatchObject({ hloubka: 25, pocet: '2' });
 });

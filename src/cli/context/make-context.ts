@@ -1,0 +1,265 @@
+import { existsSync } from 'node:fs';
+import { loadWidthLibrary } from '../../base/characters.ts';
+import { systemClock } from '../../base/clock.ts';
+import { once } from '../../base/collections.ts';
+import { restrictPermissions } from '../../base/disk/files.ts';
+import { ConfigError } from '../../base/errors.ts';
+import { cmd, quoteShellWord, t } from '../../base/message.ts';
+import type { VocabularyStore } from '../../finds/vocabulary/term-lookup.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
+import type { NetworkSettings } from '../../service/http/proxy.ts';
+import { openSecrets, openSystemKeyring } from '../../service/secrets.ts';
+import { makeTerminal, type Streams, type Terminal } from '../terminal.ts';
+import {
+  type Config,
+  changeConfigFile,
+  formatProfileAdvice,
+  type Profile,
+  type ProfileSettings,
+  readConfigFile,
+  toProfile,
+} from './config.ts';
+import {
+  type Context,
+  type GlobalOptions,
+  type Machine,
+  omitAccountVariables,
+  type Runtime,
+} from './context.ts';
+import {
+  type Environment,
+  isLedgerBesideOutbox,
+  makeDataPaths,
+  makeOutboxPaths,
+  omitEmptyVariables,
+  readMachineId,
+  thisSystem,
+} from './places.ts';
+
+const THIS_MACHINE: Machine = {
+  clock: systemClock,
+  system: thisSystem,
+  random: Math.random,
+  openConnections: async (network) =>
+    (await import('../../service/http/send.ts')).openConnections({ maxConnections: 64, network }),
+};
+
+/** Makes the context of a command. Nothing is opened before its first use. */
+export function makeContext(runtime: Runtime, options: GlobalOptions): Context {
+  const base = makeBase(runtime, options);
+  const { clock, environment, machine, places, terminal, onClose } = base;
+  const getConfig = (): Config => readConfigFile(places.configFile);
+  let profile: Profile | undefined;
+  const getProfile = (): Profile => {
+    profile ??= chooseProfile(getConfig(), places.configFile, environment, options.profile);
+    return profile;
+  };
+  const openConnections = async (given?: ProfileSettings) => {
+    const network = getNetworkSettings(getConfig(), environment, options.profile, given);
+    const connections = await machine.openConnections(network);
+    onClose(() => connections.close());
+    return connections;
+  };
+  const openOwnConnections = once(openConnections);
+  const hasLedgerBeside = once(
+    () => base.isOutboxElsewhere || isLedgerBesideOutbox(places, machine.system),
+  );
+  let outbox: Promise<Outbox> | undefined;
+  const context: Context = {
+    ...base,
+    getConfig,
+    changeConfig: (change) => {
+      changeConfigFile(places, clock, change);
+      profile = undefined;
+    },
+    getProfile,
+    getProfileFlag: once(() => formatProfileFlag(getConfig, environment, getProfile)),
+    asProfile: (name, outboxesFolder) => {
+      const inner = makeContext(
+        {
+          ...runtime,
+          environment: omitAccountVariables(environment),
+          outer: { terminal, outboxesFolder },
+        },
+        { ...options, profile: name },
+      );
+      onClose(inner.close);
+      return inner;
+    },
+    openSecrets: once(() => openSecrets(places.secretsFile, openSystemKeyring(environment), clock)),
+    openConnections: (given) =>
+      given === undefined ? openOwnConnections() : openConnections(given),
+    getMachineId: once(() => readMachineId(machine.system)),
+    getOutboxPlaces: (name = getProfile().outbox) =>
+      makeOutboxPaths(places, name, hasLedgerBeside()),
+    pushLock: (name = getProfile().outbox) => {
+      const { folder, locksFolder } = context.getOutboxPlaces(name);
+      return { folder: locksFolder, scope: name, outboxFolder: folder, clock };
+    },
+    openOutbox: (purpose) => {
+      outbox ??= openProfileOutbox(context, purpose ?? 'command');
+      return outbox;
+    },
+    openVocabulary: once(() => openVocabulary(context)),
+  };
+  return context;
+}
+
+/** Makes the part of a context that needs no profile. */
+function makeBase(runtime: Runtime, options: GlobalOptions) {
+  const { streams, outer } = runtime;
+  const machine = { ...THIS_MACHINE, ...runtime.overrides };
+  const environment = omitEmptyVariables(runtime.environment);
+  const places = makeDataPaths(environment);
+  const closers: (() => void | Promise<void>)[] = [];
+  return {
+    ...runtime,
+    environment,
+    machine,
+    clock: machine.clock,
+    random: machine.random,
+    places: { ...places, outboxesFolder: outer?.outboxesFolder ?? places.outboxesFolder },
+    isOutboxElsewhere: outer?.outboxesFolder !== undefined,
+    terminal: outer?.terminal ?? makeContextTerminal(streams, environment, options),
+    isConfirmed: options.yes === true,
+    prompt: once(async () => {
+      const [{ makePrompt }] = await Promise.all([import('../prompt.ts'), loadWidthLibrary()]);
+      return makePrompt(streams.stdin, streams.stderr);
+    }),
+    onClose: (close: () => void | Promise<void>): void => {
+      closers.unshift(close);
+    },
+    close: async (): Promise<void> => {
+      for (const close of closers.splice(0)) await close();
+    },
+  };
+}
+
+async function openProfileOutbox(context: Context, purpose: 'command' | 'push'): Promise<Outbox> {
+  const opening = await import('./profile-outbox.ts');
+  return opening.openProfileOutbox(context, purpose);
+}
+
+async function openVocabulary({ places, clock, onClose }: Context): Promise<VocabularyStore> {
+  const opening = await import('../../finds/vocabulary/term-lookup.ts');
+  const vocabulary = opening.openVocabulary(places.vocabularyFile, clock);
+  onClose(() => vocabulary.close());
+  return vocabulary;
+}
+
+function makeContextTerminal(
+  streams: Streams,
+  environment: Environment,
+  options: GlobalOptions,
+): Terminal {
+  return makeTerminal(streams, {
+    json: options.json === true,
+    quiet: options.quiet === true,
+    verbose: options.verbose === true,
+    color: options.color !== false && isColorWanted(environment, streams),
+    cursor: environment['TERM'] !== 'dumb',
+  });
+}
+
+/** See no-color.org; a dumb terminal and a redirected stdout get plain text as well. */
+function isColorWanted(environment: Environment, streams: Streams): boolean {
+  if ((environment['NO_COLOR'] ?? '') !== '' || environment['TERM'] === 'dumb') return false;
+  return streams.stdout.isTTY === true;
+}
+
+/**
+ * Restricts the permissions of a data folder or a file of secrets that other users may read, with a
+ * warning; the warning repeats where that fails. A folder without files of pas is left alone.
+ */
+export function restrictHomePermissions({
+  places: { home, outboxesFolder, secretsFile },
+  terminal,
+}: Context): void {
+  if (!existsSync(outboxesFolder) && !existsSync(secretsFile)) return;
+  const restricted = [home, secretsFile]
+    .filter(existsSync)
+    .map((path) => ({ path, how: restrictPermissions(path) }));
+  const [narrowed, open] = (['narrowed', 'open'] as const).map((how) =>
+    restricted.flatMap((each) => (each.how === how ? [each.path] : [])).join(', '),
+  );
+  if (narrowed !== '')
+    terminal.warn(t`Others could read ${narrowed} until now; from now on only you can.`);
+  if (open !== '')
+    terminal.warn(t`Others may read ${open}, and its permissions cannot be changed.`);
+}
+
+/**
+ * Returns the name of the chosen profile: of the flag, PAS_PROFILE, the default, or the only one.
+ * It need not exist; undefined where there is no choice.
+ */
+function findProfileName(
+  { profiles, defaultProfile }: Config,
+  environment: Environment,
+  flag: string | undefined,
+): string | undefined {
+  const only = profiles.size === 1 ? [...profiles.keys()][0] : undefined;
+  return flag ?? environment['PAS_PROFILE'] ?? defaultProfile ?? only;
+}
+
+/**
+ * Returns the profile that {@link findProfileName} names, with all defaults.
+ * @throws ConfigError where there is none of this name, no choice, or it is incomplete
+ */
+function chooseProfile(
+  config: Config,
+  configFile: string,
+  environment: Environment,
+  flag: string | undefined,
+): Profile {
+  const name = findProfileName(config, environment, flag);
+  if (name === undefined) {
+    throw config.profiles.size === 0
+      ? new ConfigError(t`There is no profile yet.`, { hint: formatProfileAdvice(config) })
+      : new ConfigError(t`There are several profiles, but no default.`, {
+          hint: t`Choose one with \`${cmd`pas profile use`} NAME\` or --profile NAME.`,
+        });
+  }
+  const settings = config.profiles.get(name);
+  if (settings === undefined)
+    throw new ConfigError(t`There is no profile ${name} in ${configFile}.`, {
+      hint: formatProfileAdvice(config),
+    });
+  return toProfile(name, settings, environment, t`${configFile}, profile ${name}`);
+}
+
+/**
+ * Returns proxy and certificates for requests: those of `given`, else of the profile, else of the
+ * whole configuration. The profile need not exist.
+ */
+function getNetworkSettings(
+  config: Config,
+  environment: Environment,
+  flag: string | undefined,
+  given: ProfileSettings = {},
+): NetworkSettings {
+  const own = config.profiles.get(findProfileName(config, environment, flag) ?? '');
+  const get = (key: 'proxy' | 'ca_file'): string | undefined =>
+    given[key] ?? own?.[key] ?? config.network[key];
+  return { environment, proxy: get('proxy'), caFile: get('ca_file') };
+}
+
+/**
+ * Returns the `--profile` flag for printed commands; nothing where the profile is the default
+ * anyway. PAS_PROFILE may be set for this command only, so it and the configured default must both
+ * be this profile.
+ */
+function formatProfileFlag(
+  getConfig: () => Config,
+  environment: Environment,
+  getProfile: () => Profile,
+): string {
+  try {
+    const { name } = getProfile();
+    const { defaultProfile, profiles } = getConfig();
+    const configured = defaultProfile ?? (profiles.size === 1 ? name : undefined);
+    const isUsedAnyway = configured === name && (environment['PAS_PROFILE'] ?? name) === name;
+    return isUsedAnyway ? '' : ` --profile ${quoteShellWord(name)}`;
+  } catch {
+    return '';
+  }
+}

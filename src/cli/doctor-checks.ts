@@ -1,0 +1,480 @@
+import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { withoutFullStop } from '../base/characters.ts';
+import { DAMAGE_HINT, toDatabaseError } from '../base/disk/database.ts';
+import { findDamage } from '../base/disk/database-file.ts';
+import { isAccessibleToOthers } from '../base/disk/files.ts';
+import { isLockingReliable } from '../base/disk/lock-file.ts';
+import { ConfigError, type ExitReason, isDamaged, PasError } from '../base/errors.ts';
+import { cmd, formatMoment, type Message, msg, quoteShellWord, t } from '../base/message.ts';
+import { packageRoot } from '../base/own-files.ts';
+import { findSchemaNamesProblem } from '../finds/document.ts';
+import type { Vocabulary } from '../finds/vocabulary/term.ts';
+import { listHarvests } from '../finds/vocabulary/terms.ts';
+import { openContentStore } from '../outbox/changes/kept-photographs.ts';
+import { listUnsentPhotoEntries } from '../outbox/entry-queries.ts';
+import { assertSoundLedger } from '../outbox/ledger.ts';
+import type { Outbox } from '../outbox/open-outbox.ts';
+import { assertSoundOutbox, describeOutbox } from '../outbox/repair-outbox.ts';
+import { comparePushPlace } from '../outbox/unite.ts';
+import {
+  countRefusedToResearchers,
+  hasAcceptedDocumentContaining,
+} from '../outbox/views/outbox-status.ts';
+import { fetchAccount, ROLE_WORDS } from '../push/account.ts';
+import { type ProbeContext, sendAccessProbe } from '../push/departure.ts';
+import {
+  type ConnectionFacts,
+  type HttpResponse,
+  makeNoAnswerError,
+  TransportError,
+} from '../service/http/exchange.ts';
+import { PaceStoreError } from '../service/http/pace-store.ts';
+import { formatRedisEndpoint, type RedisPaceStore } from '../service/http/redis-pace-store.ts';
+import { parseErrorBody } from '../service/outcome.ts';
+import { type Account, makeUserInfoRequest, type Session } from '../service/session.ts';
+import { isLoopback, type Profile } from './context/config.ts';
+import type { Context } from './context/context.ts';
+import { connectPaceStore, getRedisAddress } from './context/open-service.ts';
+import { formatFindCount, LOST_LEDGER_NOTE } from './result-texts.ts';
+
+/** Finding of a check. A push continues despite a warning; a problem prevents it, now or soon. */
+export type Finding = {
+  readonly level: 'ok' | 'warning' | 'problem';
+  /** The finding for people: a path, a version, a figure, a sentence. */
+  readonly message: string;
+  /** Remedy; undefined when all is well. */
+  readonly todo?: Message;
+  /** Exit reason of a command that meets this problem; undefined for other levels. */
+  readonly reason?: ExitReason;
+};
+
+/** A finding with the name of its check: stable, kebab-case, for programs. */
+export type Check = Finding & { readonly name: string };
+
+/** Makes the finding `ok`. */
+export function makePass(message = ''): Finding {
+  return { level: 'ok', message };
+}
+
+/** Makes the finding `warning`, after which a push continues, with its remedy. */
+export function makeWarning(message: string, todo: Message): Finding {
+  return { level: 'warning', message, todo };
+}
+
+/**
+ * Makes the finding `problem`, which prevents a push, now or soon, with its remedy.
+ * @param reason exit reason of a command that meets this problem
+ */
+export function makeProblem(
+  message: string,
+  todo: Message,
+  reason: ExitReason = 'dataRefused',
+): Finding {
+  return { level: 'problem', message, todo, reason };
+}
+
+/**
+ * Converts an error during a check to a problem with its message, remedy and exit reason.
+ * @throws the error itself where it is none of pas, and so a bug
+ */
+export function toProblem(thrown: unknown): Finding {
+  const error = toDatabaseError(t`the data folder`, thrown);
+  if (!(error instanceof PasError)) throw error;
+  const todo = error.hint ?? t`Correct it and run \`${cmd`pas doctor`}\` again.`;
+  return makeProblem(error.message, todo, error.exitReason);
+}
+
+const LITTLE_SPACE_BYTES = 500 * 1024 * 1024;
+const NO_SPACE_BYTES = 20 * 1024 * 1024;
+
+/**
+ * Checks that the data folder is a folder and can be written. A warning where it does not exist,
+ * or may be synchronised with other computers.
+ */
+export function checkHome(home: string): Finding {
+  if (!existsSync(home)) {
+    return makeWarning(
+      t`${home} does not exist yet`,
+      t`Run \`${cmd`pas init`}\`. If the folder existed before, connect its drive first.`,
+    );
+  }
+  try {
+    readdirSync(home);
+    accessSync(home, constants.R_OK | constants.W_OK | constants.X_OK);
+    const synchronised = findSynchronisedFolder(home);
+    if (synchronised !== undefined)
+      return makeWarning(
+        t`${home} is in a synchronised folder: ${synchronised}. If a copy of it is also pushed from another computer, finds become uncertain.`,
+        t`Move it to another folder, and make copies with \`${cmd`pas backup`}\`.`,
+      );
+    return makePass(home);
+  } catch {
+    return makeProblem(
+      t`${home} cannot be written.`,
+      t`Check its permissions and its drive, or set PAS_HOME to another folder.`,
+    );
+  }
+}
+
+const SYNCHRONISED =
+  /^(dropbox|onedrive.*|google ?drive|my drive|icloud ?drive|mobile documents|nextcloud|owncloud|seafile|syncthing)$/i;
+const MARKS = ['.stfolder', '.dropbox.cache', '.nextcloudsync.log', '.owncloudsync.log'];
+
+/**
+ * Returns the enclosing folder that a program synchronises with other machines, by its name or by
+ * files of such a program.
+ */
+function findSynchronisedFolder(folder: string): string | undefined {
+  if (SYNCHRONISED.test(basename(folder)) || MARKS.some((name) => existsSync(join(folder, name))))
+    return folder;
+  return dirname(folder) === folder ? undefined : findSynchronisedFolder(dirname(folder));
+}
+
+/**
+ * Measures the free space of the disk of the folder, or of its nearest existing parent; a warning
+ * or a problem below the two limits.
+ */
+export function checkSpace(home: string): Finding {
+  const place = findNearestExisting(home);
+  const { bavail, bsize } = statfsSync(place);
+  const freeBytes = bavail * bsize;
+  const freeMebibytes = Math.floor(freeBytes / 1024 / 1024);
+  const message = t`${freeMebibytes} MiB free in ${place}`;
+  if (freeBytes < NO_SPACE_BYTES) return makeProblem(message, t`Free some space.`);
+  if (freeBytes < LITTLE_SPACE_BYTES) return makeWarning(message, t`Free some space.`);
+  return makePass(message);
+}
+
+function findNearestExisting(path: string): string {
+  return existsSync(path) || dirname(path) === path ? path : findNearestExisting(dirname(path));
+}
+
+/**
+ * Checks that only the owner can read files with finds or secrets: folders 0700, files 0600.
+ * Paths that do not exist are passed over; Windows always passes.
+ */
+export function checkPermissions(places: readonly string[]): Finding {
+  if (process.platform === 'win32') return makePass();
+  const there = places.filter((path) => existsSync(path));
+  const command = `chmod -R u+rwX,go-rwx ${there.map((path) => quoteShellWord(path)).join(' ')}`;
+  let open: readonly string[];
+  try {
+    open = there.flatMap(listOpenToOthers);
+  } catch (thrown) {
+    if (!(thrown instanceof Error && 'path' in thrown)) throw thrown;
+    return makeProblem(t`${thrown.path} cannot be read.`, command);
+  }
+  if (open.length === 0) return makePass();
+  const names = `${open.slice(0, MAX_NAMED).join(', ')}${open.length > MAX_NAMED ? ' …' : ''}`;
+  return makeProblem(t`Others may read ${names}.`, command);
+}
+
+const MAX_NAMED = 3;
+
+function listOpenToOthers(path: string): string[] {
+  const self = isAccessibleToOthers(path) ? [path] : [];
+  if (!statSync(path).isDirectory()) return self;
+  const inside = readdirSync(path, { withFileTypes: true }).filter(
+    (entry) => entry.isFile() || entry.isDirectory(),
+  );
+  return [...self, ...inside.flatMap((entry) => listOpenToOthers(join(path, entry.name)))];
+}
+
+/**
+ * Checks that an SQLite file is intact; a missing one passes.
+ * @param todo remedy for a damaged file
+ * @throws DatabaseError where it cannot be read for another reason
+ */
+export function checkDatabase(path: string, todo: Message = DAMAGE_HINT): Finding {
+  if (!existsSync(path)) return makePass(t`${path} does not exist yet`);
+  try {
+    const damage = findDamage(path).join('; ');
+    const kibibytes = Math.ceil(statSync(path).size / 1024);
+    if (damage === '') return makePass(t`${path} is intact (${kibibytes} KiB)`);
+    return makeProblem(t`${path} is damaged: ${damage}.`, todo, 'config');
+  } catch (thrown) {
+    if (!isDamaged(thrown)) throw thrown;
+    return makeProblem(toProblem(thrown).message, todo, 'config');
+  }
+}
+
+/**
+ * Checks each fact of the outbox by its id, and tells what it is for and has.
+ * @param machine identifier of this machine; empty where it has none
+ * @throws DatabaseError where a fact is damaged
+ */
+export function checkFacts(outbox: Outbox, machine: string): Finding {
+  assertSoundOutbox(outbox);
+  const { header, user = '–', finds, unsent } = describeOutbox(outbox, machine);
+  const { address } = header;
+  const found = formatFindCount(finds);
+  return makePass(t`${address} (${user}): ${found}; entries not sent: ${unsent}`);
+}
+
+/**
+ * Checks that the file of every unsent photograph exists and has its size; a push verifies its
+ * bytes.
+ * @param outbox undefined where there is none
+ */
+export function checkPhotographs(
+  outbox: Outbox | undefined,
+  photosFolder: string,
+  onProgress: (doneCount: number, total: number) => void,
+): Finding {
+  const copies = openContentStore(photosFolder);
+  const waiting =
+    outbox === undefined ? [] : listUnsentPhotoEntries(outbox).map(({ photograph }) => photograph);
+  const count = waiting.length;
+  const missing = waiting.filter(({ sha512, sizeBytes }, index) => {
+    onProgress(index, count);
+    const path = copies.getPath(sha512);
+    return !existsSync(path) || statSync(path).size !== sizeBytes;
+  });
+  if (missing.length === 0) return makePass(String(count));
+  const names = missing
+    .slice(0, MAX_NAMED)
+    .map(({ name }) => name)
+    .join(', ');
+  return makeProblem(
+    t`${missing.length} of ${count} queued photographs were removed or changed: ${names}.`,
+    t`Queue them again with \`${cmd`pas photo add`} FIND FILE\`.`,
+  );
+}
+
+/** Checks each fact of the ledger, and reports its size and place; a missing one passes. */
+export function checkLedger(file: string): Finding {
+  const todo = t`Move it aside, and make it again from the outboxes: ${cmd`pas doctor --repair`}`;
+  try {
+    const finding = checkDatabase(file, todo);
+    if (finding.level === 'ok' && existsSync(file)) assertSoundLedger(file);
+    return finding;
+  } catch (thrown) {
+    return makeProblem(toProblem(thrown).message, todo, 'config');
+  }
+}
+
+/** Checks that a lock in the folder excludes another process; a missing folder passes. */
+export function checkLocks(folder: string): Finding {
+  if (!existsSync(folder) || isLockingReliable(folder)) return makePass(folder);
+  return makeProblem(
+    t`A lock in ${folder} does not prevent a second push: finds could be sent twice.`,
+    t`Move the state folder to a disk of this machine (PAS_STATE), and never start two pushes at once.`,
+  );
+}
+
+/**
+ * Checks that a push from this machine is permitted.
+ * @param machine identifier of this machine; empty where it has none
+ */
+export function checkMachineOfOutbox(outbox: Outbox, machine: string): Finding {
+  const { ledger, ledgerProblem } = outbox;
+  if (ledgerProblem !== undefined) return toProblem(ledgerProblem);
+  const place = ledger === undefined ? 'new' : comparePushPlace(outbox, machine).kind;
+  if (place === 'lost-ledger') return makePass(String(LOST_LEDGER_NOTE));
+  if (place !== 'foreign') return makePass();
+  return makeProblem(
+    t`This outbox was pushed from another place.`,
+    t`If you no longer push from there: ${cmd`pas push --take-over`}`,
+  );
+}
+
+/**
+ * Checks the store of the pace: local, or the shared Redis with its answer time, and whether
+ * its password is protected.
+ */
+export async function checkPacing(context: Context, profile: Profile): Promise<Finding> {
+  if (profile.pacing === 'local') return makePass(context.places.paceFile);
+  const address = getRedisAddress(profile);
+  const place = formatRedisEndpoint(address);
+  const seconds = profile.pacingFallbackIntervalMs / 1000;
+  const todo = t`Check that Redis runs there and accepts connections from this machine; until then a push sends one request every ${seconds} s.`;
+  let store: RedisPaceStore | undefined;
+  try {
+    store = await connectPaceStore(context, profile);
+    const latency = (await store.measureLatencyMs()).toFixed(1);
+    const summary = t`Redis at ${place} answers in ${latency} ms`;
+    if (store.role === 'slave')
+      return makeProblem(t`${place} is a replica of another Redis and is read-only.`, todo);
+    const isOpen = !address.tls && !isLoopback(address.host);
+    if (!isOpen || context.environment['PAS_PACING_PASSWORD'] === undefined)
+      return makePass(summary);
+    return makeWarning(
+      t`${summary}; the password is sent unencrypted.`,
+      t`Use rediss:// if the Redis has TLS.`,
+    );
+  } catch (thrown) {
+    if (thrown instanceof ConfigError) return makeProblem(thrown.message, thrown.hint ?? todo);
+    if (!(thrown instanceof PaceStoreError)) throw thrown;
+    return makeProblem(t`The pacing store at ${place} cannot be used: ${thrown.message}.`, todo);
+  } finally {
+    store?.close();
+  }
+}
+
+type ServiceToCheck = ProbeContext & {
+  readonly schemaBase: string;
+  readonly schemaVersion: string;
+  readonly prefix: string;
+  readonly session: Session;
+  /** Undefined where there is none, or a damaged one. */
+  readonly outbox: Outbox | undefined;
+};
+
+const MAX_CLOCK_ERROR_MS = 60_000;
+
+/**
+ * Checks reach, clock, account, role, permission to write, and the schema, each with its own
+ * result; without those that an unreachable service or an unknown account prevents. Changes nothing
+ * at the service.
+ */
+export async function checkService(service: ServiceToCheck): Promise<Check[]> {
+  const { baseUrl, session, send, clock } = service;
+  const checks: Check[] = [];
+  let account: Account | undefined;
+  try {
+    const connections: ConnectionFacts[] = [];
+    // Without a token, so that there is an answer for any account.
+    const answer = await send({
+      ...makeUserInfoRequest(baseUrl),
+      onConnection: (facts) => connections.push(facts),
+    });
+    checks.push(
+      { name: 'service', ...makePass(baseUrl) },
+      { name: 'connection', ...makePass(connections.map(formatConnection).join('; ')) },
+      { name: 'clock', ...checkClock(answer, clock.now()) },
+    );
+    account = await fetchAccount({ baseUrl, session, send });
+    checks.push(
+      { name: 'account', ...checkRole(service, account) },
+      { name: 'writing', ...(await checkAccess(service)) },
+    );
+  } catch (thrown) {
+    if (checks.length > 0) checks.push({ name: 'account', ...toProblem(thrown) });
+    else if (thrown instanceof TransportError)
+      checks.push({ name: 'service', ...toProblem(makeNoAnswerError(baseUrl, thrown)) });
+    else throw thrown;
+  }
+  return [...checks, { name: 'schema', ...(await checkSchema(service, account)) }];
+}
+
+function formatConnection({ address, family, proxy, certificates }: ConnectionFacts): string {
+  const way = proxy === undefined ? msg`direct` : msg`through the proxy ${proxy}`;
+  const chain = certificates.map(({ owner, validUntilMs }) => {
+    const until = formatMoment(validUntilMs);
+    return t`${owner} (until ${until})`;
+  });
+  const chainText = chain.join(' ← ');
+  const trust = chain.length === 0 ? msg`no TLS` : msg`certificates: ${chainText}`;
+  return t`${way}, to ${address} (${family}); ${trust}`;
+}
+
+function checkRole({ outbox }: ServiceToCheck, { name, identCely, role }: Account): Finding {
+  const who = `${name} (${identCely}), ${ROLE_WORDS[role]}`;
+  if (role !== 'researcher') return makePass(who);
+  const message = `${who}. ${t`A researcher may import finds into state 1 only.`}`;
+  const refused = outbox === undefined ? 0 : countRefusedToResearchers(outbox);
+  if (refused === 0) return makePass(message);
+  return makeProblem(
+    `${message} ${t`Queued entries that the service will refuse: ${refused}.`}`,
+    t`Ask an archaeologist to send numbers and imports into states 2 and 3, or choose state 1: ${cmd`pas edit`} FIND --set stav=1`,
+    'notAllowed',
+  );
+}
+
+async function checkAccess(service: ServiceToCheck): Promise<Finding> {
+  const answer = await sendAccessProbe(service, await service.session.token());
+  if (answer instanceof TransportError)
+    return toProblem(makeNoAnswerError(service.baseUrl, answer));
+  const body = parseErrorBody(answer.body);
+  const detail = body.kind === 'detail' ? `: ${withoutFullStop(body.detail)}` : '';
+  const message = t`The write interface answered with status ${answer.status}${detail}.`;
+  switch (answer.status) {
+    case 405:
+    case 429:
+      return makePass();
+    case 403:
+      return makeProblem(message, t`Ask the operator of the service.`, 'notAllowed');
+    case 503:
+      return makeProblem(message, t`Push later; the queue is kept.`, 'unavailable');
+    default:
+      return makeWarning(message, t`Check base_url in the profile.`);
+  }
+}
+
+/**
+ * Compares the clocks: photographs and datestamps depend on the time, and a large error breaks TLS.
+ */
+function checkClock(response: HttpResponse, atMs: number): Finding {
+  const errorMs = atMs - Date.parse(response.headers['date'] ?? '');
+  const seconds = `${errorMs < 0 ? '−' : '+'}${Math.round(Math.abs(errorMs) / 1000)}`;
+  if (Math.abs(errorMs) <= MAX_CLOCK_ERROR_MS) return makePass(`${seconds} s`);
+  const message = Number.isNaN(errorMs)
+    ? t`The service does not state its time.`
+    : t`This machine's clock differs from the service's by ${seconds} s.`;
+  return makeWarning(message, t`Correct this machine's clock.`);
+}
+
+/**
+ * Checks the schema: which one a deployment accepts is certain only at the first import, but a
+ * version that pas cannot check offline, or that is not at the profile's schema location, is wrong
+ * already.
+ */
+async function checkSchema(
+  service: ServiceToCheck,
+  account: Account | undefined,
+): Promise<Finding> {
+  const { schemaBase, schemaVersion, prefix, send, outbox } = service;
+  if (!existsSync(join(packageRoot, 'schemas', 'svc', schemaVersion, 'svc.xsd'))) {
+    return makeProblem(
+      t`pas does not know schema version ${schemaVersion}.`,
+      t`Correct schema_version in the profile.`,
+      'config',
+    );
+  }
+  const names = account && findSchemaNamesProblem(service, account);
+  if (names?.isCertain) return makeProblem(`${names.message}`, names.todo, 'config');
+  const address = `${schemaBase}/${schemaVersion}/${prefix}.xsd`;
+  const todo = t`Check schema_base, prefix and schema_version with the operator of the service.`;
+  try {
+    const { status, body } = await send({
+      method: 'GET',
+      url: address,
+      headers: { accept: '*/*' },
+    });
+    if (status !== 200)
+      return makeWarning(t`There is no schema at ${address} (status ${status}).`, todo);
+    const nameSpace = `${schemaBase}/${schemaVersion}/`;
+    if (!body.toString('utf8').includes(nameSpace)) {
+      return makeWarning(
+        t`The schema at ${address} has a different namespace from the profile's.`,
+        todo,
+      );
+    }
+    const isAccepted = outbox !== undefined && hasAcceptedDocumentContaining(outbox, nameSpace);
+    if (names !== undefined && !isAccepted) return makeWarning(`${names.message}`, names.todo);
+    return makePass(nameSpace);
+  } catch (thrown) {
+    if (!(thrown instanceof TransportError)) throw thrown;
+    return makeWarning(t`${address} did not answer: ${thrown.message}.`, todo);
+  }
+}
+
+const OLD_VOCABULARY_DAYS = 90;
+
+/**
+ * Checks the age of the oldest complete harvest; a warning where it is old, or there is none.
+ * @param vocabulary undefined where nothing was harvested yet
+ */
+export function checkVocabulary(vocabulary: Vocabulary | undefined, nowMs: number): Finding {
+  const harvests = vocabulary === undefined ? [] : listHarvests(vocabulary);
+  const complete = harvests.flatMap(({ completedAtMs }) =>
+    completedAtMs === null ? [] : [completedAtMs],
+  );
+  const todo = t`Run \`${cmd`pas harvest-vocab`}\`.`;
+  if (complete.length === 0)
+    return makeWarning(t`No vocabulary was harvested: terms cannot be checked offline.`, todo);
+  const days = Math.floor((nowMs - Math.min(...complete)) / 86_400_000);
+  const message = t`sets: ${complete.length}; days since the oldest harvest: ${days}`;
+  return days > OLD_VOCABULARY_DAYS ? makeWarning(message, todo) : makePass(message);
+}
