@@ -1,24 +1,26 @@
 import { msg } from '../message.ts';
 import {
-  getLineAt,
-  XML_NAMESPACE,
-  type XmlAttribute,
-  type XmlDocument,
-  type XmlElement,
-} from './element.ts';
-import { type DecodedXml, decodeXml, XmlSyntaxError } from './encoding.ts';
-import {
   assertAllowedCharacters,
+  type DecodedXml,
   decodeAttributeValue,
   decodeCdata,
   decodeText,
+  decodeXml,
   IS_ODD,
   isLocalName,
   makeForbiddenFault,
   NameTable,
   type WrittenName,
   XmlFault,
-} from './markup.ts';
+  XmlSyntaxError,
+} from './decode.ts';
+import {
+  getLineAt,
+  XML_NAMESPACE,
+  type XmlAttribute,
+  type XmlDocument,
+  type XmlElement,
+} from './element.ts';
 
 export { XmlSyntaxError };
 
