@@ -14,8 +14,8 @@ import {
 } from './client.ts';
 import {
   advancePass,
+  comparePage,
   computeWatermarkMs,
-  formatClockWentBack,
   formatSetName,
   getEndOfDatestampMs,
   type HarvestPass,
@@ -28,8 +28,10 @@ import {
   makeIncompleteError,
   makeNextScan,
   makePass,
+  type RecordStore,
   recountPass,
   type Sightings,
+  storePage,
   type UnconfirmedLosses,
   withSightings,
 } from './harvest-state.ts';
@@ -41,7 +43,6 @@ import {
   type OaiArguments,
   type OaiRecord,
 } from './protocol.ts';
-import { comparePage, type RecordStore, storePage } from './store-page.ts';
 
 /** One list of a service, where its records are stored, and how the run treats doubts. */
 export type HarvestOptions = {
@@ -160,8 +161,15 @@ function choosePass(options: HarvestOptions): HarvestPass {
   if (begun !== null && begun.beganMs <= latestMs)
     if (begun.kind === 'full' || !(full || hasListEnded(begun))) return begun;
   const hasClockGoneBack = watermarkMs !== null && watermarkMs > latestMs;
-  if (hasClockGoneBack && !full)
-    onNote?.(formatClockWentBack(formatSetName(setSpec), watermarkMs, serverNowMs));
+  if (hasClockGoneBack && !full) {
+    // While a clock was ahead, a watermark may have skipped changes.
+    const list = formatSetName(setSpec);
+    const was = new Date(watermarkMs).toISOString();
+    const is = new Date(serverNowMs).toISOString();
+    onNote?.(
+      t`${list}: the service's clock went back from ${was} (last harvest) to ${is}, so everything is read again.`,
+    );
+  }
   if (full || watermarkMs === null || hasClockGoneBack) return beginPass(options, 'full', window);
   const fromMs = Math.max(window.fromMs ?? 0, watermarkMs - overlapMs);
   return beginPass(options, 'changes', { ...window, fromMs });

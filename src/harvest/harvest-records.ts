@@ -9,6 +9,7 @@ import {
   formatSetName,
   type HarvestState,
   openStoredState,
+  type RecordStore,
   type SeenRecord,
 } from './harvest-state.ts';
 import {
@@ -19,7 +20,6 @@ import {
 } from './harvested-records.ts';
 import { type OpenedOutput, type OutputOpenOptions, storeTombstones } from './outputs.ts';
 import { assertOaiArguments, type Granularity, parseBoundMs } from './protocol.ts';
-import type { RecordStore } from './store-page.ts';
 
 const MAX_SETS = 10_000;
 

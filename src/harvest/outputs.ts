@@ -15,7 +15,16 @@ import {
   type XmlDocument,
 } from '../base/xml/element.ts';
 import { parseXml } from '../base/xml/parse.ts';
-import { digestRecord, type HarvestPass, NO_SCAN, type Sighting } from './harvest-state.ts';
+import {
+  digestRecord,
+  type HarvestPass,
+  NO_FAULTS,
+  NO_SCAN,
+  type RecordPage,
+  type RecordStore,
+  type Sighting,
+  storePage,
+} from './harvest-state.ts';
 import {
   assertSameFile,
   type CommittedPart,
@@ -34,7 +43,6 @@ import {
   parseRecord,
 } from './protocol.ts';
 import { type RepeatedElements, readRepeatedElements, toRecordJson } from './record-json.ts';
-import { NO_FAULTS, type RecordPage, type RecordStore, storePage } from './store-page.ts';
 
 /** How an existing output is treated. */
 export type OutputOpenOptions = {

@@ -18,9 +18,8 @@ import {
 import { isRefusedToken, type ListPage, LoopError, listPages, type OaiClient } from './client.ts';
 import { type HarvestOptions, harvestList } from './harvest-list.ts';
 import { fetchServiceTraits, type ServiceTraits } from './harvest-records.ts';
-import { getEndOfDatestampMs, openMemoryState } from './harvest-state.ts';
+import { getEndOfDatestampMs, NO_FAULTS, openMemoryState } from './harvest-state.ts';
 import { findEntity, formatDatestamp, type OaiRecord, toIdent } from './protocol.ts';
-import { NO_FAULTS } from './store-page.ts';
 
 type PullContext = FindHarvest & {
   readonly outbox: Outbox;

@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { OaiError } from '../../../src/base/errors.ts';
 import { harvestList } from '../../../src/harvest/harvest-list.ts';
-import { openMemoryState } from '../../../src/harvest/harvest-state.ts';
-import { NO_FAULTS } from '../../../src/harvest/store-page.ts';
+import { NO_FAULTS, openMemoryState } from '../../../src/harvest/harvest-state.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { type Order, PlayedList } from './played-list.ts';
 

@@ -1,8 +1,11 @@
 import type { PasError } from '../../../src/base/errors.ts';
 import { type HarvestOptions, harvestList } from '../../../src/harvest/harvest-list.ts';
-import { openMemoryState } from '../../../src/harvest/harvest-state.ts';
+import {
+  NO_FAULTS,
+  openMemoryState,
+  type RecordStore,
+} from '../../../src/harvest/harvest-state.ts';
 import { toIdent } from '../../../src/harvest/protocol.ts';
-import { NO_FAULTS, type RecordStore } from '../../../src/harvest/store-page.ts';
 import type { HttpRequest } from '../../../src/service/http/exchange.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { listArguments, listXml, recordXml, scripted } from '../../support/scripted-oai.ts';
