@@ -25,7 +25,15 @@ const MAX_BYTES = 32 * 1024 * 1024;
  * @throws Error where the file cannot be read
  */
 export async function readPhotoExif(path: string): Promise<PhotoExif> {
-  return parsePhotoExif((await readBeginning(path, MAX_BYTES)).bytes);
+  // Without O_NONBLOCK opening a pipe would block until a process writes to it.
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const { size } = await file.stat();
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.min(size, MAX_BYTES)), 0);
+    return await parsePhotoExif(buffer.subarray(0, bytesRead));
+  } finally {
+    await file.close();
+  }
 }
 
 /**
@@ -37,25 +45,6 @@ export async function parsePhotoExif(bytes: Buffer): Promise<PhotoExif> {
   if (tags === undefined) return {};
   const { takenOn, takenMs } = getTakenAt(tags);
   return { position: getPosition(tags), takenOn, takenMs };
-}
-
-/**
- * Reads the first bytes of a file, at most `maxBytes`; `size` is that of the whole file.
- * @throws Error of the system where it cannot be opened or read
- */
-export async function readBeginning(
-  path: string,
-  maxBytes: number,
-): Promise<{ readonly bytes: Buffer; readonly size: number }> {
-  // Without O_NONBLOCK opening a pipe would block until a process writes to it.
-  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  try {
-    const { size } = await file.stat();
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.min(size, maxBytes)), 0);
-    return { bytes: buffer.subarray(0, bytesRead), size };
-  } finally {
-    await file.close();
-  }
 }
 
 function getPosition({ gps }: ExifTags): Point | undefined {
@@ -107,7 +96,7 @@ type ExifTags = ExpandedTags;
  * Parses the tags of a picture; undefined where it is no picture, or has no tags. Silences the
  * console while the library runs.
  */
-export async function parseExifTags(bytes: Buffer): Promise<ExifTags | undefined> {
+async function parseExifTags(bytes: Buffer): Promise<ExifTags | undefined> {
   const { default: reader } = await import('exifreader');
   const { warn } = console;
   try {

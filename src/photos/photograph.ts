@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, realpathSync } from 'node:fs';
-import { constants, type FileHandle, open } from 'node:fs/promises';
+import { constants, type FileHandle, open, stat } from 'node:fs/promises';
 import { basename, dirname, extname, isAbsolute, join, sep } from 'node:path';
 import { fileTypeFromBuffer } from 'file-type';
 import type { Sharp, SharpOptions } from 'sharp';
@@ -14,14 +14,13 @@ import {
 } from '../base/issue.ts';
 import { type Message, msg, quoteShellWord, t } from '../base/message.ts';
 import { isPictureName } from '../base/names.ts';
-import { isTiff, isTiffDamaged, parseExifTags, readBeginning } from './photo-exif.ts';
+import { isTiff, isTiffDamaged } from './photo-exif.ts';
 import {
   detectGps,
   findJpegEnd,
   isPngCutOff,
   type PhotoGps,
   type PictureEnd,
-  reduceJpeg,
 } from './remove-gps.ts';
 
 /**
@@ -91,22 +90,22 @@ async function inspectOpen(
   path: string,
   maxBytes: number,
 ): Promise<InspectedPhotograph> {
-  const stat = await file.stat();
-  if (!stat.isFile())
+  const stats = await file.stat();
+  if (!stats.isFile())
     return makeRefusal('photo-not-a-file', msg`${path} is not a file. Specify a photograph.`);
-  if (stat.size === 0)
+  if (stats.size === 0)
     return makeRefusal(
       'photo-empty',
       msg`The photograph ${path} is empty (0 bytes). Copy it again from the camera.`,
     );
-  if (stat.size > maxBytes) {
+  if (stats.size > maxBytes) {
     return makeRefusal(
       'photo-too-large',
-      msg`The photograph ${path} has ${stat.size} bytes; the service accepts at most ${maxBytes}. Make it smaller.`,
+      msg`The photograph ${path} has ${stats.size} bytes; the service accepts at most ${maxBytes}. Make it smaller.`,
     );
   }
   const bytes = await file.readFile();
-  if (bytes.length !== stat.size) {
+  if (bytes.length !== stats.size) {
     return makeRefusal(
       'photo-changed',
       msg`The photograph ${path} changed while it was read. Try again when it is no longer being written.`,
@@ -133,7 +132,7 @@ async function inspectOpen(
   const issues = makeContentWarnings(path, isDamaged, hasVideo);
   // Last, since removing the position from them, to know the digest without it, changes the bytes.
   const gps = await detectGps(bytes, mediaType);
-  const photograph = { path, mediaType, sizeBytes: stat.size, sha512, gps, hasVideo };
+  const photograph = { path, mediaType, sizeBytes: stats.size, sha512, gps, hasVideo };
   return { photograph, issues };
 }
 
@@ -345,8 +344,6 @@ export type Thumbnail =
       readonly jpeg: Buffer;
       readonly widthPx: number;
       readonly heightPx: number;
-      /** EXIF orientation, 1 to 8, which the viewer applies. */
-      readonly orientation: number;
     }
   /** Reason why there is no picture. */
   | { readonly kind: 'none'; readonly why: string };
@@ -387,27 +384,27 @@ export async function loadImageLibrary(): Promise<ImageLibrary | undefined> {
 
 const QUALITY = 72;
 const TIMEOUT_SECONDS = 30;
-/** Cameras store the thumbnail near the beginning, before the full picture. */
-const HEAD_BYTES = 4 * 1024 * 1024;
 
 /**
- * Makes a function that reads a photograph and returns a small picture without metadata: upright,
- * or the EXIF thumbnail where it cannot be decoded, which the page turns. `none` with the reason
- * where the file is missing, has another size than expected, or contains no preview.
+ * Makes a function that reads a photograph and returns a small picture, upright and without
+ * metadata; `none` with the reason where there is no library to draw it, or the file is missing,
+ * has another size than expected, or cannot be drawn.
  */
 export function makeThumbnailMaker({ maxPx, library }: ThumbnailOptions): MakeThumbnail {
   return async (path, expectedBytes) => {
-    const head = await readHead(path, expectedBytes);
-    if (typeof head === 'string') return { kind: 'none', why: head };
-    const whole = library === undefined ? undefined : await reduceImage(library, path, maxPx);
-    const thumbnail = whole ?? (await findEmbeddedThumbnail(head));
-    if (thumbnail !== undefined) return thumbnail;
+    const stats = await stat(path).catch(() => undefined);
+    // The reason of the system would name its folder, which is nothing for the readers of a page.
+    if (stats === undefined)
+      return { kind: 'none', why: t`No preview: the file is missing or cannot be read.` };
+    if (stats.size !== expectedBytes)
+      return { kind: 'none', why: t`No preview: the file has changed since it was queued.` };
+    if (library === undefined)
+      return { kind: 'none', why: t`No preview: the library sharp is not installed.` };
+    const image = await reduceImage(library, path, maxPx);
+    if (image !== undefined) return image;
     return {
       kind: 'none',
-      why:
-        library === undefined
-          ? t`No preview: the library sharp is not installed, and the photograph contains no preview.`
-          : t`No preview: the photograph is damaged, or pas cannot draw its format.`,
+      why: t`No preview: the photograph is damaged, or pas cannot draw its format.`,
     };
   };
 }
@@ -425,46 +422,8 @@ async function reduceImage(
       .flatten({ background: '#ffffff' })
       .jpeg({ quality: QUALITY })
       .toBuffer({ resolveWithObject: true });
-    return {
-      kind: 'image',
-      jpeg: data,
-      widthPx: info.width,
-      heightPx: info.height,
-      orientation: 1,
-    };
+    return { kind: 'image', jpeg: data, widthPx: info.width, heightPx: info.height };
   } catch {
     return undefined;
-  }
-}
-
-/** Returns the thumbnail in the EXIF data, without metadata. */
-async function findEmbeddedThumbnail(head: Buffer): Promise<Thumbnail | undefined> {
-  const { exif, Thumbnail: thumbnail } = (await parseExifTags(head)) ?? {};
-  const bare =
-    // A directory for a second page counts as a thumbnail, but has no JPEG.
-    typeof thumbnail?.base64 !== 'string'
-      ? undefined
-      : reduceJpeg(Buffer.from(thumbnail.base64, 'base64'));
-  if (bare === undefined) return undefined;
-  const orientation = Number(exif?.Orientation?.value ?? 1);
-  return {
-    kind: 'image',
-    jpeg: bare.bytes,
-    widthPx: bare.widthPx,
-    heightPx: bare.heightPx,
-    orientation: orientation >= 1 && orientation <= 8 ? orientation : 1,
-  };
-}
-
-/** Reads the beginning of the file, or returns the reason why it cannot. */
-async function readHead(path: string, expectedBytes: number): Promise<Buffer | string> {
-  try {
-    const { bytes, size } = await readBeginning(path, HEAD_BYTES);
-    return size === expectedBytes
-      ? bytes
-      : t`No preview: the file has changed since it was queued.`;
-  } catch {
-    // The reason would name its folder, which is nothing for the readers of a page.
-    return t`No preview: the file is missing or cannot be read.`;
   }
 }

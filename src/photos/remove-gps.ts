@@ -235,45 +235,8 @@ function removeFromExtended(segments: readonly Buffer[]): GpsFinding {
 
 /** Structure of a JPEG file (ITU-T T.81, annex B). */
 
-const START_OF_IMAGE = Buffer.from([0xff, 0xd8]);
-const APP0 = 0xe0;
-const APP14_ADOBE = 0xee;
-const APP15 = 0xef;
-const COMMENT = 0xfe;
 const START_OF_SCAN = 0xda;
 const END_OF_IMAGE = 0xd9;
-/** Markers of frame headers; tables stand between them. */
-const FRAMES: readonly number[] = [
-  0xc0, 0xc1, 0xc2, 0xc3, 0xc5, 0xc6, 0xc7, 0xc9, 0xca, 0xcb, 0xcd, 0xce, 0xcf,
-];
-
-/** `end`: behind the picture, or where it cannot be followed. */
-type Walk = { readonly kind: 'whole' | 'cut-off' | 'malformed'; readonly end: number };
-
-/** Follows the parts of one picture; the data of a scan belong to its header. */
-function walkPicture(
-  bytes: Buffer,
-  from: number,
-  onPart: (marker: number, start: number, end: number) => void,
-): Walk {
-  let at = from + 2;
-  while (at + 1 < bytes.length) {
-    const marker = bytes[at + 1] ?? 0;
-    if (bytes[at] !== 0xff) return { kind: 'malformed', end: at };
-    if (marker === 0xff) {
-      at += 1;
-      continue;
-    }
-    if (marker === END_OF_IMAGE) return { kind: 'whole', end: at + 2 };
-    if (at + 4 > bytes.length) break;
-    const headEnd = at + 2 + bytes.readUInt16BE(at + 2);
-    const end = marker === START_OF_SCAN ? findEndOfScan(bytes, headEnd) : headEnd;
-    if (end > bytes.length) break;
-    onPart(marker, at, end);
-    at = end;
-  }
-  return { kind: 'cut-off', end: bytes.length };
-}
 
 /** Returns the position of the next marker that is not part of the scan data. */
 function findEndOfScan(bytes: Buffer, from: number): number {
@@ -284,7 +247,7 @@ function findEndOfScan(bytes: Buffer, from: number): number {
   return Math.max(from, bytes.length);
 }
 
-/** Where a picture ends in its file, and whether a part of it is missing. */
+/** Where a picture ends in its file, or can no longer be followed, and if a part of it is missing. */
 export type PictureEnd = { readonly isDamaged: boolean; readonly end: number };
 
 /**
@@ -292,29 +255,19 @@ export type PictureEnd = { readonly isDamaged: boolean; readonly end: number };
  * `isDamaged`: it is cut off, or has other bytes where a part must begin.
  */
 export function findJpegEnd(bytes: Buffer): PictureEnd {
-  const { kind, end } = walkPicture(bytes, 0, () => {});
-  return { isDamaged: kind !== 'whole', end };
-}
-
-type BareJpeg = { readonly bytes: Buffer; readonly widthPx: number; readonly heightPx: number };
-
-/**
- * Reduces a JPEG to the picture: without EXIF and its GPS data, XMP, comments, further pictures,
- * and data behind the end. Of the application segments only that of Adobe stays, which tells how
- * the colours are coded; a colour profile is removed.
- * @returns undefined where it is no JPEG, or a truncated one
- */
-export function reduceJpeg(bytes: Buffer): BareJpeg | undefined {
-  if (!bytes.subarray(0, 2).equals(START_OF_IMAGE)) return undefined;
-  const keptParts: Buffer[] = [bytes.subarray(0, 2)];
-  let size: { readonly widthPx: number; readonly heightPx: number } | undefined;
-  const { kind, end } = walkPicture(bytes, 0, (marker, start, partEnd) => {
-    if (FRAMES.includes(marker) && partEnd - start >= 9)
-      size = { heightPx: bytes.readUInt16BE(start + 5), widthPx: bytes.readUInt16BE(start + 7) };
-    const isMetadata =
-      marker === COMMENT || (marker >= APP0 && marker <= APP15 && marker !== APP14_ADOBE);
-    if (!isMetadata) keptParts.push(bytes.subarray(start, partEnd));
-  });
-  if (kind !== 'whole' || size === undefined) return undefined;
-  return { bytes: Buffer.concat([...keptParts, bytes.subarray(end - 2, end)]), ...size };
+  let at = 2;
+  while (at + 1 < bytes.length) {
+    const marker = bytes[at + 1] ?? 0;
+    if (bytes[at] !== 0xff) return { isDamaged: true, end: at };
+    if (marker === 0xff) {
+      at += 1;
+      continue;
+    }
+    if (marker === END_OF_IMAGE) return { isDamaged: false, end: at + 2 };
+    if (at + 4 > bytes.length) break;
+    const headEnd = at + 2 + bytes.readUInt16BE(at + 2);
+    // The data of a scan belong to its header.
+    at = marker === START_OF_SCAN ? findEndOfScan(bytes, headEnd) : headEnd;
+  }
+  return { isDamaged: true, end: bytes.length };
 }

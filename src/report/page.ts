@@ -286,7 +286,7 @@ function pictures(
 function renderPicture(picture: Thumbnail, alt: string): Html {
   if (picture.kind === 'none') return html`<p class="no-picture">${picture.why}</p>`;
   const data = trustMarkup(picture.jpeg.toString('base64'));
-  return html`<span class="picture turn-${picture.orientation}"><img src="data:image/jpeg;base64,${data}" width="${picture.widthPx}" height="${picture.heightPx}" alt="${alt}" loading="lazy" decoding="async"></span>`;
+  return html`<span class="picture"><img src="data:image/jpeg;base64,${data}" width="${picture.widthPx}" height="${picture.heightPx}" alt="${alt}" loading="lazy" decoding="async"></span>`;
 }
 
 /** Renders the full-screen view of a photograph, which the page's script operates. */

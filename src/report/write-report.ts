@@ -75,17 +75,8 @@ type PictureOf = (photograph: Photograph) => Promise<Thumbnail>;
 async function openPictures({ photoPx, photosFolder }: PageRequest): Promise<PictureOf> {
   const make = makeThumbnailMaker({ maxPx: photoPx, library: await loadImageLibrary() });
   const { getPath: getContentPath } = openContentStore(photosFolder);
-  return async ({ sha512, sizeBytes }) => {
-    const picture = await make(getContentPath(sha512), sizeBytes);
-    // An EXIF thumbnail may have any size, so a huge one is left out.
-    const isHuge = picture.kind === 'image' && picture.jpeg.length > LARGEST_BYTES;
-    return isHuge
-      ? { kind: 'none', why: t`No preview: the preview in the photograph is too large.` }
-      : picture;
-  };
+  return ({ sha512, sizeBytes }) => make(getContentPath(sha512), sizeBytes);
 }
-
-const LARGEST_BYTES = 600_000;
 
 /** Finds whose pictures are made at once, a balance of processor use and memory. */
 const TOGETHER = 8;

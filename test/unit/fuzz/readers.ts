@@ -28,7 +28,7 @@ import {
 } from '../../../src/harvest/record-json.ts';
 import { readPhotoExif } from '../../../src/photos/photo-exif.ts';
 import { inspectPhotograph } from '../../../src/photos/photograph.ts';
-import { reduceJpeg, removeGps } from '../../../src/photos/remove-gps.ts';
+import { removeGps } from '../../../src/photos/remove-gps.ts';
 import { fetchAccount } from '../../../src/push/account.ts';
 import { parseRecordIdent } from '../../../src/push/departure.ts';
 import { parseOutcome } from '../../../src/service/outcome.ts';
@@ -555,7 +555,6 @@ insert into a values (1, x'47500001000000000101000000000000000000004000000000000
       writeFileSync(file, bytes);
       for (const { says } of (await inspectPhotograph(file)).issues) String(says);
       await readPhotoExif(file);
-      reduceJpeg(bytes);
       const whole = Buffer.from(bytes);
       const { parts } = removeGps(bytes, type);
       const without = Buffer.concat(parts);
