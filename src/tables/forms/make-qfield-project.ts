@@ -37,7 +37,6 @@ import {
 import { countCollectedFeatures } from '../formats/gpkg-table.ts';
 import { type FieldFormRequest, type FormLists, makeFormLists } from './form-lists.ts';
 import {
-  COMPUTED_POINT,
   type FormContent,
   getLayerId,
   type ListLayer,
@@ -156,7 +155,6 @@ function makeLayers(
     geometry: 'Point',
     columns,
     called,
-    computed: [{ name: COMPUTED_POINT, label: t`S-JTSK, computed`, expression: PLACE }],
     form: makeFormTabs(columns),
     style: renderPointStyle('stav', [...states, others]) + renderLabelStyle(called),
     settings: COPIED,
@@ -185,7 +183,6 @@ function makePhotosLayer(): QgisLayer {
     settings: {
       ...COPIED,
       'QFieldSync/attachment_naming': JSON.stringify({ photo: PHOTO_NAME }),
-      'QFieldSync/photo_naming': JSON.stringify({ photo: PHOTO_NAME_BEFORE }),
     },
   };
 }
@@ -221,13 +218,7 @@ const ATTACHMENT = {
   StorageType: '',
 };
 
-const PHOTO_STEM = `'${PHOTO_FOLDER}/' || substr("find", 1, 8) || '_' || format_date(now(), 'yyyyMMddhhmmsszzz')`;
-/** QField substitutes the extension since 2.7; earlier versions took JPEG only. */
-const PHOTO_NAME = `${PHOTO_STEM} || '.{extension}'`;
-const PHOTO_NAME_BEFORE = `${PHOTO_STEM} || '.jpg'`;
-
-const IN_S_JTSK = `transform($geometry, 'EPSG:4326', 'EPSG:5514')`;
-const PLACE = `coalesce(to_string(round(x(${IN_S_JTSK}), 2)) || ' / ' || to_string(round(y(${IN_S_JTSK}), 2)), '')`;
+const PHOTO_NAME = `'${PHOTO_FOLDER}/' || substr("find", 1, 8) || '_' || format_date(now(), 'yyyyMMddhhmmsszzz') || '.{extension}'`;
 
 /** Files that pas, QGIS and SQLite create in the folder. */
 const OF_A_FORM =

@@ -312,13 +312,10 @@ export function makeFormTabs(columns: readonly LayerColumn[]): readonly FormTab[
     { tab: t`Day`, columns: listColumns('frame') },
     {
       tab: t`Place`,
-      columns: [COMPUTED_POINT, 'geom_system'],
+      columns: ['geom_system'],
       measured: t`Measured in S-JTSK`,
     },
     { tab: t`More`, columns: [...listColumns('more'), 'local_id'] },
     { tab: t`Handing over`, shownIf: '"stav" = 3', columns: listColumns('handing-over') },
   ];
 }
-
-/** Coordinates in the other system, for display only: the measured ones are sent. */
-export const COMPUTED_POINT = 'place_sjtsk';
