@@ -31,6 +31,7 @@ export type ServiceOptions = {
   readonly allowHttp?: boolean;
 };
 
+/** Connections, session and pace of one account; `close` ends them. */
 export type Connection = ReturnType<typeof openConnection>;
 
 /**

@@ -10,6 +10,7 @@ export type MonotonicMs = number & { readonly __brand: 'monotonic' };
 /** Milliseconds since 1970 UTC by the clock of the service. */
 export type ServerMs = number & { readonly __brand: 'server' };
 
+/** Marks milliseconds that come from outside, such as a database or a header, as those of one clock. */
 export const asWallMs = (ms: number): WallMs => ms as WallMs;
 export const asMonotonicMs = (ms: number): MonotonicMs => ms as MonotonicMs;
 export const asServerMs = (ms: number): ServerMs => ms as ServerMs;
@@ -50,6 +51,7 @@ export function measureElapsedMs(clock: Clock, since: Moment): number {
 /** Node fires a longer timer at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
+/** The clocks of this machine; `sleep` is exact to a fraction of a millisecond. */
 export const systemClock: Clock = {
   now: () => asWallMs(Date.now()),
   monotonicMs: () => asMonotonicMs(Number(process.hrtime.bigint()) / 1e6),

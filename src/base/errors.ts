@@ -23,6 +23,7 @@ export const EXIT_CODES = {
   interrupted: [130, msg`interrupted; the queue is kept`],
 } as const satisfies Record<string, readonly [number, Message]>;
 
+/** Why a command ends; {@link EXIT_CODES} has its exit code. */
 export type ExitReason = keyof typeof EXIT_CODES;
 
 type FailureOptions = {

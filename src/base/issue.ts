@@ -122,10 +122,12 @@ export type Unreadable = { readonly rule: string; readonly problem: Message };
 /** An indication that a value is not what was meant; a warning keeps the value. */
 export type Doubt = Unreadable & { readonly severity?: Issue['severity'] };
 
+/** @param problem the cause, then the remedy */
 export function makeUnreadable(rule: string, problem: Message): Unreadable {
   return { rule, problem };
 }
 
+/** Tells if a reading has a value, and narrows it to that. */
 export function isReadable<T>(reading: Reading<T>): reading is { readonly value: T } {
   return 'value' in reading;
 }

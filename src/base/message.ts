@@ -189,6 +189,7 @@ export function setLanguage(language: Language): void {
   activeCatalog = language === 'en' ? undefined : { language, forms: readCatalog(language) };
 }
 
+/** Languages of messages; the source has the first. */
 export const LANGUAGES = ['en', 'cs'] as const;
 export type Language = (typeof LANGUAGES)[number];
 

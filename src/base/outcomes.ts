@@ -34,11 +34,13 @@ export const OUTCOMES = {
   uncertain: { word: msg`uncertain`, countsAsFailure: true },
 } as const satisfies Record<string, AttemptTraits>;
 
+/** Meaning of an answer, or of a missing one. */
 export type OutcomeKind = keyof typeof OUTCOMES;
 
 /** End of an attempt in the journal, including ends without an answer that could be judged. */
 export type AttemptOutcome = OutcomeKind | 'not-sent' | 'orphaned';
 
+/** Traits of each end of an attempt. */
 export const ATTEMPT_OUTCOMES: Readonly<Record<AttemptOutcome, AttemptTraits>> = {
   ...OUTCOMES,
   /** The push ended before the request was sent. */

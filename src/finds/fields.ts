@@ -368,6 +368,7 @@ const ROWS = [
   },
 ] as const satisfies readonly FieldRow[];
 
+/** An element that a client may send, in the spelling of the contract. */
 export type ElementName = (typeof ROWS)[number]['name'];
 
 /**
@@ -393,8 +394,10 @@ export function omitAbsentElements(
   return Object.fromEntries(Object.entries(elements).filter(([, value]) => value !== undefined));
 }
 
+/** A row of the table, whose name the compiler knows. */
 export type Field = FieldRow & { readonly name: ElementName };
 
+/** All elements, in the order of the schema. */
 export const FIELDS: readonly Field[] = ROWS;
 
 const byName = new Map(FIELDS.map((field) => [field.name, field]));

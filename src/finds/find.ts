@@ -10,6 +10,7 @@ export type TablePlace = {
   readonly unit?: Issue['unit'];
 };
 
+/** Position in a table. */
 export type RowNumber = {
   /**
    * Row number as in a spreadsheet: the header is row 1, blank rows count, a line break inside
@@ -42,7 +43,6 @@ export type Find = {
 };
 
 /** A vocabulary entry, organisation, person or area that a text may mean. */
-
 export type TermCandidate = {
   readonly id: string;
   /** Czech label, or the person's or organisation's name. */
@@ -99,7 +99,7 @@ export type AreaLookupResult =
 export type LookupArea = (longitude: number, latitude: number) => AreaLookupResult;
 
 /**
- * What the harvest says about a project; `hidden`: its record exists, but its content was not
+ * Result of {@link LookupProject}; `hidden`: its record exists, but its content was not
  * shown.
  */
 export type ProjectLookupResult =

@@ -24,6 +24,7 @@ import { getCanonicalPoint, isSamePoint, isSameValue } from './match-finds.ts';
 /** Placeholder for content that the reader may not see (B-SEE-2). */
 export const FORBIDDEN_TEXT = 'HTTP/1.1 403 Forbidden';
 
+/** A photograph or another file of a record, as the service lists it. */
 export type HarvestedFile = {
   /** Name from the service, such as `C202400101N00001F01.jpg`. */
   readonly name: string;

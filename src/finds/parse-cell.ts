@@ -124,7 +124,9 @@ function parseBothReadings(
 
 /** Centimetres per unit of depth. */
 export const CENTIMETRES = { mm: 0.1, cm: 1, dm: 10, m: 100 } as const;
+/** A unit in which a depth may be written, in lower case. */
 export type DepthUnit = keyof typeof CENTIMETRES;
+/** All of them, the smallest first. */
 export const DEPTH_UNITS = Object.keys(CENTIMETRES) as readonly DepthUnit[];
 
 /**

@@ -6,9 +6,11 @@ import {
   splitNameWords,
 } from '../base/names.ts';
 
+/** Orders of the words in a name without a comma. */
 export const NAME_ORDERS = ['surname-first', 'given-first'] as const;
 export type NameOrder = (typeof NAME_ORDERS)[number];
 
+/** A name whose parts are known. */
 export type PersonName = { readonly surname: string; readonly givenName: string };
 
 /** A person's name as written, without titles and forms of address. */
@@ -198,29 +200,31 @@ export function isFeminineSurname(word: string): boolean {
 
 /** Folded words that occur beside names, or in place of one, and are no part of them. */
 
-const listFoldedWords = (text: string): ReadonlySet<string> => new Set(text.split(' '));
-
-const TITLES = listFoldedWords(
-  'bc bca mga mgr magistr magistra ing arch phdr paeddr pharmdr rndr rsdr mudr mvdr mddr judr thdr thlic thmgr icdr artd dr doc docent ' +
+const TITLES = new Set(
+  (
+    'bc bca mga mgr magistr magistra ing arch phdr paeddr pharmdr rndr rsdr mudr mvdr mddr judr thdr thlic thmgr icdr artd dr doc docent ' +
     'docentka prof profesor profesorka akad phd thd csc drsc dsc dis mba mpa msc llm feng ma mphil dphil plk pplk mjr npor ppor por kpt ' +
-    'gen rtm prap nprap muc rev mons',
+    'gen rtm prap nprap muc rev mons'
+  ).split(' '),
 );
 
-const LINKS_OF_TITLES = listFoldedWords('et a mult hab');
+const LINKS_OF_TITLES = new Set('et a mult hab'.split(' '));
 
-const ADDRESSES = listFoldedWords('p pi pan pani sl slecna mr mrs ms miss herr frau');
+const ADDRESSES = new Set('p pi pan pani sl slecna mr mrs ms miss herr frau'.split(' '));
 
 /** Words that are titles only with a dot, since they are parts of names as well. */
-const ONLY_WITH_DOT = listFoldedWords('por gen dis p sl pi ma rev prap');
+const ONLY_WITH_DOT = new Set('por gen dis p sl pi ma rev prap'.split(' '));
 
-const UNKNOWN = listFoldedWords(
-  'neznamy neznama nezname neznamo anonym anonymni anonymne anonymous unknown neuveden neuvedena neuvedeno neurcen neurcena neurceno ' +
-    'nezjisten nezjistena nezjisteno nevime nikdo none null nil xxx xx x nalezce nalezkyne finder',
+const UNKNOWN = new Set(
+  (
+    'neznamy neznama nezname neznamo anonym anonymni anonymne anonymous unknown neuveden neuvedena neuvedeno neurcen neurcena neurceno ' +
+    'nezjisten nezjistena nezjisteno nevime nikdo none null nil xxx xx x nalezce nalezkyne finder'
+  ).split(' '),
 );
 
 /** Particles, which names have in lower case. */
-const PARTICLES = listFoldedWords(
-  'z ze von van de da di du del della der den la le el al bin ibn ter ten zu zum d o',
+const PARTICLES = new Set(
+  'z ze von van de da di du del della der den la le el al bin ibn ter ten zu zum d o'.split(' '),
 );
 
 /**

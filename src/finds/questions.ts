@@ -20,6 +20,7 @@ export type Question = FieldQuestion & {
   readonly how: 'text' | 'term' | 'state' | 'yes-no' | 'point' | 'photos';
 };
 
+/** The element that the answer fills; `point` stands for all elements of the point. */
 export type QuestionName =
   | Extract<ColumnName, 'local_id' | 'photos'>
   | 'point'
@@ -69,6 +70,7 @@ const OTHERS: readonly PlacedQuestion[] = [
 
 const ASKED_LAST = { at: Number.POSITIVE_INFINITY, when: 'more' } as const;
 
+/** All questions, in the order in which they are asked. */
 export const FORM_QUESTIONS: readonly Question[] = [
   ...OTHERS,
   ...FIELDS.flatMap(listFieldQuestions),
@@ -160,6 +162,7 @@ export const FORM_PHOTO = 'photo';
  * or a project's identifier.
  */
 export const FORM_NOT_LISTED = NEW_PERSON;
+/** Text questions for what the lists of these elements lack. */
 export const FORM_WRITTEN = { nalezce: 'nalezce_jmeno', projekt: 'projekt_cislo' } as const;
 
 /**

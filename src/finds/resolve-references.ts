@@ -354,6 +354,7 @@ function makeNameAdvice(text: string): Message {
   return msg`"${text}" is not a finder. Write a person's identifier such as OS-001507, or the name as Surname, Given name.`;
 }
 
+/** Resolves a cell of a field to an identifier, or says why it has none. */
 export type ResolveReference = (field: Field, cell: string) => Reading<Reference> | ResolvedFinder;
 
 /**

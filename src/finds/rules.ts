@@ -227,6 +227,7 @@ function checkRequiredPoint(elements: FindElements): Finding[] {
   return [{ element, message }];
 }
 
+/** Message of the rule `handed-over`. */
 export const HANDOVER_REQUIRED: Message = msg`A find for state 3 must be handed over. Set predano to true, or choose state 2.`;
 
 /** An absent element is reported by {@link checkRequiredElements}. */
@@ -242,6 +243,7 @@ function checkRoleForState({ stav = 1 }: FindElements, context: RuleContext): Fi
   return [{ element: 'stav', message }];
 }
 
+/** All rules, in the order of their findings. */
 export const RULES: readonly Rule[] = [
   { name: 'required', judge: checkRequiredElements },
   { name: 'geometry-required', judge: checkRequiredPoint },
@@ -275,6 +277,7 @@ function toIssue(
   return warning ? makeWarningIssue(rule, message, where) : makeErrorIssue(rule, message, where);
 }
 
+/** Data for the rules, and the schema of the profile. */
 export type ValidationContext = RuleContext & { readonly schema: FindSchema };
 
 /** `document` is what may be sent if, and only if, `issues` holds no error. */

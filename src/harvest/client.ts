@@ -218,12 +218,14 @@ function parseSet(element: XmlElement): OaiSet {
   };
 }
 
+/** Requests one page of a list; see {@link SendRequest}. */
 export type FetchPage<Item> = (
   args: OaiArguments,
   signal?: AbortSignal,
   onToken?: OnToken,
 ) => Promise<ListPage<Item>>;
 
+/** A list, and how its pages are requested. */
 export type PagesOptions<Item> = {
   readonly fetchPage: FetchPage<Item>;
   /** Arguments of the list, or `{ resumptionToken }` to continue it. */

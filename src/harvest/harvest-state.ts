@@ -388,6 +388,7 @@ export type RecordPage = {
 /** Reasons by the identifier of the record that cannot be used. */
 type RecordFaults = ReadonlyMap<string, string>;
 
+/** Result of a store that can use every record. */
 export const NO_FAULTS: RecordFaults = new Map();
 
 /** Where the records of a list are stored: a file, the vocabulary, or the memory of one pull. */

@@ -50,6 +50,7 @@ type HarvestVocabularyOptions = HarvestRequest & {
   readonly subject: string;
 };
 
+/** Result of one set of the vocabulary, and how long it took. */
 export type SetHarvest = SetResult & { readonly elapsedMs: number };
 
 /**

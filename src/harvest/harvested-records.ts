@@ -113,6 +113,7 @@ const parseCommittedPart = createRowParser({
   closedBytes: orNull(isNumber),
 });
 
+/** State of a new output. */
 export const NOTHING_COMMITTED: CommittedPart = { lengthBytes: 0, digest: null, closedBytes: null };
 
 /** Returns the committed part of the output, {@link NOTHING_COMMITTED} for a new one. */

@@ -70,6 +70,7 @@ export type RecordOutput = Required<Pick<RecordStore, 'write' | 'commit'>> & {
   close(): Promise<void>;
 };
 
+/** An output with the store of its state. */
 export type OpenedOutput = { readonly store: HarvestStore; readonly output: RecordOutput };
 
 /**

@@ -11,6 +11,7 @@ export const OAI_NAMESPACE = 'http://www.openarchives.org/OAI/2.0/';
 export const OAI_DC_NAMESPACE = 'http://www.openarchives.org/OAI/2.0/oai_dc/';
 
 type ArgumentName = 'identifier' | 'metadataPrefix' | 'set' | 'from' | 'until' | 'resumptionToken';
+/** Arguments of a request; those that are undefined are not sent. */
 export type OaiArguments = { readonly [Name in ArgumentName]?: string };
 
 type Rule = {
@@ -41,6 +42,7 @@ export function requiresFormat(verb: Verb): boolean {
   return required.includes('metadataPrefix');
 }
 
+/** Hints of several errors. */
 export const CHECK_ADDRESS = msg`Check oai_base in the profile.`;
 export const RUN_AGAIN = msg`Run the command again; what was stored is kept. If it happens again, tell the operator of the service.`;
 
@@ -120,6 +122,7 @@ export function buildQuery(verb: Verb, args: OaiArguments): string {
  * Datestamps of OAI-PMH 2.0, section 3.3; milliseconds are read as well, since services send them.
  */
 
+/** Unit of the datestamps of a service (Identify). */
 export type Granularity = 'day' | 'second';
 
 export const DAY_MS = 86_400_000;

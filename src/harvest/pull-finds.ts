@@ -245,6 +245,7 @@ function isCreatedByUs(
   );
 }
 
+/** Where records are requested one by one. */
 export type RecordSource = {
   readonly client: OaiClient;
   /** The service's native format, such as `oai_svc`. */
@@ -252,6 +253,7 @@ export type RecordSource = {
   readonly signal?: AbortSignal;
 };
 
+/** How a list of finds is harvested. */
 export type FindHarvest = RecordSource & {
   readonly clock: Clock;
   /** Maximum time until a new record appears in a harvest. */
@@ -265,6 +267,7 @@ export type ListedFind =
   | { readonly kind: 'shown'; readonly datestampMs: number; readonly record: HarvestedFind }
   | { readonly kind: 'withheld' | 'deleted'; readonly datestampMs: number };
 
+/** The finds that a harvest lists. */
 export type HarvestedFinds = {
   /** Listed finds by identifier, without those that cannot be read. */
   readonly lookups: ReadonlyMap<string, ListedFind>;

@@ -264,6 +264,7 @@ export async function fetchRecordJson({ client, version, args, signal }: JsonReq
   return toRecordJson(record, readRepeatedElements(version));
 }
 
+/** Position of a page in its list, and the next token; null where it is unknown. */
 export type PagingJson = ReturnType<typeof toPagingJson>;
 
 function toPagingJson({

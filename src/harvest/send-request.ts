@@ -53,6 +53,7 @@ export type OaiCredentials =
       readonly renew?: (refused: string, signal?: AbortSignal) => Promise<string>;
     };
 
+/** How requests to the harvesting interface are sent. */
 export type RequestOptions = {
   /** Must retry transient failures (503, 429, lost connections) and keep the pace. */
   readonly exchange: Exchange;

@@ -15,6 +15,7 @@ type Secrets = {
   readonly token?: string;
 };
 
+/** Where the credentials of an account are; `nowhere`: there are none. */
 export type SecretLocation = 'keyring' | 'file' | 'nowhere';
 
 /** Credentials by their owner; see {@link makeSecretsOwner}. */
@@ -189,6 +190,7 @@ export type Keyring = (
 /** Reason why the keyring is unavailable, without any of its content. */
 export class KeyringError extends Error {}
 
+/** Input of keyring-process.ts. */
 export type KeyringRequest = {
   readonly action: 'read' | 'write' | 'remove';
   readonly service: string;
@@ -196,6 +198,7 @@ export type KeyringRequest = {
   readonly secret?: string;
 };
 
+/** Its output. */
 export type KeyringAnswer =
   | { readonly ok: true; readonly secret: string | null }
   | { readonly ok: false; readonly message: string };

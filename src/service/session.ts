@@ -259,6 +259,7 @@ export async function requireAnswer(
  * them.
  */
 export const ROLES = ['researcher', 'archaeologist', 'archivist', 'administrator'] as const;
+/** A role by its English name. */
 export type Role = (typeof ROLES)[number];
 
 const ROLE_OF_GROUP: Readonly<Record<string, Role>> = {

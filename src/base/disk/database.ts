@@ -12,13 +12,16 @@ const COMPILE = msg`npm has not made it: install scripts were blocked (ignore-sc
 
 type ColumnGuard<T> = (value: unknown) => value is T;
 type Columns = Readonly<Record<string, ColumnGuard<unknown>>>;
+/** Type of the values that a guard accepts. */
 export type GuardedType<G> = G extends ColumnGuard<infer T> ? T : never;
 type RowOf<C extends Columns> = { readonly [Name in keyof C]: GuardedType<C[Name]> };
 
+/** Guards of columns without null: a text, an integer or real number, a blob. */
 export const isText: ColumnGuard<string> = (value) => typeof value === 'string';
 export const isNumber: ColumnGuard<number> = (value) => typeof value === 'number';
 export const isBytes: ColumnGuard<Buffer> = (value) => Buffer.isBuffer(value);
 
+/** Makes the guard of a column that may also be null. */
 export function orNull<T>(isValue: ColumnGuard<T>): ColumnGuard<T | null> {
   return (value): value is T | null => value === null || isValue(value);
 }
@@ -88,6 +91,7 @@ export function parseTexts(values: readonly unknown[]): string[] {
   return values.map((value) => parseValue(isText, value));
 }
 
+/** A connection and a prepared statement of better-sqlite3, which only this module imports. */
 export type Database = Sqlite.Database;
 export type Statement = Sqlite.Statement;
 

@@ -28,13 +28,16 @@ export type XmlElement = ByteRange & {
   readonly text: string;
 };
 
+/** A document with its source: elements are ranges of its bytes. */
 export type XmlDocument = {
   readonly root: XmlElement;
   /** The whole document as UTF-8. */
   readonly bytes: Buffer;
 };
 
+/** Namespace of the prefix `xml`, as in `xml:lang`. */
 export const XML_NAMESPACE = 'http://www.w3.org/XML/1998/namespace';
+/** Namespace of XML Schema. */
 export const SCHEMA_NAMESPACE = 'http://www.w3.org/2001/XMLSchema';
 
 /**

@@ -15,6 +15,7 @@ export type GeomSystem = '4326' | '5514';
  */
 export type PointText = { readonly x: string; readonly y: string };
 
+/** A point, and the system of its coordinates. */
 export type PointInSystem = PointText & { readonly system: GeomSystem };
 
 /**

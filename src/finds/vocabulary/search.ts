@@ -16,6 +16,7 @@ export type SearchOptions = {
   readonly limit: number;
 };
 
+/** A found term, and how near it is to the typed text. */
 export type SearchHit = {
   readonly term: Term;
   /** 1 is the name itself. */

@@ -45,6 +45,7 @@ type TermLink = {
   readonly relation: string;
 };
 
+/** Facts that only some kinds of entries have; stored as JSON. */
 export type TermDetails = {
   readonly dating?: Dating;
   readonly links?: readonly TermLink[];

@@ -127,6 +127,7 @@ function compareInSet(a: SortKey, b: SortKey): number {
 
 const NEIGHBOUR = { ident: isText, label: isText, kind: isText };
 const parseNeighbour = createRowParser(NEIGHBOUR);
+/** A term directly above or below another one, and the kind of their relation. */
 export type Neighbour = ReturnType<typeof parseNeighbour>;
 
 /** Returns the direct superiors of a term; an entry that was not harvested has no label. */

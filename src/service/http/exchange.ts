@@ -82,6 +82,7 @@ export type AnswerLimits = {
   readonly signal?: AbortSignal;
 };
 
+/** One request, to be sent over one connection. */
 export type HttpRequest = AnswerLimits & {
   readonly method: 'GET' | 'POST' | 'PATCH';
   readonly url: string;
@@ -105,13 +106,16 @@ export type ConnectionFacts = {
   readonly certificates: readonly Certificate[];
 };
 
+/** A certificate, by the name of its owner. */
 export type Certificate = { readonly owner: string; readonly validUntilMs: number };
 
+/** An answer before its body. */
 export type AnswerHead = {
   readonly status: number;
   /** Lower-case names; a repeated header is joined by ", ". */
   readonly headers: Readonly<Record<string, string>>;
 };
+/** A whole answer. */
 export type HttpResponse = AnswerHead & { readonly body: Buffer };
 
 /**
@@ -145,6 +149,7 @@ export function assertAvailable(
   );
 }
 
+/** Hint where a web page came in place of data. */
 export const WEB_PAGE_ADVICE = msg`Open the address in a browser on this computer, or use another network, then run the command again; what was stored is kept. If it is the wrong address, correct it in the profile.`;
 
 /**
@@ -160,6 +165,10 @@ export function withTimeout(maxMs: number, send: Exchange): Exchange {
     send({ ...request, answerTimeoutMs: Math.min(request.answerTimeoutMs ?? maxMs, maxMs) });
 }
 
+/**
+ * Why no whole answer came: `connect` before the first byte left, `timeout` and `reset` after it;
+ * `body`: the file to send could not be read; `aborted`: by the caller.
+ */
 export type TransportErrorReason =
   | 'connect'
   | 'timeout'

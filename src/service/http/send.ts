@@ -53,6 +53,7 @@ const MAX_ANNOUNCED_BYTES = 1024 * 1024;
 /** Time limit of a request body without progress. */
 const STALLED_BODY_MS = 60_000;
 
+/** All connections of a process; `close` ends them, also busy ones. */
 export type Connections = { readonly send: Exchange; close(): Promise<void> };
 
 type ConnectionsOptions = {
