@@ -129,7 +129,7 @@ function checkNumberForm({ evidencni_cislo: number = '' }: FindElements): Findin
     findElementIllegalCharacter(number) === undefined
       ? findUnseenCharacter(trimText(number))
       : undefined;
-  return toFindings('evidencni_cislo', unseen?.problem);
+  return toErrors('evidencni_cislo', unseen?.problem);
 }
 
 function checkNumberUse(
@@ -138,7 +138,7 @@ function checkNumberUse(
   find: string,
 ): Finding[] {
   const used = findUsedNumberProblem(number, find, context);
-  return toFindings('evidencni_cislo', used?.problem);
+  return toErrors('evidencni_cislo', used?.problem);
 }
 
 function checkDepthRange({ hloubka: depthCm }: FindElements): Finding[] {
@@ -171,7 +171,7 @@ function checkPlausibleDate(
 ): Finding[] {
   if (date === undefined || !isRealDate(date)) return [];
   const doubt = findDayDoubt(date, { today, areOldUsual: true });
-  return toFindings('datum_nalezu', doubt, true);
+  return toWarnings('datum_nalezu', doubt);
 }
 
 function checkFinderName({ nalezce }: FindElements): Finding[] {
@@ -179,11 +179,15 @@ function checkFinderName({ nalezce }: FindElements): Finding[] {
   const problem = findNameProblem(nalezce.text);
   if (problem !== undefined) return [{ element: 'nalezce', message: problem }];
   const doubt = findNameDoubt(nalezce.text);
-  return toFindings('nalezce', doubt, true);
+  return toWarnings('nalezce', doubt);
 }
 
-function toFindings(element: ElementName, message?: Message, warning?: boolean): Finding[] {
-  return message === undefined ? [] : [{ element, message, warning }];
+function toErrors(element: ElementName, message: Message | undefined): Finding[] {
+  return message === undefined ? [] : [{ element, message }];
+}
+
+function toWarnings(element: ElementName, message: Message | undefined): Finding[] {
+  return message === undefined ? [] : [{ element, message, warning: true }];
 }
 
 /**
@@ -209,7 +213,7 @@ function checkReferences(elements: FindElements, { lookupTerm }: RuleContext): r
       return [{ element: name, message, warning: true, rule: NOT_HARVESTED }];
     }
     const message = findMembershipProblem(lookup, name, set, id);
-    return toFindings(name, message);
+    return toErrors(name, message);
   });
 }
 

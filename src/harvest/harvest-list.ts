@@ -233,7 +233,7 @@ async function readList(run: Run): Promise<boolean> {
     const rest = { ...window, untilMs: cutMs ?? window.untilMs };
     const start = token === null ? makeListArguments(run, rest) : { resumptionToken: token };
     try {
-      await readPages(run, start, true);
+      await readPages(run, start, 'of the pass');
       return true;
     } catch (thrown) {
       const { pass, state } = run;
@@ -266,10 +266,13 @@ const MAX_NEW_RECORDS = 10_000;
 
 /**
  * Reads and commits pages until the list ends.
- * @param isOfPass true for the list of the pass, false for the changes during it
  * @returns the number of records that were new or changed, or new in this scan
  */
-async function readPages(run: Run, start: OaiArguments, isOfPass: boolean): Promise<number> {
+async function readPages(
+  run: Run,
+  start: OaiArguments,
+  list: 'of the pass' | 'of changes',
+): Promise<number> {
   let news = 0;
   let records = 0;
   let size: number | undefined;
@@ -277,7 +280,7 @@ async function readPages(run: Run, start: OaiArguments, isOfPass: boolean): Prom
   for await (const page of listPages({ fetchPage: client.listRecords, start, clock, signal })) {
     const { pass, overlapMs } = run;
     const sightings = comparePage(run.state, pass, page);
-    const next = isOfPass ? advancePass(pass, page, sightings, overlapMs) : pass;
+    const next = list === 'of the pass' ? advancePass(pass, page, sightings, overlapMs) : pass;
     const written = await recordPage(run, page.document, sightings, next);
     news += written + run.pass.seen - pass.seen;
     records += page.items.length;
@@ -324,7 +327,7 @@ async function readChanges(run: Run): Promise<void> {
   let hasNews = false;
   for (let rounds = 1; rounds <= MAX_ROUNDS && !isEmptyWindow(changes); rounds++) {
     try {
-      if ((await readPages(run, makeListArguments(run, changes), false)) === 0) break;
+      if ((await readPages(run, makeListArguments(run, changes), 'of changes')) === 0) break;
       hasNews = true;
     } catch (thrown) {
       // The count or the next scan shows what is missing, and the next pass requests these changes

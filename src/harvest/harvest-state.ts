@@ -432,7 +432,7 @@ export function comparePage(state: HarvestState, pass: HarvestPass, page: PageCo
   for (const { header, lacksContent } of page.items) {
     if (!lacksContent) continue;
     const before = state.findSeen(header.identifier);
-    const now = makeUnstored(before, pass.scan, true);
+    const now = makeUnstored(before, { scan: pass.scan, skipped: true });
     sightings.set(header.identifier, { before, now, fault });
   }
   for (const record of page.items) {
@@ -447,7 +447,10 @@ export function comparePage(state: HarvestState, pass: HarvestPass, page: PageCo
       sightings.set(identifier, earlier ?? { before, now: rival });
     // A request has whole seconds, so an answer may exceed its window.
     else if (datestampMs > (pass.window.untilMs ?? datestampMs))
-      sightings.set(identifier, { before, now: makeUnstored(before, pass.scan, false) });
+      sightings.set(identifier, {
+        before,
+        now: makeUnstored(before, { scan: pass.scan, skipped: false }),
+      });
     else {
       const digest = digestRecord(getSourceBytes(page.document, record.element));
       const now = { datestampMs, digest, scan: pass.scan, skipped: false };
@@ -457,9 +460,13 @@ export function comparePage(state: HarvestState, pass: HarvestPass, page: PageCo
   return sightings;
 }
 
-function makeUnstored(before: SeenRecord | undefined, scan: number, skipped: boolean): SeenRecord {
+/** Makes the record of a page whose version is not stored: the version before stays. */
+function makeUnstored(
+  before: SeenRecord | undefined,
+  seen: Pick<SeenRecord, 'scan' | 'skipped'>,
+): SeenRecord {
   const { datestampMs, digest } = before ?? { datestampMs: 0, digest: '' };
-  return { datestampMs, digest, scan, skipped };
+  return { datestampMs, digest, ...seen };
 }
 
 /**

@@ -45,11 +45,13 @@ type Axis = 'x' | 'y';
 export function parsePosition(text: string): Reading<Position> {
   if (/^\s*(?:srid|point)/i.test(text)) {
     const point = parseWrittenPoint(text);
-    return isReadable(point) ? resolveAxes(text, point.value.x, point.value.y) : point;
+    return isReadable(point) ? resolveAxes(text, point.value, 'bare') : point;
   }
   const link = parsePositionLink(text);
   if (link !== undefined)
-    return isReadable(link) ? resolveAxes(text, link.value.lon, link.value.lat, true) : link;
+    return isReadable(link)
+      ? resolveAxes(text, { x: link.value.lon, y: link.value.lat }, 'named')
+      : link;
   if (SIZE.test(text)) return makeUnreadable('coordinate', describeNoPosition(text));
   if (UTM.test(text)) return makeUnreadable('coordinate', makeUtmMessage(`"${text}"`));
   const [, plain] = WITH_HEIGHT.exec(text) ?? [];
@@ -61,8 +63,9 @@ export function parsePosition(text: string): Reading<Position> {
     (first.axis === undefined || first.axis !== second.axis);
   if (!isPair) return makeUnreadable('coordinate', describeNoPosition(text));
   if (first.axis === 'y' || second.axis === 'x')
-    return resolveAxes(text, second.value, first.value, true);
-  return resolveAxes(text, first.value, second.value, first.axis === 'x' || second.axis === 'y');
+    return resolveAxes(text, { x: second.value, y: first.value }, 'named');
+  const isNamed = first.axis === 'x' || second.axis === 'y';
+  return resolveAxes(text, { x: first.value, y: second.value }, isNamed ? 'named' : 'bare');
 }
 
 /** Zone and band before the numbers of UTM or MGRS. */
@@ -140,10 +143,12 @@ const AXIS_OF: Readonly<Record<string, Axis>> = { N: 'y', S: 'y', E: 'x', W: 'x'
 
 /**
  * Chooses the system in which the pair fits.
- * @param isNamed the text names its axes, so their order is no mistake
+ * @param axes `named`: the text names its axes, so their order is no mistake
  */
-function resolveAxes(text: string, x: string, y: string, isNamed = false): Reading<Position> {
-  const fitting = findFittingSystem({ x, y });
+function resolveAxes(text: string, pair: PointText, axes: 'named' | 'bare'): Reading<Position> {
+  const { x, y } = pair;
+  const isNamed = axes === 'named';
+  const fitting = findFittingSystem(pair);
   if (fitting === undefined) {
     const system = Math.max(Math.abs(Number(x)), Math.abs(Number(y))) > 360 ? '5514' : '4326';
     return makeUnreadable(
