@@ -443,12 +443,6 @@ export function makeCommandId(words: string, now: number): string {
   return `${words.replaceAll(' ', '-')} ${makeUuid(now)}`;
 }
 
-type ParsedCommand = {
-  readonly words: string;
-  readonly at: number;
-  readonly undoes?: string;
-};
-
 const UNDO = /^undo:(.+)$/;
 
 /**
@@ -463,7 +457,7 @@ export function makeUndoWords(command: string): string {
  * Parses what {@link makeCommandId} made. `at` is in milliseconds since 1970 UTC; of an undo,
  * `words` is `undo`, and `undoes` the UUID of the command that it takes back.
  */
-export function parseCommand(command: string): ParsedCommand {
+export function parseCommand(command: string) {
   const [words = '', uuid = ''] = command.split(' ');
   const [, undoes] = UNDO.exec(words) ?? [];
   const at = Number.parseInt(uuid.replace('-', '').slice(0, 12), 16);

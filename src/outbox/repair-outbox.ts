@@ -33,7 +33,6 @@ import { assertSoundLedger } from './ledger.ts';
 import {
   findKnownAccount,
   findKnownUsername,
-  type Header,
   type Outbox,
   openOutbox,
   readHeader,
@@ -51,7 +50,6 @@ import {
 import {
   askAboutAlikeFinds,
   comparePushPlace,
-  type PushPlace,
   requestFullUnion,
   restoreIntentContents,
   uniteWithLedger,
@@ -94,21 +92,12 @@ export function assertSoundOutbox(outbox: Outbox): void {
   readHeader(outbox);
 }
 
-type RemovedRows = {
-  /** Finds or records of which a fact or the content of an intent was removed. */
-  readonly subjects: readonly string[];
-  /** Ids of intents without content now. */
-  readonly intents: readonly string[];
-  /** Finds without document now. */
-  readonly drafts: readonly string[];
-};
-
 /**
  * Removes facts, contents and documents that differ from what was written, and unreadable
  * questions and lookups. Where a fact is removed, all entries are, so that the caller must make
  * them again.
  */
-function removeDamagedRows(outbox: Outbox): RemovedRows {
+function removeDamagedRows(outbox: Outbox) {
   return outbox.change(() => {
     const facts = outbox
       .sql('select seq as row, * from facts not indexed')
@@ -136,12 +125,17 @@ function removeDamagedRows(outbox: Outbox): RemovedRows {
         .sql('update intents set document = null, issues = null, prepared_id = null where row = ?')
         .run(row);
     return {
-      // The damage may be in the subject, which the slot has as well.
+      /**
+       * Finds or records of which a fact or the content of an intent was removed: the damage may be
+       * in the subject, which the slot has as well.
+       */
       subjects: [...facts, ...contents].flatMap(({ subject, slot }) => [
         subject,
         ...slot.split(' '),
       ]),
+      /** Ids of intents without content now. */
       intents: contents.map(({ id }) => id),
+      /** Finds without document now. */
       drafts: prepared.map(({ subject }) => subject),
     };
   });
@@ -350,50 +344,27 @@ function listReadableRows(from: Database, query: string): unknown[] {
   return rows;
 }
 
-type OutboxDescription = {
-  readonly header: Header;
-  /** User name or e-mail address of its account; undefined where none has signed in. */
-  readonly user: string | undefined;
-  /** Undefined where the ledger is unusable. */
-  readonly place: PushPlace['kind'] | undefined;
-  readonly finds: number;
-  readonly entries: number;
-  readonly accepted: number;
-  /** Entries that the service does not have yet, without dropped ones. */
-  readonly unsent: number;
-};
-
 /**
  * Describes an outbox with counts of its finds and entries, without those of removed finds.
  * @param machine identifier of this machine; empty where it has none
  */
-export function describeOutbox(outbox: Outbox, machine: string): OutboxDescription {
+export function describeOutbox(outbox: Outbox, machine: string) {
   const states = Object.values(countEntries(outbox)).flatMap((counts) => Object.entries(counts));
   const sum = (isCounted: (state: string) => boolean): number =>
     states.reduce((all, [state, count]) => all + (isCounted(state) ? count : 0), 0);
   return {
     header: readHeader(outbox),
+    /** User name or e-mail address of its account; undefined where none has signed in. */
     user: findKnownUsername(outbox) ?? findKnownAccount(outbox)?.email,
+    /** Undefined where the ledger is unusable. */
     place: outbox.ledger === undefined ? undefined : comparePushPlace(outbox, machine).kind,
     finds: countFinds(outbox),
     entries: sum(() => true),
     accepted: sum((state) => state === 'accepted'),
+    /** Entries that the service does not have yet, without dropped ones. */
     unsent: sum((state) => state !== 'accepted' && state !== 'dropped'),
   };
 }
-
-type RepairResult = {
-  /** New path of a damaged ledger; undefined where it was sound. */
-  readonly ledgerAside: string | undefined;
-  /** New path of the outbox, where its file is damaged. */
-  readonly outboxAside: string | undefined;
-  /** Local ids of finds of which something was removed. */
-  readonly damaged: readonly string[];
-  /** Local ids of finds without document now. */
-  readonly drafts: readonly string[];
-  /** Finds or records whose cache was wrong. */
-  readonly corrected: readonly string[];
-};
 
 type Damaged = {
   readonly lock: PushLockOptions;
@@ -408,7 +379,7 @@ type Damaged = {
  * Under the push lock: moves a damaged file aside and takes its readable rows, removes what differs
  * from what was written, unites outbox and ledger again, and makes the caches anew.
  */
-export async function repairOutbox(options: Damaged): Promise<RepairResult> {
+export async function repairOutbox(options: Damaged) {
   const { lock, ledgerFile, outboxFile, clock, open } = options;
   return withPushLock(lock, async () => {
     const ledgerAside = isSoundLedger(ledgerFile) ? undefined : setAside(ledgerFile, clock.now());
@@ -433,10 +404,15 @@ export async function repairOutbox(options: Damaged): Promise<RepairResult> {
       (entry) => !left.has(getName(entry)) || subjects.includes(entry.uuid),
     );
     return {
+      /** New path of a damaged ledger; undefined where it was sound. */
       ledgerAside,
+      /** New path of the outbox, where its file is damaged. */
       outboxAside,
+      /** Local ids of finds of which something was removed. */
       damaged: listLocalIds(damaged),
+      /** Local ids of finds without document now. */
       drafts: listLocalIds(after.filter(({ uuid }) => drafts.includes(uuid))),
+      /** Finds or records whose cache was wrong. */
       corrected,
     };
   });

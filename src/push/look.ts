@@ -2,22 +2,32 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { groupBy, memoize } from '../base/collections.ts';
 import { AuthError } from '../base/errors.ts';
 import type { HarvestedFind } from '../finds/harvested-find.ts';
-import { createFindIndex, type FindIndex, makeComparable } from '../finds/match-finds.ts';
+import {
+  type ComparableFind,
+  createFindIndex,
+  type FindIndex,
+  makeComparable,
+  matchFinds,
+} from '../finds/match-finds.ts';
 import { computeOverlapMs } from '../harvest/harvest-records.ts';
 import {
+  type FindLookup,
   type HarvestedFinds,
   harvestFinds,
   type ListedFind,
   lookUpRecord,
 } from '../harvest/pull-finds.ts';
-import { isRejectedForSomeFind } from '../outbox/attempts.ts';
+import { isRejectedForSomeFind, listAttempts } from '../outbox/attempts.ts';
 import {
   type Entry,
   type HeldQuestion,
+  type ImportEntry,
   type NumberEntry,
+  type PhotoEntry,
   parseProjectOfRecord,
 } from '../outbox/entry.ts';
 import {
+  findImportOfFind,
   findImportOfRecord,
   listEntriesInState,
   listHeldEntries,
@@ -25,10 +35,12 @@ import {
   listQueuedSummaries,
   storeQuestion,
 } from '../outbox/entry-queries.ts';
-import { HELD_BASES, unpackAttempt } from '../outbox/facts.ts';
+import { type Candidate, HELD_BASES, unpackAttempt } from '../outbox/facts.ts';
 import { judgeDeparture, type Knowledge, makeCandidates } from '../outbox/gate.ts';
 import { parseIntent } from '../outbox/intents.ts';
 import { type Outbox, readHeader, updateHeader } from '../outbox/open-outbox.ts';
+import { findByUuid } from '../outbox/stored-finds.ts';
+import { findNamesake } from '../outbox/unite.ts';
 import {
   deleteUnexplainedRecord,
   getLastSearchAt,
@@ -37,9 +49,13 @@ import {
   storeUnexplainedRecord,
 } from '../outbox/views/records-at-service.ts';
 import { getSlotState } from '../outbox/wishes.ts';
-import { gatherKnowledge, gatherRecordKnowledge, type SearchResult } from './gather-knowledge.ts';
-import { findEqualFiles, findUnexplainedFiles } from './judge-change.ts';
-import { findCreation, listUncertainImports } from './judge-import.ts';
+import { findEqualFiles, findUnexplainedFiles, listChangedNumbers } from './judge-change.ts';
+import {
+  findCreation,
+  getAttemptWindow,
+  listUncertainImports,
+  mayBeCreation,
+} from './judge-import.ts';
 import {
   type FindElsewhere,
   listFindsElsewhere,
@@ -257,10 +273,13 @@ async function runInSlices<T>(
   }
 }
 
+type SearchResult = Awaited<ReturnType<typeof indexSearchResult>>;
+
+/** Stores which records no fact explains, and indexes the search for the comparison with entries. */
 async function indexSearchResult(
   { outbox, account, lookup, stop }: Gate,
   harvest: HarvestedFinds | undefined,
-): Promise<SearchResult> {
+) {
   const shown = harvest === undefined ? [] : listShownRecords(harvest);
   const isUnexplained = (identCely: string, listed: ListedFind): boolean =>
     listed.kind === 'shown'
@@ -293,20 +312,27 @@ async function indexSearchResult(
   });
   const findsOfOthers = listFindsElsewhere(outbox);
   return {
-    lookups: harvest?.lookups ?? new Map(),
+    lookups: harvest?.lookups ?? (new Map() as HarvestedFinds['lookups']),
+    /** Shown records, and those of earlier searches with files that no fact explains. */
     withFiles: new Map([...seenRecords, ...shown].map((find) => [find.identCely, find])),
+    /** Records of this account that no fact explains. */
     records,
+    /** Finds that were attempted from this machine, and are not in this outbox. */
     attempted: indexAttempted(findsOfOthers),
+    /** Records of finds that only the ledger has, with the wall clock of the last attempt. */
     ofOthers: new Map(
       findsOfOthers.flatMap(({ attempt, records }) =>
         records.map((identCely) => [identCely, attempt.body.at] as const),
       ),
     ),
-    hidden: lookup?.harvester === account ? new Map() : listHiddenRecords(outbox, seenHidden),
+    /** Listed records that are not shown and that no fact explains, by project. */
+    hidden: listHiddenRecords(outbox, lookup?.harvester === account ? [] : seenHidden),
+    /** Imports of unknown outcome, or under way. */
     uncertain: listUncertainImports(outbox, [
       ...listEntriesInState(outbox, 'uncertain'),
       ...listEntriesInState(outbox, 'sending'),
     ]).map(({ elements, window }) => ({ find: makeComparable(elements), window })),
+    /** One without a name, where another place may have sent it and there was no search. */
     unsearched: makeCandidates(harvest === undefined && readHeader(outbox).mustLook ? [''] : []),
   };
 }
@@ -338,4 +364,134 @@ function listHiddenRecords(
   const hidden = listed.filter((identCely) => findImportOfRecord(outbox, identCely) === undefined);
   const byProject = groupBy(hidden, parseProjectOfRecord);
   return new Map([...byProject].filter(([project]) => !isRejectedForSomeFind(outbox, project)));
+}
+
+/**
+ * Collects what an entry may be already, by the question about it.
+ * @param files of records that may be photographs, by the key of the entry
+ */
+function gatherKnowledge(
+  outbox: Outbox,
+  entry: Entry,
+  result: SearchResult,
+  files: ReadonlyMap<string, readonly string[]>,
+): Knowledge {
+  if (entry.kind === 'import') return gatherImportKnowledge(outbox, entry, result);
+  const listed = result.lookups.get(entry.identCely ?? '');
+  const ofRecord = gatherRecordKnowledge(outbox, entry, listed, result.ofOthers);
+  if (entry.kind === 'number') return ofRecord;
+  return {
+    ...ofRecord,
+    'equal-photograph': makeCandidates(files.get(entry.key) ?? []),
+    // A photograph without a record waits for its find.
+    'not-searched': entry.identCely === null ? [] : result.unsearched,
+  };
+}
+
+function gatherImportKnowledge(
+  outbox: Outbox,
+  { subject, project, attempts }: ImportEntry,
+  { hidden, unsearched, ...result }: SearchResult,
+): Knowledge {
+  const find = findByUuid(outbox, subject);
+  if (find === undefined) return {};
+  const namesake = attempts > 0 ? undefined : findNamesake(outbox, find);
+  const comparable = makeComparable(find.elements, find.localId);
+  return {
+    'local-id-in-use': namesake === undefined ? [] : [{ name: namesake.localId, matched: 'near' }],
+    'attempted-elsewhere': listMatches(comparable, result.attempted),
+    'equal-record': listEqualRecords(comparable, result),
+    'hidden-records': makeCandidates(hidden.get(project ?? '') ?? []),
+    'not-searched': unsearched,
+  };
+}
+
+/** Collects what speaks against a change of its record, as the service lists that. */
+function gatherRecordKnowledge(
+  outbox: Outbox,
+  entry: NumberEntry | PhotoEntry,
+  listed: FindLookup | undefined,
+  ofOthers: ReadonlyMap<string, number> = new Map(),
+): Knowledge {
+  const ofImport = findImportOfFind(outbox, entry.subject);
+  const records = ofImport === undefined ? [] : getSlotState(outbox, ofImport).records;
+  return {
+    'two-records': makeCandidates(records.length < 2 ? [] : records),
+    'record-not-ours': makeCandidates(
+      isRecordOurs(outbox, ofImport, listed, ofOthers) ? [] : [entry.identCely ?? ''],
+    ),
+    // The number is requested again right before it is sent.
+    'number-changed':
+      entry.kind === 'number' ? makeCandidates(listChangedNumbers(outbox, entry, listed)) : [],
+  };
+}
+
+/** Returns what a find may be already: an equal local id is a question as well. */
+function listMatches(find: ComparableFind, index: FindIndex<string>): readonly Candidate[] {
+  return index.list(find).flatMap(({ find: other, item }): Candidate[] => {
+    const matched = matchFinds(find, other);
+    if (matched !== 'other') return [{ name: item, matched }];
+    const isOneId = find.localId !== undefined && find.localId === other.localId;
+    return isOneId ? [{ name: item, matched: 'near' }] : [];
+  });
+}
+
+/** Returns unexplained records, without those that an uncertain import may have made. */
+function listEqualRecords(
+  find: ComparableFind,
+  { records, uncertain }: Pick<SearchResult, 'records' | 'uncertain'>,
+): readonly Candidate[] {
+  const matching = records.list(find).flatMap(({ find: other, item }) => {
+    const matched = matchFinds(find, other);
+    return matched === 'other' ? [] : [{ other, item, matched }];
+  });
+  const isExplained = ({ other, item }: (typeof matching)[number]): boolean =>
+    uncertain.some(
+      ({ find: sent, window }) => matchFinds(sent, other) === 'same' && mayBeCreation(window, item),
+    );
+  const explained = matching.filter(isExplained);
+  const open =
+    explained.length > uncertain.length ? matching : matching.filter((each) => !isExplained(each));
+  return open.map(({ item, matched }) => ({ name: item.identCely, matched }));
+}
+
+/**
+ * Tells if a record is still that of its find. False for a deleted one, since the service may give
+ * its identifier to another find while a request is on its way. One that the harvest does not show
+ * counts as ours unless the ledger names a later find for it; the service refuses what is gone.
+ * @param ofImport undefined where the find is not here
+ */
+function isRecordOurs(
+  outbox: Outbox,
+  ofImport: ImportEntry | undefined,
+  listed: FindLookup | undefined,
+  ofOthers: ReadonlyMap<string, number>,
+): boolean {
+  if (listed?.kind === 'deleted') return false;
+  if (ofImport === undefined) return true;
+  return listed?.kind === 'shown'
+    ? !isMadeByOthers(outbox, ofImport, listed.record)
+    : !isGivenToOthers(outbox, ofImport, ofOthers);
+}
+
+/** Tells if a record that our import made was made by another account, or at another time. */
+function isMadeByOthers(outbox: Outbox, ofImport: ImportEntry, record: HarvestedFind): boolean {
+  if (ofImport.attempts === 0) return false;
+  const window = getAttemptWindow(outbox, ofImport);
+  return (
+    window.bounds !== undefined &&
+    findCreation(record) !== undefined &&
+    !mayBeCreation(window, record)
+  );
+}
+
+/** Tells if the service gave the record of our import to a find of another account later. */
+function isGivenToOthers(
+  outbox: Outbox,
+  ofImport: ImportEntry,
+  ofOthers: ReadonlyMap<string, number>,
+): boolean {
+  const givenAt = ofOthers.get(ofImport.identCely ?? '');
+  const last = listAttempts(outbox, ofImport).at(-1);
+  return givenAt !== undefined && last !== undefined && givenAt > last.startedAt;
 }

@@ -239,12 +239,6 @@ type Compared = {
   readonly differs: boolean;
 };
 
-type LookedAt = {
-  readonly compared: readonly Compared[];
-  /** Evidence against the record; empty where everything fits. */
-  readonly doubts: readonly Message[];
-};
-
 /**
  * Explains why an entry cannot be settled with a record: of two finds with one record, one would
  * never be sent.
@@ -293,7 +287,8 @@ function findFormProblem({ project }: ImportEntry, identCely: string): UsageErro
 
 /**
  * Requests a record that a person assigns to an import, and compares it with what was sent.
- * @returns undefined where the service has no such record
+ * @returns the elements, and evidence against the record (empty where everything fits); undefined
+ * where the service has no such record
  * @throws as {@link lookUpRecord}
  */
 export async function compareWithRecord(
@@ -301,7 +296,7 @@ export async function compareWithRecord(
   source: RecordSource,
   entry: ImportEntry,
   identCely: string,
-): Promise<LookedAt | undefined> {
+) {
   const listed = await lookUpRecord(source, identCely);
   if (listed?.kind === 'missing' || listed?.kind === 'deleted') return undefined;
   if (listed?.kind !== 'shown')

@@ -14,6 +14,7 @@ import {
   selectMatched,
 } from '../../outbox/changes/match-folder.ts';
 import { findSubjectToChange } from '../../outbox/changes/resolve-finds.ts';
+import { getOriginalDigest } from '../../outbox/facts.ts';
 import { STATE_WORDS } from '../../outbox/views/entry-words.ts';
 import type { Confidence, MatchReason, PhotoMatch } from '../../photos/match-photographs.ts';
 import { defineCommand, parseWholeNumber, type Runner } from '../command.ts';
@@ -335,14 +336,14 @@ async function add(context: Context, find: string, files: readonly string[]): Pr
     const added = await addPhotograph(outbox, subject, file, keeping, together);
     issues.push(...added.issues);
     if (added.queued === undefined) continue;
-    if (added.digest !== undefined) together.add(added.digest);
+    together.add(getOriginalDigest(added.photograph));
     printSameFile(context, basename(file), find, added.queued);
     if (added.queued.change === 'kept')
       terminal.note(t`${file} is already queued or sent for ${find}.`);
     if (added.queued.change === 'kept') continue;
     if (queued === 0) announceInstance(context);
     queued += 1;
-    if (added.isStripped) stripped += 1;
+    if (added.photograph.originalSha512 !== undefined) stripped += 1;
   }
   progress.end();
   printIssues(terminal, issues);

@@ -57,17 +57,11 @@ export function assertMaySetNumbers(outbox: Outbox): void {
 
 export type NumberChange = 'queued' | 'replaced' | 'kept';
 
-type NumberPlan = {
-  readonly change: NumberChange;
-  /** Another number that the record has, or may have got, and that would be overwritten. */
-  readonly replaces: string | undefined;
-  /** Latest number of the record that is not dropped. */
-  readonly last: NumberEntry | undefined;
-  readonly expects: string | null;
-};
-
-/** Plans a number, and returns the number of the record that it would replace. */
-export function planNumberChange(outbox: Outbox, subject: string, value: string): NumberPlan {
+/**
+ * Plans a number. `replaces`: another number that the record has, or may have got, and that would be
+ * overwritten; `last`: the latest number that is not dropped; `expects`: the known one of the record.
+ */
+export function planNumberChange(outbox: Outbox, subject: string, value: string) {
   const last = findLastNumberEntry(outbox, subject, ['dropped']);
   const expects = findKnownNumber(outbox, subject);
   const change = classifyNumberChange(last, value, expects);
@@ -227,33 +221,23 @@ function requeuePhoto(
   wantPhoto(outbox, subject, photograph);
 }
 
-type AddedPhotograph = {
-  /** Undefined for a photograph that the service would refuse. */
-  readonly queued: QueuedPhoto | undefined;
-  readonly isStripped: boolean;
-  /** SHA-512 of the file; undefined where it cannot be read as a photograph. */
-  readonly digest: string | undefined;
-  readonly issues: readonly Issue[];
-};
-
-/** Inspects a photograph, stores a copy and queues it, unless it has an error. */
+/**
+ * Inspects a photograph, stores a copy and queues it, unless it has an error.
+ * @returns the file as inspected, and what became of it; both undefined where the service would
+ * refuse it
+ */
 export async function addPhotograph(
   outbox: Outbox,
   subject: string,
   path: string,
   { inspectPhotograph, storePhotograph }: PhotographKeeping,
   together: ReadonlySet<string>,
-): Promise<AddedPhotograph> {
+) {
   const { photograph, issues } = await inspectPhotograph(path);
   if (photograph === undefined || hasErrors(issues))
-    return { queued: undefined, isStripped: false, digest: undefined, issues };
+    return { photograph: undefined, queued: undefined, issues };
   await storePhotograph(photograph);
-  return {
-    queued: enqueuePhoto(outbox, subject, photograph, together),
-    isStripped: photograph.originalSha512 !== undefined,
-    digest: getOriginalDigest(photograph),
-    issues,
-  };
+  return { photograph, queued: enqueuePhoto(outbox, subject, photograph, together), issues };
 }
 
 /** Replaces an unsent photograph with GPS data by its stripped counterpart. */

@@ -25,8 +25,6 @@ import type { Outbox } from '../open-outbox.ts';
  */
 type ContentStore = ReturnType<typeof openContentStore>;
 
-type StoredContent = { readonly sha512: string; readonly sizeBytes: number };
-
 /**
  * Copies content from one store to another.
  * @returns false where the first store lacks it, or it is damaged
@@ -50,7 +48,7 @@ export function openContentStore(folder: string) {
      * @param source a file's path, or the bytes
      * @throws DatabaseError when the disk fails; FileError when the source cannot be read
      */
-    async add(source: string | Readable): Promise<StoredContent> {
+    async add(source: string | Readable) {
       const hash = createHash('sha512');
       let sizeBytes = 0;
       const pieces: AsyncIterable<Buffer> =

@@ -49,20 +49,8 @@ export function listCommands({ listTexts }: Outbox): LoggedCommand[] {
   return commands.map((each) => ({ ...each, isUndone: undone.has(each.id) }));
 }
 
-type LogLine = {
-  readonly id: string;
-  readonly at: string;
-  readonly command: string;
-  readonly undone: boolean;
-  readonly finds: readonly {
-    readonly local_id: string;
-    readonly before: FindElements | null;
-    readonly after: FindElements | null;
-  }[];
-};
-
 /** Returns the commands of {@link listCommands} with each find before and after. */
-export function listCommandLog(outbox: Outbox): LogLine[] {
+export function listCommandLog(outbox: Outbox) {
   return listCommands(outbox).map((command) => ({
     id: command.id,
     at: new Date(command.at).toISOString(),
@@ -73,7 +61,7 @@ export function listCommandLog(outbox: Outbox): LogLine[] {
 }
 
 /** Each find or record once; the elements where the command changed them. */
-function listChanges(outbox: Outbox, { command }: LoggedCommand): LogLine['finds'] {
+function listChanges(outbox: Outbox, { command }: LoggedCommand) {
   const facts = selectFacts(outbox, 'command = ? order by seq', command);
   return [...groupBy(facts, ({ subject }) => subject)].map(([subject, own]) => {
     const wish = listFactsOfKind(own, 'current').find(({ slot }) => isImportSlot(slot));
@@ -130,14 +118,6 @@ function listCommandNames({ listTexts }: Outbox): string[] {
   return listTexts('select distinct command from facts where command is not null');
 }
 
-type UndoneCommand = {
-  readonly command: LoggedCommand;
-  /** Number of the finds and records of which something was taken back. */
-  readonly finds: number;
-  /** Names of finds and records of which something stays, each once. */
-  readonly kept: ReadonlySet<string>;
-};
-
 /** Slots per transaction: few enough that a parallel push waits only briefly. */
 const BATCH = 100;
 
@@ -153,7 +133,7 @@ export function undoCommand(
   outbox: Outbox,
   id?: string,
   onProgress: (doneCount: number, total: number) => void = () => {},
-): UndoneCommand | undefined {
+) {
   const command =
     id === undefined
       ? findCommandToUndo(outbox)
@@ -186,7 +166,13 @@ export function undoCommand(
   }
   // A find that is wanted again, or an answer that is taken back, may leave a question open.
   askAboutAlikeFinds(outbox, ({ uuid }) => returned.has(uuid));
-  return { command, finds: undone.size, kept };
+  return {
+    command,
+    /** Number of the finds and records of which something was taken back. */
+    finds: undone.size,
+    /** Names of finds and records of which something stays, each once. */
+    kept,
+  };
 }
 
 /**
@@ -212,23 +198,16 @@ function hasRest(outbox: Outbox, { command }: LoggedCommand, undo: LoggedCommand
   });
 }
 
-/** Changes that take a command back in one slot; none where it was taken back before. */
-type SlotUndo = {
-  /** Wishes that replace `heads`, with undefined for nothing. */
-  readonly earlier: readonly (Earlier | undefined)[];
-  readonly heads: readonly string[];
-  /** The wish of the command that is withdrawn. */
-  readonly last: FactOf<'current'> | undefined;
-  readonly decisions: readonly FactOf<'decided'>[];
-  /** An attempt relied on something of it, or a later command changed it. */
-  readonly isKept: boolean;
-};
-
 function isSomething({ earlier, decisions }: SlotUndo): boolean {
   return earlier.length > 0 || decisions.length > 0;
 }
 
-function planUndo(outbox: Outbox, command: string, { subject, slot }: Slot): SlotUndo {
+type SlotUndo = ReturnType<typeof planUndo>;
+
+/**
+ * Plans the changes that take a command back in one slot; none where it was taken back before.
+ */
+function planUndo(outbox: Outbox, command: string, { subject, slot }: Slot) {
   const ofSubject = listFactsOfSubject(outbox, subject);
   const facts = ofSubject.filter((fact) => fact.slot === slot);
   const isOfCommand = (fact: Fact): boolean =>
@@ -241,10 +220,13 @@ function planUndo(outbox: Outbox, command: string, { subject, slot }: Slot): Slo
   const effective = decided.filter(({ id }) => inForce.has(id));
   const decisions = listRevocable(facts, effective, listTargets(ofSubject));
   return {
+    /** Wishes that replace `heads`, with undefined for nothing. */
     earlier: earlier ?? [],
     heads: state.heads,
+    /** The wish of the command that is withdrawn. */
     last: wishes.at(-1),
     decisions,
+    /** An attempt relied on something of it, or a later command changed it. */
     isKept: earlier === undefined || decisions.length < effective.length,
   };
 }

@@ -368,17 +368,12 @@ export function getRemoteState(outbox: Outbox, sent: SentFind): RemoteState | un
   return { sent, pulled, changes: changes.filter(isKnown) };
 }
 
-type FindAtService = {
-  readonly elements: FindElements;
-  readonly changes: readonly ChangeAtService[];
-};
-
 /**
  * Merges the last visible record into a find, with its differences from what was sent. A number
  * that was set after that pull, or is queued, overrides the pulled one. A find that was not sent,
  * or not pulled, stays as it is.
  */
-export function getFindAtService(outbox: Outbox, find: StoredFind): FindAtService {
+export function getFindAtService(outbox: Outbox, find: StoredFind) {
   const last = findLastNumberEntry(outbox, find.uuid);
   const currentElements: FindElements =
     last === undefined ? find.elements : { ...find.elements, evidencni_cislo: last.value };
