@@ -208,7 +208,7 @@ function makeImportRow(
   const isDraft = !intent.hasDocument && (folded === 'queued' || folded === 'refused');
   const accepted = findAcceptedIntent(state);
   return {
-    ...NO_CHANGE,
+    ...UNFILLED,
     key: IMPORT_KEY,
     subject: uuid,
     slot: makeImportSlot(uuid),
@@ -228,10 +228,16 @@ function makeImportRow(
   };
 }
 
-/** Columns of an import that only a number or a photograph fills. */
-const NO_CHANGE = { value: null, expects: null, photograph: null } as const;
-/** Columns of a number or a photograph that only an import fills. */
-const NO_FIND = { localId: null, fact: null, sourcePath: null, hidden: null } as const;
+/** Columns that only an import fills, or only a number or a photograph. */
+const UNFILLED = {
+  value: null,
+  expects: null,
+  photograph: null,
+  localId: null,
+  fact: null,
+  sourcePath: null,
+  hidden: null,
+} as const;
 
 function findAcceptedIntent({ intents }: SlotState): string | undefined {
   for (const [intent, { state }] of intents) if (state === 'accepted') return intent;
@@ -277,26 +283,27 @@ function makeChangeRows(
     const folded = getChangeState(state, intent);
     const latest = findLatest(wishes) ?? wish;
     const record = accepted?.body.target ?? identCely;
-    const entry = {
-      ...NO_FIND,
-      key: intent,
-      subject,
-      slot: wish.slot,
-      kind: parseSlotKind(wish.slot),
-      intent: row,
-      state: folded,
-      changed: 0,
-      identCely: record,
-      project: record === null ? null : parseProjectOfRecord(record),
-      value: content?.kind === 'number' ? content.value : null,
-      expects: latest.body.expects ?? null,
-      photograph:
-        latest.body.photograph === undefined ? null : JSON.stringify(latest.body.photograph),
-      refusal: folded === 'refused' ? findRefusal(state, intent) : null,
-      createdAt: wish.body.at,
-      ...summarize(facts, intent, latest.body, state),
-    };
-    return [entry];
+    return [
+      {
+        ...UNFILLED,
+        key: intent,
+        subject,
+        slot: wish.slot,
+        kind: parseSlotKind(wish.slot),
+        intent: row,
+        state: folded,
+        changed: 0,
+        identCely: record,
+        project: record === null ? null : parseProjectOfRecord(record),
+        value: content?.kind === 'number' ? content.value : null,
+        expects: latest.body.expects ?? null,
+        photograph:
+          latest.body.photograph === undefined ? null : JSON.stringify(latest.body.photograph),
+        refusal: folded === 'refused' ? findRefusal(state, intent) : null,
+        createdAt: wish.body.at,
+        ...summarize(facts, intent, latest.body, state),
+      },
+    ];
   });
 }
 

@@ -10,6 +10,7 @@ import {
   migrate,
   openDatabase,
   parseValue,
+  type Statement,
   toDatabaseError,
 } from '../base/disk/database.ts';
 import { DatabaseError, getErrorMessage, isDamaged } from '../base/errors.ts';
@@ -77,15 +78,22 @@ export function assertSoundLedger(path: string): void {
   const database = openDatabase(path, { synchronous: 'normal', readonly: true });
   try {
     assertSoundFile(path, database);
-    for (const row of database.prepare('select * from facts not indexed').iterate())
-      parseFact(path, row);
-    const intents = database.prepare(`select ${INTENT_COLUMNS} from intents not indexed`);
-    for (const row of intents.iterate()) parseStoredIntent(path, row);
+    assertSoundRows(path, (text) => database.prepare(text));
   } catch (thrown) {
     throw toLedgerError(path, thrown);
   } finally {
     database.close();
   }
+}
+
+/**
+ * Verifies each fact and intent of an outbox or ledger by its id.
+ * @throws DatabaseError where one differs from what was written
+ */
+export function assertSoundRows(path: string, prepare: (text: string) => Statement): void {
+  for (const row of prepare('select * from facts not indexed').iterate()) parseFact(path, row);
+  for (const row of prepare(`select ${INTENT_COLUMNS} from intents not indexed`).iterate())
+    parseStoredIntent(path, row);
 }
 
 function makeDamagedLedgerError(path: string, result: string, cause?: unknown): DatabaseError {

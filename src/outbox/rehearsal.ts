@@ -64,14 +64,6 @@ export function parseProjectCode(typed: string): string {
   return isReadable(reading) ? reading.value.id : '';
 }
 
-export type RehearsalResult = {
-  readonly sent: number;
-  readonly accepted: number;
-  readonly refused: readonly { readonly localId: string; readonly issues: readonly Issue[] }[];
-  /** Finds whose result at the training instance does not apply to production. */
-  readonly notTested: readonly { readonly localId: string; readonly reason: Message }[];
-};
-
 /**
  * Returns the results of the copies.
  * @param outbox the one of the rehearsal
@@ -81,8 +73,9 @@ export function collectRehearsalResult(
   outbox: Outbox,
   copies: readonly StoredFind[],
   mapped: ReadonlySet<string>,
-): RehearsalResult {
+) {
   const refused: { localId: string; issues: readonly Issue[] }[] = [];
+  // Their result at the training instance does not apply to production.
   const notTested: { localId: string; reason: Message }[] = [];
   let sent = 0;
   let accepted = 0;
@@ -97,6 +90,8 @@ export function collectRehearsalResult(
   }
   return { sent, accepted, refused, notTested };
 }
+
+export type RehearsalResult = ReturnType<typeof collectRehearsalResult>;
 
 type Result = 'accepted' | { readonly issues: readonly Issue[] } | { readonly reason: Message };
 

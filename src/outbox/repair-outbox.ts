@@ -22,14 +22,8 @@ import { DatabaseError, FileError, isDamaged, isSound } from '../base/errors.ts'
 import { cmd, msg } from '../base/message.ts';
 import { packageRoot } from '../base/own-files.ts';
 import { makeDamagedError, parseFact } from './facts.ts';
-import {
-  hasSoundContent,
-  hasSoundDocument,
-  INTENT_COLUMNS,
-  parseStoredIntent,
-  type StoredIntent,
-} from './intents.ts';
-import { assertSoundLedger } from './ledger.ts';
+import { hasSoundContent, hasSoundDocument, INTENT_COLUMNS, type StoredIntent } from './intents.ts';
+import { assertSoundLedger, assertSoundRows } from './ledger.ts';
 import {
   findKnownAccount,
   findKnownUsername,
@@ -85,10 +79,7 @@ export function assertSoundOutbox(outbox: Outbox): void {
   assertUndamaged(outbox.path, outbox.sql('pragma integrity_check(1)'));
   if (outbox.sql('pragma foreign_key_check').get() !== undefined)
     throw makeDamagedError(outbox.path, 'foreign_key');
-  for (const row of outbox.sql('select * from facts not indexed').iterate())
-    parseFact(outbox.path, row);
-  for (const row of outbox.sql(`select ${INTENT_COLUMNS} from intents not indexed`).iterate())
-    parseStoredIntent(outbox.path, row);
+  assertSoundRows(outbox.path, outbox.sql);
   readHeader(outbox);
 }
 

@@ -11,14 +11,7 @@ import {
 } from '../base/disk/database-file.ts';
 import { deleteLeftovers, makeFolder } from '../base/disk/files.ts';
 import { assertMayWrite } from '../base/disk/output-file.ts';
-import {
-  ConfigError,
-  DatabaseError,
-  FileError,
-  isDamaged,
-  isSound,
-  UsageError,
-} from '../base/errors.ts';
+import { ConfigError, DatabaseError, FileError, isDamaged, UsageError } from '../base/errors.ts';
 import { cmd, msg, t } from '../base/message.ts';
 import { copyContent, openContentStore } from './changes/kept-photographs.ts';
 import { listSubjectsWithUnknownChanges } from './changes/undo-command.ts';
@@ -27,13 +20,7 @@ import { listEntriesInState, listUnsentPhotoEntries } from './entry-queries.ts';
 import type { Photograph } from './facts.ts';
 import { type Outbox, openOutbox, readHeader } from './open-outbox.ts';
 import { type PushLockOptions, withPushLock } from './push-lock.ts';
-import {
-  assertSoundOutbox,
-  backUpOutbox,
-  isEmptyOutbox,
-  openBackup,
-  replaceOutboxContents,
-} from './repair-outbox.ts';
+import { backUpOutbox, isEmptyOutbox, openBackup, replaceOutboxContents } from './repair-outbox.ts';
 import { countFinds, getSubjectName } from './stored-finds.ts';
 import { NOTHING_UNITED, type UnionResult, uniteWithLedger } from './unite.ts';
 
@@ -170,12 +157,10 @@ function replaceOutbox(
   }
   try {
     const isEmpty = isEmptyOutbox(present);
-    if (!isEmpty && !replace) {
-      if (!isSound(() => assertSoundOutbox(present))) throw makeDamagedPresentError(outboxFile);
+    if (!isEmpty && !replace)
       throw new UsageError(msg`${outboxFile} already has an outbox with finds.`, {
         hint: msg`Add --replace to replace it with the backup: the outbox is moved aside, not deleted. ${cmd`pas list`} shows its finds.`,
       });
-    }
     replaceOutboxContents(present, draft, aside);
     if (!isEmpty) return { aside, canBeOpened: true };
     removeDatabase(aside);

@@ -22,6 +22,7 @@ import { parseXml, XmlSyntaxError } from '../base/xml/parse.ts';
 import type { OaiClient } from '../harvest/client.ts';
 import { readAhead } from '../outbox/changes/kept-photographs.ts';
 import type { Entry, EntryKind, EntryState } from '../outbox/entry.ts';
+import { findEntryById } from '../outbox/entry-queries.ts';
 import type { Photograph } from '../outbox/facts.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import type { PushLockOptions } from '../outbox/push-lock.ts';
@@ -211,7 +212,9 @@ export function makeEntryName({ id, kind, localId, identCely }: Entry): EntryNam
 }
 
 /** Reports an entry whose state has changed: by an answer, by evidence, or after a killed push. */
-export function reportSettledEntry({ report }: Pick<PushContext, 'report'>, entry: Entry): void {
+export function reportSettledEntry({ outbox, report }: PushContext, id: number): void {
+  const entry = findEntryById(outbox, id);
+  if (entry === undefined) return;
   report({
     type: 'settled',
     ...makeEntryName(entry),

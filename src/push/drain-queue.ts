@@ -312,13 +312,8 @@ async function settleAttempt(
   const lost = settlement.state === 'accepted' ? detachLostRecord(session, entry, settlement) : [];
   if (settlement.state === 'accepted' && lost.length === 0) session.accepted.add(entry.id);
   if (settlement.state === 'refused') session.refused += 1;
-  for (const { id } of lost.length === 0 ? [entry] : lost) reportSettledNow(session, id);
+  for (const { id } of lost.length === 0 ? [entry] : lost) reportSettledEntry(session.push, id);
   await session.follow(entry, sent);
-}
-
-function reportSettledNow({ push }: PushSession, id: number): void {
-  const entry = findEntryById(push.outbox, id);
-  if (entry !== undefined) reportSettledEntry(push, entry);
 }
 
 /** Makes an import uncertain whose answer names a record that cannot be its own. */

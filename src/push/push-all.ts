@@ -12,7 +12,6 @@ import { recordOrphanedAttempts } from '../outbox/attempts.ts';
 import type { Entry } from '../outbox/entry.ts';
 import {
   clearImplausibleBackoff,
-  findEntryById,
   findNextClaimable,
   listEntriesInState,
   listHeldEntries,
@@ -153,7 +152,7 @@ function openRounds(push: PushContext): () => Promise<PushResult> {
   let account: string | undefined;
   let hasSearched = false;
   const recover = (): void => {
-    for (const entry of recordOrphanedAttempts(outbox)) reportSettledEntry(push, entry);
+    for (const { id } of recordOrphanedAttempts(outbox)) reportSettledEntry(push, id);
   };
   return async () => {
     recover();
@@ -297,8 +296,7 @@ async function reconcileUncertain(
     );
     push.onReconciled?.(settled);
     for (const { entry, verdict } of settled)
-      if (verdict.kind !== 'undecided')
-        reportSettledEntry(push, findEntryById(outbox, entry.id) ?? entry);
+      if (verdict.kind !== 'undecided') reportSettledEntry(push, entry.id);
     return settled;
   } catch (thrown) {
     if (!(thrown instanceof PasError) || thrown instanceof DatabaseError) throw thrown;

@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import { normalizeNumber } from '../../base/characters.ts';
+import { groupBy } from '../../base/collections.ts';
 import { UsageError } from '../../base/errors.ts';
 import { hasErrors, type Issue, makeWarningIssue } from '../../base/issue.ts';
 import { cmd, msg } from '../../base/message.ts';
@@ -409,11 +410,13 @@ export function openNumberLookup(
   listComing: () => ReadonlyMap<string, string> = () => new Map(),
 ): LookupNumber {
   let coming: ReadonlyMap<string, string> | undefined;
-  let namesByNumber: ReadonlyMap<string, ReadonlySet<string>> | undefined;
+  let numbered: ReadonlyMap<string, readonly NamedNumber[]> | undefined;
   return (number, find) => {
     coming ??= listComing();
-    namesByNumber ??= groupNames([...listNumbersEver(outbox), ...coming]);
-    for (const name of namesByNumber.get(number) ?? []) {
+    numbered ??= groupBy([...listNumbersEver(outbox), ...coming], ([, value]) =>
+      normalizeNumber(value),
+    );
+    for (const [name] of numbered.get(number) ?? []) {
       if (name === find) continue;
       const current = coming.get(name) ?? findCurrentNumber(outbox, name);
       if (current !== undefined && normalizeNumber(current) === number) return name;
@@ -432,17 +435,6 @@ function* listNumbersEver(outbox: Outbox): Generator<NamedNumber> {
     yield [find.localId, find.elements.evidencni_cislo ?? ''];
   for (const [identCely, value] of listPulledNumbers(outbox))
     yield [findByIdentCely(outbox, identCely)?.localId ?? identCely, value];
-}
-
-function groupNames(numbers: readonly NamedNumber[]): Map<string, Set<string>> {
-  const namesByNumber = new Map<string, Set<string>>();
-  for (const [name, value] of numbers) {
-    const number = normalizeNumber(value);
-    const names = namesByNumber.get(number);
-    if (names === undefined) namesByNumber.set(number, new Set([name]));
-    else names.add(name);
-  }
-  return namesByNumber;
 }
 
 /** Returns the number that is queued, or else that of the record; undefined for one that is gone. */

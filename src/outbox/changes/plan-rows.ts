@@ -227,14 +227,6 @@ type PlannedTable = {
   readonly hasKey: (key: string) => boolean;
 };
 
-/** The finds of a table, and what each is. */
-export type PlannedRows = {
-  readonly finds: Iterable<Find>;
-  readonly planRow: (find: Find) => RowPlan;
-  /** Local ids of the finds here that a row is. */
-  readonly names: ReadonlySet<string>;
-};
-
 type Compared = { readonly known: FindHere; readonly matched: FindLikeness };
 
 /**
@@ -243,24 +235,23 @@ type Compared = { readonly known: FindHere; readonly matched: FindLikeness };
  * of an edition is the same find, unless the row has two of object, place and day different. The
  * rows are all in memory only where there are finds to compare them with.
  */
-export function planRows(
-  rows: Iterable<Find>,
-  known: readonly FindHere[],
-  table: PlannedTable,
-): PlannedRows {
+export function planRows(rows: Iterable<Find>, known: readonly FindHere[], table: PlannedTable) {
   const { prefix = '' } = table;
   const planNew = (row: Find): RowPlan => makeNew(`${prefix}${row.localId}`);
-  if (known.length === 0) return { finds: rows, planRow: planNew, names: new Set() };
+  if (known.length === 0) return { finds: rows, planRow: planNew, names: new Set<string>() };
   const finds = [...rows];
   const planner = openPlanner(finds, known, table);
   const numbered = finds.map((row) => ({ row, plan: planner.planByNumber(row) }));
   const plans = new Map(numbered.map(({ row, plan }) => [row, plan ?? planner.planByContent(row)]));
   return {
     finds,
-    planRow: (row) => plans.get(row) ?? planNew(row),
+    planRow: (row: Find): RowPlan => plans.get(row) ?? planNew(row),
+    /** Local ids of the finds here that a row is. */
     names: new Set([...plans.values()].map((plan) => getLocalIdOfPlan(plan))),
   };
 }
+
+export type PlannedRows = ReturnType<typeof planRows>;
 
 /** Returns the local id of the find that a row is, becomes, or may be. */
 export function getLocalIdOfPlan(plan: RowPlan): string {

@@ -119,7 +119,7 @@ type EntryCounts = Readonly<Record<EntryKind, Readonly<Record<EntryState, number
 
 /**
  * Counts accepted imports, nearly all entries in time, as the difference to the table: SQLite
- * counts that by its pages.
+ * counts that by its pages. Entries of removed finds are subtracted.
  */
 const COUNT_ENTRIES = `with others as materialized (
     select kind, state, count(*) as count from entries where kind = 'import' and state > 'accepted' group by kind, state
@@ -127,7 +127,9 @@ const COUNT_ENTRIES = `with others as materialized (
     union all select kind, state, count(*) from entries where kind > 'import' group by kind, state
     union all select kind, state, count(*) from entries where kind < 'import' group by kind, state)
   select kind, state, count from others
-  union all select 'import', 'accepted', (select count(*) from entries) - (select coalesce(sum(count), 0) from others)`;
+  union all select 'import', 'accepted', (select count(*) from entries) - (select coalesce(sum(count), 0) from others)
+  union all select kind, state, -count(*) from entries where subject in (select uuid from finds where hidden = 1)
+    group by kind, state`;
 
 /** Counts entries by kind and state, without those of removed finds. */
 export function countEntries(outbox: Outbox): EntryCounts {
@@ -136,15 +138,8 @@ export function countEntries(outbox: Outbox): EntryCounts {
   ) as Record<EntryKind, Record<EntryState, number>>;
   for (const row of outbox.sql(COUNT_ENTRIES).all()) {
     if (!isCountRow(row)) throw makeDamagedError(outbox.path, 'entries');
-    counts[row.kind][row.state] = row.count;
+    counts[row.kind][row.state] += row.count;
   }
-  const hidden = outbox
-    .sql(
-      `select kind, state, count(*) as count from entries where subject in (select uuid from finds where hidden = 1)
-       group by kind, state`,
-    )
-    .all();
-  for (const row of hidden) if (isCountRow(row)) counts[row.kind][row.state] -= row.count;
   return counts;
 }
 
