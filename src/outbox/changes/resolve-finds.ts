@@ -117,19 +117,31 @@ function makeRemovedFindError(find: string): UsageError {
 /** Result of a lookup: a find, none, or several that differ only in case and blanks. */
 export type NamedFind = StoredFind | undefined | { readonly alike: readonly string[] };
 
+type MakeKey = (name: string) => string;
+
 /**
- * Makes a lookup of finds by local id and identifier: exact first, then without case and
- * blanks, by an index that is loaded once. A local id that is another find's identifier is ambiguous; in a table, also that of
+ * Keys for a typed name: case and blanks do not count; where that names no find, neither does the
+ * hyphen of `G-1`.
+ */
+const TYPED_KEYS: readonly MakeKey[] = [
+  makeIdKey,
+  (name) => makeIdKey(name).replace(/(?<=\p{L})-(?=\d)/gu, ''),
+];
+
+/**
+ * Makes a lookup of finds by local id and identifier: exact first, then by each key. An index is
+ * loaded once. A local id that is another find's identifier is ambiguous; in a table, also that of
  * a find whose table has given the number to another find since.
  */
 export function createFindLookup(
   outbox: Outbox,
   { isTyped = false }: { readonly isTyped?: boolean } = {},
 ): (name: string) => NamedFind {
-  let index: ReadonlyMap<string, ReadonlySet<string>> | undefined;
-  const listLocalIds = (name: string): string[] => {
-    index ??= indexNames(outbox);
-    return [...(index.get(makeIdKey(name)) ?? [])];
+  const indexes = new Map<MakeKey, ReadonlyMap<string, ReadonlySet<string>>>();
+  const listLocalIds = (name: string, makeKey: MakeKey): string[] => {
+    const index = indexes.get(makeKey) ?? indexNames(outbox, makeKey);
+    indexes.set(makeKey, index);
+    return [...(index.get(makeKey(name)) ?? [])];
   };
   const hasNumberNow = (localId: string, name: string, { uuid, wish }: StoredFind): boolean => {
     const other = findByLocalId(outbox, localId);
@@ -144,21 +156,24 @@ export function createFindLookup(
     const sent = findByIdentCely(outbox, name);
     const exact = findByLocalId(outbox, name) ?? sent;
     if (exact !== undefined) {
-      const named = isTyped ? [] : listLocalIds(name);
+      const named = isTyped ? [] : listLocalIds(name, makeIdKey);
       const otherIds = named.filter((localId) => hasNumberNow(localId, name, exact));
       if (sent !== undefined && sent.uuid !== exact.uuid) otherIds.push(sent.localId);
       return otherIds.length > 0 ? { alike: [exact.localId, ...otherIds] } : exact;
     }
-    const [localId, ...otherIds] = listLocalIds(name);
-    if (otherIds.length > 0) return { alike: [localId ?? '', ...otherIds] };
-    return localId === undefined ? undefined : findByLocalId(outbox, localId);
+    for (const makeKey of isTyped ? TYPED_KEYS : [makeIdKey]) {
+      const [localId, ...otherIds] = listLocalIds(name, makeKey);
+      if (otherIds.length > 0) return { alike: [localId ?? '', ...otherIds] };
+      if (localId !== undefined) return findByLocalId(outbox, localId);
+    }
+    return undefined;
   };
 }
 
-function indexNames(outbox: Outbox): Map<string, Set<string>> {
+function indexNames(outbox: Outbox, makeKey: MakeKey): Map<string, Set<string>> {
   const names = new Map<string, Set<string>>();
   for (const { name, localId } of listNamesOfFinds(outbox)) {
-    const key = makeIdKey(name);
+    const key = makeKey(name);
     names.set(key, (names.get(key) ?? new Set()).add(localId));
   }
   return names;
