@@ -25,7 +25,6 @@ import {
   isEmptyWindow,
   isOnePage,
   isShort,
-  makeIncompleteError,
   makeNextScan,
   makePass,
   type RecordStore,
@@ -42,6 +41,7 @@ import {
   type Granularity,
   type OaiArguments,
   type OaiRecord,
+  RUN_AGAIN,
 } from './protocol.ts';
 
 /** One list of a service, where its records are stored, and how the run treats doubts. */
@@ -207,6 +207,18 @@ async function readCompletely(run: Run): Promise<void> {
       : t`it repeatedly refuses its own resumption tokens`;
     throw makeIncompleteError(setSpec, pass, reason);
   }
+}
+
+/** Makes the error `incomplete`, with the counts of the pass. */
+function makeIncompleteError(setSpec: string, pass: HarvestPass, reason: string): OaiError {
+  const list = formatSetName(setSpec);
+  const { listSize, seen: seenCount } = pass;
+  const size = listSize ?? '?';
+  return new OaiError(
+    'incomplete',
+    t`${list} is not complete: ${reason}. The service sent ${seenCount} records and counts ${size}.`,
+    { hint: RUN_AGAIN },
+  );
 }
 
 /**

@@ -12,12 +12,11 @@ import {
   parseValue,
   type Statement,
 } from '../base/disk/database.ts';
-import { OaiError } from '../base/errors.ts';
 import { t } from '../base/message.ts';
 import { packageRoot } from '../base/own-files.ts';
 import { getSourceBytes, type XmlDocument } from '../base/xml/element.ts';
 import type { ListPage } from './client.ts';
-import { DAY_MS, type OaiRecord, RUN_AGAIN } from './protocol.ts';
+import { DAY_MS, type OaiRecord } from './protocol.ts';
 
 /** Both bounds inclusive; null: none. */
 export type HarvestWindow = { readonly fromMs: number | null; readonly untilMs: number | null };
@@ -58,12 +57,12 @@ export type HarvestPass = {
   readonly cutMs: number | null;
 };
 
-type Beginning = Pick<HarvestPass, 'kind' | 'window' | 'beganMs' | 'localMs' | 'scan'>;
-
 const NEW_SCAN = { seen: 0, moved: false, token: null, pages: 0, cutMs: null } as const;
 
 /** Makes a pass of which no page was read. */
-export function makePass(beginning: Beginning): HarvestPass {
+export function makePass(
+  beginning: Pick<HarvestPass, 'kind' | 'window' | 'beganMs' | 'localMs' | 'scan'>,
+): HarvestPass {
   return { ...beginning, ...NEW_SCAN, listSize: null, agreed: null };
 }
 
@@ -174,18 +173,6 @@ export function formatSetName(setSpec: string): string {
   return setSpec === '' ? t`everything` : setSpec;
 }
 
-/** Makes the error `incomplete`, with the counts of the pass. */
-export function makeIncompleteError(setSpec: string, pass: HarvestPass, reason: string): OaiError {
-  const list = formatSetName(setSpec);
-  const { listSize, seen: seenCount } = pass;
-  const size = listSize ?? '?';
-  return new OaiError(
-    'incomplete',
-    t`${list} is not complete: ${reason}. The service sent ${seenCount} records and counts ${size}.`,
-    { hint: RUN_AGAIN },
-  );
-}
-
 /** Last seen version of a record. */
 export type SeenRecord = {
   /** The server's time of the record's last change. */
@@ -227,10 +214,7 @@ export type UnconfirmedLosses = {
   readonly digest: string;
 };
 
-/**
- * Database with the tables `harvests` and `seen_records`; see schemas/harvest and
- * schemas/vocabulary.
- */
+/** Database with the tables `harvests` and `seen_records` of schemas/harvest or schemas/vocabulary. */
 type HarvestTables = {
   sql(text: string): Statement;
   change<T>(work: () => T): T;
@@ -387,7 +371,6 @@ export type RecordPage = {
 
 /** Reasons by the identifier of the record that cannot be used. */
 type RecordFaults = ReadonlyMap<string, string>;
-
 /** Result of a store that can use every record. */
 export const NO_FAULTS: RecordFaults = new Map();
 
@@ -420,11 +403,14 @@ type Losses = {
   readonly inUse: readonly string[];
 };
 
-/** A page of the list, a page of its changes, or a record alone. */
-type PageContent = Pick<ListPage<OaiRecord>, 'document' | 'items'>;
-
-/** Compares the records of a page with those that are stored; nothing is written. */
-export function comparePage(state: HarvestState, pass: HarvestPass, page: PageContent): Sightings {
+/**
+ * Compares the records of a page, or one alone, with those that are stored; nothing is written.
+ */
+export function comparePage(
+  state: HarvestState,
+  pass: HarvestPass,
+  page: Pick<ListPage<OaiRecord>, 'document' | 'items'>,
+): Sightings {
   const sightings = new Map<string, Sighting>();
   // A record that the service empties on purpose is not missing. Its earlier version stays in the
   // output.
