@@ -79,14 +79,22 @@ export const FIND_WITHOUT_COLUMNS: Table = {
 
 /**
  * Parses the values of one find: `elements` and `photos` have what could be read, `issues` the
- * others, and values that are given twice. A faulty value does not affect the others.
+ * others, and values that are given twice. A faulty value does not affect the others. Without
+ * `resolvePhoto` photographs are not looked for.
  */
-export function parseSettings(settings: readonly Setting[], localId: string, context: RowContext) {
+export function parseSettings(
+  settings: readonly Setting[],
+  localId: string,
+  context: Partial<RowContext> & Pick<RowContext, 'resolveReference'>,
+) {
   const twice = listRepeatedSettings(settings);
   const repeated = new Set(twice.map(({ name }) => name));
   const single = settings.filter(({ name }) => !repeated.has(name));
   const { columns } = parseColumns(FIND_WITHOUT_COLUMNS, undefined, single);
-  const { elements, photos, issues } = readRow(ONE, localId, columns, context);
+  const { elements, photos, issues } = readRow(ONE, localId, columns, {
+    resolvePhoto: (name) => ({ value: name }),
+    ...context,
+  });
   return {
     elements,
     photos,
@@ -228,23 +236,15 @@ function mayBeDefault({ name }: Setting): boolean {
 const OF_LOOKUPS: readonly string[] = ['term-not-harvested', 'finder-name', 'finder-unknown'];
 
 /** Vocabulary entries are resolved later, when vocabularies are available. */
-const WITHOUT_LOOKUPS = {
-  resolveReference: makeReferenceResolver(),
-  resolvePhoto: () => ({ value: '' }),
-};
+const WITHOUT_LOOKUPS = { resolveReference: makeReferenceResolver() };
 
-/**
- * Returns the errors of values for all finds, once instead of in every row. Photographs are not
- * looked for.
- */
+/** Returns the errors of values for all finds, once instead of in every row. */
 export function checkFixedValues(
   fixed: ColumnMap['fixed'],
   lookupTerm: LookupTerm,
 ): readonly Issue[] {
-  const resolvePhoto = () => ({ rule: 'photo-path', problem: '' });
   const { issues } = parseSettings(fixed, '', {
     resolveReference: makeReferenceResolver(lookupTerm),
-    resolvePhoto,
   });
   return issues.filter(({ severity }) => severity === 'error');
 }

@@ -11,17 +11,9 @@ import { type FindFilter, getFindAtService } from '../../outbox/views/records-at
 import type { ExportedFind, FormatReference, LabelLookup } from './exported-find.ts';
 import type { RowCell } from './write-rows.ts';
 
-type ExportSettings = {
-  readonly format: ExportFormat;
-  /** Option of XML. */
-  readonly documents: DocumentProfile;
-};
-
-type ExportSource = ExportSettings & { readonly nowIso: string };
-
 type Render = (
   finds: Iterable<ExportedFind>,
-  source: ExportSource,
+  request: ExportRequest,
 ) => Promise<Iterable<string | Buffer>>;
 
 type Format = {
@@ -91,15 +83,15 @@ const ROWS = {
     summary: msg`CSV or XLSX for reading, with labels for codes`,
     formats: ['csv', 'xlsx'],
     isAtService: true,
-    render: async (finds, source) =>
-      renderRows((await import('./exported-find.ts')).makeReadableRows(finds), source),
+    render: async (finds, request) =>
+      renderRows((await import('./exported-find.ts')).makeReadableRows(finds), request),
   },
   museum: {
     summary: msg`CSV or XLSX for a collection system`,
     formats: ['csv', 'xlsx'],
     isAtService: true,
-    render: async (finds, source) =>
-      renderRows((await import('./exported-find.ts')).makeMuseumRows(finds), source),
+    render: async (finds, request) =>
+      renderRows((await import('./exported-find.ts')).makeMuseumRows(finds), request),
   },
   qgis: {
     summary: msg`a GeoPackage with its style`,
@@ -117,29 +109,33 @@ export const EXPORTERS: Readonly<Record<ExportPurpose, Exporter>> = ROWS;
 
 async function renderFinds(
   finds: Iterable<ExportedFind>,
-  source: ExportSource,
+  request: ExportRequest,
 ): Promise<Iterable<string | Buffer>> {
   const { makeFindRows } = await import('./exported-find.ts');
-  return renderRows(makeFindRows(finds), source);
+  return renderRows(makeFindRows(finds), request);
 }
 
 async function renderGeoPackage(
   finds: Iterable<ExportedFind>,
-  { nowIso }: ExportSource,
+  { nowMs }: ExportRequest,
 ): Promise<Iterable<Buffer>> {
   const { fillGeoPackage } = await import('./gpkg-layers.ts');
+  const nowIso = new Date(nowMs).toISOString();
   return [makeDatabaseImage((database) => fillGeoPackage(database, finds, nowIso))];
 }
 
 async function renderRows(
   rows: Iterable<readonly RowCell[]>,
-  { format }: ExportSource,
+  { format }: ExportRequest,
 ): Promise<Iterable<string | Buffer>> {
   const { renderTable } = await import('./write-rows.ts');
   return renderTable(rows, format, 'finds');
 }
 
-type ExportRequest = ExportSettings & {
+type ExportRequest = {
+  readonly format: ExportFormat;
+  /** Option of XML. */
+  readonly documents: DocumentProfile;
   readonly filters: readonly FindFilter[];
   /** Purpose of the file; undefined for one that `pas import` reads again. */
   readonly exporter: ExportPurpose | undefined;
@@ -180,10 +176,9 @@ export async function exportFinds(
       yield find;
     }
   };
-  const { exporter, format, nowMs } = request;
-  const source = { ...request, nowIso: new Date(nowMs).toISOString() };
+  const { exporter, format } = request;
   const { render } = exporter === undefined ? FORMATS[format] : EXPORTERS[exporter];
-  const pieces = await render(counted(), source);
+  const pieces = await render(counted(), request);
   if ('file' in to) await writeOutputFile(to.file, pieces, to);
   else if (!(await writeToStdout(to.stream, pieces))) return undefined;
   return { finds: count, changed };

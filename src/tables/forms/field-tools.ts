@@ -32,10 +32,7 @@ export async function writeFieldForm(
   { defaults, ...wanted }: FormRequest,
 ): Promise<readonly string[]> {
   const resolveReference = makeReferenceResolver(wanted.rules.lookupTerm);
-  const { elements, issues } = parseSettings(defaults, '', {
-    resolveReference,
-    resolvePhoto: () => ({ value: '' }),
-  });
+  const { elements, issues } = parseSettings(defaults, '', { resolveReference });
   const issue = issues.find(({ severity }) => severity === 'error');
   if (issue !== undefined) throw new UsageError(issue.message);
   const rank = findRoleRank(wanted.rules);
