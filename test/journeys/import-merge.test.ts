@@ -76,6 +76,14 @@ function listRules({ issues }: ImportReport): unknown[] {
   return issues.map(({ rule }) => rule).filter((rule) => rule !== 'not-harvested');
 }
 
+function listRows(rows: readonly (readonly string[])[]): Row[] {
+  return rows.map(([id = '', content]) => ({
+    id,
+    place: `pole ${content}`,
+    note: `note ${content}`,
+  }));
+}
+
 describe('a table that is imported again', () => {
   test('applies the changes of its row, and keeps an edit of another element', async () => {
     const season = table('season.csv', { id: 'R-1', note: 'spona' });
@@ -195,6 +203,50 @@ describe('a table that is imported again', () => {
     expect((await imports(season)).report).toMatchObject({ unchanged: 2, not_in_table: [] });
   });
 
+  test.each([
+    {
+      change: 'a row removed and the rest numbered anew',
+      rows: [
+        ['1', 'B'],
+        ['2', 'C'],
+      ],
+      asked: ['2', '3'],
+    },
+    {
+      change: 'a row inserted before the others',
+      rows: [
+        ['1', 'N'],
+        ['2', 'A'],
+        ['3', 'B'],
+        ['4', 'C'],
+      ],
+      asked: ['1', '1', '2', '3'],
+    },
+    {
+      change: 'two numbers swapped',
+      rows: [
+        ['1', 'B'],
+        ['2', 'A'],
+        ['3', 'C'],
+      ],
+      asked: ['2', '1'],
+    },
+  ])('asks about each find that moved to another number: $change', async ({ rows, asked }) => {
+    const path = table(
+      'season.csv',
+      ...listRows([
+        ['1', 'A'],
+        ['2', 'B'],
+        ['3', 'C'],
+      ]),
+    );
+    await imports(path);
+    table('season.csv', ...listRows(rows));
+    const { report } = await imports(path);
+    expect(report).toMatchObject({ added: 0, updated: 0, questions: asked.length });
+    const questions = report.issues.filter(({ rule }) => rule !== 'not-harvested');
+    expect(questions.map(({ find }) => find)).toEqual(asked);
+  });
   test('knows a sent find by its old and its new number', async () => {
     const season = table('season.csv', { id: 'S-l1', note: 'přezka' });
     await home.do('import', season);

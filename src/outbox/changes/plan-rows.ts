@@ -277,6 +277,8 @@ function openPlanner(
   if (path !== undefined && isSavedAgain(path, compared)) editions.add(path);
   const isEdition = ({ path: its }: FindHere): boolean => its !== null && editions.has(its);
   const { makeName, isPrefixed } = makeNamer(rows, compared, prefix, isEdition);
+  const moved = findMovedRows(compared, comparable, known.filter(isEdition));
+  const movedFinds = new Set([...moved.values()].map(({ known: find }) => find));
   const displaced = listDisplaced(compared);
   const taken = new Set<FindHere>();
   const take = (find: FindHere, plan: RowPlan): RowPlan => {
@@ -287,16 +289,11 @@ function openPlanner(
     take(near.known, makePlanToAsk('row-near', near, makeName(row)));
   const askAnother = (row: Find, other: Compared): RowPlan =>
     makePlanToAsk('row-another', other, makeName(row));
-  // Where rows got other numbers, the find is in another row.
-  const askAboutNumber = (row: Find, best: Compared): RowPlan => {
-    const moved = listAlike(row, isEdition).find(
-      ({ known: find, matched }) => matched === 'same' && displaced.has(find) && !taken.has(find),
-    );
-    return moved === undefined ? askAnother(row, best) : askNear(row, moved);
-  };
   return {
-    /** Returns undefined where no find here has the number. */
+    /** Returns undefined where no find here has the number, and the row had no other one before. */
     planByNumber(row: Find): RowPlan | undefined {
+      const renumbered = moved.get(row);
+      if (renumbered !== undefined) return askNear(row, renumbered);
       const candidates = compared.get(row) ?? [];
       const best = candidates.toSorted(
         (a, b) => rank(a, isEdition(a.known)) - rank(b, isEdition(b.known)),
@@ -305,10 +302,12 @@ function openPlanner(
       const { known: find, matched } = best;
       const isOne =
         find.isGone() || matched === 'same' || isUniversal(row.localId) || isEdition(find);
-      if (isOne)
-        return hasOtherTraits(row, find) && matched !== 'same' && !find.isGone()
-          ? askAboutNumber(row, best)
+      if (isOne) {
+        const isAnother = movedFinds.has(find) || hasOtherTraits(row, find);
+        return isAnother && matched !== 'same' && !find.isGone()
+          ? askAnother(row, best)
           : take(find, { kind: 'same', find: find.localId });
+      }
       if (matched === 'near') return askNear(row, best);
       const isNameFree = makeIdKey(makeName(row)) !== makeIdKey(find.localId);
       return prefix === undefined && isNameFree ? undefined : askAnother(row, best);
@@ -355,6 +354,49 @@ function listLikeFinds(
     const matched = matchFinds(row, find, isEdition(item));
     return matched === 'other' || item.isGone() ? [] : [{ known: item, matched }];
   });
+}
+
+/**
+ * Returns the rows of a renumbered table with the finds that they were: a row with the content that
+ * another find had when it was last imported, where no row of that find's number has it any more.
+ */
+function findMovedRows(
+  compared: ReadonlyMap<Find, readonly Compared[]>,
+  comparable: ReadonlyMap<Find, ComparableFind>,
+  known: readonly FindHere[],
+): ReadonlyMap<Find, Compared> {
+  const inPlace = new Set<FindHere | Find>();
+  for (const [row, candidates] of compared)
+    for (const { known: find, matched } of candidates)
+      if (matched === 'same' || isAsImported(row, find)) inPlace.add(find).add(row);
+  const absent = known
+    .filter((find) => !inPlace.has(find) && !find.isGone())
+    .map((find) => ({ find, content: makeComparable(find.base ?? find.elements) }));
+  const groups = groupBy(absent, ({ content }) => makeContentKey(content));
+  const moved = new Map<Find, Compared>();
+  const found = new Set<FindHere>();
+  for (const [row, content] of comparable) {
+    if (inPlace.has(row) || isContentKey(row.localId) || isUniversal(row.localId)) continue;
+    if (!hasDistinctContent(content)) continue;
+    const match = groups
+      .get(makeContentKey(content))
+      ?.find(
+        ({ find, content: its }) => !found.has(find) && matchFinds(content, its, true) === 'same',
+      );
+    if (match === undefined) continue;
+    found.add(match.find);
+    moved.set(row, { known: match.find, matched: 'same' });
+  }
+  return moved;
+}
+
+function isAsImported(row: Find, { base }: FindHere): boolean {
+  return base !== undefined && isSameFind(base, overlayRow(base, row));
+}
+
+/** Returns a key that rows of one content have in common; their finders may be others. */
+function makeContentKey({ project, day, place, point, details }: ComparableFind): string {
+  return JSON.stringify([project, day, place, point, details]);
 }
 
 /** Returns the finds whose numbers only rows of other finds have. */
