@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../src/base/disk/database.ts';
 import { canMountDisks, withMounts } from '../support/hostile-disk.ts';
-import { configFile, outboxFile } from '../support/outbox-files.ts';
+import { configFile, findPhotographCopies, outboxFile } from '../support/outbox-files.ts';
 import { expectEnded, findStates, type Home, type Run } from '../support/run-pas.ts';
-import { importSeason, writeSeason } from '../support/season.ts';
+import { importSeason, sendSeason, tinyPng, writeSeason } from '../support/season.ts';
 import { useHome, useMock } from '../support/use-mock.ts';
 
 const mock = useMock();
@@ -162,4 +162,13 @@ describe('Two homes with one outbox', () => {
     const runs = await Promise.all([home, second].map((each) => each.start('push').ended));
     expect(await mock.made(), runs.map(({ stderr }) => stderr).join()).toMatchObject({ finds: 6 });
   });
+});
+
+test('Photographs whose copies are missing are refused, and the rest of the push is sent.', async () => {
+  await sendSeason(home, 4);
+  for (const [index, find] of ['K-1', 'K-2', 'K-3', 'K-4'].entries())
+    await home.do('photo', 'add', find, home.file(`${find}.png`, tinyPng(index)));
+  for (const file of findPhotographCopies(home).slice(0, 3)) rmSync(file);
+  await expectEnded(home.pas('push'), 3, 'photograph has been removed or changed');
+  expect((await home.json('status')).entries.photo).toMatchObject({ accepted: 1, refused: 3 });
 });

@@ -146,6 +146,9 @@ class RequestTask {
       getProgress: () => (this.#socket?.bytesRead ?? 0) + this.#answer.sizeBytes,
       getAnsweredBytes: () => this.#answer.sizeBytes,
     });
+    // From the start, since a file can fail before there is a connection.
+    if (this.#body !== undefined && !Buffer.isBuffer(this.#body))
+      this.#body.on('error', (error) => this.#fail('body', getErrorMessage(error), error));
   }
 
   start(): void {
@@ -206,7 +209,6 @@ class RequestTask {
     );
     body.once('data', () => this.#leave(socket));
     body.on('data', () => this.#waits || this.#deadline.restart());
-    body.on('error', (error) => this.#fail('body', getErrorMessage(error), error));
     body.once('end', () => this.#wait());
     body.pipe(outgoing);
   }
