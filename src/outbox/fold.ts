@@ -59,13 +59,20 @@ export function foldSlot(given: readonly Fact[]): SlotState {
   );
   const attempts = listFactsOfKind(facts, 'attempted');
   const decisions = findEffective(listFactsOfKind(facts, 'decided'), attempts);
-  const heads = findHeads(facts);
-  const wanted = getWanted(heads, facts);
   const counted = [...facts.filter(({ kind }) => kind !== 'decided'), ...decisions];
   const acceptances = listAcceptances(counted);
+  const judged = attempts.map((attempt) => ({
+    attempt,
+    verdict: judge(attempt.id, counted, acceptances),
+  }));
+  const sent = [
+    ...judged.filter(({ verdict }) => mayBeAtService(verdict)).map(({ attempt }) => attempt),
+    ...decisions.filter(({ body }) => isCreatedWithoutAttempt(body)),
+  ];
+  const heads = findHeads(facts);
+  const wanted = getWanted(leaveOutVoidWithdrawals(heads, facts, sent), facts);
   const verdicts = new Map(
-    attempts.map((attempt) => {
-      const verdict = judge(attempt.id, counted, acceptances);
+    judged.map(({ attempt, verdict }) => {
       // Giving up is no answer of the service: what is wanted again is unknown again.
       const isUnknown =
         verdict.kind === 'given-up' && isWanted(wanted, attempt, attempt.body.intent);
@@ -75,7 +82,9 @@ export function foldSlot(given: readonly Fact[]): SlotState {
   const intents = new Map<string, IntentState>();
   for (const intent of new Set([...wanted.intents, ...attempts.map(({ body }) => body.intent)])) {
     const own = attempts.filter(({ body }) => body.intent === intent);
-    const isSaid = decisions.some(({ body }) => isCreatedWithoutAttempt(body, intent));
+    const isSaid = decisions.some(
+      ({ body }) => body.intent === intent && isCreatedWithoutAttempt(body),
+    );
     const state = isSaid ? 'accepted' : getIntentState(own, verdicts);
     intents.set(intent, { attempts: own, verdicts, state });
   }
@@ -92,10 +101,12 @@ export function foldSlot(given: readonly Fact[]): SlotState {
 const UNKNOWN: AttemptVerdict = { kind: 'unknown' };
 
 /** A person may say of what was never attempted here that it is in the service. */
-function isCreatedWithoutAttempt(decision: Decided['body'], intent: string): boolean {
-  return (
-    decision.answer === 'created' && decision.attempts.length === 0 && decision.intent === intent
-  );
+function isCreatedWithoutAttempt({ answer, attempts }: Decided['body']): boolean {
+  return answer === 'created' && attempts.length === 0;
+}
+
+function mayBeAtService({ kind }: AttemptVerdict): boolean {
+  return kind === 'accepted' || kind === 'open' || kind === 'unknown';
 }
 
 /** A decision counts unless a later one replaces it; an undo counts unless an attempt relied on it. */
@@ -125,6 +136,27 @@ function findHeads(facts: readonly Fact[]): (Current | Attempted)[] {
     if (fact.kind === 'attempted') return !replacedByWishes.has(fact.body.current);
     return fact.kind === 'current';
   });
+}
+
+/**
+ * A drop, a removal or an undo does not count while the service has what it withdraws, or may have
+ * it: whoever withdrew it, in this copy or in another one, did not know. Then what it replaced is
+ * wanted still.
+ * @param sent what names the intents that the service has or may have
+ * @returns the facts that say what is wanted
+ */
+function leaveOutVoidWithdrawals(
+  heads: readonly (Current | Attempted)[],
+  facts: readonly Fact[],
+  sent: readonly (Attempted | Decided)[],
+): readonly (Current | Attempted)[] {
+  const isVoid = ({ kind, slot, body }: Current | Attempted): boolean =>
+    kind === 'current' &&
+    body.intent === null &&
+    sent.some((each) => isImportSlot(slot) || each.body.intent === body.was);
+  if (!heads.some(isVoid)) return heads;
+  const left = facts.filter((fact) => !heads.some((head) => head === fact && isVoid(head)));
+  return leaveOutVoidWithdrawals(findHeads(left), left, sent);
 }
 
 function getWanted(heads: readonly (Current | Attempted)[], facts: readonly Fact[]): SlotWish {

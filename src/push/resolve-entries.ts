@@ -117,7 +117,7 @@ function decideEntry(outbox: Outbox, entry: Entry, decision: PersonDecision): vo
       const { identCely } = decision;
       const reason = msg`a person decided: created as ${identCely}`;
       decide(outbox, entry, { kind: 'created', identCely }, reason);
-      if (entry.state === 'dropped') restoreWish(outbox, entry);
+      restoreWish(outbox, entry);
       return;
     }
     case 'resend': {
@@ -125,7 +125,7 @@ function decideEntry(outbox: Outbox, entry: Entry, decision: PersonDecision): vo
       const project = basis === 'hidden-records' && entry.kind === 'import' ? entry.project : null;
       const rejects = [...candidates, ...makeCandidates(project === null ? [] : [project])];
       decide(outbox, entry, { kind: 'resend', rejects }, msg`a person decided: send`);
-      if (entry.state === 'dropped') restoreWish(outbox, entry);
+      restoreWish(outbox, entry);
       const now = findEntryById(outbox, entry.id);
       if (now?.held != null && isAnswerable(now) && !isAboutRow(now.held))
         storeQuestion(outbox, entry.id, null);

@@ -617,3 +617,33 @@ test('an edit in an older copy of a find that was sent is shown, not forgotten',
   expect((await home.pas('show', 'K-1')).stdout).toMatch(/41 cm/);
   expect(await mock.made()).toMatchObject({ finds: 1 });
 });
+
+describe('a find that an older copy removed before it knew of the attempt', () => {
+  /** Sends a find, and removes it in a copy from before that. @returns path of its table */
+  const removeUnknowing = async (endOfPush: number): Promise<string> => {
+    await importSeason(home, 1);
+    const putBack = keepCopy();
+    await expectEnded(home.pas('push'), endOfPush);
+    putBack();
+    const elsewhere = home.with({ PAS_STATE: join(home.folder, 'elsewhere') });
+    await elsewhere.do('remove', 'K-1', '--yes');
+    return join(home.folder, 'season.csv');
+  };
+
+  test('is shown, compared with and changed like any other that was sent', async () => {
+    const table = await removeUnknowing(0);
+    await home.do('push');
+    expect(await findStates(home)).toStrictEqual({ 'K-1': 'accepted' });
+    await home.do('number', 'set', 'K-1', 'N 1');
+    await home.do('push');
+    expect(await changesOf('K-1')).toEqual([['number', 'N 1', 'accepted']]);
+    await home.pas('import', table, '--id-prefix', 'X-');
+    expect((await home.pas('status')).stdout).toContain('is equal to K-1: is it the same find?');
+  });
+
+  test('is uncertain if that is unknown', async () => {
+    await fail('import', '500-before-save');
+    await removeUnknowing(6);
+    expect(await findStates(home)).toStrictEqual({ 'K-1': 'uncertain' });
+  });
+});
