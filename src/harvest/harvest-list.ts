@@ -245,7 +245,7 @@ async function readList(run: Run): Promise<boolean> {
     const rest = { ...window, untilMs: cutMs ?? window.untilMs };
     const start = token === null ? makeListArguments(run, rest) : { resumptionToken: token };
     try {
-      await readPages(run, start, 'of the pass');
+      await readPages(run, start, 'whole');
       return true;
     } catch (thrown) {
       const { pass, state } = run;
@@ -283,7 +283,7 @@ const MAX_NEW_RECORDS = 10_000;
 async function readPages(
   run: Run,
   start: OaiArguments,
-  list: 'of the pass' | 'of changes',
+  list: 'whole' | 'changes',
 ): Promise<number> {
   let news = 0;
   let records = 0;
@@ -292,7 +292,7 @@ async function readPages(
   for await (const page of listPages({ fetchPage: client.listRecords, start, clock, signal })) {
     const { pass, overlapMs } = run;
     const sightings = comparePage(run.state, pass, page);
-    const next = list === 'of the pass' ? advancePass(pass, page, sightings, overlapMs) : pass;
+    const next = list === 'whole' ? advancePass(pass, page, sightings, overlapMs) : pass;
     const written = await recordPage(run, page.document, sightings, next);
     news += written + run.pass.seen - pass.seen;
     records += page.items.length;
@@ -339,7 +339,7 @@ async function readChanges(run: Run): Promise<void> {
   let hasNews = false;
   for (let rounds = 1; rounds <= MAX_ROUNDS && !isEmptyWindow(changes); rounds++) {
     try {
-      if ((await readPages(run, makeListArguments(run, changes), 'of changes')) === 0) break;
+      if ((await readPages(run, makeListArguments(run, changes), 'changes')) === 0) break;
       hasNews = true;
     } catch (thrown) {
       // The count or the next scan shows what is missing, and the next pass requests these changes
