@@ -299,6 +299,7 @@ export type ClaimableQuery = {
 /** Entries of a kind and a project; '' for those without one. */
 export type EntryScope = { readonly kind: EntryKind; readonly project: string };
 
+/** Returns the scope by which refusals are counted, and entries are left out of a push. */
 export function getScope({ kind, project }: Entry): EntryScope {
   return { kind, project: project ?? '' };
 }
