@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import Module from 'node:module';
-import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
 import { makeHome, serviceAt } from './support/run-pas.ts';
+import { tempFolder } from './support/temp-folder.ts';
 
 const PAS = resolve(import.meta.dirname, '..', 'bin', 'pas.js');
 
@@ -55,7 +55,7 @@ test.skipIf(!('enableCompileCache' in Module))(
 
 /** Names of the packages that a command resolved, whichever way it imported them. */
 function loadedBy(args: readonly string[], env: NodeJS.ProcessEnv): string[] {
-  const folder = mkdtempSync(join(tmpdir(), 'pas-loaded-'));
+  const folder = tempFolder();
   const log = join(folder, 'log.txt');
   const hooks = join(folder, 'hooks.mjs');
   const preload = join(folder, 'preload.mjs');

@@ -1,11 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { FileError } from '../../src/base/errors.ts';
 import { readTable } from '../../src/tables/readers.ts';
 import { makeGeoPackage, pointBlob } from '../support/make-geopackage.ts';
 import { readFinds } from '../unit/tables/read-finds.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 
 const find = (id: string) => ({ local_id: id, projekt: 'C-1', stav: 1 });
 
@@ -93,7 +93,7 @@ describe('a GeoPackage that cannot be read as a whole', () => {
 });
 
 test('an invalid write-ahead log beside a GeoPackage is ignored, and stays', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'pas-gpkg-'));
+  const folder = tempFolder();
   const path = join(folder, 'season.gpkg');
   writeFileSync(path, makeGeoPackage([{ name: 'nalezy', features: [[pointBlob(15, 49), find('A-1')]] }]));
   writeFileSync(`${path}-wal`, '');

@@ -1,16 +1,7 @@
 import { once } from 'node:events';
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { openState } from '../../mock-server/state/database.ts';
 import { findLines, makeDocument } from '../support/contract-find.ts';
 import {
@@ -23,15 +14,15 @@ import {
 import { startMockProcess } from '../support/mock-process.ts';
 import { PROJECT } from '../support/run-pas.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 import { jpeg } from './contract-photographs.ts';
 
 let folder: string;
 let data: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'pas-mock-data-'));
+  folder = tempFolder();
   data = join(folder, 'deeper', 'mock.sqlite');
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const ORGANISATION = 'ORG-000002';
 

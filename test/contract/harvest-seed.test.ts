@@ -1,7 +1,6 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { makeAddresses, SCHEMA_VERSIONS } from '../../mock-server/base/addresses.ts';
 import { type Entity, getText } from '../../mock-server/state/records/record.ts';
 import { renderRecord } from '../../mock-server/state/records/render.ts';
@@ -9,6 +8,7 @@ import { loadSeed, SeedError, syntheticFinds } from '../../mock-server/state/see
 import type { SeedContent } from '../../mock-server/state/seed-content.ts';
 import { packageRoot } from '../../src/base/own-files.ts';
 import { startMock } from '../support/start-mock.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 import { entityValidator, faults, SCHEMA_BASE } from './schema-validators.ts';
 
 const DEMO = join(packageRoot, 'mock-server', 'seed', 'demo');
@@ -18,9 +18,8 @@ let demo: SeedContent;
 let scratch: string;
 beforeAll(async () => {
   demo = await loadSeed('demo');
-  scratch = mkdtempSync(join(tmpdir(), 'pas-seed-'));
+  scratch = tempFolder();
 });
-afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
 const listBodies = (entity: Entity) =>
   demo.records.filter((record) => record.entity === entity).map((record) => record.body);

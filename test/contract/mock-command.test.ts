@@ -1,16 +1,15 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once as nextEvent } from 'node:events';
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { runMain } from '../../mock-server/main.ts';
 import { PROJECT } from '../support/run-pas.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 import { tied } from '../support/tied.ts';
 
 const COMMAND = join(PROJECT, 'bin', 'pas-mock-server.js');
-const folder = mkdtempSync(join(tmpdir(), 'pas-mock-command-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = tempFolder();
 
 type Started = {
   readonly line: string;

@@ -1,16 +1,15 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type MockServerOptions, startMockServer } from '../../mock-server/server.ts';
 import { makeDocument, smallestFind } from '../support/contract-find.ts';
 import { fetchToken, importXml } from '../support/contract-requests.ts';
 import { PROJECT } from '../support/run-pas.ts';
 import { startMock } from '../support/start-mock.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 import { useMock } from './contract-import.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'pas-mock-mistakes-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = tempFolder();
 
 describe('options of the library', () => {
   test.each<[unknown, RegExp]>([

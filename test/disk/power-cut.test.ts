@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openSqlite } from '../../src/base/disk/database.ts';
@@ -11,6 +10,7 @@ import { manualClock } from '../support/manual-clock.ts';
 import { type Random, seededRandom } from '../support/random.ts';
 import { type Home, makeHome, settledAfter, signedIn } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 import { compare, finish } from './finish.ts';
 import { ledgerIn, outboxFolder, outboxIn } from './places.ts';
 import { type Image, imagesAfter, lay, makeDisk, readTrace, type Step } from './recorded-disk.ts';
@@ -144,7 +144,7 @@ type Stored = {
 };
 
 function look(image: Image, { promised, begun }: Known, random: Random): 'damaged' | string[] {
-  const folder = mkdtempSync(join(tmpdir(), 'pas-cut-'));
+  const folder = tempFolder();
   try {
     lay(folder, image, (path) => /\.sqlite/.test(path), random);
     const inImage = outboxIn(image) ?? '';

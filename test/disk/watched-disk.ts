@@ -1,9 +1,8 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Home, PROJECT, type Run } from '../support/run-pas.ts';
-import { tied } from '../support/tied.ts';
+import type { Home, Run } from '../support/run-pas.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 
 const SOURCE = join(import.meta.dirname, 'watched-disk.c');
 
@@ -36,7 +35,7 @@ let library: string | undefined;
 
 function compiled(): string {
   if (library !== undefined) return library;
-  library = join(mkdtempSync(join(tmpdir(), 'pas-watched-')), 'watched-disk.so');
+  library = join(tempFolder(), 'watched-disk.so');
   const { status, stderr } = spawnSync(
     'gcc',
     ['-O2', '-shared', '-fPIC', '-o', library, SOURCE, '-ldl'],
@@ -62,38 +61,21 @@ export async function pasWatched(
   planned: { readonly fault?: readonly [number, Fault]; readonly trace?: string } = {},
 ): Promise<WatchedRun> {
   const list = `${home.folder}.calls`;
-  const child = tied(
-    spawn(process.execPath, [join(PROJECT, 'bin', 'pas.js'), ...args], {
-      cwd: home.folder,
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: {
-        ...home.env,
-        LD_PRELOAD: compiled(),
-        // Work of the kernel alone cannot be intercepted.
-        UV_USE_IO_URING: '0',
-        IO_ROOT: home.folder,
-        IO_CALLS: list,
-        IO_FAULT: planned.fault?.join(':'),
-        IO_TRACE: planned.trace,
-      },
-    }),
-  );
-  const written = { stdout: '', stderr: '' };
-  for (const name of ['stdout', 'stderr'] as const) {
-    child[name].setEncoding('utf8').on('data', (text: string) => {
-      written[name] += text;
-    });
-  }
-  const [code, signal] = await new Promise<[number | null, string | null]>((end) =>
-    child.on('close', (...ended) => end(ended)),
-  );
+  const watched = home.with({
+    LD_PRELOAD: compiled(),
+    // Work of the kernel alone cannot be intercepted.
+    UV_USE_IO_URING: '0',
+    IO_ROOT: home.folder,
+    IO_CALLS: list,
+    IO_FAULT: planned.fault?.join(':'),
+    IO_TRACE: planned.trace,
+  });
+  const run = await watched.start(...args).ended;
   const lines = existsSync(list) ? readFileSync(list, 'utf8').split('\n').slice(0, -1) : [];
   rmSync(list, { force: true });
   const struck = lines.find((line) => line.startsWith('fault '))?.slice('fault '.length);
   return {
-    code,
-    signal,
-    ...written,
+    ...run,
     calls: lines.filter((line) => !line.startsWith('fault ')).map(parseCall),
     struck: struck === undefined ? undefined : parseCall(struck),
   };

@@ -1,9 +1,8 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { jpeg } from '../contract/contract-photographs.ts';
 import { makeDocument, smallestFind } from '../support/contract-find.ts';
 import { fetchToken, importXml, postFile } from '../support/contract-requests.ts';
@@ -12,15 +11,15 @@ import { canMountDisks } from '../support/hostile-disk.ts';
 import { startMockProcess } from '../support/mock-process.ts';
 import { PROJECT } from '../support/run-pas.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 import { tied } from '../support/tied.ts';
 
 let folder: string;
 let data: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'pas-mock-data-'));
+  folder = tempFolder();
   data = join(folder, 'deeper', 'mock.sqlite');
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const counts = async (mock: TestMock) =>
   ((await mock.control('GET', '/state')).value as { counts: Record<string, unknown> }).counts;

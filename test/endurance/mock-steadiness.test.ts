@@ -1,9 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync } from 'node:fs';
 import { request } from 'node:http';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
@@ -14,6 +12,7 @@ import { freePort } from '../support/free-port.ts';
 import { startMockProcess } from '../support/mock-process.ts';
 import { PROJECT } from '../support/run-pas.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 import { tied } from '../support/tied.ts';
 
 /** Small answers in a row before another request is done. */
@@ -161,7 +160,7 @@ describe('large data sets', () => {
 });
 
 test('a reopened data file with many records is reset while other tenants are answered', async () => {
-  const data = join(mkdtempSync(join(tmpdir(), 'mock-reset-')), 'state.sqlite');
+  const data = join(tempFolder(), 'state.sqlite');
   const options = { data, records: 8000 };
   await (await startMock(options)).close();
   await using mock = await startMock(options);

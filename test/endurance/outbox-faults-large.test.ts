@@ -47,5 +47,5 @@ test('A second laptop with the same finds looks them up in one request, and hold
   expect(
     (await second.json<{ needs_person: readonly unknown[] }>('status')).needs_person,
   ).toHaveLength(finds);
-  expect(await mock.made()).toMatchObject({ finds });
+  await mock.expectMade({ finds });
 });

@@ -39,5 +39,5 @@ test('A table and a list of numbers are imported, a backup is made and finds are
   const states = Object.values(await findStates(home));
   expect(states.filter((state) => state === 'accepted')).toHaveLength(20);
   expect(states).toHaveLength(2000);
-  expect(await mock.made()).toMatchObject({ finds: 20 });
+  await mock.expectMade({ finds: 20 });
 });

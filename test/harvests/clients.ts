@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { asMonotonicMs, asWallMs, type Clock } from '../../src/base/clock.ts';
 import { openVocabulary } from '../../src/finds/vocabulary/term-lookup.ts';
 import type { Exchange } from '../../src/service/http/exchange.ts';
 import { OAI_BASE } from '../support/scripted-oai.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 import { labels } from '../unit/harvest/harvest-output.ts';
 import { harvestPlace } from '../unit/harvest/record-harvest.ts';
 import { harvest, stored } from '../unit/harvest/vocabulary-harvest.ts';
@@ -52,7 +52,7 @@ export function recordsClient(): HarvestClient {
 
 /** `pas harvest-vocab SET` */
 export function vocabularyClient(): HarvestClient {
-  const folder = mkdtempSync(join(tmpdir(), 'pas-scenario-'));
+  const folder = tempFolder();
   let now = Date.now;
   const clock: Clock = {
     now: () => asWallMs(now()),

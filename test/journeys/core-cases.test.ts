@@ -87,7 +87,7 @@ test('of two edits in two copies none is sent until the find is edited once more
     await expectEnded(home.pas('resolve', 'K-1', ...answer), 2);
   await home.do('edit', 'K-1', '--set', 'poznamka=both');
   await home.do('push');
-  expect(await mock.made()).toMatchObject({ finds: 1 });
+  await mock.expectMade({ finds: 1 });
 });
 
 test('undo of a removal after a failed attempt sends the find', async () => {
@@ -97,7 +97,7 @@ test('undo of a removal after a failed attempt sends the find', async () => {
   await home.do('undo');
   await home.do('push');
   expect(await findStates(home)).toStrictEqual({ 'K-1': 'accepted', 'K-2': 'accepted' });
-  expect(await mock.made()).toMatchObject({ finds: 2 });
+  await mock.expectMade({ finds: 2 });
 });
 
 describe('undo of a removal after the find was entered again', () => {
@@ -114,7 +114,7 @@ describe('undo of a removal after the find was entered again', () => {
     await undoRemoval();
     await home.do('push');
     expect(await findStates(home)).toStrictEqual({ 'K-1': 'accepted' });
-    expect(await mock.made()).toMatchObject({ finds: 1 });
+    await mock.expectMade({ finds: 1 });
   });
 
   test('asks about the local id where they differ', async () => {
@@ -125,7 +125,7 @@ describe('undo of a removal after the find was entered again', () => {
     await undoRemoval();
     await expectEnded(home.pas('push'), 6);
     expect(await findStates(home)).toStrictEqual({ 'K-1': 'accepted', 'K-1-2': 'queued' });
-    expect(await mock.made()).toMatchObject({ finds: 1 });
+    await mock.expectMade({ finds: 1 });
   });
 });
 
@@ -148,7 +148,7 @@ test('undo takes back a photograph that was tried once and did not arrive', asyn
   await pushInVain('photo');
   await home.do('undo');
   await home.do('push');
-  expect(await mock.made()).toMatchObject({ photos: 0 });
+  await mock.expectMade({ photos: 0 });
 });
 
 describe('a number that was given to the record by its identifier, without the find', () => {
@@ -244,13 +244,13 @@ describe('a table whose rows got other numbers', () => {
     expect(code).toBe(3);
     for (const find of ['K-1', 'K-2']) expect(stdout).toContain(`is equal to ${find}`);
     await home.do('push');
-    expect(await mock.made()).toMatchObject({ finds: 2 });
+    await mock.expectMade({ finds: 2 });
     // Of the two questions about K-1 the one about its number is first.
     await home.do('resolve', 'K-1', '--answer', 'new');
     await home.do('resolve', 'K-1', '--answer', 'same');
     await home.do('resolve', 'K-2', '--answer', 'same');
     await home.do('push');
-    expect(await mock.made()).toMatchObject({ finds: 3 });
+    await mock.expectMade({ finds: 3 });
     expect((await home.do('import', shifted)).stdout).toContain('3 unchanged');
   });
 
@@ -271,7 +271,7 @@ describe('a table whose rows got other numbers', () => {
     const { stdout } = await home.do('resolve', 'K-1', '--answer', 'new');
     expect(stdout).toContain('K-1-2 is another find and was added');
     await home.do('push');
-    expect(await mock.made()).toMatchObject({ finds: 2 });
+    await mock.expectMade({ finds: 2 });
     expect((await home.do('import', writeDays([1, 'K-1']))).stdout).toContain('1 unchanged');
   });
 });
@@ -300,7 +300,7 @@ test('a restored backup does not bring back the photograph that was replaced by 
   expect(await changesOf('K-1')).toStrictEqual([['photo', 'a.png', 'accepted']]);
   await home.do('photo', 'add', 'K-1', photo);
   await home.do('push');
-  expect(await mock.made()).toMatchObject({ photos: 1 });
+  await mock.expectMade({ photos: 1 });
 });
 
 test('a lost data home brings back what was queued for a find that was sent', async () => {
@@ -354,7 +354,7 @@ test('an older copy with an edited find shows the sent version, and sends nothin
   putBack();
   await expectEnded(home.pas('edit', 'K-1', '--set', 'hloubka=77'), 2, 'was sent as');
   await home.do('push');
-  expect(await mock.made()).toMatchObject({ finds: 1 });
+  await mock.expectMade({ finds: 1 });
   expect(await findStates(home)).toStrictEqual({ 'K-1': 'accepted' });
 });
 
@@ -367,14 +367,14 @@ test('a second copy that removed a find and undid it knows what the first one se
   await expectEnded(home.pas('undo'), 3, 'K-1 was not undone');
   await home.do('push');
   expect(await findStates(home)).toStrictEqual({ 'K-1': 'accepted' });
-  expect(await mock.made()).toMatchObject({ finds: 1 });
+  await mock.expectMade({ finds: 1 });
 });
 
 test('a lost data home comes back with what was sent, and its table is not sent again', async () => {
   const table = await sendAndLose(3);
   await home.pas('import', table);
   await home.do('push');
-  expect(await mock.made()).toMatchObject({ finds: 3 });
+  await mock.expectMade({ finds: 3 });
   expect(await findStates(home)).toMatchObject({ 'K-1': 'accepted', 'K-3': 'accepted' });
 });
 
@@ -383,7 +383,7 @@ test('a table under other local ids after a lost data home is asked about, not s
   const renamed = home.file('other.csv', readFileSync(table, 'utf8').replaceAll('K-', 'T-'));
   await home.do('import', renamed);
   await expectEnded(home.pas('push'), 6);
-  expect(await mock.made()).toMatchObject({ finds: 3 });
+  await mock.expectMade({ finds: 3 });
   expect((await home.pas('status')).stdout).toContain('T-1: it is the same as K-1');
 });
 
@@ -392,7 +392,7 @@ test('a table with one corrected value after a lost data home: only that row is 
   home.file('season.csv', readFileSync(table, 'utf8').replace('nález 3', 'nález 3, stříbro'));
   await home.do('import', table);
   await expectEnded(home.pas('push'), 6);
-  expect(await mock.made()).toMatchObject({ finds: 3 });
+  await mock.expectMade({ finds: 3 });
   const { stdout } = await home.pas('status');
   expect(stdout).toContain('K-3: another find with the same local id is or was here (K-3-2)');
   expect(stdout).not.toContain('import of K-1');
@@ -432,7 +432,7 @@ test('a machine that was set back asks about a find that was edited and sent sin
   cpSync(join(home.folder, 'kept-state'), state, { recursive: true });
   await expectEnded(home.pas('push'), 6);
   expect((await home.pas('status')).stdout).toContain('differs little');
-  expect(await mock.made()).toMatchObject({ finds: 1 });
+  await mock.expectMade({ finds: 1 });
 });
 
 test('another laptop takes over only if told so, and asks about a find edited and sent elsewhere', async () => {
@@ -444,7 +444,7 @@ test('another laptop takes over only if told so, and asks about a find edited an
   await home.do('push');
   await expectEnded(laptop.pas('push'), 2);
   await expectEnded(laptop.pas('push', '--take-over'), 6);
-  expect(await mock.made()).toMatchObject({ finds: 2 });
+  await mock.expectMade({ finds: 2 });
   await laptop.do('resolve', 'K-1', '--created', 'C-202400101-N00010', '--yes');
   await laptop.do('push');
   expect(await findStates(laptop)).toStrictEqual({ 'K-1': 'accepted', 'K-2': 'accepted' });
@@ -457,7 +457,7 @@ test('finds that were sent under a prefix are not sent again from another table'
   const again = await home.pas('import', home.file('copy.csv', readFileSync(table)));
   expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('0 added')]);
   await home.do('push');
-  expect(await mock.made()).toMatchObject({ finds: 2 });
+  await mock.expectMade({ finds: 2 });
 });
 
 test('a service with a new address and a lost data home: asked, not sent again', async () => {
@@ -467,7 +467,7 @@ test('a service with a new address and a lost data home: asked, not sent again',
   await home.init(atHost('localhost', mock.service), '--name', 'mock', ...user);
   await home.do('import', table);
   await expectEnded(home.pas('push'), 2, 'is the same service');
-  expect(await mock.made()).toMatchObject({ finds: 1 });
+  await mock.expectMade({ finds: 1 });
 });
 
 test('a backup of another outbox does not hide finds, and names the unsent ones that it lacks', async () => {
@@ -520,7 +520,7 @@ test('undo of a photograph that was added again after a refusal does not send it
   await home.do('photo', 'add', 'K-1', photo);
   await home.do('undo');
   await expectEnded(home.pas('push'), 3);
-  expect(await mock.made()).toMatchObject({ photos: 0 });
+  await mock.expectMade({ photos: 0 });
   expect(await changesOf('K-1')).toStrictEqual([['photo', 'a.png', 'refused']]);
 });
 
@@ -544,7 +544,7 @@ test('a find that was being sent at a kill is advised on, kept, settled in JSON,
     expect.objectContaining({ type: 'settled', find: 'K-1', state: 'accepted' }),
   );
   expect(said.at(-1)).toMatchObject({ type: 'summary', accepted: 2, uncertain: 0 });
-  expect(await mock.made()).toMatchObject({ finds: 2 });
+  await mock.expectMade({ finds: 2 });
 });
 
 test('two outboxes of one account do not push at once', async () => {
@@ -558,12 +558,12 @@ test('two outboxes of one account do not push at once', async () => {
   const first = home.start('push');
   await eventually(async () => (await mock.service.journal()).at(-1)?.path).toMatch('import-xml');
   await expectEnded(second.pas('push'), 11);
-  expect(await mock.made()).toMatchObject({ finds: 0 });
+  await mock.expectMade({ finds: 0 });
   first.child.kill('SIGKILL');
   await first.ended;
   // It knows of the find that hung.
   await expectEnded(second.pas('push'), 6);
-  expect(await mock.made()).toMatchObject({ finds: 4 });
+  await mock.expectMade({ finds: 4 });
 });
 
 test('a table of a lost data home under a prefix is asked about, also after the sign-in', async () => {
@@ -572,7 +572,7 @@ test('a table of a lost data home under a prefix is asked about, also after the 
   home.file('season.csv', readFileSync(table, 'utf8').replaceAll('nález', 'malý nález'));
   await expectEnded(home.pas('import', table, '--id-prefix', 'KH-'), 3);
   await home.pas('push');
-  expect(await mock.made()).toMatchObject({ finds: 2 });
+  await mock.expectMade({ finds: 2 });
   expect((await home.pas('status')).stdout).toContain('differs little from K-1');
 });
 
@@ -585,7 +585,7 @@ test('a find that was removed, lost with its data home and entered again is sent
   rmSync(outboxFolder(home), { recursive: true });
   await home.do('import', table);
   await home.do('push');
-  expect(await mock.made()).toMatchObject({ finds: 1 });
+  await mock.expectMade({ finds: 1 });
 });
 
 test('an edit and an undone answer leave the question about a find that is alike', async () => {
@@ -615,7 +615,7 @@ test('an edit in an older copy of a find that was sent is shown, not forgotten',
   expect((await home.pas('list')).stdout).toMatch(/^K-1 +accepted, changed here/m);
   expect((await home.pas('status')).stdout).toMatch(/another version was sent.*\n {2}pas show K-1/);
   expect((await home.pas('show', 'K-1')).stdout).toMatch(/41 cm/);
-  expect(await mock.made()).toMatchObject({ finds: 1 });
+  await mock.expectMade({ finds: 1 });
 });
 
 describe('a find that an older copy removed before it knew of the attempt', () => {

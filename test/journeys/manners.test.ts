@@ -188,3 +188,15 @@ test('a narrow terminal without colours gets lines that fit, with whole commands
   expect(screen).toContain('Připraveno k odesílání');
   expect(Math.max(...screen.split('\n').map(measureDisplayWidth))).toBeLessThanOrEqual(60);
 });
+
+const { version } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')) as {
+  version: string;
+};
+
+test('pas --version prints the version alone', async () => {
+  expect(await makeHome().pas('--version')).toMatchObject({
+    code: 0,
+    stdout: `${version}\n`,
+    stderr: '',
+  });
+});

@@ -80,7 +80,7 @@ describe('a service behind a proxy', () => {
     });
     await home.do('login');
     await sendSeason(home, 3, { photos: true });
-    expect(await mock.made()).toEqual({ finds: 3, photos: 3 });
+    await mock.expectMade({ finds: 3, photos: 3 });
     expect(proxy.asked.filter((line) => line.startsWith('POST http://'))).not.toEqual([]);
   });
 
@@ -94,7 +94,7 @@ describe('a service behind a proxy', () => {
     proxy.closeAfter(200);
     await home.pas('push');
     await home.do('push');
-    expect(await mock.made()).toEqual({ finds: 1, photos: 1 });
+    await mock.expectMade({ finds: 1, photos: 1 });
   });
 
   test.each([

@@ -71,7 +71,7 @@ async function expectNoticed(...words: readonly string[]): Promise<void> {
 
 async function pushAll(): Promise<void> {
   await home.do('push');
-  expect(await mock.made()).toMatchObject({ finds: 3 });
+  await mock.expectMade({ finds: 3 });
   expect(await findStates(home)).toEqual({
     'K-1': 'accepted',
     'K-2': 'accepted',

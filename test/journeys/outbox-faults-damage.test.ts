@@ -39,7 +39,7 @@ describe('A profile', () => {
     setAddress(`"${old}"`, `"${now}"`);
     for (const words of [['push'], ['list'], ['status'], ['backup', copy]])
       expect((await home.pas(...words)).stderr).toContain('no profile uses');
-    expect(await other.made()).toMatchObject({ finds: 0 });
+    await other.expectMade({ finds: 0 });
     setAddress(`"${now}"`, `"${old}"`);
     expect(await home.json('list')).not.toEqual([]);
     await home.init(other.service, '--name', 'elsewhere');
@@ -81,7 +81,7 @@ describe('Data of a newer pas are left as they are:', () => {
       ['backup', copy],
     ])
       await home.do(...words);
-    expect(await mock.made()).toMatchObject({ finds: 1 });
+    await mock.expectMade({ finds: 1 });
   });
 });
 
@@ -104,9 +104,9 @@ describe.skipIf(!canMountDisks)('If the journal', () => {
     const readOnly = `mount --bind "${state()}" "${state()}" && mount -o remount,ro,bind "${state()}"`;
     const [push, list] = await mounted(home, readOnly, 'push', 'list');
     expect([push?.code, list?.code], push?.stderr).toEqual([12, 0]);
-    expect(await mock.made()).toMatchObject({ finds: 1 });
+    await mock.expectMade({ finds: 1 });
     await home.do('push');
-    expect(await mock.made()).toMatchObject({ finds: 3 });
+    await mock.expectMade({ finds: 3 });
   });
 
   test.each([
@@ -124,9 +124,9 @@ describe.skipIf(!canMountDisks)('If the journal', () => {
       const [push, list] = await mounted(home, full, 'push', 'list');
       expect([push?.code, list?.code], push?.stderr).toEqual([5, 0]);
       expect(push?.stderr).toContain('the disk is full');
-      expect(await mock.made()).toMatchObject({ finds: 1 });
+      await mock.expectMade({ finds: 1 });
       await home.do('push');
-      expect(await mock.made()).toMatchObject({ finds: 3 });
+      await mock.expectMade({ finds: 3 });
     },
   );
 });
@@ -151,9 +151,9 @@ describe('Two homes with one outbox', () => {
     const second = makeSecond();
     await home.do('push', 'K-1');
     await expectEnded(second.pas('push'), 2, 'pas push --take-over');
-    expect(await mock.made()).toMatchObject({ finds: 1 });
+    await mock.expectMade({ finds: 1 });
     await second.do('push', '--take-over');
-    expect(await mock.made()).toMatchObject({ finds: 6 });
+    await mock.expectMade({ finds: 6 });
     await expectEnded(home.pas('push'), 2);
   });
 

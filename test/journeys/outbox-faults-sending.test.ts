@@ -113,7 +113,7 @@ test('A photograph is added only to the outbox that has the find, and is sent th
   await home.do('import', writeSeason(home, 1), ...MUSEUM);
   await home.do('photo', 'add', 'K-1', photo, ...MUSEUM);
   for (const _again of [1, 2]) await home.do('push', 'K-1', '--yes', ...MUSEUM);
-  expect(await production.made()).toMatchObject({ finds: 1, photos: 1 });
+  await production.expectMade({ finds: 1, photos: 1 });
 });
 
 test('A find that is corrected during validation keeps the correction, and is sent with it.', async () => {
@@ -154,7 +154,7 @@ test('A photograph that was dropped and added again is still one photograph when
     expect(await photosByState(home)).toEqual(before);
   }
   await home.do('push');
-  expect(await production.made()).toMatchObject({ finds: 1, photos: 1 });
+  await production.expectMade({ finds: 1, photos: 1 });
 });
 
 describe('A draft with a photograph and a number', () => {
@@ -171,7 +171,7 @@ describe('A draft with a photograph and a number', () => {
       await home.do('photo', 'add', 'K-1', home.file('p.png', tinyPng(1)));
       await home.do('number', 'set', 'K-1', 'X 1');
       await expectEnded(home.pas('push', ...names), 3, 'K-1');
-      expect(await production.made()).toMatchObject({ finds: 0, photos: 0 });
+      await production.expectMade({ finds: 0, photos: 0 });
       expect(await findStates(home)).toEqual({ 'K-1': 'draft' });
     },
   );

@@ -224,7 +224,7 @@ test('a photograph that was changed in its folder replaces the one that waits', 
   home.file('card/K-1.png', tinyPng(3));
   await home.do('photo', 'match', card);
   await home.do('push');
-  expect(await mock.made()).toMatchObject({ photos: 2 });
+  await mock.expectMade({ photos: 2 });
 });
 
 test('all subfolders are searched, also through links, each file once', async () => {

@@ -92,7 +92,7 @@ test('a decision stays once something was sent because of it, which undo says', 
     'K-2 was not undone: it has been sent or attempted since, or a later command changed it.',
   );
   expect((await findStates(home))['K-2']).toBe('accepted');
-  expect(await mock.made()).toMatchObject({ finds: 3, photos: 1 });
+  await mock.expectMade({ finds: 3, photos: 1 });
 });
 
 test('a displayed command can be typed as it is', async () => {

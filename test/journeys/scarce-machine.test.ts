@@ -6,7 +6,7 @@ import { openZip } from '../../src/tables/formats/zip-entries.ts';
 import { canMountDisks } from '../support/hostile-disk.ts';
 import { makeZip } from '../support/make-zip.ts';
 import { type Home, makeHome, PROJECT } from '../support/run-pas.ts';
-import { tempFolder } from '../support/temp-outbox.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 
 const BIN = join(PROJECT, 'bin', 'pas.js');
 const ADDRESS = 'http://127.0.0.1:9';

@@ -46,7 +46,7 @@ test.each([...new Set(COMMANDS)])(
     const home = await signedIn(mock.service);
     await importSeason(home, 1);
     await home.do(...words.replace('--profile field', '--profile mock').split(' '));
-    expect(await mock.made()).toMatchObject({ finds: 1 });
+    await mock.expectMade({ finds: 1 });
   },
 );
 

@@ -83,7 +83,7 @@ describe('an outbox that nobody has signed in for is not bound to a user other t
     const refused = await other.pas('push');
     await expectEnded(refused, 12, new RegExp(`is for the user archaeologist.*${name}`, 's'));
     expect(await readAccount()).toBe(null);
-    expect(await mock.made()).toMatchObject({ finds: 0 });
+    await mock.expectMade({ finds: 0 });
     await sendFromAdvisedProfile(refused, other);
     await home.do('push');
     expect(await findStates(home)).toEqual({ 'K-1': 'accepted', 'K-2': 'accepted' });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
-import { tempFolder } from '../support/temp-outbox.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 
 const run = promisify(execFile);
 

@@ -5,7 +5,7 @@ import { fetchToken, importXml } from '../support/contract-requests.ts';
 import { eventually } from '../support/eventually.ts';
 import type { JournalEntry, RunningMock } from '../support/mock-process.ts';
 import { type Home, jsonLines } from '../support/run-pas.ts';
-import { tempFolder } from '../support/temp-outbox.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 
 export type Measured = {
   readonly accepted: number;

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { startMockProcess } from '../support/mock-process.ts';
 import { signedIn } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
-import { tempFolder } from '../support/temp-outbox.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 import { FINDS_EACH, measurePushes, warmUp } from './measure-pushes.ts';
 
 const ACCOUNTS = ['researcher', 'archaeologist', 'archivist', 'admin'];

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { PROJECT } from '../support/run-pas.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 
 export type Ran = {
   readonly code: number | null;
@@ -22,7 +22,7 @@ export type Stranger = {
 
 /** @param example folder under `examples`, copied */
 export function asStranger(example: string): Stranger {
-  const folder = mkdtempSync(join(tmpdir(), 'pas-stranger-'));
+  const folder = tempFolder();
   cpSync(join(PROJECT, 'examples', example), folder, { recursive: true });
   const modules = join(folder, 'node_modules');
   mkdirSync(modules);

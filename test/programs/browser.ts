@@ -1,10 +1,9 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import axe from 'axe-core';
 import { type BrowserContext, chromium, type Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { PATIENCE_MS } from '../support/eventually.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 
 const CHROMIUM = '/usr/bin/chromium';
 
@@ -44,7 +43,7 @@ export function reasonWithoutBrowser(): string | undefined {
 
 /** @throws Error where Chromium is missing or does not start */
 export async function startBrowser(): Promise<TestBrowser> {
-  const profile = mkdtempSync(join(tmpdir(), 'pas-browser-'));
+  const profile = tempFolder();
   const removeProfile = (): void =>
     rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
   const options = {

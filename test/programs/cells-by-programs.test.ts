@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { tempFolder } from '../support/temp-outbox.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 import { COLUMNS, type RandomRow, randomRow, wrongCells } from '../unit/tables/random-cells.ts';
 import { makeWorkbook } from '../unit/tables/random-spreadsheets.ts';
 import { readFinds } from '../unit/tables/read-finds.ts';

@@ -10,6 +10,7 @@ import { openOutbox } from '../../src/outbox/open-outbox.ts';
 import { wantNewFind } from '../../src/outbox/wishes.ts';
 import { outboxFile } from '../support/outbox-files.ts';
 import { expectEnded, type Home, makeHome, PROJECT, serviceAt } from '../support/run-pas.ts';
+import { NO_PLACE } from '../support/temp-outbox.ts';
 
 const SCRIPTS = join(PROJECT, 'bin', 'completion');
 
@@ -22,11 +23,7 @@ beforeAll(async () => {
   await home.do('status');
   const outbox = openOutbox(outboxFile(home, 'museum'), systemClock);
   for (const localId of ['K-017', 'K-018', 'jáma 3/a'])
-    wantNewFind(
-      outbox,
-      { localId, elements: {}, file: null, row: null, path: null, base: null },
-      { document: null, issues: [] },
-    );
+    wantNewFind(outbox, { localId, elements: {}, ...NO_PLACE }, { document: null, issues: [] });
   outbox.close();
   mkdirSync(join(home.folder, 'bin'));
   home.file(

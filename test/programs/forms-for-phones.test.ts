@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { serveMock } from '../support/mock-process.ts';
 import { signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
-import { tempFolder } from '../support/temp-outbox.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 
 /** pyxform 4 as one program; it comes with the npm package cht-conf. */
 const PYXFORM = 'xls2xform-medic';

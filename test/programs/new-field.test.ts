@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { INIT_OFFLINE, makeHome, PROJECT } from '../support/run-pas.ts';
-import { tempFolder } from '../support/temp-outbox.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 
 const ROW = `{ name: 'tvar', kind: 'text', alias: 'shape', requiredFrom: 2, gloss: 'shape of the find' }, `;
 

@@ -1,24 +1,16 @@
 import { spawnSync } from 'node:child_process';
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { PROJECT } from '../support/run-pas.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 
 const SQLITE = Number(process.versions['napi']) >= 10 ? 'better-sqlite3' : 'better-sqlite3-12';
 let installed: string;
 
 /** An installation of which SQLite can be taken away: all else is a link to this one. */
 beforeAll(() => {
-  installed = mkdtempSync(join(tmpdir(), 'pas-installed-'));
+  installed = tempFolder();
   for (const name of ['bin', 'package.json', 'dist'])
     cpSync(join(PROJECT, name), join(installed, name), { recursive: true });
   for (const name of ['src', 'schemas', 'mock-server', 'examples'])
@@ -28,7 +20,6 @@ beforeAll(() => {
     if (name !== SQLITE)
       symlinkSync(join(PROJECT, 'node_modules', name), join(installed, 'node_modules', name));
 });
-afterAll(() => rmSync(installed, { recursive: true, force: true }));
 
 /** @param code of the addon; undefined: there is no file */
 function layPackage(code: string | undefined): void {
@@ -49,7 +40,7 @@ function run(
   program: string,
   ...args: string[]
 ): { readonly code: number | null; readonly stderr: string; readonly stdout: string } {
-  const home = mkdtempSync(join(tmpdir(), 'pas-home-'));
+  const home = tempFolder();
   mkdirSync(join(home, 'pas'));
   writeFileSync(join(home, 'pas', 'vocabulary.sqlite'), '');
   const env = {

@@ -8,7 +8,7 @@ import { type GeomSystem, parsePoint } from '../../src/finds/place/geometry.ts';
 import { mapTable } from '../../src/tables/columns/map-table.ts';
 import { parseFixedValues } from '../../src/tables/columns/settings.ts';
 import { readTable } from '../../src/tables/readers.ts';
-import { tempFolder } from '../support/temp-outbox.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 
 /** Files of each form; .ci/nightly makes a thousand of them in all. */
 const FILES_EACH = Number(process.env['GDAL_FILES'] ?? 4);

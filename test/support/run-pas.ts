@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fetchToken } from './contract-requests.ts';
 import { found, makeNews } from './eventually.ts';
 import { hosted } from './hosted-runs.ts';
 import type { JsonOutput } from './json-output.ts';
+import { tempFolder } from './temp-folder.ts';
 import { tied } from './tied.ts';
 
 export const PROJECT = resolve(import.meta.dirname, '..', '..');
@@ -114,10 +114,7 @@ export function settledAfter(settleMs: number, intervalMs = 10): string[] {
 export const INIT_OFFLINE = [...initArgs(serviceAt('https://pas.example')), '--name', 'here'];
 
 /** A home of its own, with nothing of this machine's user in it. */
-export function makeHome(
-  more: NodeJS.ProcessEnv = {},
-  folder = mkdtempSync(join(tmpdir(), 'pas-home-')),
-): Home {
+export function makeHome(more: NodeJS.ProcessEnv = {}, folder = tempFolder()): Home {
   const env: NodeJS.ProcessEnv = {
     PATH: process.env['PATH'],
     HOME: folder,

@@ -1,5 +1,3 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { asServerMs, type Clock } from '../../src/base/clock.ts';
 import type { FindElements } from '../../src/finds/fields.ts';
@@ -28,6 +26,7 @@ import {
 import { comparePushPlace, storePushPlace, uniteWithLedger } from '../../src/outbox/unite.ts';
 import { wantNewFind, wantNumber, wantPhoto } from '../../src/outbox/wishes.ts';
 import { manualClock } from './manual-clock.ts';
+import { tempFolder } from './temp-folder.ts';
 
 export const ADDRESS = 'https://finds.example.org';
 export const USERNAME = 'eva@example.org';
@@ -62,10 +61,6 @@ export const PHOTOGRAPH: Photograph = {
 /** One of several, each with other bytes. */
 export function nthPhotograph(nth: number): Photograph {
   return { ...PHOTOGRAPH, name: `${nth}.jpg`, sha512: Buffer.alloc(64, nth).toString('hex') };
-}
-
-export function tempFolder(): string {
-  return mkdtempSync(join(tmpdir(), 'pas-test-'));
 }
 
 export type TempOutbox = Outbox & {
@@ -110,6 +105,9 @@ export function openAnew(outbox: TempOutbox): TempOutbox {
   });
 }
 
+/** Of a find that no table has. */
+export const NO_PLACE = { file: null, row: null, path: null, base: null };
+
 /** A queued import, and the UUID of its find. `text` is what it says of the find. */
 export function queueImport(
   outbox: Outbox,
@@ -123,7 +121,7 @@ export function queueImport(
   };
   const findId = wantNewFind(
     outbox,
-    { localId, elements, file: null, row: null, path: null, base: null },
+    { localId, elements, ...NO_PLACE },
     { document: Buffer.from(`<document>${text}</document>`), issues: [] },
   );
   const { id = 0, subject = '' } = findImportOfFind(outbox, findId) ?? {};

@@ -1,5 +1,3 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TermDraft, Vocabulary } from '../../src/finds/vocabulary/term.ts';
 import { openVocabulary, type VocabularyStore } from '../../src/finds/vocabulary/term-lookup.ts';
@@ -8,15 +6,13 @@ import { openStoredState } from '../../src/harvest/harvest-state.ts';
 import { completePass } from '../unit/harvest/begun-pass.ts';
 import { manualClock } from './manual-clock.ts';
 import { OAI_BASE } from './scripted-oai.ts';
+import { tempFolder } from './temp-folder.ts';
 
 /** A vocabulary file of its own. `using` closes it. */
 export function tempVocabulary(
   clock = manualClock(),
 ): VocabularyStore & { readonly [Symbol.dispose]: () => void } {
-  const store = openVocabulary(
-    join(mkdtempSync(join(tmpdir(), 'pas-vocabulary-')), 'vocabulary.sqlite'),
-    clock,
-  );
+  const store = openVocabulary(join(tempFolder(), 'vocabulary.sqlite'), clock);
   return { ...store, [Symbol.dispose]: () => store.close() };
 }
 

@@ -1,11 +1,13 @@
-import { afterAll, beforeAll, beforeEach } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
 import { type MockState, type RunningMock, serveMock, startMockProcess } from './mock-process.ts';
 import { type Home, signedIn, withVocabularies } from './run-pas.ts';
 
 type SharedMock = { readonly service: RunningMock };
 type UsedMock = SharedMock & {
-  /** State of the test so far. */
+  /** What the test has made so far. */
   made(): Promise<MockState>;
+  /** It has made so many so far. */
+  expectMade(counts: Partial<MockState>): Promise<void>;
 };
 
 /** Servers that no file uses now, by their flags: a file gets one of them before a new one. */
@@ -81,11 +83,13 @@ function resetBeforeEach(mock: SharedMock): UsedMock {
     await mock.service.control('POST', '/reset');
     makeState = await countMade(mock.service);
   });
+  const made = (): Promise<MockState> => started(makeState)();
   return {
     get service() {
       return mock.service;
     },
-    made: () => started(makeState)(),
+    made,
+    expectMade: async (counts) => expect(await made()).toMatchObject(counts),
   };
 }
 

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readlinkSync, symlinkSync, writeFileSync } from 
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { PROJECT } from '../../support/run-pas.ts';
-import { tempFolder } from '../../support/temp-outbox.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 const SCRIPTS = join(PROJECT, 'scripts', 'archive');
 

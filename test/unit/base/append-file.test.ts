@@ -14,7 +14,7 @@ import { FileError } from '../../../src/base/errors.ts';
 import { type CommittedPart, NOTHING_COMMITTED } from '../../../src/harvest/harvested-records.ts';
 import { openAppendFile } from '../../../src/harvest/outputs.ts';
 import { SLOW_RUNS } from '../../support/property-runs.ts';
-import { tempFolder } from '../../support/temp-outbox.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 const aPath = (): string => join(tempFolder(), 'file');
 const known = (lengthBytes: number): CommittedPart => ({ ...NOTHING_COMMITTED, lengthBytes });

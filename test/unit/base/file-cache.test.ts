@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ConfigError } from '../../../src/base/errors.ts';
 import { readKeptFile, storeKeptFile } from '../../../src/harvest/update-schema.ts';
-import { tempFolder } from '../../support/temp-outbox.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 const URL = 'https://schema.example.org/svc/2.2/svc.xsd';
 const MONDAY = Date.UTC(2025, 5, 2);

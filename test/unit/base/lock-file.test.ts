@@ -14,7 +14,7 @@ import { openSqlite } from '../../../src/base/disk/database.ts';
 import { acquireLockFile, isLockingReliable } from '../../../src/base/disk/lock-file.ts';
 import { DatabaseError } from '../../../src/base/errors.ts';
 import { canMountDisks, isSuperuser } from '../../support/hostile-disk.ts';
-import { tempFolder } from '../../support/temp-outbox.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 import { type Answer, startLockProcess } from '../outbox/lock-process.ts';
 
 const ORDINARY_USER = 65_534;

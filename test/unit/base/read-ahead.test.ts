@@ -1,15 +1,15 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtempSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { readAhead } from '../../../src/outbox/changes/kept-photographs.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 const MIB = 1024 * 1024;
 
 function writeFile(bytes: Buffer): string {
-  const path = join(mkdtempSync(join(tmpdir(), 'pas-read-')), 'file');
+  const path = join(tempFolder(), 'file');
   writeFileSync(path, bytes);
   return path;
 }

@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -11,6 +11,7 @@ import {
   openSystemKeyring,
 } from '../../../src/service/secrets.ts';
 import { manualClock } from '../../support/manual-clock.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 const CLOCK = manualClock();
 const SECRETS = { password: 'planted-password', token: 'planted-token' };
@@ -22,7 +23,7 @@ let kept: Map<string, string>;
 let keyring: Keyring;
 
 beforeEach(() => {
-  file = join(mkdtempSync(join(tmpdir(), 'pas-secrets-')), 'home', 'secrets.json');
+  file = join(tempFolder(), 'home', 'secrets.json');
   kept = new Map();
   keyring = (action, account, secret = '') => {
     if (action === 'write') kept.set(account, secret);

@@ -1,6 +1,5 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -13,6 +12,7 @@ import {
 } from '../../../src/base/xml/xsd.ts';
 import { inWords } from '../../support/in-words.ts';
 import { listen } from '../../support/raw-server.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 const XS = 'xmlns:xs="http://www.w3.org/2001/XMLSchema"';
 
@@ -45,7 +45,7 @@ let folder: string;
 
 beforeAll(async () => {
   validator = await compileSchema(main, [units]);
-  folder = mkdtempSync(join(tmpdir(), 'xsd-'));
+  folder = tempFolder();
 });
 
 afterAll(() => {

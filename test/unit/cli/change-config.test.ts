@@ -10,7 +10,7 @@ import {
 import { makeDataPaths, makeOutboxPaths } from '../../../src/cli/context/places.ts';
 
 import { manualClock } from '../../support/manual-clock.ts';
-import { tempFolder } from '../../support/temp-outbox.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 const PROFILE =
   'base_url = "https://finds.example.org"\nschema_base = "https://finds.example.org/s"\nkind = "training"\n';

@@ -18,7 +18,7 @@ import { makeReferenceResolver } from '../../../src/finds/resolve-references.ts'
 import { checkRules } from '../../../src/finds/rules.ts';
 import { makePhotographKeeping } from '../../../src/outbox/changes/kept-photographs.ts';
 import { tinyPng } from '../../support/season.ts';
-import { tempFolder } from '../../support/temp-outbox.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 import { aTerm, fill, tempVocabulary } from '../../support/temp-vocabulary.ts';
 import { type ScriptedPrompt, scriptedPrompt } from './scripted-prompt.ts';
 

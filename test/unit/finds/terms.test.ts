@@ -15,7 +15,7 @@ import {
   storeTombstone,
 } from '../../../src/finds/vocabulary/terms.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { tempFolder } from '../../support/temp-outbox.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 import { aTerm, fill, tempSource, tempVocabulary } from '../../support/temp-vocabulary.ts';
 
 /** Path of the SQLite of this Node, as `src/base/disk/database.ts` chooses it. */

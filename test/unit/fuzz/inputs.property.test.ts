@@ -1,5 +1,4 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import busboy from 'busboy';
@@ -9,11 +8,12 @@ import { toPrintable } from '../../../src/base/characters.ts';
 import { ConfigError } from '../../../src/base/errors.ts';
 import { readConfigFile } from '../../../src/cli/context/config.ts';
 import { makeBytesForm, makeStreamForm } from '../../../src/service/http/request-body.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 const anyText = fc.string({ unit: 'binary', maxLength: 200 });
 
 describe('config.toml', () => {
-  const path = join(mkdtempSync(join(tmpdir(), 'pas-config-')), 'config.toml');
+  const path = join(tempFolder(), 'config.toml');
   const read = (content: string | Uint8Array): unknown => {
     writeFileSync(path, content);
     try {

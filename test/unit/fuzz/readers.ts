@@ -1,5 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { openSqlite } from '../../../src/base/disk/database.ts';
@@ -50,6 +49,7 @@ import {
   oaiXml,
   recordXml,
 } from '../../support/scripted-oai.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 /** A reader of bytes that others have made. */
 export type Target = {
@@ -65,7 +65,7 @@ const fixture = (path: string): Buffer =>
   readFileSync(new URL(`../../../${path}`, import.meta.url));
 const seedTexts = (folder: string, names: readonly string[]): Buffer[] =>
   names.map((name) => fixture(`${folder}/${name}`));
-const folder = mkdtempSync(join(tmpdir(), 'pas-fuzz-files-'));
+const folder = tempFolder();
 
 /** Has what a reader says that it throws as an end like others. */
 async function refusing(

@@ -19,7 +19,7 @@ export type RepositoryHabits = {
   counts: boolean;
 };
 
-const SET = 'heslo:predmet_druh';
+export const SET = 'heslo:predmet_druh';
 
 /**
  * A harvesting interface in memory, with one set. Like real ones it counts its list again for every

@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { RecordOutput } from '../../../src/harvest/outputs.ts';
 import { OAI_BASE } from '../../support/scripted-oai.ts';
-import { labels, repetitions } from './harvest-output.ts';
-import { type HarvestPlace, harvestPlace, SET } from './record-harvest.ts';
+import { SET } from './fake-repository.ts';
+import { cutAfter, labels, repetitions } from './harvest-output.ts';
+import { type HarvestPlace, harvestPlace } from './record-harvest.ts';
 import { aRepository, HABITS, ident } from './term-repository.ts';
 
 const line = (n: number) => ({
@@ -147,4 +148,48 @@ test('a harvest killed while it marks losses marks each of them once', async () 
     Array.from({ length: 250 }, (_, n) => `${OAI_BASE}/id/${ident(n + 1)}`),
   );
   expect(labels(place)).toEqual(repository.alive());
+});
+
+describe('a verifying harvest', () => {
+  test.each([
+    ['jsonl', 'out.jsonl'],
+    ['xml', 'out.xml'],
+  ] as const)('finds changes without a new datestamp, and counts them: %s', async (form, name) => {
+    const place = harvestPlace(name);
+    const repository = aRepository(8);
+    const madeMs = repository.nowMs - 5000;
+    repository.nowMs += 3600_000;
+    await place.run(repository.exchange, { form });
+    repository.nowMs += 3600_000;
+    repository.putBack(ident(3), 'tiše změněno', madeMs);
+    repository.put(ident(5), 'změněno');
+    expect(await place.run(repository.exchange, { form })).toMatchObject({
+      pass: 'changes',
+      written: 1,
+    });
+    const verified = await place.run(repository.exchange, { form, verify: true });
+    expect(verified).toMatchObject({ pass: 'full', records: 8, written: 1, mended: 1, held: 8 });
+    if (form === 'jsonl') expect(labels(place)).toEqual(repository.alive());
+    if (form === 'xml') expect(readFileSync(place.path, 'utf8')).toContain('tiše změněno');
+    expect(await place.run(repository.exchange, { form, verify: true })).toMatchObject({
+      written: 0,
+      mended: 0,
+    });
+  });
+
+  test('resumes after an interruption, also of a full pass', async () => {
+    const place = harvestPlace();
+    const repository = aRepository(12);
+    repository.nowMs += 3600_000;
+    await place.run(repository.exchange);
+    const lists = (): string[] =>
+      repository.requests.splice(0).filter((query) => query.includes('ListRecords'));
+    await place.run(cutAfter(repository, 2), { full: true }).catch(() => {});
+    lists();
+    await place.run(cutAfter(repository, 2), { verify: true }).catch(() => {});
+    expect(lists()[0]).toContain('resumptionToken');
+    await place.run(repository.exchange, { verify: true });
+    expect(lists()[0]).toContain('resumptionToken');
+    expect(labels(place)).toEqual(repository.alive());
+  });
 });

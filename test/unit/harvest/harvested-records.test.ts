@@ -12,7 +12,7 @@ import {
   type RecordHarvestSubject,
   storeOrCompareSubject,
 } from '../../../src/harvest/harvested-records.ts';
-import { tempFolder } from '../../support/temp-outbox.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 import { begunPass, completePass } from './begun-pass.ts';
 
 const aPath = (): string => join(tempFolder(), 'out.jsonl.harvest');

@@ -22,10 +22,9 @@ import {
 import type { Exchange } from '../../../src/service/http/exchange.ts';
 import { manualClock, playOut } from '../../support/manual-clock.ts';
 import { OAI_BASE } from '../../support/scripted-oai.ts';
-import { tempFolder } from '../../support/temp-outbox.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
+import { SET } from './fake-repository.ts';
 import { makeClient } from './scripted-client.ts';
-
-export const SET = 'heslo:predmet_druh';
 
 export type RunOptions = {
   readonly form?: RecordHarvestSubject['form'];

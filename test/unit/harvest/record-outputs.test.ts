@@ -1,6 +1,5 @@
-import { mkdtempSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import {
@@ -20,8 +19,9 @@ import { openFileOutput } from '../../../src/harvest/outputs.ts';
 import { OAI_NAMESPACE, parseRecord } from '../../../src/harvest/protocol.ts';
 import { type Exchange, TransportError } from '../../../src/service/http/exchange.ts';
 import { OAI_BASE } from '../../support/scripted-oai.ts';
-import { FakeRepository } from './fake-repository.ts';
-import { harvestPlace, SET } from './record-harvest.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
+import { FakeRepository, SET } from './fake-repository.ts';
+import { harvestPlace } from './record-harvest.ts';
 
 const NAMES = ['A-1', 'A-2', 'A-3', 'A-4', 'A-5'];
 
@@ -143,7 +143,7 @@ test('a record of a single answer keeps the namespaces that its GetRecord declar
     ),
   );
   const records = [...walkDescendants(document.root, 'record', OAI_NAMESPACE)].map(parseRecord);
-  const path = join(mkdtempSync(join(tmpdir(), 'pas-output-')), 'out.xml');
+  const path = join(tempFolder(), 'out.xml');
   const store = openHarvestStore(`${path}.harvest`);
   const subject: RecordHarvestSubject = {
     oaiBase: OAI_BASE,

@@ -4,9 +4,8 @@ import { listTermsOfSet } from '../../../src/finds/vocabulary/terms.ts';
 import { harvestVocabulary, type SetHarvest } from '../../../src/harvest/harvest-vocabulary.ts';
 import type { Exchange } from '../../../src/service/http/exchange.ts';
 import { manualClock, playOut } from '../../support/manual-clock.ts';
+import { SET } from './fake-repository.ts';
 import { makeClient } from './scripted-client.ts';
-
-export const SET = 'heslo:predmet_druh';
 
 type Options = {
   readonly full?: boolean;

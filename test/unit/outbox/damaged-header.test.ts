@@ -5,7 +5,7 @@ import { PasError } from '../../../src/base/errors.ts';
 import { openLedger } from '../../../src/outbox/ledger.ts';
 import { openOutbox } from '../../../src/outbox/open-outbox.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { tempFolder } from '../../support/temp-outbox.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 const HEADER_BYTES = 100;
 const clock = manualClock();

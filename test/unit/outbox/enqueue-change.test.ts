@@ -27,13 +27,14 @@ import {
   queueNumbers,
 } from '../../../src/tables/number-table.ts';
 import { manualClock } from '../../support/manual-clock.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 import {
   acceptEntry,
   attemptEntry,
   listAllEntries,
+  NO_PLACE,
   queueImport,
   queueNumber,
-  tempFolder,
   tempOutbox,
 } from '../../support/temp-outbox.ts';
 import { record } from '../push/doubt-scene.ts';
@@ -201,9 +202,8 @@ describe('a new number', () => {
     ['that of the find', { evidencni_cislo: 'A 9' }, 'A 9'],
   ])('expects %s', (_what, elements, expected) => {
     using outbox = tempOutbox();
-    const place = { file: null, row: null, path: null, base: null };
     const prepared = { document: null, issues: [] };
-    const findId = wantNewFind(outbox, { localId: 'K-1', elements, ...place }, prepared);
+    const findId = wantNewFind(outbox, { localId: 'K-1', elements, ...NO_PLACE }, prepared);
     expect(findKnownNumber(outbox, findId)).toBe(expected);
   });
 

@@ -15,7 +15,8 @@ import {
 } from '../../../src/outbox/stored-finds.ts';
 import { wantFind } from '../../../src/outbox/wishes.ts';
 import { resolveEntries } from '../../../src/push/resolve-entries.ts';
-import { acceptEntry, attemptEntry, tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
+import { acceptEntry, attemptEntry, tempOutbox } from '../../support/temp-outbox.ts';
 
 /** @param bytes of each photograph; otherwise its path */
 function context(outbox: Outbox, bytes?: string): EnqueueContext {

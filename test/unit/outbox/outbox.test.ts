@@ -4,7 +4,8 @@ import { DatabaseError } from '../../../src/base/errors.ts';
 import { openOutbox, readHeader } from '../../../src/outbox/open-outbox.ts';
 import { countEntries } from '../../../src/outbox/views/outbox-status.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { BINDING, queueImport, tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
+import { BINDING, queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 
 function newFile(): string {
   return join(tempFolder(), 'outbox.sqlite');

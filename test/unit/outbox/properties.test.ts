@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { FindElements } from '../../../src/finds/fields.ts';
 import { createFindIndex, makeComparable, matchFinds } from '../../../src/finds/match-finds.ts';
 import { listCommands, undoCommand } from '../../../src/outbox/changes/undo-command.ts';
-import { listEntriesOfSubject } from '../../../src/outbox/entry-queries.ts';
+import { listEntriesOfSubject, listNumberEntries } from '../../../src/outbox/entry-queries.ts';
 import { foldSlot } from '../../../src/outbox/fold.ts';
 import { makeFindSlot, makeIntentId } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
@@ -19,13 +19,16 @@ import {
   wantNumber,
   withdrawWish,
 } from '../../../src/outbox/wishes.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 import {
+  acceptEntry,
   attemptEntry,
   listAllEntries,
+  NO_PLACE,
   openAnew,
   openAt,
+  queueImport,
   type TempOutbox,
-  tempFolder,
   tempOutbox,
 } from '../../support/temp-outbox.ts';
 
@@ -140,7 +143,7 @@ function play(outbox: Outbox, { kind, at, ...step }: Step): void {
     poznamka,
   });
   const prepared = { document: Buffer.from('<x/>'), issues: [] };
-  const place = { localId, file: null, row: null, path: null, base: null };
+  const place = { localId, ...NO_PLACE };
   switch (kind) {
     case 'add':
       if (find === undefined) wantNewFind(outbox, { ...place, elements: write(localId) }, prepared);
@@ -326,4 +329,35 @@ describe('two histories of one outbox, cut anywhere', () => {
       { numRuns: 40 },
     );
   });
+});
+
+function copyOf(outbox: TempOutbox): string {
+  outbox.sql('pragma wal_checkpoint(truncate)').all();
+  const path = join(tempFolder(), 'outbox.sqlite');
+  copyFileSync(outbox.path, path);
+  return path;
+}
+
+test('X, Y, X, Y are four numbers, and a restored copy knows which were sent', () => {
+  using outbox = tempOutbox();
+  const { findId, entryId } = queueImport(outbox, 'K-1');
+  acceptEntry(outbox, entryId, 'C-202400101-N00001');
+  const path = copyOf(outbox);
+  for (const value of ['X', 'Y', 'X', 'Y']) {
+    wantNumber(outbox, findId, value, { expects: null });
+    const last = listNumberEntries(outbox, findId).find(({ state }) => state === 'queued');
+    acceptEntry(outbox, last?.id ?? 0, 'C-202400101-N00001');
+  }
+  wantNumber(outbox, findId, 'Y', { expects: null });
+  using older = openAt(path, outbox.ledger.path, { clock: outbox.clock });
+  uniteWithLedger(older);
+  for (const each of [outbox, older]) {
+    const numbers = listNumberEntries(each, findId);
+    expect(numbers.map(({ value, state }) => [value, state])).toStrictEqual([
+      ['X', 'accepted'],
+      ['Y', 'accepted'],
+      ['X', 'accepted'],
+      ['Y', 'accepted'],
+    ]);
+  }
 });

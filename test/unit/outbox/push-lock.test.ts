@@ -5,7 +5,7 @@ import { acquireLockFile, type LockFile } from '../../../src/base/disk/lock-file
 import { OutboxLeasedError } from '../../../src/base/errors.ts';
 import { acquirePushLock, isPushRunning, withPushLock } from '../../../src/outbox/push-lock.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { tempFolder } from '../../support/temp-outbox.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 import {
   canMakeNameSpaces,
   type LockProcess,

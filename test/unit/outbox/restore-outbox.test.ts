@@ -12,16 +12,21 @@ import { hashSha512 } from '../../../src/base/disk/files.ts';
 import { openContentStore } from '../../../src/outbox/changes/kept-photographs.ts';
 import { openLedger } from '../../../src/outbox/ledger.ts';
 import { type Outbox, openOutbox } from '../../../src/outbox/open-outbox.ts';
-import { backUpOutbox } from '../../../src/outbox/repair-outbox.ts';
+import {
+  backUpOutbox,
+  openBackup,
+  replaceOutboxContents,
+} from '../../../src/outbox/repair-outbox.ts';
 import { type OutboxFiles, restoreOutbox } from '../../../src/outbox/restore-outbox.ts';
 import { iterateFinds } from '../../../src/outbox/stored-finds.ts';
 import { manualClock } from '../../support/manual-clock.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 import {
   ADDRESS,
   BINDING,
+  listAllEntries,
   queueImport,
   queuePhoto,
-  tempFolder,
   tempOutbox,
 } from '../../support/temp-outbox.ts';
 
@@ -170,4 +175,55 @@ test('photographs are restored from beside the backup, and missing ones are name
     ['2.jpg', '3.jpg'],
   ]);
   expect([existsSync(here.getPath(hashSha512(bytes(1)))), progress]).toEqual([true, [0, 1, 2, 3]]);
+});
+
+const CLOCK = manualClock();
+const newFile = (): string => join(tempFolder(), 'file.sqlite');
+const open = (backup: string): Outbox => openBackup(backup, newFile(), CLOCK);
+const localIds = (outbox: Outbox): (string | null)[] =>
+  listAllEntries(outbox).map(({ localId }) => localId);
+
+function makeBackup(...names: readonly string[]): string {
+  using outbox = tempOutbox();
+  for (const name of names) queueImport(outbox, name);
+  const backup = newFile();
+  backUpOutbox(outbox, backup);
+  return backup;
+}
+
+describe('a backup', () => {
+  test('stays unchanged whatever happens to the opened outbox', () => {
+    const backup = makeBackup('K-1');
+    const before = readFileSync(backup);
+    const opened = open(backup);
+    queueImport(opened, 'K-2');
+    opened.close();
+    expect(readFileSync(backup).equals(before)).toBe(true);
+  });
+
+  test('with a changed word in the schema is damaged', () => {
+    const backup = makeBackup('K-1');
+    const bytes = readFileSync(backup);
+    writeFileSync(
+      backup,
+      Buffer.from(
+        bytes.toString('latin1').replaceAll('united_fact text', 'united_fatc text'),
+        'latin1',
+      ),
+    );
+    expect(() => open(backup)).toThrow(/the backup is damaged/);
+  });
+});
+
+describe('the content of a backup', () => {
+  test('does not replace the old one if that cannot be set aside, and can be restored again', () => {
+    using outbox = tempOutbox();
+    queueImport(outbox, 'K-old');
+    const backup = makeBackup('K-1');
+    const nowhere = join(tempFolder(), 'no', 'folder', 'aside.sqlite');
+    expect(() => replaceOutboxContents(outbox, backup, nowhere)).toThrow();
+    expect([localIds(outbox), existsSync(nowhere)]).toEqual([['K-old'], false]);
+    replaceOutboxContents(outbox, backup, newFile());
+    expect(localIds(outbox)).toEqual(['K-1']);
+  });
 });

@@ -1,13 +1,13 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { makePhotographKeeping } from '../../../src/outbox/changes/kept-photographs.ts';
 import { PHOTO_MAX_BYTES } from '../../../src/photos/photograph.ts';
 import { openPhotograph } from '../../../src/push/departure.ts';
 import { ChangedFileError } from '../../../src/service/http/request-body.ts';
 import { placedPhotograph, placedXmp } from '../../support/placed-photograph.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 /**
  * A HEIC file with an EXIF block and no picture (ISO/IEC 23008-12): what tells its place stands
@@ -49,7 +49,7 @@ const keeping = (options: Partial<Parameters<typeof makePhotographKeeping>[1]> =
   makePhotographKeeping(at('kept'), { maxBytes: PHOTO_MAX_BYTES, ...options });
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'pas-kept-'));
+  folder = tempFolder();
   const jpeg = await placedPhotograph('jpeg', { place: [16.6, 49.2] });
   writeFileSync(at('placed.jpg'), jpeg);
   const exifAt = jpeg.indexOf('Exif\0\0', 0, 'latin1') + 6;
@@ -58,7 +58,6 @@ beforeAll(async () => {
     heicWith(jpeg.subarray(exifAt, exifAt - 8 + jpeg.readUInt16BE(exifAt - 8))),
   );
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('an unreadable stored photograph', () => {
   const opened = (path: string) =>

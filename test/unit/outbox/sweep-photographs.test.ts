@@ -8,7 +8,8 @@ import {
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { wantPhoto } from '../../../src/outbox/wishes.ts';
-import { tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
+import { tempOutbox } from '../../support/temp-outbox.ts';
 
 const HOUR_MS = 3600_000;
 

@@ -1,16 +1,16 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { makePhotoResolver } from '../../../src/photos/photograph.ts';
 import { inWords } from '../../support/in-words.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 let home = '';
 let root = '';
 const at = (...names: string[]): string => join(root, ...names);
 
 beforeAll(() => {
-  home = realpathSync(mkdtempSync(join(tmpdir(), 'pas-photos-')));
+  home = realpathSync(tempFolder());
   root = join(home, 'season');
   mkdirSync(at('photos'), { recursive: true });
   writeFileSync(at('photos', 'K-017.png'), 'x');
@@ -20,7 +20,6 @@ beforeAll(() => {
   symlinkSync(home, at('out'));
   symlinkSync(at('photos'), at('same'));
 });
-afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 describe('a photograph named in a table', () => {
   test.each(['photos/K-017.png', 'photos\\K-017.png', './photos/K-017.png', 'same/K-017.png'])(

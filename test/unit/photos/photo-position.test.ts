@@ -1,12 +1,12 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { readPhotoPosition } from '../../../src/photos/photo-exif.ts';
 import { inWords } from '../../support/in-words.ts';
 import { photoWithGps } from '../../support/photo-with-gps.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'pas-gps-'));
+const folder = tempFolder();
 
 function file(name: string, content: Buffer | string): string {
   writeFileSync(join(folder, name), content);

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { inspectPhotograph, PHOTO_MAX_BYTES } from '../../../src/photos/photograph.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
@@ -42,10 +42,9 @@ let folder = '';
 const at = (name: string): string => join(folder, name);
 
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'pas-photos-'));
+  folder = tempFolder();
   writeFileSync(at('K-017.png'), PNG);
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('a check of a photograph', () => {
   const heic = Buffer.concat([

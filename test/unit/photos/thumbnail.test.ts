@@ -8,7 +8,7 @@ import {
   makeThumbnailMaker,
   type Thumbnail,
 } from '../../../src/photos/photograph.ts';
-import { tempFolder } from '../../support/temp-outbox.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 const library = await loadImageLibrary();
 

@@ -20,7 +20,8 @@ import {
 import { makePace } from '../../../src/service/http/pacer.ts';
 import type { ManualClock } from '../../support/manual-clock.ts';
 import { answer, OAI_BASE, oaiError, oaiXml } from '../../support/scripted-oai.ts';
-import { EVA, openAt, queuePhoto, tempFolder } from '../../support/temp-outbox.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
+import { EVA, NO_PLACE, openAt, queuePhoto } from '../../support/temp-outbox.ts';
 import { makeClient } from '../harvest/scripted-client.ts';
 import { memoryPaceStore } from '../service/memory-pace-store.ts';
 import { serviceSaying } from './account-service.ts';
@@ -283,8 +284,7 @@ export function queueFind(
   note = localId,
 ): { findId: string; entryId: number } {
   const { elements, content } = makeFindContent(note);
-  const place = { file: null, row: null, path: null, base: null };
-  const findId = wantNewFind(outbox, { localId, elements, ...place }, content);
+  const findId = wantNewFind(outbox, { localId, elements, ...NO_PLACE }, content);
   return { findId, entryId: findImportOfFind(outbox, findId)?.id ?? 0 };
 }
 

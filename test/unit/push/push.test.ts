@@ -1,16 +1,34 @@
 import { describe, expect, test } from 'vitest';
-import { recordOrphanedAttempts } from '../../../src/outbox/attempts.ts';
+import { asWallMs, type Clock } from '../../../src/base/clock.ts';
+import { DatabaseError } from '../../../src/base/errors.ts';
+import { listAttempts, recordOrphanedAttempts } from '../../../src/outbox/attempts.ts';
+import { undoCommand } from '../../../src/outbox/changes/undo-command.ts';
+import { resolveEntries } from '../../../src/push/resolve-entries.ts';
+import { inWords } from '../../support/in-words.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import {
+  attemptEntry,
   claimEntry,
+  getEntry,
   listAllEntries,
   PHOTOGRAPH,
   queueImport,
   queueNumber,
   queuePhoto,
+  type TempOutbox,
   tempOutbox,
 } from '../../support/temp-outbox.ts';
-import { answer, count, created, LATENCY_MS, obeyed, queuedScene, scene } from './push-scene.ts';
+import { aComputer, findService, PROJECT, queueFind } from './find-service.ts';
+import {
+  answer,
+  count,
+  created,
+  isCreate,
+  LATENCY_MS,
+  obeyed,
+  queuedScene,
+  scene,
+} from './push-scene.ts';
 
 test('a slow service does not slow the queue: requests depart every 100 ms while others wait for their answers', async () => {
   using push = queuedScene(30, created);
@@ -121,3 +139,195 @@ test('a limit of requests is kept', async () => {
   const { run } = push;
   expect(await run({ limit: 7 })).toMatchObject({ accepted: 7, requests: 7 });
 });
+
+const DAY_MS = 86_400_000;
+const N1 = `${PROJECT}-N00001`;
+
+describe('an attempt', () => {
+  const listRecorded = ({ ledger }: TempOutbox, subject: string) =>
+    ledger.listFactsOfSubject(subject).map(({ kind }) => kind);
+
+  test('is recorded in the ledger and in the outbox before its request starts, and its answer after it', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    const { entryId } = queueImport(outbox, 'K-1');
+    const { subject } = getEntry(outbox, entryId);
+    let before: unknown[] = [];
+    const { run } = scene(clock, created, async () => {
+      before = [...listRecorded(outbox, subject), getEntry(outbox, entryId).state];
+    });
+    await run(outbox);
+    expect(before).toEqual(['attempted', 'current', 'sending']);
+    expect(listRecorded(outbox, subject)).toEqual(['attempted', 'current', 'answered']);
+  });
+
+  test.each([
+    ['full', { passing: true }, 5],
+    ['read-only', {}, 12],
+  ])(
+    'that the ledger cannot record, because its disk is %s, stops the push, and nothing departs',
+    async (_name, options, exitCode) => {
+      const clock = manualClock();
+      using outbox = tempOutbox(clock);
+      queueImport(outbox, 'K-1');
+      const { run, asked } = scene(clock, created);
+      const append = () => {
+        throw new DatabaseError('the disk refuses', options);
+      };
+      const pushed = run({ ...outbox, ledger: { ...outbox.ledger, append } });
+      await expect(pushed).rejects.toSatisfy(
+        (thrown) => thrown instanceof DatabaseError && thrown.exitCode === exitCode,
+      );
+      expect([asked, count(outbox, 'queued')]).toEqual([[], 1]);
+    },
+  );
+
+  test('whose answer the ledger cannot record stops the push, and is uncertain', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    for (const name of ['K-1', 'K-2', 'K-3']) queueImport(outbox, name);
+    let isFull = false;
+    const { run, asked } = scene(clock, (request) => {
+      isFull = true;
+      return created(request);
+    });
+    const { ledger } = outbox;
+    const append: typeof ledger.append = (...given) => {
+      if (isFull) throw new DatabaseError('the disk is full', { passing: true });
+      ledger.append(...given);
+    };
+    await expect(run({ ...outbox, ledger: { ...ledger, append } })).rejects.toBeInstanceOf(
+      DatabaseError,
+    );
+    expect(asked).toHaveLength(1);
+    isFull = false;
+    recordOrphanedAttempts(outbox);
+    await run(outbox);
+    expect([count(outbox, 'uncertain'), count(outbox, 'accepted')]).toEqual([1, 2]);
+  });
+
+  test('that is stopped between its record and its departure was not sent, and its entry stays queued', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    const { entryId } = queueImport(outbox, 'K-1');
+    const { run, asked, stop, pace } = scene(clock, created);
+    const depart = pace.acquireSoon.bind(pace);
+    pace.acquireSoon = (signal) => {
+      stop.abort();
+      return depart(signal);
+    };
+    expect(await run(outbox)).toMatchObject({ requests: 0, stopCause: { kind: 'interrupted' } });
+    expect(asked).toEqual([]);
+    expect(listAttempts(outbox, getEntry(outbox, entryId)).map(({ outcome }) => outcome)).toEqual([
+      'not-sent',
+    ]);
+    expect(getEntry(outbox, entryId)).toMatchObject({ state: 'queued', unknownAttempts: 0 });
+  });
+});
+
+test('a photograph whose record is taken back while it waits for its time is not sent, and stops nothing', async () => {
+  const clock = manualClock();
+  using outbox = tempOutbox(clock);
+  const { findId, entryId } = queueImport(outbox, 'K-1', PROJECT);
+  const photo = queuePhoto(outbox, findId, PHOTOGRAPH);
+  attemptEntry(outbox, entryId, { state: 'uncertain', reason: 'no answer' });
+  outbox.command.words = 'resolve';
+  resolveEntries(outbox, 'K-1', { kind: 'created', identCely: N1 }, entryId, true);
+  expect(getEntry(outbox, photo)).toMatchObject({ state: 'queued', identCely: N1 });
+  const { run, asked, pace } = scene(clock, obeyed);
+  const waitUntilNear = pace.waitUntilNear.bind(pace);
+  pace.waitUntilNear = async (signal) => {
+    const waitedMs = await waitUntilNear(signal);
+    undoCommand(outbox);
+    return waitedMs;
+  };
+  expect(await run(outbox)).toMatchObject({ requests: 0 });
+  expect([asked.length, getEntry(outbox, photo).state]).toEqual([0, 'queued']);
+});
+
+describe('a record returned for an import', () => {
+  test('that belongs to another project leaves it uncertain', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    queueImport(outbox, 'K-1', PROJECT);
+    queueImport(outbox, 'K-2', 'X-C-123456789A');
+    const { run } = scene(clock, (_request, index) =>
+      answer(201, { 'x-record-id': `C-9-N0000${index}` }),
+    );
+    expect(await run(outbox)).toMatchObject({ accepted: 1 });
+    // A temporary project may be renamed with its finds.
+    expect(listAllEntries(outbox)).toMatchObject([
+      { state: 'uncertain', identCely: null },
+      { state: 'accepted' },
+    ]);
+    expect(String(listAllEntries(outbox)[0]?.reason)).toMatch(
+      /C-9-N00000, which is not a record of C-202400101/,
+    );
+  });
+
+  test('that belongs to another find leaves both uncertain', async () => {
+    using push = queuedScene(2, () => answer(201, { 'x-record-id': N1 }));
+    const { outbox, run, events } = push;
+    expect(await run()).toMatchObject({ accepted: 0, requests: 2 });
+    expect(listAllEntries(outbox)).toMatchObject([
+      { state: 'uncertain', identCely: null },
+      { state: 'uncertain', identCely: null },
+    ]);
+    const lines = events.flatMap((event) =>
+      event.type === 'settled' ? [`${event.find} ${event.state}`] : [],
+    );
+    expect(lines).toEqual(['K-0 accepted', 'K-0 uncertain', 'K-1 uncertain']);
+    const told = inWords(events).flatMap((event) =>
+      event.type === 'settled' && event.find === 'K-0' ? [event.reason] : [],
+    );
+    expect(told.at(-1)).toBe(String(listAllEntries(outbox)[0]?.reason));
+  });
+
+  test.each([1, 16])(
+    'and that it names for each of %i at once leaves all of them uncertain, and ends the push',
+    async (maxInFlight) => {
+      using push = queuedScene(41, (request) =>
+        isCreate(request) ? answer(201, { 'x-record-id': N1 }) : obeyed(request),
+      );
+      const { outbox, run } = push;
+      const { requests, stopCause } = await run({ maxInFlight });
+      expect(stopCause?.kind).toBe('in-doubt');
+      expect(requests).toBeLessThan(16);
+      expect([
+        count(outbox, 'accepted'),
+        count(outbox, 'uncertain'),
+        count(outbox, 'queued'),
+      ]).toEqual([0, requests, 41 - requests]);
+    },
+  );
+});
+
+test.each([0, -2 * DAY_MS, 2 * DAY_MS])(
+  'the time of an attempt is bounded by the service’s clock, even if that of this machine is set by %s ms once the find is made',
+  async (setByMs) => {
+    const time = manualClock();
+    let aheadMs = 0;
+    const clock: Clock = { ...time, now: () => asWallMs(time.now() + aheadMs) };
+    using computer = aComputer(clock);
+    const outbox = computer.open();
+    const service = findService(time);
+    queueFind(outbox, 'K-0');
+    await service.push(outbox, { clock });
+    service.habits.fate = (write) => {
+      if (write !== 'K-1') return 'done';
+      aheadMs = setByMs;
+      return 'done-but-500';
+    };
+    const { entryId } = queueFind(outbox, 'K-1');
+    const sentMs = time.now();
+    await service.push(outbox, { clock, limit: 1 });
+    const [attempt] = listAttempts(outbox, getEntry(outbox, entryId));
+    expect(Math.abs((attempt?.bounds?.fromMs ?? 0) - sentMs)).toBeLessThan(5000);
+    expect(Math.abs((attempt?.serverDateAt ?? 0) - sentMs)).toBeLessThan(5000);
+    await service.push(outbox, { clock, kinds: ['number'] });
+    expect(getEntry(outbox, entryId)).toMatchObject({
+      state: 'accepted',
+      identCely: `${PROJECT}-N00002`,
+    });
+  },
+);

@@ -4,12 +4,13 @@ import { findImportOfFind } from '../../../src/outbox/entry-queries.ts';
 import { uniteWithLedger } from '../../../src/outbox/unite.ts';
 import { wantNewFind } from '../../../src/outbox/wishes.ts';
 import { type PersonDecision, resolveEntries } from '../../../src/push/resolve-entries.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 import {
   ACCOUNT_ID,
   acceptEntry,
+  NO_PLACE,
   openAt,
   queueImport,
-  tempFolder,
 } from '../../support/temp-outbox.ts';
 import { getInnerText, queueFind } from './find-service.ts';
 import { lookScene } from './look-scene.ts';
@@ -142,7 +143,7 @@ describe('a lookup of uncertain entries', () => {
     const document = Buffer.from('<svc xmlns="urn:svc/2.2/"><samostatny_nalez/></svc>');
     const findId = wantNewFind(
       scene.outbox,
-      { localId: 'K-3', elements: {}, file: null, row: null, path: null, base: null },
+      { localId: 'K-3', elements: {}, ...NO_PLACE },
       { document, issues: [] },
     );
     const without = findImportOfFind(scene.outbox, findId)?.id ?? 0;

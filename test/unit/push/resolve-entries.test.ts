@@ -28,6 +28,7 @@ import {
   claimEntry,
   getEntry,
   listAllEntries,
+  NO_PLACE,
   nthPhotograph,
   queueNumber,
   queuePhoto,
@@ -93,10 +94,9 @@ function addFind(
   isComplete = true,
   project: string | null = PROJECT,
 ): string {
-  const place = { file: null, row: null, path: null, base: null };
   const elements = project === null ? {} : { projekt: { id: project, text: '' } };
   const document = isComplete ? Buffer.from('<x/>') : null;
-  return wantNewFind(outbox, { localId, elements, ...place }, { document, issues: [] });
+  return wantNewFind(outbox, { localId, elements, ...NO_PLACE }, { document, issues: [] });
 }
 
 function addChange(outbox: Outbox, subject: string, kind: Given[0], nth: number): number {

@@ -6,7 +6,7 @@ import { openDatabase } from '../../../src/base/disk/database.ts';
 import { openPaceStore, type PaceStore, UNSEEN } from '../../../src/service/http/pace-store.ts';
 import { type DepartureSlot, makePace, type Pace } from '../../../src/service/http/pacer.ts';
 import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
-import { tempFolder } from '../../support/temp-outbox.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 import { memoryPaceStore } from './memory-pace-store.ts';
 
 const TWO_SCOPES = ['address:a', 'account:b'];

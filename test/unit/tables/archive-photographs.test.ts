@@ -6,7 +6,7 @@ import { makePhotographKeeping } from '../../../src/outbox/changes/kept-photogra
 import { openEnclosedPhotographs } from '../../../src/tables/answer-rows.ts';
 import type { Attachments } from '../../../src/tables/table.ts';
 import { tinyPng } from '../../support/season.ts';
-import { tempFolder } from '../../support/temp-outbox.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 type Unpack = NonNullable<Attachments['archive']>['unpack'];
 

@@ -1,15 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { withoutFormulaMark } from '../../../src/base/csv.ts';
 import { FileError } from '../../../src/base/errors.ts';
 import { hasErrors } from '../../../src/base/issue.ts';
 import { parseCsvTable } from '../../../src/tables/formats/csv-table.ts';
 import { readTable } from '../../../src/tables/readers.ts';
 import { MAX_INPUT_BYTES } from '../../../src/tables/table.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 const text = (content: string) => {
   const table = parseCsvTable('season.csv', Buffer.from(content, 'utf8'));
@@ -150,9 +150,8 @@ describe('a file that is not a table is refused with the reason', () => {
 describe('reading from disk', () => {
   let folder = '';
   beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'pas-table-'));
+    folder = tempFolder();
   });
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   test('a missing file, a folder and a path through a file are named', async () => {
     const file = join(folder, 'plain.csv');

@@ -9,7 +9,7 @@ import { parseTableBytes } from '../../../src/tables/readers.ts';
 import { makeWorkbook, type WorkbookCell, workbookParts } from '../../support/make-workbook.ts';
 import { makeZip } from '../../support/make-zip.ts';
 import { PROJECT } from '../../support/run-pas.ts';
-import { tempFolder } from '../../support/temp-outbox.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 import { lookupTerm } from '../finds/a-find.ts';
 import { readFinds } from './read-finds.ts';
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { parseTableBytes, readTable } from '../../../src/tables/readers.ts';
 import { makeWorkbook } from '../../support/make-workbook.ts';
 import { makeZip } from '../../support/make-zip.ts';
-import { tempFolder } from '../../support/temp-outbox.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 const CENTRAL = ['SubmissionDate', 'note', 'KEY', 'SubmitterID', 'Status', 'ReviewState'];
 

@@ -10,7 +10,7 @@ import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { findByLocalId } from '../../../src/outbox/stored-finds.ts';
 import { wantFind, wantNewFind } from '../../../src/outbox/wishes.ts';
 import { validateFindsAndDocuments } from '../../../src/tables/validate-finds.ts';
-import { tempOutbox } from '../../support/temp-outbox.ts';
+import { NO_PLACE, tempOutbox } from '../../support/temp-outbox.ts';
 import { aFind, lookupTerm, PROFILE } from '../finds/a-find.ts';
 
 const schema = await openFindSchema(PROFILE);
@@ -19,8 +19,7 @@ const KNOWN = { schema, today: '2024-11-20', lookupTerm };
 const DRAFT: PreparedDocument = { document: null, issues: [] };
 
 function storeDraft(outbox: Outbox, { localId, elements }: Find): string {
-  const place = { file: null, row: null, path: null, base: null };
-  return wantNewFind(outbox, { localId, elements, ...place }, DRAFT);
+  return wantNewFind(outbox, { localId, elements, ...NO_PLACE }, DRAFT);
 }
 
 function edit(outbox: Outbox, { localId, elements }: Find, prepared: PreparedDocument): void {
