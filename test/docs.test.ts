@@ -17,7 +17,7 @@ test('the pages for users name no tests', () => {
   expect(pages.filter((page) => /`test\/\S+\.test\.ts/.test(readText(page)))).toEqual([]);
 });
 
-test('README, documentation and man page together stay under 19,800 words', () => {
+test('README, documentation and man page together stay under 20,800 words', () => {
   const isCounted = (page: string): boolean =>
     /\.(md|1)$/.test(page) && !/^docs\/(contract\/|(reference|mock-faithfulness)\.md$)/.test(page);
   // The contract and the quirks are the service's; the reference and the bench's figures are generated.
@@ -32,7 +32,7 @@ test('README, documentation and man page together stay under 19,800 words', () =
   const words = ['README.md', ...pages].flatMap(
     (page) => written(page).match(/\S*[\p{L}\p{N}]\S*/gu) ?? [],
   );
-  expect(words.length).toBeLessThanOrEqual(19_800);
+  expect(words.length).toBeLessThanOrEqual(20_800);
 });
 
 test('the page of exit codes matches the program', () => {

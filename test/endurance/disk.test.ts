@@ -163,15 +163,4 @@ describe('with a season of finds', () => {
       );
     },
   );
-
-  test('an answer that cannot be stored for the operator is still reported', async () => {
-    await mock.service.faults({ endpoint: 'oai', fault: 'malformed', when: { every: 1 } });
-    pasAsOrdinaryUser(home, 'status');
-    chmodSync(join(home.folder, 'pas'), 0o500);
-    const run = pasAsOrdinaryUser(home, 'oai', 'identify');
-    chmodSync(join(home.folder, 'pas'), 0o700);
-    expect(run.stderr).toMatch(/could not be saved.*permission denied/);
-    // The mock server's nonsense is a web page.
-    expect(run.code).toBe(5);
-  });
 });

@@ -131,7 +131,7 @@ test('pas edit changes any answer; Ctrl-C changes nothing', async () => {
 
 test('an issue with an answer wraps between words on a narrow terminal', async () => {
   await using terminal = await startTerminal(['add'], home, { columns: 44, rows: 40 });
-  await answer(terminal, 'Number of the find (001)', 'N-1');
+  await answer(terminal, 'Number of the find', 'N-1');
   await answer(terminal, 'Project', 'C-202400101', '❯ C-202400101');
   await answer(terminal, 'Target state', '2', '❯ 2 submitted');
   await answer(terminal, 'Finder', 'novak', '❯ Novák, Jan');

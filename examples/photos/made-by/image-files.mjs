@@ -55,6 +55,68 @@ export function encodeJpeg({ width, height, rgb }, quality) {
   ]);
 }
 
+/**
+ * What a camera writes into its pictures: when each was taken, and where (EXIF 2.3).
+ * @param {Buffer} jpeg
+ * @param {{taken: string, latitude: number, longitude: number}} shot `taken` as `2024:10:12 10:04:00`
+ */
+export function addExif(jpeg, { taken, latitude, longitude }) {
+  const ascii = (text) => Buffer.from(`${text}\0`);
+  const long = (value) => Buffer.from(new Uint32Array([value]).buffer);
+  const degrees = (value) => {
+    const parts = [
+      Math.floor(value),
+      Math.floor((value * 60) % 60),
+      Math.round((value * 36e6) % 6e5),
+    ];
+    return Buffer.concat([
+      long(parts[0]),
+      long(1),
+      long(parts[1]),
+      long(1),
+      long(parts[2]),
+      long(1e4),
+    ]);
+  };
+  const directories = [
+    [
+      [0x8769, 4, 1, 'next 1'],
+      [0x8825, 4, 1, 'next 2'],
+    ],
+    [[0x9003, 2, 20, ascii(taken)]],
+    [
+      [1, 2, 2, ascii('N')],
+      [2, 5, 3, degrees(latitude)],
+      [3, 2, 2, ascii('E')],
+      [4, 5, 3, degrees(longitude)],
+    ],
+  ];
+  const starts = [8];
+  for (const entries of directories) starts.push(starts.at(-1) + 6 + 12 * entries.length);
+  let valuesAt = starts.at(-1);
+  const values = [];
+  const written = directories.map((entries) => {
+    const rows = entries.map(([tag, type, count, value]) => {
+      const row = Buffer.alloc(12);
+      row.writeUInt16LE(tag, 0);
+      row.writeUInt16LE(type, 2);
+      row.writeUInt32LE(count, 4);
+      if (typeof value === 'string') row.writeUInt32LE(starts[Number(value.at(-1))], 8);
+      else if (value.length <= 4) value.copy(row, 8);
+      else {
+        row.writeUInt32LE(valuesAt, 8);
+        values.push(value);
+        valuesAt += value.length;
+      }
+      return row;
+    });
+    return Buffer.concat([Buffer.from([entries.length, 0]), ...rows, Buffer.alloc(4)]);
+  });
+  const tiff = Buffer.concat([Buffer.from([0x49, 0x49, 42, 0, 8, 0, 0, 0]), ...written, ...values]);
+  const block = segment(0xe1, [...Buffer.from('Exif\0\0'), ...tiff]);
+  return Buffer.concat([jpeg.subarray(0, 2), block, jpeg.subarray(2)]);
+}
+
 function segment(marker, bytes) {
   return Buffer.from([0xff, marker, (bytes.length + 2) >> 8, (bytes.length + 2) & 255, ...bytes]);
 }

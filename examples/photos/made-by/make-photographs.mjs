@@ -2,11 +2,11 @@
  * Draws the photographs of the example finds: `node examples/photos/made-by/make-photographs.mjs`.
  * No camera and nobody else's picture was used; the same pictures come out every time.
  */
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { draw } from './draw.mjs';
-import { encodeJpeg, encodePng } from './image-files.mjs';
+import { addExif, encodeJpeg, encodePng } from './image-files.mjs';
 import { KRTINSKO } from './krtinsko.mjs';
 import { KUTNOHORSKO } from './kutnohorsko.mjs';
 
@@ -25,4 +25,18 @@ const folder = join(dirname(fileURLToPath(import.meta.url)), '..');
   const bytes = isPng ? encodePng(picture) : encodeJpeg(picture, 68);
   writeFileSync(join(folder, find.file), bytes);
   process.stdout.write(`${find.file} ${bytes.length} bytes\n`);
+});
+
+/** A camera card of the field tutorial: the day and the place of the find KH24-016. */
+const card = join(folder, '..', 'card');
+mkdirSync(card, { recursive: true });
+const brooch = KUTNOHORSKO.find(({ file }) => file === 'KH24-014.jpg');
+[
+  { file: 'KH24-016 detail.jpg', taken: '2024:10:12 10:04:00', pixelsPerCm: 90 },
+  { file: 'IMG_4127.jpg', taken: '2024:10:12 10:03:20', pixelsPerCm: 60 },
+].forEach(({ file, taken, pixelsPerCm }, index) => {
+  const shot = { ...brooch, pixelsPerCm, label: 'KH24-016', seed: 100 + index };
+  const picture = draw(shot, 560, 420, { grain: true });
+  const place = { taken, latitude: 49.84412, longitude: 15.16578 };
+  writeFileSync(join(card, file), addExif(encodeJpeg(picture, 68), place));
 });
