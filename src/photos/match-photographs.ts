@@ -55,10 +55,7 @@ const DAY_MS = 86_400_000;
 /** A find is entered soon before or after it is photographed. */
 const ENTERED_WITHIN_MS = 30 * MINUTE_MS;
 const ENTERED_SOON_MS = 10 * MINUTE_MS;
-/**
- * A photograph with a find's number in its name, taken that far from its point, may show something
- * else.
- */
+/** Taken this far from the find in its name, a photograph may show something else. */
 const FAR_M = 500;
 /** A clock that is off by more was never set, so its date counts neither way. */
 const MAX_CLOCK_OFFSET_DAYS = 400;
@@ -102,7 +99,7 @@ function matchByName(shot: PhotoInfo, index: NameIndex, withinM: number): PhotoM
   if (best === undefined) return undefined;
   const find = best.find.localId;
   const candidates = named.map((each) => each.find.localId).slice(0, MAX_CANDIDATES);
-  const evidence = listReasons(measure(shot, best.find), withinM);
+  const evidence = listReasons(measureDistances(shot, best.find), withinM);
   if (others.length > 0) {
     const ids = named.map(({ id }) => id);
     const reasons: MatchReason[] = [{ kind: 'several-names', ids }, ...evidence];
@@ -133,7 +130,10 @@ type Distances = {
   readonly days: number;
 };
 
-function measure({ position, takenMs, takenOn }: PhotoInfo, find: MatchableFind): Distances {
+function measureDistances(
+  { position, takenMs, takenOn }: PhotoInfo,
+  find: MatchableFind,
+): Distances {
   const { point, enteredMs, foundOn } = find;
   return {
     find,
@@ -174,7 +174,7 @@ function matchByEvidence(
   withinM: number,
 ): PhotoMatch {
   const { file } = shot;
-  const measured = finds.map((find) => measure(shot, find));
+  const measured = finds.map((find) => measureDistances(shot, find));
   const nearest = preferUnambiguous(measured, ({ metres }) => metres, withinM, APART_M);
   const soonest = preferUnambiguous(measured, getAwayMs, ENTERED_SOON_MS, MINUTE_MS);
   const scored = measured
@@ -326,7 +326,7 @@ export function findFindsInName(name: string, index: NameIndex): NamedFinds {
   const areApart = new Set(outermost.map(({ start }) => start)).size === outermost.length;
   const exact = outermost.filter(({ id }) => foldName(name).includes(foldName(id)));
   const graded = (exact.length === 0 || areApart ? outermost : exact).flatMap((span) =>
-    grade(parts, span),
+    gradeSpan(parts, span),
   );
   const hasOtherNumber = hasMoreNumbers(parts, graded);
   const matches = new Map<MatchableFind, NameMatch>();
@@ -352,7 +352,7 @@ function isNumber(text: string): boolean {
 }
 
 /** Returns the match with its doubt; empty where it is no find number. */
-function grade(name: Name, span: Span): GradedSpan[] {
+function gradeSpan(name: Name, span: Span): GradedSpan[] {
   const first = name.tokens[span.start];
   const last = name.tokens[span.end - 1];
   if (first === undefined || last === undefined) return [];

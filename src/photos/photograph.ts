@@ -222,12 +222,8 @@ export function makePhotoResolver(root: string): ResolvePhoto {
     const relative = isFromElsewhere
       ? path.slice(path.lastIndexOf('/') + 1).replace(/^[A-Za-z]:/, '')
       : path;
-    if (relative.split('/').includes('..')) {
-      return makeUnreadable(
-        'photo-path',
-        msg`The photograph "${name}" points outside the folder ${root}. Copy it into that folder.`,
-      );
-    }
+    const outside = msg`The photograph "${name}" points outside the folder ${root}. Copy it into that folder.`;
+    if (relative.split('/').includes('..')) return makeUnreadable('photo-path', outside);
     const found = findPhotoFile(join(realRoot, relative));
     if (found === undefined && isFromElsewhere) {
       return makeUnreadable(
@@ -241,13 +237,9 @@ export function makePhotoResolver(root: string): ResolvePhoto {
       return makeUnreadable(PHOTO_MISSING, explainMissing(name, root, folder));
     }
     const real = realpathSync(found.path);
-    if (!real.startsWith(realRoot.endsWith(sep) ? realRoot : realRoot + sep)) {
-      return makeUnreadable(
-        'photo-path',
-        msg`The photograph "${name}" points outside the folder ${root}. Copy it into that folder.`,
-      );
-    }
-    return { value: real, remark: found.remark };
+    return real.startsWith(realRoot.endsWith(sep) ? realRoot : realRoot + sep)
+      ? { value: real, remark: found.remark }
+      : makeUnreadable('photo-path', outside);
   };
 }
 
@@ -338,6 +330,7 @@ function getRealFolder(root: string): string {
   }
 }
 
+/** A small picture of a photograph for a page, or the reason why there is none. */
 export type Thumbnail =
   | {
       readonly kind: 'image';
@@ -345,7 +338,6 @@ export type Thumbnail =
       readonly widthPx: number;
       readonly heightPx: number;
     }
-  /** Reason why there is no picture. */
   | { readonly kind: 'none'; readonly why: string };
 
 /** @param expectedBytes size of the photograph when it was queued */

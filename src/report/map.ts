@@ -28,6 +28,7 @@ import {
   renderStateLegend,
 } from './report-model.ts';
 
+/** Width of every map in drawing units. */
 export const MAP_WIDTH = 760;
 const HEIGHTS = { least: 380, most: 560 };
 /** Margin around the content, as a share of its size. */
@@ -144,21 +145,20 @@ export function groupFinds(
     if (near === undefined) groups.push({ seed: [x, y], members: [find] });
     else near.members.push(find);
   }
-  return groups.map(toMarkGroup(frame)).sort((a, b) => b.members.length - a.members.length);
+  return groups
+    .map(({ members }) => makeMarkGroup(members, frame))
+    .sort((a, b) => b.members.length - a.members.length);
 }
 
-function toMarkGroup(frame: MapFrame) {
-  return ({ members }: { readonly members: readonly MappedFind[] }): MarkGroup => {
-    const places = members.map(({ place }) => frame.place(place.wgs84));
-    const getMean = (axis: 0 | 1): number =>
-      places.reduce((sum, place) => sum + place[axis], 0) / places.length;
-    const at = [getMean(0), getMean(1)] as const;
-    const reach = places.reduce(
-      (most, [x, y]) => Math.max(most, Math.hypot(x - at[0], y - at[1])),
-      0,
-    );
-    return { at, members, reach };
-  };
+function makeMarkGroup(members: readonly MappedFind[], frame: MapFrame): MarkGroup {
+  const places = members.map(({ place }) => frame.place(place.wgs84));
+  const getMean = (axis: 0 | 1): number =>
+    places.reduce((sum, place) => sum + place[axis], 0) / places.length;
+  const at = [getMean(0), getMean(1)] as const;
+  const distances = places.map(([x, y]) => Math.hypot(x - at[0], y - at[1]));
+  // A spread of a hundred thousand finds would exceed the stack.
+  const reach = distances.reduce((most, distance) => Math.max(most, distance), 0);
+  return { at, members, reach };
 }
 
 const MAX_DETAILS = 8;

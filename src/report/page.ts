@@ -25,6 +25,7 @@ import {
 /** Beginning by which a page of pas is recognised. */
 export const GENERATOR = '<!doctype html>\n<!-- pas report -->\n';
 
+/** A find with its pictures, which are made one find at a time. */
 export type FindWithPictures = {
   readonly find: ReportFind;
   readonly photographs: readonly ReportPhotograph[];
@@ -40,11 +41,11 @@ export async function* renderPage(
   assets: Assets,
 ): AsyncGenerator<string> {
   yield GENERATOR;
-  yield renderPart(head(assets));
-  yield renderPart(opening(report));
+  yield renderPart(renderHead(assets));
+  yield renderPart(renderOpening(report));
   const rows: BriefRow[] = [];
   for await (const { find, photographs } of finds) {
-    rows.push(briefRow(find));
+    rows.push(makeBriefRow(find));
     yield renderPart(renderCard(find, photographs));
   }
   yield renderPart(html`
@@ -53,7 +54,7 @@ ${renderBriefTable(rows)}
 <p class="none quiet" hidden>${t`No find matches.`}</p>
 </section>
 </main>
-${photographDialog()}`);
+${renderPhotographDialog()}`);
   const { version } = report;
   yield renderPart(html`
 <footer><p>${t`Made by pas ${version}. The page loads nothing from a network.`}</p></footer>
@@ -63,7 +64,7 @@ ${photographDialog()}`);
 `);
 }
 
-function head({ style, policy }: Assets): Html {
+function renderHead({ style, policy }: Assets): Html {
   return html`<html lang="${getLanguage()}">
 <head>
 <meta charset="utf-8">
@@ -77,29 +78,29 @@ function head({ style, policy }: Assets): Html {
 </head>`;
 }
 
-function opening(report: Report): Html {
+function renderOpening(report: Report): Html {
   const { maps, places, finds } = report;
   return html`
 <body>
 ${renderStateShapes()}
 <a class="skip" href="#finds">${t`Skip to the finds`}</a>
-<header class="top"><h1>${t`Finds`}</h1>${origin(report)}</header>
+<header class="top"><h1>${t`Finds`}</h1>${renderOrigin(report)}</header>
 <main>
-${sensitivity(report)}
-${figures(report)}
+${renderPlacesNotice(report)}
+${renderFigures(report)}
 ${
   finds === 0
     ? undefined
-    : html`<section class="charts" aria-label="${t`Counts`}">${stateBar(report)}<div class="columns">${bars(t`By period`, report.byPeriod)}${bars(t`By object type`, report.byObjectType)}</div></section>`
+    : html`<section class="charts" aria-label="${t`Counts`}">${renderStateBar(report)}<div class="columns">${renderBars(t`By period`, report.byPeriod)}${renderBars(t`By object type`, report.byObjectType)}</div></section>`
 }
-${maps.length === 0 ? undefined : html`<section aria-labelledby="maps-title"><h2 id="maps-title">${t`Where they were found`}</h2>${renderMaps(maps)}${describeHiddenPlaces(report)}</section>`}
+${maps.length === 0 ? undefined : html`<section aria-labelledby="maps-title"><h2 id="maps-title">${t`Where they were found`}</h2>${renderMaps(maps)}${renderHiddenPlaces(report)}</section>`}
 ${places === 'shown' && maps.length === 0 && finds > 0 ? html`<p class="quiet">${t`No find has a place that can be drawn on a map.`}</p>` : undefined}
 <section id="finds" aria-labelledby="finds-title"><h2 id="finds-title">${t`The finds`}</h2>
 ${finds === 0 ? html`<p class="quiet">${t`There are no finds yet.`}</p>` : renderFilters(report)}
 <div class="finds">`;
 }
 
-function origin({ madeMs, profile, account }: Report): Html {
+function renderOrigin({ madeMs, profile, account }: Report): Html {
   const { name, host } = profile;
   const moment = formatReportMoment(madeMs);
   const instance = profile.kind === 'production' ? t`production instance` : t`training instance`;
@@ -107,22 +108,22 @@ function origin({ madeMs, profile, account }: Report): Html {
 }
 
 /** Warns of the locations on the page, since findspots are looted. */
-function sensitivity({ places, finds, byAccessibility }: Report): Html | undefined {
+function renderPlacesNotice({ places, finds, byAccessibility }: Report): Html | undefined {
   if (finds === 0) return undefined;
   if (places === 'left-out') {
-    return html`<aside class="notice"><p>${t`Places are left out: no coordinates, maps, cadastral areas, place descriptions or notes. The levels of accessibility are those of the places in the service.`}</p>${levels(byAccessibility)}</aside>`;
+    return html`<aside class="notice"><p>${t`Places are left out: no coordinates, maps, cadastral areas, place descriptions or notes. The levels of accessibility are those of the places in the service.`}</p>${renderAccessCounts(byAccessibility)}</aside>`;
   }
-  return html`<aside class="notice guarded"><p><b>${t`This page reveals exact findspots.`}</b> ${t`Show it only to people who may know them. To make a page to share, use`} <code>pas report --without-places</code></p>${levels(byAccessibility)}</aside>`;
+  return html`<aside class="notice guarded"><p><b>${t`This page reveals exact findspots.`}</b> ${t`Show it only to people who may know them. To make a page to share, use`} <code>pas report --without-places</code></p>${renderAccessCounts(byAccessibility)}</aside>`;
 }
 
-function levels(byAccessibility: readonly LabelledCount[]): Html {
+function renderAccessCounts(byAccessibility: readonly LabelledCount[]): Html {
   return html`<p class="quiet">${t`Who may see the exact place, according to the service:`} ${byAccessibility.map(
     ({ label, count }, index) =>
       html`${index === 0 ? '' : ', '}${label} ${formatWholeNumber(count)}`,
   )}</p>`;
 }
 
-function figures({ finds, photographs, withProblems, byState }: Report): Html {
+function renderFigures({ finds, photographs, withProblems, byState }: Report): Html {
   const countIn = (...states: readonly string[]): number =>
     byState.filter(({ key }) => states.includes(key)).reduce((sum, { count }) => sum + count, 0);
   const tiles: readonly (readonly [number, string])[] = [
@@ -135,7 +136,7 @@ function figures({ finds, photographs, withProblems, byState }: Report): Html {
   return html`<ul class="figures-row">${tiles.map(([number, label]) => html`<li><b>${formatWholeNumber(number)}</b> ${label}</li>`)}</ul>`;
 }
 
-function describeHiddenPlaces({ withoutPlace: count }: Report): Html | undefined {
+function renderHiddenPlaces({ withoutPlace: count }: Report): Html | undefined {
   if (count === 0) return undefined;
   const counted = formatReportedFindCount(count);
   return html`<p class="quiet">${t`Not on the maps, because they have no usable point: ${counted}.`}</p>`;
@@ -147,14 +148,14 @@ function renderFilters({ byState, byPeriod, byObjectType, finds }: Report): Html
   return html`
 <form class="filters js-only" hidden role="search" aria-label="${t`Filter the finds`}">
 <label class="text"><span>${t`Text`}</span><input type="search" name="text" autocomplete="off" placeholder="${t`in all fields`}"></label>
-${select('state', t`State`, byState)}${select('period', t`Period`, byPeriod)}${select('type', t`Object type`, byObjectType)}
+${renderSelect('state', t`State`, byState)}${renderSelect('period', t`Period`, byPeriod)}${renderSelect('type', t`Object type`, byObjectType)}
 <fieldset class="view"><legend>${t`Show as`}</legend><label><input type="radio" name="view" value="cards" checked> ${t`cards`}</label><label><input type="radio" name="view" value="table"> ${t`table`}</label></fieldset>
 <button type="reset">${t`Show all`}</button>
 <output class="quiet" data-shown="${shown}" data-all="${finds}"></output>
 </form>`;
 }
 
-function select(name: string, label: string, counts: readonly LabelledCount[]): Html {
+function renderSelect(name: string, label: string, counts: readonly LabelledCount[]): Html {
   const byName = [...counts].sort((a, b) => compareCzech(a.label, b.label));
   const options = name === 'state' ? counts : byName;
   return html`<label><span>${label}</span><select name="${name}"><option value="*">${t`all`}</option>${options.map(
@@ -167,7 +168,7 @@ function select(name: string, label: string, counts: readonly LabelledCount[]): 
 const MAX_ROWS = 12;
 
 /** Renders the number of finds of each kind, the most frequent first. */
-function bars(title: string, counts: readonly LabelledCount[]): Html | undefined {
+function renderBars(title: string, counts: readonly LabelledCount[]): Html | undefined {
   if (counts.length === 0) return undefined;
   const counted = counts.filter(({ key }) => key !== '');
   const rows = [
@@ -191,7 +192,7 @@ function shortenCounts(counts: readonly LabelledCount[]): LabelledCount[] {
   ];
 }
 
-function stateBar({ byState, finds }: Report): Html | undefined {
+function renderStateBar({ byState, finds }: Report): Html | undefined {
   if (finds === 0) return undefined;
   let begun = 0;
   const parts = byState.map(({ key, count }) => {
@@ -213,65 +214,68 @@ function renderCard(find: ReportFind, photographs: readonly ReportPhotograph[]):
   const anchor = `find-${find.number}`;
   return html`
 <article class="find" id="${anchor}" aria-labelledby="${anchor}-title" data-state="${find.state}" data-period="${find.period?.id ?? ''}" data-type="${find.objectType?.id ?? ''}" data-words="${find.otherWords.join(' ')}">
-<header><h3 id="${anchor}-title">${find.localId}</h3>${renderStateBadge(find.state)}${find.stateNote === undefined ? undefined : html`<span class="quiet">${find.stateNote}</span>`}${identifier(find)}</header>
-<div class="find-body"><dl>${facts(find)}</dl>${pictures(find, photographs)}</div>
-${find.problems.length === 0 ? undefined : html`<ul class="problems" aria-label="${t`Problems`}">${find.problems.map(problem)}</ul>`}
-${find.next.length === 0 ? undefined : html`<div class="next"><h4>${t`What to do next`}</h4><ul>${find.next.map(step)}</ul></div>`}
+<header><h3 id="${anchor}-title">${find.localId}</h3>${renderStateBadge(find.state)}${find.stateNote === undefined ? undefined : html`<span class="quiet">${find.stateNote}</span>`}${renderIdentifier(find)}</header>
+<div class="find-body"><dl>${renderFacts(find)}</dl>${renderPictures(find, photographs)}</div>
+${find.problems.length === 0 ? undefined : html`<ul class="problems" aria-label="${t`Problems`}">${find.problems.map(renderProblem)}</ul>`}
+${find.next.length === 0 ? undefined : html`<div class="next"><h4>${t`What to do next`}</h4><ul>${find.next.map(renderStep)}</ul></div>`}
 </article>`;
 }
 
-function identifier({ identCely, recordUrl }: ReportFind): Html | undefined {
+function renderIdentifier({ identCely, recordUrl }: ReportFind): Html | undefined {
   if (identCely === undefined) return undefined;
   const address = recordUrl === undefined ? undefined : parseWebAddress(recordUrl);
   if (address === undefined) return html`<span class="ident">${identCely}</span>`;
   return html`<a class="ident" href="${address}" rel="noreferrer noopener external">${identCely}</a>`;
 }
 
-function facts(find: ReportFind): (Html | undefined)[] {
+function renderFacts(find: ReportFind): (Html | undefined)[] {
   const { place, accessibility } = find;
   const otherFacts: readonly (readonly [at: number, Html | undefined])[] = [
-    [90, fact(t`Cadastral area`, find.area)],
-    [100, fact(t`District`, find.district)],
+    [90, renderFact(t`Cadastral area`, find.area)],
+    [100, renderFact(t`District`, find.district)],
     [
       120,
       place === undefined
         ? undefined
-        : coordinates('WGS 84', formatWgs84(place, 6), place.measuredIn === '4326'),
+        : renderCoordinates('WGS 84', formatWgs84(place, 6), place.measuredIn === '4326'),
     ],
     [
       130,
       place === undefined
         ? undefined
-        : coordinates('S-JTSK', formatSJtsk(place), place.measuredIn === '5514'),
+        : renderCoordinates('S-JTSK', formatSJtsk(place), place.measuredIn === '5514'),
     ],
-    [140, accessibility === undefined ? undefined : access(accessibility)],
+    [140, accessibility === undefined ? undefined : renderAccess(accessibility)],
     [
       170,
-      fact(t`Sent`, find.acceptedMs === undefined ? undefined : formatDayOfMoment(find.acceptedMs)),
+      renderFact(
+        t`Sent`,
+        find.acceptedMs === undefined ? undefined : formatDayOfMoment(find.acceptedMs),
+      ),
     ],
   ];
   const ownFacts = find.facts.map(
-    ({ at, label, text, shape }) => [at, fact(label, text, shape)] as const,
+    ({ at, label, text, shape }) => [at, renderFact(label, text, shape)] as const,
   );
   return [...ownFacts, ...otherFacts].sort(([a], [b]) => a - b).map(([, shown]) => shown);
 }
 
-function fact(name: string, value: string | undefined, classes = ''): Html | undefined {
+function renderFact(name: string, value: string | undefined, classes = ''): Html | undefined {
   return value === undefined || value === ''
     ? undefined
     : html`<div class="${classes}"><dt>${name}</dt><dd>${value}</dd></div>`;
 }
 
-function coordinates(system: 'WGS 84' | 'S-JTSK', text: string, measured: boolean): Html {
+function renderCoordinates(system: 'WGS 84' | 'S-JTSK', text: string, measured: boolean): Html {
   const origin = measured ? t`as measured` : t`computed`;
   return html`<div class="double${system === 'WGS 84' ? ' first' : ''}"><dt>${system}, ${origin}</dt><dd class="figures">${text}</dd></div>`;
 }
 
-function access({ text, letter }: NonNullable<ReportFind['accessibility']>): Html {
+function renderAccess({ text, letter }: NonNullable<ReportFind['accessibility']>): Html {
   return html`<div><dt>${t`Accessibility`}</dt><dd><span class="access access-${letter ?? 'unknown'}">${letter === undefined ? undefined : html`<b>${letter}</b> `}${text}</span></dd></div>`;
 }
 
-function pictures(
+function renderPictures(
   { localId }: ReportFind,
   photographs: readonly ReportPhotograph[],
 ): Html | undefined {
@@ -290,7 +294,7 @@ function renderPicture(picture: Thumbnail, alt: string): Html {
 }
 
 /** Renders the full-screen view of a photograph, which the page's script operates. */
-function photographDialog(): Html {
+function renderPhotographDialog(): Html {
   return html`
 <dialog class="large" aria-label="${t`Photograph`}" data-open="${t`enlarge`}">
 <div class="stage"></div>
@@ -299,19 +303,19 @@ function photographDialog(): Html {
 </dialog>`;
 }
 
-function problem({ severity, element, message }: Problem): Html {
+function renderProblem({ severity, element, message }: Problem): Html {
   const mark = severity === 'error' ? t`Error` : t`Warning`;
   return html`<li class="${severity}"><b>${mark}</b>${element === undefined ? undefined : html` <code>${element}</code>`} ${message}</li>`;
 }
 
-function step({ text, command }: NextStep): Html {
+function renderStep({ text, command }: NextStep): Html {
   return html`<li>${text}${command === undefined ? undefined : html` <code>${String(command)}</code>`}</li>`;
 }
 
 /** A line of the table beside the cards. `comesFirst` where a person has to act. */
 type BriefRow = { readonly comesFirst: boolean; readonly row: Html };
 
-function briefRow(find: ReportFind): BriefRow {
+function makeBriefRow(find: ReportFind): BriefRow {
   const { number, localId, state, objectType, period, area, identCely, problems, next } = find;
   const first = problems.find(({ severity }) => severity === 'error');
   const toDo =

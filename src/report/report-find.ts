@@ -36,7 +36,7 @@ import {
   type ReportState,
 } from './report-model.ts';
 
-/** Data of a report, with or without what may reveal a location. */
+/** What every report is made from; whether it shows places is decided for each page. */
 export type ReportSources = {
   readonly outbox: Outbox;
   /** Base address of the service's records; undefined where it is not known. */
@@ -45,6 +45,7 @@ export type ReportSources = {
   readonly ownTerms: ReadonlyMap<string, readonly string[]>;
 };
 
+/** Access to the data of finds; lookups of vocabularies are remembered, since finds repeat terms. */
 export type FindSources = ReportSources & {
   readonly places: ReportSettings['places'];
   readonly findTerm: (ident: string) => Term | undefined;

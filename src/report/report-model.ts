@@ -44,6 +44,7 @@ export type Problem = {
 /** Next action for a person, with its command where there is one. */
 export type NextStep = { readonly text: string; readonly command?: Command };
 
+/** A photograph in the page; its name is left out with the places, which it may reveal. */
 export type ReportPhotograph = {
   readonly name: string | undefined;
   readonly picture: Thumbnail;
@@ -122,11 +123,14 @@ export type MapSheet = {
   readonly areas: readonly LabelledArea[];
 };
 
+/** A find with a point, as a map draws it. */
 export type MappedFind = Pick<ReportFind, 'number' | 'localId' | 'state' | 'area'> & {
   readonly place: PointInBothSystems;
 };
+/** A district or cadastral area, in degrees. */
 export type LabelledArea = { readonly label: string; readonly polygon: Polygon };
 
+/** Number of finds with one state or term; `key` is '' for finds without it. */
 export type LabelledCount = {
   readonly key: string;
   readonly label: string;
@@ -203,6 +207,7 @@ export function formatDayOfMoment(ms: number): string {
   return getDateFormat('day', { dateStyle: 'long' }).format(new Date(ms));
 }
 
+/** Formats `10 000`, with narrow no-break blanks. */
 export function formatWholeNumber(value: number): string {
   return groupDigits(String(value));
 }
@@ -267,6 +272,7 @@ const NAMES: Readonly<Record<ReportState, Message>> = {
   unsent: msg`not queued`,
 };
 
+/** Returns the words for a state, in the language of the report. */
 export function getStateName(state: ReportState): string {
   return String(NAMES[state]);
 }
@@ -278,18 +284,18 @@ export function getStateName(state: ReportState): string {
 const SHAPES: Readonly<Record<ReportState, Html>> = {
   draft: html`<circle r="5.5" class="hollow dashed"/>`,
   refused: html`<path d="M-5.5-5.5h11v11h-11z" class="full"/><path d="M-2.5-2.5l5 5m0-5l-5 5" class="on"/>`,
-  uncertain: html`<path d="M0-7.2L7.2 0 0 7.2-7.2 0z" class="full"/>${numeral('?')}`,
+  uncertain: html`<path d="M0-7.2L7.2 0 0 7.2-7.2 0z" class="full"/>${renderNumeral('?')}`,
   queued: html`<circle r="5.5" class="hollow"/><circle r="2" class="dot"/>`,
-  registered: html`<circle r="6.5" class="full"/>${numeral('1')}`,
-  submitted: html`<circle r="6.5" class="full"/>${numeral('2')}`,
-  confirmed: html`<circle r="6.5" class="full"/>${numeral('3')}`,
-  archived: html`<circle r="6.5" class="full"/>${numeral('4')}`,
+  registered: html`<circle r="6.5" class="full"/>${renderNumeral('1')}`,
+  submitted: html`<circle r="6.5" class="full"/>${renderNumeral('2')}`,
+  confirmed: html`<circle r="6.5" class="full"/>${renderNumeral('3')}`,
+  archived: html`<circle r="6.5" class="full"/>${renderNumeral('4')}`,
   gone: html`<path d="M-5-5h10v10h-10z" class="hollow"/><path d="M-5-5l10 10" class="line"/>`,
   dropped: html`<path d="M-4.5-4.5l9 9m0-9l-9 9" class="line"/>`,
   unsent: html`<circle r="4" class="hollow"/>`,
 };
 
-function numeral(text: string): Html {
+function renderNumeral(text: string): Html {
   return html`<text class="on-text" y="3.2" text-anchor="middle">${text}</text>`;
 }
 
@@ -322,9 +328,9 @@ export function renderStateLegend(counts: readonly StateCount[], more = ''): Htm
 
 /** Renders the shape and the name of a state. {@link renderStateShapes} must be in the page. */
 export function renderStateBadge(state: ReportState): Html {
-  return html`<span class="badge state-${state}">${stateSymbol(state)}<span>${getStateName(state)}</span></span>`;
+  return html`<span class="badge state-${state}">${renderStateSymbol(state)}<span>${getStateName(state)}</span></span>`;
 }
 
-function stateSymbol(state: ReportState): Html {
+function renderStateSymbol(state: ReportState): Html {
   return html`<svg class="symbol" viewBox="-8 -8 16 16" aria-hidden="true"><use href="#mark-${state}"/></svg>`;
 }

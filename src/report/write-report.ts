@@ -120,7 +120,7 @@ type GatheredReport = { readonly report: Report; readonly finds: readonly Gather
  * written.
  */
 function gatherReport(request: ReportRequest): GatheredReport {
-  const sources = findSources(request);
+  const sources = makeFindSources(request);
   const finds: GatheredFind[] = [];
   for (const stored of request.finds ?? iterateFinds(request.outbox))
     finds.push(collectReportFind(sources, stored, finds.length + 1));
@@ -161,8 +161,7 @@ function gatherReport(request: ReportRequest): GatheredReport {
   return { report, finds };
 }
 
-/** Caches lookups, since finds repeat terms. */
-function findSources({
+function makeFindSources({
   outbox,
   recordBase,
   places,

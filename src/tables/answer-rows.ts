@@ -49,7 +49,7 @@ export function openEnclosedPhotographs(
   let folder: string | undefined;
   const unpack = async (name: string): Promise<string> => {
     if (folder === undefined) {
-      cleanUp(home);
+      removeLeftovers(home);
       folder = mkdtempSync(join(home, `unpacked-${process.pid}-`));
     }
     const path = join(folder, basename(name));
@@ -103,8 +103,8 @@ function makeUnpackIssue(name: string, home: string, thrown: unknown): Issue {
   );
 }
 
-/** Removes what killed runs have left unpacked. */
-function cleanUp(home: string): void {
+/** Removes the folders that killed runs have left unpacked. */
+function removeLeftovers(home: string): void {
   for (const name of readdirSync(home)) {
     const pid = UNPACKED.exec(name)?.[1];
     if (pid !== undefined && !isProcessAlive(Number(pid)))

@@ -100,6 +100,7 @@ export class IssueCollector {
   readonly #alike = new Map<string, Issue>();
   #errors = 0;
 
+  /** Keeps an issue, or only counts an error beyond {@link MAX_ERRORS}. */
   add(issue: Issue): void {
     if (issue.severity === 'error' && ++this.#errors > MAX_ERRORS) return;
     const key = getAlikeKey(issue, String);
@@ -108,6 +109,7 @@ export class IssueCollector {
     this.#kept.push(kept);
   }
 
+  /** Returns the kept issues in their order, and an error that counts the others. */
   listAll(): readonly Issue[] {
     const more = this.#errors - MAX_ERRORS;
     if (more <= 0) return this.#kept;

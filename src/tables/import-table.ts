@@ -58,6 +58,7 @@ type ImportContext = EnqueueOptions & {
   readonly copy?: { readonly file: string; readonly overwrite: boolean } | undefined;
 };
 
+/** What an import stored, or would store, of a table. */
 export type ImportReport = EnqueueReport & {
   /** Rows of the table, including those left out. */
   readonly rows: number;
@@ -65,7 +66,7 @@ export type ImportReport = EnqueueReport & {
   readonly missing: readonly string[];
 };
 
-/** `left`: rows that could not be read, so the copy lacks them. */
+/** The copy of a table with its issues; `left`: rows that could not be read, so it lacks them. */
 export type CopiedTable = {
   readonly file: string;
   readonly rows: number;

@@ -296,8 +296,8 @@ export function planTableNumbers(
     issues.push(addressee.with(row.place));
     return [];
   });
-  const single = withoutContradictions(addressed, issues);
-  const unused = withoutUsed(outbox, single, issues);
+  const single = leaveOutContradictions(addressed, issues);
+  const unused = leaveOutUsedNumbers(outbox, single, issues);
   const planned = unused.map((each) => {
     const { find, subject, row } = each;
     const { change, replaces = null } = planNumberChange(outbox, subject, row.value);
@@ -424,7 +424,8 @@ function addressRecord(outbox: Outbox, find: string, subject: string): Addressee
     : makeErrorIssue('number-gone', joinMessages([goneMessage, GONE_HINT], ' '), { find });
 }
 
-function withoutContradictions(
+/** Leaves out finds with two numbers. @returns one row for each of the others */
+function leaveOutContradictions(
   numbers: readonly AddressedNumber[],
   issues: Issue[],
 ): AddressedNumber[] {
@@ -464,7 +465,7 @@ export function checkWrittenNumber(
 }
 
 /** Leaves out a number that another find of the table, or one that is here, has as well. */
-function withoutUsed(
+function leaveOutUsedNumbers(
   outbox: Outbox,
   numbers: readonly AddressedNumber[],
   issues: Issue[],

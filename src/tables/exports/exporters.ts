@@ -54,6 +54,7 @@ const FORMATS = {
 /** Format of an exported file, as `--format` names it. */
 export type ExportFormat = keyof typeof FORMATS;
 
+/** Names of the formats, as `--format` lists them. */
 export const EXPORT_FORMATS = Object.keys(FORMATS) as readonly ExportFormat[];
 
 /**
@@ -104,6 +105,7 @@ const ROWS = {
 /** Purpose of an export other than being imported again, as `--for` names it. */
 export type ExportPurpose = keyof typeof ROWS;
 
+/** Purposes of an export, as `--for` lists them. */
 export const EXPORTER_NAMES = Object.keys(ROWS) as readonly ExportPurpose[];
 export const EXPORTERS: Readonly<Record<ExportPurpose, Exporter>> = ROWS;
 

@@ -231,14 +231,14 @@ const PLACEHOLDER = /\{#(\w+)\}(.*?)\{\/\1\}|\{(&?)(\w+)\}/gs;
  * empty.
  */
 export function fillTemplate(file: string, view: View): string {
-  return fill(readFileSync(join(packageRoot, 'schemas', 'qgis', file), 'utf8'), view);
+  return fillText(readFileSync(join(packageRoot, 'schemas', 'qgis', file), 'utf8'), view);
 }
 
-function fill(template: string, view: View): string {
+function fillText(template: string, view: View): string {
   return template.replace(PLACEHOLDER, (_, section, inner, mark, name) => {
     if (section !== undefined) {
       const items = listItems(view[section]);
-      return items.map((item) => fill(inner, { ...view, ...item })).join('');
+      return items.map((item) => fillText(inner, { ...view, ...item })).join('');
     }
     const value = view[name];
     if (typeof value === 'boolean') return value ? '1' : '0';

@@ -227,15 +227,15 @@ function collectWaypointValues(waypoint: XmlElement, unread: Set<string>): Map<s
   const isPicture = (link: string): boolean => isPictureName(getLinkedFile(link) ?? '');
   const otherLinks = links.filter((link) => !isPicture(link) && !link.startsWith('data:'));
   const added = [...otherNames, ...notes.map(({ text }) => text), ...again, ...otherLinks];
-  append(values, columns.get('poznamka') ?? 'poznamka', added, '\n');
+  appendTexts(values, columns.get('poznamka') ?? 'poznamka', added, '\n');
   const photographs = links
     .filter(isPicture)
     .map((link) => joinFileNames([getLinkedFile(link) ?? '']));
-  append(values, columns.get('photos') ?? 'photos', photographs, ';');
+  appendTexts(values, columns.get('photos') ?? 'photos', photographs, ';');
   return values;
 }
 
-function append(
+function appendTexts(
   values: Map<string, string>,
   field: string,
   texts: readonly string[],

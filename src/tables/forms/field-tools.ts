@@ -13,6 +13,7 @@ const MAKERS = {
 /** Phone app that `--for` names. */
 export type FieldApp = keyof typeof MAKERS;
 
+/** Apps for which there is a form, as `--for` lists them. */
 export const FIELD_APPS = Object.keys(MAKERS) as readonly FieldApp[];
 
 type FormRequest = FieldFormOrder & {

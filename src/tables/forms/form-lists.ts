@@ -56,7 +56,7 @@ function makeFormChoice({ ident, label, labelEn, details }: Term): FormChoice {
   };
 }
 
-/** Purpose and sources of a form, without the defaults of its finds. */
+/** Where a form is written, and the data that it is made from. */
 export type FieldFormOrder = {
   /** File or folder that the user named. */
   readonly destination: string;
@@ -68,6 +68,7 @@ export type FieldFormOrder = {
   readonly nowMs: number;
 };
 
+/** An order with the finds' defaults as elements. */
 export type FieldFormRequest = FieldFormOrder & {
   /** Defaults of every find. */
   readonly starting: FindElements;

@@ -281,7 +281,7 @@ export function mergeMapping(stored: Mapping, table: Table, lookupTerm: LookupTe
   const confirmed = read.filter((row) => row.confirmed);
   const issues = [...readIssues];
   const settled = confirmed.flatMap((each) => {
-    const { row, issue } = settle(each, lookupTerm);
+    const { row, issue } = settleRow(each, lookupTerm);
     if (issue !== undefined) issues.push(issue.with({ file, row: each.row }));
     return row ?? [];
   });
@@ -310,7 +310,7 @@ const ANY_VOCABULARY = 'heslo';
  * Returns the row with the entry's own identifier and label; otherwise an error. A row whose set
  * was not harvested is kept with a warning, if it has an identifier.
  */
-function settle(
+function settleRow(
   row: MappingRow,
   lookupTerm: LookupTerm,
 ): { readonly row?: MappingRow; readonly issue?: Issue | undefined } {
