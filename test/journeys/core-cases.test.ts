@@ -378,6 +378,38 @@ test('a lost data home comes back with what was sent, and its table is not sent 
   expect(await findStates(home)).toMatchObject({ 'K-1': 'accepted', 'K-3': 'accepted' });
 });
 
+describe('after a lost data home', () => {
+  test('a push sends what was queued for a find that was sent, and needs no table', async () => {
+    await sendSeason(home, 1);
+    await home.do('number', 'set', 'K-1', 'X');
+    rmSync(outboxFolder(home), { recursive: true });
+    await home.do('push', 'K-1');
+    expect(await changesOf('K-1')).toStrictEqual([['number', 'X', 'accepted']]);
+  });
+
+  test('a push that cannot sign in does not say that nothing is left', async () => {
+    await sendAndLose(1);
+    await home.do('logout');
+    await expectEnded(home.with({ PAS_PASSWORD: undefined }).pas('push'), 4, 'pas login');
+  });
+
+  test('pull shows the finds that were sent', async () => {
+    await sendAndLose(2);
+    expect((await home.do('pull')).stdout).toContain('2 sent finds');
+  });
+
+  test('reconcile looks up what was uncertain', async () => {
+    await sendSeason(home, 1);
+    await home.do('import', writeSeason(home, 2));
+    await mock.service.settings({ index_delay_ms: 600_000 });
+    await fail('import', '500-after-save');
+    await expectEnded(home.pas('push'), 6);
+    rmSync(outboxFolder(home), { recursive: true });
+    const { code, stdout } = await home.pas('reconcile', 'K-2');
+    expect([code, stdout]).toEqual([6, expect.stringContaining('K-2: still uncertain')]);
+  });
+});
+
 test('a table under other local ids after a lost data home is asked about, not sent again', async () => {
   const table = await sendAndLose(3);
   const renamed = home.file('other.csv', readFileSync(table, 'utf8').replaceAll('K-', 'T-'));

@@ -156,6 +156,18 @@ describe('an outbox bound to one account', () => {
   });
 });
 
+test('a second profile with another user name of the account: both show and send the same finds', async () => {
+  await home.do('push', 'K-1');
+  await home.do(...initFlags('mail', 'archaeologist@example.org'));
+  await home.do('login', '--profile', 'mail');
+  expect(await findStates(home)).toEqual({ 'K-1': 'accepted', 'K-2': 'queued' });
+  await home.do('push');
+  expect(await home.json('list', '--profile', 'mail')).toMatchObject([
+    { state: 'accepted' },
+    { state: 'accepted' },
+  ]);
+});
+
 test('a sign-in as another account leaves a profile without a user name unchanged', async () => {
   home = makeHome({ PAS_PASSWORD: 'archaeologist', PAS_USERNAME: 'archaeologist' });
   const flags = initFlags('mock', '').filter((flag) => flag !== '--username' && flag !== '');

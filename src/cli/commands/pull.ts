@@ -14,6 +14,7 @@ import { resolveAccount } from '../../push/account.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { type Context, type GlobalOptions, installSignalHandlers } from '../context/context.ts';
 import { fetchHarvestingAccount, openHarvestClient } from '../context/open-service.ts';
+import { openUnitedOutbox } from '../context/profile-outbox.ts';
 import { formatFindCount } from '../result-texts.ts';
 
 type PullOptions = GlobalOptions & { readonly full?: boolean };
@@ -36,7 +37,7 @@ async function pullCommand(
 ): Promise<ExitReason> {
   const { terminal, clock } = context;
   const profile = context.getProfile();
-  const outbox = await context.openOutbox();
+  const outbox = await openUnitedOutbox(context);
   const only =
     wanted.length === 0
       ? undefined

@@ -18,7 +18,7 @@ import { answerHeldEntries } from '../../push/resolve-entries.ts';
 import { defineCommand, parseWholeNumber, type Runner } from '../command.ts';
 import { type Context, type GlobalOptions, makeInitCommand } from '../context/context.ts';
 import { announceInstance, confirmProduction, openPush } from '../context/open-service.ts';
-import { joinOutboxesOfAccount } from '../context/profile-outbox.ts';
+import { joinOutboxesOfAccount, openUnitedOutbox } from '../context/profile-outbox.ts';
 import {
   admitNewPeople,
   listNewPeopleOfProfile,
@@ -93,18 +93,19 @@ async function pushCommand(
   options: PushOptions,
 ): Promise<ExitReason> {
   const { terminal } = context;
-  const outbox =
-    options.dryRun === true ? await context.openOutbox() : await context.openOutbox('push');
+  const isDryRun = options.dryRun === true;
+  const outbox = await context.openOutbox(isDryRun ? undefined : 'push');
   outbox.command.words = 'push';
-  if (options.watch === true && (options.dryRun === true || options.limit !== undefined))
+  if (options.watch === true && (isDryRun || options.limit !== undefined))
     throw new UsageError(
       t`--watch runs until you stop it, so it cannot be combined with --limit or --dry-run.`,
     );
   announceInstance(context);
+  if (!isDryRun) await openUnitedOutbox(context);
   const kinds = options.only ?? ENTRY_KINDS;
   const plan = planPush(outbox, names);
   printDrafts(context, plan.drafts);
-  if (options.dryRun === true) {
+  if (isDryRun) {
     printIssues(terminal, plan.usedNumbers);
     const people = kinds.includes('import')
       ? await listNewPeopleOfProfile(context, outbox, plan.subjects)

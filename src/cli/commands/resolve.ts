@@ -41,7 +41,7 @@ import {
   makeNoHarvestingError,
 } from '../context/context.ts';
 import { openHarvestClient, openServiceAccess } from '../context/open-service.ts';
-import { withLockIfFree } from '../context/profile-outbox.ts';
+import { openUnitedOutbox, withLockIfFree } from '../context/profile-outbox.ts';
 import { askAboutRow, askChoiceOrLater, importAnsweredRow } from '../interview/ask-about-table.ts';
 import { getSettlingCommand, listAnswerWords } from '../result-texts.ts';
 import { requireConfirmation } from '../terminal.ts';
@@ -97,7 +97,7 @@ export function register(program: Command, run: Runner): void {
 }
 
 async function reconcile(context: Context, names: readonly string[]): Promise<ExitReason> {
-  const outbox = await context.openOutbox('push');
+  const outbox = await openUnitedOutbox(context, 'push');
   const subjects = names.length === 0 ? undefined : findSubjectsWithEntries(outbox, names);
   const sync = await openServiceAccess(context);
   if (sync.harvesting === undefined) throw makeNoHarvestingError(context.getProfile());

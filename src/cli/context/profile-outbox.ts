@@ -30,6 +30,7 @@ import {
   toProfile,
 } from './config.ts';
 import { type Context, makeFreeProfileName, makeInitCommand } from './context.ts';
+import { openService } from './open-service.ts';
 import { listOutboxNames, type OutboxPaths } from './places.ts';
 
 /** A push waits for the ledger; another command continues without it. */
@@ -67,14 +68,13 @@ export function openStoredOutbox(
  */
 export function openProfileOutbox(context: Context, purpose: Purpose): Outbox {
   const profile = context.getProfile();
-  const isNew = !existsSync(context.getOutboxPlaces().outboxFile);
   const binding = toBinding(profile);
   const outbox = openStoredOutbox(context, profile.outbox, { purpose, binding });
   context.onClose(() => outbox.close());
   assertBinding(outbox, profile);
   followProfile(outbox, binding);
   uniteIfPossible(outbox);
-  if (isEmptyOutbox(outbox)) warnOfOthers(context, outbox, isNew);
+  if (isEmptyOutbox(outbox)) warnOfOthers(context, outbox);
   return outbox;
 }
 
@@ -144,11 +144,33 @@ function uniteIfPossible(outbox: Outbox): void {
   }
 }
 
+/** Tells if the ledger has finds that may be this outbox's, whose account is not known yet. */
+function mayBelongToSender(outbox: Outbox): boolean {
+  const { account, service } = readHeader(outbox);
+  return account === null && (outbox.ledger?.listAttemptedFinds(service) ?? []).length > 0;
+}
+
+/**
+ * Opens the outbox of the profile with all that this machine has sent for its account, so that
+ * nothing is left to do only where that is true. One of an unknown account signs in where the ledger
+ * has finds of the service; else no request is needed.
+ * @throws AuthError, UnavailableError, ContractError; ConfigError where the account is another one
+ */
+export async function openUnitedOutbox(context: Context, purpose?: 'push'): Promise<Outbox> {
+  const outbox = await context.openOutbox(purpose);
+  if (!mayBelongToSender(outbox)) return outbox;
+  const { resolveAccount } = await import('../../push/account.ts');
+  const { identCely } = await resolveAccount(outbox, await openService(context));
+  uniteWithLedger(outbox, identCely);
+  await joinOutboxesOfAccount(context, identCely);
+  return outbox;
+}
+
 /** Says where finds may be that a person expects in an empty outbox. */
-function warnOfOthers(context: Context, outbox: Outbox, isNew: boolean): void {
+function warnOfOthers(context: Context, outbox: Outbox): void {
   const { places, terminal } = context;
   const config = context.getConfig();
-  const { service, address } = readHeader(outbox);
+  const { address } = readHeader(outbox);
   const unused = listOutboxNames(places)
     .filter((name) => listProfilesOfOutbox(config, name).length === 0)
     .map((name) => context.getOutboxPlaces(name).folder)
@@ -157,9 +179,9 @@ function warnOfOthers(context: Context, outbox: Outbox, isNew: boolean): void {
     terminal.warn(
       t`${outbox.path} is empty, and no profile uses ${unused}. If the address or the user name was changed in config.toml, change it back, and then with ${cmd`pas profile set`}.`,
     );
-  if (isNew && (outbox.ledger?.listAttemptedFinds(service) ?? []).length > 0)
+  if (mayBelongToSender(outbox))
     terminal.note(
-      t`${outbox.path} is new, and this machine has sent finds to ${address}: those of this account come back when you sign in. Finds that were never sent are only in backups: ${cmd`pas restore`} FILE`,
+      t`${outbox.path} is empty, and this machine has sent finds to ${address}: those of this account come back with ${cmd`pas login`} or the next push. Finds that were never sent are only in backups: ${cmd`pas restore`} FILE`,
     );
 }
 
@@ -195,25 +217,22 @@ export async function saveProfile(
   { isSameService = false }: { readonly isSameService?: boolean } = {},
 ): Promise<void> {
   const { name } = profile;
-  const followers = await takeOutboxAlong(context, profile, isSameService);
-  const { base_url, username } = settings;
-  context.changeConfig((before) => {
-    const config = mergeProfileSettings(before, followers, { base_url, username });
+  await takeOutboxAlong(context, profile, isSameService);
+  context.changeConfig((config) => {
     const profiles = new Map([...config.profiles, [name, settings]]);
     return { ...config, profiles, defaultProfile: config.defaultProfile ?? name };
   });
 }
 
-/** @returns the other profiles of the outbox, where it comes along */
 async function takeOutboxAlong(
   context: Context,
   after: Profile,
   isSameService: boolean,
-): Promise<readonly string[]> {
+): Promise<void> {
   const config = context.getConfig();
   const { name } = after;
   const before = findOutboxName(config.profiles.get(name) ?? {});
-  if (before === undefined || !existsSync(context.getOutboxPlaces(before).outboxFile)) return [];
+  if (before === undefined || !existsSync(context.getOutboxPlaces(before).outboxFile)) return;
   const others = listProfilesOfOutbox(config, before).filter((other) => other !== name);
   const comesAlong = await withStoredOutbox(context, before, async (outbox) => {
     const { address, service, kind } = readHeader(outbox);
@@ -228,9 +247,7 @@ async function takeOutboxAlong(
     if (hasMoved) requireLedger(outbox).moveAddress(after.baseUrl, service);
     return true;
   });
-  if (!comesAlong) return [];
-  await moveOutbox(context, before, after);
-  return others;
+  if (comesAlong) await moveOutbox(context, before, after);
 }
 
 async function confirmMove(
@@ -272,26 +289,43 @@ function makeOtherUserError(
 }
 
 /**
- * Moves an outbox to the place of another address or user name. Where there is one already, that
- * takes in its finds. To be called before the context opens either.
+ * Moves an outbox, with its profiles, to the place of another address or user name. Where there is
+ * one already, that takes in its finds. To be called before the context opens either.
  */
 async function moveOutbox(context: Context, from: string, profile: Profile): Promise<void> {
   const source = context.getOutboxPlaces(from);
   const target = context.getOutboxPlaces(profile.outbox);
-  if (from === profile.outbox || !existsSync(source.outboxFile)) return;
-  if (!existsSync(target.folder)) {
-    // Refused during a push. Windows renames no folder with an open file, such as that of the lock.
-    acquirePushLock(context.pushLock(from)).release();
-    renameSync(source.folder, target.folder);
-    return;
+  if (from !== profile.outbox && existsSync(source.outboxFile)) {
+    if (existsSync(target.folder)) await takeInto(context, from, profile);
+    else {
+      // Refused during a push. Windows renames no folder with an open file, such as that of the
+      // lock.
+      acquirePushLock(context.pushLock(from)).release();
+      renameSync(source.folder, target.folder);
+    }
   }
-  const binding = toBinding(profile);
-  const outbox = openStoredOutbox(context, profile.outbox, { binding });
+  pointProfiles(context, from, { base_url: profile.baseUrl, username: profile.username });
+}
+
+async function takeInto(context: Context, from: string, profile: Profile): Promise<void> {
+  const { outbox: name } = profile;
+  const outbox = openStoredOutbox(context, name, { binding: toBinding(profile) });
   try {
-    await takeIn(context, from, outbox, target);
+    await takeIn(context, from, outbox, context.getOutboxPlaces(name));
   } finally {
     outbox.close();
   }
+}
+
+/** Points the profiles of an outbox that has moved to its new place. */
+function pointProfiles(
+  context: Context,
+  from: string,
+  place: Pick<ProfileSettings, 'base_url' | 'username'>,
+): void {
+  context.changeConfig((config) =>
+    mergeProfileSettings(config, listProfilesOfOutbox(config, from), place),
+  );
 }
 
 /**
@@ -309,20 +343,15 @@ export async function adoptUsername(
     ? await withStoredOutbox(context, outbox, (stored) => readHeader(stored).account)
     : null;
   if (bound !== null && bound !== account) return context.openOutbox();
-  const config = context.getConfig();
-  const settings = { ...config.profiles.get(name), username };
+  const settings = { ...context.getConfig().profiles.get(name), username };
   await moveOutbox(context, outbox, toProfile(name, settings, {}, name));
-  const sharing = listProfilesOfOutbox(config, outbox);
-  context.changeConfig((current) =>
-    mergeProfileSettings(current, [name, ...sharing], { username }),
-  );
   return context.openOutbox();
 }
 
 /**
  * Takes in the finds of other outboxes in this data home that are for the same account, under
- * another user name or address. Their folders are renamed, not deleted. One that cannot be read
- * is passed over.
+ * another user name or address, with their profiles. Their folders are renamed, not deleted. One
+ * that cannot be read is passed over.
  * @param given all addresses of the service; by default those that the ledger knows
  */
 export async function joinOutboxesOfAccount(
@@ -333,10 +362,14 @@ export async function joinOutboxesOfAccount(
   const outbox = await context.openOutbox();
   const { address, service } = readHeader(outbox);
   const addresses = given ?? outbox.ledger?.listAddresses(service) ?? [address];
+  const own = context.getProfile();
+  const { base_url, username } = context.getConfig().profiles.get(own.name) ?? {};
+  // Without a user name to point to, the profiles of the others would lose theirs.
+  if (username === undefined && given === undefined) return;
   for (const name of listOutboxNames(context.places)) {
-    const isOwn = name === context.getProfile().outbox;
-    if (isOwn || !(await isOfAccount(context, name, account, addresses))) continue;
+    if (name === own.outbox || !(await isOfAccount(context, name, account, addresses))) continue;
     await takeIn(context, name, outbox, context.getOutboxPlaces());
+    pointProfiles(context, name, { base_url, username });
   }
 }
 
