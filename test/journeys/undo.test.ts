@@ -128,6 +128,15 @@ describe('pas undo', () => {
     expect(await list()).toMatchObject([{ local_id: 'K-1', state: 'accepted' }]);
   });
 
+  test('keeps the answer "another find" as a whole once that find was sent', async () => {
+    const season = readFileSync(await sendSeason(home, 1), 'utf8');
+    await home.pas('import', home.file('other.csv', season.replaceAll('K-', 'T-')));
+    await home.do('resolve', '--all', 'new');
+    await home.do('push');
+    expect(await home.json('undo')).toMatchObject({ finds: 0, kept: ['T-1', 'K-1'] });
+    expect((await home.json('status')).needs_person).toEqual([]);
+  });
+
   test('takes back what a killed import had written', async () => {
     const running = home.start('import', writeSeason(home, 3000));
     let over: Run | undefined;

@@ -118,7 +118,7 @@ function listCommandNames({ listTexts }: Outbox): string[] {
   return listTexts('select distinct command from facts where command is not null');
 }
 
-/** Slots per transaction: few enough that a parallel push waits only briefly. */
+/** Parts per transaction: few enough that a parallel push waits only briefly. */
 const BATCH = 100;
 
 /**
@@ -140,29 +140,36 @@ export function undoCommand(
       : listCommands(outbox).find((each) => each.id === id);
   if (command === undefined) return undefined;
   outbox.command.words = makeUndoWords(command.id);
-  const slots = listSlotsOfCommand(outbox, command.command);
+  const parts = listParts(outbox, command);
   const returned = new Set<string>();
   const undone = new Set<string>();
   const kept = new Set<string>();
-  for (let at = 0; at < slots.length; at += BATCH) {
+  for (let at = 0; at < parts.length; at += BATCH) {
     outbox.change(() => {
-      for (const slot of slots.slice(at, at + BATCH)) {
-        const plan = planUndo(outbox, command.command, slot);
-        appendFacts(outbox, makeUndoFacts(outbox, slot, plan));
-        // Without a search it is unknown again if the entry was sent from another place.
-        if (plan.decisions.some(isAboutUnsearched)) updateHeader(outbox, { mustLook: true });
-        if (plan.isKept) {
-          kept.add(getSubjectName(outbox, slot.subject));
+      for (const part of parts.slice(at, at + BATCH)) {
+        const plans = part.map((slot) => planUndo(outbox, command.command, slot));
+        const subjects = new Set(part.map(({ subject }) => subject));
+        if (plans.some(({ isKept }) => isKept)) {
+          for (const subject of subjects) kept.add(getSubjectName(outbox, subject));
           continue;
         }
-        // Also what an interrupted undo has taken back, which had no chance to settle it.
-        returned.add(slot.subject);
-        if (isSomething(plan)) undone.add(slot.subject);
+        appendFacts(
+          outbox,
+          plans.flatMap((plan) => makeUndoFacts(outbox, plan)),
+        );
+        // Without a search it is unknown again if the entry was sent from another place.
+        if (plans.some(({ decisions }) => decisions.some(isAboutUnsearched)))
+          updateHeader(outbox, { mustLook: true });
+        for (const subject of subjects) {
+          // Also what an interrupted undo has taken back, which had no chance to settle it.
+          returned.add(subject);
+          if (plans.some(isSomething)) undone.add(subject);
+        }
       }
       // With the last of them: an undo that is interrupted before is continued, and settles all.
-      if (at + BATCH >= slots.length) settleReturnedFinds(outbox, returned);
+      if (at + BATCH >= parts.length) settleReturnedFinds(outbox, returned);
     });
-    onProgress(Math.min(at + BATCH, slots.length), slots.length);
+    onProgress(Math.min(at + BATCH, parts.length), parts.length);
   }
   // A find that is wanted again, or an answer that is taken back, may leave a question open.
   askAboutAlikeFinds(outbox, ({ uuid }) => returned.has(uuid));
@@ -189,13 +196,36 @@ export function findCommandToUndo(outbox: Outbox): LoggedCommand | undefined {
 }
 
 /** Tells if something can be taken back behind the last slot to which an undo came. */
-function hasRest(outbox: Outbox, { command }: LoggedCommand, undo: LoggedCommand): boolean {
+function hasRest(outbox: Outbox, command: LoggedCommand, undo: LoggedCommand): boolean {
   const done = new Set(listSlotsOfCommand(outbox, undo.command).map(({ slot }) => slot));
-  const slots = listSlotsOfCommand(outbox, command);
-  return slots.slice(slots.findLastIndex(({ slot }) => done.has(slot)) + 1).some((slot) => {
-    const plan = planUndo(outbox, command, slot);
-    return !plan.isKept && isSomething(plan);
+  const parts = listParts(outbox, command);
+  const last = parts.findLastIndex((part) => part.some(({ slot }) => done.has(slot)));
+  return parts.slice(last + 1).some((part) => {
+    const plans = part.map((slot) => planUndo(outbox, command.command, slot));
+    return !plans.some(({ isKept }) => isKept) && plans.some(isSomething);
   });
+}
+
+/**
+ * Returns the slots that a command changed, in parts that are taken back as a whole or not at all:
+ * an answer is all that the command did to the finds that it is about. Any other slot is a part of
+ * its own.
+ */
+function listParts(outbox: Outbox, { command }: LoggedCommand): Slot[][] {
+  const slots = listSlotsOfCommand(outbox, command);
+  const answers = selectFacts(outbox, `command = ? and kind = 'decided'`, command);
+  if (answers.length === 0) return slots.map((slot) => [slot]);
+  const wishes = selectFacts(outbox, `command = ? and kind = 'current'`, command);
+  const subjects = new Map(
+    listFactsOfKind(wishes, 'current').map(({ subject, body }) => [body.find?.localId, subject]),
+  );
+  const groups = new Map<string, ReadonlySet<string>>();
+  for (const { subject, body } of listFactsOfKind(answers, 'decided')) {
+    const named = body.rejects.flatMap(({ name }) => subjects.get(name) ?? []);
+    const group = new Set([subject, ...named].flatMap((each) => [...(groups.get(each) ?? [each])]));
+    for (const each of group) groups.set(each, group);
+  }
+  return [...groupBy(slots, ({ subject, slot }) => groups.get(subject) ?? slot).values()];
 }
 
 function isSomething({ earlier, decisions }: SlotUndo): boolean {
@@ -220,6 +250,8 @@ function planUndo(outbox: Outbox, command: string, { subject, slot }: Slot) {
   const effective = decided.filter(({ id }) => inForce.has(id));
   const decisions = listRevocable(facts, effective, listTargets(ofSubject));
   return {
+    subject,
+    slot,
     /** Wishes that replace `heads`, with undefined for nothing. */
     earlier: earlier ?? [],
     heads: state.heads,
@@ -231,13 +263,10 @@ function planUndo(outbox: Outbox, command: string, { subject, slot }: Slot) {
   };
 }
 
-function makeUndoFacts(
-  outbox: Outbox,
-  slot: Slot,
-  { earlier, heads, last, decisions }: SlotUndo,
-): NewFact[] {
+function makeUndoFacts(outbox: Outbox, plan: SlotUndo): NewFact[] {
+  const { earlier, heads, last, decisions } = plan;
   return [
-    ...earlier.map((body) => makeWish(outbox, slot, last, heads, body)),
+    ...earlier.map((body) => makeWish(outbox, plan, last, heads, body)),
     ...decisions.map((fact) => makeUndo(outbox, fact)),
   ];
 }
