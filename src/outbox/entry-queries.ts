@@ -7,6 +7,7 @@ import {
   orNull,
   parseValue,
 } from '../base/disk/database.ts';
+import type { FindElements } from '../finds/fields.ts';
 import { ENTRY_COLUMNS } from './cache.ts';
 import {
   type Entry,
@@ -28,6 +29,7 @@ import {
 } from './facts.ts';
 import { IMPORT_KEY, parseRecordSubject } from './intents.ts';
 import type { Outbox } from './open-outbox.ts';
+import type { StoredFind } from './stored-finds.ts';
 
 /** Queries of the table `entries`. */
 
@@ -274,6 +276,15 @@ export function findLastNumberEntry(
   without: readonly EntryState[] = ['dropped', 'refused'],
 ): NumberEntry | undefined {
   return listNumberEntries(outbox, subject).findLast(({ state }) => !without.includes(state));
+}
+
+/** Returns the elements of a find, with the registration number that was set last, sent or not. */
+export function getWantedElements(
+  outbox: Outbox,
+  { uuid, elements }: Pick<StoredFind, 'uuid' | 'elements'>,
+): FindElements {
+  const number = findLastNumberEntry(outbox, uuid)?.value;
+  return number === undefined ? elements : { ...elements, evidencni_cislo: number };
 }
 
 /** Returns the numbers that are set or queued, in the order of the queue. */

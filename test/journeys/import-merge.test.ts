@@ -338,6 +338,18 @@ test('differences to sent finds are listed for the curator, and numbers are queu
   await expectEnded(home.pas('import', path, '--corrections', 'corrections.csv'), 2);
 });
 
+test('a number that a table changes and changes back is queued each time, and listed as it is now', async () => {
+  const season = await sendSeason(home, 1, { state: 2 });
+  const [header, row] = readFileSync(season, 'utf8').split('\n');
+  for (const [at, number] of ['E 1', 'E 2', 'E 1'].entries()) {
+    home.file('season.csv', `${header};evidencni_cislo\n${row};${number}\n`);
+    const { report } = await imports(season, '--corrections', `${at}.csv`);
+    expect(report).toMatchObject({ numbers: 1 });
+    await home.do('push', '--yes');
+    const listed = await home.json('list', '--where', `evidencni_cislo=${number}`);
+    expect(listed.map(({ elements }) => elements.evidencni_cislo)).toEqual([number]);
+  }
+});
 test('a number that a curator has set since is not replaced, and that of the row is listed as a correction', async () => {
   const season = await sendSeason(home, 1, { state: 2 });
   const [{ ident_cely: ident } = { ident_cely: '' }] = await home.json('list');

@@ -48,27 +48,27 @@ async function list(context: Context, options: ListOptions): Promise<ExitReason>
   const filters =
     where.length === 0 ? [] : (await import('../context/find-input.ts')).parseFilters(where);
   const finds = listFinds(await context.openOutbox(), filters, options.limit);
-  const rows = finds.map(({ find, entry, pulled }) => [
+  const rows = finds.map(({ find, elements, entry, pulled }) => [
     quoteShellWord(find.localId),
     formatEntryState(entry),
     pulled === undefined ? '' : formatStanding(pulled),
     entry?.identCely ?? '',
-    getLabelText(find.elements['druh_nalezu']),
-    getLabelText(find.elements['projekt']),
+    getLabelText(elements['druh_nalezu']),
+    getLabelText(elements['projekt']),
   ]);
   await context.terminal.printTable(
     [t`FIND`, t`STATE`, t`IN THE SERVICE`, t`IDENTIFIER`, t`OBJECT`, t`PROJECT`],
     rows,
   );
   context.terminal.printValue(
-    finds.map(({ find, entry, pulled }) => ({
+    finds.map(({ find, elements, entry, pulled }) => ({
       find: find.uuid,
       local_id: find.localId,
       ident_cely: entry?.identCely ?? null,
       state: entry?.state ?? null,
       ...(entry === undefined ? {} : toHeldJson(entry)),
       at_service: pulled === undefined ? null : { standing: pulled.standing, stav: pulled.stav },
-      elements: find.elements,
+      elements,
     })),
   );
   return 'done';

@@ -71,7 +71,7 @@ async function printDocument(context: Context, name: string): Promise<ExitReason
 async function show(context: Context, name: string, why: boolean): Promise<ExitReason> {
   const { terminal } = context;
   const outbox = await context.openOutbox();
-  const { find, texts, stories, atService } = getFindDetails(outbox, name);
+  const { find, elements, texts, stories, atService } = getFindDetails(outbox, name);
   const { settleMs } = context.getProfile();
   terminal.printLine(terminal.color.bold(find?.localId ?? name));
   if (find === undefined)
@@ -98,7 +98,7 @@ async function show(context: Context, name: string, why: boolean): Promise<ExitR
       find === undefined || find.wish.file === null
         ? null
         : { file: find.wish.file, row: find.wish.row },
-    elements: find?.elements ?? {},
+    elements,
     at_service: atService === undefined ? null : toRemoteStateJson(atService),
     entries: stories.map(toStoryJson),
   });

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { hasErrors, Issue } from '../../base/issue.ts';
 import { msg } from '../../base/message.ts';
+import type { FindElements } from '../../finds/fields.ts';
 import type { Find } from '../../finds/find.ts';
 import type { ValidatedFind } from '../../finds/rules.ts';
 import { NOT_HARVESTED, NUMBER_USED } from '../../finds/value-rules.ts';
@@ -354,23 +355,26 @@ function storeMerged(
   const change = classifyChange(content, merge);
   // A row that differs from a sent find of no table does not become the row of the find.
   const isStored = merge.kind !== 'sent' || before !== undefined;
-  if (isStored && !context.dryRun) writeMerged(prepared, merge, change === 'updated', context);
+  const numberQueued =
+    merge.kind === 'sent' && context.queueNumbers === true && queueNumber(prepared, merge, context);
+  const base = isSent(merge.entry)
+    ? { ...before?.elements, ...(numberQueued ? pickNumber(find.elements) : undefined) }
+    : merge.merged.base;
+  if (isStored && !context.dryRun)
+    writeMerged(prepared, merge, { isUpdated: change === 'updated', base }, context);
   const followed = applyRowPhotographs(find, photographs, before, stored.uuid, context);
   return merge.kind === 'sent'
-    ? queueCorrection(prepared, merge, followed, context)
+    ? listCorrections(prepared, merge, { followed, numberQueued }, context)
     : makeStoredResult(prepared, stored.localId, change, followed);
 }
 
 function writeMerged(
   { find, row, content, photographs }: PhotographedFind,
   { stored, entry, before, merged }: FindMerge,
-  isUpdated: boolean,
+  { isUpdated, base }: { readonly isUpdated: boolean; readonly base: FindElements },
   { outbox, table }: EnqueueContext,
 ): void {
-  const base = {
-    elements: isSent(entry) ? (before?.elements ?? {}) : merged.base,
-    photos: digestPhotographs(find, photographs, before),
-  };
+  const imported = { elements: base, photos: digestPhotographs(find, photographs, before) };
   const path = table?.path ?? null;
   const isNewPlace = isUpdated || (table !== undefined && stored.wish.path !== path);
   const isRenamed = row.kind === 'same' && row.isRenamed === true;
@@ -384,7 +388,7 @@ function writeMerged(
     key: getKey(find.localId, localId, table === undefined ? stored.wish.key : undefined),
     asked: listOpenAskedRows(stored, ({ key }) => key === find.localId),
     ...(isNewPlace ? { ...getFileAndRow(find), path } : undefined),
-    base: serializeImportedRow(base, isUpdated ? merged.elements : stored.elements),
+    base: serializeImportedRow(imported, isUpdated ? merged.elements : stored.elements),
   };
   if (isUpdated) wantFind(outbox, stored, { ...wish, elements: merged.elements }, content);
   else if (!isDeepStrictEqual(toJson(wish), toJson(stored.wish)))
@@ -416,16 +420,22 @@ function classifyChange(
 
 const NO_DOCUMENT = Buffer.alloc(0);
 
-/** Queues the number of a row that differs from its sent find; other differences are corrections. */
-function queueCorrection(
+function pickNumber({ evidencni_cislo }: FindElements): FindElements {
+  return { evidencni_cislo };
+}
+
+/** Lists the differences of a row from its sent find, but for a number that is queued. */
+function listCorrections(
   prepared: PhotographedFind,
   merge: FindMerge,
-  followed: PhotographChanges,
+  {
+    followed,
+    numberQueued,
+  }: { readonly followed: PhotographChanges; readonly numberQueued: boolean },
   context: EnqueueContext,
 ): StoreResult {
   const { find, content, issuesOfPhotos } = prepared;
   const { stored, entry } = merge;
-  const numberQueued = context.queueNumbers === true && queueNumber(prepared, merge, context);
   const differences = merge.merged.differences.filter(
     ({ element }) => !(numberQueued && element === 'evidencni_cislo'),
   );

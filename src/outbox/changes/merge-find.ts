@@ -3,7 +3,7 @@ import { cmd, joinMessages, type Message, msg } from '../../base/message.ts';
 import type { FindElements } from '../../finds/fields.ts';
 import type { Find } from '../../finds/find.ts';
 import type { ImportEntry } from '../entry.ts';
-import { findImportOfFind, findLastNumberEntry } from '../entry-queries.ts';
+import { findImportOfFind, getWantedElements } from '../entry-queries.ts';
 import { type AskedRow, makeStoredMessage, parseStoredMessage } from '../facts.ts';
 import type { Outbox } from '../open-outbox.ts';
 import { getImportedRow, type ImportedRow, type StoredFind } from '../stored-finds.ts';
@@ -45,10 +45,8 @@ export function mergeFind(
   replaces: boolean,
 ): FindMerge {
   const entry = findImportOfFind(outbox, stored.uuid);
-  const number = findLastNumberEntry(outbox, stored.uuid)?.value;
   const before = getImportedRow(stored);
-  const elements =
-    number === undefined ? stored.elements : { ...stored.elements, evidencni_cislo: number };
+  const elements = getWantedElements(outbox, stored);
   const base = (replaces ? undefined : before?.elements) ?? elements;
   const merged = mergeRow(base, elements, find.elements, find.covered, side);
   const isOpen = merged.conflicts.length > 0 && side === undefined;
@@ -211,6 +209,6 @@ export function makeQuestionIssues(
 
 /** Makes the warning about a row of a find that a person dropped. */
 export function makeDroppedIssue({ localId }: StoredFind, { source }: Find): Issue {
-  const message = msg`The find was dropped and is not queued again. To queue it again: ${cmd`pas resolve ${localId} --resend`}`;
+  const message = msg`The find was dropped and is not queued again. To queue this row: ${cmd`pas resolve ${localId} --resend`}, then import the table again.`;
   return makeWarningIssue('given-up', message, { find: localId, ...source });
 }

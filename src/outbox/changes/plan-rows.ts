@@ -390,8 +390,10 @@ function findMovedRows(
   return moved;
 }
 
-function isAsImported(row: Find, { base }: FindHere): boolean {
-  return base !== undefined && isSameFind(base, overlayRow(base, row));
+function isAsImported(row: Find, { base, elements }: FindHere): boolean {
+  const before = base ?? elements;
+  const now = makeComparable(overlayRow(before, row));
+  return matchFinds(now, makeComparable(before), true) === 'same';
 }
 
 /** Returns a key that rows of one content have in common; their finders may be others. */

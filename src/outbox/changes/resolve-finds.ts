@@ -5,7 +5,12 @@ import type { Find } from '../../finds/find.ts';
 import type { ValidatedFind } from '../../finds/rules.ts';
 import { type Evidence, listAttempts, listEvidence } from '../attempts.ts';
 import type { Attempt, Entry } from '../entry.ts';
-import { findIdentOfSubject, findImportOfFind, listEntriesOfSubject } from '../entry-queries.ts';
+import {
+  findIdentOfSubject,
+  findImportOfFind,
+  getWantedElements,
+  listEntriesOfSubject,
+} from '../entry-queries.ts';
 import { makeRecordSubject, parseRecordSubject } from '../intents.ts';
 import { type Outbox, readHeader } from '../open-outbox.ts';
 import {
@@ -214,9 +219,11 @@ export function getFindDetails(outbox: Outbox, name: string) {
   const subject = findSubjectWithEntries(outbox, name);
   const find = findByUuid(outbox, subject);
   const sent = find === undefined ? undefined : findSentFind(outbox, find);
+  const elements = find === undefined ? {} : getWantedElements(outbox, find);
   return {
     find,
-    texts: formatLabelledElements(find?.elements ?? {}),
+    elements,
+    texts: formatLabelledElements(elements),
     stories: listEntriesOfSubject(outbox, subject).map(
       (entry): EntryHistory => ({
         entry,

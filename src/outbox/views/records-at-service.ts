@@ -21,6 +21,7 @@ import type { Entry, ImportEntry, NumberEntry, PhotoEntry } from '../entry.ts';
 import {
   findImportOfFind,
   findLastNumberEntry,
+  getWantedElements,
   listEntriesOfSubject,
   listNumberEntries,
 } from '../entry-queries.ts';
@@ -193,26 +194,28 @@ export function deleteUnexplainedRecord(outbox: Outbox, identCely: string): void
 /** @param imported the find's import, where it has one */
 export type FindFilter = (find: StoredFind, imported: Entry | undefined) => boolean;
 
-/**
- * Returns the finds that match all filters with their imports, and with the last pulled records; in
- * the order of entry.
- */
+type ListedFind = {
+  readonly find: StoredFind;
+  /** With the number that was set last. */
+  readonly elements: FindElements;
+  readonly entry: Entry | undefined;
+  readonly pulled: PulledRecord | undefined;
+};
+
+/** Returns the finds that match all filters, in the order of entry. */
 export function listFinds(
   outbox: Outbox,
   filters: readonly FindFilter[],
   limit = Number.POSITIVE_INFINITY,
-) {
-  const listed: { find: StoredFind; entry: Entry | undefined; pulled: PulledRecord | undefined }[] =
-    [];
+): ListedFind[] {
+  const listed: ListedFind[] = [];
   for (const find of iterateFinds(outbox)) {
     if (listed.length >= limit) break;
+    const elements = getWantedElements(outbox, find);
     const entry = findImportOfFind(outbox, find.uuid);
-    if (!filters.every((matches) => matches(find, entry))) continue;
-    listed.push({
-      find,
-      entry,
-      pulled: entry?.identCely == null ? undefined : findPulledRecord(outbox, entry.identCely),
-    });
+    if (!filters.every((matches) => matches({ ...find, elements }, entry))) continue;
+    const pulled = entry?.identCely == null ? undefined : findPulledRecord(outbox, entry.identCely);
+    listed.push({ find, elements, entry, pulled });
   }
   return listed;
 }
@@ -375,8 +378,7 @@ export function getRemoteState(outbox: Outbox, sent: SentFind): RemoteState | un
  */
 export function getFindAtService(outbox: Outbox, find: StoredFind) {
   const last = findLastNumberEntry(outbox, find.uuid);
-  const currentElements: FindElements =
-    last === undefined ? find.elements : { ...find.elements, evidencni_cislo: last.value };
+  const currentElements = getWantedElements(outbox, find);
   const sent = findSentFind(outbox, find);
   const remote = sent === undefined ? undefined : getRemoteState(outbox, sent);
   if (remote?.pulled.record === undefined) return { elements: currentElements, changes: [] };

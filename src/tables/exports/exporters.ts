@@ -2,9 +2,8 @@ import { makeDatabaseImage } from '../../base/disk/database-file.ts';
 import { writeOutputFile, writeToStdout } from '../../base/disk/output-file.ts';
 import { type Message, msg } from '../../base/message.ts';
 import type { DocumentProfile } from '../../finds/document.ts';
-import type { FindElements } from '../../finds/fields.ts';
 import type { Entry } from '../../outbox/entry.ts';
-import { findLastNumberEntry, listEntriesOfSubject } from '../../outbox/entry-queries.ts';
+import { getWantedElements, listEntriesOfSubject } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { countFinds, iterateFinds, type StoredFind } from '../../outbox/stored-finds.ts';
 import { type FindFilter, getFindAtService } from '../../outbox/views/records-at-service.ts';
@@ -197,11 +196,8 @@ function* makeExportedFinds(
     // An export that is imported again has the stored values.
     const { elements, changes } = isAtService
       ? getFindAtService(outbox, find)
-      : {
-          elements: withNumber(find.elements, findLastNumberEntry(outbox, find.uuid)?.value),
-          changes: [],
-        };
-    if (!filters.every((matches) => matches(find, sent))) continue;
+      : { elements: getWantedElements(outbox, find), changes: [] };
+    if (!filters.every((matches) => matches({ ...find, elements }, sent))) continue;
     yield {
       localId: find.localId,
       state: sent?.state,
@@ -213,10 +209,6 @@ function* makeExportedFinds(
       photos: listPhotoNames(entries),
     };
   }
-}
-
-function withNumber(elements: FindElements, number: string | undefined): FindElements {
-  return number === undefined ? elements : { ...elements, evidencni_cislo: number };
 }
 
 function listPhotoNames(entries: readonly Entry[]): string[] {
