@@ -24,7 +24,7 @@ import {
   serializeFact,
   serializeIssues,
 } from './facts.ts';
-import { getAcceptedRecord } from './fold.ts';
+import { type AttemptVerdict, getAcceptedRecord, type SlotState } from './fold.ts';
 import { findStoredIntent } from './intents.ts';
 import { type Outbox, readHeader, requireLedger } from './open-outbox.ts';
 import {
@@ -58,13 +58,36 @@ export function listAttempts(outbox: Outbox, entry: Entry): Attempt[] {
  * @throws DatabaseError where a fact is damaged
  */
 export function listOpenAttempts(outbox: Outbox, entry: Entry): string[] {
-  const { intents } = getSlotState(outbox, entry);
+  return listJudgedAttempts(getSlotState(outbox, entry), entry, ['open', 'unknown']);
+}
+
+/**
+ * Returns the attempts by which the service has what an entry sends, oldest first; where none is
+ * known to have succeeded, those that may have. One that was refused, is proven absent or was
+ * resent explains no record and no file.
+ * @throws DatabaseError where a fact is damaged
+ */
+export function listEffectiveAttempts(outbox: Outbox, entry: Entry): Attempt[] {
+  const state = getSlotState(outbox, entry);
+  const accepted = listJudgedAttempts(state, entry, ['accepted']);
+  const effective =
+    accepted.length > 0
+      ? accepted
+      : listJudgedAttempts(state, entry, ['open', 'unknown', 'given-up']);
+  return listAttempts(outbox, entry).filter(({ id }) => effective.includes(id));
+}
+
+function listJudgedAttempts(
+  { intents }: SlotState,
+  entry: Entry,
+  kinds: readonly AttemptVerdict['kind'][],
+): string[] {
   return [...intents].flatMap(([intent, { attempts, verdicts }]) =>
     entry.kind !== 'import' && intent !== entry.intent
       ? []
       : attempts.flatMap(({ id }) => {
           const kind = verdicts.get(id)?.kind;
-          return kind === 'open' || kind === 'unknown' ? [id] : [];
+          return kind !== undefined && kinds.includes(kind) ? [id] : [];
         }),
   );
 }

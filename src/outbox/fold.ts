@@ -24,7 +24,7 @@ type SlotWish = {
 };
 
 /** Verdict of one attempt. */
-type AttemptVerdict =
+export type AttemptVerdict =
   | { readonly kind: 'accepted'; readonly identCely: string }
   | { readonly kind: 'refused'; readonly answer: FactOf<'answered'>; readonly isOverruled: boolean }
   | { readonly kind: 'back' | 'given-up' | 'unknown' | 'open' };

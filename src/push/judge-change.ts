@@ -2,6 +2,7 @@ import { type Message, msg } from '../base/message.ts';
 import type { HarvestedFile, HarvestedFind, HistoryEntry } from '../finds/harvested-find.ts';
 import { DAY_MS } from '../harvest/protocol.ts';
 import type { FindLookup } from '../harvest/pull-finds.ts';
+import { listEffectiveAttempts } from '../outbox/attempts.ts';
 import type { Entry, NumberEntry, PhotoEntry } from '../outbox/entry.ts';
 import { listEntriesOfRecord } from '../outbox/entry-queries.ts';
 import { getOriginalDigest } from '../outbox/facts.ts';
@@ -333,9 +334,8 @@ function findStoring(file: HarvestedFile): HistoryEntry | undefined {
 }
 
 /**
- * Returns, by the key of each photograph, names of what it may be: a photograph with the same bytes
- * that was sent to the record under another subject, or a file that no photograph from here explains
- * and that equals it by digest or name.
+ * Returns, by the key of each photograph, names of files that it may be: no photograph from here
+ * explains them, and they equal it by digest or name.
  * @param shown records by identifier; a record that is not among them has no files
  */
 export function findEqualFiles(
@@ -354,24 +354,31 @@ export function findEqualFiles(
     photographs.map((entry) => {
       const files = free.get(entry.identCely ?? '') ?? [];
       const alike = files.filter((file) => hasDigestOrName(entry, file)).map(({ name }) => name);
-      return [entry.key, [...listSamePhotographs(outbox, entry), ...alike]];
+      return [entry.key, alike];
     }),
   );
 }
 
-/** Returns what was sent to the record under another subject and has the same bytes. */
-function listSamePhotographs(
+/** Returns the names of what was sent to the record under another subject and has the same bytes. */
+export function listSamePhotographs(
   outbox: Outbox,
   { identCely, subject, photograph }: PhotoEntry,
 ): string[] {
-  if (identCely === null) return [];
-  return listEntriesOfRecord(outbox, identCely).flatMap((other) =>
-    other.kind === 'photo' &&
-    other.subject !== subject &&
-    (other.state === 'accepted' || other.unknownAttempts > 0) &&
-    getOriginalDigest(other.photograph) === getOriginalDigest(photograph)
-      ? [other.photograph.name]
-      : [],
+  return listSentPhotographs(outbox, identCely ?? '')
+    .filter(
+      (other) =>
+        other.subject !== subject &&
+        getOriginalDigest(other.photograph) === getOriginalDigest(photograph),
+    )
+    .map((other) => other.photograph.name);
+}
+
+/** Returns the photographs from here that a record has, or may have. */
+function listSentPhotographs(outbox: Outbox, identCely: string): PhotoEntry[] {
+  return listEntriesOfRecord(outbox, identCely).filter(
+    (entry): entry is PhotoEntry =>
+      entry.kind === 'photo' &&
+      (entry.state === 'accepted' || listEffectiveAttempts(outbox, entry).length > 0),
   );
 }
 
@@ -383,9 +390,7 @@ export function findUnexplainedFiles(
   outbox: Outbox,
   { identCely, files }: HarvestedFind,
 ): HarvestedFile[] {
-  const sent = listEntriesOfRecord(outbox, identCely).flatMap((entry) =>
-    entry.kind === 'photo' && entry.attempts > 0 ? [getSentPhoto(outbox, entry)] : [],
-  );
+  const sent = listSentPhotographs(outbox, identCely).map((entry) => getSentPhoto(outbox, entry));
   const owners = assignFiles(files, sent);
   return files.filter((file) => !owners.has(file));
 }

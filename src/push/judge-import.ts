@@ -10,8 +10,8 @@ import {
   parseHarvestedFind,
 } from '../finds/harvested-find.ts';
 import type { HarvestedFinds } from '../harvest/pull-finds.ts';
-import { listAttempts } from '../outbox/attempts.ts';
-import type { Attempt, AttemptBounds, Entry, ImportEntry } from '../outbox/entry.ts';
+import { listEffectiveAttempts } from '../outbox/attempts.ts';
+import type { AttemptBounds, Entry, ImportEntry } from '../outbox/entry.ts';
 import { listFactsOfKind, unpackAttempt } from '../outbox/facts.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import { listFactsOfSlot } from '../outbox/wishes.ts';
@@ -141,7 +141,7 @@ export function isWithinWindow(
  * and their accounts.
  */
 export function getAttemptWindow(outbox: Outbox, entry: Entry): AttemptWindow {
-  const attempts = selectRelevantAttempts(listAttempts(outbox, entry));
+  const attempts = listEffectiveAttempts(outbox, entry);
   const bounds = attempts.flatMap(({ bounds: each }) => each ?? []);
   const accounts = new Set(attempts.map(({ account }) => account));
   return {
@@ -149,17 +149,6 @@ export function getAttemptWindow(outbox: Outbox, entry: Entry): AttemptWindow {
     bounds:
       bounds.length === attempts.length && attempts.length > 0 ? uniteBounds(bounds) : undefined,
   };
-}
-
-/** Returns attempts of unknown outcome; without any, the accepted one. */
-function selectRelevantAttempts(attempts: readonly Attempt[]): readonly Attempt[] {
-  const unknown = attempts.filter(
-    ({ outcome }) => outcome === null || outcome === 'uncertain' || outcome === 'orphaned',
-  );
-  if (unknown.length > 0) return unknown;
-  return attempts
-    .filter(({ outcome }) => outcome === 'accepted' || outcome === 'already-applied')
-    .slice(-1);
 }
 
 function uniteBounds(bounds: readonly AttemptBounds[]): AttemptBounds {
@@ -179,13 +168,15 @@ export function findEarliestArrivalMs(outbox: Outbox, entry: Entry): number | un
 }
 
 /**
- * Returns the elements of the document that was sent last, since the find may have been edited;
- * without an attempt, those of the wanted one. Undefined where there is no document or no find in
+ * Returns the elements that the service has, or may have, since the find may have been edited; where
+ * nothing was sent, those of the wanted document. Undefined where there is no document or no find in
  * it.
  * @throws XmlSyntaxError where the document is damaged
  */
 export function getSentElements(outbox: Outbox, entry: ImportEntry): HarvestedElements | undefined {
-  const attempt = listFactsOfKind(listFactsOfSlot(outbox, entry), 'attempted').at(-1);
+  const last = listEffectiveAttempts(outbox, entry).at(-1)?.id;
+  const attempts = listFactsOfKind(listFactsOfSlot(outbox, entry), 'attempted');
+  const attempt = attempts.find(({ id }) => id === last);
   const document =
     attempt === undefined
       ? (entry.document ?? undefined)
@@ -446,6 +437,16 @@ function isNear(judged: UncertainImport, find: HarvestedFind): boolean {
     listDifferingElements(judged.elements, find).filter((name) => name !== 'projekt').length <=
     MAX_CORRECTED
   );
+}
+
+/**
+ * Tells if a record is the one that the import of a find made, by maker and time; the service may
+ * give the identifier of a lost or deleted record to another find. True where nothing is known.
+ */
+export function isMadeBy(outbox: Outbox, owner: ImportEntry, record: HarvestedFind): boolean {
+  const window = getAttemptWindow(outbox, owner);
+  const creation = findCreation(record);
+  return window.accounts.size === 0 || creation === undefined || isWithinWindow(window, creation);
 }
 
 /** Tells if one of the accounts made it in the window. */

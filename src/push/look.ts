@@ -17,7 +17,7 @@ import {
   type ListedFind,
   lookUpRecord,
 } from '../harvest/pull-finds.ts';
-import { isRejectedForSomeFind, listAttempts } from '../outbox/attempts.ts';
+import { isRejectedForSomeFind, listEffectiveAttempts } from '../outbox/attempts.ts';
 import {
   type Entry,
   type HeldQuestion,
@@ -28,7 +28,6 @@ import {
 } from '../outbox/entry.ts';
 import {
   findImportOfFind,
-  findImportOfRecord,
   listEntriesInState,
   listHeldEntries,
   listQueuedEntries,
@@ -49,15 +48,16 @@ import {
   storeUnexplainedRecord,
 } from '../outbox/views/records-at-service.ts';
 import { getSlotState } from '../outbox/wishes.ts';
-import { findEqualFiles, findUnexplainedFiles, listChangedNumbers } from './judge-change.ts';
 import {
-  findCreation,
-  getAttemptWindow,
-  listUncertainImports,
-  mayBeCreation,
-} from './judge-import.ts';
+  findEqualFiles,
+  findUnexplainedFiles,
+  listChangedNumbers,
+  listSamePhotographs,
+} from './judge-change.ts';
+import { findCreation, isMadeBy, listUncertainImports, mayBeCreation } from './judge-import.ts';
 import {
   type FindElsewhere,
+  isOwned,
   listFindsElsewhere,
   listShownRecords,
   type SearchContext,
@@ -228,8 +228,9 @@ function computeSearchStart(
 }
 
 /**
- * Checks an entry right before it is sent: after a change, the service is searched again. The
- * number of a record is always requested again, to keep the time between check and request short.
+ * Checks an entry right before it is sent: after a change, the service is searched again. A change
+ * of a record is compared with what was sent to it meanwhile. The record of a number is always
+ * requested again, to keep the time between check and request short.
  * @returns true if the entry must not be sent now
  * @throws as {@link holdEntriesWithQuestions}
  */
@@ -238,14 +239,17 @@ export async function holdBeforeDeparture(context: Gate, entry: Entry): Promise<
     await holdEntriesWithQuestions(context);
     return true;
   }
-  return entry.kind === 'number' && (await holdChangedNumber(context, entry));
+  return entry.kind !== 'import' && (await holdChange(context, entry));
 }
 
-async function holdChangedNumber(context: Gate, entry: NumberEntry): Promise<boolean> {
+async function holdChange(context: Gate, entry: NumberEntry | PhotoEntry): Promise<boolean> {
   const { outbox } = context;
   const { identCely } = entry;
   if (identCely === null) return false;
-  const listed = await searchUnlessRefused(context, (lookup) => lookUpRecord(lookup, identCely));
+  const listed =
+    entry.kind === 'number'
+      ? await searchUnlessRefused(context, (lookup) => lookUpRecord(lookup, identCely))
+      : undefined;
   const question = findQuestion(outbox, entry, gatherRecordKnowledge(outbox, entry, listed));
   if (question === undefined) return false;
   outbox.change(() => {
@@ -285,9 +289,7 @@ async function indexSearchResult(
     listed.kind === 'shown'
       ? isUnexplainedCreation(outbox, account, listed.record) ||
         findUnexplainedFiles(outbox, listed.record).length > 0
-      : listed.kind === 'withheld' &&
-        lookup?.harvester !== account &&
-        findImportOfRecord(outbox, identCely) === undefined;
+      : listed.kind === 'withheld' && lookup?.harvester !== account && !isOwned(outbox, identCely);
   await runInSlices([...(harvest?.lookups ?? [])], stop, (slice) =>
     outbox.change(() => {
       for (const [identCely, listed] of slice)
@@ -339,9 +341,7 @@ async function indexSearchResult(
 
 /** Tells if this account made a record that no fact explains. */
 function isUnexplainedCreation(outbox: Outbox, account: string, find: HarvestedFind): boolean {
-  return (
-    findCreation(find)?.user === account && findImportOfRecord(outbox, find.identCely) === undefined
-  );
+  return findCreation(find)?.user === account && !isOwned(outbox, find.identCely, find);
 }
 
 /** Indexes the finds that only the ledger has, with the names of their records or local ids. */
@@ -361,7 +361,7 @@ function listHiddenRecords(
   outbox: Outbox,
   listed: readonly string[],
 ): Map<string, readonly string[]> {
-  const hidden = listed.filter((identCely) => findImportOfRecord(outbox, identCely) === undefined);
+  const hidden = listed.filter((identCely) => !isOwned(outbox, identCely));
   const byProject = groupBy(hidden, parseProjectOfRecord);
   return new Map([...byProject].filter(([project]) => !isRejectedForSomeFind(outbox, project)));
 }
@@ -380,9 +380,10 @@ function gatherKnowledge(
   const listed = result.lookups.get(entry.identCely ?? '');
   const ofRecord = gatherRecordKnowledge(outbox, entry, listed, result.ofOthers);
   if (entry.kind === 'number') return ofRecord;
+  const sent = ofRecord['equal-photograph'] ?? [];
   return {
     ...ofRecord,
-    'equal-photograph': makeCandidates(files.get(entry.key) ?? []),
+    'equal-photograph': [...sent, ...makeCandidates(files.get(entry.key) ?? [])],
     // A photograph without a record waits for its find.
     'not-searched': entry.identCely === null ? [] : result.unsearched,
   };
@@ -423,6 +424,8 @@ function gatherRecordKnowledge(
     // The number is requested again right before it is sent.
     'number-changed':
       entry.kind === 'number' ? makeCandidates(listChangedNumbers(outbox, entry, listed)) : [],
+    'equal-photograph':
+      entry.kind === 'photo' ? makeCandidates(listSamePhotographs(outbox, entry)) : [],
   };
 }
 
@@ -470,19 +473,8 @@ function isRecordOurs(
   if (listed?.kind === 'deleted') return false;
   if (ofImport === undefined) return true;
   return listed?.kind === 'shown'
-    ? !isMadeByOthers(outbox, ofImport, listed.record)
+    ? isMadeBy(outbox, ofImport, listed.record)
     : !isGivenToOthers(outbox, ofImport, ofOthers);
-}
-
-/** Tells if a record that our import made was made by another account, or at another time. */
-function isMadeByOthers(outbox: Outbox, ofImport: ImportEntry, record: HarvestedFind): boolean {
-  if (ofImport.attempts === 0) return false;
-  const window = getAttemptWindow(outbox, ofImport);
-  return (
-    window.bounds !== undefined &&
-    findCreation(record) !== undefined &&
-    !mayBeCreation(window, record)
-  );
 }
 
 /** Tells if the service gave the record of our import to a find of another account later. */
@@ -492,6 +484,6 @@ function isGivenToOthers(
   ofOthers: ReadonlyMap<string, number>,
 ): boolean {
   const givenAt = ofOthers.get(ofImport.identCely ?? '');
-  const last = listAttempts(outbox, ofImport).at(-1);
+  const last = listEffectiveAttempts(outbox, ofImport).at(-1);
   return givenAt !== undefined && last !== undefined && givenAt > last.startedAt;
 }

@@ -33,11 +33,11 @@ import {
   getAttemptWindow,
   getSentElements,
   type HarvestView,
+  isMadeBy,
   judgeImports,
   listUncertainImports,
   makeAbsent,
   makeVisibilityClass,
-  mayBeCreation,
   type ReconciledEntry,
   type Verdict,
 } from './judge-import.ts';
@@ -282,11 +282,14 @@ function collectShownKinds(
   return kinds;
 }
 
-function isOwned(outbox: Outbox, identCely: string, shown: HarvestedFind | undefined): boolean {
+/**
+ * Tells if a find here has a record; of a shown one, if that is still the find's own. A person may
+ * have corrected it since.
+ */
+export function isOwned(outbox: Outbox, identCely: string, shown?: HarvestedFind): boolean {
   const owner = findImportOfRecord(outbox, identCely);
   if (owner === undefined || shown === undefined) return owner !== undefined;
-  // A person may have corrected it since.
-  return isReadAs(outbox, owner, shown) || mayBeCreation(getAttemptWindow(outbox, owner), shown);
+  return isMadeBy(outbox, owner, shown) || isReadAs(outbox, owner, shown);
 }
 
 function isReadAs(outbox: Outbox, owner: ImportEntry | undefined, shown: HarvestedFind): boolean {

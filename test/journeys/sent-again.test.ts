@@ -1,0 +1,70 @@
+import { readFileSync } from 'node:fs';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { photoWithGps } from '../support/photo-with-gps.ts';
+import { findAt } from '../support/records-at-service.ts';
+import { expectEnded, type Home, settledAfter } from '../support/run-pas.ts';
+import { sendSeason, tinyPng, writeSeason } from '../support/season.ts';
+import { useHome, useMock } from '../support/use-mock.ts';
+
+const mock = useMock();
+const home = useHome(mock, settledAfter(1000));
+
+/** A push of one entry, which the service did not store and answered with 500. */
+async function loseOne(endpoint: string, ...flags: string[]): Promise<void> {
+  await mock.service.faults({ endpoint, fault: '500-before-save', times: 1 });
+  await expectEnded(home.pas('push', ...flags), 6);
+  await mock.service.faults();
+  await mock.service.clock({ advance_ms: 60_000 });
+}
+
+async function readIdent(of: Home, find: string): Promise<string> {
+  const listed = await of.json('list');
+  return listed.find(({ local_id }) => local_id === find)?.ident_cely ?? '';
+}
+
+describe('a find that was lost, and is sent again', () => {
+  beforeEach(async () => {
+    const [head, first = '', second = ''] = readFileSync(writeSeason(home, 2), 'utf8').split('\n');
+    const twin = second.replace('K-2', 'K-3').replace(';1;', ';20;');
+    await home.do('import', home.file('season.csv', [head, first, second, twin].join('\n')));
+    await home.do('push', 'K-1');
+    await loseOne('import', 'K-2');
+  });
+
+  test.each([
+    ['as proven absent', []],
+    ['by a person', ['resolve', 'K-2', '--resend']],
+  ])('%s takes its number and photograph without a question', async (_, decision) => {
+    if (decision.length > 0) await home.do(...decision);
+    await home.do('push');
+    await home.do('number', 'set', 'K-2', 'MMK 1/2026');
+    await home.do('photo', 'add', 'K-2', home.file('a.png', tinyPng(1)));
+    await home.do('push');
+    expect(await findAt(mock.service, await readIdent(home, 'K-2'))).toMatchObject({
+      evidencni_cislo: 'MMK 1/2026',
+      soubor: [{}],
+    });
+  });
+
+  test('keeps its record, also where a curator makes it equal to another lost find', async () => {
+    await home.do('push', 'K-2');
+    const ident = await readIdent(home, 'K-2');
+    await loseOne('import', 'K-3');
+    const changes = { hloubka: '20' };
+    await mock.service.control('POST', '/records', { ident, changes });
+    await home.pas('push');
+    expect(await readIdent(home, 'K-2')).toBe(ident);
+    expect(await readIdent(home, 'K-3')).not.toBe(ident);
+  });
+});
+
+test('of two photographs with one file name, the second is not taken for the first', async () => {
+  await sendSeason(home, 1);
+  for (const latitude of [49, 50]) {
+    await home.do('photo', 'add', 'K-1', home.file('IMG_1.jpg', photoWithGps(latitude, 15)));
+    await loseOne('photo');
+    await home.do('push');
+  }
+  expect(await mock.made()).toMatchObject({ finds: 1, photos: 2 });
+  expect((await home.json('status')).entries.photo).toMatchObject({ accepted: 2 });
+});
