@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { photoWithGps } from '../support/photo-with-gps.ts';
 import { findAt } from '../support/records-at-service.ts';
 import { expectEnded, type Home, settledAfter } from '../support/run-pas.ts';
-import { sendSeason, tinyPng, writeSeason } from '../support/season.ts';
+import { importSeason, sendSeason, tinyPng, writeSeason } from '../support/season.ts';
 import { useHome, useMock } from '../support/use-mock.ts';
 
 const mock = useMock();
@@ -67,4 +68,20 @@ test('of two photographs with one file name, the second is not taken for the fir
   }
   expect(await mock.made()).toMatchObject({ finds: 1, photos: 2 });
   expect((await home.json('status')).entries.photo).toMatchObject({ accepted: 2 });
+});
+
+test('a picture that is queued for a find and for its record is sent once', async () => {
+  await importSeason(home, 1, { photos: true });
+  await mock.service.faults({ endpoint: 'import', fault: '500-after-save', times: 1 });
+  await mock.service.settings({ index_delay_ms: 60_000 });
+  await expectEnded(home.pas('push'), 6);
+  const { finds } = await mock.service.control<{ finds: { ident: string }[] }>(
+    'GET',
+    '/finds?limit=1',
+  );
+  await home.do('photo', 'add', finds[0]?.ident ?? '', join(home.folder, 'photo-1.png'));
+  await mock.service.clock({ advance_ms: 120_000 });
+  await expectEnded(home.pas('push'), 6);
+  expect(await mock.made()).toMatchObject({ finds: 1, photos: 1 });
+  expect((await home.pas('status')).stdout).toContain('may be this photograph (photo-1.png)');
 });
