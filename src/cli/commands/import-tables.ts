@@ -15,7 +15,7 @@ import {
   t,
 } from '../../base/message.ts';
 import type { EnqueuedFind } from '../../outbox/changes/enqueue-finds.ts';
-import type { MergeSide } from '../../outbox/changes/plan-rows.ts';
+import type { MergeSide } from '../../outbox/changes/merge-row.ts';
 import { listAskedFinds } from '../../tables/answer-rows.ts';
 import { collapseRepeatedWarnings, collapseUnknownColumns } from '../../tables/collapse-issues.ts';
 import { type CopiedTable, importTable, openCorrections } from '../../tables/import-table.ts';

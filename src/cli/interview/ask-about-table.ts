@@ -10,7 +10,7 @@ import {
 } from '../../finds/fields.ts';
 import type { Find } from '../../finds/find.ts';
 import { DEPTH_UNITS, type DepthUnit } from '../../finds/parse-cell.ts';
-import { formatElement } from '../../outbox/changes/plan-rows.ts';
+import { formatElement } from '../../outbox/changes/merge-row.ts';
 import type { AskedRow } from '../../outbox/facts.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
 import {

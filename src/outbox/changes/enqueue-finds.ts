@@ -38,14 +38,8 @@ import {
   makeSentIssue,
   mergeFind,
 } from './merge-find.ts';
-import {
-  getLocalIdOfPlan,
-  isSameFind,
-  type MergeSide,
-  type PlannedRows,
-  type RowDifference,
-  type RowPlan,
-} from './plan-rows.ts';
+import { isSameFind, type MergeSide, type RowDifference } from './merge-row.ts';
+import { getLocalIdOfPlan, type PlannedRows, type RowPlan } from './plan-rows.ts';
 
 export type EnqueueOptions = PhotographKeeping & {
   readonly outbox: Outbox;

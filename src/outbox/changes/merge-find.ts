@@ -8,13 +8,8 @@ import { type AskedRow, makeStoredMessage, parseStoredMessage } from '../facts.t
 import type { Outbox } from '../open-outbox.ts';
 import { getImportedRow, type ImportedRow, type StoredFind } from '../stored-finds.ts';
 import { STATE_WORDS } from '../views/entry-words.ts';
-import {
-  type MergedRow,
-  type MergeSide,
-  mergeRow,
-  type RowDifference,
-  type RowPlan,
-} from './plan-rows.ts';
+import { type MergedRow, type MergeSide, mergeRow, type RowDifference } from './merge-row.ts';
+import type { RowPlan } from './plan-rows.ts';
 
 /** A find with a row that was merged into it; nothing is stored. */
 export type FindMerge = {

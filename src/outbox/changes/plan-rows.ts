@@ -1,17 +1,6 @@
 import { makeIdKey } from '../../base/characters.ts';
 import { groupBy } from '../../base/collections.ts';
-import {
-  type ElementName,
-  FIELDS,
-  type FindElements,
-  getField,
-  getPoint,
-  getPointElement,
-  isPointElement,
-  NEW_PERSON,
-  omitAbsentElements,
-  POINT_ELEMENTS,
-} from '../../finds/fields.ts';
+import { type FindElements, NEW_PERSON } from '../../finds/fields.ts';
 import { type Find, isContentKey } from '../../finds/find.ts';
 import {
   type ComparableFind,
@@ -20,177 +9,11 @@ import {
   type FindLikeness,
   findEditions,
   hasDistinctContent,
-  isSameValue,
   makeComparable,
   matchFinds,
 } from '../../finds/match-finds.ts';
-import { isNearPoint } from '../../finds/place/geometry.ts';
 import type { Candidate, RejectedMatch } from '../facts.ts';
-
-/** Elements for which a table has a column. */
-type CoveredElements = ReadonlySet<ElementName>;
-
-/** Side that wins where the find and the row changed an element to different values. */
-export type MergeSide = 'mine' | 'table';
-
-/** An element as last imported, in the find and in the row; undefined where it is absent. */
-export type RowDifference = {
-  readonly element: ElementName;
-  readonly base: string | undefined;
-  readonly ours: string | undefined;
-  readonly theirs: string | undefined;
-};
-
-export type MergedRow = {
-  readonly elements: FindElements;
-  /** The row as imported now; elements without a column keep their base. */
-  readonly base: FindElements;
-  /** Elements that the row changed, to another value than the find's. */
-  readonly differences: readonly RowDifference[];
-  /** Differences in elements that the find changed, too. */
-  readonly conflicts: readonly RowDifference[];
-};
-
-/**
- * Elements that change together, in the order of a find; the elements of the point are one part.
- */
-const PARTS: readonly (readonly ElementName[])[] = [
-  ...FIELDS.filter(({ name }) => !isPointElement(name)).map(({ name }) => [name]),
-  POINT_ELEMENTS,
-];
-
-/**
- * Merges a row into its find, element by element (three-way merge); nothing is stored. An element
- * that the row did not change since its last import keeps the find's value; one that the find did
- * not change takes the row's. One that both changed differently is a conflict and keeps the
- * find's value, unless `side` is `table`. The elements of the point are merged as one.
- * @param base the row as last imported
- * @param read elements of the row
- * @param covered elements that have a column; undefined for all
- */
-export function mergeRow(
-  base: FindElements,
-  find: FindElements,
-  read: FindElements,
-  covered?: CoveredElements,
-  side?: MergeSide,
-): MergedRow {
-  const row = overlayRow(base, { elements: read, covered });
-  const merged: { -readonly [Name in ElementName]?: unknown } = { ...find };
-  const take = (part: readonly ElementName[]): void => {
-    for (const name of part) merged[name] = row[name];
-  };
-  const differences: RowDifference[] = [];
-  const conflicts: RowDifference[] = [];
-  for (const part of PARTS) {
-    if (isSamePart(base, row, part) || isSamePart(find, row, part)) {
-      if (isHarvestedSince(find, row, part)) take(part);
-      continue;
-    }
-    const difference = findDifference(base, find, row, part);
-    differences.push(difference);
-    const isConflict = !isSamePart(base, find, part);
-    if (isConflict) conflicts.push(difference);
-    if (!isConflict || side === 'table') take(part);
-  }
-  return {
-    elements: omitAbsentElements(merged),
-    base: omitAbsentElements(row),
-    differences,
-    conflicts,
-  };
-}
-
-/** Returns the row's elements over those without a column; an empty cell is an absent element. */
-function overlayRow(
-  base: FindElements,
-  { elements, covered }: { readonly elements: FindElements; readonly covered?: CoveredElements },
-): FindElements {
-  if (covered === undefined) return elements;
-  return { ...base, ...Object.fromEntries([...covered].map((name) => [name, elements[name]])) };
-}
-
-function isSamePart(one: FindElements, other: FindElements, part: readonly ElementName[]): boolean {
-  return part.every((name) => isSameValue(getField(name), one, other));
-}
-
-/** Tells if all elements agree in canonical form; local id and photographs are not compared. */
-export function isSameFind(one: FindElements, other: FindElements): boolean {
-  return FIELDS.every((field) => isSameValue(field, one, other));
-}
-
-type Value = FindElements[ElementName];
-
-/**
- * The row has the identifier of a finder whom the find, entered before the harvest, has by name.
- */
-function isHarvestedSince(
-  find: FindElements,
-  row: FindElements,
-  part: readonly ElementName[],
-): boolean {
-  return part.includes('nalezce') && find.nalezce?.id === NEW_PERSON && isSamePart(find, row, part);
-}
-
-function findDifference(
-  base: FindElements,
-  find: FindElements,
-  row: FindElements,
-  part: readonly ElementName[],
-): RowDifference {
-  const [first = 'projekt'] = part;
-  const getName = (...candidates: readonly FindElements[]): ElementName =>
-    part.length === 1 ? first : findPointName(...candidates);
-  const formatPart = (elements: FindElements): string | undefined =>
-    formatElement(elements[getName(elements)]);
-  return {
-    element: getName(row, find),
-    base: formatPart(base),
-    ours: formatPart(find),
-    theirs: formatPart(row),
-  };
-}
-
-/** Returns the element of the point in the first candidate that has a point. */
-function findPointName(...candidates: readonly FindElements[]): (typeof POINT_ELEMENTS)[number] {
-  for (const { geom_system: system, ...elements } of candidates) {
-    const name = system === undefined ? undefined : getPointElement(system);
-    if (name !== undefined && elements[name] !== undefined) return name;
-  }
-  return 'geom_system';
-}
-
-/** Formats a value for people; a term without a text by its identifier. */
-export function formatElement(value: Value): string | undefined {
-  if (value === undefined) return undefined;
-  return typeof value === 'object' ? value.text || value.id : value.toString();
-}
-
-/**
- * Returns which of object, place and date the row has different both from its last import and from
- * the find.
- */
-export function listDifferingTraits(
-  base: FindElements,
-  find: FindElements,
-  row: FindElements,
-): ElementName[] {
-  const isDiffering = (name: ElementName): boolean =>
-    [base, find].every(
-      (other) => other[name] !== undefined && !isSameValue(getField(name), other, row),
-    ) && row[name] !== undefined;
-  const placeName = findPointName(row, base);
-  const movedPoint = [base, find].every((other) => isElsewhere(other, row)) ? [placeName] : [];
-  const hasPoints = getPoint(base) !== undefined && getPoint(row) !== undefined;
-  const place = hasPoints ? movedPoint : (['lokalizace'] as const).filter(isDiffering);
-  return [...(['druh_nalezu', 'datum_nalezu'] as const).filter(isDiffering), ...place];
-}
-
-function isElsewhere(one: FindElements, other: FindElements): boolean {
-  const a = getPoint(one);
-  const b = getPoint(other);
-  return a !== undefined && b !== undefined && !isNearPoint(a, b);
-}
+import { isSameFind, listDifferingTraits, overlayRow } from './merge-row.ts';
 
 /** A find that is here before the import. */
 export type FindHere = {
@@ -241,8 +64,8 @@ export function planRows(rows: Iterable<Find>, known: readonly FindHere[], table
   if (known.length === 0) return { finds: rows, planRow: planNew, names: new Set<string>() };
   const finds = [...rows];
   const planner = openPlanner(finds, known, table);
-  const numbered = finds.map((row) => ({ row, plan: planner.planByNumber(row) }));
-  const plans = new Map(numbered.map(({ row, plan }) => [row, plan ?? planner.planByContent(row)]));
+  const keyed = finds.map((row) => ({ row, plan: planner.planByKey(row) }));
+  const plans = new Map(keyed.map(({ row, plan }) => [row, plan ?? planner.planByContent(row)]));
   return {
     finds,
     planRow: (row: Find): RowPlan => plans.get(row) ?? planNew(row),
@@ -263,19 +86,13 @@ function openPlanner(
   known: readonly FindHere[],
   { path, prefix, hasKey }: PlannedTable,
 ) {
-  const byName = groupNames(known);
+  const byName = groupByName(known);
   const index = indexFinds(known);
   const comparable = new Map(rows.map((row) => [row, makeComparable(row.elements)]));
-  const compared = new Map(rows.map((row) => [row, compareByNumber(row, byName, prefix)]));
+  const compared = new Map(rows.map((row) => [row, compareByKey(row, byName, prefix)]));
   const listAlike = (row: Find, isEdition: (find: FindHere) => boolean): Compared[] =>
     listLikeFinds(index, comparable.get(row), isEdition);
-  const editions = findEditions(rows, (row) => {
-    const numbered = (compared.get(row) ?? []).filter((each) => isKnown(row, each));
-    if (numbered.length > 0 || !isContentKey(row.localId)) return listTables(numbered);
-    return listTables(listAlike(row, () => true).filter(({ matched }) => matched === 'same'));
-  });
-  if (path !== undefined && isSavedAgain(path, compared)) editions.add(path);
-  const isEdition = ({ path: its }: FindHere): boolean => its !== null && editions.has(its);
+  const isEdition = openEditionTest(rows, compared, path, (row) => listAlike(row, () => true));
   const { makeName, isPrefixed } = makeNamer(rows, compared, prefix, isEdition);
   const moved = findMovedRows(compared, comparable, known.filter(isEdition));
   const movedFinds = new Set([...moved.values()].map(({ known: find }) => find));
@@ -290,8 +107,8 @@ function openPlanner(
   const askAnother = (row: Find, other: Compared): RowPlan =>
     makePlanToAsk('row-another', other, makeName(row));
   return {
-    /** Returns undefined where no find here has the number, and the row had no other one before. */
-    planByNumber(row: Find): RowPlan | undefined {
+    /** Returns undefined where no find here has the key, and the row had no other one before. */
+    planByKey(row: Find): RowPlan | undefined {
       const renumbered = moved.get(row);
       if (renumbered !== undefined) return askNear(row, renumbered);
       const candidates = compared.get(row) ?? [];
@@ -314,12 +131,12 @@ function openPlanner(
     },
     planByContent(row: Find): RowPlan {
       const hasRow = (find: FindHere): boolean =>
-        isEdition(find) && hasKey(find.key) && !hasNumber(find, row) && !displaced.has(find);
+        isEdition(find) && hasKey(find.key) && !hasKeyOf(find, row) && !displaced.has(find);
       const alike = listAlike(row, isEdition).filter(
         ({ known: find }) => !taken.has(find) && !hasRow(find),
       );
       const isOther = ({ known: find }: Compared): boolean =>
-        isPrefixed(row) && hasNumber(find, row) && hasOtherTraits(row, find);
+        isPrefixed(row) && hasKeyOf(find, row) && hasOtherTraits(row, find);
       const [best] = alike.filter((each) => !isOther(each)).toSorted(compareMatches);
       if (best === undefined) return makeNew(makeName(row), alike.filter(isOther).map(toCandidate));
       return isContentKey(row.localId) && best.matched === 'same' && isEdition(best.known)
@@ -327,6 +144,22 @@ function openPlanner(
         : askNear(row, best);
     },
   };
+}
+
+/** Returns a test for finds of the tables that these rows are an edition of. */
+function openEditionTest(
+  rows: readonly Find[],
+  compared: ReadonlyMap<Find, readonly Compared[]>,
+  path: string | undefined,
+  listAlike: (row: Find) => readonly Compared[],
+): (find: FindHere) => boolean {
+  const editions = findEditions(rows, (row) => {
+    const keyed = (compared.get(row) ?? []).filter((each) => isKnown(row, each));
+    if (keyed.length > 0 || !isContentKey(row.localId)) return listTables(keyed);
+    return listTables(listAlike(row).filter(({ matched }) => matched === 'same'));
+  });
+  if (path !== undefined && isSavedAgain(path, compared)) editions.add(path);
+  return ({ path: its }) => its !== null && editions.has(its);
 }
 
 function makePlanToAsk(
@@ -421,7 +254,7 @@ function isSavedAgain(path: string, compared: ReadonlyMap<Find, readonly Compare
   return [...compared.values()].some((each) => each.some(({ known }) => known.path === path));
 }
 
-function hasNumber({ key }: FindHere, { localId }: Find): boolean {
+function hasKeyOf({ key }: FindHere, { localId }: Find): boolean {
   return makeIdKey(key) === makeIdKey(localId);
 }
 
@@ -446,7 +279,7 @@ function rank({ matched }: Compared, isOfEdition: boolean): number {
   return (isOfEdition ? 0 : 3) + ['same', 'near', 'other'].indexOf(matched);
 }
 
-function groupNames(known: readonly FindHere[]): ReadonlyMap<string, readonly FindHere[]> {
+function groupByName(known: readonly FindHere[]): ReadonlyMap<string, readonly FindHere[]> {
   const named = known.flatMap((find) =>
     [...new Set([makeIdKey(find.localId), makeIdKey(find.key)])].map((name) => ({ name, find })),
   );
@@ -465,7 +298,7 @@ function indexFinds(known: readonly FindHere[]): FindIndex<FindHere> {
 }
 
 /** Compares a row with the finds of its number; elements without a column do not count. */
-function compareByNumber(
+function compareByKey(
   row: Find,
   byName: ReadonlyMap<string, readonly FindHere[]>,
   prefix = '',

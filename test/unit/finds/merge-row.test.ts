@@ -5,7 +5,7 @@ import {
   isSameFind,
   listDifferingTraits,
   mergeRow,
-} from '../../../src/outbox/changes/plan-rows.ts';
+} from '../../../src/outbox/changes/merge-row.ts';
 
 const TERM = fc.constantFrom('HES-000605', 'HES-000691').map((id) => ({ id, text: '' }));
 const POINT = fc.constantFrom(
