@@ -6,6 +6,7 @@ import {
   type ComparableFind,
   createFindIndex,
   type FindIndex,
+  type FindLikeness,
   makeComparable,
   matchFinds,
 } from '../finds/match-finds.ts';
@@ -38,7 +39,7 @@ import { type Candidate, HELD_BASES, unpackAttempt } from '../outbox/facts.ts';
 import { judgeDeparture, type Knowledge, makeCandidates } from '../outbox/gate.ts';
 import { parseIntent } from '../outbox/intents.ts';
 import { type Outbox, readHeader, updateHeader } from '../outbox/open-outbox.ts';
-import { findByUuid } from '../outbox/stored-finds.ts';
+import { findByLocalId, findByUuid, type StoredFind } from '../outbox/stored-finds.ts';
 import { findNamesake } from '../outbox/unite.ts';
 import {
   deleteUnexplainedRecord,
@@ -391,20 +392,37 @@ function gatherKnowledge(
 
 function gatherImportKnowledge(
   outbox: Outbox,
-  { subject, project, attempts }: ImportEntry,
+  entry: ImportEntry,
   { hidden, unsearched, ...result }: SearchResult,
 ): Knowledge {
+  const { subject, project, attempts } = entry;
   const find = findByUuid(outbox, subject);
   if (find === undefined) return {};
-  const namesake = attempts > 0 ? undefined : findNamesake(outbox, find);
   const comparable = makeComparable(find.elements, find.localId);
+  const compare = ({ elements, localId }: StoredFind): FindLikeness =>
+    matchFinds(comparable, makeComparable(elements, localId));
+  const namesake = attempts > 0 ? undefined : findNamesake(outbox, find);
   return {
-    'local-id-in-use': namesake === undefined ? [] : [{ name: namesake.localId, matched: 'near' }],
+    'alike-here': listRejectedFinds(outbox, entry).flatMap((other): Candidate[] => {
+      const matched = compare(other);
+      return matched === 'other' ? [] : [{ name: other.localId, matched }];
+    }),
+    'local-id-in-use':
+      namesake === undefined
+        ? []
+        : [{ name: namesake.localId, matched: compare(namesake) === 'same' ? 'same' : 'near' }],
     'attempted-elsewhere': listMatches(comparable, result.attempted),
     'equal-record': listEqualRecords(comparable, result),
     'hidden-records': makeCandidates(hidden.get(project ?? '') ?? []),
     'not-searched': unsearched,
   };
+}
+
+/** Returns the finds here of which a person said that they are others, as they were then. */
+function listRejectedFinds(outbox: Outbox, entry: ImportEntry): StoredFind[] {
+  return [...getSlotState(outbox, entry).rejected.keys()]
+    .flatMap((name) => findByLocalId(outbox, name) ?? [])
+    .filter(({ uuid, isHidden }) => uuid !== entry.subject && !isHidden);
 }
 
 /** Collects what speaks against a change of its record, as the service lists that. */

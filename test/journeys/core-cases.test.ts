@@ -127,6 +127,20 @@ describe('undo of a removal after the find was entered again', () => {
     expect(await findStates(home)).toStrictEqual({ 'K-1': 'accepted', 'K-1-2': 'queued' });
     await mock.expectMade({ finds: 1 });
   });
+
+  test('asks again if a change makes them equal after the answer', async () => {
+    await importSeason(home, 1);
+    await home.do('edit', 'K-1', '--set', 'poznamka=as it was');
+    await home.do('remove', 'K-1', '--yes');
+    await sendSeason(home, 1);
+    await undoRemoval();
+    await expectEnded(home.pas('push'), 6);
+    await home.do('resolve', 'K-1-2', '--resend');
+    await home.do('edit', 'K-1-2', '--set', 'poznamka=nález 1');
+    await expectEnded(home.pas('push'), 6);
+    expect((await home.pas('status')).stdout).toContain('it is the same as K-1');
+    expect(await mock.made()).toMatchObject({ finds: 1 });
+  });
 });
 
 test('undo takes back a number that was tried once and did not arrive', async () => {
