@@ -3,8 +3,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../base/own-files.ts';
 
-/** Markup in which all data are escaped. The symbol prevents data from passing as markup. */
+/** A symbol, so that no data can pass as markup. */
 const MARKUP = Symbol('markup');
+/** Markup in which all data are escaped. */
 export type Html = { readonly [MARKUP]: string };
 
 /**

@@ -36,7 +36,7 @@ import {
   type ReportState,
 } from './report-model.ts';
 
-/** What every report is made from; whether it shows places is decided for each page. */
+/** Sources of every report; whether it shows places is decided for each page. */
 export type ReportSources = {
   readonly outbox: Outbox;
   /** Base address of the service's records; undefined where it is not known. */

@@ -58,7 +58,7 @@ type ImportContext = EnqueueOptions & {
   readonly copy?: { readonly file: string; readonly overwrite: boolean } | undefined;
 };
 
-/** What an import stored, or would store, of a table. */
+/** Counts and issues of an import; in a dry run, those that it would have. */
 export type ImportReport = EnqueueReport & {
   /** Rows of the table, including those left out. */
   readonly rows: number;

@@ -53,9 +53,9 @@ const DERIVED_FROM_POINT: readonly string[] = [
 /** Names of these, and of what the service makes itself; a table may contain them. */
 const MADE_BY_SERVICE: readonly string[] = [...DERIVED_FROM_POINT, 'igsn', 'historie', 'soubor'];
 
-/** Tells if a header names what the service derives from the point. */
-export function isDerivedFromPoint(header: string): boolean {
-  return DERIVED_FROM_POINT.includes(foldName(header));
+/** Tells if a header names what the service derives from the point, or pas adds to its exports. */
+export function isDerivedColumn(header: string): boolean {
+  return DERIVED_FROM_POINT.includes(foldName(header)) || isOwnExportColumn(header);
 }
 
 /** Tells if a header names what the service makes itself; such a column is ignored on import. */
@@ -67,7 +67,7 @@ function isMadeByService(header: string): boolean {
  * Tells if a header is that of a column with issues or states that pas adds to its own exports;
  * such a column is ignored on import.
  */
-export function isOwnExportColumn(header: string): boolean {
+function isOwnExportColumn(header: string): boolean {
   return foldName(header) === ISSUES_COLUMN || header === STATE_COLUMN;
 }
 

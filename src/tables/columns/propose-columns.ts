@@ -28,7 +28,7 @@ import {
   parsePlainNumber,
   profileTableColumns,
 } from './column-tests.ts';
-import { isDerivedFromPoint, isOwnExportColumn } from './columns.ts';
+import { isDerivedColumn } from './columns.ts';
 import { findColumnsOfHeader, NAMED_COLUMNS } from './header-names.ts';
 
 /** A column, and how it should be read. */
@@ -171,10 +171,7 @@ export function findColumnMeanings(
       if (ofFinds.includes(profile)) return [profile, [makeSure('local_id')]];
       if (hasFindNumbers(profile, isIdent)) return [profile, [makeSure('ident_cely')]];
       const matches = findColumnsOfHeader(profile.header);
-      const isRead =
-        profile.filled > 0 &&
-        !isDerivedFromPoint(profile.header) &&
-        !isOwnExportColumn(profile.header);
+      const isRead = profile.filled > 0 && !isDerivedColumn(profile.header);
       const listed = (isRead ? elements : []).flatMap((element): ColumnMeaning[] => {
         if (element === 'local_id' && ofFinds.length > 0) return [];
         const match = matches.get(element);
@@ -276,11 +273,7 @@ function settleClaims(element: ColumnName, claims: readonly Claim[]): readonly C
 /** Keeps the values of a column without an element, unless they are useless or secret there. */
 function keepInNote(profile: ColumnProfile): ColumnRule {
   const { filled, key, header } = profile;
-  const isLost =
-    filled === 0 ||
-    isDerivedFromPoint(header) ||
-    isOwnExportColumn(header) ||
-    hasCoordinates(profile);
+  const isLost = filled === 0 || isDerivedColumn(header) || hasCoordinates(profile);
   return isLost ? IGNORED_COLUMN : { element: 'poznamka', label: key };
 }
 

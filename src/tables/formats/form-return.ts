@@ -281,7 +281,7 @@ function toKoboName(name: string): string {
 }
 
 /**
- * What a column of a form has: answers to a question of pas's form or for an element, files of
+ * Content of a column of a form: answers to a question of pas's form or for an element, files of
  * photographs, other answers, or nothing that is read.
  */
 type FormColumn = { readonly name: string } | 'photo' | 'other' | 'unread';

@@ -284,7 +284,7 @@ function checkSheet(contents: SheetContents, isOfFinds: (row: number) => boolean
   return issues;
 }
 
-/** What the cells of a sheet show. */
+/** Values of cells, as a spreadsheet displays them. */
 
 /** Display of a number by a number format of a workbook. */
 export type CellFormat = {
