@@ -1,7 +1,8 @@
 import { cmd, msgid, ngettext, t } from '../base/message.ts';
-import type { TermCandidate } from '../finds/find.ts';
+import type { LookupTerm, TermCandidate } from '../finds/find.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import {
+  listMappedFinders,
   listNewPeople,
   type NewPerson,
   storeAcceptedPeople,
@@ -23,7 +24,16 @@ export async function listNewPeopleOfProfile(
   outbox: Outbox,
   subjects?: readonly string[],
 ) {
-  return listNewPeople(outbox, async () => (await openLookups(context)).lookupTerm, subjects);
+  return listNewPeople(outbox, () => openPeopleLookup(context), subjects);
+}
+
+async function openPeopleLookup(context: Context): Promise<LookupTerm> {
+  const [{ lookupTerm }, { readMappingFile }, { makeMappedLookup }] = await Promise.all([
+    openLookups(context),
+    import('./context/find-input.ts'),
+    import('../tables/own-terms/mapping.ts'),
+  ]);
+  return makeMappedLookup(lookupTerm, await readMappingFile(context));
 }
 
 /**
@@ -81,7 +91,8 @@ type Admission = {
 };
 
 /**
- * Decides if unknown finders may be created: all with a flag, else by asking, whose answers are
+ * Decides if unknown finders may be created, after those were replaced to whom an own term was
+ * mapped since: all with a flag, else by asking, whose answers are
  * stored (a known person replaces the finder in the finds), else they are printed and refused.
  * @returns false where one is not confirmed; then nothing should be sent
  */
@@ -89,6 +100,11 @@ export async function admitNewPeople(
   context: Context,
   { outbox, subjects, isAllAccepted, mayAsk }: Admission,
 ): Promise<boolean> {
+  const mapped = await listMappedFinders(outbox, () => openPeopleLookup(context), subjects);
+  if (mapped.length > 0) {
+    const replace = await openFinderReplacement(context, outbox);
+    for (const [id, finds] of mapped) replace(finds, id);
+  }
   const people = await listNewPeopleOfProfile(context, outbox, subjects);
   const open = people.filter(({ isAccepted }) => !isAccepted);
   if (open.length === 0) return true;
@@ -97,20 +113,27 @@ export async function admitNewPeople(
     return true;
   }
   if (mayAsk) {
-    const { replaceFinder } = await import('./interview/edit-find.ts');
-    const { openValidationContext } = await import('./context/find-input.ts');
-    const ruleContext = await openValidationContext(context);
+    const replace = await openFinderReplacement(context, outbox);
     for (const person of open) {
       const answer = await askAboutNewPerson(person, await context.prompt());
       if (answer === 'stop') return false;
       if (answer === 'new') storeAcceptedPeople(outbox, [person]);
-      else replaceFinder({ outbox, ruleContext }, person.finds, answer.id);
+      else replace(person.finds, answer.id);
     }
     return true;
   }
   printNewPeople(context, open);
   context.terminal.printValue({ type: 'new_people', people: toNewPeopleJson(open) });
   return false;
+}
+
+/** Opens the function that gives finds a known person as their finder. */
+async function openFinderReplacement(context: Context, outbox: Outbox) {
+  const { replaceFinder } = await import('./interview/edit-find.ts');
+  const { openValidationContext } = await import('./context/find-input.ts');
+  const ruleContext = await openValidationContext(context);
+  return (finds: readonly string[], id: string): void =>
+    replaceFinder({ outbox, ruleContext }, finds, id);
 }
 
 /**

@@ -92,6 +92,12 @@ export function buildDocument(find: Find, profile: DocumentProfile): Buffer {
   return buildXml(makeDocumentNode(find.elements, profile));
 }
 
+/** Returns the bytes with which each document of the profile begins, and none of another one. */
+export function makeDocumentHead(profile: DocumentProfile): Buffer {
+  const document = buildXml(makeDocumentNode({}, profile));
+  return document.subarray(0, document.indexOf(NEW_IDENTIFIER));
+}
+
 /**
  * Makes the tree of a document in the order of the schema; absent elements are omitted, and
  * `ident_cely` is `:tba`.

@@ -8,6 +8,7 @@ import {
   parseValue,
 } from '../base/disk/database.ts';
 import type { FindElements } from '../finds/fields.ts';
+import { KEPT_AS_DRAFT } from '../finds/value-rules.ts';
 import { ENTRY_COLUMNS } from './cache.ts';
 import {
   type Entry,
@@ -442,6 +443,20 @@ export function listDraftImports(outbox: Outbox, subjects: readonly string[] | u
     outbox,
     `state = 'draft' and ${subjects === undefined ? withDependents : ofRecords}`,
     { subjects: JSON.stringify(subjects ?? []) },
+  );
+}
+
+/**
+ * Returns the UUIDs of unsent finds whose documents may follow in another way now: those that do not
+ * begin with `head`, and drafts, unless a person keeps them.
+ */
+export function listOutdatedFinds(outbox: Outbox, head: Buffer): string[] {
+  return outbox.listTexts(
+    `select entries.subject ${FROM} where key = '${IMPORT_KEY}' and hidden = 0
+       and case when document is null then state = 'draft' and instr(coalesce(issues, ''), :kept) = 0
+           else state in ('queued', 'refused') and substr(document, 1, length(:head)) <> :head end
+     order by entries.id`,
+    { head, kept: JSON.stringify(KEPT_AS_DRAFT) },
   );
 }
 

@@ -3,14 +3,18 @@ import { FileError, UsageError } from '../base/errors.ts';
 import { hasErrors, Issue, makeErrorIssue, makeWarningIssue } from '../base/issue.ts';
 import { cmd, msg } from '../base/message.ts';
 import { checkDocument } from '../finds/check-document.ts';
-import { findSchemaNamesProblem } from '../finds/document.ts';
+import {
+  type DocumentProfile,
+  findSchemaNamesProblem,
+  makeDocumentHead,
+} from '../finds/document.ts';
 import type { LookupTerm } from '../finds/find.ts';
 import { type ValidationContext, validateFind } from '../finds/rules.ts';
 import { openNumberLookup } from '../outbox/changes/enqueue-change.ts';
 import { convertStoredFind, makePreparedDocument } from '../outbox/changes/enqueue-finds.ts';
 import { createFindLookup, resolveFindNames } from '../outbox/changes/resolve-finds.ts';
 import type { ImportEntry } from '../outbox/entry.ts';
-import { findImportOfFind } from '../outbox/entry-queries.ts';
+import { findImportOfFind, listOutdatedFinds } from '../outbox/entry-queries.ts';
 import type { PreparedDocument } from '../outbox/intents.ts';
 import { findKnownAccount, type Outbox } from '../outbox/open-outbox.ts';
 import { findByUuid, iterateFinds, type StoredFind } from '../outbox/stored-finds.ts';
@@ -64,6 +68,24 @@ export function validateFindsAndDocuments(
     ...conflicts.map((issue) => issue.with({ severity: 'warning' })),
   ];
   return { valid: verdicts.length - invalid, invalid, issues };
+}
+
+/**
+ * Makes again what is sent of finds whose documents do not follow from the profile now, and of
+ * drafts, which may be complete by newer vocabularies.
+ */
+export async function renewDocuments(
+  outbox: Outbox,
+  profile: DocumentProfile,
+  openRules: () => Promise<ValidationContext>,
+): Promise<void> {
+  const outdated = listOutdatedFinds(outbox, makeDocumentHead(profile));
+  if (outdated.length === 0) return;
+  const findContext = { ...(await openRules()), lookupNumber: openNumberLookup(outbox) };
+  for (const uuid of outdated) {
+    const stored = findByUuid(outbox, uuid);
+    if (stored !== undefined) validateStored(outbox, stored, findContext);
+  }
 }
 
 function checkNames(outbox: Outbox, { schema }: ValidationContext): Issue[] {
@@ -137,8 +159,9 @@ function findImportToUpdate(
   content: PreparedDocument,
 ): ImportEntry | undefined {
   const entry = findImportOfFind(outbox, uuid);
-  if (entry === undefined || (entry.state !== 'draft' && entry.state !== 'queued'))
-    return undefined;
+  // A refused find keeps its refusal, with the bytes that are sent if a person resends it.
+  const isRefused = entry?.state === 'refused' && content.document !== null;
+  if (entry?.state !== 'draft' && entry?.state !== 'queued' && !isRefused) return undefined;
   const same =
     content.document === null
       ? entry.document === null

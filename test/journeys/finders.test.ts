@@ -334,6 +334,15 @@ describe('a push that would create new people', () => {
     expect(await pushed(home, 'M0')).toMatchObject({ code: 0 });
   });
 
+  test('sends a finder as the person to whom the name was mapped since', async () => {
+    const home = started.copy();
+    await importing(home, ['Novak, Jam']);
+    await home.do('vocab', 'map', 'set', 'osoba', 'Novak, Jam', 'OS-001507');
+    expect(await home.json('status')).toMatchObject({ new_people: [] });
+    const { code } = await pushed(home, '--accept-new-people', '--on-question', 'send');
+    expect([code, await readFinders(home)]).toEqual([0, { R0: 'OS-001507' }]);
+  });
+
   test('is not held if people were not harvested, since nothing can be compared', async () => {
     const home = await signedIn(mock.service);
     await home.pas('harvest-vocab', 'heslo', 'organizace', 'ruian_katastr', '--quiet');

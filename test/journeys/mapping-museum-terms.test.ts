@@ -275,6 +275,20 @@ describe('a reviewed mapping', () => {
     });
   });
 
+  test('a find whose term was deleted is queued again when the term is back', async () => {
+    const readState = async () =>
+      (await home.json('list')).find(({ local_id }) => local_id === 'S-1')?.state;
+    await home.do('vocab', 'map', 'set', 'obdobi', 'laten', 'doba železná');
+    await home.do('import', table('laten'));
+    await mock.service.control('POST', '/records/HES-000282/delete');
+    await home.do('harvest-vocab', 'heslo');
+    await expectEnded(home.pas('validate'), 3);
+    expect(await readState()).toBe('draft');
+    await mock.service.control('POST', '/records/HES-000282/restore');
+    await home.do('harvest-vocab', 'heslo');
+    expect(await readState()).toBe('queued');
+  });
+
   async function moveEntry(vocabulary: string): Promise<void> {
     const changes = { nazev_heslare: { '@lang': 'cs', '#': vocabulary } };
     await mock.service.control('POST', '/records', { ident: 'HES-000286', changes });

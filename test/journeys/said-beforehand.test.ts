@@ -1,5 +1,11 @@
-import { beforeEach, expect, test } from 'vitest';
-import { type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import {
+  expectEnded,
+  findStates,
+  type Home,
+  signedIn,
+  WITHOUT_PAUSES,
+} from '../support/run-pas.ts';
 import { importSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -64,6 +70,52 @@ test('a schema version other than the service’s own is pointed out', async () 
       0,
       [expect.objectContaining({ severity: 'warning', message: `${message} ${todo}` })],
     ],
+  });
+});
+
+describe('after a change of the profile, a push sends the documents that it makes of', () => {
+  const wrong = [...WITHOUT_PAUSES, '--set', 'prefix=amcr', '--set', 'schema_version=2.1'];
+
+  test('finds that were queued before', async () => {
+    const home = await signedIn(mock.service, wrong);
+    await importSeason(home, 2);
+    await home.do('profile', 'set', 'schema_version=2.2');
+    expect((await home.do('show', 'K-1', '--xml')).stdout).toContain(`${base}/2.2/amcr.xsd`);
+    await home.do('push');
+    expect(await findStates(home)).toEqual({ 'K-1': 'accepted', 'K-2': 'accepted' });
+  });
+
+  test('a refused find that is resent', async () => {
+    const home = await signedIn(mock.service, wrong);
+    await importSeason(home, 1);
+    await expectEnded(home.pas('push'), 3);
+    await home.do('profile', 'set', 'schema_version=2.2');
+    await home.do('resolve', 'K-1', '--resend');
+    await home.do('push');
+    expect(await findStates(home)).toEqual({ 'K-1': 'accepted' });
+  });
+
+  test('a version that an undo brought back', async () => {
+    const home = await signedIn(mock.service, wrong);
+    await importSeason(home, 1);
+    await home.do('edit', 'K-1', '--set', 'poznamka=another');
+    await home.do('profile', 'set', 'schema_version=2.2');
+    await home.do('push', '--limit', '0');
+    await home.do('undo');
+    await home.do('push');
+    expect(await findStates(home)).toEqual({ 'K-1': 'accepted' });
+  });
+
+  test('finds of another address of the schemas', async () => {
+    const home = await signedIn({ ...mock.service, schema_base: `${base}/before` }, [
+      ...WITHOUT_PAUSES,
+      '--set',
+      'prefix=amcr',
+    ]);
+    await importSeason(home, 1);
+    await home.do('profile', 'set', `schema_base=${base}`);
+    await home.do('push');
+    expect(await findStates(home)).toEqual({ 'K-1': 'accepted' });
   });
 });
 

@@ -17,6 +17,7 @@ import {
 import { answerHeldEntries } from '../../push/resolve-entries.ts';
 import { defineCommand, parseWholeNumber, type Runner } from '../command.ts';
 import { type Context, type GlobalOptions, makeInitCommand } from '../context/context.ts';
+import { renewProfileDocuments } from '../context/find-input.ts';
 import { announceInstance, confirmProduction, openPush } from '../context/open-service.ts';
 import { joinOutboxesOfAccount, openUnitedOutbox } from '../context/profile-outbox.ts';
 import {
@@ -101,7 +102,10 @@ async function pushCommand(
       t`--watch runs until you stop it, so it cannot be combined with --limit or --dry-run.`,
     );
   announceInstance(context);
-  if (!isDryRun) await openUnitedOutbox(context);
+  if (!isDryRun) {
+    await openUnitedOutbox(context);
+    await renewProfileDocuments(context);
+  }
   const kinds = options.only ?? ENTRY_KINDS;
   const plan = planPush(outbox, names);
   printDrafts(context, plan.drafts);
@@ -310,7 +314,7 @@ function summarise(
     terminal.warn(t`Stopped: ${why}. Entries that were not sent stay queued.`);
   }
   if (held > 0) terminal.warn(formatHeldCount(held));
-  if (uncertain + totals.refused + held > 0)
+  if (uncertain + totals.refused + totals.draft + held > 0)
     terminal.note(t`\`${cmd`pas status`}\` shows what needs your attention.`);
   terminal.printValue({
     type: 'summary',

@@ -23,7 +23,7 @@ import {
 import { explainUncertain } from '../../push/push-session.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
-import { openFindValidator } from '../context/find-input.ts';
+import { openFindValidator, renewProfileDocuments } from '../context/find-input.ts';
 import {
   getSettlingCommand,
   listAnswerCommands,
@@ -58,6 +58,7 @@ export function register(program: Command, run: Runner): void {
 
 async function printDocument(context: Context, name: string): Promise<ExitReason> {
   const outbox = await context.openOutbox();
+  await renewProfileDocuments(context);
   const [find] = resolveFindNames(outbox, [name]);
   if (find === undefined) return 'done';
   const { document, issues } = await getDocumentOfFind(outbox, find, () =>

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { formatIso } from '../../base/clock.ts';
 import type { ExitReason } from '../../base/errors.ts';
@@ -27,7 +28,11 @@ import {
   getHarvestUsername,
   requireHarvestBase,
 } from '../context/context.ts';
-import { listTermIdsInUse, openValidationContext } from '../context/find-input.ts';
+import {
+  listTermIdsInUse,
+  openValidationContext,
+  renewProfileDocuments,
+} from '../context/find-input.ts';
 import { openProfileVocabulary } from '../context/open-service.ts';
 import { formatTree } from '../result-texts.ts';
 import {
@@ -241,6 +246,7 @@ async function harvestVocab(
       subject: `${profile.schemaVersion} ${getHarvestUsername(profile)}`,
     }),
   );
+  if (existsSync(context.getOutboxPlaces().outboxFile)) await renewProfileDocuments(context);
   await terminal.printTable(
     [t`SET`, t`PASS`, t`RECORDS`, t`DELETED`, t`VANISHED`],
     results.map(formatHarvestRow),

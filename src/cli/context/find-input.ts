@@ -54,6 +54,7 @@ import {
 } from '../../tables/own-terms/mapping.ts';
 import { parseTableBytes, readTable } from '../../tables/readers.ts';
 import type { Table } from '../../tables/table.ts';
+import { renewDocuments } from '../../tables/validate-finds.ts';
 import type { FinderSource } from '../interview/answer.ts';
 import { printIssues } from '../terminal.ts';
 import type { Context } from './context.ts';
@@ -74,6 +75,16 @@ export async function openValidationContext(context: Context) {
   const who =
     account === undefined ? {} : { role: account.role, organisation: account.organisation };
   return { schema, ...lookups, lookupTerm, today: formatLocalDate(context.clock.now()), ...who };
+}
+
+/**
+ * Makes the documents of unsent finds follow from the profile and the vocabularies as they are now.
+ * @throws ConfigError where the schema cannot be used
+ */
+export async function renewProfileDocuments(context: Context): Promise<void> {
+  await renewDocuments(await context.openOutbox(), context.getProfile(), () =>
+    openValidationContext(context),
+  );
 }
 
 /**

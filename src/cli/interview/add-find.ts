@@ -19,6 +19,7 @@ import {
 import { FORM_QUESTIONS, pickCarriedElements, pickCopiedElements } from '../../finds/questions.ts';
 import { makeReferenceResolver } from '../../finds/resolve-references.ts';
 import { type ValidatedFind, validateFind } from '../../finds/rules.ts';
+import { KEPT_AS_DRAFT } from '../../finds/value-rules.ts';
 import { openNumberLookup } from '../../outbox/changes/enqueue-change.ts';
 import { enqueueFinds } from '../../outbox/changes/enqueue-finds.ts';
 import { createFindLookup, resolveFindNames } from '../../outbox/changes/resolve-finds.ts';
@@ -126,7 +127,7 @@ export async function openEntrySession(context: Context, beginning: GivenAnswers
       if (intent !== 'unfinished') enteredNow.add(find.localId);
       const uuid = findByLocalId(outbox, find.localId)?.uuid ?? null;
       const state = findImportOfFind(outbox, uuid ?? '')?.state ?? 'draft';
-      const reported = issues.filter(({ rule }) => rule !== DRAFT_RULE);
+      const reported = issues.filter(({ rule }) => rule !== KEPT_AS_DRAFT);
       return {
         uuid,
         find,
@@ -202,8 +203,6 @@ export function acceptCertainPosition(reading: Reading<Position>, find: string):
   );
 }
 
-const DRAFT_RULE = 'kept-as-draft';
-
 /**
  * Returns a validation that keeps even a complete find as a draft, by an error that says so; with
  * the intent `send`, the given one.
@@ -217,7 +216,10 @@ export function makeDraftValidation(
     const { document, issues } = validate(find);
     const { localId } = find;
     const reason = t`The find is kept as a draft. To finish it: ${cmd`pas edit ${localId}`}`;
-    return { document, issues: [...issues, makeErrorIssue(DRAFT_RULE, reason, { find: localId })] };
+    return {
+      document,
+      issues: [...issues, makeErrorIssue(KEPT_AS_DRAFT, reason, { find: localId })],
+    };
   };
 }
 

@@ -351,7 +351,7 @@ function findNearestPeople(
   const lookup = lookupTerm('osoba', name);
   switch (lookup.kind) {
     case 'found':
-      return lookup.term.label === name ? undefined : [lookup.term];
+      return lookup.isOwn === true || lookup.term.label === name ? undefined : [lookup.term];
     case 'ambiguous':
       return lookup.candidates;
     case 'unknown':
@@ -389,6 +389,24 @@ export async function listNewPeople(
   return people.map((person) => {
     const group = groups.find((names) => names.includes(person.name)) ?? [];
     return { ...person, similar: group.filter((name) => name !== person.name) };
+  });
+}
+
+/**
+ * Returns people to whom own terms map finders without an identifier, with the UUIDs of the queued
+ * finds of each.
+ */
+export async function listMappedFinders(
+  outbox: Outbox,
+  openLookup: () => Promise<LookupTerm>,
+  subjects?: readonly string[],
+): Promise<readonly (readonly [id: string, finds: readonly string[]])[]> {
+  const named = groupNewFinders(outbox, subjects);
+  if (named.length === 0) return [];
+  const lookupTerm = await openLookup();
+  return named.flatMap(([name, finds]) => {
+    const lookup = lookupTerm('osoba', name);
+    return lookup.kind === 'found' && lookup.isOwn === true ? [[lookup.term.id, finds]] : [];
   });
 }
 
