@@ -10,11 +10,11 @@ import {
   parseHarvestedFind,
 } from '../finds/harvested-find.ts';
 import type { HarvestedFinds } from '../harvest/pull-finds.ts';
-import { listEffectiveAttempts } from '../outbox/attempts.ts';
+import { listEffectiveAttempts, listOpenAttempts } from '../outbox/attempts.ts';
 import type { AttemptBounds, Entry, ImportEntry } from '../outbox/entry.ts';
 import { listFactsOfKind, unpackAttempt } from '../outbox/facts.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
-import { listFactsOfSlot } from '../outbox/wishes.ts';
+import { getSlotState, listFactsOfSlot } from '../outbox/wishes.ts';
 
 /**
  * Verdict about a write of unknown outcome. Presence decides; absence decides only where the write
@@ -281,6 +281,8 @@ export type UncertainImport = {
   readonly entryId: number;
   readonly elements: HarvestedElements;
   readonly window: AttemptWindow;
+  /** The record that it had, and that the service gave to another find. */
+  readonly lost: string | undefined;
 };
 
 /** Returns what was sent of imports, and when; leaves out other entries, and those without a document. */
@@ -289,8 +291,23 @@ export function listUncertainImports(outbox: Outbox, entries: readonly Entry[]):
     const elements = entry.kind === 'import' ? getSentElements(outbox, entry) : undefined;
     return elements === undefined
       ? []
-      : [{ entryId: entry.id, elements, window: getAttemptWindow(outbox, entry) }];
+      : [
+          {
+            entryId: entry.id,
+            elements,
+            window: getAttemptWindow(outbox, entry),
+            lost: findLostRecord(outbox, entry),
+          },
+        ];
   });
+}
+
+function findLostRecord(outbox: Outbox, entry: Entry): string | undefined {
+  const open = listOpenAttempts(outbox, entry);
+  const detachment = getSlotState(outbox, entry).decisions.find(
+    ({ body }) => body.answer === 'detach' && body.attempts.some((id) => open.includes(id)),
+  );
+  return detachment?.body.identCely ?? undefined;
 }
 
 /** An import with the records that equal it, and those of them that were made in its window. */
@@ -362,6 +379,11 @@ function judgeImport(
   if (gone.length > 0) {
     const reason = msg`a record of its project that may have been this one has been deleted since then`;
     return makeUndecidedVerdict('deleted-since', reason, gone);
+  }
+  // It did arrive: that its record is gone does not mean that it is wanted again.
+  if (judged.lost !== undefined) {
+    const reason = msg`the service accepted it as ${judged.lost}, and has given that identifier to another find since: its record was deleted or lost`;
+    return makeUndecidedVerdict('deleted-since', reason);
   }
   return judgeAbsence(
     judged.window,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { photoWithGps } from '../support/photo-with-gps.ts';
 import { findAt } from '../support/records-at-service.ts';
-import { expectEnded, type Home, settledAfter } from '../support/run-pas.ts';
+import { expectEnded, findStates, type Home, settledAfter } from '../support/run-pas.ts';
 import { importSeason, sendSeason, tinyPng, writeSeason } from '../support/season.ts';
 import { useHome, useMock } from '../support/use-mock.ts';
 
@@ -84,4 +84,17 @@ test('a picture that is queued for a find and for its record is sent once', asyn
   await expectEnded(home.pas('push'), 6);
   expect(await mock.made()).toMatchObject({ finds: 1, photos: 1 });
   expect((await home.pas('status')).stdout).toContain('may be this photograph (photo-1.png)');
+});
+
+test('a deleted find is not sent again because another one has its identifier now', async () => {
+  await sendSeason(home, 2);
+  const deleted = await readIdent(home, 'K-2');
+  await mock.service.control('POST', `/records/${deleted}/delete`);
+  await home.do('import', writeSeason(home, 1, { day: '2024-07-01' }), '--id-prefix', 'L-');
+  await expectEnded(home.pas('push'), 6);
+  await mock.service.clock({ advance_ms: 60_000 });
+  await expectEnded(home.pas('push'), 6);
+  expect(await mock.made()).toMatchObject({ finds: 2 });
+  expect(await findStates(home)).toMatchObject({ 'K-2': 'uncertain', 'L-K-1': 'accepted' });
+  expect((await home.pas('show', 'K-2', '--verbose')).stdout).toContain('was deleted or lost');
 });

@@ -558,6 +558,7 @@ import { decide } from '../outbox/attempts.ts';`,
   },
   {
     name: 'what was proven absent explains a record still',
+    seed: 152,
     themes: ['what was lost is sent again, and lies somewhere'],
     file: 'src/outbox/attempts.ts',
     from: `const accepted = listJudgedAttempts(state, entry, ['accepted']);`,

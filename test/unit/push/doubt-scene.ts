@@ -47,6 +47,7 @@ export function doubt(entryId: number, more: Partial<UncertainImport> = {}): Unc
     entryId,
     elements: SENT,
     window: window(START),
+    lost: undefined,
     ...more,
   };
 }

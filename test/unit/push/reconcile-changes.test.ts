@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { asServerMs } from '../../../src/base/clock.ts';
-import { detachRecord, recordAnswer } from '../../../src/outbox/attempts.ts';
+import { decide, detachRecord, recordAnswer } from '../../../src/outbox/attempts.ts';
 import { lookScene } from './look-scene.ts';
 
 describe('uncertain photographs', () => {
@@ -78,7 +78,7 @@ describe('uncertain photographs', () => {
       await scene.end(photo, 'accepted', ident);
       for (const id of [entryId, photo])
         detachRecord(scene.outbox, scene.entry(id), ident, 'given to another');
-      return { photo, ident };
+      return { entryId, photo, ident };
     };
     const found = await released('K-1');
     const lost = await released('K-2');
@@ -87,6 +87,8 @@ describe('uncertain photographs', () => {
       { state: 'uncertain', identCely: null },
       { state: 'uncertain', identCely: null },
     ]);
+    const resend = { kind: 'resend', rejects: [] } as const;
+    decide(scene.outbox, scene.entry(lost.entryId), resend, 'a person decided: send');
     const looked = await scene.look();
     expect([found, lost].map(({ photo }) => scene.entry(photo).state)).toEqual([
       'accepted',

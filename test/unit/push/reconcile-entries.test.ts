@@ -230,7 +230,7 @@ describe('a record assigned to another find here', () => {
     expect(scene.entry(lost.entryId).state).toBe('queued');
   });
 
-  test('belongs to neither at first if the service gave its identifier again, and to this one once the other is gone', async () => {
+  test('belongs to neither at first if the service gave its identifier again, then to this one, and a person decides about the other', async () => {
     using scene = lookScene();
     await scene.find('K-9', 'accepted');
     const owner = await scene.find('K-0', 'accepted');
@@ -244,6 +244,7 @@ describe('a record assigned to another find here', () => {
     await scene.clock.advance(60_000);
     await scene.look();
     expect(scene.entry(lost.entryId)).toMatchObject({ state: 'accepted', identCely: lost.ident });
-    expect(scene.entry(owner.entryId)).toMatchObject({ state: 'queued', identCely: null });
+    expect(scene.entry(owner.entryId)).toMatchObject({ state: 'uncertain', identCely: null });
+    expect(scene.evidence(owner.entryId)).toEqual(['deleted-since']);
   });
 });
