@@ -10,12 +10,14 @@ import { msg, serializeValue } from '../base/message.ts';
 import {
   ENTRY_KINDS,
   ENTRY_STATES,
+  type EntryState,
   getRetryAfterAbsence,
   type HeldQuestion,
   makeAttempts,
   parseProjectOfRecord,
 } from './entry.ts';
 import {
+  type AnsweredBody,
   type CurrentBody,
   convertReadErrors,
   type Fact,
@@ -207,6 +209,7 @@ function makeImportRow(
   const folded = getImportState(state);
   const isDraft = !intent.hasDocument && (folded === 'queued' || folded === 'refused');
   const accepted = findAcceptedIntent(state);
+  const refusal = folded === 'refused' ? findRefusal(state, intent.id) : undefined;
   return {
     ...UNFILLED,
     key: IMPORT_KEY,
@@ -222,9 +225,9 @@ function makeImportRow(
     sourcePath: find.path,
     hidden: isHidden ? 1 : 0,
     project: findProject(intent.intent),
-    refusal: folded === 'refused' && !isDraft ? findRefusal(state, intent.id) : null,
+    refusal: isDraft ? null : (refusal?.issues ?? null),
     createdAt: find.createdAt,
-    ...summarize(facts, undefined, body, state),
+    ...summarize(facts, undefined, body, state, { folded, refusal }),
   };
 }
 
@@ -244,14 +247,14 @@ function findAcceptedIntent({ intents }: SlotState): string | undefined {
   return undefined;
 }
 
-/** Returns the findings of the refusal that counts, as JSON. */
-function findRefusal({ intents }: SlotState, intent: string): string | null {
+/** Returns the refusal that counts. */
+function findRefusal({ intents }: SlotState, intent: string): AnsweredBody | undefined {
   const state = intents.get(intent);
   for (const { id } of state?.attempts ?? []) {
     const verdict = state?.verdicts.get(id);
-    if (verdict?.kind === 'refused' && !verdict.isOverruled) return verdict.answer.body.issues;
+    if (verdict?.kind === 'refused' && !verdict.isOverruled) return verdict.answer.body;
   }
-  return null;
+  return undefined;
 }
 
 /**
@@ -281,6 +284,7 @@ function makeChangeRows(
     const [wish] = wishes;
     if (wish === undefined) return [];
     const folded = getChangeState(state, intent);
+    const refusal = folded === 'refused' ? findRefusal(state, intent) : undefined;
     const latest = findLatest(wishes) ?? wish;
     const record = accepted?.body.target ?? identCely;
     return [
@@ -299,9 +303,9 @@ function makeChangeRows(
         expects: latest.body.expects ?? null,
         photograph:
           latest.body.photograph === undefined ? null : JSON.stringify(latest.body.photograph),
-        refusal: folded === 'refused' ? findRefusal(state, intent) : null,
+        refusal: refusal?.issues ?? null,
         createdAt: wish.body.at,
-        ...summarize(facts, intent, latest.body, state),
+        ...summarize(facts, intent, latest.body, state, { folded, refusal }),
       },
     ];
   });
@@ -350,6 +354,7 @@ function summarize(
   intent: string | undefined,
   wish: CurrentBody,
   { intents, wanted, decisions, records }: SlotState,
+  { folded, refusal }: { readonly folded: EntryState; readonly refusal: AnsweredBody | undefined },
 ): Summary {
   const attempted = listFactsOfKind(facts, 'attempted').filter(
     ({ body }) => intent === undefined || body.intent === intent,
@@ -369,14 +374,16 @@ function summarize(
     (fact) => fact.kind !== 'decided' || (fact.body.answer !== 'undo' && decisions.includes(fact)),
   );
   const last = findLastEvent(inForce, ids, intent);
-  const isNewer = last === undefined || (last.body.at < wish.at && wish.intent !== null);
+  // Of what waits to be sent only that counts which happened since it was wanted.
+  const isNewer = last === undefined || (folded === 'queued' && last.body.at < wish.at);
   if (isNewer) return { attempts: ids.size, unknownAttempts, held, notBeforeAt: 0, reason: null };
+  const { reason } = refusal ?? last.body;
   return {
     attempts: ids.size,
     unknownAttempts,
     held,
     notBeforeAt: getNotBefore(last, attempted, facts),
-    reason: last.body.reason === null ? null : JSON.stringify(last.body.reason),
+    reason: reason === null ? null : JSON.stringify(reason),
   };
 }
 

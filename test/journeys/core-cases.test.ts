@@ -570,6 +570,18 @@ test('undo of a photograph that was added again after a refusal does not send it
   expect(await changesOf('K-1')).toStrictEqual([['photo', 'a.png', 'refused']]);
 });
 
+test('a photograph that an undo leaves refused still says why', async () => {
+  await importSeason(home, 1);
+  const photo = home.file('a.png', tinyPng(7));
+  await home.do('photo', 'add', 'K-1', photo);
+  await fail('photo', 'virus');
+  await home.pas('push');
+  await home.do('photo', 'add', 'K-1', photo);
+  await home.do('undo');
+  const [refused] = (await home.json('status')).needs_person;
+  expect(refused?.reason).toContain('malicious code');
+});
+
 test('a find that was being sent at a kill is advised on, kept, settled in JSON, and counted', async () => {
   home = await signedIn(mock.service, settledAfter(300));
   await importSeason(home, 2);
