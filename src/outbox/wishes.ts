@@ -32,6 +32,7 @@ import {
   findKnownIntent,
   findStoredIntent,
   type Intent,
+  isImportSlot,
   makeFindSlot,
   makeIntentId,
   makeSlot,
@@ -396,22 +397,34 @@ export function getNextOccasion(outbox: Outbox, subject: string, original: strin
 }
 
 /**
- * Wants a slot no longer; what was wanted stays known for {@link restoreWish}. Does nothing for a slot
- * of which nothing was ever wanted.
+ * Wants a find no longer, or one number or photograph; what was wanted stays known for
+ * {@link restoreWish}. Of two copies that want different ones the other is wanted then. Does nothing
+ * where it is neither wanted nor the last that was.
+ * @param intent of a number or a photograph; a find is withdrawn with all its versions
  * @param as `dropped`: it is still shown; `removed`: not even that
  */
-export function withdrawWish(outbox: Outbox, slot: Slot, as: 'dropped' | 'removed'): void {
+export function withdrawWish(
+  outbox: Outbox,
+  { intent, ...place }: Slot & { readonly intent?: string },
+  as: 'dropped' | 'removed',
+): void {
   outbox.change(() => {
-    const { heads, wanted } = getSlotState(outbox, slot);
-    const before = wanted.wishes[0]?.body;
+    const { heads, wanted } = getSlotState(outbox, place);
+    const isNamed = ({ body }: FactOf<'current'>): boolean =>
+      isImportSlot(place.slot) || (body.intent ?? body.was) === intent;
+    const named = wanted.wishes.filter(isNamed);
+    const before = named[0]?.body;
     if (before === undefined) return;
-    const body: CurrentBody = {
-      ...before,
-      ...makeBody(outbox, null, heads),
-      hides: as === 'removed',
-      was: before.intent ?? before.was ?? null,
-    };
-    appendWish(outbox, slot, body);
+    const other = wanted.wishes.find((wish) => !isNamed(wish));
+    if (other === undefined) {
+      const was = before.intent ?? before.was ?? null;
+      const hides = as === 'removed';
+      appendWish(outbox, place, { ...before, ...makeBody(outbox, null, heads), hides, was });
+    } else {
+      const { intent: left, hides } = other.body;
+      const replaced = [...named, other].map(({ id }) => id);
+      appendWish(outbox, place, { ...other.body, ...makeBody(outbox, left, replaced), hides });
+    }
   });
 }
 

@@ -359,6 +359,20 @@ describe('an older copy of before the first sign-in', () => {
     await home.do('push');
     expect(await changesOf('K-1')).toContainEqual(['number', 'Z', 'accepted']);
   });
+
+  test('sends the one of two numbers that is left when the other one is dropped', async () => {
+    await home.do('push');
+    const putBack = keepCopy();
+    const elsewhere = home.with({ PAS_STATE: join(home.folder, 'elsewhere') });
+    await home.do('number', 'set', 'K-1', 'RIGHT');
+    putBack();
+    await elsewhere.do('number', 'set', 'K-1', 'WRONG');
+    const asked = (await home.pas('status')).stdout;
+    const [, wrong = ''] = /number set K-1 WRONG --replace\n.*--entry (\d+)/.exec(asked) ?? [];
+    await home.do('resolve', 'K-1', '--entry', wrong, '--drop');
+    await home.do('push');
+    expect(await changesOf('K-1')).toEqual([['number', 'RIGHT', 'accepted']]);
+  });
 });
 
 test('an older copy with an edited find shows the sent version, and sends nothing again', async () => {
