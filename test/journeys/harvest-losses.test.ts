@@ -43,15 +43,6 @@ describe('a set that is suddenly empty', () => {
     expect(await home.json('vocab', 'list', SET)).toEqual([]);
   });
 
-  test('is believed by a second ordinary run an hour later', async () => {
-    await expectEnded(home.pas('harvest', SET, '--out', 'terms.jsonl'), 0);
-    const erased = await eraseAll(SET);
-    await expectEnded(home.pas('harvest', SET, '--out', 'terms.jsonl'), 3);
-    await mock.clock({ advance_ms: 3_600_000 });
-    const run = await home.json('harvest', SET, '--out', 'terms.jsonl');
-    expect(run).toMatchObject({ vanished: erased });
-  });
-
   test('is named at the first harvest, and is a failure if documents need it', async () => {
     await eraseAll(SET);
     await expectEnded(

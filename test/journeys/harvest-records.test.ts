@@ -16,15 +16,19 @@ import {
 
 testWholeHarvests('2.2');
 
-describe('a harvest', () => {
-  let mock: TestMock;
-  let home: Home;
-  beforeAll(async () => {
-    mock = await startMock({ pageSize: 20 });
-    home = await signedIn(mock.server);
-  });
-  afterAll(() => mock.close());
+let mock: TestMock;
+let signed: Home;
+let home: Home;
+beforeAll(async () => {
+  mock = await startMock({ pageSize: 20 });
+  signed = await signedIn(mock.server);
+});
+afterAll(() => mock.close());
+beforeEach(() => {
+  home = signed.copy();
+});
 
+describe('a harvest', () => {
   test('shows new records after the rights of the account changed, without --full', async () => {
     const reader = await signedIn(mock.server, WITHOUT_PAUSES, 'researcher');
     const shown = async (): Promise<number> => {
@@ -62,13 +66,6 @@ describe('a harvest', () => {
 });
 
 describe('a command line', () => {
-  let mock: TestMock;
-  let home: Home;
-  beforeAll(async () => {
-    mock = await startMock({ pageSize: 50 });
-    home = await signedIn(mock.server);
-  });
-  afterAll(() => mock.close());
   afterEach(() => mock.control('PUT', '/faults', []));
 
   test('without --out prints lines, and messages go to stderr', async () => {
@@ -152,18 +149,6 @@ describe('a command line', () => {
   });
 });
 
-let mock: TestMock;
-let signed: Home;
-let home: Home;
-beforeAll(async () => {
-  mock = await startMock({ pageSize: 40 });
-  signed = await signedIn(mock.server);
-});
-afterAll(() => mock.close());
-beforeEach(() => {
-  home = signed.copy();
-});
-
 type Summary = HarvestSummary & {
   readonly set: string | null;
   readonly mended: number;
@@ -190,7 +175,7 @@ test('everything at the service is harvested without a set', async () => {
   const again = await home.pas('harvest', '--all', '--format', 'oai_dc', '--out', 'all.xml');
   expect([again.code, again.stdout]).toEqual([
     0,
-    expect.stringMatching(/^everything: changes, \d+ records, 0 new/),
+    expect.stringMatching(/^everything: changes, \d+ records?, 0 new/),
   ]);
 });
 

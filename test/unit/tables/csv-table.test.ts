@@ -120,10 +120,6 @@ describe('an unreadable row is reported and left out', () => {
   ])('too many %s are refused', (_, rows, message) => {
     expect(() => text(`a;b\n${rows}`)).toThrow(message);
   });
-
-  test('a header without rows is an error', () => {
-    expect(text('a;b\n').issues).toMatchObject([{ rule: 'table-no-rows', severity: 'error' }]);
-  });
 });
 
 describe('a file that is not a table is refused with the reason', () => {
