@@ -129,17 +129,21 @@ test('pas edit changes any answer; Ctrl-C changes nothing', async () => {
   expect(after?.elements['druh_nalezu']).not.toEqual(before?.elements['druh_nalezu']);
 });
 
-test('an issue with an answer wraps between words on a narrow terminal', async () => {
-  await using terminal = await startTerminal(['add'], home, { columns: 44, rows: 40 });
-  await answer(terminal, 'Number of the find', 'N-1');
-  await answer(terminal, 'Project', 'C-202400101', '❯ C-202400101');
-  await answer(terminal, 'Target state', '2', '❯ 2 submitted');
-  await answer(terminal, 'Finder', 'novak', '❯ Novák, Jan');
-  await answer(terminal, 'Date of the find', '31. 2. 2024');
-  await terminal.expect(
-    /does not exist in the\s*\n\s*calendar\. Write the right date as\s*\n\s*YYYY-MM-DD\./,
-  );
-  await terminal.press('C-c');
+describe('before the first find', () => {
+  const newHome = useVocabularies(mock);
+
+  test('an issue with an answer wraps between words on a narrow terminal', async () => {
+    await using terminal = await startTerminal(['add'], newHome, { columns: 44, rows: 40 });
+    await answer(terminal, 'Number of the find', 'N-1');
+    await answer(terminal, 'Project', 'C-202400101', '❯ C-202400101');
+    await answer(terminal, 'Target state', '2', '❯ 2 submitted');
+    await answer(terminal, 'Finder', 'novak', '❯ Novák, Jan');
+    await answer(terminal, 'Date of the find', '31. 2. 2024');
+    await terminal.expect(
+      /does not exist in the\s*\n\s*calendar\. Write the right date as\s*\n\s*YYYY-MM-DD\./,
+    );
+    await terminal.press('C-c');
+  });
 });
 
 test('the wizard asks for the unit of contradicting depths', async () => {
