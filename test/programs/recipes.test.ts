@@ -42,7 +42,6 @@ export function readTiny(file: string, bytes: Buffer): Table {
     extensions: ['tiny'],
     called: 'TINY',
     signature: 'TINY',
-    options: [],
     read: async ({ file, bytes }) => (await import('./formats/tiny-table.ts')).readTiny(file, bytes),
   },
 `,
@@ -69,11 +68,11 @@ export function* tinyRows(finds: Iterable<ExportedFind>): Generator<readonly str
   'Make a form for another program on phones': {
     file: 'src/tables/forms/make-tiny-form.ts',
     text: `import { writeOutputFile } from '../../base/disk/output-file.ts';
-import { type WrittenFieldForm, type FieldFormRequest, makeFormLists } from './form-lists.ts';
+import { type FieldFormRequest, makeFormLists } from './form-lists.ts';
 
-export async function makeTinyForm({ destination, overwrite, vocabulary, rules }: FieldFormRequest): Promise<WrittenFieldForm> {
+export async function makeTinyForm({ destination, overwrite, vocabulary, rules }: FieldFormRequest): Promise<readonly string[]> {
   await writeOutputFile(destination, [...makeFormLists(vocabulary, rules).keys()].map((name) => name + '\\n'), { overwrite });
-  return { files: [destination] };
+  return [destination];
 }
 `,
     list: 'src/tables/forms/field-tools.ts',
