@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { OaiError, UsageError } from '../base/errors.ts';
 import { t } from '../base/message.ts';
 import { type HarvestedFind, parseHarvestedFind } from '../finds/harvested-find.ts';
-import { listAttempts } from '../outbox/attempts.ts';
+import { listAttempts, listEffectiveAttempts } from '../outbox/attempts.ts';
 import { deleteUnneededContents } from '../outbox/intents.ts';
 import { type Outbox, readHeader } from '../outbox/open-outbox.ts';
 import {
@@ -165,9 +165,8 @@ function isNews(before: PulledRecord | undefined, now: RemoteState): boolean {
 
 /** Tells if the find was accepted until a time of the server. */
 function isAcceptedUntil(outbox: Outbox, { entry }: SentFind, untilMs: number): boolean {
-  return listAttempts(outbox, entry).some(
-    ({ outcome, serverDateAt, startedAt }) =>
-      outcome === 'accepted' && (serverDateAt ?? startedAt) <= untilMs,
+  return listEffectiveAttempts(outbox, entry).some(
+    ({ serverDateAt, startedAt }) => (serverDateAt ?? startedAt) <= untilMs,
   );
 }
 
@@ -238,7 +237,7 @@ function isCreatedByUs(
 ): boolean {
   const created = history.find(({ type }) => type === 'SN01');
   const createdMs = Date.parse(created?.at ?? '');
-  return listAttempts(outbox, entry).some(
+  return listEffectiveAttempts(outbox, entry).some(
     ({ account, startedAt, serverDateAt }) =>
       account === created?.user &&
       Math.abs((serverDateAt ?? startedAt) - createdMs) <= CREATION_MARGIN_MS,

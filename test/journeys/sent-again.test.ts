@@ -98,3 +98,13 @@ test('a deleted find is not sent again because another one has its identifier no
   expect(await findStates(home)).toMatchObject({ 'K-2': 'uncertain', 'L-K-1': 'accepted' });
   expect((await home.pas('show', 'K-2', '--verbose')).stdout).toContain('was deleted or lost');
 });
+
+test('a find whose record was found by a search is known as deleted once that is gone', async () => {
+  await sendSeason(home, 1);
+  await home.do('import', writeSeason(home, 1, { day: '2024-07-01' }), '--id-prefix', 'L-');
+  await mock.service.faults({ endpoint: 'import', fault: '500-after-save', times: 1 });
+  await home.do('push');
+  const ident = await readIdent(home, 'L-K-1');
+  await mock.service.control('POST', `/records/${ident}/delete`);
+  expect((await home.do('pull')).stdout).toMatch(/^L-K-1 .* deleted$/m);
+});
