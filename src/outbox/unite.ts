@@ -301,7 +301,7 @@ export function detachSharedRecord(outbox: Outbox, identCely: string): Entry[] {
   );
   if (claims.length < 2) return [];
   const names = claims.map(({ localId }) => localId ?? '').join(', ');
-  const reason = msg`the service gave the record ${identCely} to several finds (${names}): it may have been restored from a backup and lost one`;
+  const reason = msg`the service gave the record ${identCely} to several finds (${names}): one may have been deleted, or lost when the service was restored from a backup`;
   for (const claim of claims)
     for (const entry of listEntriesOfSubject(outbox, claim.subject))
       if (entry.identCely === identCely && entry.state === 'accepted')

@@ -161,7 +161,7 @@ test('if the service assigned one record to two finds, only that is reported', (
   expect(detachSharedRecord(outbox, IDENT)).toEqual([]);
   acceptEntry(outbox, queueImport(outbox, 'K-2').entryId, IDENT);
   detachSharedRecord(outbox, IDENT);
-  const reason = `the service gave the record ${IDENT} to several finds (K-1, K-2): it may have been restored from a backup and lost one`;
+  const reason = `the service gave the record ${IDENT} to several finds (K-1, K-2): one may have been deleted, or lost when the service was restored from a backup`;
   expect(explainUncertain(outbox, entryId, SETTLE_MS)).toEqual([reason]);
   looked(outbox, entryId, 'several-same');
   expect(explainUncertain(outbox, entryId, SETTLE_MS)).toEqual([reason, 'two are alike']);
