@@ -7,6 +7,8 @@ import {
   orNull,
 } from '../base/disk/database.ts';
 import { msg, serializeValue } from '../base/message.ts';
+import { FIELDS } from '../finds/fields.ts';
+import { formatValue } from '../finds/harvested-find.ts';
 import {
   ENTRY_KINDS,
   ENTRY_STATES,
@@ -210,6 +212,7 @@ function makeImportRow(
   const isDraft = !intent.hasDocument && (folded === 'queued' || folded === 'refused');
   const accepted = findAcceptedIntent(state);
   const refusal = folded === 'refused' ? findRefusal(state, intent.id) : undefined;
+  const versions = state.wanted.kind === 'disputed' ? formatVersions(state, findIntent) : '';
   return {
     ...UNFILLED,
     key: IMPORT_KEY,
@@ -227,7 +230,7 @@ function makeImportRow(
     project: findProject(intent.intent),
     refusal: isDraft ? null : (refusal?.issues ?? null),
     createdAt: find.createdAt,
-    ...summarize(facts, undefined, body, state, { folded, refusal }),
+    ...summarize(facts, undefined, body, state, { folded, refusal, versions }),
   };
 }
 
@@ -305,7 +308,7 @@ function makeChangeRows(
           latest.body.photograph === undefined ? null : JSON.stringify(latest.body.photograph),
         refusal: refusal?.issues ?? null,
         createdAt: wish.body.at,
-        ...summarize(facts, intent, latest.body, state, { folded, refusal }),
+        ...summarize(facts, intent, latest.body, state, { folded, refusal, versions: '' }),
       },
     ];
   });
@@ -327,13 +330,29 @@ function findLatest(wishes: readonly FactOf<'current'>[]): FactOf<'current'> | u
   return wishes.findLast(({ id }) => !replaced.has(id));
 }
 
-const EDITED_TWICE = JSON.stringify({
-  basis: 'edited-twice',
-  question: serializeValue(
-    msg`two copies of this outbox changed it in different ways: change it once more, and that version is sent`,
-  ),
-  candidates: [],
-} satisfies Omit<HeldQuestion, 'question'> & { readonly question: unknown });
+/** Makes the question which of two versions is right; an empty text for unknown differences. */
+function makeDispute(differences: string): string {
+  const question =
+    differences === ''
+      ? msg`two copies of this outbox changed it in different ways: change it once more, and that version is sent`
+      : msg`two copies of this outbox changed it in different ways (${differences}): set the right values, and that version is sent`;
+  return JSON.stringify({
+    basis: 'edited-twice',
+    question: serializeValue(question),
+    candidates: [],
+  } satisfies Omit<HeldQuestion, 'question'> & { readonly question: unknown });
+}
+
+/** Returns `hloubka 22 / 11` for each element that differs between two versions of a find. */
+function formatVersions({ wanted }: SlotState, findIntent: FindIntent): string {
+  const [shown, other] = wanted.wishes.map(({ body }) => findIntent(body.intent ?? '')?.intent);
+  if (shown?.kind !== 'import' || other?.kind !== 'import') return '';
+  return FIELDS.flatMap(({ name }) => {
+    const mine = formatValue(shown.elements[name]) ?? '–';
+    const theirs = formatValue(other.elements[name]) ?? '–';
+    return mine === theirs ? [] : [`${name} ${mine} / ${theirs}`];
+  }).join(', ');
+}
 
 /** Returns the question about the first row that was left out for this find. */
 function makeRowQuestion({ find }: CurrentBody): string | null {
@@ -354,7 +373,15 @@ function summarize(
   intent: string | undefined,
   wish: CurrentBody,
   { intents, wanted, decisions, records }: SlotState,
-  { folded, refusal }: { readonly folded: EntryState; readonly refusal: AnsweredBody | undefined },
+  {
+    folded,
+    refusal,
+    versions,
+  }: {
+    readonly folded: EntryState;
+    readonly refusal: AnsweredBody | undefined;
+    readonly versions: string;
+  },
 ): Summary {
   const attempted = listFactsOfKind(facts, 'attempted').filter(
     ({ body }) => intent === undefined || body.intent === intent,
@@ -369,7 +396,7 @@ function summarize(
   // A find that the service has cannot be edited once more; a number can be set again.
   const isDisputed = wanted.kind === 'disputed' && (intent !== undefined || records.length === 0);
   const rowQuestion = intent === undefined ? makeRowQuestion(wish) : null;
-  const held = isDisputed ? EDITED_TWICE : rowQuestion;
+  const held = isDisputed ? makeDispute(versions) : rowQuestion;
   const inForce = facts.filter(
     (fact) => fact.kind !== 'decided' || (fact.body.answer !== 'undo' && decisions.includes(fact)),
   );

@@ -90,6 +90,21 @@ test('of two edits in two copies none is sent until the find is edited once more
   await mock.expectMade({ finds: 1 });
 });
 
+test('of two edits in two copies both are shown, and the shown one can be chosen', async () => {
+  await importSeason(home, 1);
+  const putBack = keepCopy();
+  await home.do('edit', 'K-1', '--set', 'hloubka=11');
+  await pushInVain('import');
+  putBack();
+  const elsewhere = home.with({ PAS_STATE: join(home.folder, 'elsewhere') });
+  await elsewhere.do('edit', 'K-1', '--set', 'hloubka=22');
+  await expectEnded(home.pas('push'), 6);
+  expect((await home.pas('status')).stdout).toContain('hloubka 22 / 11');
+  await home.do('edit', 'K-1', '--set', 'hloubka=22');
+  await home.do('push');
+  expect(await findStates(home)).toStrictEqual({ 'K-1': 'accepted' });
+});
+
 test('undo of a removal after a failed attempt sends the find', async () => {
   await importSeason(home, 2);
   await pushInVain('import');

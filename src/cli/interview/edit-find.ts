@@ -15,7 +15,7 @@ import { makeReferenceResolver } from '../../finds/resolve-references.ts';
 import { type ValidationContext, validateFind } from '../../finds/rules.ts';
 import { openNumberLookup } from '../../outbox/changes/enqueue-change.ts';
 import { convertStoredFind, makePreparedDocument } from '../../outbox/changes/enqueue-finds.ts';
-import type { EntryState } from '../../outbox/entry.ts';
+import { type EntryState, isAnswerable } from '../../outbox/entry.ts';
 import { findImportOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import {
@@ -50,7 +50,7 @@ type ElementChange = {
 /** An edit of a find that can be stored. */
 export type PlannedEdit = {
   readonly stored: StoredFind;
-  /** Empty where a complete draft becomes one that is to be sent. */
+  /** Empty where a complete draft is to be sent, or the shown one of two versions. */
   readonly changes: readonly ElementChange[];
   /**
    * Stores the edit; a complete find is queued then.
@@ -142,10 +142,12 @@ function planEdit(
   const validate = (each: Find) =>
     validateFind(each, { ...ruleContext, lookupNumber: openNumberLookup(outbox) });
   const validated = makeDraftValidation(validate, intent)(find);
+  const entry = findImportOfFind(outbox, stored.uuid);
   // A complete draft may be all that is to be sent.
-  const isDraft = findImportOfFind(outbox, stored.uuid)?.state === 'draft';
-  const isMoved = isDraft ? !hasErrors(validated.issues) : intent === 'draft';
-  if (changes.length === 0 && !isMoved) return [];
+  const isMoved = entry?.state === 'draft' ? !hasErrors(validated.issues) : intent === 'draft';
+  // Of two versions a person may want the one that is shown.
+  const isChosen = entry !== undefined && !isAnswerable(entry);
+  if (changes.length === 0 && !isMoved && !isChosen) return [];
   const store = () =>
     outbox.change(() => {
       assertEditable(outbox, stored);
