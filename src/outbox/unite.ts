@@ -377,6 +377,13 @@ export function findNamesake(outbox: Outbox, find: StoredFind): StoredFind | und
   return other?.uuid === find.uuid ? undefined : other;
 }
 
+/** Returns the finds here of which a person said that they are others, as they were then. */
+export function listRejectedFinds(outbox: Outbox, entry: Entry): StoredFind[] {
+  return [...getSlotState(outbox, entry).rejected.keys()]
+    .flatMap((name) => findByLocalId(outbox, name) ?? [])
+    .filter(({ uuid, isHidden }) => uuid !== entry.subject && !isHidden);
+}
+
 /** Finds per transaction: few enough that a parallel push waits only briefly. */
 const BATCH = 100;
 

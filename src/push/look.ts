@@ -39,8 +39,8 @@ import { type Candidate, HELD_BASES, unpackAttempt } from '../outbox/facts.ts';
 import { judgeDeparture, type Knowledge, makeCandidates } from '../outbox/gate.ts';
 import { parseIntent } from '../outbox/intents.ts';
 import { type Outbox, readHeader, updateHeader } from '../outbox/open-outbox.ts';
-import { findByLocalId, findByUuid, type StoredFind } from '../outbox/stored-finds.ts';
-import { findNamesake } from '../outbox/unite.ts';
+import { findByUuid, type StoredFind } from '../outbox/stored-finds.ts';
+import { findNamesake, listRejectedFinds } from '../outbox/unite.ts';
 import {
   deleteUnexplainedRecord,
   getLastSearchAt,
@@ -416,13 +416,6 @@ function gatherImportKnowledge(
     'hidden-records': makeCandidates(hidden.get(project ?? '') ?? []),
     'not-searched': unsearched,
   };
-}
-
-/** Returns the finds here of which a person said that they are others, as they were then. */
-function listRejectedFinds(outbox: Outbox, entry: ImportEntry): StoredFind[] {
-  return [...getSlotState(outbox, entry).rejected.keys()]
-    .flatMap((name) => findByLocalId(outbox, name) ?? [])
-    .filter(({ uuid, isHidden }) => uuid !== entry.subject && !isHidden);
 }
 
 /** Collects what speaks against a change of its record, as the service lists that. */
