@@ -9,6 +9,7 @@ import {
   listDifferingElements,
   parseHarvestedFind,
 } from '../finds/harvested-find.ts';
+import { DAY_MS } from '../harvest/protocol.ts';
 import type { HarvestedFinds } from '../harvest/pull-finds.ts';
 import { listEffectiveAttempts, listOpenAttempts } from '../outbox/attempts.ts';
 import type { AttemptBounds, Entry, ImportEntry } from '../outbox/entry.ts';
@@ -462,13 +463,22 @@ function isNear(judged: UncertainImport, find: HarvestedFind): boolean {
 }
 
 /**
- * Tells if a record is the one that the import of a find made, by maker and time; the service may
- * give the identifier of a lost or deleted record to another find. True where nothing is known.
+ * Tells if a record is the one that the import of a find made, by maker and time, or that a person
+ * named: the service may give the identifier of a lost or deleted record to another find later. True
+ * where nothing is known.
  */
 export function isMadeBy(outbox: Outbox, owner: ImportEntry, record: HarvestedFind): boolean {
-  const window = getAttemptWindow(outbox, owner);
   const creation = findCreation(record);
-  return window.accounts.size === 0 || creation === undefined || isWithinWindow(window, creation);
+  if (creation === undefined) return true;
+  // This machine's clock may be wrong by hours.
+  const isNamed = getSlotState(outbox, owner).decisions.some(
+    ({ body }) =>
+      body.answer === 'created' &&
+      body.identCely === record.identCely &&
+      Date.parse(creation.at) <= body.at + DAY_MS,
+  );
+  const window = getAttemptWindow(outbox, owner);
+  return isNamed || window.accounts.size === 0 || isWithinWindow(window, creation);
 }
 
 /** Tells if one of the accounts made it in the window. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { photoWithGps } from '../support/photo-with-gps.ts';
 import { findAt } from '../support/records-at-service.ts';
-import { expectEnded, findStates, type Home, settledAfter } from '../support/run-pas.ts';
+import { expectEnded, findStates, type Home, settledAfter, signedIn } from '../support/run-pas.ts';
 import { importSeason, sendSeason, tinyPng, writeSeason } from '../support/season.ts';
 import { useHome, useMock } from '../support/use-mock.ts';
 
@@ -45,6 +45,17 @@ describe('a find that was lost, and is sent again', () => {
       evidencni_cislo: 'MMK 1/2026',
       soubor: [{}],
     });
+  });
+
+  test('takes them as well if a person names a record that was made later', async () => {
+    const office = await signedIn(mock.service, settledAfter(1000));
+    await office.do('import', join(home.folder, 'season.csv'));
+    await expectEnded(office.pas('push', 'K-2'), 6);
+    const ident = await readIdent(office, 'K-2');
+    await home.do('resolve', 'K-2', '--created', ident, '--yes');
+    await home.do('number', 'set', 'K-2', 'MMK 1/2026');
+    await home.do('push', 'K-2');
+    expect(await findAt(mock.service, ident)).toMatchObject({ evidencni_cislo: 'MMK 1/2026' });
   });
 
   test('keeps its record, also where a curator makes it equal to another lost find', async () => {
