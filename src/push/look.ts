@@ -6,7 +6,6 @@ import {
   type ComparableFind,
   createFindIndex,
   type FindIndex,
-  type FindLikeness,
   makeComparable,
   matchFinds,
 } from '../finds/match-finds.ts';
@@ -399,18 +398,17 @@ function gatherImportKnowledge(
   const find = findByUuid(outbox, subject);
   if (find === undefined) return {};
   const comparable = makeComparable(find.elements, find.localId);
-  const compare = ({ elements, localId }: StoredFind): FindLikeness =>
-    matchFinds(comparable, makeComparable(elements, localId));
+  const compare = ({ elements, localId: name }: StoredFind): Candidate[] => {
+    const matched = matchFinds(comparable, makeComparable(elements, name));
+    return matched === 'other' ? [] : [{ name, matched }];
+  };
   const namesake = attempts > 0 ? undefined : findNamesake(outbox, find);
   return {
-    'alike-here': listRejectedFinds(outbox, entry).flatMap((other): Candidate[] => {
-      const matched = compare(other);
-      return matched === 'other' ? [] : [{ name: other.localId, matched }];
-    }),
+    'alike-here': listRejectedFinds(outbox, entry).flatMap(compare),
     'local-id-in-use':
       namesake === undefined
         ? []
-        : [{ name: namesake.localId, matched: compare(namesake) === 'same' ? 'same' : 'near' }],
+        : [compare(namesake)[0] ?? { name: namesake.localId, matched: 'near' }],
     'attempted-elsewhere': listMatches(comparable, result.attempted),
     'equal-record': listEqualRecords(comparable, result),
     'hidden-records': makeCandidates(hidden.get(project ?? '') ?? []),
