@@ -18,7 +18,7 @@ import { listSubjectsWithUnknownChanges } from './changes/undo-command.ts';
 import type { PhotoEntry } from './entry.ts';
 import { listEntriesInState, listUnsentPhotoEntries } from './entry-queries.ts';
 import type { Photograph } from './facts.ts';
-import { type Outbox, openOutbox, readHeader } from './open-outbox.ts';
+import { type Header, type Outbox, openOutbox, readHeader } from './open-outbox.ts';
 import { type PushLockOptions, withPushLock } from './push-lock.ts';
 import { backUpOutbox, isEmptyOutbox, openBackup, replaceOutboxContents } from './repair-outbox.ts';
 import { countFinds, getSubjectName } from './stored-finds.ts';
@@ -136,8 +136,11 @@ function readBackup(
   }
 }
 
-/** The outbox that a restore replaced. One that cannot be opened stays as it is, to the byte. */
-type Previous = { readonly aside: string; readonly canBeOpened: boolean };
+/**
+ * The outbox that a restore replaced; `header` is undefined of one that cannot be opened, which stays
+ * as it is, to the byte.
+ */
+type Previous = { readonly aside: string; readonly header: Header | undefined };
 
 /** @returns the previous outbox; undefined where it was missing or empty */
 function replaceOutbox(
@@ -153,7 +156,7 @@ function replaceOutbox(
   if (present === undefined) {
     if (isThere && !replace) throw makeDamagedPresentError(outboxFile);
     replaceDatabaseFile(outboxFile, draft, aside);
-    return isThere ? { aside, canBeOpened: false } : undefined;
+    return isThere ? { aside, header: undefined } : undefined;
   }
   try {
     const isEmpty = isEmptyOutbox(present);
@@ -161,8 +164,9 @@ function replaceOutbox(
       throw new UsageError(msg`${outboxFile} already has an outbox with finds.`, {
         hint: msg`Add --replace to replace it with the backup: the outbox is moved aside, not deleted. ${cmd`pas list`} shows its finds.`,
       });
+    const header = readHeader(present);
     replaceOutboxContents(present, draft, aside);
-    if (!isEmpty) return { aside, canBeOpened: true };
+    if (!isEmpty) return { aside, header };
     removeDatabase(aside);
     return undefined;
   } finally {
@@ -194,14 +198,14 @@ async function uniteAndRestorePhotographs(
 ) {
   const restored = place.open();
   try {
-    const [united, ledgerProblem] = uniteIfUsable(restored);
+    const [united, ledgerProblem] = uniteIfUsable(restored, previous?.header);
     return {
       united,
       /** Reason why the ledger was not united; undefined where it was. */
       ledgerProblem,
       /** Names of finds and records with unsent changes that the backup does not have. */
       lost:
-        previous?.canBeOpened === true ? listLostWork(previous.aside, restored, options.clock) : [],
+        previous?.header === undefined ? [] : listLostWork(previous.aside, restored, options.clock),
       /** Counted after the union with the ledger. */
       finds: countFinds(restored),
       uncertain:
@@ -214,10 +218,16 @@ async function uniteAndRestorePhotographs(
   }
 }
 
-function uniteIfUsable(outbox: Outbox): [UnionResult, string | undefined] {
+function uniteIfUsable(
+  outbox: Outbox,
+  previous: Header | undefined,
+): [UnionResult, string | undefined] {
   if (outbox.ledger === undefined) return [NOTHING_UNITED, outbox.ledgerProblem?.message];
   try {
-    return [uniteWithLedger(outbox), undefined];
+    const { account, outbox: id } = readHeader(outbox);
+    // A backup from before the first sign-in is of the account that the same outbox has now.
+    const known = account === null && id === previous?.outbox ? previous.account : null;
+    return [uniteWithLedger(outbox, known ?? undefined), undefined];
   } catch (thrown) {
     // The backup is in place, and the next push unites before it sends anything.
     if (thrown instanceof DatabaseError) return [NOTHING_UNITED, thrown.message];

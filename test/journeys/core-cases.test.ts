@@ -352,6 +352,15 @@ describe('an older copy of before the first sign-in', () => {
     await importSeason(home, 1);
   });
 
+  test('is completed at once where it is a backup that is restored', async () => {
+    const backup = join(home.folder, 'backup.sqlite');
+    await home.do('backup', backup);
+    await home.do('push');
+    const { stdout, stderr } = await home.do('restore', backup, '--replace');
+    expect(stdout + stderr).not.toContain('K-1');
+    expect(await findStates(home)).toStrictEqual({ 'K-1': 'accepted' });
+  });
+
   test('sends the number that replaces in it the one that was sent', async () => {
     await home.do('number', 'set', 'K-1', 'X');
     const putBack = keepCopy();
