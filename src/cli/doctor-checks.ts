@@ -250,6 +250,7 @@ export function checkLedger(file: string): Finding {
     if (finding.level === 'ok' && existsSync(file)) assertSoundLedger(file);
     return finding;
   } catch (thrown) {
+    if (!isDamaged(thrown)) throw thrown;
     return makeProblem(toProblem(thrown).message, todo, 'config');
   }
 }

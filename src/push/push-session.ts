@@ -411,12 +411,13 @@ const MINUTE_MS = 60_000;
 
 /**
  * Describes an entry of unknown outcome: a sentence, then its basis; '' for an unknown entry.
- * @param settleMs maximum time for which the service may work on a request, in milliseconds
+ * @param settleMs maximum time for which the service may work on a request, in milliseconds;
+ * undefined where it cannot be searched, so that only a person can tell
  */
 export function explainUncertain(
   outbox: Outbox,
   entryId: number,
-  settleMs: number,
+  settleMs: number | undefined,
 ): readonly [plainly: string, ...why: string[]] {
   const entry = findEntryById(outbox, entryId);
   if (entry === undefined) return [''];
@@ -441,15 +442,21 @@ export function findReassignment(outbox: Outbox, entryId: number): string | unde
   return getTemplate(entry.reason ?? '');
 }
 
-function explainPlainly(outbox: Outbox, entry: Entry, what: Message, settleMs: number): string {
+function explainPlainly(
+  outbox: Outbox,
+  entry: Entry,
+  what: Message,
+  settleMs: number | undefined,
+): string {
+  const isUnseen = t`The service's data does not show whether it has ${what}; check its website, and decide.`;
+  if (settleMs === undefined) return isUnseen;
   const last = listAttempts(outbox, entry).at(-1);
   const looked = listEvidence(outbox, entry).at(-1);
   const nowMs = outbox.clock.now();
   const untilMs = last === undefined ? nowMs : (last.endedAt ?? last.startedAt) + settleMs;
   const isFinal =
     looked?.verdict === 'undecided' && (untilMs <= nowMs || looked.candidates.length > 0);
-  if (isFinal && !PASSING.includes(looked.basis))
-    return t`The service's data does not show whether it has ${what}; check its website, and decide.`;
+  if (isFinal && !PASSING.includes(looked.basis)) return isUnseen;
   if (untilMs <= nowMs)
     return t`It is not known yet whether the service has ${what}; pas checks with the next push.`;
   // Rounded up to the minute, so that the text is true then.

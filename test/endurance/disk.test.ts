@@ -85,7 +85,7 @@ describe('a data folder', () => {
     await expectEnded(
       pasAsOrdinaryUser(home, 'push'),
       12,
-      /pace\.sqlite.*(permission|cannot be)[\s\S]*XDG_STATE_HOME/,
+      /pace\.sqlite.*(permission|cannot be)[\s\S]*PAS_STATE/,
     );
     expect(pasAsOrdinaryUser(home, 'status').code).toBe(0);
   });

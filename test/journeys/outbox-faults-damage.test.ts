@@ -121,14 +121,21 @@ describe.skipIf(!canMountDisks)('If the journal', () => {
       const full = `mkdir kept && cp -a state/. kept && mount -t tmpfs -o size=4m none state && cp -a kept/. state
       ${except}
       dd if=/dev/zero of=state/filling bs=4k 2>/dev/null`;
-      const [push, list] = await mounted(home, full, 'push', 'list');
-      expect([push?.code, list?.code], push?.stderr).toEqual([5, 0]);
+      const [push, list, doctor] = await mounted(home, full, 'push', 'list', 'doctor --offline');
+      expect([push?.code, list?.code, doctor?.code], push?.stderr).toEqual([5, 0, 5]);
       expect(push?.stderr).toContain('the disk is full');
+      expect(doctor?.stdout).not.toContain('--repair');
       await mock.expectMade({ finds: 1 });
       await home.do('push');
       await mock.expectMade({ finds: 3 });
     },
   );
+});
+
+test('An outbox that is no database can be restored or repaired, and that is said.', async () => {
+  await importSeason(home, 1);
+  writeFileSync(outboxFile(home), 'no database'.repeat(1000));
+  await expectEnded(home.pas('list'), 12, /doctor --repair[\s\S]*pas restore FILE --replace/);
 });
 
 describe('Two homes with one outbox', () => {

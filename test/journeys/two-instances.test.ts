@@ -136,6 +136,25 @@ test('copies of queued finds are tried at the training instance, any number of t
   expect(outboxes()).toEqual(before);
 });
 
+test('a rehearsal without a sign-in advises the one that works', async () => {
+  await importSeason(home, 1);
+  await home.do('logout', '--profile', 'mock');
+  const run = await home.pas('rehearse', '--yes');
+  await expectEnded(run, 4, 'pas login --profile mock');
+  expect(run.stderr).not.toContain('PAS_PASSWORD');
+});
+
+test('what is uncertain at a training instance is not said to be searched', async () => {
+  const trained = ['--profile', 'mock'];
+  await home.do('import', writeSeason(home, 1), ...trained);
+  await training.service.faults({ endpoint: 'import', fault: '500-after-save', times: 1 });
+  await expectEnded(home.pas('push', ...trained), 6);
+  const { stdout } = await home.pas('status', ...trained);
+  expect(stdout).toContain('check its website, and decide');
+  expect(stdout).toContain('pas resolve --profile mock K-1');
+  expect(stdout).not.toContain('pas reconcile');
+});
+
 test('a project unknown to the training instance is not tested until it is mapped', async () => {
   const table = readFileSync(writeSeason(home, 1), 'utf8').replaceAll(/C-20\d+/g, 'C-209900999');
   await home.do('import', home.file('other.csv', table));

@@ -324,7 +324,7 @@ const FAILURES: readonly Failure[] = [
   {
     codes: ['SQLITE_NOTADB'],
     words: msg`the file is not a database`,
-    hint: msg`Move the file away if it does not belong to pas.`,
+    hint: DAMAGE_HINT,
     damaged: true,
   },
   {

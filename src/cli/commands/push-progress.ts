@@ -13,7 +13,7 @@ import type { PushEvent } from '../../push/departure.ts';
 import type { ReconciledEntry } from '../../push/judge-import.ts';
 import { explainUncertain, findReassignment } from '../../push/push-session.ts';
 import type { IdleReason, WatchEvent } from '../../push/watch.ts';
-import type { Context } from '../context/context.ts';
+import { type Context, findSettleMs } from '../context/context.ts';
 import { formatFirstOfKind } from '../result-texts.ts';
 import type { Progress } from '../terminal.ts';
 
@@ -22,7 +22,7 @@ type FoldedLine = { readonly kind: string; readonly what: Message; readonly text
 
 /** Says why an entry is uncertain, once per reason; alike texts are folded. */
 function makeUncertainPrinter(
-  { terminal, getProfile }: Context,
+  context: Context,
   outbox: Outbox,
   why: boolean,
   folded: FoldedLine[],
@@ -30,12 +30,12 @@ function makeUncertainPrinter(
   const printedTexts = new Map<number, string>();
   return (what: Message, entryId: number): void => {
     const reassignment = why ? undefined : findReassignment(outbox, entryId);
-    const [plainly, ...reasons] = explainUncertain(outbox, entryId, getProfile().settleMs);
+    const [plainly, ...reasons] = explainUncertain(outbox, entryId, findSettleMs(context));
     const lines = [`${what}: ${plainly}`, ...(why ? reasons.map((reason) => `  ${reason}`) : [])];
     if (printedTexts.get(entryId) === lines.join('\n')) return;
     printedTexts.set(entryId, lines.join('\n'));
     if (reassignment !== undefined) folded.push({ kind: reassignment, what, text: plainly });
-    else for (const line of lines) terminal.note(line);
+    else for (const line of lines) context.terminal.note(line);
   };
 }
 

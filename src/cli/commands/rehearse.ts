@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs';
 import type { Command } from 'commander';
-import { type ExitReason, UsageError } from '../../base/errors.ts';
+import { AuthError, type ExitReason, UsageError } from '../../base/errors.ts';
 import { formatIssuePlace } from '../../base/issue.ts';
-import { cmd, msgid, ngettext, t } from '../../base/message.ts';
+import { cmd, msgid, ngettext, setProfileFlagSource, t } from '../../base/message.ts';
 import { resolveFindNames } from '../../outbox/changes/resolve-finds.ts';
 import { ENTRY_KINDS } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
@@ -159,6 +159,8 @@ async function sendCopies(
 ): Promise<[RehearsalResult, ExitReason]> {
   const folder = prepareRehearsalFolder(context.places.home, context.clock.now());
   const training = context.asProfile(profile, folder);
+  // Also an error that ends the rehearsal names commands for the training profile.
+  setProfileFlagSource(training.getProfileFlag);
   try {
     const to = await training.openOutbox('push');
     await copyFindsForRehearsal(from, to, finds, {
@@ -173,10 +175,13 @@ async function sendCopies(
     const mapped = finds.filter((find) =>
       listProjectCodes(from, [find]).every((project) => projects.has(project)),
     );
-    return [
-      collectRehearsalResult(to, finds, new Set(mapped.map(({ localId }) => localId))),
-      ended,
-    ];
+    const result = collectRehearsalResult(to, finds, new Set(mapped.map(({ localId }) => localId)));
+    setProfileFlagSource(context.getProfileFlag);
+    return [result, ended];
+  } catch (thrown) {
+    if (!(thrown instanceof AuthError)) throw thrown;
+    // Credentials of the environment are those of the other profile.
+    throw new AuthError(thrown.says, { cause: thrown, hint: t`Run \`${cmd`pas login`}\`.` });
   } finally {
     await training.close();
     rmSync(folder, { recursive: true, force: true });

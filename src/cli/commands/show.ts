@@ -22,7 +22,7 @@ import {
 } from '../../outbox/views/records-at-service.ts';
 import { explainUncertain } from '../../push/push-session.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import type { Context, GlobalOptions } from '../context/context.ts';
+import { type Context, findSettleMs, type GlobalOptions } from '../context/context.ts';
 import { openFindValidator, renewProfileDocuments } from '../context/find-input.ts';
 import {
   getSettlingCommand,
@@ -73,7 +73,6 @@ async function show(context: Context, name: string, why: boolean): Promise<ExitR
   const { terminal } = context;
   const outbox = await context.openOutbox();
   const { find, elements, texts, stories, atService } = getFindDetails(outbox, name);
-  const { settleMs } = context.getProfile();
   terminal.printLine(terminal.color.bold(find?.localId ?? name));
   if (find === undefined)
     terminal.printLine(`  ${t`a record of the service that is not stored here as a find`}`);
@@ -87,7 +86,7 @@ async function show(context: Context, name: string, why: boolean): Promise<ExitR
     printStory(
       context,
       story,
-      isUncertain ? explainUncertain(outbox, story.entry.id, settleMs)[0] : undefined,
+      isUncertain ? explainUncertain(outbox, story.entry.id, findSettleMs(context))[0] : undefined,
       why || !isUncertain,
     );
   }

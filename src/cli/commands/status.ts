@@ -20,6 +20,7 @@ import { defineCommand, type Runner } from '../command.ts';
 import {
   type Context,
   findOwnHarvestBase,
+  findSettleMs,
   type GlobalOptions,
   getSourceOfSecrets,
 } from '../context/context.ts';
@@ -72,7 +73,7 @@ async function showStatus(context: Context, options: GlobalOptions): Promise<Exi
   const pause = await readSharedPause(context, profile);
   if (pause.text !== '') terminal.printLine(pause.text);
   const isBrief = options.verbose !== true;
-  for (const section of listSections(outbox, state, profile.settleMs, isBrief))
+  for (const section of listSections(outbox, state, findSettleMs(context), isBrief))
     printSection(context, section);
   if (people.some(({ isAccepted }) => !isAccepted)) terminal.printLine();
   printNewPeople(context, people, terminal.printLine);
@@ -172,7 +173,7 @@ function printSection({ terminal }: Context, { title, lines }: Section): void {
 function listSections(
   outbox: Outbox,
   { needsPerson, dropped, changed }: OutboxState,
-  settleMs: number,
+  settleMs: number | undefined,
   isBrief: boolean,
 ): Section[] {
   const words: EntryWords = {
@@ -184,7 +185,8 @@ function listSections(
   };
   const steps = STEPS.map(({ title, takes, command }): Section => {
     const lines = formatEntries(needsPerson.filter(takes), words);
-    const isHeaded = command !== undefined && lines.length > 0;
+    // A command that searches the service.
+    const isHeaded = command !== undefined && settleMs !== undefined && lines.length > 0;
     return { title, lines: isHeaded ? [command, ...lines] : lines };
   });
   return [

@@ -247,6 +247,14 @@ export function findOwnHarvestBase(context: Context): string | undefined {
 }
 
 /**
+ * Returns the time in milliseconds after which a search can settle what is uncertain; undefined
+ * where nothing can be searched.
+ */
+export function findSettleMs(context: Context): number | undefined {
+  return findOwnHarvestBase(context) === undefined ? undefined : context.getProfile().settleMs;
+}
+
+/**
  * Makes the error that a lookup is not possible: the profile has no harvesting interface, or one
  * that does not show its own records.
  */

@@ -342,7 +342,7 @@ function openLocalStore({ places, clock }: Context): ReturnType<typeof openPaceS
     throw new DatabaseError(thrown.says, {
       cause: thrown,
       passing: thrown.exitReason === 'unavailable',
-      hint: t`All pas processes on this machine share their pace there. Make it writable, or set XDG_STATE_HOME to another folder.`,
+      hint: t`All pas processes on this machine share their pace there. Make it writable, or set PAS_STATE to another folder.`,
     });
   }
 }
