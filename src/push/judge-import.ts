@@ -468,17 +468,17 @@ function isNear(judged: UncertainImport, find: HarvestedFind): boolean {
  * where nothing is known.
  */
 export function isMadeBy(outbox: Outbox, owner: ImportEntry, record: HarvestedFind): boolean {
+  const window = getAttemptWindow(outbox, owner);
   const creation = findCreation(record);
-  if (creation === undefined) return true;
+  if (window.accounts.size === 0 || creation === undefined || isWithinWindow(window, creation))
+    return true;
   // This machine's clock may be wrong by hours.
-  const isNamed = getSlotState(outbox, owner).decisions.some(
+  return getSlotState(outbox, owner).decisions.some(
     ({ body }) =>
       body.answer === 'created' &&
       body.identCely === record.identCely &&
       Date.parse(creation.at) <= body.at + DAY_MS,
   );
-  const window = getAttemptWindow(outbox, owner);
-  return isNamed || window.accounts.size === 0 || isWithinWindow(window, creation);
 }
 
 /** Tells if one of the accounts made it in the window. */
