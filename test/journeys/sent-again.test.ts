@@ -119,3 +119,16 @@ test('a find whose record was found by a search is known as deleted once that is
   await mock.service.control('POST', `/records/${ident}/delete`);
   expect((await home.do('pull')).stdout).toMatch(/^L-K-1 .* deleted$/m);
 });
+
+test('a find that another laptop sent is recognised under the identifier of a deleted one from here', async () => {
+  await sendSeason(home, 1);
+  const deleted = await readIdent(home, 'K-1');
+  await mock.service.control('POST', `/records/${deleted}/delete`);
+  const office = await signedIn(mock.service, settledAfter(1000));
+  await mock.service.clock({ advance_ms: 60_000 });
+  await sendSeason(office, 1, { day: '2024-07-01' });
+  expect(await readIdent(office, 'K-1')).toBe(deleted);
+  await home.do('import', writeSeason(home, 1, { day: '2024-07-01' }), '--id-prefix', 'L-');
+  await expectEnded(home.pas('push'), 6);
+  expect(await mock.made()).toMatchObject({ finds: 1 });
+});
