@@ -246,7 +246,6 @@ async function harvestVocab(
       subject: `${profile.schemaVersion} ${getHarvestUsername(profile)}`,
     }),
   );
-  if (existsSync(context.getOutboxPlaces().outboxFile)) await renewProfileDocuments(context);
   await terminal.printTable(
     [t`SET`, t`PASS`, t`RECORDS`, t`DELETED`, t`VANISHED`],
     results.map(formatHarvestRow),
@@ -254,6 +253,7 @@ async function harvestVocab(
   terminal.printValue({ sets: results.map(asJson) });
   const isUnconfirmed = warnOfUnconfirmedLosses(terminal, results, 'harvest-vocab');
   const isBroken = warnOfBroken(terminal, results);
+  if (existsSync(context.getOutboxPlaces().outboxFile)) await renewProfileDocuments(context);
   return isBroken || isUnconfirmed ? 'dataRefused' : 'done';
 }
 
