@@ -51,10 +51,6 @@ const CHANGES: Readonly<Record<string, string>> = {
   'a byte of a document': `update intents set document = cast(replace(cast(document as text), 'pole 1', 'qole 1') as blob)`,
   'the kind of an entry': `update entries set kind = 'numbes' where kind = 'import'`,
   'the state of an entry': `update entries set state = 'qteued' where kind = 'import'`,
-};
-
-/** Changes of what is known about a find that the service has; no push sends it again. */
-const PAST_CHANGES: Readonly<Record<string, string>> = {
   'what was attempted': `update facts set body = replace(body, '"method":"POST"', '"method":"PUT"') where kind = 'attempted'`,
   'an answer': `update facts set body = replace(body, '-N', '-M') where kind = 'answered'`,
 };
@@ -91,18 +87,6 @@ test('If the drive changed anything that counts, nothing is sent or backed up, a
   }
   await pushAll();
 });
-
-test.each(Object.entries(PAST_CHANGES))(
-  'If the drive changed %s of a find that was sent, backup and doctor notice it, and a push sends the others once.',
-  async (_what, sql) => {
-    damage(sql);
-    await expectNoticed('backup', copy, '--yes');
-    await expectNoticed('doctor', '--offline');
-    await pushAll();
-    await home.do('doctor', '--offline', '--repair');
-    await pushAll();
-  },
-);
 
 test.each(Object.entries(CHANGES))(
   'If the drive changed %s and there is no backup, the advised repair helps, and nothing is sent twice.',
