@@ -26,7 +26,8 @@ const XSI = 'http://www.w3.org/2001/XMLSchema-instance';
  * Checks an import document from another program (`pas validate FILE.xml`) against everything that
  * the service would refuse: well-formedness, schema declaration, schema, root content, literal
  * values, and the rules of the find's target state. Each issue has the file and, where known, the
- * line.
+ * line; empty where there is none. Bytes that are no XML give only that issue.
+ * @param file its name in the issues; only `bytes` are read
  */
 export function checkDocument(
   file: string,

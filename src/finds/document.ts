@@ -36,12 +36,14 @@ export type DocumentProfile = {
   readonly schemaVersion: string;
 };
 
-/** `{schema_base}/<x.y>/` */
+/** Returns the target namespace of the profile's schema, `{schema_base}/<x.y>/` (A-DECLARE-1). */
 export function getNamespace(profile: DocumentProfile): string {
   return `${profile.schemaBase}/${profile.schemaVersion}/`;
 }
 
-/** `{schema_base}/<x.y>/svc.xsd` */
+/**
+ * Returns the address of the profile's schema, `{schema_base}/<x.y>/{prefix}.xsd` (A-DECLARE-1).
+ */
 export function getSchemaLocation(profile: DocumentProfile): string {
   return `${getNamespace(profile)}${profile.prefix}.xsd`;
 }
@@ -55,7 +57,8 @@ type NamesProblem = {
 /**
  * Compares the prefix and the namespace of the profile with those in an answer of the service.
  * Undefined where they agree, or where the namespace is not that of a schema (`base/x.y/`).
- * `isCertain`: every import would be refused; another schema version alone only may be refused.
+ * `message` has both names, and `todo` the settings to change or whom to ask. `isCertain`: every
+ * import would be refused; another schema version alone only may be refused.
  */
 export function findSchemaNamesProblem(
   profile: DocumentProfile,
@@ -92,7 +95,10 @@ export function buildDocument(find: Find, profile: DocumentProfile): Buffer {
   return buildXml(makeDocumentNode(find.elements, profile));
 }
 
-/** Returns the bytes with which each document of the profile begins, and none of another one. */
+/**
+ * Returns the bytes of a document up to its first value: the same for every document of the
+ * profile, while documents of another profile begin otherwise.
+ */
 export function makeDocumentHead(profile: DocumentProfile): Buffer {
   const document = buildXml(makeDocumentNode({}, profile));
   return document.subarray(0, document.indexOf(NEW_IDENTIFIER));
@@ -185,6 +191,7 @@ export type ReadOwnSchema = (profile: DocumentProfile) => Promise<SchemaSource |
 /**
  * Opens the deployment's own schema where there is one, else the bundled one; nothing is fetched.
  * The XML library is loaded here, since most commands need none.
+ * @param readOwn by default, the deployment has no schema of its own
  * @throws ConfigError where there is no schema of the profile's version, or the deployment's own
  * cannot be used
  */

@@ -34,7 +34,10 @@ export type Reference = { readonly id: string; readonly text: string };
 /** Identifier of a person whom the service may not know yet (A-FIELD-16). */
 export const NEW_PERSON = ':tba';
 
-/** Returns the cell for a reference: a new person's name, else the identifier. */
+/**
+ * Returns the text by which a cell of a table names a reference: a new person's name, else the
+ * identifier.
+ */
 export function formatReferenceCell({ id, text }: Reference): string {
   return id === NEW_PERSON ? text : id;
 }
@@ -522,14 +525,17 @@ export function isPointColumn(name: string): boolean {
 }
 
 /**
- * Finds a column by its name, independent of case, accents and language; undefined for an unknown
- * name.
+ * Finds a column by its name, independent of case and accents: an element, its English alias, or a
+ * name that GIS programs give to a point, such as `geometry`. Undefined for an unknown name.
  */
 export function findColumnByName(name: string): ColumnName | undefined {
   return meanings.get(foldName(name));
 }
 
-/** Returns the label of an element without the unit, which is shown with its value. */
+/**
+ * Returns the label of an element in the language of the command, without the unit, which is shown
+ * with its value; the gloss where it has no label.
+ */
 export function getElementLabel({ gloss, label = gloss }: Field): string {
   return String(label);
 }

@@ -62,7 +62,10 @@ export type HarvestedFind = {
   readonly history: readonly HistoryEntry[];
 };
 
-/** Parses the entity element of a record; undefined where it is no find. */
+/**
+ * Parses the entity element of a record; undefined where it is no `samostatny_nalez`, or lacks
+ * `ident_cely`. Elements that the record lacks are absent.
+ */
 export function parseHarvestedFind(entity: XmlElement): HarvestedFind | undefined {
   const identCely = getChildText(entity, 'ident_cely');
   if (entity.name !== 'samostatny_nalez' || identCely === undefined) return undefined;
@@ -199,7 +202,8 @@ export function takeOverChanges(
 
 /**
  * Converts the text of a record's element to the type that finds have: a number for integers and
- * states, true for `true` and `1`. References and undefined stay.
+ * states (NaN where it is none); for booleans, true for `true` and `1`, else false. References and
+ * undefined stay.
  */
 export function parseRecordValue(
   { kind }: Field,

@@ -27,9 +27,10 @@ type Value = Elements[keyof Elements];
 type CanonicalValue = string | number | true | readonly number[] | null;
 
 /**
- * Returns all elements in the order of the schema, equal for a find and for a record of it: a
- * reference by its identifier, a new person by name, numbers without trailing zeros. Ids of intents
- * are hashes of it, so a change of its form makes every find another one.
+ * Returns the names and canonical values of the elements that have one, in the order of the schema,
+ * equal for a find and for a record of it: a reference by its identifier, a new person by name,
+ * numbers without trailing zeros. Ids of intents are hashes of it, so a change of its form makes
+ * every find another one.
  */
 export function canonicalizeElements(elements: Elements): (readonly [string, CanonicalValue])[] {
   const values: (readonly [string, CanonicalValue])[] = [];
@@ -114,7 +115,10 @@ function parseNumbersIn(wkt: string | null): readonly number[] | null {
   return (wkt ?? '').match(/-?\d+(?:\.\d+)?/g)?.map(Number) ?? null;
 }
 
-/** Returns the point that `geom_system` selects; undefined without one. */
+/**
+ * Returns the point that `geom_system` selects, its numbers without trailing zeros; undefined where
+ * the system or the point is absent or has no two numbers. The range is not checked.
+ */
 export function getCanonicalPoint(elements: Elements): PointInSystem | undefined {
   const { geom_system: system } = elements;
   if (system !== '4326' && system !== '5514') return undefined;
@@ -141,8 +145,8 @@ export function findPointInBothSystems(elements: FindElements): PointInBothSyste
 const SAME_POINT = 1e-7;
 
 /**
- * Tells if two points are equal to 1e-7 in their unit; points in different systems, within the
- * tolerance of a conversion. Two absent points are the same.
+ * Tells if two points are equal to 1e-7 in their unit; points in different systems, within the 2 m
+ * of a conversion. Two absent points are the same.
  */
 export function isSamePoint(a: PointInSystem | undefined, b: PointInSystem | undefined): boolean {
   if (a === undefined || b === undefined) return a === b;
@@ -245,9 +249,11 @@ export function makeComparable(
 }
 
 /**
- * Compares two finds, or a find and a record. Symmetric. Number, state and handing over change
- * after a find was made, so they do not count.
- * @param isEdition the two are from tables of which one is an edition of the other
+ * Compares two finds, or a find and a record. Symmetric. State and handing over do not count, since
+ * they change after a find was made. Finds of two projects are `other`; so are, without a common
+ * local id, those of two days or registration numbers, or more than 10 m apart.
+ * @param isEdition the two are from tables of which one is an edition of the other, so that a
+ * changed day, number or point does not make them `other`
  */
 export function matchFinds(a: ComparableFind, b: ComparableFind, isEdition = false): FindLikeness {
   if (a.project !== b.project) return 'other';
@@ -326,7 +332,9 @@ export type FindIndex<T> = {
 
 type IndexedFind<T> = { readonly find: ComparableFind; readonly item: T };
 
-/** Creates an empty index; `list` returns all that may be the same as a find, or near, and others. */
+/**
+ * Creates an empty index, in which finds are filed by parts that two similar ones have in common.
+ */
 export function createFindIndex<T>(): FindIndex<T> {
   const groups = new Map<number, IndexedFind<T>[]>();
   return {
@@ -376,8 +384,8 @@ function hashKey(parts: readonly string[]): number {
 
 /**
  * Returns the tables that these rows are an edition of: all that have any of the rows, if together
- * they have at least half of them.
- * @param listTables returns the tables in which a row is known
+ * they have at least half of them; else none.
+ * @param listTables called once for each row; returns the tables in which it is known
  */
 export function findEditions<Row>(
   rows: readonly Row[],
@@ -388,8 +396,9 @@ export function findEditions<Row>(
 }
 
 /**
- * Tells if a find counts as known in another table, for {@link findEditions}: by its number, or
- * where its table has none, as the same find.
+ * Tells if a row counts as known in another table, for {@link findEditions}: by its registration
+ * number, or where its table has none, as the same find.
+ * @param hasNumbers the row's table has registration numbers
  */
 export function isInEdition(
   row: ComparableFind,

@@ -36,8 +36,9 @@ export function isDateForm(form: string): boolean {
 }
 
 /**
- * Parses a day of a form into YYYY-MM-DD; a time behind it is dropped, and a moment becomes its
- * day. Undefined where the text does not have the form, or is no day of the calendar.
+ * Parses a day of a form, such as `d.m.yyyy`, into YYYY-MM-DD; a time behind it is dropped. A
+ * moment with an offset becomes its day, in the form `yyyy-mm-dd` only. Undefined where the text
+ * does not have the form, or is no day of the calendar.
  */
 export function parseDateForm(text: string, form: string): string | undefined {
   const moment = parseDayOfMoment(text.trim());
@@ -279,7 +280,7 @@ export function parseDateCell(written: string): Reading<string> {
   );
 }
 
-/** Tells if a person confirms a day that pas would doubt: `1936-05-01!`. */
+/** Tells if a `!` behind a day confirms it, so that pas does not doubt it: `1936-05-01!`. */
 export function isConfirmedDate(cell: string): boolean {
   return cell.endsWith('!');
 }

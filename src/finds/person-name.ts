@@ -113,7 +113,10 @@ export function isUnknownPerson(text: string): boolean {
   );
 }
 
-/** Returns the key of a person's name, one for all who are not known. */
+/**
+ * Returns the key by which names of people are compared; `anonym` for each text that names no
+ * person.
+ */
 export function makeFinderKey(text: string): string {
   return isUnknownPerson(text) ? 'anonym' : makePersonKey(text);
 }
@@ -122,7 +125,10 @@ export function makeFinderKey(text: string): string {
 const NO_NAME = /[;/&+\d@!?:=<>*_"„“”()[\]]/u;
 const MAX_WORDS = 6;
 
-/** Tells if words can be the name of one person, not a list of people, a family or a note. */
+/**
+ * Tells if two to six words can be the name of one person, not a list of people, a family or a
+ * note.
+ */
 export function isOneName(name: string): boolean {
   const all = name.split(/[\s,]+/).filter((word) => word !== '');
   if (all.length < 2 || all.length > MAX_WORDS || NO_NAME.test(name)) return false;

@@ -94,7 +94,7 @@ export function getQuestion(name: QuestionName): Question {
   return question;
 }
 
-/** Returns the elements that an answer fills. */
+/** Returns the elements that an answer fills; none for the number of the find and photographs. */
 export function getElementNames(name: QuestionName): readonly ElementName[] {
   switch (name) {
     case 'local_id':
@@ -112,8 +112,11 @@ export function findQuestionOfElement(element: string): Question | undefined {
   return FORM_QUESTIONS.find(({ name }) => getElementNames(name).some((each) => each === element));
 }
 
-/** Tells if a question is asked without a request for more. */
-export function isAsked({ when }: Question, stav: TargetState): boolean {
+/**
+ * Tells if `pas add` asks a question without a request for more: those about handing over only
+ * where the find is for state 3.
+ */
+export function isAskedByDefault({ when }: Question, stav: TargetState): boolean {
   return when !== 'more' && (when !== 'handing-over' || stav === 3);
 }
 

@@ -27,8 +27,8 @@ const IDENTIFIER = /^[A-Za-z]+-\d+$/;
 const PROJECT = /^(?:x-)?[a-z]-\d{9}$/i;
 
 /**
- * Parses a project identifier, alone or in an address of the service, and writes the usual form
- * in capitals. The only check is that it is one word; the project is looked up by the rules.
+ * Parses a project identifier, alone or in an address of the service, and writes the usual form in
+ * capitals. Unreadable only where it is not one word; the project is looked up by the rules.
  */
 export function resolveProject(cell: string): Reading<Reference> {
   const text = normalizeId(withoutAddress(cell));
@@ -54,7 +54,10 @@ function resolveTerm(set: string, cell: string, lookupTerm: LookupTerm): Reading
 
 type FailedLookup = Exclude<TermLookupResult, { kind: 'found' }>;
 
-/** Explains why a text is no usable entry of a set. */
+/**
+ * Explains why a text is no usable entry of a set, and names those that may be meant, or the
+ * command that finds them.
+ */
 export function explainFailedLookup(lookup: FailedLookup, set: string, text: string): Message {
   const where = formatSet(set);
   switch (lookup.kind) {
@@ -80,7 +83,10 @@ export function explainFailedLookup(lookup: FailedLookup, set: string, text: str
   }
 }
 
-/** Formats a set for people by its element, with its set name in brackets. */
+/**
+ * Formats a set for people by the label of its element, with its set name in brackets; the set name
+ * alone where it is no element's.
+ */
 export function formatSet(set: string): Message {
   const field = FIELDS.find((each) => each.set === set);
   if (field === undefined) return set;

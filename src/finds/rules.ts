@@ -19,7 +19,10 @@ import {
   VALUE_RULES,
 } from './value-rules.ts';
 
-/** Tells if a project takes finds of this account; `perhaps` where the harvest cannot tell. */
+/**
+ * Tells if a project takes finds of this account, by {@link checkProject}; `perhaps` where the
+ * harvest cannot tell. `yes` also where no projects were harvested.
+ */
 export function judgeProject(ident: string, context: RuleContext): 'yes' | 'perhaps' | 'no' {
   const findings = checkProject({ projekt: { id: ident, text: ident } }, context);
   if (findings.some(({ warning }) => warning !== true)) return 'no';
@@ -29,9 +32,10 @@ export function judgeProject(ident: string, context: RuleContext): 'yes' | 'perh
 type FoundProject = Extract<ProjectLookupResult, { kind: 'found' }>;
 
 /**
- * Imports go into survey projects that the account may use (A-PROJECT-1 to A-PROJECT-7). Facts that
- * may have changed since the harvest, or that this account may not see, give a warning instead of
- * an error.
+ * Checks that imports may go into the find's project: a survey project that the account may use
+ * (A-PROJECT-1 to A-PROJECT-7). Facts that may have changed since the harvest, or that this account
+ * may not see, give a warning instead of an error. Empty where it may be used, where the find has
+ * no project, and where no projects were harvested.
  */
 export function checkProject({ projekt }: FindElements, context: RuleContext): Finding[] {
   const { lookupProject } = context;
@@ -256,7 +260,7 @@ export const RULES: readonly Rule[] = [
 
 /**
  * Checks a find against all rules of its target state and returns every finding, with the find's
- * position.
+ * position; empty where it obeys them. The schema is not used.
  */
 export function checkRules(find: Find, context: RuleContext): readonly Issue[] {
   const issues: Issue[] = [];
@@ -292,7 +296,10 @@ export function validateFind(find: Find, context: ValidationContext): ValidatedF
   return checkBySchema(find, checkByRules(find, context), context);
 }
 
-/** Validates finds as {@link validateFind}, faster where the schema finds no fault in any. */
+/**
+ * Validates finds as {@link validateFind}, in their order; faster where the schema finds no fault
+ * in any.
+ */
 export function validateFinds(finds: readonly Find[], context: ValidationContext): ValidatedFind[] {
   const checked = finds.map((find) => ({ find, validated: checkByRules(find, context) }));
   const documents = checked.flatMap(({ validated: { document, issues } }) =>

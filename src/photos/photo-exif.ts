@@ -22,7 +22,7 @@ const MAX_BYTES = 32 * 1024 * 1024;
 /**
  * Reads position and time from the first {@link MAX_BYTES} of a picture; empty where it has none,
  * or is no picture.
- * @throws Error where the file cannot be read
+ * @throws Error of the system where the file cannot be opened or read
  */
 export async function readPhotoExif(path: string): Promise<PhotoExif> {
   // Without O_NONBLOCK opening a pipe would block until a process writes to it.
@@ -111,8 +111,8 @@ async function parseExifTags(bytes: Buffer): Promise<ExifTags | undefined> {
 }
 
 /**
- * Reads the EXIF position in WGS 84; unreadable where the file is, or where the position is absent
- * or out of range.
+ * Reads the EXIF position in WGS 84, to a centimetre. Unreadable, with the path in its message,
+ * where the file is, or where the position is absent or outside the range of the service.
  */
 export async function readPhotoPosition(path: string): Promise<Reading<Position>> {
   let exif: PhotoExif;
@@ -172,9 +172,9 @@ type Entry = {
 
 /**
  * Removes the GPS directories of a TIFF structure, their pointers, and its XMP that has GPS
- * properties. All other bytes stay, and so does the length. `none` for bytes that are no TIFF, or
- * BigTIFF.
+ * properties. All other bytes stay, and so does the length.
  * @param bytes changed in place
+ * @returns the most telling of what was removed; `none` also for bytes that are no TIFF, or BigTIFF
  */
 export function removeTiffGps(bytes: Buffer): GpsFinding {
   const tiff = openTiff(bytes);
@@ -393,6 +393,7 @@ function findXmpGps(packet: Buffer): GpsFinding {
  * Overwrites an XMP packet that has GPS properties with blanks, as a whole, so that no reader finds
  * more of them in it.
  * @param packet changed in place; its length stays
+ * @returns what it had; `none` where nothing was changed
  */
 export function removeXmpGps(packet: Buffer): GpsFinding {
   const finding = findXmpGps(packet);
@@ -403,7 +404,10 @@ export function removeXmpGps(packet: Buffer): GpsFinding {
 const PACKET_START = '<x:xmpmeta';
 const PACKET_END = '</x:xmpmeta>';
 
-/** Tells if an XMP packet anywhere in a file has a position. */
+/**
+ * Tells if an XMP packet anywhere in a file, also one that is cut off, has a position. One in
+ * UTF-16 is not found.
+ */
 export function hasXmpPosition(file: Buffer): boolean {
   for (let at = file.indexOf(PACKET_START); at !== -1; at = file.indexOf(PACKET_START, at + 1)) {
     const end = file.indexOf(PACKET_END, at);

@@ -57,9 +57,11 @@ const ACCEPTED_TYPES: readonly string[] = [
 ];
 
 /**
- * Checks a photograph as the service will: a regular file, not too large, an image by its bytes.
- * Reads it once, as a whole. A refused one has no `photograph`, and an error among the issues;
- * nothing is thrown.
+ * Checks a photograph as the service will: a regular file, not too large, an image by its bytes
+ * (A-PHOTO-6, A-PHOTO-7). Reads it once, as a whole. A refused one has no `photograph`, and an
+ * error among the issues; a file that cannot be read is refused, too. An accepted one may have
+ * warnings.
+ * @param maxBytes limit of the profile
  */
 export async function inspectPhotograph(
   path: string,
@@ -209,8 +211,9 @@ export type ResolvePhoto = (
 /**
  * Makes a resolver of names relative to `root`, which may not leave it by `..` or a symbolic link.
  * Tables and photographs come from different systems, so a backslash counts as a slash, only the
- * last part of an absolute path is used, and accents may be composed or decomposed.
- * @throws FileError where `root` is no readable folder
+ * last part of an absolute path is used, and the name may differ as {@link findPhotoFile} allows.
+ * The folders of `root` are read once, at the first missing name.
+ * @throws FileError where `root` does not exist or cannot be reached
  */
 export function makePhotoResolver(root: string): ResolvePhoto {
   const realRoot = getRealFolder(root);
@@ -352,7 +355,10 @@ type ThumbnailOptions = {
   readonly library: ImageLibrary | undefined;
 };
 
-/** Loads sharp; undefined where it is not installed for this platform. */
+/**
+ * Loads sharp, and blocks its readers except those of JPEG, PNG, TIFF and HEIF; undefined where it
+ * is not installed for this platform.
+ */
 export async function loadImageLibrary(): Promise<ImageLibrary | undefined> {
   try {
     const { default: sharp } = await import('sharp');
@@ -378,9 +384,9 @@ const QUALITY = 72;
 const TIMEOUT_SECONDS = 30;
 
 /**
- * Makes a function that reads a photograph and returns a small picture, upright and without
- * metadata; `none` with the reason where there is no library to draw it, or the file is missing,
- * has another size than expected, or cannot be drawn.
+ * Makes a function that reads a photograph and returns a small JPEG, upright and without metadata;
+ * `none` with the reason where there is no library to draw it, or the file is missing, has another
+ * size than expected, or cannot be drawn within {@link TIMEOUT_SECONDS}. It throws nothing.
  */
 export function makeThumbnailMaker({ maxPx, library }: ThumbnailOptions): MakeThumbnail {
   return async (path, expectedBytes) => {

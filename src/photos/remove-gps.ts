@@ -53,8 +53,9 @@ export type PhotoGps =
   | { readonly kind: 'fixed' | 'unknown' };
 
 /**
- * Finds the GPS data of a photograph, and if pas can remove them; then with size and digest of
- * the result. Of HEIC and HEIF only a position is found, not its absence.
+ * Finds the GPS data of a photograph, and tells if pas can remove them: then with size and digest
+ * of the result. HEIC and HEIF are `fixed` with a position, else `unknown`, since data that pas
+ * cannot search may have one.
  * @param bytes may be changed
  */
 export async function detectGps(bytes: Buffer, mediaType: string): Promise<PhotoGps> {
@@ -92,7 +93,10 @@ function* listChunks(bytes: Buffer): Generator<Chunk> {
   }
 }
 
-/** Tells if the last chunk of a PNG (IEND) is missing or not complete. */
+/**
+ * Tells if the last chunk of a PNG (IEND) is missing or not complete; bytes of another type are not
+ * recognised.
+ */
 export function isPngCutOff(bytes: Buffer): boolean {
   for (const { type, end } of listChunks(bytes)) if (type === 'IEND') return end > bytes.length;
   return true;

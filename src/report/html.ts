@@ -15,8 +15,8 @@ export type Html = { readonly [MARKUP]: string };
 export type HtmlPart = string | number | Html | undefined | readonly HtmlPart[];
 
 /**
- * Makes markup from a template. Values are safe as text or in double quotes; addresses only after
- * {@link parseWebAddress}.
+ * Makes markup from a template: text is escaped, markup inserted. Values are safe as text or in
+ * double quotes; addresses only after {@link parseWebAddress}.
  */
 export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
   return trustMarkup(
@@ -26,7 +26,10 @@ export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[
   );
 }
 
-/** Declares a text of this package as markup. Never for data. */
+/**
+ * Declares a text as markup, which is then not escaped: only texts of this package, or base64,
+ * never data.
+ */
 export function trustMarkup(markup: string): Html {
   return { [MARKUP]: markup };
 }
@@ -56,7 +59,10 @@ function escapeHtml(text: string): string {
   return text.replace(/[&<>"'\r\0]/g, (character) => ESCAPES[character] ?? character);
 }
 
-/** Returns a web address for a link; undefined for `javascript:` and others. */
+/**
+ * Returns a normalised address of `http:` or `https:` for a link; undefined for `javascript:` and
+ * other schemes, and for a text that is no absolute address.
+ */
 export function parseWebAddress(address: string): string | undefined {
   if (!URL.canParse(address)) return undefined;
   const { protocol, href } = new URL(address);
@@ -70,7 +76,8 @@ const STYLES = ['colours.css', 'page.css', 'finds.css', 'views.css', 'map.css', 
 const SCRIPTS = ['filters.js', 'photographs.js', 'map-names.js', 'maps.js'];
 
 /**
- * Reads styles and scripts of the page, and makes the Content-Security-Policy with their hashes.
+ * Reads styles and scripts of the page from the package, and makes the Content-Security-Policy that
+ * allows only them, by their hashes, and pictures in the page itself.
  */
 export function readAssets(): Assets {
   const style = joinFiles(STYLES);

@@ -75,7 +75,10 @@ export function makeFrameAround(
   };
 }
 
-/** Returns the largest of 1, 2 and 5 times a power of ten that is at most `most`. */
+/**
+ * Returns the largest of 1, 2 and 5 times a power of ten that is at most `most`, which must be
+ * positive.
+ */
 export function roundDownToStep(most: number): number {
   const power = 10 ** Math.floor(Math.log10(most));
   const digit = [5, 2, 1].find((each) => each * power <= most * (1 + 1e-9)) ?? 1;
@@ -88,7 +91,11 @@ type GridLine = { readonly at: number; readonly label: string };
 /** Minimum number of lines across. */
 const LINES = 3;
 
-/** Makes the lines of WGS 84 at round numbers of degrees, meridians by x and parallels by y. */
+/**
+ * Returns the lines of WGS 84 at round numbers of degrees with their labels: meridians by their
+ * distance from the left edge, parallels from the upper one, in drawing units. At least two of each
+ * are drawn where the frame is large enough.
+ */
 export function makeGraticule({ box, place }: MapFrame) {
   const lonStep = roundDownToStep((box.maxX - box.minX) / LINES);
   const latStep = roundDownToStep((box.maxY - box.minY) / LINES);
@@ -129,8 +136,8 @@ const DISTANCE = { overview: 30, detail: 15 };
 const MANY_FINDS = 300;
 
 /**
- * Groups finds that are closer to the first of a group than their marks are large, the largest
- * group first. Each find is in one group.
+ * Groups finds whose marks would overlap that of the first of a group, the largest group first.
+ * Each find is in one group; a find alone is a group as well.
  */
 export function groupFinds(
   finds: readonly MappedFind[],
@@ -165,7 +172,7 @@ const MAX_DETAILS = 8;
 
 /**
  * Plans an overview of all finds, and a detail map of each of its {@link MAX_DETAILS} largest
- * groups. No map without finds.
+ * groups. Empty without finds. Titles and boundaries are added later.
  */
 export function planMapSheets(
   finds: readonly MappedFind[],

@@ -34,6 +34,7 @@ export type FindWithPictures = {
 /**
  * Yields the page in pieces, in the order of the file: each find is released before the next is
  * loaded. The brief table follows the finds.
+ * @param finds iterated once, while the page is written
  */
 export async function* renderPage(
   report: Report,

@@ -184,7 +184,10 @@ function getDateFormat(name: string, options: Intl.DateTimeFormatOptions): Intl.
   return form;
 }
 
-/** Formats YYYY-MM-DD as a date in words; a text that is no date stays as it is. */
+/**
+ * Formats YYYY-MM-DD as a date in words, in the language of the report; a text that is no date
+ * stays as it is.
+ */
 export function formatReportDay(isoDate: string): string {
   const day = new Date(`${isoDate}T00:00:00Z`);
   if (!/^\d{4}-\d{2}-\d{2}$/.test(isoDate) || Number.isNaN(day.getTime())) return isoDate;
@@ -220,7 +223,10 @@ function groupDigits(digits: string): string {
   return digits.replace(/\B(?=(?:\d{3})+(?!\d))/g, NARROW_BLANK);
 }
 
-/** Formats `49.84050° N, 15.17120° E`. */
+/**
+ * Formats `49.84050° N, 15.17120° E`, in the language of the report.
+ * @param digits decimals of a degree; 5 are a metre
+ */
 export function formatWgs84(
   { wgs84: [longitude, latitude] }: PointInBothSystems,
   digits = 5,
@@ -228,13 +234,19 @@ export function formatWgs84(
   return `${formatLatitude(latitude, digits)}, ${formatLongitude(longitude, digits)}`;
 }
 
-/** Formats degrees of latitude, always north: the service accepts no other points. */
+/**
+ * Formats degrees of latitude, always north: the service accepts no other points.
+ * @param digits decimals
+ */
 export function formatLatitude(latitude: number, digits: number): string {
   const degrees = formatDecimal(latitude, digits);
   return t`${degrees}° N`;
 }
 
-/** Formats degrees of longitude, always east: the service accepts no other points. */
+/**
+ * Formats degrees of longitude, always east: the service accepts no other points.
+ * @param digits decimals
+ */
 export function formatLongitude(longitude: number, digits: number): string {
   const degrees = formatDecimal(longitude, digits);
   return t`${degrees}° E`;
@@ -251,7 +263,10 @@ function formatSigned(value: number): string {
   return `${value < 0 ? MINUS : ''}${groupDigits(whole)}${mark}${fraction}`;
 }
 
-/** Formats `250 m`, `1.5 km`. */
+/**
+ * Formats a distance below a kilometre as `250 m`, a larger one as `1.5 km`, with at most one
+ * decimal.
+ */
 export function formatMetres(metres: number): string {
   if (metres < 1000) return `${metres} m`;
   const km = metres / 1000;

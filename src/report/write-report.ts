@@ -43,7 +43,8 @@ type Destination =
   | { readonly file: string; readonly overwrite: boolean; readonly signal: AbortSignal };
 
 /**
- * Writes the page to a file, private where it shows places, or to a stream.
+ * Writes the page to a file, private to its user where it shows places, or to a stream. The content
+ * of all finds is collected first; `onFind` is called after the pictures of each find are made.
  * @returns `missing`: number of photographs without a picture; `sizeBytes`: 0 for a stream
  * @throws UsageError where the file exists, without `overwrite`; errors of the disk
  */

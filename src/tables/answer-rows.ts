@@ -37,7 +37,9 @@ const UNPACKED = /^unpacked-(\d+)-/;
 /**
  * Opens the photographs of an archive: each is unpacked in `home` for its inspection, and removed
  * when it is stored, so that they are never all unpacked. Leftovers of a killed run are removed
- * first.
+ * before the first is unpacked. `close` must be called.
+ * @param file archive, named in messages
+ * @param keeping inspects and stores an unpacked photograph, and those that are not in the archive
  * @throws DatabaseError, from `inspectPhotograph`, where the disk of `home` fails
  */
 export function openEnclosedPhotographs(
@@ -169,14 +171,18 @@ export function findRowAnswers(held: HeldQuestion | null): readonly RowAnswer[] 
   return held !== null && isAboutRow(held) ? ANSWERS_OF_ROWS[held.basis] : undefined;
 }
 
-/** Returns the question about a row as it was stored, in the current language. */
+/** Returns the question about a row, which was stored as a message, in the current language. */
 export function getRowQuestion({ question }: AskedRow): Message {
   return parseStoredMessage(question);
 }
 
 /**
- * Imports the row that a question was about, as the answer says: as a find of its own, or into
- * the find that is asked about. With `new`, the question is removed from that find.
+ * Imports the row that a question was about, as the answer says: as a find of its own, or into the
+ * find that is asked about. With `new`, the question is removed from that find. Photographs are
+ * read from the archive of the table.
+ * @param stored find that is asked about
+ * @returns the report of the import, whose issues may refuse the row
+ * @throws FileError where that archive cannot be read; DatabaseError where the disk fails
  */
 export async function answerRow(
   stored: StoredFind,

@@ -59,6 +59,7 @@ const MIN_UNKNOWN_COLUMNS = 3;
 /**
  * Sums up the unknown columns of a foreign table in one error per file, with advice; a file with
  * fewer than {@link MIN_UNKNOWN_COLUMNS} keeps its own.
+ * @param getAdvice called once for each file that is summed up
  */
 export function collapseUnknownColumns(
   issues: readonly Issue[],

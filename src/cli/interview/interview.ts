@@ -8,7 +8,7 @@ import {
   findQuestionOfElement,
   getElementNames,
   getQuestion,
-  isAsked,
+  isAskedByDefault,
   isOptional,
   type Question,
 } from '../../finds/questions.ts';
@@ -199,7 +199,7 @@ export async function runInterview(
     if (isAnswered(question, find)) continue;
     const suggested = suggest(find);
     const stav: TargetState = find.elements.stav ?? suggested.elements.stav ?? 2;
-    if (!isAsked(question, stav)) continue;
+    if (!isAskedByDefault(question, stav)) continue;
     const before = find;
     if (question.when === 'frame' && !isFrameOffered) {
       isFrameOffered = true;
@@ -309,7 +309,8 @@ function listChoices(
   const isWrong = ({ name }: Question): boolean => wrong.has(name);
   const isExtra = ({ when }: Question): boolean => when === 'more';
   const offered = questions.filter(
-    (question) => isExtra(question) || isAsked(question, stav) || isAnswered(question, find),
+    (question) =>
+      isExtra(question) || isAskedByDefault(question, stav) || isAnswered(question, find),
   );
   const right = offered.filter((question) => !isWrong(question));
   const answers = [

@@ -29,9 +29,10 @@ const POLYGON = new RegExp(
 );
 
 /**
- * Parses `POLYGON` and `MULTIPOLYGON` (OGC 06-103r4, 7.2.2) in upper or lower case.
- * @throws RangeError where the text is something else, a ring is not closed, or a ring has fewer
- * than four points
+ * Parses `POLYGON` and `MULTIPOLYGON` (OGC 06-103r4, 7.2.2) in upper or lower case, without their
+ * heights and measures.
+ * @throws RangeError where the text is something else, a coordinate is no number, a ring is not
+ * closed, or a ring has fewer than four points
  */
 export function parsePolygon(wkt: string): Polygon {
   const text = wkt.trim();
@@ -41,7 +42,10 @@ export function parsePolygon(wkt: string): Polygon {
   return { rings, box: makeBoxAround(rings.flat()) };
 }
 
-/** Tells if a point is inside or on the boundary. Rings may have any direction and order. */
+/**
+ * Tells if a point, in degrees, is inside or on the boundary. Rings may have any direction and
+ * order.
+ */
 export function isInPolygon({ rings, box }: Polygon, lon: number, lat: number): boolean {
   const { minX, minY, maxX, maxY } = box;
   if (lon < minX || lon > maxX || lat < minY || lat > maxY) return false;
@@ -91,7 +95,11 @@ function getSquaredDistance([x, y]: Point, [x1, y1]: Point, [x2, y2]: Point): nu
   return (x - x1 - along * dx) ** 2 + (y - y1 - along * dy) ** 2;
 }
 
-/** Returns the metres of one degree of longitude and of latitude at a latitude. */
+/**
+ * Returns the metres of one degree of longitude and of latitude, in this order, on the ellipsoid of
+ * WGS 84.
+ * @param lat latitude, degrees
+ */
 export function computeMetresPerDegree(lat: number): Point {
   const phi = (lat * Math.PI) / 180;
   const w2 = 1 - WGS84_E2 * Math.sin(phi) ** 2;

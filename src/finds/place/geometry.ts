@@ -26,7 +26,7 @@ export function makeNoPointFault(name: string): Unreadable {
   return makeUnreadable('geometry-form', msg`The geometry is a ${name}, but a find has a point.`);
 }
 
-/** Reports a geometry that has another number of points than one. */
+/** Makes the fault of a geometry of several points, or of none. */
 export function makePointCountFault(count: number): Unreadable {
   return makeNoPointFault(`MultiPoint (${count})`);
 }
@@ -105,19 +105,19 @@ export function parseGisText(text: string): { readonly wkt: string; readonly eps
   return { wkt: isEmpty ? '' : wkt, epsg: srid === undefined ? undefined : Number(srid) };
 }
 
-/** Formats degrees to a centimetre, without zeros at the end. */
+/** Formats degrees with at most 7 decimals, which is a centimetre, without zeros at the end. */
 export function formatDegrees(degrees: number): string {
   return degrees.toFixed(7).replace(/(?:\.|(?<!0))0+$/, '');
 }
 
-/** Formats `POINT (x y)`. */
+/** Formats the well-known text `POINT (x y)`, with the digits as they are. */
 export function formatPoint({ x, y }: PointText): string {
   return `POINT (${x} ${y})`;
 }
 
 /**
- * Explains why the service cannot convert a point, with the likely mistake: swapped axes, wrong
- * sign, the other system. Undefined where it is in the range of the system.
+ * Explains why the service cannot convert a point (A-POINT-6), with the likely mistake: swapped
+ * axes, wrong sign, the other system. Undefined where it is in the range of the system.
  */
 export function findRangeProblem(system: GeomSystem, x: number, y: number): Message | undefined {
   if (isInRange(system, x, y)) return undefined;
@@ -202,8 +202,9 @@ function changePoint(
 }
 
 /**
- * Returns the system whose code a name contains, as in `urn:ogc:def:crs:EPSG::5514`; undefined
- * without one, or with several.
+ * Returns the system whose code of EPSG or ESRI a name contains, as in
+ * `urn:ogc:def:crs:EPSG::5514`; WGS 84 for `CRS84`. Undefined without a code, with that of another
+ * system, or with several.
  */
 export function parseSystemCode(name: string): GeomSystem | undefined {
   if (/(?:^|[:/])CRS84$/i.test(name)) return '4326';
@@ -264,14 +265,17 @@ function getConverter(): Converter {
 }
 
 /**
- * Converts EPSG:4326 (longitude, latitude) to EPSG:5514 (x, y); meaningful in and around Czechia
- * only.
+ * Converts EPSG:4326 (longitude, latitude) to EPSG:5514 (x, y in metres); meaningful in and around
+ * Czechia only. NaN for numbers that are not finite. The first conversion loads proj4.
  */
 export function toSJtsk(lonLat: Point): Point {
   return convert('forward', lonLat);
 }
 
-/** Converts EPSG:5514 (x, y) to EPSG:4326 (longitude, latitude). */
+/**
+ * Converts EPSG:5514 (x, y in metres) to EPSG:4326 (longitude, latitude). NaN for numbers that are
+ * not finite. The first conversion loads proj4.
+ */
 export function toWgs84(xy: Point): Point {
   return convert('inverse', xy);
 }
@@ -297,9 +301,9 @@ const SAME_WITHIN: Readonly<Record<GeomSystem, number>> = { '4326': 1e-7, '5514'
 export const DRAWN_WITHIN_M = 100;
 
 /**
- * Tells if two points mean one place: equal where both are in one system, else within the tolerance
- * of a conversion.
- * @param withinM tolerance in metres where one of them is only drawn
+ * Tells if two points mean one place: to a centimetre where both are in one system, else within the
+ * 2 m of a conversion.
+ * @param withinM tolerance in metres instead of these, where one of them is only drawn
  */
 export function isNearPoint(one: PointInSystem, other: PointInSystem, withinM?: number): boolean {
   if (one.system !== other.system || withinM !== undefined) {
@@ -351,8 +355,8 @@ const WKB_POINT = 1;
 const WKB_MULTI_POINT = 4;
 
 /**
- * Reads a GeoPackage geometry as a point; undefined for an empty one. A MultiPoint of one counts;
- * heights are dropped.
+ * Reads a GeoPackage geometry as a point (GeoPackage 1.3, 2.1.3); undefined for an empty one. A
+ * MultiPoint of one counts; heights are dropped. Unreadable: another geometry, or damaged bytes.
  */
 export function parseGeoPackagePoint(blob: Buffer): Reading<PointText | undefined> {
   const flags = blob[3] ?? 0;

@@ -19,8 +19,9 @@ export type Position = {
   /** Oddity of the spelling, in one sentence, which a person must confirm. */
   readonly doubt?: Message;
   /**
-   * True where the position only makes sense with its axes or hemispheres exchanged; not used until
-   * a person confirms it.
+   * True where a WGS 84 position only makes sense with another sign, or with the axes exchanged
+   * that the text names; not used until a person confirms it. Absent for S-JTSK, and for a pair
+   * without named axes that is only in the other order.
    */
   readonly isTurned?: true;
 };
@@ -38,9 +39,9 @@ type Axis = 'x' | 'y';
 
 /**
  * Reads a position: decimal degrees, degrees with minutes and seconds (with or without marks,
- * hemispheres in English or Czech), S-JTSK in metres, well-known text of a point, or a map link. A
- * pair that only makes sense with swapped axes or changed signs is read so, with a
- * `doubt`.
+ * hemispheres in English or Czech), S-JTSK in metres, well-known text of a point, or a map link, of
+ * which nothing is fetched. A pair that only makes sense with swapped axes or changed signs is read
+ * so, with a `doubt`. Unreadable where it is far outside the country, or no position.
  */
 export function parsePosition(text: string): Reading<Position> {
   if (/^\s*(?:srid|point)/i.test(text)) {
@@ -262,7 +263,7 @@ function normalizeNotation(text: string): string | undefined {
 
 /**
  * Parses a decimal number, or degrees with minutes, marks or a hemisphere, which must be one of the
- * axis.
+ * axis, into the text of a decimal number. The range is not checked.
  */
 export function parseCoordinate(text: string, axis: Axis): Reading<string> {
   const decimal = parseCoordinateNumber(text);
@@ -286,9 +287,9 @@ const DEGREES = String.raw`\s*([+-]?\d{1,3}(?:\.\d+)?)\s*`;
 const PAIR = new RegExp(`^${DEGREES},${DEGREES}(?=$|[,;(])`);
 
 /**
- * Reads a position from a map link or a geo URI. Unreadable where
- * such a text has no single position, such as a route or a short link; undefined for any other
- * text. Nothing is fetched.
+ * Reads a position from a map link or a geo URI (RFC 5870). Unreadable where such a text has no
+ * single position, such as a route or a short link; undefined for any other text. Nothing is
+ * fetched.
  */
 export function parsePositionLink(text: string): Reading<Degrees> | undefined {
   const trimmed = text.trim();

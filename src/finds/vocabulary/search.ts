@@ -40,8 +40,9 @@ const MIN_SCORE = 0.2;
 const TRUST_OF_OTHER_WORDS = 0.95;
 
 /**
- * Searches terms, best first; ignores accents and case, and accepts prefixes, typing errors and
- * domain synonyms.
+ * Searches present terms, best first; ignores accents and case, and accepts prefixes, typing errors
+ * and domain synonyms. A typed identifier gives that term alone, of any set and also a deleted one.
+ * Empty where nothing is near enough.
  */
 export function searchTerms(
   vocabulary: Vocabulary,
@@ -134,8 +135,8 @@ const parseWord = createRowParser({ id: isNumber, text: isText });
 type StoredWord = ReturnType<typeof parseWord>;
 
 /**
- * Returns the `most` words of all sources that share the most grams with the typed one, most first;
- * of equals, the one stored last. Each gram has a list of its words.
+ * Returns the `most` words of all sources that share the most groups of three letters with the
+ * typed one, most first; of equals, the one stored last.
  */
 export function findSimilarWords(
   vocabulary: Vocabulary,

@@ -58,9 +58,9 @@ const MAX_SEARCHES = 300;
 type Search = (typed: string, setSpec: string) => readonly Term[];
 
 /**
- * Makes a lookup by identifier, else by Czech or English name; of people in any order of words.
- * Results are cached, and after {@link MAX_SEARCHES} unknown names no further ones are searched
- * for similar entries.
+ * Makes a lookup by identifier, else by Czech or English name; of people in any order of words. The
+ * user's own mappings are not known to it. Results are cached, and after {@link MAX_SEARCHES}
+ * unknown names no further ones are searched for similar entries.
  */
 export function makeTermLookup(vocabulary: Vocabulary): LookupTerm {
   const listSmallSet = memoize((setSpec: string): readonly Term[] => {
@@ -206,7 +206,8 @@ const PROJECT_SET = 'projekt';
 
 /**
  * Makes a cached lookup of projects. A project that vanished from the list counts as unknown.
- * @param account that this command would harvest as; another one may have seen other projects
+ * @param account that this command would harvest as, empty for none; another one may have seen
+ * other projects
  */
 export function makeProjectLookup(vocabulary: Vocabulary, account?: string): LookupProject {
   return memoize((ident: string): ProjectLookupResult => {
@@ -255,8 +256,8 @@ const AREA_SET = 'ruian_katastr';
 const BORDER_MARGIN = 0.0001;
 
 /**
- * Makes a lookup of the cadastral area of a point. It caches parsed boundaries, and tries the
- * last area first: the finds of one table are close together.
+ * Makes a lookup of the cadastral area of a point, whose border counts as inside. It caches parsed
+ * boundaries, and tries the last area first: the finds of one table are close together.
  */
 export function makeAreaLookup(vocabulary: Vocabulary): LookupArea {
   const getArea = memoize((id: number): Area => {
@@ -314,7 +315,12 @@ function findAreasTouching(vocabulary: Vocabulary, setSpec: string, box: Boundin
     .map((term) => parseValue(isNumber, term));
 }
 
-/** Returns the harvested areas of a set that may lie in a box, by name. */
+/**
+ * Returns the names and boundaries of the present areas of a set whose extent touches a box, by
+ * name.
+ * @param setSpec such as `ruian_katastr`
+ * @param box in degrees
+ */
 export function listAreasInBox(vocabulary: Vocabulary, setSpec: string, box: BoundingBox) {
   return readAreas(vocabulary, findAreasTouching(vocabulary, setSpec, box))
     .map(({ term, polygon }) => ({ label: term.label, polygon }))

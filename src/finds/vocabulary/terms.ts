@@ -53,7 +53,7 @@ export function findTermByIdent(vocabulary: Vocabulary, ident: string): Term | u
   return selectTerms(vocabulary, 'terms where source = ? and ident = ?', values)[0];
 }
 
-/** @param typed identifier as a person types it, in any letter case */
+/** Returns a term by its identifier in any letter case; else like {@link findTermByIdent}. */
 export function findTermByTypedIdent(vocabulary: Vocabulary, typed: string): Term | undefined {
   const ident = normalizeId(typed);
   const upper = ident.toUpperCase();
@@ -79,8 +79,8 @@ export function findTermsByRowId(
 }
 
 /**
- * Returns terms with exactly this name or label, except for accents and case; people also by the
- * key of their name.
+ * Returns terms, also those that are gone, with exactly this name or label, except for accents and
+ * case; people also by the key of their name.
  */
 export function findTermsByName(vocabulary: Vocabulary, name: string): Term[] {
   return selectTerms(
@@ -462,8 +462,9 @@ export function beginHarvestRun(vocabulary: Vocabulary, harvest: number): number
 }
 
 /**
- * @throws DatabaseError when another process began a run meanwhile: both would overwrite the
- * position in the list
+ * Checks that no other process began a run meanwhile: both would overwrite the position in the
+ * list.
+ * @throws DatabaseError when another did
  */
 export function assertLatestRun(vocabulary: Vocabulary, harvest: number, run: number): void {
   if (vocabulary.sql('select runs from harvests where id = ?').pluck().get(harvest) === run) return;
@@ -481,7 +482,7 @@ export function listUnseenTerms(
   return listTermsOfSet(vocabulary, setSpec).filter(({ ident }) => !seenIdents.has(ident));
 }
 
-/** Writes tombstones for terms that a full pass did not see. */
+/** Writes tombstones for terms that a full pass, begun at `beganMs` (since 1970), did not see. */
 export function storeVanishedTerms(
   vocabulary: Vocabulary,
   vanished: readonly Term[],

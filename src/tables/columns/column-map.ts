@@ -59,7 +59,11 @@ const MAP_VERSION = 1;
 /** A column map, absent where it has an error, and its issues. */
 type ColumnMapReading = { readonly map?: ColumnMap; readonly issues: readonly Issue[] };
 
-/** Parses a column map; on a fault it returns only issues, with their positions in the file. */
+/**
+ * Parses a column map from the text of a TOML file; on a fault it returns only issues, with their
+ * positions in the file.
+ * @param file its name in the issues; nothing is read
+ */
 export function parseColumnMap(file: string, text: string): ColumnMapReading {
   const toml = tryParseToml(text);
   if (toml.kind === 'fault') {
@@ -190,7 +194,10 @@ type MapRemarks = {
   readonly undecided: readonly string[];
 };
 
-/** Formats a column map as TOML to edit, with comments; {@link parseColumnMap} gives the same map. */
+/**
+ * Formats a column map as TOML to edit, with comments. {@link parseColumnMap} gives the same map,
+ * unless a unit is still to be chosen.
+ */
 export function formatColumnMap(map: ColumnMap, { table, columns, undecided }: MapRemarks): string {
   const lines = [
     formatComment(

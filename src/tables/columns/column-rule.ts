@@ -95,7 +95,10 @@ export function makeColumnKeys(header: readonly string[]): string[] {
   });
 }
 
-/** Returns the form in which keys are compared: case and white space do not count. */
+/**
+ * Returns the form in which keys of columns and texts of cells are compared: case, white space and
+ * the composition of accents do not count.
+ */
 export function normalizeColumnKey(key: string): string {
   return key.normalize('NFC').trim().replace(/\s+/g, ' ').toLowerCase();
 }

@@ -35,7 +35,8 @@ const MAX_EXAMPLES = 3;
 
 /**
  * Reads all rows once and describes the values of each column, in the order of the header. Blank
- * cells do not count. Beyond {@link MAX_VALUES} distinct texts, further ones are left out.
+ * cells do not count. Beyond {@link MAX_VALUES} distinct texts of a column, further ones are left
+ * out of its values.
  */
 export function profileTableColumns(table: Table) {
   const columns = table.header.map(() => ({
@@ -72,7 +73,10 @@ export function profileTableColumns(table: Table) {
   }));
 }
 
-/** Returns the share (0 to 1) of the rows whose text fits; 0 for an empty column. */
+/**
+ * Returns the share (0 to 1) of the rows with a text whose text fits; 0 for an empty column.
+ * @param fits called once for each distinct text
+ */
 export function computeFittingShare(
   { values }: ColumnProfile,
   fits: (text: string) => boolean,
@@ -86,7 +90,7 @@ export function computeFittingShare(
   return all === 0 ? 0 : fitting / all;
 }
 
-/** Tells if a column has numbers of finds: at least half of its values name one. */
+/** Tells if a column has numbers of finds: at least half of the rows with a text name one. */
 export function hasFindNumbers(profile: ColumnProfile, isFind: (text: string) => boolean): boolean {
   return computeFittingShare(profile, isFind) >= 0.5;
 }

@@ -53,7 +53,10 @@ const DERIVED_FROM_POINT: readonly string[] = [
 /** Names of these, and of what the service makes itself; a table may contain them. */
 const MADE_BY_SERVICE: readonly string[] = [...DERIVED_FROM_POINT, 'igsn', 'historie', 'soubor'];
 
-/** Tells if a header names what the service derives from the point, or pas adds to its exports. */
+/**
+ * Tells if a header names what the service derives from the point, such as the cadastral area, or a
+ * column of issues or states that pas adds to its exports.
+ */
 export function isDerivedColumn(header: string): boolean {
   return DERIVED_FROM_POINT.includes(foldName(header)) || isOwnExportColumn(header);
 }
@@ -79,8 +82,8 @@ type Source = { readonly index: number; readonly rule: ElementRule };
 
 /**
  * Finds the meaning of each column of a table, by its map and the names of elements, and returns
- * the access to the cells. With an error no row may be read: a mistyped column would leave every
- * find without its element.
+ * the access to the cells. With an error among `issues` no row may be read: a mistyped column would
+ * leave every find without its element.
  * @param map meanings of the columns of a foreign table
  * @param fixed values for all finds whose own cell is empty; those of the map come first
  */
@@ -139,7 +142,11 @@ export function parseColumns(table: Table, map?: ColumnMap, fixed: readonly Sett
     covered: listCovered(names, hasPoint),
     /** Covered where the format has a point beside the columns. */
     coveredWithPoint: listCovered(names, true),
-    /** A position with axes or signs in another order is read, with a warning. */
+    /**
+     * A column map has positions as `form = "position"`: S-JTSK with other axes or signs, and WGS
+     * 84 with the latitude behind the longitude, are read, with a warning; other WGS 84 signs are
+     * not.
+     */
     turnsPositions: sources.get('wkt')?.some(({ rule }) => rule.form === 'position') === true,
   };
   return { columns, issues };
@@ -344,8 +351,8 @@ function makeDuplicateIssue(table: Table, name: ColumnName, firstAt: number, at:
 }
 
 /**
- * Normalises the text of a cell for storage: blanks and invisible characters, and more for ids
- * and registration numbers. File names of photographs are only trimmed.
+ * Normalises a text for storage by the rules of its column: a registration number, an identifier or
+ * local id, or any other text. Names of photographs are only trimmed.
  */
 export function normalizeCell(name: ColumnName, text: string): string {
   if (name === 'photos') return text.trim();

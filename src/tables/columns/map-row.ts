@@ -75,7 +75,9 @@ type Report = (doubt: Doubt, column: ColumnName, more?: Parameters<typeof toIssu
 
 /**
  * Reads one row as a find; {@link checkRules} checks completeness and the service's rules. A cell
- * that cannot be read excludes the row, since the find would be incomplete.
+ * that cannot be read excludes the row, since the find would be incomplete: then there is no
+ * `find`, and an error among `issues`.
+ * @param localId key of the row, which need not be one of its cells
  */
 export function mapRow(
   row: TableRow,

@@ -35,7 +35,7 @@ const MAX_LOCAL_ID_LENGTH = 200;
  * Reads the rows of a table as finds, one after another; an unreadable row has no find. All rows
  * that share a local id are left out, with errors among `issues`. Without a column `local_id`, a
  * digest of its content is the key of a row. An invalid header excludes all rows, and `keys` is
- * empty.
+ * empty. Keys are collected at once, in a pass of their own over the table.
  */
 export function mapTable(
   table: Table,
@@ -128,7 +128,10 @@ function listLocalIds(table: Table, columns: Columns, issues: Issue[]): TableKey
   return { keys: written.map((key) => (isCertain(key) ? key : undefined)), all: firstRows };
 }
 
-/** Explains why a text cannot be a local id: not one line, empty or too long. */
+/**
+ * Explains why a text cannot be a local id: empty, not one line, with a tab, or longer than {@link
+ * MAX_LOCAL_ID_LENGTH} characters. Undefined where it can.
+ */
 export function findLocalIdProblem(key: string): Message | undefined {
   if (key === '')
     return msg`The row has no local_id. Write a key that no other find has, such as the bag number.`;
@@ -181,9 +184,10 @@ const SEPARATOR = /^[-–—=_*.·~+|/\\\s]+$/;
 
 /**
  * Leaves out rows that are no finds, each with a warning: totals, repeated headers, separators, and
- * remarks below the finds, which have no object, place and day although all others do.
+ * remarks below the finds, which have no object, place and day although most others do. Features of
+ * GIS files all stay.
  * @param map meanings of the columns of a foreign table
- * @param advice remedy where such a row is a find
+ * @param advice remedy where such a row is a find, added to each warning
  */
 export function omitOtherRows(table: Table, map?: ColumnMap, advice?: Message): Table {
   if (table.unit !== undefined) return table;

@@ -56,9 +56,9 @@ type PointReading = { readonly value: ReadPoint } | PointProblem;
 type PointProblem = Unreadable & { readonly element: ElementName; readonly column: ColumnName };
 
 /**
- * Reads a row's coordinate system and point. Where the format has its own geometry, that of columns
- * is preferred, which may be in the other system and have more digits, but only if both mean the
- * same place.
+ * Reads a row's coordinate system and point; without `element` where it has no point. Where the
+ * format has its own geometry, that of columns is preferred, which may be in the other system and
+ * have more digits, but only if both mean the same place: another one is a problem.
  */
 export function parsePointColumns(row: TableRow, columns: Columns): PointReading {
   const { point, isDrawn } = row;

@@ -91,7 +91,9 @@ const NOTHING_KNOWN: KnownNames = { isFind: () => false, isIdent: () => false };
 
 /**
  * Makes the function that proposes the columns of a foreign table from the answers of a person so
- * far. The table is read once, here; the function is fast and may be called after each answer.
+ * far. The table is read and terms are looked up once, here; the function is fast and may be called
+ * after each answer.
+ * @param known by default, no text names a find or an identifier
  */
 export function makeColumnProposer(
   table: Table,
@@ -189,10 +191,11 @@ function makeSure(element: ColumnName): ColumnMeaning {
 
 /**
  * Gives each column its surest meaning that no other column has; the find's number first, since
- * other numbers depend on it.
- * @param rules of columns that are decided
+ * other numbers depend on it. Several columns that claim one element equally all get it, and a
+ * question asks which one is right.
+ * @param rules of columns that are decided, by their keys
  * @param taken elements that no further column may have
- * @param findRest rule of a column without a meaning
+ * @param findRest called for each column without a meaning; returns its rule
  */
 export function assignMeanings(
   profiles: readonly ColumnProfile[],
@@ -292,7 +295,10 @@ function findSystem(columns: readonly ColumnProposal[]): string | undefined {
   return another === undefined ? system : undefined;
 }
 
-/** Makes the column map that a proposal describes; nothing is written. */
+/**
+ * Makes the column map that a proposal describes; nothing is written.
+ * @param file name of the map, for its messages
+ */
 export function makeColumnMap(file: string, { columns, fixed }: TableProposal): ColumnMap {
   return { file, columns: new Map(columns.map(({ profile, rule }) => [profile.key, rule])), fixed };
 }

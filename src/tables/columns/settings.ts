@@ -20,7 +20,10 @@ import { type ColumnMap, IDENTIFYING_COLUMNS, type Setting } from './column-rule
 import { normalizeCell, parseColumns } from './columns.ts';
 import { type RowContext, readRow } from './map-row.ts';
 
-/** Parses `element=value`, no other comparison; the value may contain `=`. */
+/**
+ * Parses `element=value`, no other comparison; the value may contain `=`. An error issue for
+ * another form or an unknown element.
+ */
 export function parseSettingText(text: string): Setting | Issue {
   const [, name, value] = /^([^=!<>~]+)=(.*)$/s.exec(text) ?? [];
   if (name === undefined || value === undefined)
@@ -47,8 +50,8 @@ export function parseSettingTexts(texts: readonly string[]): readonly Setting[] 
 }
 
 /**
- * Normalises a value for the column that the name means; an unknown name gives an error issue with
- * the nearest names.
+ * Normalises a value for the column that the name means, without reading it; an unknown name gives
+ * an error issue with the nearest names.
  */
 export function makeSetting(givenName: string, value: string): Setting | Issue {
   const name = findColumnByName(givenName);
@@ -56,7 +59,7 @@ export function makeSetting(givenName: string, value: string): Setting | Issue {
   return makeErrorIssue('element-unknown', explainUnknownElement(givenName), { column: givenName });
 }
 
-/** Explains that there is no element of this name, with the nearest names. */
+/** Explains that there is no element of this name, with the nearest names, or else all names. */
 export function explainUnknownElement(givenName: string): Message {
   const folded = foldName(givenName);
   const begun = folded.length > 1 ? COLUMN_NAMES.filter((name) => name.startsWith(folded)) : [];
@@ -139,8 +142,8 @@ export function orderElements(elements: FindElements): FindElements {
 }
 
 /**
- * Parses values for all finds, such as `stav=1`.
- * @throws UsageError for another form, or a column that differs for each find
+ * Parses values for all finds, such as `stav=1`; the values themselves are not checked.
+ * @throws UsageError as {@link parseSettingTexts} does, and for a column that differs for each find
  */
 export function parseFixedValues(texts: readonly string[]): readonly Setting[] {
   const fixed = parseSettingTexts(texts);
@@ -188,7 +191,7 @@ export function parseFindDefaults(where: Message, value: unknown): FindDefaults 
 }
 
 /**
- * Parses the defaults of all profiles and projects; there are none without `tables`.
+ * Parses the defaults of all profiles and projects; both are empty without `tables`.
  * @param path of config.toml, named in errors
  * @param tables values of config.toml by the name of a profile, or the identifier of a project
  * @throws ConfigError as {@link parseFindDefaults} does
@@ -214,7 +217,10 @@ export function parseDefaults(
   };
 }
 
-/** Returns the defaults for a find of a profile and project; those of the project count first. */
+/**
+ * Returns the defaults for a find of a profile and project; where both have an element, that of the
+ * project counts. Empty where neither has any.
+ */
 export function mergeDefaults(
   file: DefaultsFile,
   profile: string,
@@ -238,7 +244,10 @@ const OF_LOOKUPS: readonly string[] = ['term-not-harvested', 'finder-name', 'fin
 /** Vocabulary entries are resolved later, when vocabularies are available. */
 const WITHOUT_LOOKUPS = { resolveReference: makeReferenceResolver() };
 
-/** Returns the errors of values for all finds, once instead of in every row. */
+/**
+ * Returns the errors of values for all finds, once instead of in every row; empty where there are
+ * none. Warnings are left out.
+ */
 export function checkFixedValues(
   fixed: ColumnMap['fixed'],
   lookupTerm: LookupTerm,

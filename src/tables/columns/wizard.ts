@@ -38,10 +38,11 @@ type WizardOptions = {
 export type PreviewedTable = Awaited<ReturnType<typeof previewTable>>;
 
 /**
- * Reads a foreign table and proposes its columns. Returns the proposal, the functions that
- * propose again after an answer and preview the import, and `write`, which writes the column map
- * and the list of terms to map; an existing map is not replaced. Nothing is stored in the outbox.
+ * Reads a foreign table and proposes its columns. Returns the proposal, the functions that propose
+ * again after an answer and preview the import, and `write`, which writes the column map and the
+ * list of terms to map; an existing map is not replaced. Nothing is stored in the outbox.
  * @throws UsageError for an invalid `set`; from `write`, where the map exists
+ * @throws FileError where the folder of photographs cannot be reached
  */
 export async function previewTable(
   rows: Table,
@@ -171,7 +172,8 @@ export type UnmappedTerm = {
 
 /**
  * Returns the distinct terms of the table that are unknown or ambiguous and must be mapped before
- * their rows can be read, most frequent first; people and projects are not among them.
+ * their rows can be read, most frequent first; people and projects are not among them. Empty for
+ * vocabularies that were not harvested.
  */
 export function listUnmappedTerms(
   columns: readonly ColumnProposal[],

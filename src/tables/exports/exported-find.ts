@@ -74,8 +74,9 @@ export const STATE_COLUMN = 'sending_state';
 export type ExportValue = string | number | boolean;
 
 /**
- * Returns the values of a find by column name of `pas import`, in the order of the schema. The
- * point and absent or empty values are left out; references are texts.
+ * Returns the values of a find by column name of `pas import`, in the order of the schema, with its
+ * local id, and identifier and photographs where it has any. The point and absent or empty values
+ * are left out; references are texts.
  */
 export function collectExportValues({
   localId,
@@ -158,8 +159,8 @@ export function makeWgs84Point(point: PointInSystem): Wgs84Point {
 }
 
 /**
- * Returns a point in both systems as decimal texts: the measured digits, and the conversion
- * rounded to a centimetre. Only the measured one where it is outside the range of its system.
+ * Returns a point in both systems as decimal texts: the measured digits, and the conversion rounded
+ * to a centimetre. Only the measured one where it is outside the range of its system.
  */
 export function toBothSystems({
   system,

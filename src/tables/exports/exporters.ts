@@ -129,8 +129,8 @@ async function renderRows(
   rows: Iterable<readonly RowCell[]>,
   { format }: ExportRequest,
 ): Promise<Iterable<string | Buffer>> {
-  const { renderTable } = await import('./write-rows.ts');
-  return renderTable(rows, format, 'finds');
+  const { renderTable, toTableFormat } = await import('./write-rows.ts');
+  return renderTable(rows, toTableFormat(format), 'finds');
 }
 
 type ExportRequest = {
@@ -156,10 +156,11 @@ type Destination =
   | { readonly file: string; readonly overwrite: boolean };
 
 /**
- * Writes the chosen finds to a file or stream, each with its identifier, latest number and
- * photographs; for some purposes with the service's values in place of the sent ones. Undefined
- * where the reader of a stream closed it early.
- * @throws UsageError where the file exists and may not be replaced
+ * Writes the finds that pass all filters to a file or stream, each with its identifier, latest
+ * number and photographs; for some purposes with the service's values in place of the sent ones.
+ * `onProgress` is called for each written find. Undefined where the reader of a stream closed it
+ * early.
+ * @throws UsageError where the file exists and may not be replaced; errors of the disk
  */
 export async function exportFinds(
   outbox: Outbox,

@@ -21,7 +21,7 @@ import {
 const APPLICATION_ID = 0x47504b47;
 const USER_VERSION = 10300;
 
-/** Turns an empty database into a GeoPackage (1.3) without layers. */
+/** Turns an empty database into a GeoPackage (1.3, OGC 12-128r17) without layers. */
 export function beginGeoPackage(database: Database): void {
   database.pragma(`application_id = ${APPLICATION_ID}`);
   database.pragma(`user_version = ${USER_VERSION}`);
@@ -225,10 +225,10 @@ export type View = { readonly [name: string]: Value };
 const PLACEHOLDER = /\{#(\w+)\}(.*?)\{\/\1\}|\{(&?)(\w+)\}/gs;
 
 /**
- * Fills a file of `schemas/qgis`. `{name}` is a value, escaped for an attribute, `{&name}` is XML
- * as it is, and `{#name}…{/name}` is repeated for each item of a list, with the item's values; it
- * is left out for a value that is absent or false. Booleans are 1 and 0, an absent value is
- * empty.
+ * Reads a file of `schemas/qgis` and returns it filled. `{name}` is a value, escaped for an
+ * attribute, `{&name}` is XML as it is, and `{#name}…{/name}` is repeated for each item of a list,
+ * with the item's values; it is left out for a value that is absent or false. Booleans are 1 and 0,
+ * an absent value is empty.
  */
 export function fillTemplate(file: string, view: View): string {
   return fillText(readFileSync(join(packageRoot, 'schemas', 'qgis', file), 'utf8'), view);

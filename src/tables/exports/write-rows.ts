@@ -27,8 +27,9 @@ function formatTruth(value: boolean): string {
 }
 
 /**
- * Writes rows, the first with headings, for Excel and LibreOffice: UTF-8 with byte order mark, CRLF,
- * formulas marked as texts, and decimal commas, which locales with semicolons use.
+ * Yields the lines of a text table, the first row with headings, for Excel and LibreOffice: UTF-8
+ * with byte order mark, CRLF, formulas marked as texts, and decimal commas, which locales with
+ * semicolons use. Rows are read as the lines are.
  */
 export function* formatCsvLines(
   rows: Iterable<readonly RowCell[]>,
@@ -42,13 +43,22 @@ export function* formatCsvLines(
   }
 }
 
+type TableFormat = 'csv' | 'tsv' | 'xlsx';
+
+/** Returns the format that a file extension (lower case, without a dot) names; `csv` for others. */
+export function toTableFormat(extension: string): TableFormat {
+  return extension === 'xlsx' || extension === 'tsv' ? extension : 'csv';
+}
+
 /**
- * Renders rows, the first with headings, as a workbook for `xlsx`, with tabs for `tsv`, else as CSV.
- * @param sheet name of the sheet in a workbook
+ * Renders rows, the first with headings, as a workbook or as text. A workbook is made at once;
+ * lines of text are made, and their rows read, while the result is iterated, which is possible
+ * once.
+ * @param sheet name of the sheet in a workbook; unused for text
  */
 export async function renderTable(
   rows: Iterable<readonly RowCell[]>,
-  format: string,
+  format: TableFormat,
   sheet: string,
 ): Promise<Iterable<string | Buffer>> {
   if (format === 'xlsx') return [await makeWorkbook(new Map([[sheet, rows]]))];
@@ -90,7 +100,8 @@ function restoreCell(row: TableRow, index: number, header: string): string {
 /**
  * Makes a copy of a table with a first column for the issues of each row, so that it can be
  * corrected and imported again. Rows with errors come first, otherwise in the order of the table.
- * An earlier column of issues is replaced.
+ * An earlier column of issues is replaced. The rows can be iterated once.
+ * @param issues by the number of their row
  */
 export function makeIssuesTable(table: Table, issues: RowIssues): IssuesTable {
   const keeps = table.header.map((name) => foldName(name) !== ISSUES_COLUMN);
@@ -121,8 +132,8 @@ const NARROWEST = 8;
 const WIDEST = 50;
 
 /**
- * Makes the bytes of an XLSX workbook with these sheets; the first row of each has the headings,
- * which stay in sight.
+ * Makes the bytes of an XLSX workbook with these sheets, by their names; the first row of each has
+ * the headings, which stay in sight. All rows are held in memory.
  */
 export function makeWorkbook(
   sheets: ReadonlyMap<string, Iterable<readonly RowCell[]>>,

@@ -25,8 +25,9 @@ const MAX_RECORD_CHARACTERS = 1024 * 1024;
 const MAX_BROKEN_ROWS = 100;
 
 /**
- * Decodes a text table in any encoding, which is detected unless given, and parses it as
- * {@link parseCsvTable}. A detected encoding other than UTF-8 gives a warning.
+ * Decodes a text table in any encoding, which is detected unless given, and parses it as {@link
+ * parseCsvTable}. A detected encoding other than UTF-8 gives a warning.
+ * @param named rows of the header; otherwise they are detected
  * @throws FileError as {@link parseCsvTable}, and where the given encoding is unknown or does not
  * fit
  */
@@ -44,10 +45,10 @@ export async function decodeCsvTable(
 /**
  * Reads a text table: RFC 4180, with `,` `;` or tab between cells, any line ending, and with or
  * without a byte order mark. Rows are parsed again at each iteration. A formula mark before a cell
- * is removed.
+ * is removed. A faulty quote is an issue of its row.
  * @param file only for messages
  * @param named rows of the header; otherwise they are detected
- * @throws FileError where the bytes are empty or not UTF-8
+ * @throws FileError where the bytes are empty, not UTF-8, or too large a table
  */
 export function parseCsvTable(file: string, bytes: Buffer, named?: HeaderRows): Table {
   const text = decodeUtf8(file, bytes);

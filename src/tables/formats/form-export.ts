@@ -47,7 +47,8 @@ export function findGeoPackage(folder: string): string | undefined {
 /**
  * Reads the finds of filled forms in the unpacked export of a server: of the CSV or XLSX file that
  * has forms. Files that cannot be read are passed over; undefined where none is left.
- * @throws FileError where there are several
+ * @param read called for each such file; its table has attachments where it is one of forms
+ * @throws FileError where several have forms
  */
 export async function readFormFolder(
   folder: string,
@@ -107,7 +108,9 @@ export async function readRepeatFiles(table: Table, photoFolder?: string): Promi
 }
 
 /**
- * Returns the finds of a KoboToolbox workbook, with its repeated groups, which are the other sheets, and with the files of the photographs. The warning of unread sheets is removed.
+ * Returns the finds of a KoboToolbox workbook, with its repeated groups, which are the other
+ * sheets, and with the files of the photographs. The warning of unread sheets is removed.
+ * @param entries parts of the workbook's archive
  * @param photoFolder by default the folder of the workbook
  * @throws FileError where a sheet is malformed, or the folder has too many files
  */
@@ -130,7 +133,8 @@ export async function readRepeatSheets(
 
 /**
  * Reads the finds of filled forms, with their repeated groups, in an archive of ODK Central;
- * undefined where it has none. Photographs stay in the archive, unless a folder is given.
+ * undefined where it has none. Photographs stay in the archive, which the attachments keep open,
+ * unless a folder is given.
  * @throws FileError where the archive is damaged, or has several forms
  */
 export async function readFormArchive({

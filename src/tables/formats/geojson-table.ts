@@ -29,9 +29,9 @@ type Values = Readonly<Record<string, unknown>>;
 /**
  * Reads GeoJSON (RFC 7946): a feature is a row, its properties are the columns, its point is in WGS
  * 84. The member `crs` of the older specification is accepted for one of the service's two systems.
- * Heights are ignored.
- * @throws FileError where the file is no GeoJSON, has no features, or is in another coordinate
- * system
+ * Heights are ignored. An unreadable feature is an issue of its row.
+ * @param file only for messages
+ * @throws FileError where the file is no GeoJSON, too large, or in another coordinate system
  */
 export function parseGeoJson(file: string, bytes: Buffer): Table {
   assertInputSize(file, bytes.length, MAX_JSON_BYTES);

@@ -345,7 +345,10 @@ export const KNOWN_FORMATS: Readonly<Record<number, string>> = {
   48: '##0.0E+0',
 };
 
-/** Parses a number format of XLSX, which is stored as in English, whatever the computer shows. */
+/**
+ * Parses a number format of XLSX, which is stored as in English, whatever the computer shows. One
+ * that is general, of texts, or invalid shows numbers as they are stored.
+ */
 export function parseNumberFormat(code: string): CellFormat {
   if (/^(?:general|@)?$/i.test(code) || code.length > MAX_FORMAT_CHARACTERS || !isValidFormat(code))
     return PLAIN;
