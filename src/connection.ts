@@ -35,8 +35,10 @@ export type ServiceOptions = {
 export type Connection = ReturnType<typeof openConnection>;
 
 /**
- * Opens the connections, session and pace of one account; nothing is requested yet.
- * @throws ConfigError for an invalid address, or one that would send the password unencrypted
+ * Opens the connections, session and pace of one account, for the caller to close; nothing is
+ * requested yet.
+ * @throws ConfigError for an invalid address, or one that would send the password unencrypted;
+ * DatabaseError where the file of the pace cannot be opened
  */
 export function openConnection(options: ServiceOptions) {
   const { username, password, onToken } = options;
@@ -71,7 +73,8 @@ export function openConnection(options: ServiceOptions) {
 /**
  * Parses an address into its normal form: without a slash at the end.
  * @param name of the option, for the error
- * @throws ConfigError as {@link openConnection}
+ * @param allowHttp true: the address may be unprotected
+ * @throws ConfigError for an invalid address, or one that would send the password unencrypted
  */
 export function parseAddress(name: string, address: string, allowHttp: boolean): string {
   const normal = normalizeAddress(address);

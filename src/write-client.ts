@@ -50,7 +50,8 @@ export type WriteClient = AsyncDisposable & {
  * const outcome = await client.importFind(document);
  * if (outcome.kind === 'accepted') console.log(outcome.identCely);
  * ```
- * @throws ConfigError for an invalid address, or one that would send the password unencrypted
+ * @throws ConfigError for an invalid address, or one that would send the password unencrypted;
+ * DatabaseError where the file of the pace cannot be opened
  */
 export function openWriteClient(options: ServiceOptions): WriteClient {
   const connection = openConnection(options);

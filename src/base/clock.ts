@@ -88,7 +88,9 @@ function sleepUntilAborted(ms: number, signal: AbortSignal | undefined): Promise
   });
 }
 
-/** Formats the local date as YYYY-MM-DD. */
+/**
+ * Formats a moment, in milliseconds since 1970 UTC, as its day in the local time zone: YYYY-MM-DD.
+ */
 export function formatLocalDate(nowMs: number): string {
   const now = new Date(nowMs);
   const two = (value: number): string => String(value).padStart(2, '0');
@@ -97,8 +99,8 @@ export function formatLocalDate(nowMs: number): string {
 
 /**
  * Resolves as the work does, or rejects with the signal's reason as soon as it is aborted, even if
- * the work ignores signals.
- * @param unwanted receives the result of work that ends after the abort
+ * the work ignores signals. Where it is aborted already, the work does not begin.
+ * @param unwanted called with the result of work that ends after the abort
  */
 export async function rejectOnAbort<T>(
   signal: AbortSignal | undefined,
@@ -123,7 +125,7 @@ export async function rejectOnAbort<T>(
   }
 }
 
-/** Formats a moment for programs, in ISO 8601; null where it is unknown. */
+/** Formats milliseconds since 1970 UTC for programs, in ISO 8601; null for null and undefined. */
 export function formatIso(ms: number | null | undefined): string | null {
   return ms === null || ms === undefined ? null : new Date(ms).toISOString();
 }

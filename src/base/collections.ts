@@ -12,7 +12,10 @@ export function addToGroup<T, Key>(groups: Map<Key, T[]>, key: Key, item: T): vo
   else group.push(item);
 }
 
-/** Wraps a pure function so that it is called once for each argument; results are kept for ever. */
+/**
+ * Wraps a pure function so that it computes each argument once; results are kept for ever.
+ * Arguments are compared as the keys of a Map, objects by identity; an error is not kept.
+ */
 export function memoize<Key, Value>(make: (key: Key) => Value): (key: Key) => Value {
   const made = new Map<Key, { readonly value: Value }>();
   return (key) => {

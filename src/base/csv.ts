@@ -27,7 +27,10 @@ function withFormulaMark(text: string): string {
   return FORMULA_START.test(text) ? `'${marked}` : marked;
 }
 
-/** Quotes a cell for programs, without the formula mark. */
+/**
+ * Quotes a cell where CSV needs it, without the mark of {@link formatCsvCell}: for programs, since
+ * a spreadsheet may evaluate it.
+ */
 export function formatPlainCsvCell(text: string, delimiter: ',' | ';' | '\t' = ','): string {
   return /["\r\n]/.test(text) || text.includes(delimiter)
     ? `"${text.replaceAll('"', '""')}"`
@@ -53,7 +56,10 @@ export function protectFormulaMark(text: string): string {
 /** Excel does not recognise UTF-8 without it. */
 export const BYTE_ORDER_MARK = '\ufeff';
 
-/** Writes a small table to edit, with `;`, the separator of Czech spreadsheets. */
+/**
+ * Writes a small table to edit, with a byte order mark, by which Excel recognises UTF-8, and with
+ * `;`, the separator of Czech spreadsheets.
+ */
 export function formatCsvTable(rows: readonly (readonly CsvValue[])[]): string {
   const lines = rows.map((row) => `${row.map((cell) => formatCsvCell(cell)).join(';')}\n`);
   return `${BYTE_ORDER_MARK}${lines.join('')}`;

@@ -1,11 +1,5 @@
 import { cmd, type Message, msg } from './message.ts';
 
-/**
- * Failures that end a command. Findings about data are {@link Issue} values and answers of the
- * service are outcomes, not errors. One class per kind of failure, each with a stable `code` for
- * programs and an exit code for shells.
- */
-
 /** Exit codes of `pas`, as `--help` and docs/running.md print them. */
 export const EXIT_CODES = {
   done: [0, msg`everything requested is done`],
@@ -44,7 +38,11 @@ export class LocalizedError extends Error {
   }
 }
 
-/** A failure that pas foresaw. Any other error that reaches the top is a bug in pas. */
+/**
+ * A failure that pas foresaw, and that ends a command: one class per kind, each with a stable
+ * `code` for programs and an exit code for shells. Findings about data are `Issue` values and
+ * answers of the service are outcomes; any other error that reaches the top is a bug in pas.
+ */
 export class PasError extends LocalizedError {
   readonly code: string;
   readonly exitReason: ExitReason;
@@ -186,7 +184,10 @@ export function getLocalizedMessage(thrown: unknown): Message {
   return thrown instanceof LocalizedError ? thrown.says : getErrorMessage(thrown);
 }
 
-/** Returns the code of an error of Node or SQLite, such as `ENOENT`; empty where it has none. */
+/**
+ * Returns the code of an error of Node or SQLite, such as `ENOENT`; the empty text where it has
+ * none.
+ */
 export function getErrorCode(thrown: unknown): string {
   return thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
 }

@@ -86,12 +86,17 @@ export function makeWarningIssue(rule: string, says: Message, where: Where = {})
   return new Issue({ rule, says, severity: 'warning', ...where });
 }
 
-/** Makes the issue of a value that cannot be read, or is doubtful, at a position. */
+/**
+ * Makes the issue of a value that cannot be read, or is doubtful, at a position; it is an error
+ * unless the doubt has another severity.
+ */
 export function toIssue({ rule, problem, severity = 'error' }: Doubt, where: Where = {}): Issue {
   return new Issue({ rule, says: problem, severity, ...where });
 }
 
-/** Formats the position of an issue: "season.csv, row 4, column obdobi". */
+/**
+ * Formats the position of an issue: "season.csv, row 4, column obdobi"; the empty text without one.
+ */
 export function formatIssuePlace(issue: Where): string {
   const parts: string[] = [];
   if (issue.file !== undefined) parts.push(escapeLineBreaks(issue.file));
@@ -122,7 +127,11 @@ export type Unreadable = { readonly rule: string; readonly problem: Message };
 /** An indication that a value is not what was meant; a warning keeps the value. */
 export type Doubt = Unreadable & { readonly severity?: Issue['severity'] };
 
-/** @param problem the cause, then the remedy */
+/**
+ * Makes the reading of a value that cannot be read.
+ * @param rule name for programs, as in {@link Issue}
+ * @param problem the cause, then the remedy
+ */
 export function makeUnreadable(rule: string, problem: Message): Unreadable {
   return { rule, problem };
 }

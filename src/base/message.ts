@@ -73,8 +73,10 @@ export function toTemplateKey(strings: readonly string[]): string {
 export type CountedText = { readonly many: string; readonly count: number };
 
 /**
- * Translates a text with numbered placeholders. Values are inserted in one pass, since one may look
- * like a placeholder.
+ * Translates a text with numbered placeholders; one that the catalog lacks stays English. Values
+ * are inserted in one pass, since one may look like a placeholder.
+ * @param text English singular, the key of the catalog
+ * @param counted undefined for a text without plural forms
  */
 export function translate(text: string, values: readonly unknown[], counted?: CountedText): string {
   const forms = activeCatalog?.forms[text];
@@ -102,7 +104,7 @@ export function getLanguage(): Language {
   return activeCatalog?.language ?? 'en';
 }
 
-/** Formats a number with the decimal mark of the language. */
+/** Formats a number with so many digits behind the decimal mark of the language. */
 export function formatDecimal(value: number, digits: number): string {
   const text = value.toFixed(digits);
   return activeCatalog?.language === 'cs' ? text.replace('.', ',') : text;
@@ -127,7 +129,7 @@ export function formatMoment(ms: number, nowMs?: number): string {
   return nowMs !== undefined && day === formatLocalDate(nowMs) ? time : `${formatDay(day)} ${time}`;
 }
 
-/** Formats a size: `3.4 MB`, `120 kB`. */
+/** Formats a size: `3.4 MB` (millions of bytes), `120 kB` below that, and `1 kB` at least. */
 export function formatSize(bytes: number): string {
   return bytes < 1e6
     ? `${Math.max(1, Math.round(bytes / 1000))} kB`
@@ -169,7 +171,11 @@ export function parseLanguage(word: string | undefined): Language | undefined {
   return LANGUAGES.find((each) => each === language);
 }
 
-/** Calls `say` once per language, for output in both. Restores the language afterwards. */
+/**
+ * Calls `say` once per language, for output in both, and returns its results. The language of the
+ * process is restored afterwards, also after an error.
+ * @throws Error where the build wrote no catalog; errors of `say`
+ */
 export function forEachLanguage<T>(say: () => T): Readonly<Record<Language, T>> {
   const forms = readCatalog('cs');
   const callIn = (language: typeof activeCatalog): T => {
@@ -184,7 +190,10 @@ export function forEachLanguage<T>(say: () => T): Readonly<Record<Language, T>> 
   return { en: callIn(undefined), cs: callIn({ language: 'cs', forms }) };
 }
 
-/** Reads the catalog of a language from disk and activates it for the whole process. */
+/**
+ * Reads the catalog of a language from disk and activates it for the whole process.
+ * @throws Error where the build wrote no catalog
+ */
 export function setLanguage(language: Language): void {
   activeCatalog = language === 'en' ? undefined : { language, forms: readCatalog(language) };
 }
@@ -193,7 +202,10 @@ export function setLanguage(language: Language): void {
 export const LANGUAGES = ['en', 'cs'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
-/** Reads the texts that the build wrote; an error is thrown where nothing was built. */
+/**
+ * Reads the texts of a language that the build wrote.
+ * @throws Error where nothing was built
+ */
 export function readCatalog(language: Language): Forms {
   return JSON.parse(readFileSync(getCatalogPath(language), 'utf8')) as Forms;
 }
@@ -328,7 +340,10 @@ const WITHOUT_PROFILE = new Set([
 
 let getProfileFlag = (): string => '';
 
-/** Sets the function that returns the ` --profile NAME` (or nothing) that printed commands need. */
+/**
+ * Sets the function that returns the ` --profile NAME` (or nothing) that printed commands need; it
+ * is called whenever a command is formatted.
+ */
 export function setProfileFlagSource(flag: () => string): void {
   getProfileFlag = flag;
 }
@@ -357,7 +372,10 @@ export function deserializeMessageValue(stored: StoredMessage): Value {
   return new Phrase(stored.text, stored.values.map(deserializeMessageValue), stored.counted);
 }
 
-/** Quotes a word for the shell of the platform, so that a copied command works. */
+/**
+ * Quotes a word for POSIX shells, or on Windows for cmd and PowerShell alike, so that a copied
+ * command works. A word without special characters stays as it is.
+ */
 export function quoteShellWord(word: string, platform: NodeJS.Platform = process.platform): string {
   if (platform === 'win32') return quoteForWindows(word);
   if (/^[\p{L}\p{N}_./:@%+=-]+$/u.test(word)) return word;

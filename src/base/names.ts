@@ -53,7 +53,10 @@ export function isPictureName(name: string): boolean {
   return /\.(?:jpe?g|png|tiff?|heic|heif|webp)$/i.test(name);
 }
 
-/** Returns at most three known names within a small edit distance of `name`, best first. */
+/**
+ * Returns at most three known names, best first, whose edit distance from `name` is at most a third
+ * of its length, or 1 for a short name. Letter case counts.
+ */
 export function findNearestNames(name: string, names: readonly string[]): string[] {
   const allowed = Math.max(1, Math.floor(name.length / 3));
   return names
@@ -156,7 +159,10 @@ export function splitTrigrams(word: string): string[] {
   ];
 }
 
-/** Returns a set whose name, or its part behind the colon, is similar to the typed text. */
+/**
+ * Returns the set that is most similar to the typed text, by the part behind the colon, or the
+ * whole of a name without one; undefined where none is similar. The text may be in any letter case.
+ */
 export function findNearestSet(sets: readonly string[], typed: string): string | undefined {
   const getOwnPart = (set: string): string => set.slice(set.indexOf(':') + 1);
   const byOwnPart = new Map(sets.map((set) => [getOwnPart(set), set]));

@@ -103,7 +103,7 @@ export const RETRY_POLICY = {
   },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, number>>>>;
 
-/** Returns the backoff of an entry after so many consecutive failures, in milliseconds. */
+/** Returns the backoff of an entry after so many consecutive failures, from 1, in milliseconds. */
 export function computeEntryBackoffMs(failures: number): number {
   const { entry, slow } = RETRY_POLICY;
   return failures < entry.slowAfter
@@ -111,7 +111,10 @@ export function computeEntryBackoffMs(failures: number): number {
     : computeBackoffMs(slow, failures - entry.slowAfter + 1);
 }
 
-/** Returns the backoff after so many consecutive failures, in milliseconds: it doubles. */
+/**
+ * Returns the backoff after so many consecutive failures, from 1: `minMs`, then doubled each time
+ * up to `maxMs`.
+ */
 export function computeBackoffMs(
   { minMs, maxMs }: { readonly minMs: number; readonly maxMs: number },
   failures: number,

@@ -99,7 +99,9 @@ type OaiClientOptions = RequestOptions & {
   readonly version?: string;
 };
 
-/** Creates a client for one endpoint, without a request. */
+/**
+ * Creates a client for one endpoint, without a request; without a version that is the generic one.
+ */
 export function openOaiClient(options: OaiClientOptions): OaiClient {
   const { oaiBase, version } = options;
   const endpoint = version === undefined ? `${oaiBase}/oai` : `${oaiBase}/${version}/oai`;
@@ -136,7 +138,10 @@ export function openOaiClient(options: OaiClientOptions): OaiClient {
   };
 }
 
-/** Completes an identifier as the contract forms it: the service knows only full ones. */
+/**
+ * Completes an identifier as the contract forms it, since the service knows only full ones:
+ * `{oai_base}/id/…`. One that begins with a scheme stays as it is.
+ */
 export function toFullIdentifier(oaiBase: string, identifier: string): string {
   return /^[a-z][\w.+-]*:/i.test(identifier) ? identifier : `${oaiBase}/id/${identifier}`;
 }
@@ -244,8 +249,9 @@ const MAX_EMPTY_PAGES = 100;
 
 /**
  * Yields the pages of a list in order, and prefetches up to two while the caller uses the last one.
- * The list ends at an absent or empty token.
- * @throws LoopError where a token comes a second time, or many pages are empty
+ * The list ends at an absent or empty token; a caller that stops early ends the requests.
+ * @throws LoopError where a token comes a second time, or many pages are empty; as {@link
+ * fetchFirstPage}
  */
 export async function* listPages<Item>(
   options: PagesOptions<Item>,
@@ -309,8 +315,10 @@ export class LoopError extends OaiError {
 const ENDLESS = msg`The list of the service repeats itself or does not end.`;
 
 /**
- * Fetches the first page of a list, and again where it is malformed or refused as a bad argument.
- * @throws as the client
+ * Fetches the page with which `start` begins, and again after pauses where it is malformed or
+ * refused as a bad argument.
+ * @param onToken called as {@link SendRequest} says
+ * @throws as {@link SendRequest}
  */
 export async function fetchFirstPage<Item>(
   { fetchPage, start, clock, signal }: PagesOptions<Item>,

@@ -72,7 +72,7 @@ export function computeOverlapMs(indexAllowanceMs: number): number {
 /**
  * Asserts that the service has the sets. Some services answer an unknown set with an empty list,
  * which looks like a complete harvest.
- * @throws UsageError that names the sets of the service
+ * @throws UsageError that names the sets of the service; as {@link listPages}
  */
 export async function assertKnownSets(
   service: ListedService,

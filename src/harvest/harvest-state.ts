@@ -256,7 +256,8 @@ const parseSeen = createRowParser({
 export type HarvestState = ReturnType<typeof openStoredState>;
 
 /**
- * Opens the state of one list in the tables of a store.
+ * Opens the state of one list in the tables of a store, whose changes must run inside `change`.
+ * Reading throws DatabaseError where a stored value is damaged.
  * @param harvest id of its row in `harvests`
  */
 export function openStoredState(tables: HarvestTables, harvest: number) {
@@ -344,7 +345,10 @@ function makeStoredRecords({ sql }: HarvestTables, harvest: number) {
   };
 }
 
-/** Opens an empty state that ends with this process. */
+/**
+ * Opens an empty state that ends with this process.
+ * @throws DatabaseError where SQLite cannot be loaded
+ */
 export function openMemoryState(): HarvestState {
   const database = openDatabase(':memory:', { synchronous: 'normal' });
   migrate(database, join(packageRoot, 'schemas', 'harvest'));
@@ -458,7 +462,10 @@ function makeUnstored(
 /**
  * Stores new and changed records of a page, and commits all its records in one transaction with the
  * pass after it: after a kill, the page is either complete or read again.
+ * @param sightings of the page, by {@link comparePage}
+ * @param pass the pass after the page
  * @returns the new and changed records, and the faults of those that the store cannot use
+ * @throws errors of the store
  */
 export async function storePage(
   store: RecordStore,

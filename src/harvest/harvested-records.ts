@@ -116,7 +116,10 @@ const parseCommittedPart = createRowParser({
 /** State of a new output. */
 export const NOTHING_COMMITTED: CommittedPart = { lengthBytes: 0, digest: null, closedBytes: null };
 
-/** Returns the committed part of the output, {@link NOTHING_COMMITTED} for a new one. */
+/**
+ * Returns the committed part of the output, {@link NOTHING_COMMITTED} for a new one.
+ * @throws DatabaseError where the store is damaged
+ */
 export function getCommittedPart(store: HarvestStore): CommittedPart {
   const row = store
     .sql(`select length_bytes as lengthBytes, digest, closed_bytes as closedBytes from outputs`)
@@ -133,7 +136,10 @@ export function storeCommittedPart(store: HarvestStore, part: CommittedPart): vo
     .run(part);
 }
 
-/** Deletes records, length, digest and size from the store; the next pass of each set is complete. */
+/**
+ * Deletes records, length, digest and size from the store, not the file; the next pass of each set
+ * is complete.
+ */
 export function resetOutput(store: HarvestStore): void {
   store.sql('delete from seen_records').run();
   invalidateWatermarks(store);
@@ -146,9 +152,9 @@ function invalidateWatermarks(store: HarvestStore): void {
 }
 
 /**
- * Compares the rights of the account with the previous ones; where they differ, no list of changes
- * contains the difference, so all is read again.
- * @returns true if they differ
+ * Compares the rights of the account with the previous ones, and stores them; where they differ, no
+ * list of changes contains the difference, so the next pass of each set is a complete one.
+ * @returns true if they differ; false where none were known before
  */
 export function updateRights(store: HarvestStore, rights: string): boolean {
   const before = store.sql('select rights from outputs').pluck().get();

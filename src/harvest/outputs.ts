@@ -76,7 +76,8 @@ export type OpenedOutput = { readonly store: HarvestStore; readonly output: Reco
 /**
  * Opens a file whose committed length and digest are in the store: text that a killed process left
  * after them is truncated, and changes by another program are detected.
- * @throws FileError where the file differs from its stored length or digest
+ * @throws FileError where the file differs from its stored length or digest, unless `verify` is
+ * true; DatabaseError where the disk fails
  */
 export async function openFileOutput(
   path: string,
@@ -141,7 +142,10 @@ async function openContent(
   });
 }
 
-/** Opens standard output for lines of JSON: nothing can be cut off, so nothing is flushed. */
+/**
+ * Opens standard output for lines of JSON: nothing can be cut off, so nothing is flushed.
+ * @param write called with each piece, and awaited; its errors are those of the output
+ */
 export function openStreamOutput(
   write: (content: Buffer) => Promise<void>,
   subject: RecordHarvestSubject,
@@ -232,7 +236,10 @@ type TombstoneOptions = {
 
 const RECORDS_AT_ONCE = 100;
 
-/** Stores that records are deleted since the pass began, page by page, in the form of the service. */
+/**
+ * Stores that records are deleted since the pass began, page by page, in the form of the service.
+ * @throws errors of the store
+ */
 export async function storeTombstones(
   options: TombstoneOptions,
   pass: HarvestPass,

@@ -108,7 +108,10 @@ function assertWindow({ from, until }: OaiArguments): void {
   if (from > until) throw new UsageError(t`from (${from}) is later than until (${until}).`);
 }
 
-/** Builds the query string: the verb first, a resumption token last (B-TOKEN-1). */
+/**
+ * Builds the query string: the verb first, a resumption token last (B-TOKEN-1); arguments that are
+ * undefined are left out.
+ */
 export function buildQuery(verb: Verb, args: OaiArguments): string {
   const { resumptionToken, ...otherArgs } = args;
   const query = new URLSearchParams({ verb });
@@ -147,13 +150,16 @@ function isDay(datestamp: string): boolean {
   return datestamp.length === DAY_LENGTH;
 }
 
-/** Returns the granularity of a bound; undefined where the text is none. */
+/**
+ * Returns the granularity of a bound; undefined where the text is no datestamp, or has
+ * milliseconds.
+ */
 export function parseGranularity(text: string): Granularity | undefined {
   if (parseDatestampMs(text) === undefined || text.includes('.')) return undefined;
   return isDay(text) ? 'day' : 'second';
 }
 
-/** Formats a `from`, rounded down so that it excludes nothing. */
+/** Formats milliseconds since 1970 UTC as a `from`, rounded down so that it excludes nothing. */
 export function formatDatestamp(ms: number, granularity: Granularity): string {
   const text = new Date(ms).toISOString();
   return granularity === 'day' ? text.slice(0, 10) : `${text.slice(0, 19)}Z`;
@@ -281,7 +287,10 @@ export function findEntity(record: OaiRecord): XmlElement | undefined {
   return record.metadata?.children[0];
 }
 
-/** Returns the short form of an identifier: `https://host/id/HES-000253` → `HES-000253`. */
+/**
+ * Returns the short form of an identifier: `https://host/id/HES-000253` → `HES-000253`; a short one
+ * stays.
+ */
 export function toIdent(identifier: string): string {
   return identifier.slice(identifier.lastIndexOf('/') + 1);
 }
@@ -305,7 +314,10 @@ export class MalformedAnswerError extends OaiError {
 /** Maximum size of a record. */
 const MAX_RECORD_BYTES = 1024 * 1024;
 
-/** Returns the identifier of the record that contains a byte; undefined outside records. */
+/**
+ * Returns the identifier of the record that contains a byte, by a search in the source, which need
+ * not be well-formed; undefined outside records.
+ */
 export function findRecordAt(body: Buffer, byte: number): string | undefined {
   const before = body.toString('latin1', Math.max(0, byte - MAX_RECORD_BYTES), byte);
   const headers = before.matchAll(

@@ -36,8 +36,9 @@ export function toHeaderJson({ header }: OaiRecord): HeaderJson {
 }
 
 /**
- * Converts a record to one JSON object: `identifier`, `datestamp` and `sets` of its header, then
- * `deleted` or `masked`, or `metadata` and their `namespace`; `about` where there is one.
+ * Converts a record to one JSON object: `identifier`, `datestamp` and `sets` of its header and
+ * `about` where there is one, then `deleted: true`, or `masked: true` where the account may not
+ * read it, or else `metadata` with its `namespace`; `metadata` is null where the service sent none.
  */
 export function toRecordJson(record: OaiRecord, repeated: RepeatedElements): JsonObject {
   const { header, metadata, refused, about } = record;
@@ -195,7 +196,7 @@ export type JsonRequest = {
 };
 
 /**
- * Completes an identifier that a person typed, in any letter case.
+ * Completes an identifier that a person typed in any letter case, as {@link toFullIdentifier}.
  * @throws UsageError where it is empty
  */
 export function resolveIdentifier(oaiBase: string, identifier: string): string {
@@ -209,7 +210,10 @@ export function resolveIdentifier(oaiBase: string, identifier: string): string {
   );
 }
 
-/** Requests the description of the repository (Identify; OAI-PMH 2.0, section 4.2). */
+/**
+ * Requests the description of the repository (Identify; OAI-PMH 2.0, section 4.2).
+ * @throws as {@link SendRequest}: OaiError, AuthError, UnavailableError, InterruptedError
+ */
 export async function fetchIdentityJson({ client, signal }: JsonRequest) {
   const identity = await client.identify(signal);
   return {
@@ -225,12 +229,19 @@ export async function fetchIdentityJson({ client, signal }: JsonRequest) {
   };
 }
 
-/** Requests all formats, or those of one record (ListMetadataFormats; section 4.4). */
+/**
+ * Requests all formats, or those of the record in `identifier` (ListMetadataFormats; section 4.4).
+ * @throws as {@link SendRequest}: OaiError, AuthError, UnavailableError, InterruptedError
+ */
 export async function fetchFormatsJson({ client, args, signal }: JsonRequest) {
   return { formats: await client.listMetadataFormats(args.identifier, signal) };
 }
 
-/** Requests one page of sets, the first one or that of a token (ListSets; section 4.6). */
+/**
+ * Requests one page of sets, the first one or that of a token (ListSets; section 4.6).
+ * @throws as {@link SendRequest}: UsageError, OaiError, AuthError, UnavailableError,
+ * InterruptedError
+ */
 export async function fetchSetsJson({ client, args, signal }: JsonRequest) {
   const page = await client.listSets(args, signal);
   const sets = page.items.map((set) => ({
@@ -241,13 +252,21 @@ export async function fetchSetsJson({ client, args, signal }: JsonRequest) {
   return { sets, ...toPagingJson(page) };
 }
 
-/** Requests one page of headers, the first or that of a token (ListIdentifiers; section 4.3). */
+/**
+ * Requests one page of headers, the first or that of a token (ListIdentifiers; section 4.3).
+ * @throws as {@link SendRequest}: UsageError, OaiError, AuthError, UnavailableError,
+ * InterruptedError
+ */
 export async function fetchHeadersJson({ client, args, signal }: JsonRequest) {
   const page = await client.listHeaders(args, signal);
   return { headers: page.items.map(toHeaderJson), ...toPagingJson(page) };
 }
 
-/** Requests one page of records, the first one or that of a token (ListRecords; section 4.5). */
+/**
+ * Requests one page of records, the first one or that of a token (ListRecords; section 4.5).
+ * @throws as {@link SendRequest}: UsageError, OaiError, AuthError, UnavailableError,
+ * InterruptedError
+ */
 export async function fetchRecordsJson({ client, version, args, signal }: JsonRequest) {
   const page = await client.listRecords(args, signal);
   const repeated = readRepeatedElements(version);
@@ -257,7 +276,11 @@ export async function fetchRecordsJson({ client, version, args, signal }: JsonRe
   };
 }
 
-/** Requests one record (GetRecord; section 4.1). */
+/**
+ * Requests one record (GetRecord; section 4.1).
+ * @throws as {@link SendRequest}: UsageError, OaiError, AuthError, UnavailableError,
+ * InterruptedError
+ */
 export async function fetchRecordJson({ client, version, args, signal }: JsonRequest) {
   const { identifier = '', metadataPrefix = '' } = args;
   const { record } = await client.getRecord(identifier, metadataPrefix, signal);

@@ -100,8 +100,9 @@ const MAX_NODES = 150_000;
 const UNPACKED_PIECE_BYTES = 512 * 1024;
 
 /**
- * Makes a function that sends one request and parses its answer. It follows a redirect once, and
- * remembers it.
+ * Makes the function that sends one request and parses its answer. Redirects are followed as by
+ * {@link makeRedirectFollower}; an expired token is replaced once where the credentials can renew
+ * it.
  */
 export function makeRequestSender(endpoint: string, options: RequestOptions): SendRequest {
   const { exchange, credentials, maxAnswerBytes = DEFAULT_MAX_ANSWER_BYTES } = options;

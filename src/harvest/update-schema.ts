@@ -78,9 +78,11 @@ const MAX_ATTEMPTS = 3;
 const KEPT = msg`The current schema stays in use.`;
 
 /**
- * Fetches the deployment's own schema, and stores it if documents can be validated with it.
- * @throws UnavailableError where it cannot be fetched; ContractError where the answer is no schema
- * for this profile
+ * Fetches the deployment's own schema, and stores it if documents can be validated with it; else
+ * the stored one stays.
+ * @throws UnavailableError where it cannot be fetched; AuthError for status 401 and 403;
+ * ContractError where the address or a redirect is not protected by TLS, a redirect cannot be
+ * followed, or the answer is no schema for this profile; DatabaseError where the disk fails
  */
 export async function updateSchema(options: UpdateSchemaOptions): Promise<SchemaChange> {
   const { profile, folder, clock } = options;

@@ -214,7 +214,9 @@ function isOfIntermediary(response: HttpResponse, body: ErrorBody): boolean {
 const IDENT_CELY = /^[A-Za-z0-9][A-Za-z0-9-]{2,63}$/;
 
 /**
- * Returns the outcome of an operation by its answer.
+ * Returns the outcome of an operation by its answer; it throws nothing of its own.
+ * @param nowMs this machine's time, for a `Retry-After` with a date
+ * @param readIdentCely finds the record in the body of a success; called for that only
  * @param addressed record to which a number or a photograph was sent
  */
 export function parseOutcome(
@@ -255,7 +257,12 @@ export function parseOutcome(
   }
 }
 
-/** Returns the outcome of an operation without a whole answer. */
+/**
+ * Returns the outcome of an operation without a whole answer: by status and headers where those
+ * came, else by whether the service can have received the whole request.
+ * @param nowMs this machine's time, for a `Retry-After` with a date
+ * @param addressed record to which a number or a photograph was sent
+ */
 export function classifyTransportError(
   operation: Operation,
   error: TransportError,

@@ -136,7 +136,11 @@ export type Session = {
 const MAX_QUICK_SIGN_INS = 3;
 const QUICK_MS = 60_000;
 
-/** Opens the session of an account; it signs in when the first token is needed. */
+/**
+ * Opens the session of an account; it signs in when the first token is needed, and gives each new
+ * token to the keeper. `renew` also throws AuthError where the service refuses each token that it
+ * gives.
+ */
 export function openSession(options: SessionOptions): Session {
   let current = options.keeper.read();
   let signIns: readonly Moment[] = [];

@@ -97,7 +97,11 @@ export function assertUndamaged(path: string, check?: Statement): void {
   });
 }
 
-/** Returns an unused file name with a time stamp, for a backup that replaces no earlier one. */
+/**
+ * Returns an unused file name with the time in UTC, for a backup that replaces no earlier one:
+ * `outbox-2026-11-23T14-32-05Z.sqlite`.
+ * @param start path without the time, such as `/backups/outbox`
+ */
 export function makeBackupPath(start: string, nowMs: number): string {
   const stamp = new Date(nowMs)
     .toISOString()
@@ -250,7 +254,10 @@ export function isSoundFile(path: string): boolean {
 /** Files that SQLite keeps beside a database. */
 const SIDECAR_SUFFIXES = ['-wal', '-shm', '-journal'] as const;
 
-/** Deletes the sidecar files of a database, then the database; missing ones are ignored. */
+/**
+ * Deletes the sidecar files of a database, then the database; missing ones are ignored.
+ * @throws the error of the disk, unchanged
+ */
 export function removeDatabase(path: string): void {
   for (const suffix of [...SIDECAR_SUFFIXES, '']) rmSync(`${path}${suffix}`, { force: true });
 }
@@ -258,6 +265,9 @@ export function removeDatabase(path: string): void {
 /**
  * Replaces an unusable database by a finished one, after a backup. An interruption leaves either of
  * them in place.
+ * @param finished path of the new database, which is moved
+ * @param aside path of the backup
+ * @throws DatabaseError where the disk fails
  */
 export function replaceDatabaseFile(path: string, finished: string, aside: string): void {
   convertDatabaseErrors(path, () => {
@@ -296,8 +306,9 @@ function syncToDisk(path: string): void {
 const CHECK_MS = 20_000;
 
 /**
- * Checks in a subprocess with a time limit that SQLite can read the bytes of a foreign database: a
- * crafted file can keep SQLite busy without end.
+ * Checks that SQLite can read the bytes of a foreign database: in a subprocess, for which this one
+ * is blocked up to 20 seconds, since a crafted file can keep SQLite busy without end.
+ * @param path for the error
  * @throws DatabaseError where it cannot
  */
 export function assertReadableInTime(path: string, bytes: Buffer): void {
@@ -317,8 +328,9 @@ export function assertReadableInTime(path: string, bytes: Buffer): void {
 }
 
 /**
- * Opens the bytes of a foreign database in memory: nothing is locked, written or left beside the
- * file. Changes that are only in its journal are missing.
+ * Opens the bytes of a foreign database in memory, for queries only: nothing is locked, written or
+ * left beside the file. Changes that are only in its journal are missing.
+ * @param path for errors
  * @param image its WAL flags are cleared in place, which saves a copy of a large file
  * @throws DatabaseError when the bytes are no database
  */
@@ -334,7 +346,11 @@ export function openDatabaseImage(path: string, image: Buffer): Database {
   });
 }
 
-/** Builds a database in memory and returns the bytes of its file. */
+/**
+ * Builds a database in memory and returns the bytes of its file.
+ * @param fill called once with the empty database
+ * @throws DatabaseError where SQLite cannot be loaded; errors of `fill`
+ */
 export function makeDatabaseImage(fill: (database: Database) => void): Buffer {
   const database = openSqlite(':memory:');
   try {

@@ -57,7 +57,11 @@ export function createRowParser<C extends Columns>(columns: C): (row: unknown) =
   return (row) => parseValue(isRow, row);
 }
 
-/** Describes columns of a table: the value `identCely` is in the column `ident_cely`. */
+/**
+ * Makes the guard, the parser and parts of SQL statements for columns of a table: the value
+ * `identCely` is in the column `ident_cely`. The parser throws DatabaseError as {@link
+ * createRowParser}.
+ */
 export function describeColumns<C extends Columns>(table: string, guards: C) {
   const names = Object.keys(guards);
   const columns = names.map((name) => name.replace(/[A-Z]/g, '_$&').toLowerCase());
@@ -74,7 +78,10 @@ export function describeColumns<C extends Columns>(table: string, guards: C) {
 /** Where anything in an outbox is damaged. */
 export const DAMAGE_HINT = msg`\`${cmd`pas doctor --repair`}\` removes what is damaged and adds what the ledger has. Or restore the last backup: ${cmd`pas restore`} FILE --replace`;
 
-/** @throws DatabaseError where a value of a query with one column has another type */
+/**
+ * Returns a value of a query with one column as a value of its type.
+ * @throws DatabaseError (damaged) where it has another type
+ */
 export function parseValue<T>(isValue: ColumnGuard<T>, value: unknown): T {
   if (isValue(value)) return value;
   throw new DatabaseError(msg`The database is damaged: a row has a value of the wrong type.`, {
@@ -97,7 +104,7 @@ export type Statement = Sqlite.Statement;
 
 /**
  * Opens SQLite without settings; the functions below add those of pas.
- * @throws DatabaseError where SQLite cannot be loaded
+ * @throws DatabaseError where SQLite cannot be loaded; errors of SQLite unchanged
  */
 export function openSqlite(...file: ConstructorParameters<typeof Sqlite>): Database {
   const Constructor = loadSqlite();
@@ -107,7 +114,7 @@ export function openSqlite(...file: ConstructorParameters<typeof Sqlite>): Datab
 let loaded: typeof Sqlite | undefined;
 
 /**
- * Loads SQLite.
+ * Loads SQLite at the first call; later calls return the same.
  * @throws DatabaseError with the remedy, where its native module is missing or built for another
  * platform
  */
@@ -157,7 +164,8 @@ type OpenOptions = {
 };
 
 /**
- * Opens or creates an SQLite file in WAL mode, for its owner only.
+ * Opens an SQLite file, which is created with its folder where it is missing, in WAL mode and for
+ * its owner only. With `readonly` nothing is created or changed.
  * @throws DatabaseError where it or its folder is unusable
  */
 export function openDatabase(path: string, options: OpenOptions): Database {
@@ -209,8 +217,8 @@ const POLL_MS = 5;
 /**
  * Runs `work` in a write transaction. SQLite has no queue of writers, and its own pauses of up to
  * 100 ms miss the moments in which an import has released the lock; so it is tried every few
- * milliseconds, until the connection's timeout.
- * @throws the error of SQLite where the lock was not free in that time
+ * milliseconds, which blocks the thread, until the connection's timeout.
+ * @throws the error of SQLite where the lock was not free in that time; errors of `work`
  */
 export function runTransaction<T>(database: Database, work: () => T): T {
   const timeoutMs = Number(database.pragma('busy_timeout', { simple: true }));
@@ -233,7 +241,10 @@ export function runTransaction<T>(database: Database, work: () => T): T {
   }
 }
 
-/** Runs `work` and converts errors of SQLite or the disk to one that names the file. */
+/**
+ * Runs `work` and converts errors of SQLite or the disk to one that names the file.
+ * @throws DatabaseError for these; other errors unchanged
+ */
 export function convertDatabaseErrors<T>(path: string, work: () => T): T {
   try {
     return work();
@@ -363,7 +374,8 @@ export function openPrepared(
  * Applies the numbered SQL files of `folder` (000001_name.sql, …) that the database lacks, in one
  * transaction with the last number in `user_version`. Forward only: a released file is never
  * edited.
- * @throws DatabaseTooNewError when the database has a higher number than the newest file
+ * @throws DatabaseTooNewError when the database has a higher number than the newest file; errors of
+ * SQLite unchanged
  */
 export function migrate(database: Database, folder: string): void {
   const migrations = readdirSync(folder)
@@ -426,7 +438,8 @@ export type GuardedDatabase = {
 
 /**
  * Wraps a database so that statements are prepared once, and transactions may be nested.
- * @param toError returns the error to throw in place of any other
+ * @param toError called with each error of a statement or transaction; returns the error to throw
+ * in its place
  */
 export function guardDatabase(
   database: Database,

@@ -30,9 +30,10 @@ export function makeFolder(folder: string): void {
 }
 
 /**
- * Removes files and folders that killed processes have left in a folder.
+ * Removes files and folders that killed processes have left in a folder; a missing folder has none.
  * @param name matches their names
- * @param beforeMs only what was last changed before this time
+ * @param beforeMs only what was last changed before this time, in milliseconds since 1970 UTC
+ * @throws the error of the disk, unchanged
  */
 export function deleteLeftovers(folder: string, name: RegExp, beforeMs: number): void {
   if (!existsSync(folder)) return;
@@ -125,8 +126,9 @@ const SYSTEM: RenameSystem = {
 
 /**
  * Renames a file over another one. On Windows that fails while another program has one of them
- * open, so it is retried for a while.
- * @throws the error of the last try
+ * open, so it is tried again, after pauses that block the thread for two and a half seconds at
+ * most. Tests replace the system by the third parameter.
+ * @throws the error of the last try, unchanged
  */
 export function renameOver(
   from: string,

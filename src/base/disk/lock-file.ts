@@ -59,10 +59,11 @@ export function acquireLockFile(path: string): LockFile | undefined {
 const PAUSE_MS = 5;
 
 /**
- * Takes the lock; while another process holds it, tries again after pauses that block this
- * process.
+ * Takes the lock; while another process holds it, tries again after pauses of 5 ms that block the
+ * thread.
+ * @param maxTries from 1
  * @returns undefined where the last try failed
- * @throws as {@link acquireLockFile}
+ * @throws DatabaseError as {@link acquireLockFile}
  */
 export function waitForLockFile(
   path: string,
@@ -80,9 +81,10 @@ export function waitForLockFile(
 const MAX_TRIES = 400;
 
 /**
- * Takes the lock of a file that is changed in place, within two seconds.
- * @param taken message of the error
- * @throws ConfigError where another process keeps it
+ * Takes the lock of a file that is changed in place; blocks the thread for two seconds at most
+ * while another process holds it.
+ * @param taken message of the ConfigError
+ * @throws ConfigError where another process keeps it; DatabaseError as {@link acquireLockFile}
  */
 export function lockForChange(path: string, clock: Clock, taken: Message): LockFile {
   const lock = waitForLockFile(path, clock, MAX_TRIES);
@@ -118,9 +120,9 @@ function assertEmptyFile(path: string): void {
 const CHECK_MS = 20_000;
 
 /**
- * Tests in a folder if a lock excludes another process of this machine. SQLite tracks locks of its
- * own process without the file system, so a second process is required. Locks between two machines
- * cannot be tested this way.
+ * Tests in a folder if a lock excludes another process of this machine, and blocks the thread for
+ * 20 seconds at most. SQLite tracks locks of its own process without the file system, so a second
+ * process is required. Locks between two machines cannot be tested this way.
  * @returns false where both get the lock, where the first one does not get it, and where the second
  * process does not answer
  * @throws DatabaseError where no file can be created or opened in the folder

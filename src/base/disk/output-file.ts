@@ -61,8 +61,8 @@ const BLOCK_BYTES = 256 * 1024;
  * Writes a file that the user named, atomically: the previous one stays until the last piece is on
  * disk.
  * @returns its size in bytes
- * @throws UsageError where a file exists; DatabaseError when the disk is full; FileError when the
- * path is not writable; errors of the pieces
+ * @throws UsageError where a file exists that may not be replaced; DatabaseError when the disk is
+ * full; FileError when the path is not writable; the signal's reason; errors of the pieces
  */
 export async function writeOutputFile(
   path: string,
@@ -105,6 +105,9 @@ export async function writeOutputFile(
 }
 
 /**
+ * Asserts that a file can be written at a path: nothing is there, or a file that may be replaced.
+ * @param overwrite true: an existing file may be replaced
+ * @param hint of the UsageError
  * @throws UsageError where a file exists that may not be replaced; FileError for a folder or a
  * device
  */
@@ -122,8 +125,8 @@ export function assertMayWrite(
 }
 
 /**
- * Reads the first bytes of a file as text; undefined where it is missing.
- * @throws FileError where it is unreadable
+ * Reads the first bytes of a file as UTF-8; undefined where it is missing.
+ * @throws FileError where it is unreadable, a folder or a device
  */
 export function readBeginning(path: string, bytes: number): string | undefined {
   try {
@@ -156,7 +159,8 @@ function resolvePath(path: string): string {
 const PASSING = ['ENOSPC', 'EDQUOT', 'EFBIG'];
 
 /**
- * Converts an error of the disk to one that names the output; other errors are returned unchanged.
+ * Converts an error of the disk to one that names the output: DatabaseError where there is no
+ * space, else FileError. Other errors are returned unchanged.
  */
 export function toOutputError(path: string, thrown: unknown): unknown {
   if (thrown instanceof PasError) return thrown;
@@ -226,9 +230,10 @@ type FolderContent = {
 
 /**
  * Makes a folder that the user named, atomically: it gets its name when all of it is on disk.
- * @param refuse throws for an existing folder that may not be replaced; undefined where none may be
- * @throws UsageError where a folder exists; DatabaseError when the disk is full; FileError when the
- * path is not writable
+ * @param refuse throws for an existing folder that may not be replaced; called before the writing
+ * and again before the replacing. Undefined where none may be replaced
+ * @throws UsageError where a folder exists; FileError where a file does, or the path is not
+ * writable; DatabaseError when the disk is full; errors of `refuse`
  */
 export function writeOutputFolder(
   path: string,

@@ -29,9 +29,9 @@ export type DecodedXml = {
 /**
  * Converts an XML document to UTF-8. The byte order mark decides, then the transport's charset,
  * then the XML declaration (also one in UTF-16 without a mark), then UTF-8 (RFC 7303, section 3;
- * XML 1.0, appendix F). Invalid bytes are an error; nothing is repaired.
+ * XML 1.0, appendix F). Nothing is repaired.
  * @param charset of the `Content-Type` header, where there is one
- * @throws XmlSyntaxError
+ * @throws XmlSyntaxError for an unknown encoding, invalid bytes, or more than 256 MiB
  */
 export function decodeXml(bytes: Buffer, charset?: string): DecodedXml {
   if (bytes.length > MAX_DOCUMENT_BYTES)
@@ -140,7 +140,10 @@ export class XmlFault extends LocalizedError {
   }
 }
 
-/** Makes the fault of a name, a character or markup at a place where XML does not allow it. */
+/**
+ * Makes the fault of a name, a character or markup at a place where XML does not allow it.
+ * @param markup quoted in the message, up to 40 characters
+ */
 export function makeForbiddenFault(markup: string, offset: number): XmlFault {
   const what = markup.slice(0, 40);
   return new XmlFault(msg`"${what}" is not allowed here`, offset);
@@ -152,7 +155,7 @@ const NAME_START =
 const NAME = `[${NAME_START}][${NAME_START}.0-9\\u{B7}\\u{300}-\\u{36F}\\u{203F}\\u{2040}-]*`;
 const QUALIFIED_NAME = new RegExp(`^(?:(${NAME}):)?(${NAME})$`, 'u');
 
-/** Tells if a text is a name without a colon. */
+/** Tells if a text is a name without a colon (Namespaces in XML 1.0, production 4). */
 export function isLocalName(text: string): boolean {
   return QUALIFIED_NAME.test(text) && !text.includes(':');
 }
@@ -284,6 +287,7 @@ export const IS_ODD = Uint8Array.from({ length: 256 }, (_, byte) => {
 const FORBIDDEN_CHARACTER = /[\0-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]/;
 
 /**
+ * Asserts that a text has only characters of XML 1.0 (production 2).
  * @param raw source with one character per byte, which begins at `start`
  * @throws XmlFault for a character that XML forbids
  */
@@ -300,7 +304,7 @@ const REPLACED_IN_TEXT = new RegExp(`\\r\\n?|${REFERENCE}`, 'g');
 const REPLACED_IN_VALUE = new RegExp(`\\r\\n?|[\\t\\n]|${REFERENCE}`, 'g');
 
 /**
- * Decodes character data.
+ * Decodes the character data between two offsets: references and line breaks.
  * @throws XmlFault for an unknown reference, a forbidden character, or the end of a CDATA section
  */
 export function decodeText(bytes: Buffer, start: number, end: number): string {

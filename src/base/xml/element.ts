@@ -55,7 +55,10 @@ export function getAttribute(
   return undefined;
 }
 
-/** Returns the first child of that name in the parent's namespace, or in the given one. */
+/**
+ * Returns the first child of that name in the parent's namespace, or in the given one; undefined
+ * without one.
+ */
 export function getChild(
   parent: XmlElement,
   name: string,
@@ -104,7 +107,10 @@ export function* walkDescendants(
   }
 }
 
-/** Returns the source bytes of an element, without prefixes that ancestors declare. */
+/**
+ * Returns the source bytes of an element, without prefixes that ancestors declare; they are shared
+ * with the document, not copied.
+ */
 export function getSourceBytes({ bytes }: XmlDocument, { start, end }: XmlElement): Buffer {
   return bytes.subarray(start, end);
 }
@@ -216,7 +222,7 @@ const PLAINLY_LEGAL = /^[\t\n\u0020-\uD7FF]*$/;
 
 /**
  * Returns the first character that XML cannot hold: a control character, a non-character or a lone
- * surrogate.
+ * surrogate. Undefined without one.
  */
 export function findIllegalCharacter(text: string): string | undefined {
   return PLAINLY_LEGAL.test(text) ? undefined : ILLEGAL_CHARACTER.exec(text)?.[0];
@@ -238,7 +244,10 @@ export function buildXml(root: XmlNode): Buffer {
   return Buffer.from(`<?xml version="1.0" encoding="UTF-8"?>\n${renderElement(root)}`, 'utf8');
 }
 
-/** Writes an element and its content for {@link buildXml}, indented by `depth` steps. */
+/**
+ * Writes an element and its content for {@link buildXml}, indented by `depth` steps.
+ * @throws RangeError when a text or a value has a character that XML cannot hold
+ */
 export function renderElement({ name, attributes, content = '' }: XmlNode, depth = 0): string {
   const indent = INDENTS[depth] ?? '  '.repeat(depth);
   let tag = `${indent}<${name}`;
@@ -263,7 +272,11 @@ function renderContent(name: string, text: string): string {
   return PLAIN_CONTENT.test(text) ? text : escapeXml(name, text);
 }
 
-/** Escapes an attribute value, including white space, which a parser would turn into blanks. */
+/**
+ * Escapes an attribute value, including white space, which a parser would turn into blanks.
+ * @param name of the element, for the error
+ * @throws RangeError when the value has a character that XML cannot hold
+ */
 export function renderAttribute(name: string, value: string): string {
   if (PLAIN_VALUE.test(value)) return value;
   return escapeXml(name, value)

@@ -30,7 +30,7 @@ export { XmlSyntaxError };
  * position.
  * @param charset of the `Content-Type` header, where there is one
  * @param maxNodes limit of elements, attributes and other markup together
- * @throws XmlSyntaxError
+ * @throws XmlSyntaxError for a document that is malformed, in an unknown encoding, or over a limit
  */
 export function parseXml(
   bytes: Buffer,

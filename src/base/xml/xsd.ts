@@ -72,7 +72,7 @@ const PARSER_ADVICE = /,? (?:use|try|see) (?:XML_PARSE_HUGE|xmlCtxt\w+)(?: optio
 
 /**
  * Compiles a schema with `imports` only, no disk or network.
- * @throws Error when it is faulty or imports another file
+ * @throws LocalizedError when it is faulty or imports another file
  */
 export async function compileSchema(
   main: SchemaFile,

@@ -294,6 +294,7 @@ export function describeNetworkError(thrown: unknown): Message {
 
 /**
  * Makes the error of a request that got no answer, with what a person can do about it.
+ * @param address of the service, for the message
  * @param otherwise hint where nothing is known about the cause
  */
 export function makeNoAnswerError(
@@ -341,10 +342,10 @@ const BUSY = new Set([
 ]);
 
 /**
- * Wraps `exchange` to repeat a GET when no whole answer came or its status is temporary. Returns
- * the last answer.
- * @throws TransportError of the last attempt where it got no answer, Error for another method than
- * GET
+ * Wraps `exchange` to repeat a GET, after pauses, when no whole answer came or its status is
+ * temporary. Returns the last answer, also one with such a status.
+ * @throws TransportError of the last attempt where it got no answer; the signal's reason during a
+ * pause; Error for another method than GET
  */
 export function withRetry(exchange: Exchange, options: RetryOptions): Exchange {
   const { clock, waitedMs = 0 } = options;
@@ -451,9 +452,11 @@ type RedirectRules = {
 };
 
 /**
- * Sends a request to an address, and to the next one while the answer is a redirect.
+ * Sends a request to an address, and to the next one while the answer is a redirect; `choose`
+ * returns the next address for a target, or throws.
  * @returns the other answer, and the address that it is from
- * @throws as the rules; an error of `makeError` for a loop, or a redirect without an http address
+ * @throws errors of `send` and `choose`; that of `makeError` for a loop, or a redirect without an
+ * http address
  */
 export async function followRedirects(
   start: string,

@@ -114,7 +114,10 @@ export function computeGapMs(state: PaceState, intervalMs: number): number {
   return intervalMs === 0 ? 0 : intervalMs + GUARD_MS + state.jitterMs + state.coldStartMs;
 }
 
-/** Returns the polling interval in milliseconds for the slot of another process. */
+/**
+ * Returns the milliseconds until the next look at a slot that another process holds: the longer it
+ * has been held the more, but not beyond the end of its lease.
+ */
 export function computePollIntervalMs(reservedUntilMs: number, nowMs: number): number {
   const sinceMs = nowMs - (reservedUntilMs - MAX_LEASE_MS);
   return Math.min(
@@ -246,8 +249,9 @@ export function decodeState(text: string): PaceState | undefined {
 }
 
 /**
- * Opens the SQLite file with the pace of all processes of one user on this machine. It belongs to
- * no outbox: all outboxes and accounts that share an address share its pace.
+ * Opens the SQLite file with the pace of all processes of one user on this machine; a damaged one
+ * is made anew. It belongs to no outbox: all outboxes and accounts that share an address share its
+ * pace.
  * @throws DatabaseError, as does every `update`
  */
 export function openPaceStore(path: string, clock: Clock): PaceStore & { close(): void } {

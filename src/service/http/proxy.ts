@@ -13,8 +13,9 @@ type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
  * Chooses the proxy for an address: `configured`, else HTTPS_PROXY, HTTP_PROXY or ALL_PROXY, in
- * small letters first. As curl does, but HTTP_PROXY counts in capitals too. NO_PROXY excludes hosts, whatever the proxy is from.
- * @param configured an empty text is no proxy
+ * small letters first, as curl does, except that HTTP_PROXY counts in capitals too. Undefined
+ * without one, and for hosts in NO_PROXY, whatever the proxy is from.
+ * @param configured an empty text is no proxy; undefined: that of the environment
  * @throws ConfigError where the proxy is no http address
  */
 export function chooseProxy(
@@ -211,7 +212,10 @@ type RoutesOptions = {
  */
 const ADDRESS_TIMEOUT_MS = 3000;
 
-/** Opens a pool of connections for each origin, at its first request. */
+/**
+ * Opens a pool of connections for each origin, at its first request. `find` throws ConfigError for
+ * an unusable proxy or file of certificates; a failed proxy is a LocalizedError of the connection.
+ */
 export function openRoutes(options: RoutesOptions): Routes {
   const { network, maxConnections, idleMs, clock, connectTimeoutMs } = options;
   const closing = new AbortController();

@@ -6,7 +6,7 @@ import { LocalizedError } from '../../base/errors.ts';
 import { msg } from '../../base/message.ts';
 import type { RequestBody } from './exchange.ts';
 
-/** Formats a SHA-512 as the value of `Content-Digest` (RFC 9530; A-DIGEST-1). */
+/** Formats a hexadecimal SHA-512 as the value of `Content-Digest` (RFC 9530; A-DIGEST-1). */
 export function formatContentDigest(sha512: string): string {
   return `sha-512=:${Buffer.from(sha512, 'hex').toString('base64')}:`;
 }
@@ -17,7 +17,7 @@ export const SLICE_BYTES = 64 * 1024;
 /**
  * Yields the pieces of a file, the last one only when size and SHA-512 of the whole match the
  * queued file: the service never receives, and so never stores, a file that changed.
- * @throws ChangedFileError
+ * @throws ChangedFileError where they do not match; errors of reading
  */
 export async function* readVerifiedPieces(
   pieces: AsyncIterable<Buffer>,
