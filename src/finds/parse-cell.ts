@@ -205,11 +205,11 @@ export function parseGeomSystem(cell: string): Reading<GeomSystem> {
     )
   )
     return { value: '5514' };
-  return makeUnreadable('coordinate-system', explainSystem(cell));
+  return makeUnreadable('coordinate-system', explainUnknownSystem(cell));
 }
 
 /** Makes the message about a text that names no known coordinate system. */
-export function explainSystem(cell: string): Message {
+export function explainUnknownSystem(cell: string): Message {
   return msg`"${cell}" is not a known coordinate system. Write 4326 (WGS 84) or 5514 (S-JTSK).`;
 }
 

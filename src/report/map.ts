@@ -93,8 +93,7 @@ const LINES = 3;
 
 /**
  * Returns the lines of WGS 84 at round numbers of degrees with their labels: meridians by their
- * distance from the left edge, parallels from the upper one, in drawing units. At least two of each
- * are drawn where the frame is large enough.
+ * distance from the left edge, parallels from the upper one, in drawing units.
  */
 export function makeGraticule({ box, place }: MapFrame) {
   const lonStep = roundDownToStep((box.maxX - box.minX) / LINES);
@@ -188,7 +187,10 @@ export function planMapSheets(
   return [overview, ...largest.map(({ members }) => makeSheet('detail', members))];
 }
 
-/** Renders all maps of the page. In the overview a group links to its detail map. */
+/**
+ * Renders all maps of the page, with the anchors `map-1` and so on. In the overview a group links
+ * to its detail map, other marks to the cards of their finds.
+ */
 export function renderMaps(maps: readonly MapSheet[]): Html {
   return html`
 <p class="quiet map-help js-only" hidden>${t`Drag to move. To zoom: Ctrl and the wheel, a double click or two fingers. With the keyboard: Tab to a map, then arrows to move, + and − to zoom, 0 for the whole map.`}</p>

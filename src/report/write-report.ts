@@ -46,7 +46,8 @@ type Destination =
  * Writes the page to a file, private to its user where it shows places, or to a stream. The content
  * of all finds is collected first; `onFind` is called after the pictures of each find are made.
  * @returns `missing`: number of photographs without a picture; `sizeBytes`: 0 for a stream
- * @throws UsageError where the file exists, without `overwrite`; errors of the disk
+ * @throws UsageError where the file exists, without `overwrite`; FileError where the path is not
+ * writable; DatabaseError where the disk is full
  */
 export async function writeReport(request: PageRequest, to: Destination) {
   const { report, finds } = gatherReport(request);

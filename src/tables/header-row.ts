@@ -28,8 +28,8 @@ export function parseHeaderRows(text: string): HeaderRows {
 const ROWS_LOOKED_AT = 30;
 
 /**
- * Returns the non-empty rows from which the header is found: up to the named header, else the
- * first {@link ROWS_LOOKED_AT}. No further row is read.
+ * Returns the non-empty rows from which the header is found: up to the named header, else the first
+ * {@link ROWS_LOOKED_AT}. At most one further row is read.
  */
 export function readFirstRows<Row extends TableRow>(
   rows: Iterable<Row>,
@@ -201,12 +201,15 @@ function hasAll(header: readonly string[], columns: readonly string[]): boolean 
   return columns.every((column) => header.includes(column));
 }
 
-/** Tells if a table has filled forms of a form server. */
+/**
+ * Tells if a table has the columns that ODK or KoboToolbox adds to filled forms; false for one of
+ * repeated groups.
+ */
 export function isFormTable(table: Table): boolean {
   return OF_FORMS.some((columns) => hasAll(table.header, columns)) && !isRepeatTable(table);
 }
 
-/** Tells if a table has the repeated groups of forms. */
+/** Tells if a table has the columns that link the rows of a repeated group to their forms. */
 export function isRepeatTable({ header }: Table): boolean {
   return OF_REPEATS.some((columns) => hasAll(header, columns));
 }

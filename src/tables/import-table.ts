@@ -75,8 +75,10 @@ export type CopiedTable = {
 
 /**
  * Imports a table into the outbox: complete finds are queued, others are drafts, and rows that
- * cannot be read are left out with issues. With `dryRun` nothing is stored.
- * @throws UsageError, before anything is stored, for a setting or an unwritable copy
+ * cannot be read are left out with issues. With `dryRun` nothing is stored, but a copy of the table
+ * is written, which is done last.
+ * @throws UsageError, before anything is stored, for a setting or an unwritable copy; FileError,
+ * too, where the folder of photographs cannot be reached; DatabaseError where the disk fails
  */
 export async function importTable(
   findTable: Table,
@@ -270,9 +272,9 @@ async function beginCopy(findTable: Table, to: Copy) {
 }
 
 /**
- * Makes the writer of the curator's list of differences between sent finds and a table; the file
- * is written by `write`, one line per element.
- * @throws UsageError where the file exists
+ * Makes the writer of the curator's list of differences between sent finds and a table; the file is
+ * written by `write`, one line per element.
+ * @throws UsageError where the file exists; FileError, from `write`, where it is not writable
  */
 export function openCorrections(file: string) {
   assertMayWrite(file, false, WITHOUT_FORCE);

@@ -45,6 +45,7 @@ function explainNotRead(path: string, error: unknown): Message {
 
 /**
  * Reads a pipe to its end.
+ * @param name of the pipe for messages
  * @throws FileError where it is more than {@link MAX_INPUT_BYTES}
  */
 export async function readPipe(name: string, pipe: AsyncIterable<unknown>): Promise<Buffer> {
@@ -196,7 +197,11 @@ export function decodeUtf8(file: string, bytes: Buffer): string {
   return bytes.toString('utf8').replace(BYTE_ORDER_MARK, '');
 }
 
-/** Describes bytes that are no text in UTF-8, with the position of the first invalid one. */
+/**
+ * Describes bytes that are no text in UTF-8, with the position of the first one that is invalid or
+ * NUL.
+ * @param file its name in the message
+ */
 export function describeNotUtf8(file: string, bytes: Buffer): Message {
   // An invalid byte decodes as a replacement character, which no text has.
   const text = bytes.toString('utf8');

@@ -111,7 +111,9 @@ export function openNumberTable(outbox: Outbox, read: Table, map?: ColumnMap): N
 /**
  * Makes the function that proposes the columns of the find and of its registration number: those
  * with their own names, else by the finds that the values name, and only without any by names that
- * museums use. Where several fit, none is chosen; other columns are ignored.
+ * museums use. Where several fit, none is chosen and a question asks; other columns are ignored.
+ * The table is read once, here.
+ * @param given column map, whose columns are not proposed again
  */
 export function makeNumberProposer(table: Table, known: KnownNames, given?: ColumnMap) {
   const own = listColumnRules(table, given);
@@ -276,9 +278,10 @@ const BATCH = 100;
 
 /**
  * Plans the numbers of a table; nothing is stored. A number that a find has already is `current`,
- * so that the table can be imported again, also after an interruption. Of a find with two
- * numbers, or a number of two finds, nothing is taken; such rows, unknown finds and unreadable
- * rows give issues.
+ * so that the table can be imported again, also after an interruption. Of a find with two numbers,
+ * or a number of two finds, nothing is taken; such rows, unknown finds and unreadable rows give
+ * issues.
+ * @param proposal with the answers of a person; by default that of the table
  * @throws UsageError where the account may not set numbers
  */
 export function planTableNumbers(
@@ -315,9 +318,9 @@ export function planTableNumbers(
 }
 
 /**
- * Queues planned numbers, in transactions of {@link BATCH}, so that another process can write
- * between them. One that would replace another number of the record than the planned one is left
- * out, with an error.
+ * Queues planned numbers, in transactions of {@link BATCH}; between them it blocks the thread for
+ * at most {@link MAX_PAUSE_MS}, so that another process can write. One that would replace another
+ * number of the record than the planned one is left out, with an error.
  * @param mayReplace false leaves out all that would replace a number
  */
 export function queueNumbers(

@@ -144,7 +144,8 @@ function findTextStart(bytes: Buffer): string | undefined {
 
 /**
  * Reads a table of finds from a file: CSV, XLSX, GeoJSON, GPX, GeoPackage or the service's XML,
- * detected by content; or from the folder of a form that returned from a phone.
+ * detected by content; or from the folder or archive of forms that returned from a phone.
+ * Unreadable rows are issues of the table.
  * @throws FileError where the file cannot be read as a whole
  */
 export async function readTable(path: string, options: ReadOptions = {}): Promise<Table> {

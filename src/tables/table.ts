@@ -100,7 +100,8 @@ export function getRowPlace(table: TablePlace, { row, line }: RowNumber): RowPla
 type Part = { readonly name: string };
 
 /**
- * Returns the part that a person names, in any letter case, or by its number.
+ * Returns the part that a person names, preferably as it is written, else in any letter case, or by
+ * its number from 1.
  * @throws FileError where there is no such part
  */
 export function getNamedPart<T extends Part>(file: string, parts: readonly T[], named: string): T {
@@ -194,6 +195,7 @@ export function makeTooLargeError(file: string): FileError {
 
 /**
  * Refuses an input before it is read, since parsing takes several times its size.
+ * @param file its name in the error
  * @throws FileError where it has more than `maxBytes`
  */
 export function assertInputSize(file: string, sizeBytes: number, maxBytes = MAX_INPUT_BYTES): void {
@@ -290,8 +292,10 @@ export function makeTable(contents: TableContents): Table {
 
 /**
  * Makes a table with a column for every name in the records, in order of first occurrence.
- * @param readRecords called more than once
- * @param none issue of a table of features that has none
+ * @param readRecords called now, and again for each iteration of the rows
+ * @param issues of the file
+ * @param none what a file without records gets: an issue, or an error that is thrown
+ * @throws FileError where the table exceeds the limits, and `none`
  */
 export function makeTableOfRecords(
   place: TablePlace,

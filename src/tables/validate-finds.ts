@@ -38,10 +38,11 @@ type ToValidate = {
 };
 
 /**
- * Validates documents and finds with the current data. It stores the result for each find: a
- * draft may become complete since the vocabularies were harvested. Conflicts of the mapping are
- * warnings.
- * @throws UsageError, FileError for a name that is neither a find nor an XML file
+ * Validates documents and finds with the current data. It stores the result for each find: a draft
+ * may become complete since the vocabularies were harvested. Conflicts of the mapping are warnings.
+ * `onProgress` is called before each find is validated.
+ * @throws UsageError, FileError for a name that is neither a find nor an XML file; DatabaseError
+ * where the disk fails
  */
 export function validateFindsAndDocuments(
   outbox: Outbox,
@@ -72,7 +73,8 @@ export function validateFindsAndDocuments(
 
 /**
  * Makes again what is sent of finds whose documents do not follow from the profile now, and of
- * drafts, which may be complete by newer vocabularies.
+ * drafts, which may be complete by newer vocabularies; the results are stored.
+ * @param openRules called once, and only where there is such a find
  */
 export async function renewDocuments(
   outbox: Outbox,

@@ -144,8 +144,7 @@ export function parseColumns(table: Table, map?: ColumnMap, fixed: readonly Sett
     coveredWithPoint: listCovered(names, true),
     /**
      * A column map has positions as `form = "position"`: S-JTSK with other axes or signs, and WGS
-     * 84 with the latitude behind the longitude, are read, with a warning; other WGS 84 signs are
-     * not.
+     * 84 with the latitude first, are read, with a warning; WGS 84 with other signs is not.
      */
     turnsPositions: sources.get('wkt')?.some(({ rule }) => rule.form === 'position') === true,
   };
@@ -361,9 +360,10 @@ export function normalizeCell(name: ColumnName, text: string): string {
 }
 
 /**
- * Returns the trimmed text of a cell for a column. Numbers, coordinates, days and truth values are
- * read as stored, a depth with a unit that only its format shows; texts, terms and names as
- * displayed, such as `00012` or `12.10`.
+ * Returns the trimmed text of a cell for a column, '' where the row is shorter. Numbers,
+ * coordinates, days and truth values are read as stored, a depth with a unit that only its format
+ * shows; texts, terms and names as displayed, such as `00012` or `12.10`.
+ * @param index of the column in the table, from 0
  */
 export function getTrimmedCell(row: RowCells, index: number, name: ColumnName): string {
   const shown = getDisplayedText(row, index).trim();

@@ -184,8 +184,8 @@ const SEPARATOR = /^[-–—=_*.·~+|/\\\s]+$/;
 
 /**
  * Leaves out rows that are no finds, each with a warning: totals, repeated headers, separators, and
- * remarks below the finds, which have no object, place and day although most others do. Features of
- * GIS files all stay.
+ * remarks below the finds, which have no object, place and day although most others do. Tables of
+ * features, waypoints or records of the service stay as they are.
  * @param map meanings of the columns of a foreign table
  * @param advice remedy where such a row is a find, added to each warning
  */

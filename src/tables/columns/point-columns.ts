@@ -8,7 +8,7 @@ import {
   getPoint,
   getPointElement,
 } from '../../finds/fields.ts';
-import { explainSystem, parseGeomSystem } from '../../finds/parse-cell.ts';
+import { explainUnknownSystem, parseGeomSystem } from '../../finds/parse-cell.ts';
 import {
   DRAWN_WITHIN_M,
   findRangeProblem,
@@ -158,7 +158,7 @@ function parseSource(
     return makeProblem(position.rule, position.problem, source, getPointElement(stated ?? '4326'));
   const shown = epsg === undefined ? position?.value.system : toGeomSystem(epsg);
   if (epsg !== undefined && shown === undefined) {
-    return makeProblem('coordinate-system', explainSystem(`SRID=${epsg}`), source);
+    return makeProblem('coordinate-system', explainUnknownSystem(`SRID=${epsg}`), source);
   }
   if (shown !== undefined && stated !== undefined && stated !== shown)
     return findDisagreement(stated, shown);

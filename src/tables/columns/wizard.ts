@@ -42,7 +42,7 @@ export type PreviewedTable = Awaited<ReturnType<typeof previewTable>>;
  * again after an answer and preview the import, and `write`, which writes the column map and the
  * list of terms to map; an existing map is not replaced. Nothing is stored in the outbox.
  * @throws UsageError for an invalid `set`; from `write`, where the map exists
- * @throws FileError where the folder of photographs cannot be reached
+ * @throws FileError where the folder of photographs cannot be reached, or a path not be written
  */
 export async function previewTable(
   rows: Table,

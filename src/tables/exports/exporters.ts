@@ -160,7 +160,8 @@ type Destination =
  * number and photographs; for some purposes with the service's values in place of the sent ones.
  * `onProgress` is called for each written find. Undefined where the reader of a stream closed it
  * early.
- * @throws UsageError where the file exists and may not be replaced; errors of the disk
+ * @throws UsageError where the file exists and may not be replaced; FileError where the path is not
+ * writable; DatabaseError where the disk is full
  */
 export async function exportFinds(
   outbox: Outbox,

@@ -48,10 +48,13 @@ const POINT_TYPES = ['POINT', 'MULTIPOINT', 'GEOMETRY'];
 /**
  * Reads a layer of a GeoPackage (1.0 to 1.4): a feature is a row with its number, its attributes
  * are the columns, its point is in the layer's system. The in-memory database lives as long as the
- * table, whose rows are read at each iteration.
- * @param named layer; otherwise that of a form of pas, else the first point layer with a feature
- * @throws FileError where the file is no GeoPackage, has no such layer, or the layer is in another
- * coordinate system
+ * table, whose rows are read at each iteration. First it blocks the thread, for at most 20 s, while
+ * a subprocess tests that SQLite can read the bytes.
+ * @param file only for messages
+ * @param named layer, or its number; otherwise that of a form of pas, else the first point layer
+ * with a feature
+ * @throws FileError where the file is no GeoPackage, has no such layer, or the layer is computed or
+ * in another coordinate system
  */
 export function readGeoPackage(file: string, bytes: Buffer, named: string | undefined): Table {
   try {

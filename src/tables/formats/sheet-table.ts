@@ -367,9 +367,10 @@ export function parseNumberFormat(code: string): CellFormat {
 }
 
 /**
- * Formats the serial number of a day as YYYY-MM-DD, with `hh:mm` unless it is midnight. Undefined
- * before the first day of 1900 and behind the year 9999, as spreadsheets show none.
+ * Formats the serial number of a day as YYYY-MM-DD. Undefined before the first day of 1900 and
+ * behind the year 9999, as spreadsheets show none.
  * @param days since the spreadsheet's day zero; the fraction is the time
+ * @param isTimeShown adds `hh:mm`, unless it is midnight
  */
 export function formatSerialDay(days: number, isTimeShown: boolean): string | undefined {
   // A spreadsheet rounds to what it shows: less than a millisecond before midnight is the next day.

@@ -413,10 +413,11 @@ function toPartError(file: string, part: string, thrown: unknown): unknown {
 /**
  * Reads a sheet of a workbook (XLSX). Dates are read as days, numbers with the digits that the
  * spreadsheet shows, formulas as their saved result.
+ * @param entries parts of the workbook's archive, one of them `xl/workbook.xml`
  * @param named sheet, in any letter case, or its number; otherwise the first visible one with
  * content
  * @param headerRows rows of the header; otherwise they are detected
- * @throws FileError where it has no such sheet, or is malformed
+ * @throws FileError where it has no such sheet, or is malformed or too large
  */
 export function parseXlsx(
   file: string,

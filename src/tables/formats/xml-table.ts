@@ -96,8 +96,9 @@ const MAX_NODES = 1_000_000;
 
 /**
  * Reads XML: waypoints of GPX, or finds in the service's own form. A DTD is refused and nothing is
- * fetched.
- * @throws FileError where the document is not well-formed, or of another kind
+ * fetched. What is not read is named in one warning.
+ * @param file only for messages
+ * @throws FileError where the document is not well-formed, of another kind, or without finds
  */
 export function parseXmlTable(file: string, bytes: Buffer): Table {
   try {

@@ -184,7 +184,9 @@ function makeLeadsOutError(file: string, name: string): FileError {
 }
 
 /**
- * Makes the attachments of an archive, which is opened when the first is unpacked.
+ * Makes the attachments of an archive, which is opened when the first is unpacked, and then until
+ * `close`. A missing or damaged archive is a FileError there, not here.
+ * @param paths of the attachments in the archive
  * @param bytes of the archive; otherwise `file` is opened
  */
 export function openAttachments(

@@ -22,11 +22,12 @@ type FormRequest = FieldFormOrder & {
 };
 
 /**
- * Writes the form of a find for a phone app, with the given defaults. Without a default, the
- * state is 1 for a researcher and an unknown role, else 2.
+ * Writes the form of a find for a phone app, with the given defaults. Without a default, the state
+ * is 1 for a researcher and an unknown role, else 2.
  * @returns the files that must be copied to the phone, the form first
  * @throws UsageError where a default cannot be read, a vocabulary was not harvested, or a file
- * exists that may not be replaced; errors of the disk
+ * exists that may not be replaced; FileError where the path is not writable; DatabaseError where
+ * the disk is full
  */
 export async function writeFieldForm(
   tool: FieldApp,

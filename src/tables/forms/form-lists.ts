@@ -18,10 +18,10 @@ const PROJECT_SET = 'projekt';
 
 /**
  * Makes the lists of a find's elements, by element: all harvested entries that are not deleted.
- * Survey projects are listed where some were harvested; otherwise their element has no list, and
- * is typed.
+ * Survey projects are listed where some were harvested; otherwise their element has no list, and is
+ * typed.
  * @param rules data of the account: projects into which it may not import are left out
- * @throws UsageError with all vocabularies that were not harvested
+ * @throws UsageError that names all vocabularies that were not harvested
  */
 export function makeFormLists(vocabulary: Vocabulary, rules: RuleContext): FormLists {
   const listed = FIELDS.flatMap(({ name, set }) => (set === undefined ? [] : [{ name, set }]));

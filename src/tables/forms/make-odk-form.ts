@@ -47,8 +47,10 @@ const FORM_ID = 'pas_finds';
 /**
  * Writes an XLSForm for ODK Collect and KoboCollect, and its lists as CSV files beside it. Each
  * file is written atomically, the form last, so that an existing form has its lists.
+ * @returns the files that must be copied to the phone, the form first
  * @throws UsageError where the name is not that of a workbook, a vocabulary was not harvested, or a
- * file exists that may not be replaced
+ * file exists that may not be replaced; FileError where the path is not writable; DatabaseError
+ * where the disk is full
  */
 export async function writeOdkForm(request: FieldFormRequest): Promise<readonly string[]> {
   const { destination, overwrite, vocabulary, rules, starting } = request;

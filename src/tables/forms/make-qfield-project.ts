@@ -47,10 +47,12 @@ import {
 } from './qfield-form.ts';
 
 /**
- * Writes a folder with a project for QGIS and QField: a form of finds with their photographs, and its
- * lists. It needs no network.
+ * Writes a folder with a project for QGIS and QField: a form of finds with their photographs, and
+ * its lists. It needs no network. The folder gets its name when all of it is on disk.
+ * @returns the files that must be copied to the phone, the project first
  * @throws UsageError where a vocabulary was not harvested, or the folder exists and may not be
- * replaced: one with collected data is never replaced
+ * replaced: one with collected data, or other files, is never replaced; FileError where the path is
+ * not writable; DatabaseError where the disk is full, or those data cannot be read
  */
 export async function writeQfieldProject(request: FieldFormRequest): Promise<readonly string[]> {
   const { destination, overwrite, vocabulary, rules, nowMs } = request;

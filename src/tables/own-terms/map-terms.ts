@@ -158,8 +158,7 @@ function formatTermsCsv(terms: readonly ExportedTerm[]): string {
 
 /**
  * Converts a term to JSON for programs, with stable keys and ISO 8601 times; absent values are
- * null. Its details (dating, links, facts, survey, hidden) are keys of their own where it has
- * them.
+ * null. Its details (dating, links, facts, survey, hidden) are keys of their own where it has them.
  */
 export function toTermJson(term: Term) {
   return {
@@ -179,8 +178,8 @@ export function toTermJson(term: Term) {
 }
 
 /**
- * Returns the set that an element's name means, such as `heslo:obdobi` for `obdobi`; any other
- * name stays.
+ * Returns the set that a name means, such as `heslo:obdobi` for its element `obdobi` or `period`;
+ * the name of a set may lack `heslo:`. Any other name stays.
  */
 export function expandSetName(name: string): string {
   return findSetSpec(name) ?? name;
@@ -223,9 +222,10 @@ type OneTerm = {
 type HarvestedTerms = { readonly vocabulary: Vocabulary; readonly lookupTerm: LookupTerm };
 
 /**
- * Maps one term by a person's choice. Nothing is written: `rows` is the new mapping, `replaced`
- * the identifier to which the term was mapped before, null where to none. Its note stays.
- * @throws UsageError where the term is empty, or the entry is not a usable one of the set
+ * Maps one term by a person's choice. Nothing is written: `rows` is the new mapping, `replaced` the
+ * identifier to which the term was mapped before, null where to none. Its note stays.
+ * @throws UsageError where no element has the set, the term is empty, or the entry is not a usable
+ * one of the set
  */
 export function mapTerm({ rows }: Mapping, oneTerm: OneTerm, harvested: HarvestedTerms) {
   const named = getSetOfName(oneTerm.set);
@@ -257,8 +257,9 @@ function findEntry(
 }
 
 /**
- * Removes a term from the mapping; nothing is written. `rows` is what remains.
- * @throws UsageError where it is not mapped
+ * Removes a term from the mapping; nothing is written. `rows` is what remains, `removed` the number
+ * of rows that do not.
+ * @throws UsageError where no element has the set, or the term is not mapped in it
  */
 export function unmapTerm({ rows }: Mapping, setText: string, term: string) {
   const set = getSetOfName(setText);
@@ -354,8 +355,9 @@ const SETS_OF_FINDS = FIELDS.flatMap(({ kind, set }) =>
 const CANDIDATES = 4;
 
 /**
- * Proposes entries for own terms that are not mapped yet, for a person to confirm.
- * @throws UsageError where nothing was harvested to propose
+ * Proposes entries for own terms that are not mapped yet, for a person to confirm. `onProgress` is
+ * called before each of them is searched.
+ * @throws UsageError where none has a proposal, and one of their sets was not harvested
  */
 export function proposeMapping(list: Table, options: SuggestMappingOptions): MappingProposals {
   const { vocabulary, mapping, onProgress } = options;

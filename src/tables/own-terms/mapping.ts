@@ -52,8 +52,9 @@ const NO = new Set(['', 'no', 'n', 'ne', 'false', '0', '?']);
 const IDENTIFIER = /^(?:HES|ORG|OS|ruian)-\d+$/i;
 
 /**
- * Reads the rows of a mapping; two confirmed rows that contradict each other are both ignored. A
- * row without set and entry proposes nothing and is skipped.
+ * Reads the rows of a mapping; two confirmed rows that contradict each other are both ignored, with
+ * an error among `issues`. A row without set and entry proposes nothing and is skipped. No rows
+ * where a column is missing.
  * @param anySet set of a row that names an entry only
  */
 export function parseMapping(table: Table, anySet?: string): Mapping {
@@ -189,7 +190,11 @@ export function formatMapping(rows: readonly MappedTerm[]): string {
 /** Set of people, who are mapped by names in any spelling. */
 const PEOPLE = 'osoba';
 
-/** Wraps a lookup: a museum's own term is looked up by its mapping, any other text as before. */
+/**
+ * Wraps a lookup: a museum's own term is looked up by its confirmed mapping, a person also by
+ * another spelling of the mapped name, any other text as before. A spelling of names that are
+ * mapped to several people is ambiguous.
+ */
 export function makeMappedLookup(lookupTerm: LookupTerm, { rows }: Mapping): LookupTerm {
   const confirmed = new Map(
     rows.filter((row) => row.confirmed).map((row) => [getMappingKey(row.set, row.term), row]),
@@ -314,7 +319,7 @@ export function checkMapping({ file, rows, issues }: Mapping, lookupTerm: Lookup
 
 /**
  * Returns a warning where the entry of a row has another label, or was not harvested; an error
- * where it cannot be used.
+ * where it cannot be used. Empty where it can.
  */
 export function checkEntry(
   { set, term: ownTerm, label }: MappingRow,
