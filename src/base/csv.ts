@@ -12,9 +12,9 @@ const MARKED_INNER_FORMULA = /([;,\t\r\n]"*)'('*[=+\-@](?=[^\s;,"]))/g;
 type CsvValue = string | number | null | undefined;
 
 /**
- * Formats a cell of a CSV table: quotes it where needed, and marks what a spreadsheet would evaluate
- * as a formula, at its start or behind another separator. A number stays plain, null and undefined
- * are an empty cell.
+ * Formats a cell of a CSV table: quotes it where needed, and marks what a spreadsheet would
+ * evaluate as a formula, at its start or behind another separator. A number stays plain, null and
+ * undefined are an empty cell.
  */
 export function formatCsvCell(value: CsvValue, delimiter: ',' | ';' | '\t' = ';'): string {
   if (value === null || value === undefined) return '';

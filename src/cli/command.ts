@@ -174,7 +174,7 @@ export function parsePositiveWholeNumber(text: string): number {
   throw new InvalidArgumentError(t`Enter a whole number, 1 or more.`);
 }
 
-/** Adds the selection of finds. */
+/** Adds the flag that selects finds, which may be repeated; returns the command. */
 export function addWhereOption(command: Command): Command {
   return command.option(
     '--where <name=value>',
@@ -313,7 +313,7 @@ export function readOutline(language: Language): Outline | undefined {
   }
 }
 
-type WalkedCommand = {
+type LocatedCommand = {
   readonly command: CommandOutline;
   readonly path: readonly string[];
   readonly options: readonly OptionOutline[];
@@ -324,15 +324,16 @@ type WalkedCommand = {
 };
 
 /**
- * Follows the words of a command line to the command that they name. `position` is the number of
- * arguments so far, `pending` the flag whose value comes next, `options` all flags of the
- * command; `flagsAreOver` after `--`. Unknown words count as arguments.
+ * Finds the command that the words of a command line name, up to its last word, as the completion
+ * needs it. `position` is the number of arguments so far, `pending` the flag whose value comes
+ * next, `options` all flags of the command; `flagsAreOver` after `--`. Unknown words count as
+ * arguments.
  */
-export function walkOutline(
+export function locateCommand(
   program: CommandOutline,
   globalOptions: readonly OptionOutline[],
   words: readonly string[],
-): WalkedCommand {
+): LocatedCommand {
   let command = program;
   let position = 0;
   let pending: OptionOutline | undefined;

@@ -52,7 +52,10 @@ export type Finding = {
 /** A finding with the name of its check: stable, kebab-case, for programs. */
 export type Check = Finding & { readonly name: string };
 
-/** Makes the finding `ok`. */
+/**
+ * Makes the finding `ok`.
+ * @param message path, version or figure to show; by default none
+ */
 export function makePass(message = ''): Finding {
   return { level: 'ok', message };
 }
@@ -200,11 +203,12 @@ export function checkDatabase(path: string, todo: Message = DAMAGE_HINT): Findin
 }
 
 /**
- * Checks each fact of the outbox by its id, and tells what it is for and has.
+ * Checks the file of the outbox, its foreign keys, facts and intents, and tells which service and
+ * user it is for, and how many finds and unsent entries it has.
  * @param machine identifier of this machine; empty where it has none
- * @throws DatabaseError where a fact is damaged
+ * @throws DatabaseError where anything is damaged
  */
-export function checkFacts(outbox: Outbox, machine: string): Finding {
+export function checkOutbox(outbox: Outbox, machine: string): Finding {
   assertSoundOutbox(outbox);
   const { header, user = '–', finds, unsent } = describeOutbox(outbox, machine);
   const { address } = header;
@@ -216,6 +220,8 @@ export function checkFacts(outbox: Outbox, machine: string): Finding {
  * Checks that the file of every unsent photograph exists and has its size; a push verifies its
  * bytes.
  * @param outbox undefined where there is none
+ * @param onProgress called before each photograph
+ * @throws DatabaseError where the outbox cannot be read
  */
 export function checkPhotographs(
   outbox: Outbox | undefined,
@@ -242,7 +248,10 @@ export function checkPhotographs(
   );
 }
 
-/** Checks each fact of the ledger, and reports its size and place; a missing one passes. */
+/**
+ * Checks each fact of the ledger, and reports its size and place; a missing one passes.
+ * @throws DatabaseError where it cannot be read, for another reason than damage
+ */
 export function checkLedger(file: string): Finding {
   const todo = t`Move it aside, and make it again from the outboxes: ${cmd`pas doctor --repair`}`;
   try {
@@ -255,7 +264,11 @@ export function checkLedger(file: string): Finding {
   }
 }
 
-/** Checks that a lock in the folder excludes another process; a missing folder passes. */
+/**
+ * Checks that a lock in the folder excludes another process, which may block the thread for 20
+ * seconds; a missing folder passes.
+ * @throws DatabaseError where no lock can be made in the folder
+ */
 export function checkLocks(folder: string): Finding {
   if (!existsSync(folder) || isLockingReliable(folder)) return makePass(folder);
   return makeProblem(
@@ -328,6 +341,7 @@ const MAX_CLOCK_ERROR_MS = 60_000;
  * Checks reach, clock, account, role, permission to write, and the schema, each with its own
  * result; without those that an unreachable service or an unknown account prevents. Changes nothing
  * at the service.
+ * @throws ConfigError for an unusable proxy or file of certificates
  */
 export async function checkService(service: ServiceToCheck): Promise<Check[]> {
   const { baseUrl, session, send, clock } = service;

@@ -11,12 +11,12 @@ import {
   completeOptions,
   formatCommonHeading,
   formatExamples,
+  locateCommand,
   type OptionOutline,
   type Outline,
   type Runner,
   readOutline,
   registerOutline,
-  walkOutline,
 } from './command.ts';
 import type { TextOutput } from './terminal.ts';
 
@@ -130,7 +130,7 @@ export function makeUsageError(
   if (outline === undefined) return new UsageError(what);
   const [, kind, unknown = ''] = /^error: unknown (command|option) '(.*)'$/s.exec(message) ?? [];
   const known = kind === 'command' ? args.slice(0, args.indexOf(unknown)) : args;
-  const { path, options } = walkOutline(outline.program, outline.globalOptions, known);
+  const { path, options } = locateCommand(outline.program, outline.globalOptions, known);
   const near =
     kind === 'command'
       ? listNearCommands(outline.program, path, unknown).join(', ')

@@ -124,7 +124,11 @@ export async function makePrompt(
   };
 }
 
-/** Asks for a choice: Enter takes the first, typing searches. */
+/**
+ * Asks for a choice: Enter takes the first, typing searches the names without regard to case and
+ * accents.
+ * @throws InterruptedError on Ctrl-C
+ */
 export function askChoice<T>(
   prompt: Prompt,
   message: string,

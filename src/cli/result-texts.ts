@@ -125,8 +125,7 @@ export const EXIT_REASON_OF_STOP: Readonly<Record<StopCause['kind'], ExitReason>
 /** Note before a push that first searches the service, since it does not know what was sent. */
 export const LOST_LEDGER_NOTE = msg`The ledger that this outbox was pushed with is missing. Before sending, pas searches the service for entries that are not sent yet.`;
 
-/** Counts with their nouns, for sentences that have several of them. */
-
+/** Formats a count with its noun, as the functions below do, for sentences with several counts. */
 export function formatFindCount(count: number): string {
   return ngettext(msgid`${count} find`, `${count} finds`, count);
 }
@@ -147,7 +146,8 @@ export function formatRequestCount(count: number): string {
   return ngettext(msgid`${count} request`, `${count} requests`, count);
 }
 
-export function formatPlaceRemovedCount(count: number): string {
+/** Makes the sentence that the place was removed from so many photographs. */
+export function formatPlaceRemovedNote(count: number): string {
   return ngettext(
     msgid`The place was removed from ${count} photograph.`,
     `The place was removed from ${count} photographs.`,
@@ -160,7 +160,11 @@ export function formatPerson({ id, label, about }: TermCandidate): string {
   return about === undefined ? `${label} (${id})` : `${label} (${id}, ${about})`;
 }
 
-/** Formats an entry and the number of further ones of its kind. */
+/**
+ * Formats an entry and the number of further ones of its kind: `a.jpg and 2 more: refused`.
+ * @param what name of the first one
+ * @param text holds for all of them
+ */
 export function formatFirstOfKind(what: string, more: number, text: string): string {
   if (more === 0) return `${what}: ${text}`;
   return ngettext(

@@ -103,8 +103,11 @@ export type HarvestFlags = {
 };
 
 /**
- * Runs a harvest of sets until done, Ctrl-C or `--deadline`, with progress on the terminal.
- * @param harvest makes the harvest from the common part of the request
+ * Runs a harvest of sets until done, Ctrl-C or `--deadline`, with progress on the terminal. The
+ * handlers of signals stay until the context is closed.
+ * @param harvest makes the harvest from the common part of the request; called once
+ * @throws UsageError for an invalid deadline; ConfigError for the profile; errors of `harvest`,
+ * such as UnavailableError at the deadline
  */
 export async function runHarvest<Result>(
   context: Context,
@@ -134,8 +137,9 @@ export async function runHarvest<Result>(
 
 /**
  * Opens the output with its store beside it. Both are closed with the context.
+ * @param out file, or `-` for stdout, whose store is temporary
  * @throws UsageError where something else exists there; DatabaseError where it cannot be written,
- * or another process uses it
+ * or another process uses it; FileError where another program changed it
  */
 export async function openHarvestOutput(
   context: Context,

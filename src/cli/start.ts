@@ -8,8 +8,8 @@ import { type Environment, makeDataPaths, readStoredLanguage } from './context/p
 export { t } from '../base/message.ts';
 
 /**
- * Runs a command line. Some texts are made while modules load, so the language is chosen before
- * most of them are.
+ * Runs a command line, and returns its exit code. Some texts are made while modules load, so the
+ * language is chosen before most of them are.
  */
 export async function start(args: readonly string[], runtime: Runtime): Promise<number> {
   setLanguage(

@@ -82,7 +82,10 @@ function makePaints(isColored: boolean): Terminal['color'] {
   };
 }
 
-/** Makes the output of a command: results to stdout, notes to stderr. */
+/**
+ * Makes the output of a command: results to stdout, notes and warnings to stderr. Lines are wrapped
+ * on a terminal only, and a bar of progress is hidden before each.
+ */
 export function makeTerminal(streams: Streams, options: TerminalOptions): Terminal {
   const color = makePaints(options.color);
   let bar: Bar | undefined;
@@ -137,7 +140,7 @@ type Confirming = {
 
 /**
  * Asks a person to confirm, unless that was said beforehand (`--yes`).
- * @throws UsageError without a terminal, or when the answer is no
+ * @throws UsageError without a terminal, or when the answer is no; InterruptedError on Ctrl-C
  */
 export async function requireConfirmation(
   { terminal, isConfirmed, prompt }: Confirming,
@@ -153,8 +156,8 @@ export async function requireConfirmation(
 
 /**
  * Tells if a file or folder of this name may be replaced: after `--yes`, or the answer of a person.
- * Without a terminal it may not, and its writer refuses with a hint.
- * @throws UsageError when the answer is no
+ * Without a terminal it may not, and its writer refuses with a hint; nor where nothing is there.
+ * @throws UsageError when the answer is no; InterruptedError on Ctrl-C
  */
 export async function mayReplace(context: Confirming, path: string): Promise<boolean> {
   if (context.isConfirmed) return true;
@@ -317,6 +320,7 @@ const ROWS_NAMED = 5;
  * Prints issues in the order of rows, one paragraph each: position, element, cause and remedy. Of a
  * kind with several warnings, or with errors among many issues, one line has the count, with some
  * examples.
+ * @param print called with each line; by default it is a line of the result
  * @returns true if every error was printed
  */
 export function printIssues(

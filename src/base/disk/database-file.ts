@@ -29,8 +29,8 @@ import {
 import { flushFolder, renameOver } from './files.ts';
 
 /**
- * Returns up to `limit` findings of SQLite's integrity check, none for a sound database; it may be in
- * use.
+ * Returns up to `limit` findings of SQLite's integrity check, none for a sound database; other
+ * processes may use it meanwhile.
  * @throws DatabaseError when it is unreadable
  */
 export function findDamage(path: string, limit = 3): string[] {

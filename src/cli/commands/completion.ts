@@ -6,11 +6,11 @@ import { getLanguage, type Language, t } from '../../base/message.ts';
 import { packageRoot } from '../../base/own-files.ts';
 import {
   defineCommand,
+  locateCommand,
   type OptionOutline,
   type Outline,
   type Runner,
   readOutline,
-  walkOutline,
 } from '../command.ts';
 import type { Context } from '../context/context.ts';
 import {
@@ -243,7 +243,7 @@ export function makeSuggestions(
   typed: readonly string[],
 ): Suggestions {
   const partial = typed.at(-1) ?? '';
-  const { command, options, path, pending, position, flagsAreOver } = walkOutline(
+  const { command, options, path, pending, position, flagsAreOver } = locateCommand(
     program,
     globalOptions,
     typed.slice(0, -1),

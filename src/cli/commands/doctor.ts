@@ -24,11 +24,11 @@ import { openStoredOutbox, toBinding } from '../context/profile-outbox.ts';
 import {
   type Check,
   checkDatabase,
-  checkFacts,
   checkHome,
   checkLedger,
   checkLocks,
   checkMachineOfOutbox,
+  checkOutbox,
   checkPacing,
   checkPermissions,
   checkPhotographs,
@@ -241,7 +241,7 @@ async function checkData(context: Context, profile: Profile, run: RunCheck): Pro
   if (hasOutbox) {
     const { ledgerFile, locksFolder } = context.getOutboxPlaces();
     const machine = context.getMachineId();
-    await run('rows', async () => checkFacts(await context.openOutbox(), machine));
+    await run('rows', async () => checkOutbox(await context.openOutbox(), machine));
     await run('ledger', () => checkLedger(ledgerFile));
     await run('locks', () => checkLocks(locksFolder));
     await run('belongs-to', async () => checkMachineOfOutbox(await context.openOutbox(), machine));

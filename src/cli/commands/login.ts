@@ -48,9 +48,11 @@ export function register(program: Command, run: Runner): void {
 }
 
 /**
- * Signs in, and stores the password and the token. Outboxes of the same account are united, and
- * the harvest uses the account from now on if the service accepts it there.
- * @throws AuthError with a hint where the service refuses the account, or without a terminal
+ * Signs in, and stores the password and the token. Outboxes of the same account are united, and the
+ * harvest uses the account from now on if the service accepts it there.
+ * @throws AuthError with a hint where the service refuses the account, or without a terminal;
+ * UnavailableError, ContractError as the sign-in; UsageError for an empty standard input;
+ * ConfigError where no profile is chosen; InterruptedError on Ctrl-C
  */
 export async function login(context: Context, options: LoginOptions): Promise<ExitReason> {
   const profile = context.getProfile();

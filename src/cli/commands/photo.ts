@@ -21,7 +21,7 @@ import { defineCommand, parseWholeNumber, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { makeProfileKeeping } from '../context/find-input.ts';
 import { announceInstance } from '../context/open-service.ts';
-import { formatPlaceRemovedCount, printNextStep } from '../result-texts.ts';
+import { formatPlaceRemovedNote, printNextStep } from '../result-texts.ts';
 import { printIssues, toIssuesJson } from '../terminal.ts';
 
 /** Asks on a terminal, with `--yes` and elsewhere the answer is no. */
@@ -177,7 +177,7 @@ function printEnd(
   const isDry = options.dryRun === true;
   const doneCount = queued.size;
   terminal.printLine(formatEnd(fates, queued, isDry));
-  if (stripped > 0) terminal.printLine(formatPlaceRemovedCount(stripped));
+  if (stripped > 0) terminal.printLine(formatPlaceRemovedNote(stripped));
   printLeft(context, fates, queued);
   if (doneCount > 0 && !isDry) printNextStep(context);
   terminal.printValue({
@@ -355,7 +355,7 @@ async function add(context: Context, find: string, files: readonly string[]): Pr
       all,
     ),
   );
-  if (stripped > 0) terminal.printLine(formatPlaceRemovedCount(stripped));
+  if (stripped > 0) terminal.printLine(formatPlaceRemovedNote(stripped));
   terminal.printValue({ find, queued, gps_stripped: stripped, issues: toIssuesJson(issues) });
   return hasErrors(issues) ? 'dataRefused' : 'done';
 }

@@ -23,7 +23,10 @@ export function register(program: Command, run: Runner): void {
 /**
  * Validates the named finds and XML files (`-` is stdin), or the whole outbox, and prints the
  * issues; the results of finds are stored.
+ * @param names empty: the whole outbox
  * @returns `dataRefused` where an issue is an error
+ * @throws UsageError for an unknown find; FileError where a file cannot be read; ConfigError where
+ * the schema cannot be used; DatabaseError
  */
 export async function validate(context: Context, names: readonly string[]): Promise<ExitReason> {
   const { terminal } = context;

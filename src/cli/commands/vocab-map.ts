@@ -265,7 +265,8 @@ function toCandidateJson({ term, score }: SearchHit): Record<string, unknown> {
 
 /**
  * Writes a list of terms to a file of the user, or to stdout for `-`.
- * @throws UsageError where the file exists and may not be replaced
+ * @throws UsageError where the file exists and may not be replaced; FileError where it cannot be
+ * written; DatabaseError when the disk is full
  */
 export async function writeTermList(
   context: Context,

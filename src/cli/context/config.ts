@@ -407,10 +407,11 @@ function writeConfigFile(
 }
 
 /**
- * Changes the configuration on disk under a lock: `change` gets the current one, so that
- * concurrent changes are kept. Nothing is written if it returns the same object.
+ * Changes the configuration on disk under a lock: `change` gets the current one, so that concurrent
+ * changes are kept. Nothing is written if it returns the same object.
  * @returns the new configuration
- * @throws ConfigError where the file is invalid
+ * @throws ConfigError where the file is invalid, or another process keeps the lock for two seconds;
+ * DatabaseError where the disk fails
  */
 export function changeConfigFile(
   { home, configFile }: DataPaths,

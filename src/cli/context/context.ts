@@ -175,7 +175,11 @@ export function maskSettings<Settings extends { readonly proxy?: string | undefi
     : { ...settings, proxy: maskProxy(settings.proxy) };
 }
 
-/** Returns the password in PAS_PASSWORD, else the stored one; undefined where there is neither. */
+/**
+ * Returns the password in PAS_PASSWORD, else the stored one; undefined where there is neither.
+ * @throws AuthError where it is in an unavailable keyring; ConfigError where the secrets are
+ * damaged
+ */
 export function getPassword(context: Context, profile: Profile): string | undefined {
   return (
     context.environment['PAS_PASSWORD'] ??
@@ -191,7 +195,10 @@ export function getCredentialKey({
   return makeSecretsOwner({ baseUrl, username });
 }
 
-/** Returns the place of the credentials: `environment` where PAS_TOKEN or PAS_PASSWORD is set. */
+/**
+ * Returns the place of the credentials: `environment` where PAS_TOKEN or PAS_PASSWORD is set.
+ * @throws ConfigError where no profile is chosen, or the secrets are damaged
+ */
 export function getSourceOfSecrets({
   environment,
   getProfile,
@@ -341,7 +348,9 @@ export function installSignalHandlers(
 type Closable = { readonly clock: Clock; onClose(close: () => void): void };
 
 /**
- * Makes a signal that Ctrl-C or the end of a time limit aborts.
+ * Makes a signal that Ctrl-C or the end of a time limit aborts, the latter with an
+ * UnavailableError.
+ * @param stop aborted by Ctrl-C; returned as it is without a limit
  * @param deadline such as `30m`; undefined for no limit
  * @throws UsageError for an invalid duration
  */

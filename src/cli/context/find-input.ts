@@ -64,7 +64,8 @@ import { openLookups, openProfileVocabulary } from './open-service.ts';
  * Opens everything for the validation: the profile's schema, the account as the service last
  * described it, the harvested vocabularies with the museum's mapping, and the day. Nothing is
  * requested.
- * @throws ConfigError where the schema cannot be used
+ * @throws ConfigError where the schema or the profile cannot be used; DatabaseError where outbox or
+ * vocabulary cannot
  */
 export async function openValidationContext(context: Context) {
   const profile = context.getProfile();
@@ -88,8 +89,9 @@ export async function renewProfileDocuments(context: Context): Promise<void> {
 }
 
 /**
- * Asks on a terminal which of several people a finder is. Returns the data with a lookup that
- * knows the answers, which apply to this command; unchanged without a terminal or with `--json`.
+ * Asks on a terminal which of several people a finder is. Returns the data with a lookup that knows
+ * the answers, which apply to this command; unchanged without a terminal or with `--json`.
+ * @throws InterruptedError on Ctrl-C
  */
 export async function askAboutFinders<Known extends { readonly lookupTerm: LookupTerm }>(
   context: Context,
@@ -270,7 +272,8 @@ export async function listTermIdsInUse(context: Context): Promise<ReadonlySet<st
  * Changes the mapping on disk under a lock: `change` gets the current one, so that concurrent
  * commands do not overwrite each other's changes.
  * @param change returns the new rows, and further results, which are returned
- * @throws UsageError where the current file has an error: it would be lost
+ * @throws UsageError where the current file has an error: it would be lost; ConfigError where
+ * another process keeps the lock for two seconds; DatabaseError where the disk fails
  */
 export async function changeMappingFile<Change extends { readonly rows: readonly MappedTerm[] }>(
   context: Context,
@@ -331,6 +334,8 @@ export function listReadingFlags({ sheet, encoding, headerRow }: TableOptions) {
 
 /**
  * Reads a table of a file, or of standard input for `-`.
+ * @param options.photos folder in which file names of photographs are looked up; by default that of
+ * the table
  * @throws FileError where it cannot be read; UsageError for invalid rows of the header
  */
 export async function readTableOrInput(

@@ -44,7 +44,11 @@ const THIS_MACHINE: Machine = {
     (await import('../../service/http/send.ts')).openConnections({ maxConnections: 64, network }),
 };
 
-/** Makes the context of a command. Nothing is opened before its first use. */
+/**
+ * Makes the context of a command. Nothing is opened before its first use, and a missing
+ * configuration or profile is a ConfigError of that use.
+ * @param options the global flags, such as `--profile`
+ */
 export function makeContext(runtime: Runtime, options: GlobalOptions): Context {
   const base = makeBase(runtime, options);
   const { clock, environment, machine, places, terminal, onClose } = base;

@@ -40,9 +40,10 @@ import {
 } from './context.ts';
 
 /**
- * Opens the write interface for the account of the environment or the profile. PAS_TOKEN is used
- * as it is; otherwise the session signs in when needed, and stores its token. No request is sent
- * yet.
+ * Opens the write interface for the account of the environment or the profile. PAS_TOKEN is used as
+ * it is; otherwise the session signs in when needed, and stores its token. No request is sent yet.
+ * @throws ConfigError where no profile is chosen or the secrets are damaged; AuthError where they
+ * are in an unavailable keyring
  */
 export async function openService(context: Context): Promise<OpenService> {
   const profile = context.getProfile();
@@ -106,7 +107,8 @@ export function announceInstance({ terminal, getProfile }: Context): void {
 
 /**
  * Asks before the first write to production; other profiles need no confirmation.
- * @throws UsageError without a terminal and `--yes`, or when the answer is no
+ * @throws UsageError without a terminal and `--yes`, or when the answer is no; InterruptedError on
+ * Ctrl-C
  */
 export async function confirmProduction(context: Context): Promise<void> {
   const profile = context.getProfile();
@@ -119,8 +121,10 @@ export async function confirmProduction(context: Context): Promise<void> {
 }
 
 /**
- * Opens everything that a lookup at the service needs, by the profile: outbox, write interface,
- * and harvesting, unless the profile has no interface that shows its own records.
+ * Opens everything that a lookup at the service needs, by the profile: outbox, write interface, and
+ * harvesting, unless the profile has no interface that shows its own records.
+ * @throws ConfigError and AuthError as {@link openService}; DatabaseError where the outbox is
+ * unusable
  */
 export async function openServiceAccess(context: Context): Promise<ServiceAccess> {
   const { prefix, indexAllowanceMs, oaiAuth: auth } = context.getProfile();
@@ -141,9 +145,10 @@ export async function openServiceAccess(context: Context): Promise<ServiceAccess
 
 /**
  * Opens the harvesting client of the profile with its authentication, with pauses and retries where
- * they are safe.
+ * they are safe. Nothing is requested yet.
  * @param waitedMs time in milliseconds for which the command has waited for the service already
- * @throws ConfigError when the profile has no harvesting interface
+ * @throws ConfigError when the profile has no harvesting interface; AuthError where its password is
+ * in an unavailable keyring
  */
 export async function openHarvestClient(context: Context, waitedMs = 0): Promise<OaiClient> {
   const profile = context.getProfile();
@@ -173,8 +178,10 @@ export async function openHarvestClient(context: Context, waitedMs = 0): Promise
 }
 
 /**
- * Opens the lookups of the harvested vocabularies, without the museum's mapping. A profile
- * without a harvesting interface gets lookups in which nothing was harvested.
+ * Opens the lookups of the harvested vocabularies, without the museum's mapping; they are closed
+ * with the context. A profile without a harvesting interface gets lookups in which nothing was
+ * harvested.
+ * @throws ConfigError where no profile is chosen; DatabaseError where the vocabulary is unusable
  */
 export async function openLookups(context: Context) {
   const profile = context.getProfile();
@@ -185,8 +192,9 @@ export async function openLookups(context: Context) {
 }
 
 /**
- * Opens the vocabulary of the profile for reading; one in which nothing was harvested, where the
- * profile has no harvesting interface.
+ * Opens the vocabulary of the profile for reading, until the context is closed; one in which
+ * nothing was harvested, where the profile has no harvesting interface.
+ * @throws ConfigError where no profile is chosen; DatabaseError where the vocabulary is unusable
  */
 export async function openProfileVocabulary(context: Context): Promise<Vocabulary> {
   return (await context.openVocabulary()).openSource(context.getProfile().oaiBase ?? '');
@@ -293,8 +301,10 @@ export async function probeHarvestAuth(
 const DAY_MS = 24 * 3600 * 1000;
 
 /**
- * Opens everything that a push needs, by the profile. The first Ctrl-C lets requests in progress
- * end, the second aborts them. No request is sent yet.
+ * Opens everything that a push needs, by the profile. Until the context is closed, the first Ctrl-C
+ * lets requests in progress end, and the second aborts them. No request is sent yet.
+ * @throws ConfigError for the profile or its Redis; AuthError for an unavailable keyring;
+ * DatabaseError where the outbox or the file of the pace is unusable
  */
 export async function openPush(context: Context) {
   const profile = context.getProfile();
@@ -319,8 +329,9 @@ export async function openPush(context: Context) {
 
 /**
  * Opens the pace of this service address and account, shared by all processes of this user on this
- * machine, or by all machines that use the same Redis.
- * @throws ConfigError when the Redis refuses the password or the account
+ * machine, or by all machines that use the same Redis; it is closed with the context.
+ * @throws DatabaseError where the file of the pace is unusable; ConfigError when the Redis refuses
+ * the password or the account
  */
 export async function openPace(context: Context, profile: Profile): Promise<Pace> {
   const local = openLocalStore(context);
@@ -400,7 +411,10 @@ async function openSharedStore(
   return store;
 }
 
-/** @throws PaceStoreError when it is unavailable; ConfigError when it refuses */
+/**
+ * Opens the Redis in which several machines keep the pace of the profile; the caller closes it.
+ * @throws PaceStoreError when it is unavailable; ConfigError when it refuses
+ */
 export async function connectPaceStore(
   context: Context,
   profile: Profile,
@@ -424,7 +438,10 @@ export async function connectPaceStore(
   }
 }
 
-/** The profile was validated before. */
+/**
+ * Returns the address of the Redis in the profile's `pacing`, which was checked before.
+ * @throws ConfigError for any other value, such as `local`
+ */
 export function getRedisAddress({ pacing }: Profile): RedisAddress {
   const address = parseRedisAddress(pacing);
   if (isAddressFault(address)) throw new ConfigError(address.message);

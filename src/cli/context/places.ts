@@ -25,7 +25,7 @@ const CONTAINER_FILES = ['/.dockerenv', '/run/.containerenv'];
 
 /**
  * Returns an identifier of the machine, independent of its name; empty where another machine may
- * have the same.
+ * have the same. On Windows and macOS it waits for a program of the system.
  */
 export function readMachineId(system: SystemQueries): string {
   // Containers of one image often share one identifier.

@@ -43,6 +43,8 @@ type Purpose = keyof typeof LEDGER_WAIT_MS;
  * @param name of the outbox, not of a profile
  * @param purpose decides how long the ledger is waited for, and whether it is checked
  * @param binding creates a missing outbox
+ * @throws DatabaseError where the outbox is unusable, or missing without a binding;
+ * DatabaseTooNewError
  */
 export function openStoredOutbox(
   context: Context,
@@ -64,7 +66,8 @@ export function openStoredOutbox(
  * Opens or creates the outbox of the profile's service and user, and unites it with the ledger,
  * unless that is busy or has a problem. It is closed with the context. An empty outbox takes over
  * the service of the profile.
- * @throws ConfigError where it has finds for another service
+ * @throws ConfigError where it has finds for another service; DatabaseError where it is unusable;
+ * DatabaseTooNewError
  */
 export function openProfileOutbox(context: Context, purpose: Purpose): Outbox {
   const profile = context.getProfile();
@@ -188,6 +191,7 @@ function warnOfOthers(context: Context, outbox: Outbox): void {
 /**
  * Opens an outbox of the data home, runs `work` on it, and closes it in any case.
  * @param name of the outbox, not of a profile
+ * @throws as {@link openStoredOutbox}; errors of `work`
  */
 export async function withStoredOutbox<T>(
   context: Context,

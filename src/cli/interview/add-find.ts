@@ -117,7 +117,7 @@ export async function openEntrySession(context: Context, beginning: GivenAnswers
     check: (find: Find): readonly Issue[] => validate(find).issues,
     /** Saves it in the outbox: queued if it is complete and to be sent, else as a draft. */
     async save(find: Find, intent: Intent): Promise<SavedFind> {
-      const validateAsMeant = makeDraftValidation(validate, intent);
+      const validateAsMeant = withIntent(validate, intent);
       const { finds, issues, unchecked } = await enqueueFinds([find], {
         ...keeping,
         outbox,
@@ -204,10 +204,10 @@ export function acceptCertainPosition(reading: Reading<Position>, find: string):
 }
 
 /**
- * Returns a validation that keeps even a complete find as a draft, by an error that says so; with
- * the intent `send`, the given one.
+ * Wraps a validation for an intent: with `send` it stays as it is; else even a complete find gets
+ * an error that says that it is kept as a draft.
  */
-export function makeDraftValidation(
+export function withIntent(
   validate: (find: Find) => ValidatedFind,
   intent: Intent,
 ): (find: Find) => ValidatedFind {
@@ -227,8 +227,9 @@ export function makeDraftValidation(
 type AddResult = SavedFind & { readonly asAsked: boolean };
 
 /**
- * Adds a find from flags. One with an error is stored only as a draft on request, otherwise
- * nothing is.
+ * Adds a find from flags. One with an error is stored only as a draft on request, otherwise nothing
+ * is. An identical find of the same local id is accepted again, since a script may run again.
+ * @param intent `draft`: store it as a draft, complete or not
  * @throws UsageError where another find has its local id
  */
 export async function addFind(adding: EntrySession, intent: 'send' | 'draft'): Promise<AddResult> {

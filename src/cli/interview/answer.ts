@@ -336,7 +336,10 @@ export type FinderSource = {
   readonly map?: ColumnMap | undefined;
 };
 
-/** Returns the distinct names of finders in flags and table, as they are looked up. */
+/**
+ * Returns the distinct names of finders in flags and table, as they are looked up, without empty
+ * ones. Invalid flags are passed over.
+ */
 export function collectFinders({
   set = [],
   table = FIND_WITHOUT_COLUMNS,
@@ -349,8 +352,10 @@ export function collectFinders({
 }
 
 /**
- * Asks which person is meant, for each finder that several people match.
+ * Asks which person is meant, for each finder that several people match. A finder who is none of
+ * them keeps the error of the given lookup.
  * @returns the lookup with the answers, which apply to this command
+ * @throws InterruptedError on Ctrl-C; no answer is kept then
  */
 export async function askWhoFindersAre(
   finders: Iterable<string>,

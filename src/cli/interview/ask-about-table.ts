@@ -207,6 +207,8 @@ async function askFixed(
  * Asks which columns of a table of registration numbers are meant, and returns the proposal with
  * the answers; without questions, the first one.
  * @param openPrompt called only if there is something to ask
+ * @param say shows lines beside the questions
+ * @throws InterruptedError on Ctrl-C
  */
 export async function askForNumberColumns(
   { propose, proposed }: NumberTable,
@@ -353,7 +355,10 @@ function cut(text: string, most: number): string {
   return cutText(text.replace(/\s+/g, ' '), most);
 }
 
-/** Asks a person what a row is; undefined where they decide later. */
+/**
+ * Asks a person what a row is; undefined where they decide later.
+ * @throws InterruptedError on Ctrl-C
+ */
 export async function askAboutRow(
   context: Context,
   asked: AskedRow,
@@ -365,7 +370,10 @@ export async function askAboutRow(
   return askChoiceOrLater(context, String(getRowQuestion(asked)), offers);
 }
 
-/** Asks a person to choose; undefined where they decide later. */
+/**
+ * Asks a person to choose; undefined where they decide later, an offer that is added as the last.
+ * @throws InterruptedError on Ctrl-C
+ */
 export async function askChoiceOrLater<Value>(
   context: Context,
   question: string,

@@ -31,7 +31,7 @@ import {
   parseSettings,
   parseSettingTexts,
 } from '../../tables/columns/settings.ts';
-import { acceptCertainPosition, makeDraftValidation } from './add-find.ts';
+import { acceptCertainPosition, withIntent } from './add-find.ts';
 import { replaceElements, replacePosition } from './answer.ts';
 import type { InterviewResult } from './interview.ts';
 
@@ -114,8 +114,9 @@ export async function planAnsweredEdit(
 }
 
 /**
- * Replaces the finder of unsent finds by an identifier, and stores them.
- * @param finds their uuids; unknown and sent ones are passed over
+ * Replaces the finder of unsent finds by an identifier, and stores them at once.
+ * @param finds their uuids; unknown ones are passed over, and sent ones of several
+ * @throws UsageError where the only find was sent, or one was changed meanwhile
  */
 export function replaceFinder(context: EditContext, finds: readonly string[], id: string): void {
   const stored = finds.flatMap((uuid) => findByUuid(context.outbox, uuid) ?? []);
@@ -141,7 +142,7 @@ function planEdit(
   const changes = listChanges(stored.elements, find.elements);
   const validate = (each: Find) =>
     validateFind(each, { ...ruleContext, lookupNumber: openNumberLookup(outbox) });
-  const validated = makeDraftValidation(validate, intent)(find);
+  const validated = withIntent(validate, intent)(find);
   const entry = findImportOfFind(outbox, stored.uuid);
   // A complete draft may be all that is to be sent.
   const isMoved = entry?.state === 'draft' ? !hasErrors(validated.issues) : intent === 'draft';
