@@ -157,8 +157,8 @@ export type ChangeAtService = {
 };
 
 /**
- * Returns the differences between what was sent and the record, including the state, in the order
- * of the schema.
+ * Returns the differences between what was sent and the record, as {@link listDifferingElements}
+ * finds them, and that of the state, in the order of the schema. Empty where they agree.
  */
 export function listChangesSince(sent: FindElements, record: HarvestedFind): ChangeAtService[] {
   const differing = new Set<ElementName>(listDifferingElements(sent, record));
@@ -183,7 +183,8 @@ export function formatValue(value: Elements[ElementName]): string | null {
 
 /**
  * Returns the elements of a find with the changed ones taken from the record; one that the record
- * lacks is removed. If one element of the point changed, all of them are taken.
+ * lacks is removed. If one element of the point changed, all of them are taken. The find itself is
+ * not changed.
  */
 export function takeOverChanges(
   elements: FindElements,

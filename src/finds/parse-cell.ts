@@ -193,7 +193,10 @@ export function parseTargetState(cell: string): Reading<TargetState> {
   );
 }
 
-/** Parses a coordinate system by its code or name, such as `EPSG:5514` or `S-JTSK`. */
+/**
+ * Parses a coordinate system by its code or name, such as `EPSG:5514` or `S-JTSK`, in any letter
+ * case; unreadable for one that the service does not accept.
+ */
 export function parseGeomSystem(cell: string): Reading<GeomSystem> {
   const system = parseSystemCode(cell);
   if (system !== undefined) return { value: system };

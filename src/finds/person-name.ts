@@ -51,8 +51,9 @@ function withBlanks(text: string): string {
 }
 
 /**
- * Parses a person's name as written; it drops titles and forms of address, but keeps `st.` and
- * `ml.`, which distinguish people of the same name.
+ * Parses a person's name as written, with or without commas; it drops titles and forms of address,
+ * but keeps `st.` and `ml.`, which distinguish people of the same name. `parts` is empty where
+ * nothing else is there.
  */
 export function parsePersonName(text: string): WrittenName {
   const written = withBlanks(text)
@@ -184,7 +185,10 @@ function findEnd(
   return { at: isFront ? first : behind, isFront };
 }
 
-/** Returns the order of a name; undefined where the words do not show it. */
+/**
+ * Returns the order of the words in a name without a comma; undefined where neither known given
+ * names nor surnames of women show it.
+ */
 export function detectNameOrder(name: string): NameOrder | undefined {
   const split = splitName(name);
   if (split === undefined) return undefined;

@@ -120,7 +120,10 @@ export function isAskedByDefault({ when }: Question, stav: TargetState): boolean
   return when !== 'more' && (when !== 'handing-over' || stav === 3);
 }
 
-/** Tells if a find for this state is complete without an answer. */
+/**
+ * Tells if a find for this state is complete without an answer: no state up to this one requires
+ * it.
+ */
 export function isOptional({ requiredFrom }: Question, stav: TargetState): boolean {
   return requiredFrom === undefined || requiredFrom > stav;
 }

@@ -263,6 +263,7 @@ function listFolders(root: string): string[] {
  * Finds the file of a path, else the only one of nearly this name: it ignores case, the composition
  * of accents, and the extension among those of pictures, since programs and people change them.
  * `remark` states the difference, except for accents. Undefined where none or several match.
+ * Folders are read at once, which blocks the thread.
  */
 export function findPhotoFile(
   path: string,

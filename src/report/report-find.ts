@@ -60,8 +60,9 @@ export type GatheredFind = {
 };
 
 /**
- * Collects the report's content of one find. Protected data are left out here where places are,
- * so that no page can contain them. Dropped imports and photographs do not count.
+ * Collects the report's content of one find, in the language of the command. Protected data are
+ * left out here where places are, so that no page can contain them. Dropped imports and photographs
+ * do not count. The photographs are only named: no file is read.
  * @param number of the find in the page, from 1
  */
 export function collectReportFind(

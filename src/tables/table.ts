@@ -165,14 +165,16 @@ export function makeSyntaxError(
   return makeDamagedFileError(file, msg`${file} is not valid ${format}: ${problem}.`, cause);
 }
 
-/** Makes the error of a format that pas does not read. */
+/** Makes the error of a format that pas does not read, which advises one that it does. */
 export function makeOtherFormatError(file: string): FileError {
   return new FileError(file, msg`${file} is in a format that pas does not read.`, {
     hint: msg`Save it as .xlsx or CSV UTF-8, a map as GeoPackage or GeoJSON.`,
   });
 }
 
-/** Makes the error of an encrypted workbook or archive. */
+/**
+ * Makes the error of an encrypted workbook or archive, which advises to save it without a password.
+ */
 export function makePasswordError(file: string): FileError {
   return new FileError(file, msg`${file} is protected by a password and cannot be read.`, {
     hint: msg`Open it in the spreadsheet and save it without the password.`,
@@ -185,7 +187,7 @@ export function makePasswordError(file: string): FileError {
  */
 export const MAX_INPUT_BYTES = 64 * 1024 * 1024;
 
-/** Makes the error of a file that is beyond a limit of pas. */
+/** Makes the error of a file that is beyond a limit of pas; it names the limits of a table. */
 export function makeTooLargeError(file: string): FileError {
   const { rows, columns, cells } = LIMITS;
   return new FileError(file, msg`${file} is larger than pas reads.`, {
@@ -331,7 +333,7 @@ export function makeTableOfRecords(
   });
 }
 
-/** Makes the error of a table, layer or sheet without rows. */
+/** Makes the error of a table, layer or sheet without rows; the file itself could be read. */
 export function makeNoRowsIssue(place: TablePlace): Issue {
   const message = msg`There are no rows or features. Nothing was read.`;
   return makeErrorIssue('table-no-rows', message, place);

@@ -135,8 +135,8 @@ function parseRing(text: string): Ring {
 }
 
 /**
- * Returns the bounding box of points.
- * @throws RangeError without any
+ * Returns the smallest box around points, in their units.
+ * @throws RangeError where there are none
  */
 export function makeBoxAround(points: Iterable<Point>): BoundingBox {
   const box = { minX: Infinity, minY: Infinity, maxX: -Infinity, maxY: -Infinity };
@@ -166,7 +166,8 @@ const SIDES: readonly Side[] = [
 
 /**
  * Clips a closed ring to a box (Sutherland and Hodgman 1974). Where the ring leaves the box and
- * returns, the result follows the side of the box. Empty where no part lies inside.
+ * returns, the result, which is closed as well, follows the side of the box. Empty where no part
+ * lies inside.
  */
 export function clipRing(ring: Ring, box: BoundingBox): Ring {
   let points: Ring = ring.slice(0, -1);
@@ -193,8 +194,8 @@ function intersectEdge(from: Point, to: Point, axis: 0 | 1, at: number): Point {
 }
 
 /**
- * Returns twice the signed area of a closed ring (positive counter-clockwise, with y upwards),
- * and its centroid. For a ring without area it is the first point.
+ * Returns twice the signed area of a closed ring (positive counter-clockwise, with y upwards), and
+ * its centroid. For a ring without area, that is the first point; 0, 0 for an empty one.
  */
 export function getCentroid(ring: Ring): {
   readonly doubleArea: number;

@@ -348,7 +348,8 @@ export type VocabularyStore = {
 };
 
 /**
- * Opens the vocabulary file; creates it where it is missing, and brings an older one up to date.
+ * Opens the vocabulary file, which the caller must close; creates it where it is missing, and
+ * brings an older one up to date.
  * @throws DatabaseError when the file cannot be opened or is damaged
  * @throws DatabaseTooNewError when a newer pas wrote it
  */

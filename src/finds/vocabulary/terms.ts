@@ -130,7 +130,7 @@ const parseNeighbour = createRowParser(NEIGHBOUR);
 /** A term directly above or below another one, and the kind of their relation. */
 export type Neighbour = ReturnType<typeof parseNeighbour>;
 
-/** Returns the direct superiors of a term; an entry that was not harvested has no label. */
+/** Returns the direct superiors of a term; one that was not harvested has an empty label. */
 export function listSuperiors(vocabulary: Vocabulary, ident: string): Neighbour[] {
   return vocabulary
     .sql(
@@ -449,8 +449,8 @@ export function findAccountOfHarvest(
 }
 
 /**
- * Begins a run of a harvest.
- * @returns the number of the run
+ * Begins a run of a harvest, which takes it over from a run of another process.
+ * @returns the number of the run, for {@link assertLatestRun}
  */
 export function beginHarvestRun(vocabulary: Vocabulary, harvest: number): number {
   return Number(

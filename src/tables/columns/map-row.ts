@@ -104,7 +104,9 @@ export function mapRow(
 
 /**
  * Reads a row cell by cell, so that one that cannot be read, which has an error, does not affect
- * the others: `elements` has what could be read, `point` the reading of the point.
+ * the others: `elements` has what could be read, `point` the reading of the point, `missingPhotos`
+ * the names of photographs without a file.
+ * @param localId key of the row, for issues and for what is stored of the find
  */
 export function readRow(row: TableRow, localId: string, columns: Columns, context: RowContext) {
   const issues: Issue[] = [];

@@ -98,8 +98,8 @@ export function collectExportValues({
 }
 
 /**
- * Returns the names of all columns of an exported table, in the order of the schema; the point is
- * in `geom_x` and `geom_y`.
+ * Returns the names of all columns of an exported table, in the order of the schema, also of those
+ * that no find fills; the point is in `geom_x` and `geom_y`.
  */
 export function listExportColumns(): readonly string[] {
   const ofFields = FIELDS.filter(({ kind }) => kind !== 'point').flatMap(({ name }) =>
@@ -141,8 +141,8 @@ type Wgs84Point = {
 };
 
 /**
- * Converts a point to degrees. `exact` has the column and text of the measured point where S-JTSK
- * was converted, or a number would lose digits.
+ * Converts a point to degrees, rounded to a centimetre where it was measured in S-JTSK. `exact` has
+ * the column and text of the measured point where it was converted, or a number would lose digits.
  */
 export function makeWgs84Point(point: PointInSystem): Wgs84Point {
   const x = Number(point.x);
@@ -212,7 +212,7 @@ function makeFeature(find: ExportedFind): Record<string, unknown> {
 
 /**
  * Yields an XML document with the import document of each find, in an element that adds local id,
- * identifier and photographs. Characters that XML cannot hold are replaced.
+ * identifier and photographs. Characters that XML cannot hold become U+FFFD.
  */
 export function* renderXml(
   finds: Iterable<ExportedFind>,

@@ -337,7 +337,10 @@ export type QgisLayer = {
   readonly settings?: Readonly<Record<string, string>>;
 };
 
-/** Makes the values of a layer for `project.xml`; see {@link fillTemplate}. */
+/**
+ * Makes the values by which {@link fillTemplate} describes a layer in `project.xml`, with its key
+ * column `fid`.
+ */
 export function makeLayerView(layer: QgisLayer): View {
   const { id, file, table, geometry, called, form } = layer;
   const { isList = false, style = '', settings = {} } = layer;

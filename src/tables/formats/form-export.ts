@@ -133,7 +133,7 @@ export async function readRepeatSheets(
 
 /**
  * Reads the finds of filled forms, with their repeated groups, in an archive of ODK Central;
- * undefined where it has none. Photographs stay in the archive, which the attachments keep open,
+ * undefined where it has none. Photographs stay in the archive, which is opened again for them,
  * unless a folder is given.
  * @throws FileError where the archive is damaged, or has several forms
  */

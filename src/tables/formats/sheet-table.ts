@@ -74,13 +74,18 @@ export class SheetContents {
     this.place = place;
   }
 
+  /**
+   * Adds a range of merged cells.
+   * @throws FileError where there are too many
+   */
   addMerged(range: CellRange): void {
     this.merged.push(range);
     assertTableSize(this.place.file, { cells: this.merged.length });
   }
 
   /**
-   * Struck cells are empty and reported, except in a row that is struck through as a whole.
+   * Adds a row. Struck cells are empty and reported, except in a row that is struck through as a
+   * whole.
    * @throws FileError where rows or cells are not in their order, or too many
    */
   addRow(row: number, values: readonly PlacedCell[], isHidden: boolean): void {

@@ -39,7 +39,10 @@ export type FormContent = {
   readonly states: readonly TargetState[];
 };
 
-/** Returns the id of the layer of a table in the project. */
+/**
+ * Returns the id of the layer of a table in the project; QGIS would replace one of ten characters
+ * or less.
+ */
 export function getLayerId(table: string): string {
   return `pas_layer_${table}`;
 }
@@ -186,7 +189,10 @@ function getInitialExpression({ name, kind }: Field, { initial }: FormContent): 
     : quoteQgisText(value);
 }
 
-/** Quotes a text in an expression of QGIS. */
+/**
+ * Quotes a text in an expression of QGIS, and escapes the quotes, backslashes and line breaks in
+ * it.
+ */
 export function quoteQgisText(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "''").replaceAll('\n', '\\n')}'`;
 }
@@ -295,7 +301,8 @@ function makeWrittenColumn(name: TypableElement): LayerColumn {
 }
 
 /**
- * Returns the tabs in the order of recording: object, place and date, further data, handing over.
+ * Returns the tabs in the order of recording: object, photographs, day, place, further data,
+ * handing over. Elements without a column are left out.
  */
 export function makeFormTabs(columns: readonly LayerColumn[]): readonly FormTab[] {
   const listColumns = (when: 'find' | 'frame' | 'handing-over' | 'more'): string[] =>
