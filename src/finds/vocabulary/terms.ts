@@ -462,8 +462,7 @@ export function beginHarvestRun(vocabulary: Vocabulary, harvest: number): number
 }
 
 /**
- * Checks that no other process began a run meanwhile: both would overwrite the position in the
- * list.
+ * Checks that no other process began a run meanwhile: both would overwrite their position.
  * @throws DatabaseError when another did
  */
 export function assertLatestRun(vocabulary: Vocabulary, harvest: number, run: number): void {
