@@ -256,7 +256,7 @@ export function formatSpreadsheetNumber(value: number): string {
   );
 }
 
-/** Widths of texts in terminal cells; a character takes none, one, or two (`string-width`). */
+// Widths of texts in terminal cells; a character takes none, one, or two (`string-width`).
 
 const COLOURS = /\u001b\[\d+(?:;\d+)*m/g;
 /**

@@ -1,4 +1,4 @@
-/** Cells of a text table (RFC 4180), written so that spreadsheets keep texts as texts. */
+// Cells of a text table (RFC 4180), written so that spreadsheets keep texts as texts.
 
 /** Matches behind the mark of pas, too, so that a written cell is read back unchanged. */
 const FORMULA_START = /^'*[=+\-@\t\r]/;
@@ -72,7 +72,9 @@ export function joinFileNames(names: readonly string[], between: ';' | '; ' = ';
     .join(between);
 }
 
-/** Splits a text that {@link joinFileNames} made; a quotation mark inside a name is a part of it. */
+/**
+ * Splits a text that {@link joinFileNames} made; a quotation mark inside a name is a part of it.
+ */
 export function splitFileNames(text: string): string[] {
   return [...text.matchAll(/\s*"((?:[^"]|"")*)"\s*(?=;|$)|[^;]+/g)]
     .map(([plain, quoted]) => quoted?.replaceAll('""', '"') ?? plain.trim())

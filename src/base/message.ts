@@ -3,12 +3,10 @@ import { join } from 'node:path';
 import { formatLocalDate } from './clock.ts';
 import { packageRoot } from './own-files.ts';
 
-/**
- * Language of messages. The source has the English text, as t`…` (or `ngettext` where a number
- * decides the form); the Czech text is in src/language/cs. A message that is stored or shown later
- * is a value, {@link Message}. Text for programs (JSON keys, codes, rules, element names, the
- * journal) is never translated.
- */
+// Language of messages. The source has the English text, as t`…` (or `ngettext` where a number
+// decides the form); the Czech text is in src/language/cs. A message that is stored or shown later
+// is a value, Message. Text for programs (JSON keys, codes, rules, element names, the
+// journal) is never translated.
 
 /**
  * Translated forms by English text with numbered placeholders; several forms where a number
@@ -359,7 +357,9 @@ export type StoredMessage =
     }
   | { readonly command: string; readonly values: readonly string[] };
 
-/** Makes the stored form of a message or a number, which {@link deserializeMessageValue} restores. */
+/**
+ * Makes the stored form of a message or a number, which {@link deserializeMessageValue} restores.
+ */
 export function serializeValue(value: Value): StoredMessage {
   if (value instanceof Phrase) return { ...value, values: value.values.map(serializeValue) };
   return value instanceof Command ? { ...value } : value;

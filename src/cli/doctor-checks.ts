@@ -278,7 +278,7 @@ export function checkLocks(folder: string): Finding {
 }
 
 /**
- * Checks that a push from this machine is permitted.
+ * Checks that a push from this machine is permitted; a problem also where the ledger is unusable.
  * @param machine identifier of this machine; empty where it has none
  */
 export function checkMachineOfOutbox(outbox: Outbox, machine: string): Finding {
@@ -294,8 +294,8 @@ export function checkMachineOfOutbox(outbox: Outbox, machine: string): Finding {
 }
 
 /**
- * Checks the store of the pace: local, or the shared Redis with its answer time, and whether
- * its password is protected.
+ * Checks the store of the pace: local, or the shared Redis with its answer time, and whether its
+ * password is protected. One that cannot be used is a problem; nothing is thrown for it.
  */
 export async function checkPacing(context: Context, profile: Profile): Promise<Finding> {
   if (profile.pacing === 'local') return makePass(context.places.paceFile);

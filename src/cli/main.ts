@@ -30,7 +30,7 @@ import {
 } from './program.ts';
 
 /**
- * Runs the command line, and prints the error that ends it.
+ * Runs the command line. An error that ends it, also a bug, is printed and not thrown.
  * @returns the exit code; see EXIT_CODES
  */
 export async function runMain(args: readonly string[], runtime: Runtime): Promise<number> {

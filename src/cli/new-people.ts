@@ -15,9 +15,10 @@ import { formatFindCount, formatPerson } from './result-texts.ts';
 const MAX_SHOWN = 20;
 
 /**
- * Lists the finders of queued finds whom the service would create, with the most similar
- * people; also those that a person has accepted (`isAccepted`).
+ * Lists the finders of queued finds whom the service would create, with the most similar people;
+ * also those that a person has accepted (`isAccepted`).
  * @param subjects finds to look at; undefined for all
+ * @throws DatabaseError where outbox or vocabulary is unusable
  */
 export async function listNewPeopleOfProfile(
   context: Context,
@@ -92,9 +93,10 @@ type Admission = {
 
 /**
  * Decides if unknown finders may be created, after those were replaced to whom an own term was
- * mapped since: all with a flag, else by asking, whose answers are
- * stored (a known person replaces the finder in the finds), else they are printed and refused.
+ * mapped since: all with a flag, else by asking, whose answers are stored (a known person replaces
+ * the finder in the finds), else they are printed and refused.
  * @returns false where one is not confirmed; then nothing should be sent
+ * @throws InterruptedError on Ctrl-C, with earlier answers stored; DatabaseError
  */
 export async function admitNewPeople(
   context: Context,

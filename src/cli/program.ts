@@ -142,8 +142,8 @@ export function makeUsageError(
 }
 
 /**
- * Returns the most similar commands, as `pas vocab search` in back quotes: those of the typed group,
- * else of any.
+ * Returns the most similar commands, as `pas vocab search` in back quotes: those of the typed
+ * group, else of any.
  */
 function listNearCommands(
   program: CommandOutline,
@@ -226,7 +226,10 @@ function addFirstScreen(program: Command): void {
     });
 }
 
-/** Builds the program with all commands, for help and documentation; their actions do nothing. */
+/**
+ * Builds the program with all commands, for help and documentation; their actions do nothing.
+ * @param outputs get the help and the errors of the command line
+ */
 export async function buildWholeProgram(outputs: Outputs): Promise<Command> {
   const program = makeEmptyProgram(outputs);
   addWholeHelp(program);

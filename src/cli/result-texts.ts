@@ -178,8 +178,8 @@ export function formatFirstOfKind(what: string, more: number, text: string): str
 export const INSTANCE_WORDS = { production: msg`production`, training: msg`training` } as const;
 
 /**
- * Formats JSON as lines for people: `name: value`, children indented, a list as a repeated name, null
- * left out.
+ * Formats JSON as lines for people: `name: value`, children indented, a list as a repeated name,
+ * null left out.
  */
 export function formatTree(value: object): string[] {
   return Object.entries(value).flatMap(([name, child]: [string, unknown]) =>

@@ -101,6 +101,7 @@ type OaiClientOptions = RequestOptions & {
 
 /**
  * Creates a client for one endpoint, without a request; without a version that is the generic one.
+ * Its functions throw as {@link SendRequest}, and OaiError `malformed` for an incomplete record.
  */
 export function openOaiClient(options: OaiClientOptions): OaiClient {
   const { oaiBase, version } = options;
@@ -251,7 +252,7 @@ const MAX_EMPTY_PAGES = 100;
  * Yields the pages of a list in order, and prefetches up to two while the caller uses the last one.
  * The list ends at an absent or empty token; a caller that stops early ends the requests.
  * @throws LoopError where a token comes a second time, or many pages are empty; as {@link
- * fetchFirstPage}
+ * fetchPageWithRetry}
  */
 export async function* listPages<Item>(
   options: PagesOptions<Item>,
@@ -264,7 +265,7 @@ export async function* listPages<Item>(
   let emptyPages = 0;
   let foreseen: { readonly token: string; readonly page: Promise<ListPage<Item>> } | undefined;
   const fetch = (args: OaiArguments): Promise<ListPage<Item>> => {
-    const page = fetchFirstPage({ ...options, start: args, signal }, prefetch);
+    const page = fetchPageWithRetry({ ...options, start: args, signal }, prefetch);
     // The awaiting code sees the failure; without this line, a caller that stops early would end
     // the process.
     page.catch(() => {});
@@ -320,7 +321,7 @@ const ENDLESS = msg`The list of the service repeats itself or does not end.`;
  * @param onToken called as {@link SendRequest} says
  * @throws as {@link SendRequest}
  */
-export async function fetchFirstPage<Item>(
+export async function fetchPageWithRetry<Item>(
   { fetchPage, start, clock, signal }: PagesOptions<Item>,
   onToken?: OnToken,
 ): Promise<ListPage<Item>> {

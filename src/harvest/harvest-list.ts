@@ -4,7 +4,7 @@ import { getErrorMessage, OaiError, UnavailableError } from '../base/errors.ts';
 import { t } from '../base/message.ts';
 import type { XmlDocument } from '../base/xml/element.ts';
 import {
-  fetchFirstPage,
+  fetchPageWithRetry,
   isRefusedToken,
   type ListPage,
   LoopError,
@@ -417,7 +417,7 @@ function wasMissed(run: Run, { header: { identifier, datestampMs } }: OaiRecord)
 function fetchHeaders(run: Run, window: HarvestWindow): Promise<ListPage<OaiRecord>> {
   const { client, clock, signal } = run;
   const start = makeListArguments(run, window);
-  return fetchFirstPage({ fetchPage: client.listHeaders, start, clock, signal });
+  return fetchPageWithRetry({ fetchPage: client.listHeaders, start, clock, signal });
 }
 
 /** Returns the length of a list by its first page; undefined where the service does not count. */

@@ -173,8 +173,8 @@ export type RecordHarvest = ReturnType<typeof sumFigures> & {
 
 /**
  * Updates an output with one or several sets; see {@link harvestList}.
- * @throws as {@link harvestList}; UsageError for an unknown set or an invalid window; FileError where
- * another program changed the output; DatabaseError
+ * @throws as {@link harvestList}; UsageError for an unknown set or an invalid window; FileError
+ * where another program changed the output; DatabaseError
  */
 export async function harvestRecords(options: HarvestRecordsOptions): Promise<RecordHarvest> {
   const { clock, metadataPrefix, from, until, verify = false, onNote = () => {} } = options;
@@ -348,7 +348,11 @@ type SetState = HarvestState & {
   leave(identifiers: readonly string[]): void;
 };
 
-/** Opens the state of one set of an output. All sets share the stored version of a record. */
+/**
+ * Opens the state of one set of an output, which is created where it is missing. All sets share the
+ * stored version of a record.
+ * @throws DatabaseError where the store cannot be changed
+ */
 export function openSetState(store: HarvestStore, setSpec: string): SetState {
   const { sql, change } = store;
   const harvestId = change(() => getOrCreateHarvest(store, setSpec));

@@ -214,7 +214,9 @@ export type UnconfirmedLosses = {
   readonly digest: string;
 };
 
-/** Database with the tables `harvests` and `seen_records` of schemas/harvest or schemas/vocabulary. */
+/**
+ * Database with the tables `harvests` and `seen_records` of schemas/harvest or schemas/vocabulary.
+ */
 type HarvestTables = {
   sql(text: string): Statement;
   change<T>(work: () => T): T;

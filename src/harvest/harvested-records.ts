@@ -103,9 +103,7 @@ function isOurs(database: Database): boolean {
   return database.prepare('select count(*) from sqlite_schema').pluck().get() === 0;
 }
 
-/**
- * State of the output. Functions that write must run inside {@link HarvestStore.change}.
- */
+// State of the output. Functions that write must run inside HarvestStore.change.
 
 const parseCommittedPart = createRowParser({
   lengthBytes: isNumber,

@@ -3,9 +3,7 @@ import { cmd, type Message, msg, t } from '../base/message.ts';
 import { getAttribute, getChild, getChildren, type XmlElement } from '../base/xml/element.ts';
 import { isWebPage, WEB_PAGE_ADVICE } from '../service/http/exchange.ts';
 
-/**
- * The rules of OAI-PMH 2.0 as data: verbs with their arguments (section 4), errors (section 3.6).
- */
+// The rules of OAI-PMH 2.0 as data: verbs with their arguments (section 4), errors (section 3.6).
 
 export const OAI_NAMESPACE = 'http://www.openarchives.org/OAI/2.0/';
 export const OAI_DC_NAMESPACE = 'http://www.openarchives.org/OAI/2.0/oai_dc/';
@@ -121,9 +119,7 @@ export function buildQuery(verb: Verb, args: OaiArguments): string {
   return query.toString();
 }
 
-/**
- * Datestamps of OAI-PMH 2.0, section 3.3; milliseconds are read as well, since services send them.
- */
+// Datestamps of OAI-PMH 2.0, section 3.3; milliseconds are read as well, since services send them.
 
 /** Unit of the datestamps of a service (Identify). */
 export type Granularity = 'day' | 'second';

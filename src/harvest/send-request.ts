@@ -100,9 +100,10 @@ const MAX_NODES = 150_000;
 const UNPACKED_PIECE_BYTES = 512 * 1024;
 
 /**
- * Makes the function that sends one request and parses its answer. Redirects are followed as by
- * {@link makeRedirectFollower}; an expired token is replaced once where the credentials can renew
- * it.
+ * Makes the function that sends one request and parses its answer; it throws as {@link SendRequest}
+ * says. Redirects are followed as by {@link makeRedirectFollower}; an expired token is replaced
+ * once where the credentials can renew it.
+ * @param endpoint address without a query
  */
 export function makeRequestSender(endpoint: string, options: RequestOptions): SendRequest {
   const { exchange, credentials, maxAnswerBytes = DEFAULT_MAX_ANSWER_BYTES } = options;

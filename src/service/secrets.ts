@@ -215,7 +215,8 @@ const PASSED_ON =
   /^(PATH|HOME|USER|LOGNAME|LANG|DISPLAY|WAYLAND_DISPLAY|DBUS_SESSION_BUS_ADDRESS|XDG_\w+|SystemRoot|APPDATA|LOCALAPPDATA|USERPROFILE|TEMP|TMP)$/i;
 
 /**
- * Opens the keyring of the platform through a subprocess with a limit of five seconds.
+ * Opens the keyring of the platform. Each use runs a subprocess, which blocks the thread for five
+ * seconds at most, and throws KeyringError where it fails; after a timeout all do at once.
  * @returns undefined where there is none: on Linux without a session bus, and where `PAS_KEYRING`
  * is `off`
  */

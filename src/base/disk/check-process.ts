@@ -4,10 +4,10 @@ import { openDatabaseImage } from './database-file.ts';
 import { acquireLockFile } from './lock-file.ts';
 
 /**
- * Process of a check that the caller can kill; it writes its result to stdout. `database`: the fault,
- * or nothing, of the tables of a foreign database, given as bytes on stdin, since a crafted file can
- * keep SQLite busy without end. `lock`: `refused` or `acquired`, for the lock of the file named on
- * stdin.
+ * Process of a check that the caller can kill; it writes its result to stdout. `database`: the
+ * fault, or nothing, of the tables of a foreign database, given as bytes on stdin, since a crafted
+ * file can keep SQLite busy without end. `lock`: `refused` or `acquired`, for the lock of the file
+ * named on stdin.
  */
 const input = readFileSync(0);
 writeFileSync(1, process.argv[2] === 'lock' ? tryLock(String(input)) : findFault(input));

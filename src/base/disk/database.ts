@@ -409,8 +409,8 @@ function readCurrentVersion(database: Database): number {
 }
 
 /**
- * Messages of SQLite about a damaged header or schema, or text in place of JSON; a sound file causes
- * none of them.
+ * Messages of SQLite about a damaged header or schema, or text in place of JSON; a sound file
+ * causes none of them.
  */
 const SCHEMA_DAMAGE =
   /^(no such (table|column|function|index)|unknown function|foreign key mismatch|malformed|unsupported file format)|has no column named|already exists$/;

@@ -71,7 +71,9 @@ function convert(content: Buffer, decode: Decode): Buffer | undefined {
 
 type Decode = (bytes: Buffer) => string;
 
-/** Undefined for an unknown encoding. ASCII and ISO 8859-1 are read as Windows-1252, as on the web. */
+/**
+ * Undefined for an unknown encoding. ASCII and ISO 8859-1 are read as Windows-1252, as on the web.
+ */
 function findDecoder(encoding: string): Decode | undefined {
   try {
     const decoder = new TextDecoder(encoding, { fatal: true });
@@ -126,10 +128,8 @@ function findFirstInvalidByte(content: Buffer): number {
   return byte;
 }
 
-/**
- * Names of elements and attributes, and references: XML 1.0 (fifth edition), productions 4, 4a, 66
- * and 67; Namespaces in XML 1.0, section 4.
- */
+// Names of elements and attributes, and references: XML 1.0 (fifth edition), productions 4, 4a, 66
+// and 67; Namespaces in XML 1.0, section 4.
 
 /** Fault at an offset; the parser converts it to {@link XmlSyntaxError}. */
 export class XmlFault extends LocalizedError {

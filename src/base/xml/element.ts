@@ -1,8 +1,6 @@
 import { type Message, msg } from '../message.ts';
 
-/**
- * Parsed XML document. Names are compared by namespace and local name; prefixes have no meaning.
- */
+// Parsed XML document. Names are compared by namespace and local name; prefixes have no meaning.
 
 /** An attribute with its decoded value; its prefix has no meaning. */
 export type XmlAttribute = {

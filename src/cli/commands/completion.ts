@@ -59,8 +59,8 @@ const MAX_NAMES = 500;
 
 /**
  * Returns the known names for completion; of finds only those that begin with `partial`, and none
- * of paths. It loads little code, since the user is waiting after Tab, and returns none where a file
- * cannot be read.
+ * of paths. It loads little code, since the user is waiting after Tab, and returns none where a
+ * file cannot be read.
  */
 async function listKnownNames(
   places: DataPaths,

@@ -13,7 +13,7 @@ import {
 } from '../../tables/exports/exporters.ts';
 import { addWhereOption, defineCommand, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
-import { openLabels, openReferenceFormatter, parseFilters } from '../context/find-input.ts';
+import { openLabelLookup, openReferenceFormatter, parseFilters } from '../context/find-input.ts';
 import { formatFindCount } from '../result-texts.ts';
 import { mayReplace } from '../terminal.ts';
 
@@ -73,7 +73,7 @@ async function exportCommand(
   const outbox = await context.openOutbox();
   const finds = names.length === 0 ? undefined : resolveFindNames(outbox, names);
   const progress = terminal.startProgress(t`Exporting`);
-  const getLabels = await openLabels(context);
+  const getLabels = await openLabelLookup(context);
   const formatReference =
     options.codes === true ? undefined : await openReferenceFormatter(context, getLabels);
   const request = {

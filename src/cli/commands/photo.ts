@@ -40,7 +40,7 @@ function makeLikelyQuestion(context: Context, options: MatchFlags) {
     );
 }
 
-/** Texts of matches for people; programs read the codes. */
+// Texts of matches for people; programs read the codes.
 
 const CONFIDENCE_WORDS: Readonly<Record<Confidence, Message>> = {
   sure: msg`certain`,

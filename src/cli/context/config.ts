@@ -241,9 +241,9 @@ export function toCamelCase(key: ProfileKey): string {
 }
 
 /**
- * Parses `key=value` as typed, for {@link parseProfileSettings}; true and false become booleans where
- * the key has one. The key need not exist. An error does not quote the value, which may contain a
- * password.
+ * Parses `key=value` as typed, for {@link parseProfileSettings}; true and false become booleans
+ * where the key has one. The key need not exist. An error does not quote the value, which may
+ * contain a password.
  * @throws ConfigError for a text without `=`
  */
 export function parseProfileKeyValue(text: string): readonly [string, string | boolean] {

@@ -71,8 +71,8 @@ export type Runtime = {
 
 /**
  * What a command works with. Which service, account, outbox and secrets it uses follows from its
- * profile, which is chosen at its first use; nothing is opened before. What is opened is closed with
- * the context, the last first.
+ * profile, which is chosen at its first use; nothing is opened before. What is opened is closed
+ * with the context, the last first.
  */
 export type Context = Runtime & {
   readonly clock: Clock;

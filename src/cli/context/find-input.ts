@@ -109,10 +109,11 @@ export async function askAboutFinders<Known extends { readonly lookupTerm: Looku
 }
 
 /**
- * Opens the lookup of the labels of vocabulary entries, which are cached, since finds repeat
- * them.
+ * Opens the lookup of the labels of vocabulary entries, which are cached, since finds repeat them;
+ * it returns undefined for an unknown entry.
+ * @throws ConfigError where no profile is chosen; DatabaseError where the vocabulary is unusable
  */
-export async function openLabels(context: Context): Promise<LabelLookup> {
+export async function openLabelLookup(context: Context): Promise<LabelLookup> {
   const vocabulary = await openProfileVocabulary(context);
   const labelsById = new Map<string, ReturnType<LabelLookup>>();
   return (id) => {
@@ -128,8 +129,10 @@ export async function openLabels(context: Context): Promise<LabelLookup> {
 }
 
 /**
- * Makes the function that formats references for a table: the label in the language of the
- * output, if `pas import` reads the same entry from it, else the identifier.
+ * Makes the function that formats references for a table: the label in the language of the output,
+ * if `pas import` reads the same entry from it, else the identifier.
+ * @param getLabels from {@link openLabelLookup}
+ * @throws DatabaseError where the vocabulary is unusable
  */
 export async function openReferenceFormatter(
   context: Context,
@@ -180,7 +183,10 @@ export function makeProfileDefaults(context: Context, flags: readonly string[] =
   ];
 }
 
-/** Opens the function that offers terms, as wide as the terminal, to a person who is asked. */
+/**
+ * Opens the function that offers terms, as wide as the terminal, to a person who is asked.
+ * @throws ConfigError where no profile is chosen; DatabaseError where the vocabulary is unusable
+ */
 export async function openTermOfferer(context: Context) {
   const { makeTermOfferer } = await import('../interview/answer.ts');
   return makeTermOfferer({
@@ -260,7 +266,10 @@ export async function readMappingFile({
   }
 }
 
-/** Returns the identifiers of vocabulary entries that the mapping and unsent finds refer to. */
+/**
+ * Returns the identifiers of vocabulary entries that the mapping and unsent finds refer to.
+ * @throws DatabaseError where the outbox is unusable
+ */
 export async function listTermIdsInUse(context: Context): Promise<ReadonlySet<string>> {
   const { rows } = await readMappingFile(context);
   const hasOutbox = existsSync(context.getOutboxPlaces().outboxFile);

@@ -360,8 +360,8 @@ function openLocalStore({ places, clock }: Context): ReturnType<typeof openPaceS
 
 /**
  * Returns the pause that all processes of this account observe, in words and for programs. It
- * creates no store; one that cannot be used counts as no pause.
- * @returns `text` is empty where there is no pause; the ends in `value` are ISO 8601
+ * creates no store; one that cannot be used counts as no pause, and so does every error of pas.
+ * @returns `text` is empty where there is no pause; the ends in `value` are ISO 8601, or null
  */
 export async function readSharedPause(context: Context, profile: Profile) {
   const pause = await readPause(context, profile);

@@ -124,8 +124,8 @@ export type DataPaths = {
    */
   readonly paceFile: string;
   /**
-   * Everything attempted from this machine, and the push locks, outside of any data home, so that no
-   * copy of one includes them.
+   * Everything attempted from this machine, and the push locks, outside of any data home, so that
+   * no copy of one includes them.
    */
   readonly ledgerFile: string;
   readonly locksFolder: string;

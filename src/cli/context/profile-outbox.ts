@@ -42,9 +42,8 @@ type Purpose = keyof typeof LEDGER_WAIT_MS;
  * Opens an outbox of the data home with the ledger, without uniting them. The caller closes it.
  * @param name of the outbox, not of a profile
  * @param purpose decides how long the ledger is waited for, and whether it is checked
- * @param binding creates a missing outbox
- * @throws DatabaseError where the outbox is unusable, or missing without a binding;
- * DatabaseTooNewError
+ * @param binding service and user of a new outbox; without it a new file is for none
+ * @throws DatabaseError where the outbox is unusable; DatabaseTooNewError
  */
 export function openStoredOutbox(
   context: Context,
@@ -155,8 +154,8 @@ function mayBelongToSender(outbox: Outbox): boolean {
 
 /**
  * Opens the outbox of the profile with all that this machine has sent for its account, so that
- * nothing is left to do only where that is true. One of an unknown account signs in where the ledger
- * has finds of the service; else no request is needed.
+ * nothing is left to do only where that is true. One of an unknown account signs in where the
+ * ledger has finds of the service; else no request is needed.
  * @throws AuthError, UnavailableError, ContractError; ConfigError where the account is another one
  */
 export async function openUnitedOutbox(context: Context, purpose?: 'push'): Promise<Outbox> {
@@ -335,6 +334,9 @@ function pointProfiles(
 /**
  * Opens the outbox of the profile for a user name with which its account has just signed in. The
  * profiles of the outbox get this name, unless it belongs to another account.
+ * @param account identifier of the account at the service
+ * @throws ConfigError where the configuration cannot be changed; OutboxLeasedError during a push;
+ * DatabaseError where an outbox is unusable
  */
 export async function adoptUsername(
   context: Context,
@@ -356,7 +358,9 @@ export async function adoptUsername(
  * Takes in the finds of other outboxes in this data home that are for the same account, under
  * another user name or address, with their profiles. Their folders are renamed, not deleted. One
  * that cannot be read is passed over.
+ * @param account identifier of the account at the service
  * @param given all addresses of the service; by default those that the ledger knows
+ * @throws OutboxLeasedError during a push of one of them; DatabaseError where the disk fails
  */
 export async function joinOutboxesOfAccount(
   context: Context,
@@ -422,8 +426,9 @@ async function takeIn(
 }
 
 /**
- * Runs `work` with the push lock held where it is free, and without it during a push of the
- * outbox. `work` is told which, and must be synchronous: the lock is released when it returns.
+ * Runs `work` with the push lock held where it is free, and without it during a push of the outbox.
+ * `work` is told which, and must be synchronous: the lock is released when it returns.
+ * @throws DatabaseError where the lock cannot be made; errors of `work`
  */
 export function withLockIfFree<T>(context: Context, work: (isLocked: boolean) => T): T {
   const lock = lockIfFree(context);

@@ -285,7 +285,10 @@ async function checkPhotographs(
   return inspected.flatMap(({ issues }) => issues.map((issue) => issue.with({ find: localId })));
 }
 
-/** Opens the parts of an interview that do not depend on the find: asking, reading and checks. */
+/**
+ * Opens the parts of an interview that do not depend on the find: asking, reading and checks.
+ * @throws DatabaseError where the vocabulary is unusable
+ */
 export async function openInterview(context: Context, session: EntrySession) {
   const read: InterviewContext['read'] = (question, text, find) =>
     parseAnswer(question, text, find, session.context);

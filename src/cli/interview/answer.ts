@@ -101,9 +101,9 @@ export async function parseAnswer(
 }
 
 /**
- * Returns the find without the answer to this question. `geom_system` is required in any case: where
- * a point is removed it becomes 4326, since that of the point no longer counts; where there was
- * none, the stated one stays, else 4326.
+ * Returns the find without the answer to this question. `geom_system` is required in any case:
+ * where a point is removed it becomes 4326, since that of the point no longer counts; where there
+ * was none, the stated one stays, else 4326.
  */
 export function withoutAnswer({ name }: Question, find: Find): Find {
   if (name === 'photos') return { ...find, photos: [] };

@@ -387,7 +387,9 @@ export async function askChoiceOrLater<Value>(
 
 /**
  * Imports a row as a person said, and prints what became of it.
+ * @param stored the find that the row is asked about
  * @returns `differs` where the row still has an error, a question, or differs from the sent find
+ * @throws ConfigError where the schema cannot be used; DatabaseError where the outbox is unusable
  */
 export async function importAnsweredRow(
   context: Context,

@@ -67,8 +67,8 @@ type PlannedEdits = {
 };
 
 /**
- * Plans the same change of finds; nothing is stored. Of several finds a sent one is among `refused`,
- * and does not prevent the others; one that would not change is left out.
+ * Plans the same change of finds; nothing is stored. Of several finds a sent one is among
+ * `refused`, and does not prevent the others; one that would not change is left out.
  * @param texts `element=value`; an empty value removes the element
  * @throws UsageError for an invalid setting, or where the only find was sent
  */

@@ -350,7 +350,9 @@ class FallbackStore implements SharedStore {
   #shared: SharedStore | undefined;
   /** Connected again, but without the departures from the local store yet. */
   #found: SharedStore | undefined;
-  /** Time of the next attempt to reconnect; infinite during one, and until what it found is lost. */
+  /**
+   * Time of the next attempt to reconnect; infinite during one, and until what it found is lost.
+   */
   #lookAtMs = Number.NEGATIVE_INFINITY;
   #isAlone = false;
   #rejoining: Promise<void> | undefined;
