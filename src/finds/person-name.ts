@@ -52,8 +52,8 @@ function withBlanks(text: string): string {
 
 /**
  * Parses a person's name as written, with or without commas; it drops titles and forms of address,
- * but keeps `st.` and `ml.`, which distinguish people of the same name. `parts` is empty where
- * nothing else is there.
+ * but keeps `st.` and `ml.`, which distinguish people of the same name. `parts` is empty for titles
+ * alone.
  */
 export function parsePersonName(text: string): WrittenName {
   const written = withBlanks(text)

@@ -75,10 +75,11 @@ export type CopiedTable = {
 
 /**
  * Imports a table into the outbox: complete finds are queued, others are drafts, and rows that
- * cannot be read are left out with issues. With `dryRun` nothing is stored, but a copy of the table
- * is written, which is done last.
- * @throws UsageError, before anything is stored, for a setting or an unwritable copy; FileError,
- * too, where the folder of photographs cannot be reached; DatabaseError where the disk fails
+ * cannot be read are left out with issues. With `dryRun` nothing is stored. A requested copy is
+ * written last, also in a dry run.
+ * @throws UsageError, before anything is stored, for a setting or a copy that may not be written;
+ * FileError where the folder of photographs cannot be reached, or the copy is not writable;
+ * DatabaseError where the disk fails
  */
 export async function importTable(
   findTable: Table,

@@ -147,7 +147,10 @@ export function makeDamagedFileError(file: string, problem: Message, cause?: unk
   return new FileError(file, problem, { cause, hint });
 }
 
-/** Makes the error of a file, or one of its parts, that ends too early or has other bytes. */
+/**
+ * Makes the error of a file, or one of its parts, that ends too early or has other bytes, with the
+ * advice to save or copy it again.
+ */
 export function makeCutShortError(file: string, cause?: unknown): FileError {
   return makeDamagedFileError(file, msg`${file} is damaged or cut short.`, cause);
 }

@@ -91,8 +91,7 @@ const NOTHING_KNOWN: KnownNames = { isFind: () => false, isIdent: () => false };
 
 /**
  * Makes the function that proposes the columns of a foreign table from the answers of a person so
- * far. The table is read and terms are looked up once, here; the function is fast and may be called
- * after each answer.
+ * far. The table is read once, here; the function is fast and may be called after each answer.
  * @param known by default, no text names a find or an identifier
  */
 export function makeColumnProposer(

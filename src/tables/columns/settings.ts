@@ -129,8 +129,8 @@ function makeRepeatIssue({ name, givenName }: Setting): Issue {
 }
 
 /**
- * Orders elements as a table's row does, so that the same find gives the same text whatever its
- * source.
+ * Returns present elements in the order in which a table's row has them, the point last, so that
+ * the same find gives the same text whatever its source.
  */
 export function orderElements(elements: FindElements): FindElements {
   const names = FIELDS.map(({ name }) => name).filter((name) => !isPointOrSystemColumn(name));

@@ -185,7 +185,7 @@ function makeLeadsOutError(file: string, name: string): FileError {
 
 /**
  * Makes the attachments of an archive, which is opened when the first is unpacked, and then until
- * `close`. A missing or damaged archive is a FileError there, not here.
+ * `close`. A missing or damaged archive is a FileError when it is opened.
  * @param paths of the attachments in the archive
  * @param bytes of the archive; otherwise `file` is opened
  */

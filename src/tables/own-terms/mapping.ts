@@ -141,7 +141,7 @@ export function findSetSpec(text: string): string | undefined {
   return /^heslo(?::[a-z0-9_]+)?$/.test(text) || SETS.includes(text) ? text : undefined;
 }
 
-/** Explains that a name is no set of a find's elements. */
+/** Explains that a name is no set of a find's elements, with examples of sets. */
 export function makeUnknownSetMessage(named: string): Message {
   return msg`No element of a find has entries of "${named}". Write a set such as heslo:obdobi, or an element such as obdobi.`;
 }
