@@ -99,8 +99,9 @@ export type NumberTable = {
 };
 
 /**
- * Finds the columns of a table of registration numbers, by the finds in the outbox where the
- * names do not tell. Rows that are no finds are left out. Nothing is written.
+ * Finds the columns of a table of registration numbers, by the finds in the outbox where the names
+ * do not tell. Rows that are no finds are left out. Nothing is written.
+ * @param map given by a person; otherwise all columns are proposed
  */
 export function openNumberTable(outbox: Outbox, read: Table, map?: ColumnMap): NumberTable {
   const table = omitOtherRows(read, map);
@@ -180,8 +181,9 @@ function makeColumnQuestion(
 }
 
 /**
- * Reads the registration numbers of a table by the proposed columns; its other columns are
- * ignored. No rows where a column is missing or undecided; then `issues` says which.
+ * Reads the registration numbers of a table by the proposed columns; its other columns are ignored.
+ * No rows where a column is missing or undecided; then `issues` says which.
+ * @param given column map, which the proposal completes
  */
 export function parseNumberRows(table: Table, proposal: TableProposal, given?: ColumnMap) {
   const { file = table.file, columns: mapped = [], localId } = given ?? {};

@@ -423,6 +423,7 @@ const RAISED = {
 /**
  * Joins the pieces of a cell: without what is struck through, raised digits as characters of their
  * own. A warning says so. A text that is struck through as a whole stays, for the row to decide.
+ * @param isCellStruck look of the pieces that have none of their own
  */
 export function joinTextPieces(pieces: readonly TextPiece[], isCellStruck: boolean): CellValue {
   const filled = pieces.filter(({ text }) => text !== '');
