@@ -189,7 +189,7 @@ export function forEachLanguage<T>(say: () => T): Readonly<Record<Language, T>> 
 }
 
 /**
- * Reads the catalog of a language from disk and activates it for the whole process.
+ * Activates a language for the whole process; the catalog of any but English is read from disk.
  * @throws Error where the build wrote no catalog
  */
 export function setLanguage(language: Language): void {

@@ -97,13 +97,16 @@ export function computeEditDistance(a: string, b: string, limit: number): number
   return Math.min(last[b.length] ?? 0, limit + 1);
 }
 
-/** Compares by Czech collation: `Čapek` behind `Cyril`, `ch` behind `h`. */
+/**
+ * Compares by Czech collation, for lists that people read: `Čapek` behind `Cyril`, `ch` behind `h`,
+ * `K-2` before `K-10`.
+ */
 export function compareCzech(one: string, other: string): number {
   compare ??= new Intl.Collator('cs', { numeric: true }).compare;
   return compare(one, other);
 }
 
-/** Compares by code units, for identifiers. */
+/** Compares by UTF-16 code units, for identifiers: the order does not depend on a language. */
 export function compareTexts(one: string, other: string): number {
   return one < other ? -1 : Number(one > other);
 }

@@ -63,7 +63,10 @@ export function formatExamples(examples: readonly string[]): string {
   return `${t`Examples:`}\n${examples.map((example) => `  $ ${example}`).join('\n')}`;
 }
 
-/** Adds the first examples of the subcommands, at most three, to the help of each command group. */
+/**
+ * Adds examples of the subcommands to the help of each command group: the first of each, or two of
+ * a single one, and three in all at most.
+ */
 export function addExamplesOfGroups(program: Command): void {
   for (const command of program.commands) {
     if (command.commands.length === 0) continue;

@@ -76,7 +76,6 @@ export function listAnswerWords(held: HeldQuestion | null): readonly RowAnswer[]
   return findRowAnswers(held) ?? (isOneFind ? ['same', 'new'] : ['new']);
 }
 
-/** Returns the names of the candidates. */
 export function listCandidateNames({ candidates }: HeldQuestion): string[] {
   return candidates.map(({ name }) => name);
 }

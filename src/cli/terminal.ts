@@ -276,8 +276,8 @@ function getWidth({ columns }: TextOutput): number | undefined {
 type Bar = Progress & { hide(): void };
 
 /**
- * Makes a bar in the last line of the terminal. It appears only after a while, and is redrawn at
- * most every {@link REDRAW_MS}.
+ * Makes a bar in the last line of the terminal. It appears after half a second, and is redrawn
+ * every {@link REDRAW_MS} at most.
  * @param now milliseconds, of any clock
  */
 export function makeBar(stream: TextOutput, label: string, now: () => number): Bar {

@@ -50,8 +50,8 @@ type StoredSecrets = Secrets | { readonly keyring: true };
  * Opens the secrets: in the system's keyring where one works, else in a file that only its owner
  * can read. The file records which, so that an unavailable keyring is not taken for an empty one.
  * Nothing is read yet; changes throw ConfigError while another process keeps the file's lock or
- * where it is damaged, DatabaseError where the disk fails, and AuthError for an unavailable
- * keyring.
+ * where it is damaged, and DatabaseError where the disk fails; removal from an unavailable keyring
+ * throws AuthError.
  */
 export function openSecrets(path: string, keyring: Keyring | undefined, clock: Clock): SecretStore {
   const getAccountName = (name: string): string => `${name} (${path})`;

@@ -164,8 +164,8 @@ type OpenOptions = {
 };
 
 /**
- * Opens an SQLite file, which is created with its folder where it is missing, in WAL mode and for
- * its owner only. With `readonly` nothing is created or changed.
+ * Opens an SQLite file in WAL mode and for its owner only; it is created with its folder where it
+ * is missing. With `readonly` it must exist, and neither mode nor permissions change.
  * @throws DatabaseError where it or its folder is unusable
  */
 export function openDatabase(path: string, options: OpenOptions): Database {

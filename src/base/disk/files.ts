@@ -180,7 +180,7 @@ export function removeStaleTemps(draft: string): void {
   }
 }
 
-/** Tells if a process of this machine exists, also one of another user. */
+/** Tells if a process of this machine exists, also one of another user; false for 0 and below. */
 export function isProcessAlive(pid: number): boolean {
   try {
     return pid > 0 && process.kill(pid, 0);
@@ -241,7 +241,7 @@ export async function writeAtomic(
   }
 }
 
-/** Returns the digest by which the contract and pas name content (A-DIGEST-1), hexadecimal. */
+/** Returns the SHA-512 by which the contract and pas name content (A-DIGEST-1), in hexadecimal. */
 export function hashSha512(bytes: Buffer): string {
   return hash('sha512', bytes, 'hex');
 }

@@ -30,7 +30,10 @@ export function isTomlTable(value: unknown): value is TomlTable {
   );
 }
 
-/** Returns a text, number, day or truth value as text; undefined for lists and tables. */
+/**
+ * Returns a text, number, day or truth value as text, a day in ISO 8601; undefined for lists and
+ * tables.
+ */
 export function formatTomlValue(value: unknown): string | undefined {
   if (value instanceof TomlDate) return value.toISOString();
   return ['string', 'number', 'bigint', 'boolean'].includes(typeof value)

@@ -160,7 +160,7 @@ export function renderNamespaceDeclarations(
   return [...declarations.values()].join('');
 }
 
-/** Returns the start tag of an element as it is in the document. */
+/** Returns the source of an element's start tag, from `<` to `>`, with its prefixes. */
 export function getStartTag(document: XmlDocument, { start, end, children }: XmlElement): string {
   const beginning = getSourceText(document, { start, end: children[0]?.start ?? end });
   return /^<(?:[^>"']|"[^"]*"|'[^']*')*>/.exec(beginning)?.[0] ?? '';

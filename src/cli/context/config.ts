@@ -123,7 +123,10 @@ export function listProfilesOfOutbox({ profiles }: Config, outbox: string): stri
   return [...profiles].flatMap(([name, its]) => (findOutboxName(its) === outbox ? [name] : []));
 }
 
-/** Tells if nobody else can read what is sent to an address: it has TLS, or is this machine. */
+/**
+ * Tells if nobody else can read what is sent to an address: it has TLS, or is this machine.
+ * @param address that {@link normalizeAddress} accepts
+ */
 export function isProtectedAddress(address: string): boolean {
   const { protocol, hostname } = new URL(address);
   return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));

@@ -66,7 +66,11 @@ export type Answer =
     }
   | { readonly problem: string };
 
-/** Reads one answer like the cell of a table, and checks it by every rule that concerns it. */
+/**
+ * Reads one answer like the cell of a table, and checks it by every rule that concerns it; a
+ * `problem` says why it is not accepted. A photograph or a point may be read from a file; nothing
+ * is stored.
+ */
 export async function parseAnswer(
   question: Question,
   text: string,

@@ -343,8 +343,8 @@ const BUSY = new Set([
 
 /**
  * Wraps `exchange` to repeat a GET, after pauses, when no whole answer came or its status is
- * temporary: for five minutes, to which pauses that the service asks for are added, and twenty in
- * all. Returns the last answer, also one with such a status.
+ * temporary: six times at most, more once the server has answered, and for five minutes, to which
+ * pauses that the service asks for are added. Returns the last answer, also one with such a status.
  * @throws TransportError of the last attempt where it got no answer; the signal's reason during a
  * pause; Error for another method than GET
  */
