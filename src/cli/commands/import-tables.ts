@@ -129,9 +129,11 @@ type Request = Awaited<ReturnType<typeof openRequest>>;
 /**
  * Imports tables in turn, prints one report, and asks about rows on a terminal. One of several
  * tables that cannot be read gives a warning, and the others are imported.
+ * @param files names, or `-` for standard input
  * @returns `dataRefused` where a row has an error, differs from its sent find, or a table is not
  * read
- * @throws FileError where the only table cannot be read
+ * @throws FileError where the only table cannot be read; UsageError for flags that do not fit;
+ * ConfigError where the schema cannot be used; DatabaseError where the outbox cannot
  */
 export async function importTables(
   context: Context,

@@ -291,7 +291,9 @@ const PRIVATE_KEYS = 'allow_http';
  * Reads the settings that an institution publishes: the keys of a profile alone, or one
  * `[profiles.NAME]` as in config.toml. Nothing is stored.
  * @param from a file, or an https address, which may not redirect to another one
- * @throws ConfigError, FileError where it is invalid, or allows addresses without TLS
+ * @throws ConfigError where it is invalid, allows addresses without TLS, or its address is
+ * unprotected or answers with another status than 200; TransportError where that gives no answer;
+ * FileError where a file cannot be read
  */
 export async function fetchSharedProfile(context: Context, from: string): Promise<ProfileSettings> {
   const text = (
