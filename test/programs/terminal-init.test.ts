@@ -120,6 +120,11 @@ describe('a profile handed out by an institution', () => {
       'answered with status 302',
     );
     await expectEnded(
+      home.pas('init', '--name', 'other', '--from', 'http://127.0.0.1:9/profile.toml'),
+      5,
+      'http://127.0.0.1:9/profile.toml did not answer',
+    );
+    await expectEnded(
       home.pas('init', '--name', 'other', '--from', 'http://museum.example.org/profile.toml'),
       12,
       'not protected by TLS',

@@ -3,7 +3,12 @@ import { ConfigError, getErrorMessage, LocalizedError } from '../../base/errors.
 import { t } from '../../base/message.ts';
 import { openOaiClient } from '../../harvest/client.ts';
 import { makeRedirectFollower } from '../../harvest/send-request.ts';
-import { type Exchange, type HttpResponse, TransportError } from '../../service/http/exchange.ts';
+import {
+  type Exchange,
+  type HttpResponse,
+  makeNoAnswerError,
+  TransportError,
+} from '../../service/http/exchange.ts';
 import { readInputFile } from '../../tables/input-file.ts';
 import {
   isLoopback,
@@ -292,7 +297,7 @@ const PRIVATE_KEYS = 'allow_http';
  * `[profiles.NAME]` as in config.toml. Nothing is stored.
  * @param from a file, or an https address, which may not redirect to another one
  * @throws ConfigError where it is invalid, allows addresses without TLS, or its address is
- * unprotected or answers with another status than 200; TransportError where that gives no answer;
+ * unprotected or answers with another status than 200; UnavailableError where that gives no answer;
  * FileError where a file cannot be read
  */
 export async function fetchSharedProfile(context: Context, from: string): Promise<ProfileSettings> {
@@ -328,6 +333,9 @@ async function fetchProfileText(context: Context, url: string): Promise<Buffer> 
     url,
     answerTimeoutMs: 30_000,
     maxAnswerBytes: MAX_PROFILE_BYTES,
+  }).catch((thrown: unknown) => {
+    if (!(thrown instanceof TransportError)) throw thrown;
+    throw makeNoAnswerError(url, thrown, t`Check the network and the address.`);
   });
   if (status === 200) return body;
   throw new ConfigError(t`${url} answered with status ${status}, not with a profile.`);

@@ -203,7 +203,9 @@ export function openAttachments(
         await (await opened).unpack(path, to, maxBytes);
       },
       async close() {
-        (await opened)?.close();
+        // The error of an opening that failed was thrown to who unpacked.
+        const zip = await opened?.catch(() => undefined);
+        zip?.close();
         opened = undefined;
       },
     },

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { DatabaseError, FileError } from '../../../src/base/errors.ts';
 import { makePhotographKeeping } from '../../../src/outbox/changes/kept-photographs.ts';
 import { openEnclosedPhotographs } from '../../../src/tables/answer-rows.ts';
+import { openAttachments } from '../../../src/tables/formats/zip-entries.ts';
 import type { Attachments } from '../../../src/tables/table.ts';
 import { tinyPng } from '../../support/season.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
@@ -46,4 +47,14 @@ test('a name that is too long for the disk affects its photograph only', async (
     { rule: 'photo-unreadable', message: expect.stringContaining('its name is too long') },
   ]);
   await photographs.close();
+});
+
+test('an archive that is gone affects its photographs only, and is closed without an error', async () => {
+  const home = tempFolder();
+  const { archive } = openAttachments(join(home, 'gone.zip'), ['media/1.png']);
+  const gone = enclosed(home, async (...wanted) => archive?.unpack(...wanted));
+  expect(await gone.inspectPhotograph('media/1.png')).toMatchObject({
+    issues: [{ rule: 'photo-unreadable', severity: 'error' }],
+  });
+  await archive?.close();
 });
