@@ -351,7 +351,7 @@ function makeAttemptedBody(outbox: Outbox, entry: Entry, departure: AttemptReque
 }
 
 /**
- * What an attempt means for its entry. `notBeforeAt` is by this machine's clock, in milliseconds.
+ * Consequence of an attempt for its entry. `notBeforeAt` is by this machine's clock, in milliseconds.
  */
 export type AttemptSettlement =
   | { readonly state: 'accepted'; readonly identCely: string; readonly reason?: Message }

@@ -401,7 +401,7 @@ function summarize(
     (fact) => fact.kind !== 'decided' || (fact.body.answer !== 'undo' && decisions.includes(fact)),
   );
   const last = findLastEvent(inForce, ids, intent);
-  // Of what waits to be sent only that counts which happened since it was wanted.
+  // For an entry that waits to be sent, only what happened since it was wanted counts.
   const isNewer = last === undefined || (folded === 'queued' && last.body.at < wish.at);
   if (isNewer) return { attempts: ids.size, unknownAttempts, held, notBeforeAt: 0, reason: null };
   const { reason } = refusal ?? last.body;

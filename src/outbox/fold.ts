@@ -14,7 +14,7 @@ type Attempted = FactOf<'attempted'>;
 type Current = FactOf<'current'>;
 type Decided = FactOf<'decided'>;
 
-/** What is wanted of a slot. `disputed`: two copies want different things. */
+/** The wishes that stand in a slot. `disputed`: two copies want different things. */
 type SlotWish = {
   readonly kind: 'nothing' | 'one' | 'disputed';
   /** Intents of the wishes that nothing replaces; two where they are disputed. */

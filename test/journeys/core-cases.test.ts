@@ -274,7 +274,7 @@ describe('a table whose rows got other numbers', () => {
     for (const find of ['K-1', 'K-2']) expect(stdout).toContain(`is equal to ${find}`);
     await home.do('push');
     await mock.expectMade({ finds: 2 });
-    // Of the two questions about K-1 the one about its number is first.
+    // The question about the number of K-1 is the first of two.
     await home.do('resolve', 'K-1', '--answer', 'new');
     await home.do('resolve', 'K-1', '--answer', 'same');
     await home.do('resolve', 'K-2', '--answer', 'same');

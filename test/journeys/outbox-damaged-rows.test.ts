@@ -95,7 +95,7 @@ test.each(Object.entries(CHANGES))(
     const { stderr } = await home.pas('push');
     expect(stderr).toContain('pas doctor --repair');
     await home.do('doctor', '--offline', '--repair');
-    // What only the damaged row had is in the table.
+    // The table has everything that only the damaged row had.
     await importSeason(home, 3);
     await pushAll();
   },

@@ -104,7 +104,7 @@ describe('a push that watches', () => {
   });
 });
 
-/** Of a rehearsal. */
+/** JSON of a rehearsal. */
 type Result = {
   readonly sent: number;
   readonly accepted: number;

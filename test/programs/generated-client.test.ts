@@ -104,7 +104,7 @@ type ServiceClient = {
   ): Promise<{ statuses: number[]; ident: string }>;
 };
 
-/** Of `control.js`. */
+/** A client made from the types in `control.js`. */
 const CONTROL_CLIENT = `
 import createClient from 'openapi-fetch';
 import type { paths } from './control.js';

@@ -52,7 +52,7 @@ export type GlobalOptions = {
 };
 
 /**
- * What the process gives to a command: environment, streams and folder; tests and nested contexts
+ * Environment, streams and folder that the process gives to a command; tests and nested contexts
  * replace parts of it.
  */
 export type Runtime = {
@@ -70,9 +70,9 @@ export type Runtime = {
 };
 
 /**
- * What a command works with. Which service, account, outbox and secrets it uses follows from its
- * profile, which is chosen at its first use; nothing is opened before. What is opened is closed
- * with the context, the last first.
+ * All that a command works with. Which service, account, outbox and secrets it uses follows from
+ * its profile, which is chosen at its first use; nothing is opened before. Everything that is opened
+ * is closed with the context, the last first.
  */
 export type Context = Runtime & {
   readonly clock: Clock;

@@ -146,7 +146,7 @@ function planEdit(
   const entry = findImportOfFind(outbox, stored.uuid);
   // A complete draft may be all that is to be sent.
   const isMoved = entry?.state === 'draft' ? !hasErrors(validated.issues) : intent === 'draft';
-  // Of two versions a person may want the one that is shown.
+  // A person may want the one of two versions that is shown.
   const isChosen = entry !== undefined && !isAnswerable(entry);
   if (changes.length === 0 && !isMoved && !isChosen) return [];
   const store = () =>
