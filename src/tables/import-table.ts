@@ -255,7 +255,7 @@ function assertNotSource({ unit, file }: Table, copy: Copy): void {
 
 /** Collects the issues of a copy, which `renderTable` writes in the format of its name. */
 async function beginCopy(findTable: Table, to: Copy) {
-  const { makeIssuesTable, renderTable, toTableFormat } = await import('./exports/write-rows.ts');
+  const { makeIssuesTable, renderTable } = await import('./exports/write-rows.ts');
   const issues: RowIssues = new Map();
   return {
     add: (issue: Issue): void => {
@@ -264,8 +264,8 @@ async function beginCopy(findTable: Table, to: Copy) {
     },
     async write(): Promise<CopiedTable> {
       const table = makeIssuesTable(findTable, issues);
-      const format = toTableFormat(extname(to.file).slice(1).toLowerCase());
-      const pieces = await renderTable(table.rows, format, findTable.sheet ?? 'issues');
+      const extension = extname(to.file).slice(1).toLowerCase();
+      const pieces = await renderTable(table.rows, extension, findTable.sheet ?? 'issues');
       await writeOutputFile(to.file, pieces, to);
       return { file: to.file, rows: table.count, left: table.left };
     },

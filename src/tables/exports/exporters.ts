@@ -129,8 +129,8 @@ async function renderRows(
   rows: Iterable<readonly RowCell[]>,
   { format }: ExportRequest,
 ): Promise<Iterable<string | Buffer>> {
-  const { renderTable, toTableFormat } = await import('./write-rows.ts');
-  return renderTable(rows, toTableFormat(format), 'finds');
+  const { renderTable } = await import('./write-rows.ts');
+  return renderTable(rows, format, 'finds');
 }
 
 type ExportRequest = {

@@ -43,26 +43,20 @@ export function* formatCsvLines(
   }
 }
 
-type TableFormat = 'csv' | 'tsv' | 'xlsx';
-
-/** Returns the format that a file extension (lower case, without a dot) names; `csv` for others. */
-export function toTableFormat(extension: string): TableFormat {
-  return extension === 'xlsx' || extension === 'tsv' ? extension : 'csv';
-}
-
 /**
  * Renders rows, the first with headings, as a workbook or as text. A workbook is made at once;
  * lines of text are made, and their rows read, while the result is iterated, which is possible
  * once.
+ * @param extension of the file, lower case, without a dot: `xlsx`, `tsv`, or CSV for any other
  * @param sheet name of the sheet in a workbook; unused for text
  */
 export async function renderTable(
   rows: Iterable<readonly RowCell[]>,
-  format: TableFormat,
+  extension: string,
   sheet: string,
 ): Promise<Iterable<string | Buffer>> {
-  if (format === 'xlsx') return [await makeWorkbook(new Map([[sheet, rows]]))];
-  return formatCsvLines(rows, format === 'tsv' ? '\t' : ';');
+  if (extension === 'xlsx') return [await makeWorkbook(new Map([[sheet, rows]]))];
+  return formatCsvLines(rows, extension === 'tsv' ? '\t' : ';');
 }
 
 /** A negative number would get the formula mark as a text. */
