@@ -62,7 +62,7 @@ export async function readFormFolder(
     const path = join(folder, name);
     if (!statSync(path).isFile()) continue;
     const table = await readForms(path, read);
-    if (table?.attachments !== undefined) tables.push(table);
+    if (table !== undefined) tables.push(table);
   }
   const [table, another] = tables;
   if (another !== undefined)
@@ -73,13 +73,14 @@ export async function readFormFolder(
   return table;
 }
 
-/** Reads a table that may have forms; undefined where it has none, or is not readable. */
+/** Reads the table of a file; undefined where it has no forms, or is not readable. */
 async function readForms(
   path: string,
   read: (path: string) => Promise<Table>,
 ): Promise<Table | undefined> {
   try {
-    return await read(path);
+    const table = await read(path);
+    return table.attachments === undefined ? undefined : table;
   } catch (thrown) {
     if (thrown instanceof FileError) return undefined;
     throw thrown;

@@ -85,9 +85,12 @@ export function convertFormTable({ table, repeats, attachments }: FormExport): T
     for (const issue of checkAccuracy(answers)) report(issue);
     const repeated = parts.get(form.row) ?? [];
     const pictures = [answers, ...repeated].flatMap((each) => each.pictures);
-    const photos = pictures.flatMap((picture) => findAttachment(picture, ids) ?? []);
-    for (const picture of pictures)
-      if (findAttachment(picture, ids) === undefined) report(makeUnclearIssue(picture));
+    const photos: string[] = [];
+    for (const picture of pictures) {
+      const path = findAttachment(picture, ids);
+      if (path === undefined) report(makeUnclearIssue(picture));
+      else photos.push(path);
+    }
     const values = new Map([
       ['local_id', localId],
       ['photos', joinFileNames(photos)],
