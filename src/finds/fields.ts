@@ -1,8 +1,5 @@
-/** Long because of the table of elements, which is one list. */
-
 import { isReadable } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
-import { foldName } from '../base/names.ts';
 import { type GeomSystem, type PointInSystem, parsePoint } from './place/geometry.ts';
 
 /** Type of an element's value, by the kind of the element (S-TYPE-1). */
@@ -447,89 +444,12 @@ export function canRevealLocation(name: string): boolean {
   );
 }
 
-/** Columns that fill no element alone. */
-const OWN_COLUMNS = [
-  'local_id',
-  'photos',
-  'lon',
-  'lat',
-  'geom_x',
-  'geom_y',
-  'wkt',
-  'ident_cely',
-] as const;
-
-/**
- * Canonical name of a table column: an element, `local_id`, `photos`, `ident_cely`, or one of the
- * columns that only hold a point (`lon`, `lat`, `geom_x`, `geom_y`, `wkt`).
- */
-export type ColumnName = ElementName | (typeof OWN_COLUMNS)[number];
-
-/** Names that GIS programs and devices give to columns of the point. */
-const CALLED_POINT: Readonly<Record<string, ColumnName>> = {
-  geometry: 'wkt',
-  geom: 'wkt',
-  the_geom: 'wkt',
-  wkt_geom: 'wkt',
-  longitude: 'lon',
-  lng: 'lon',
-  latitude: 'lat',
-};
-
-const meanings = new Map<string, ColumnName>([
-  ...OWN_COLUMNS.map((name) => [name, name] as const),
-  ...Object.entries(CALLED_POINT),
-  ...FIELDS.flatMap(({ name, alias = name }) => [[name, name] as const, [alias, name] as const]),
-]);
-
-/** Every column name that a table may have: the contract's names and their English aliases. */
-export const COLUMN_NAMES: readonly string[] = [...meanings.keys()];
-
-/**
- * Tells if the stored value of a cell counts (number, day, truth value); for all other columns the
- * displayed text counts.
- */
-export function isReadAsStored(name: ColumnName): boolean {
-  return STORED_COLUMNS.has(name);
-}
-
-/** Columns with coordinates. */
-export const POINT_COLUMNS: readonly ColumnName[] = [
-  'lon',
-  'lat',
-  'geom_x',
-  'geom_y',
-  'wkt',
-  'geom_wkt',
-  'geom_sjtsk_wkt',
-];
-
-const STORED_COLUMNS = new Set([
-  ...POINT_COLUMNS,
-  ...FIELDS.filter(({ kind }) => !['text', 'reference', 'term'].includes(kind)).map(
-    ({ name }) => name,
-  ),
-]);
-
 /** Elements of the point, which change together. */
 export const POINT_ELEMENTS = ['geom_system', 'geom_wkt', 'geom_sjtsk_wkt'] as const;
 
 /** Tells if an element is of the point: `geom_system`, `geom_wkt` or `geom_sjtsk_wkt`. */
 export function isPointElement(name: string): boolean {
   return POINT_ELEMENTS.some((element) => element === name);
-}
-
-/** Tells if a table column is a coordinate or a geometry; `geom_system` is not. */
-export function isPointColumn(name: string): boolean {
-  return POINT_COLUMNS.some((column) => column === name);
-}
-
-/**
- * Finds a column by its name, independent of case and accents: an element, its English alias, or a
- * name that GIS programs give to a point, such as `geometry`. Undefined for an unknown name.
- */
-export function findColumnByName(name: string): ColumnName | undefined {
-  return meanings.get(foldName(name));
 }
 
 /**

@@ -1,6 +1,5 @@
 import { type Message, msg } from '../base/message.ts';
 import {
-  type ColumnName,
   type ElementName,
   FIELDS,
   type Field,
@@ -22,7 +21,8 @@ export type Question = FieldQuestion & {
 
 /** The element that the answer fills; `point` stands for all elements of the point. */
 export type QuestionName =
-  | Extract<ColumnName, 'local_id' | 'photos'>
+  | 'local_id'
+  | 'photos'
   | 'point'
   | Exclude<ElementName, (typeof POINT_ELEMENTS)[number]>;
 

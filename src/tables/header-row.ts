@@ -1,8 +1,8 @@
 import { FileError, UsageError } from '../base/errors.ts';
 import { type Issue, makeWarningIssue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
-import { findColumnByName } from '../finds/fields.ts';
 import type { TablePlace } from '../finds/find.ts';
+import { findColumnByName } from './columns/column-names.ts';
 import type { Table, TableRow } from './table.ts';
 
 /** Rows of the header in the file: `3`, or `2-3` for two lines. */

@@ -4,7 +4,6 @@ import { quoteTomlString } from '../base/disk/toml.ts';
 import { UsageError } from '../base/errors.ts';
 import { hasErrors, type Issue, makeErrorIssue, makeWarningIssue, toIssue } from '../base/issue.ts';
 import { cmd, joinMessages, type Message, msg } from '../base/message.ts';
-import { type ColumnName, findColumnByName } from '../finds/fields.ts';
 import type { RowPlace } from '../finds/find.ts';
 import { findNumberDoubt, findNumberProblem, findUsedNumberProblem } from '../finds/value-rules.ts';
 import {
@@ -25,6 +24,7 @@ import { isDropped } from '../outbox/entry-queries.ts';
 import { makeRecordSubject, parseRecordSubject } from '../outbox/intents.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import { findByUuid, type StoredFind } from '../outbox/stored-finds.ts';
+import { type ColumnName, findColumnByName } from './columns/column-names.ts';
 import {
   type ColumnMap,
   IDENTIFYING_COLUMNS,

@@ -6,7 +6,6 @@ import { hasErrors, type Issue, isReadable } from '../../base/issue.ts';
 import { getLanguage, t } from '../../base/message.ts';
 import { foldForSearch } from '../../base/names.ts';
 import {
-  type ColumnName,
   type ElementName,
   type FindElements,
   getField,
@@ -30,6 +29,7 @@ import {
 } from '../../finds/vocabulary/terms.ts';
 import type { PhotographKeeping } from '../../outbox/changes/kept-photographs.ts';
 import { readPhotoPosition } from '../../photos/photo-exif.ts';
+import type { ColumnName } from '../../tables/columns/column-names.ts';
 import type { ColumnMap } from '../../tables/columns/column-rule.ts';
 import { parseColumns } from '../../tables/columns/columns.ts';
 import type { RowContext } from '../../tables/columns/map-row.ts';

@@ -1,13 +1,7 @@
 import { cutText } from '../../base/characters.ts';
 import { formatIssuePlace, hasErrors } from '../../base/issue.ts';
 import { cmd, msgid, ngettext, t } from '../../base/message.ts';
-import {
-  type ColumnName,
-  FIELDS,
-  type FindElements,
-  getField,
-  isElementName,
-} from '../../finds/fields.ts';
+import { FIELDS, type FindElements, getField, isElementName } from '../../finds/fields.ts';
 import type { Find } from '../../finds/find.ts';
 import { DEPTH_UNITS, type DepthUnit } from '../../finds/parse-cell.ts';
 import { formatElement } from '../../outbox/changes/merge-row.ts';
@@ -20,6 +14,7 @@ import {
   getRowQuestion,
   type RowAnswer,
 } from '../../tables/answer-rows.ts';
+import type { ColumnName } from '../../tables/columns/column-names.ts';
 import {
   type ColumnRule,
   IGNORED_COLUMN,

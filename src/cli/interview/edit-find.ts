@@ -6,7 +6,6 @@ import {
   FIELDS,
   type FindElements,
   getPointElement,
-  isPointColumn,
 } from '../../finds/fields.ts';
 import type { Find, LookupTerm } from '../../finds/find.ts';
 import { formatValue } from '../../finds/harvested-find.ts';
@@ -25,6 +24,7 @@ import {
   serializeImportedRow,
 } from '../../outbox/stored-finds.ts';
 import { wantFind } from '../../outbox/wishes.ts';
+import { isPointColumn } from '../../tables/columns/column-names.ts';
 import { IDENTIFYING_COLUMNS, type Setting } from '../../tables/columns/column-rule.ts';
 import {
   isPointOrSystemColumn,

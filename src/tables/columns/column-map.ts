@@ -8,11 +8,11 @@ import {
 import { hasErrors, type Issue, makeErrorIssue } from '../../base/issue.ts';
 import { cmd, joinMessages, type Message, msg } from '../../base/message.ts';
 import { joinWithOr } from '../../base/names.ts';
-import { type ColumnName, findColumnByName } from '../../finds/fields.ts';
 import type { LookupTerm } from '../../finds/find.ts';
 import { DAY_NUMBER, DEPTH_UNITS, isDateForm } from '../../finds/parse-cell.ts';
 import { NAME_ORDERS } from '../../finds/person-name.ts';
 import { decodeUtf8 } from '../input-file.ts';
+import { type ColumnName, findColumnByName } from './column-names.ts';
 import {
   type ColumnMap,
   type ColumnRule,

@@ -1,6 +1,5 @@
 import { joinFileNames } from '../../base/csv.ts';
 import { isReadable } from '../../base/issue.ts';
-import type { ColumnName } from '../../finds/fields.ts';
 import { type DepthUnit, parseDateForm, parseDepth } from '../../finds/parse-cell.ts';
 import {
   detectNameOrder,
@@ -8,6 +7,7 @@ import {
   parsePersonName,
   splitNameByOrder,
 } from '../../finds/person-name.ts';
+import type { ColumnName } from './column-names.ts';
 
 /** Placeholder for a unit that a person must choose; a map that contains it is refused. */
 export const OPEN_UNIT = '?';

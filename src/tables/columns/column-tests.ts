@@ -1,7 +1,7 @@
 import { isReadable } from '../../base/issue.ts';
 import { formatDecimal, type Message, msg, msgid, msgOfCount } from '../../base/message.ts';
 import { isPictureName } from '../../base/names.ts';
-import { type ColumnName, type Field, getField, isElementName } from '../../finds/fields.ts';
+import { type Field, getField, isElementName } from '../../finds/fields.ts';
 import type { LookupTerm, TermLookupResult } from '../../finds/find.ts';
 import {
   CENTIMETRES,
@@ -17,6 +17,7 @@ import { detectNameOrder, parsePersonName } from '../../finds/person-name.ts';
 import { parseCoordinateNumber } from '../../finds/place/geometry.ts';
 import { parsePosition } from '../../finds/place/read-position.ts';
 import type { Table } from '../table.ts';
+import type { ColumnName } from './column-names.ts';
 import {
   type ElementRule,
   isWholeDepth,

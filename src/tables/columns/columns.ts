@@ -2,16 +2,7 @@ import { normalizeId, normalizeNumber, normalizeText } from '../../base/characte
 import { type Doubt, type Issue, makeErrorIssue, makeWarningIssue } from '../../base/issue.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
 import { findNearestNames, foldName, joinWithOr } from '../../base/names.ts';
-import {
-  COLUMN_NAMES,
-  type ColumnName,
-  type ElementName,
-  FIELDS,
-  type Field,
-  findColumnByName,
-  isReadAsStored,
-  POINT_COLUMNS,
-} from '../../finds/fields.ts';
+import { type ElementName, FIELDS, type Field } from '../../finds/fields.ts';
 import { isDitto, isFiller } from '../../finds/parse-cell.ts';
 import { findNumberDoubt } from '../../finds/value-rules.ts';
 import { STATE_COLUMN } from '../exports/exported-find.ts';
@@ -23,6 +14,13 @@ import {
   type RowCells,
   type Table,
 } from '../table.ts';
+import {
+  COLUMN_NAMES,
+  type ColumnName,
+  findColumnByName,
+  isReadAsStored,
+  POINT_COLUMNS,
+} from './column-names.ts';
 import {
   applyColumnRule,
   type ColumnMap,

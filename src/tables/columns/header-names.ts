@@ -1,6 +1,7 @@
 import { foldName } from '../../base/names.ts';
-import { type ColumnName, FIELDS, getField } from '../../finds/fields.ts';
+import { FIELDS, getField } from '../../finds/fields.ts';
 import { DEPTH_UNITS, type DepthUnit } from '../../finds/parse-cell.ts';
+import type { ColumnName } from './column-names.ts';
 
 /** Names that a register of a museum gives to the number of a find, or to its own number. */
 const MUSEUM_NUMBERS =

@@ -13,7 +13,6 @@ import {
 import { cmd, joinMessages, type Message, msg } from '../../base/message.ts';
 import { isPictureName } from '../../base/names.ts';
 import {
-  type ColumnName,
   type ElementName,
   FIELDS,
   type Field,
@@ -32,6 +31,7 @@ import {
 import type { ResolvedFinder, ResolveReference } from '../../finds/resolve-references.ts';
 import { PHOTO_MISSING, PHOTO_SPELLING, type ResolvePhoto } from '../../photos/photograph.ts';
 import { getRowPlace, type TableRow } from '../table.ts';
+import type { ColumnName } from './column-names.ts';
 import type { Columns } from './columns.ts';
 import { parsePointColumns } from './point-columns.ts';
 

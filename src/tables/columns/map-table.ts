@@ -9,11 +9,11 @@ import {
 } from '../../base/issue.ts';
 import { joinMessages, type Message, msg } from '../../base/message.ts';
 import { foldName } from '../../base/names.ts';
-import { type ColumnName, POINT_COLUMNS } from '../../finds/fields.ts';
 import type { LookupTerm } from '../../finds/find.ts';
 import { findDayDoubt, isOldDay, parseDateCell } from '../../finds/parse-cell.ts';
 import { makeReferenceResolver } from '../../finds/resolve-references.ts';
 import { getHeaderPlace, getRowPlace, type Table, type TableRow } from '../table.ts';
+import { type ColumnName, POINT_COLUMNS } from './column-names.ts';
 import type { ColumnMap, ColumnRule, Setting } from './column-rule.ts';
 import { type Columns, listColumnRules, parseColumns } from './columns.ts';
 import { type MappedRow, mapRow, type TableContext } from './map-row.ts';

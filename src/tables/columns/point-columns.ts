@@ -2,7 +2,6 @@ import { isReadable, makeUnreadable, type Reading, type Unreadable } from '../..
 import { type Message, msg } from '../../base/message.ts';
 import { joinWithAnd } from '../../base/names.ts';
 import {
-  type ColumnName,
   type ElementName,
   type FindElements,
   getPoint,
@@ -28,6 +27,7 @@ import {
   parsePosition,
 } from '../../finds/place/read-position.ts';
 import type { TableRow } from '../table.ts';
+import type { ColumnName } from './column-names.ts';
 import type { Columns } from './columns.ts';
 
 /** Columns that can hold a point. Without `system`, `geom_system` must state it. */

@@ -2,10 +2,11 @@ import { groupBy } from '../../base/collections.ts';
 import { isReadable } from '../../base/issue.ts';
 import { type Message, msg } from '../../base/message.ts';
 import { foldName } from '../../base/names.ts';
-import { type ColumnName, FIELDS } from '../../finds/fields.ts';
+import { FIELDS } from '../../finds/fields.ts';
 import type { LookupTerm } from '../../finds/find.ts';
 import { parseCoordinate, parsePosition } from '../../finds/place/read-position.ts';
 import type { Table } from '../table.ts';
+import type { ColumnName } from './column-names.ts';
 import {
   type ColumnMap,
   type ColumnRule,

@@ -4,18 +4,16 @@ import { type Issue, makeErrorIssue } from '../../base/issue.ts';
 import { joinMessages, type Message, msg } from '../../base/message.ts';
 import { findNearestNames, foldName } from '../../base/names.ts';
 import {
-  COLUMN_NAMES,
   FIELDS,
   type FindElements,
-  findColumnByName,
   getField,
   isElementName,
-  isPointColumn,
   POINT_ELEMENTS,
 } from '../../finds/fields.ts';
 import type { LookupTerm } from '../../finds/find.ts';
 import { makeReferenceResolver } from '../../finds/resolve-references.ts';
 import type { Table, TableRow } from '../table.ts';
+import { COLUMN_NAMES, findColumnByName, isPointColumn } from './column-names.ts';
 import { type ColumnMap, IDENTIFYING_COLUMNS, type Setting } from './column-rule.ts';
 import { normalizeCell, parseColumns } from './columns.ts';
 import { type RowContext, readRow } from './map-row.ts';

@@ -4,7 +4,7 @@ import { toPrintable } from '../../base/characters.ts';
 import { formatCsvTable } from '../../base/csv.ts';
 import { writeOutputFile } from '../../base/disk/output-file.ts';
 import { hasErrors, type Issue } from '../../base/issue.ts';
-import { type ColumnName, getField, isElementName } from '../../finds/fields.ts';
+import { getField, isElementName } from '../../finds/fields.ts';
 import type { Find, LookupTerm } from '../../finds/find.ts';
 import { checkRules } from '../../finds/rules.ts';
 import type { RuleContext } from '../../finds/value-rules.ts';
@@ -13,6 +13,7 @@ import type { Outbox } from '../../outbox/open-outbox.ts';
 import { makePhotoResolver, type ResolvePhoto } from '../../photos/photograph.ts';
 import type { Table } from '../table.ts';
 import { formatColumnMap } from './column-map.ts';
+import type { ColumnName } from './column-names.ts';
 import { applyColumnRule, type ColumnMap } from './column-rule.ts';
 import { mapTable, omitOtherRows } from './map-table.ts';
 import {

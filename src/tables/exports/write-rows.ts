@@ -3,8 +3,8 @@ import { formatSpreadsheetNumber } from '../../base/characters.ts';
 import { BYTE_ORDER_MARK, formatCsvCell, protectFormulaMark } from '../../base/csv.ts';
 import { hasErrors, type Issue } from '../../base/issue.ts';
 import { foldName } from '../../base/names.ts';
-import { findColumnByName, isReadAsStored } from '../../finds/fields.ts';
 import { isRealDate } from '../../finds/parse-cell.ts';
+import { findColumnByName, isReadAsStored } from '../columns/column-names.ts';
 import { getDisplayedText, type Table, type TableRow } from '../table.ts';
 
 /**

@@ -3,7 +3,7 @@ import { joinFileNames } from '../../base/csv.ts';
 import { type Issue, makeErrorIssue, makeWarningIssue } from '../../base/issue.ts';
 import { forEachLanguage, msg } from '../../base/message.ts';
 import { isPictureName } from '../../base/names.ts';
-import { findColumnByName, getField, isElementName } from '../../finds/fields.ts';
+import { getField, isElementName } from '../../finds/fields.ts';
 import {
   FORM_LABEL_GAP,
   FORM_PHOTO,
@@ -14,6 +14,7 @@ import {
   getFormLabel,
   hasWrittenQuestion,
 } from '../../finds/questions.ts';
+import { findColumnByName } from '../columns/column-names.ts';
 import { getTrimmedCell } from '../columns/columns.ts';
 import {
   type Attachments,

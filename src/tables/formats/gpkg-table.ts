@@ -17,7 +17,6 @@ import {
 import { DatabaseError, getErrorCode } from '../../base/errors.ts';
 import { type Issue, isReadable, makeErrorIssue, makeWarningIssue } from '../../base/issue.ts';
 import { msg } from '../../base/message.ts';
-import { findColumnByName } from '../../finds/fields.ts';
 import {
   makeUnsupportedCrsError,
   parseGeoPackagePoint,
@@ -30,6 +29,7 @@ import {
   FORM_WRITTEN,
   PHOTOS_LAYER,
 } from '../../finds/questions.ts';
+import { findColumnByName } from '../columns/column-names.ts';
 import {
   assertTableSize,
   getNamedPart,

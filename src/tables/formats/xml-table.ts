@@ -15,16 +15,11 @@ import {
   type XmlElement,
 } from '../../base/xml/element.ts';
 import { walkXml, XmlSyntaxError, type XmlWalk } from '../../base/xml/parse.ts';
-import {
-  type ColumnName,
-  FIELDS,
-  type Field,
-  findColumnByName,
-  NEW_PERSON,
-} from '../../finds/fields.ts';
+import { FIELDS, type Field, NEW_PERSON } from '../../finds/fields.ts';
 import { FORBIDDEN_TEXT } from '../../finds/harvested-find.ts';
 import { parseDayOfMoment } from '../../finds/parse-cell.ts';
 import type { PointInSystem } from '../../finds/place/geometry.ts';
+import { type ColumnName, findColumnByName } from '../columns/column-names.ts';
 import { FINDS_NAMESPACE } from '../exports/exported-find.ts';
 import { makeSyntaxError, makeTableOfRecords, type ReadRecord, type Table } from '../table.ts';
 

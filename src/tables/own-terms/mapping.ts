@@ -3,9 +3,10 @@ import { formatCsvTable } from '../../base/csv.ts';
 import { hasErrors, type Issue, makeErrorIssue, makeWarningIssue } from '../../base/issue.ts';
 import { cmd, isMessage, type Message, msg } from '../../base/message.ts';
 import { foldName, makePersonKey } from '../../base/names.ts';
-import { FIELDS, findColumnByName } from '../../finds/fields.ts';
+import { FIELDS } from '../../finds/fields.ts';
 import type { LookupTerm, TermCandidate, TermLookupResult } from '../../finds/find.ts';
 import { explainFailedLookup } from '../../finds/resolve-references.ts';
+import { findColumnByName } from '../columns/column-names.ts';
 import { makeChangedToDateMessage, makeMissingColumnIssue } from '../columns/columns.ts';
 import { getDisplayedText, type Table, type TableRow } from '../table.ts';
 

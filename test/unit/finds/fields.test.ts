@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { COLUMN_NAMES, FIELDS, getField, isElementName } from '../../../src/finds/fields.ts';
+import { FIELDS, getField, isElementName } from '../../../src/finds/fields.ts';
+import { COLUMN_NAMES } from '../../../src/tables/columns/column-names.ts';
 
 const schema = readFileSync('schemas/svc/2.2/svc.xsd', 'utf8');
 

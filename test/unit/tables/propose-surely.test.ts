@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { COLUMN_NAMES } from '../../../src/finds/fields.ts';
 import type { Find, LookupTerm } from '../../../src/finds/find.ts';
 import { formatColumnMap, parseColumnMap } from '../../../src/tables/columns/column-map.ts';
+import { COLUMN_NAMES } from '../../../src/tables/columns/column-names.ts';
 import { applyColumnRule } from '../../../src/tables/columns/column-rule.ts';
 import { mapTable } from '../../../src/tables/columns/map-table.ts';
 import {
