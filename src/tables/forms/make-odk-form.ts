@@ -5,7 +5,6 @@ import { UsageError } from '../../base/errors.ts';
 import { forEachLanguage, LANGUAGES, type Message, msg, t } from '../../base/message.ts';
 import {
   type ElementName,
-  FIELDS,
   type FindElements,
   formatReferenceCell,
   getField,
@@ -306,7 +305,7 @@ function getAnswerType(
 }
 
 function makeRequired(name: ElementName): Partial<FormRow> {
-  const { requiredFrom } = FIELDS.find((field) => field.name === name) ?? {};
+  const { requiredFrom } = getField(name);
   if (requiredFrom === undefined) return {};
   const lower = requiredFrom - 1;
   // Questions for state 3 are in a group that is shown only for it.

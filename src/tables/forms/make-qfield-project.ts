@@ -171,20 +171,20 @@ function makePhotosLayer(): QgisLayer {
     title: t`Photographs`,
     file: FORM_FILE,
     table: PHOTOS_LAYER,
-    called: '"photo"',
+    called: `"${FORM_PHOTO}"`,
     columns: [
       { name: FORM_FIND, type: 'text', label: t`Find`, widget: { kind: 'Hidden', settings: {} } },
       {
         name: FORM_PHOTO,
         type: 'text',
-        label: String(getFormLabel('photo')),
+        label: String(getFormLabel(FORM_PHOTO)),
         widget: { kind: 'ExternalResource', settings: ATTACHMENT },
         mustBeFilled: true,
       },
     ],
     settings: {
       ...COPIED,
-      'QFieldSync/attachment_naming': JSON.stringify({ photo: PHOTO_NAME }),
+      'QFieldSync/attachment_naming': JSON.stringify({ [FORM_PHOTO]: PHOTO_NAME }),
     },
   };
 }
@@ -220,7 +220,7 @@ const ATTACHMENT = {
   StorageType: '',
 };
 
-const PHOTO_NAME = `'${PHOTO_FOLDER}/' || substr("find", 1, 8) || '_' || format_date(now(), 'yyyyMMddhhmmsszzz') || '.{extension}'`;
+const PHOTO_NAME = `'${PHOTO_FOLDER}/' || substr("${FORM_FIND}", 1, 8) || '_' || format_date(now(), 'yyyyMMddhhmmsszzz') || '.{extension}'`;
 
 /** Files that pas, QGIS and SQLite create in the folder. */
 const OF_A_FORM =
