@@ -64,6 +64,8 @@ export type ImportReport = EnqueueReport & {
   readonly rows: number;
   /** Finds from an earlier import of this table that it no longer has. */
   readonly missing: readonly string[];
+  /** The copy that was asked for. */
+  readonly copied: CopiedTable | undefined;
 };
 
 /** The copy of a table with its issues; `left`: rows that could not be read, so it lacks them. */
@@ -81,10 +83,7 @@ export type CopiedTable = {
  * FileError where the folder of photographs cannot be reached, or the copy is not writable;
  * DatabaseError where the disk fails
  */
-export async function importTable(
-  findTable: Table,
-  context: ImportContext,
-): Promise<ImportReport & { readonly copied?: CopiedTable }> {
+export async function importTable(findTable: Table, context: ImportContext): Promise<ImportReport> {
   const { file, attachments } = findTable;
   if (attachments?.archive === undefined) return importRows(findTable, context);
   const home = dirname(context.outbox.path);
@@ -99,7 +98,7 @@ export async function importTable(
 async function importRows(
   findTable: Table,
   context: ImportContext & Partial<EnclosedPhotographs>,
-): Promise<ImportReport & { readonly copied?: CopiedTable }> {
+): Promise<ImportReport> {
   const { outbox, ruleContext, photoFolder, map, set = [], copy } = context;
   const fixed = parseFixedValues(set);
   if (copy !== undefined) assertNotSource(findTable, copy);
@@ -144,14 +143,13 @@ async function importRows(
     validate: (all) => validateFinds(all, findContext),
     onIssue,
   });
-  const copied = copying === undefined ? {} : { copied: await copying.write() };
-  const rowCount = ofFinds.rowCount + countUnreadRows(findTable);
+  const copied = await copying?.write();
   return {
     ...report,
     issues: issues.listAll(),
-    rows: rowCount,
+    rows: ofFinds.rowCount + countUnreadRows(findTable),
     missing,
-    ...copied,
+    copied,
   };
 }
 

@@ -18,7 +18,12 @@ import type { EnqueuedFind } from '../../outbox/changes/enqueue-finds.ts';
 import type { MergeSide } from '../../outbox/changes/merge-row.ts';
 import { listAskedFinds } from '../../tables/answer-rows.ts';
 import { collapseRepeatedWarnings, collapseUnknownColumns } from '../../tables/collapse-issues.ts';
-import { type CopiedTable, importTable, openCorrections } from '../../tables/import-table.ts';
+import {
+  type CopiedTable,
+  type ImportReport,
+  importTable,
+  openCorrections,
+} from '../../tables/import-table.ts';
 import { isNumberTable } from '../../tables/number-table.ts';
 import type { Table } from '../../tables/table.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
@@ -123,7 +128,6 @@ export type ImportOptions = GlobalOptions &
     readonly corrections?: string;
   };
 
-type ImportReport = Awaited<ReturnType<typeof importTable>>;
 type Request = Awaited<ReturnType<typeof openRequest>>;
 
 /**
