@@ -169,8 +169,7 @@ function renderSelect(name: string, label: string, counts: readonly LabelledCoun
 const MAX_ROWS = 12;
 
 /** Renders the number of finds of each kind, the most frequent first. */
-function renderBars(title: string, counts: readonly LabelledCount[]): Html | undefined {
-  if (counts.length === 0) return undefined;
+function renderBars(title: string, counts: readonly LabelledCount[]): Html {
   const counted = counts.filter(({ key }) => key !== '');
   const rows = [
     ...(counted.length <= MAX_ROWS ? counted : shortenCounts(counted)),
@@ -193,8 +192,7 @@ function shortenCounts(counts: readonly LabelledCount[]): LabelledCount[] {
   ];
 }
 
-function renderStateBar({ byState, finds }: Report): Html | undefined {
-  if (finds === 0) return undefined;
+function renderStateBar({ byState, finds }: Report): Html {
   let begun = 0;
   const parts = byState.map(({ key, count }) => {
     const from = begun;
