@@ -6,6 +6,7 @@ import {
   accountFlags,
   expectEnded,
   type Home,
+  readIdent,
   settledAfter,
   signedIn,
   WITHOUT_PAUSES,
@@ -15,11 +16,6 @@ import { useMock } from '../support/use-mock.ts';
 
 const production = useMock();
 const training = useMock('--training');
-
-async function readIdent(home: Home, find: string): Promise<string> {
-  const listed = await home.json('list');
-  return listed.find(({ local_id }) => local_id === find)?.ident_cely ?? '';
-}
 
 const numbersSent = async (service: RunningMock): Promise<number> =>
   (await service.journal()).filter(({ method }) => method === 'PATCH').length;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { photoWithGps } from '../support/photo-with-gps.ts';
 import { findAt } from '../support/records-at-service.ts';
-import { expectEnded, findStates, type Home, settledAfter, signedIn } from '../support/run-pas.ts';
+import { expectEnded, findStates, readIdent, settledAfter, signedIn } from '../support/run-pas.ts';
 import { importSeason, sendSeason, tinyPng, writeSeason } from '../support/season.ts';
 import { useHome, useMock } from '../support/use-mock.ts';
 
@@ -16,11 +16,6 @@ async function loseOne(endpoint: string, ...flags: string[]): Promise<void> {
   await expectEnded(home.pas('push', ...flags), 6);
   await mock.service.faults();
   await mock.service.clock({ advance_ms: 60_000 });
-}
-
-async function readIdent(of: Home, find: string): Promise<string> {
-  const listed = await of.json('list');
-  return listed.find(({ local_id }) => local_id === find)?.ident_cely ?? '';
 }
 
 describe('a find that was lost, and is sent again', () => {
@@ -77,7 +72,7 @@ test('of two photographs with one file name, the second is not taken for the fir
     await loseOne('photo');
     await home.do('push');
   }
-  expect(await mock.made()).toMatchObject({ finds: 1, photos: 2 });
+  await mock.expectMade({ finds: 1, photos: 2 });
   expect((await home.json('status')).entries.photo).toMatchObject({ accepted: 2 });
 });
 
@@ -93,7 +88,7 @@ test('a picture that is queued for a find and for its record is sent once', asyn
   await home.do('photo', 'add', finds[0]?.ident ?? '', join(home.folder, 'photo-1.png'));
   await mock.service.clock({ advance_ms: 120_000 });
   await expectEnded(home.pas('push'), 6);
-  expect(await mock.made()).toMatchObject({ finds: 1, photos: 1 });
+  await mock.expectMade({ finds: 1, photos: 1 });
   expect((await home.pas('status')).stdout).toContain('may be this photograph (photo-1.png)');
 });
 
@@ -105,7 +100,7 @@ test('a deleted find is not sent again because another one has its identifier no
   await expectEnded(home.pas('push'), 6);
   await mock.service.clock({ advance_ms: 60_000 });
   await expectEnded(home.pas('push'), 6);
-  expect(await mock.made()).toMatchObject({ finds: 2 });
+  await mock.expectMade({ finds: 2 });
   expect(await findStates(home)).toMatchObject({ 'K-2': 'uncertain', 'L-K-1': 'accepted' });
   expect((await home.pas('show', 'K-2', '--verbose')).stdout).toContain('was deleted or lost');
 });
@@ -130,5 +125,5 @@ test('a find that another laptop sent is recognised under the identifier of a de
   expect(await readIdent(office, 'K-1')).toBe(deleted);
   await home.do('import', writeSeason(home, 1, { day: '2024-07-01' }), '--id-prefix', 'L-');
   await expectEnded(home.pas('push'), 6);
-  expect(await mock.made()).toMatchObject({ finds: 1 });
+  await mock.expectMade({ finds: 1 });
 });

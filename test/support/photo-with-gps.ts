@@ -20,14 +20,8 @@ export function photoWithGps(latitude: number, longitude: number): Buffer {
     rationals(Math.abs(longitude)),
   ]);
   const exif = Buffer.concat([Buffer.from('Exif\0\0'), tiff]);
-  const length = Buffer.alloc(2);
-  length.writeUInt16BE(exif.length + 2);
-  return Buffer.concat([
-    Buffer.from([0xff, 0xd8, 0xff, 0xe1]),
-    length,
-    exif,
-    Buffer.from([0xff, 0xd9]),
-  ]);
+  const start = Buffer.from([0xff, 0xd8, 0xff, 0xe1, 0, exif.length + 2]);
+  return Buffer.concat([start, exif, Buffer.from([0xff, 0xd9])]);
 }
 
 const ASCII = 2;

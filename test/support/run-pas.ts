@@ -297,6 +297,12 @@ export async function findStates(home: Home): Promise<Record<string, string>> {
   return Object.fromEntries(listed.map(({ local_id, state }) => [local_id, state]));
 }
 
+/** Identifier of a find at the service, empty before it has one. */
+export async function readIdent(home: Home, find: string): Promise<string> {
+  const listed = await home.json('list');
+  return listed.find(({ local_id }) => local_id === find)?.ident_cely ?? '';
+}
+
 /** Every line of JSON that a command printed. */
 export function jsonLines(text: string): Record<string, unknown>[] {
   return text
