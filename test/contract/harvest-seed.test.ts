@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { makeAddresses, SCHEMA_VERSIONS } from '../../mock-server/base/addresses.ts';
@@ -15,10 +15,8 @@ const DEMO = join(packageRoot, 'mock-server', 'seed', 'demo');
 const ADDRESSES = { ...makeAddresses('https://schemas.example'), schemaBase: SCHEMA_BASE };
 
 let demo: SeedContent;
-let scratch: string;
 beforeAll(async () => {
   demo = await loadSeed('demo');
-  scratch = tempFolder();
 });
 
 const listBodies = (entity: Entity) =>
@@ -29,7 +27,7 @@ describe('a custom seed folder', () => {
     ['find.json', /find\.json.*nothing that a seed has; known are .*finds\.json/],
     ['vocabularies/obdobi.csv', /obdobi\.csv.*no JSON file/],
   ])('with %s, which no reader expects, is refused', async (name, reason) => {
-    const folder = mkdtempSync(join(scratch, 'seed-'));
+    const folder = tempFolder();
     cpSync(DEMO, folder, { recursive: true });
     writeFileSync(join(folder, '.DS_Store'), '');
     writeFileSync(join(folder, name), '[]');
@@ -246,7 +244,7 @@ describe('a folder', () => {
   test.each(BROKEN)(
     'whose file %s (%s) is refused with the place and the reason',
     async (_title, file, spoil, message) => {
-      const folder = mkdtempSync(join(scratch, 'broken-'));
+      const folder = tempFolder();
       cpSync(DEMO, folder, { recursive: true });
       const spoilt = spoil(JSON.parse(readFileSync(join(folder, file), 'utf8')) as Rows);
       writeFileSync(
@@ -260,13 +258,13 @@ describe('a folder', () => {
   );
 
   test('that is a copy of the demo loads as the demo does', async () => {
-    const folder = mkdtempSync(join(scratch, 'copy-'));
+    const folder = tempFolder();
     cpSync(DEMO, folder, { recursive: true });
     expect(await loadSeed(folder)).toEqual(demo);
   });
 
   test('may omit any file', async () => {
-    const folder = mkdtempSync(join(scratch, 'nothing-'));
+    const folder = tempFolder();
     expect(await loadSeed(folder)).toEqual({
       accounts: [],
       records: [],
@@ -276,7 +274,7 @@ describe('a folder', () => {
   });
 
   test('that does not exist, or is a file, is refused', async () => {
-    await expect(loadSeed(join(scratch, 'nowhere'))).rejects.toThrow(
+    await expect(loadSeed(join(tempFolder(), 'nowhere'))).rejects.toThrow(
       /is no seed: use demo, empty or a folder/,
     );
     await expect(loadSeed(join(DEMO, 'finds.json'))).rejects.toThrow(

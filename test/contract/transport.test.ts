@@ -10,6 +10,7 @@ import {
 } from '../support/contract-requests.ts';
 import { eventually } from '../support/eventually.ts';
 import { startMock } from '../support/start-mock.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 import { useMock } from './contract-import.ts';
 import { jpeg } from './contract-photographs.ts';
 
@@ -134,8 +135,7 @@ describe('Incomplete bodies', () => {
   });
 
   test('a photograph that breaks off leaves no temporary file', async () => {
-    const { mkdtempSync, rmSync } = await import('node:fs');
-    const folder = mkdtempSync(`${(await import('node:os')).tmpdir()}/pas-mock-transport-`);
+    const folder = tempFolder();
     await using ownMock = await startMock({ data: `${folder}/mock.sqlite` });
     const { fetchToken } = await import('../support/contract-requests.ts');
     const bearer = await fetchToken(ownMock, 'archaeologist');
@@ -156,7 +156,6 @@ describe('Incomplete bodies', () => {
     await eventually(incoming).toHaveLength(1);
     await ownMock.close();
     expect(readdirSync(`${folder}/mock.sqlite.photographs`)).not.toContain('incoming');
-    rmSync(folder, { recursive: true, force: true });
   });
 
   test('a slow body does not hold up others', async () => {
