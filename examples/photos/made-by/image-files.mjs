@@ -56,27 +56,19 @@ export function encodeJpeg({ width, height, rgb }, quality) {
 }
 
 /**
- * What a camera writes into its pictures: when each was taken, and where (EXIF 2.3).
+ * Adds the data that a camera writes into its pictures: when each was taken, and where (EXIF 2.3).
  * @param {Buffer} jpeg
- * @param {{taken: string, latitude: number, longitude: number}} shot `taken` as `2024:10:12 10:04:00`
+ * @param {{taken: string, latitude: number, longitude: number}} shot `taken` as
+ * `2024:10:12 10:04:00`; degrees north and east
  */
 export function addExif(jpeg, { taken, latitude, longitude }) {
   const ascii = (text) => Buffer.from(`${text}\0`);
   const long = (value) => Buffer.from(new Uint32Array([value]).buffer);
-  const degrees = (value) => {
-    const parts = [
-      Math.floor(value),
-      Math.floor((value * 60) % 60),
-      Math.round((value * 36e6) % 6e5),
-    ];
-    return Buffer.concat([
-      long(parts[0]),
-      long(1),
-      long(parts[1]),
-      long(1),
-      long(parts[2]),
-      long(1e4),
-    ]);
+  /** Degrees, minutes, and seconds in ten-thousandths. */
+  const rationals = (degrees) => {
+    const whole = Math.round(degrees * 36e6);
+    const parts = [Math.floor(whole / 36e6), Math.floor((whole % 36e6) / 6e5), whole % 6e5];
+    return Buffer.concat(parts.flatMap((part, nth) => [long(part), long(nth < 2 ? 1 : 1e4)]));
   };
   const directories = [
     [
@@ -86,9 +78,9 @@ export function addExif(jpeg, { taken, latitude, longitude }) {
     [[0x9003, 2, 20, ascii(taken)]],
     [
       [1, 2, 2, ascii('N')],
-      [2, 5, 3, degrees(latitude)],
+      [2, 5, 3, rationals(latitude)],
       [3, 2, 2, ascii('E')],
-      [4, 5, 3, degrees(longitude)],
+      [4, 5, 3, rationals(longitude)],
     ],
   ];
   const starts = [8];
