@@ -143,7 +143,7 @@ function release(name, node, program) {
 }
 
 /**
- * What is published of a package, whatever machine it is for: of a folder, of a tarball, or by its
+ * The published files of a package, whatever machine it is for: of a folder, of a tarball, or by its
  * name at npm, of which no script runs.
  */
 function unpacked(spec) {
@@ -240,11 +240,11 @@ function licences(app, runtime) {
 }
 
 function sbom(app) {
-  // What is not in the archive would be reported as missing.
+  // Packages that are not in the archive would be reported as missing.
   run(process.execPath, [npm, 'pkg', 'delete', 'devDependencies'], app);
   const flags = ['--sbom-format=cyclonedx', '--sbom-type=application', '--omit=dev'];
   const bill = JSON.parse(run(process.execPath, [npm, 'sbom', ...flags], app));
-  // Of this run, not of the commit.
+  // They belong to this run, not to the commit.
   delete bill.serialNumber;
   delete bill.metadata.timestamp;
   // npm names the folder.

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 
-/** What each room of `src` may import besides itself; the files in the root are entry points. */
+/** Rooms that each room of `src` may import besides itself; the files in the root are entry points. */
 const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   base: [],
   finds: ['base'],

@@ -5,7 +5,7 @@ import { exchangeView } from './exchange.js';
 
 const MAX_ROWS = 500;
 
-/** What was asked of the mock, newest first. */
+/** The requests that the mock got, newest first. */
 export class JournalTable {
   #rows = getPart('journal-rows', HTMLElement);
   #filter = getPart('journal-filter', HTMLSelectElement);

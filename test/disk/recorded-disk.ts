@@ -186,7 +186,7 @@ const ALL_OF = 16;
 /** Outcome of each uncertain write, in order. `half`: only some sectors of a write. */
 type Fate = 'kept' | 'lost' | 'half';
 
-/** What a power cut may leave after each step of the shares, about so many in all. */
+/** Images that a power cut may leave after each step of the shares, about so many in all. */
 export function* imagesAfter(
   steps: readonly Step[],
   disk: Disk,

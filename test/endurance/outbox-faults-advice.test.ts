@@ -315,7 +315,7 @@ describe('Each advised command works when typed, for', () => {
         .with(getReads(home))
         .pas(
           ...args,
-          // What a person answers on a terminal.
+          // The answer of a person on a terminal.
           ...(ASKS.some((asks) => asks.test(command)) ? ['--yes'] : []),
           ...(/^edit \S+$/.test(command) ? ['--set', 'poznamka=mended'] : []),
         );

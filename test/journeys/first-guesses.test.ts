@@ -7,7 +7,7 @@ import { expectEnded, signedIn } from '../support/run-pas.ts';
 import { importSeason, writeSeason } from '../support/season.ts';
 import { useMock, useVocabularies } from '../support/use-mock.ts';
 
-/** What a person types before reading the help. */
+/** Commands that a person types before reading the help. */
 
 const mock = useMock();
 const home = useVocabularies(mock);

@@ -247,6 +247,7 @@ describe('a table that is imported again', () => {
     const questions = report.issues.filter(({ rule }) => rule !== 'not-harvested');
     expect(questions.map(({ find }) => find)).toEqual(asked);
   });
+
   test('knows a sent find by its old and its new number', async () => {
     const season = table('season.csv', { id: 'S-l1', note: 'přezka' });
     await home.do('import', season);
@@ -350,6 +351,7 @@ test('a number that a table changes and changes back is queued each time, and li
     expect(listed.map(({ elements }) => elements.evidencni_cislo)).toEqual([number]);
   }
 });
+
 test('a number that a curator has set since is not replaced, and that of the row is listed as a correction', async () => {
   const season = await sendSeason(home, 1, { state: 2 });
   const [{ ident_cely: ident } = { ident_cely: '' }] = await home.json('list');

@@ -402,8 +402,8 @@ describe('the page of a report of finds close together', () => {
 });
 
 /**
- * Opens a report again before each test of a file or a block. After each one nothing may have been complained
- * of, nor asked for elsewhere.
+ * Opens a report again before each test of a file or a block. After each one nothing may have been
+ * complained of, nor asked for elsewhere.
  * @param make makes the report, once, and says where it is
  */
 function useReportPage(make: () => Promise<string>): () => Page {

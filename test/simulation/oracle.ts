@@ -2,7 +2,7 @@ import type { Entry } from './outboxes.ts';
 import { ACCOUNT_IDS, type Account } from './scenario.ts';
 import type { ServiceRecord } from './service.ts';
 
-/** What a person wants of a find by now: commands change it, and an undo brings it back. */
+/** All that a person wants of a find by now: commands change it, and an undo brings it back. */
 export type Wish = {
   photos: readonly string[];
   /** And the address of the service that each was asked for; a curator's as well. */

@@ -268,13 +268,13 @@ class Scene {
   readonly #network: Network;
   readonly #machines: ReadonlyMap<MachineName, Machine>;
   readonly #asked = new Map<string, Asked>();
-  /** What was wanted before each command of a person, and after it. */
+  /** Wishes before each command of a person, and after it. */
   readonly #commands = new Map<
     string,
     { readonly place: string; readonly before: Wishes; readonly after: Wishes }
   >();
   readonly #undone = new Set<string>();
-  /** What was wanted when the last backup of each home was made. */
+  /** Wishes when the last backup of each home was made. */
   readonly #wishesInBackup = new Map<MachineName, Wishes>();
   readonly #tables = new Map<
     string,
@@ -944,7 +944,7 @@ class Scene {
     return new Map([...this.#asked].map(([id, asked]) => [id, { ...asked }]));
   }
 
-  /** What a command changed is as it was before it, or nobody knows: other commands stay. */
+  /** All that a command changed is as it was before it, or nobody knows: other commands stay. */
   async #takeBack(
     { machine: name, account: profile, killedAfter }: Done,
     undo?: string,
@@ -1323,7 +1323,7 @@ class Scene {
     );
   }
 
-  /** What the service shows must not be asked about only because something was put back here. */
+  /** No question is asked about a record only because something was put back here. */
   #askedForNothing(): string[] {
     if (!this.#isOrdinary) return [];
     const notes = [...this.#asked.values()].map(({ note }) => note);
@@ -1507,7 +1507,7 @@ function pickWish({ photos, numbers, wasGivenUp, unwantedWith, edited }: Wish): 
   return { photos, numbers, wasGivenUp, unwantedWith, edited };
 }
 
-/** What is wanted now, without what one command changed of it. */
+/** The wish of now, without the changes of one command. */
 function undoWish(now: Wish, before: Wish, after: Wish): Wish {
   const undoOne = <K extends 'wasGivenUp' | 'unwantedWith' | 'edited'>(key: K): Wish[K] =>
     before[key] === after[key] ? now[key] : before[key];

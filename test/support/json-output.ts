@@ -67,7 +67,7 @@ type Status = {
   readonly asked_until: string | null;
 };
 
-/** What each of these commands prints with `--json`. */
+/** The value that each of these commands prints with `--json`. */
 export type JsonOutput = {
   readonly list: Listed[];
   readonly show: Shown;

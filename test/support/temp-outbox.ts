@@ -105,7 +105,7 @@ export function openAnew(outbox: TempOutbox): TempOutbox {
   });
 }
 
-/** Of a find that no table has. */
+/** The place of a find that no table has. */
 export const NO_PLACE = { file: null, row: null, path: null, base: null };
 
 /** A queued import, and the UUID of its find. `text` is what it says of the find. */

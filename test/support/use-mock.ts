@@ -4,9 +4,9 @@ import { type Home, signedIn, withVocabularies } from './run-pas.ts';
 
 type SharedMock = { readonly service: RunningMock };
 type UsedMock = SharedMock & {
-  /** What the test has made so far. */
+  /** Counts of all that the test has made so far. */
   made(): Promise<MockState>;
-  /** It has made so many so far. */
+  /** The test has made so many so far. */
   expectMade(counts: Partial<MockState>): Promise<void>;
 };
 

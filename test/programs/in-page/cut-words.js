@@ -1,4 +1,4 @@
-// What is seen of the page and has no room: what it says runs out of it or of the window, and
+// Visible parts of the page that have no room: their text runs out of them or of the window, and
 // nobody can scroll there.
 (() => {
   const scrolls = (node) => ['auto', 'scroll'].includes(getComputedStyle(node).overflowX);

@@ -188,7 +188,7 @@ function play(outbox: Outbox, { kind, at, ...step }: Step): void {
   }
 }
 
-/** What is wanted and what the service has, by local id. */
+/** All that is wanted and that the service has, by local id. */
 function describeAll(outbox: Outbox): unknown {
   return [...iterateFinds(outbox)]
     .map((find) => [
