@@ -19,10 +19,8 @@ import { useMockProcess } from '../support/use-mock.ts';
 const mock = useMockProcess('--min-interval', '10');
 let home: Home;
 let outbox: string;
-let findsBefore = 0;
 
 beforeEach(async () => {
-  findsBefore = (await mock.service.state()).finds;
   home = await signedIn(mock.service, ['--set', 'min_interval_ms=20']);
   outbox = outboxFile(home);
 });
@@ -116,7 +114,7 @@ describe('a data folder', () => {
       ({ state }) => state === 'accepted',
     );
     expect(accepted).toHaveLength(20);
-    expect((await mock.service.state()).finds - findsBefore).toBe(20);
+    await mock.expectMade({ finds: 20 });
   });
 });
 

@@ -1,31 +1,14 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
-import { type Home, signedIn } from '../support/run-pas.ts';
 import { importSeason } from '../support/season.ts';
+import { useHome, useMockProcess } from '../support/use-mock.ts';
 
 const FINDS = 8;
 
-let service: MockProcess;
-let home: Home;
-let findsBefore = 0;
+const mock = useMockProcess('--latency', '50');
+const home = useHome(mock, ['--set', 'min_interval_ms=20']);
 
-beforeAll(async () => {
-  service = await startMockProcess('--latency', '50', '--min-interval', '0');
-});
-
-afterAll(() => service.stop());
-
-beforeEach(async () => {
-  await service.control('POST', '/reset');
-  findsBefore = (await service.state()).finds;
-  home = await signedIn(service, ['--set', 'min_interval_ms=20']);
-  await importSeason(home, FINDS);
-});
-
-async function created(): Promise<number> {
-  return (await service.state()).finds - findsBefore;
-}
+beforeEach(() => importSeason(home, FINDS));
 
 type Status = { entries: Record<string, Record<string, number>> };
 
@@ -37,14 +20,15 @@ async function imports(): Promise<Record<string, number>> {
 async function expectEachOnceOrUncertain(): Promise<void> {
   const { accepted = 0, uncertain = 0, queued = 0, sending = 0 } = await imports();
   expect({ sending, sum: accepted + uncertain + queued }).toEqual({ sending: 0, sum: FINDS });
-  expect(await created()).toBeGreaterThanOrEqual(accepted);
-  expect(await created()).toBeLessThanOrEqual(accepted + uncertain);
+  const { finds } = await mock.made();
+  expect(finds).toBeGreaterThanOrEqual(accepted);
+  expect(finds).toBeLessThanOrEqual(accepted + uncertain);
 }
 
 test('a second Ctrl-C abandons the requests under way and says so', async () => {
   // The first is answered: until then no other is under way beside it.
   const otherNumbers = Array.from({ length: FINDS - 1 }, (_, index) => index + 2);
-  await service.faults(
+  await mock.service.faults(
     ...otherNumbers.map((nth) => ({ endpoint: 'import', when: { nth }, fault: 'hang-after-save' })),
   );
   const running = home.start('push', '--json');
@@ -54,12 +38,12 @@ test('a second Ctrl-C abandons the requests under way and says so', async () => 
   running.child.kill('SIGINT');
   const { code } = await running.ended;
   expect(code).toBe(6);
-  await service.faults();
+  await mock.service.faults();
   await expectEachOnceOrUncertain();
 });
 
 function untilRequests(count: number): Promise<void> {
   const seen = async () =>
-    (await service.journal()).filter(({ path }) => path.startsWith('/api/pas/import')).length;
+    (await mock.service.journal()).filter(({ path }) => path.startsWith('/api/pas/import')).length;
   return eventually(seen).toBeGreaterThanOrEqual(count);
 }

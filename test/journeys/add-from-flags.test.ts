@@ -63,10 +63,10 @@ describe('a find is added from flags', () => {
       },
     });
     await home.do('push', 'K-017');
-    expect(await mock.service.state()).toMatchObject({ photos: expect.any(Number) });
-    expect((await home.json('list')).find((find) => find.local_id === 'K-017')?.state).toBe(
-      'accepted',
-    );
+    expect((await home.json('show', 'K-017')).entries).toMatchObject([
+      { kind: 'import', state: 'accepted' },
+      { kind: 'photo', state: 'accepted' },
+    ]);
   });
 
   test('the next one repeats all values except number, point, note and those given explicitly', async () => {

@@ -34,7 +34,7 @@ export type Listed<Value = unknown> = {
   readonly elements: Readonly<Record<string, Value>>;
 };
 
-type Shown = Listed & {
+type Shown = Omit<Listed, 'state'> & {
   readonly entries: readonly {
     readonly kind: string;
     readonly state: string;
