@@ -16,15 +16,16 @@ import { importSeason, sendSeason, tinyPng, writeSeason } from '../support/seaso
 import { answer, startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
 import { useHome, useMock } from '../support/use-mock.ts';
 
-const mock = useMock('--min-interval', '10');
-const home = useHome(mock, ['--set', 'min_interval_ms=20']);
+const mock = useMock();
+const home = useHome(mock);
 let copy: string;
 
-beforeEach(async () => {
+beforeEach(() => {
   copy = join(home.folder, 'copy.sqlite');
 });
 
 test('a backup made during a push is complete, intact and private', async () => {
+  await home.do('profile', 'set', 'min_interval_ms=20');
   await importSeason(home, 25);
   const running = home.start('push', '--json');
   for (let turn = 1; turn <= 3; turn += 1) {
