@@ -24,7 +24,7 @@ import {
   serializeFact,
   serializeIssues,
 } from './facts.ts';
-import { type AttemptVerdict, getAcceptedRecord, type SlotState } from './fold.ts';
+import { type AttemptVerdict, foldSlot, getAcceptedRecord, type SlotState } from './fold.ts';
 import { findStoredIntent } from './intents.ts';
 import { type Outbox, readHeader, requireLedger } from './open-outbox.ts';
 import {
@@ -33,6 +33,7 @@ import {
   getCommandId,
   getSlotState,
   listFactsOfSlot,
+  listFactsOfSubject,
   rebuildEntries,
 } from './wishes.ts';
 
@@ -45,7 +46,10 @@ function isOwn({ kind, intent }: Entry, fact: Fact): fact is FactOf<'attempted'>
  * @throws DatabaseError where a fact is damaged
  */
 export function listAttempts(outbox: Outbox, entry: Entry): Attempt[] {
-  const facts = listFactsOfSlot(outbox, entry);
+  return makeOwnAttempts(entry, listFactsOfSlot(outbox, entry));
+}
+
+function makeOwnAttempts(entry: Entry, facts: readonly Fact[]): Attempt[] {
   return makeAttempts(
     facts.filter((fact) => isOwn(entry, fact)),
     facts,
@@ -68,13 +72,22 @@ export function listOpenAttempts(outbox: Outbox, entry: Entry): string[] {
  * @throws DatabaseError where a fact is damaged
  */
 export function listEffectiveAttempts(outbox: Outbox, entry: Entry): Attempt[] {
-  const state = getSlotState(outbox, entry);
+  return selectEffectiveAttempts(entry, listFactsOfSubject(outbox, entry.subject));
+}
+
+/**
+ * As {@link listEffectiveAttempts}, of facts that were read before.
+ * @param facts all of the entry's subject
+ */
+export function selectEffectiveAttempts(entry: Entry, facts: readonly Fact[]): Attempt[] {
+  const ofSlot = facts.filter(({ slot }) => slot === entry.slot);
+  const state = foldSlot(ofSlot);
   const accepted = listJudgedAttempts(state, entry, ['accepted']);
   const effective =
     accepted.length > 0
       ? accepted
       : listJudgedAttempts(state, entry, ['open', 'unknown', 'given-up']);
-  return listAttempts(outbox, entry).filter(({ id }) => effective.includes(id));
+  return makeOwnAttempts(entry, ofSlot).filter(({ id }) => effective.includes(id));
 }
 
 function listJudgedAttempts(

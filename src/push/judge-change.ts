@@ -1,14 +1,16 @@
+import { memoize } from '../base/collections.ts';
 import { type Message, msg } from '../base/message.ts';
 import type { HarvestedFile, HarvestedFind, HistoryEntry } from '../finds/harvested-find.ts';
 import { DAY_MS } from '../harvest/protocol.ts';
 import type { FindLookup } from '../harvest/pull-finds.ts';
-import { listEffectiveAttempts } from '../outbox/attempts.ts';
+import { listEffectiveAttempts, selectEffectiveAttempts } from '../outbox/attempts.ts';
 import type { Entry, NumberEntry, PhotoEntry } from '../outbox/entry.ts';
 import { listEntriesOfRecord } from '../outbox/entry-queries.ts';
 import { getOriginalDigest } from '../outbox/facts.ts';
 import { makeRecordSubject } from '../outbox/intents.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import { findAcceptedNumber } from '../outbox/views/records-at-service.ts';
+import { listFactsOfSubject } from '../outbox/wishes.ts';
 import {
   type AttemptWindow,
   type Basis,
@@ -17,6 +19,7 @@ import {
   getSentElements,
   isWithinWindow,
   makeAbsent,
+  makeAttemptWindow,
   makeIndexBehindVerdict,
   makeInFlightVerdict,
   makeTimeUnknownVerdict,
@@ -169,15 +172,16 @@ export type SentPhoto = {
 };
 
 /** Returns what is compared with the files of a record; `identCely` is '' where that is unknown. */
-export function getSentPhoto(outbox: Outbox, entry: PhotoEntry): SentPhoto {
-  const { name, sha512 } = entry.photograph;
-  return {
+export function listSentPhotos(outbox: Outbox, entries: readonly PhotoEntry[]): SentPhoto[] {
+  // The photographs of a find have one subject, so its facts are read once for all of them.
+  const listFacts = memoize((subject: string) => listFactsOfSubject(outbox, subject));
+  return entries.map((entry) => ({
     entryId: entry.id,
     identCely: entry.identCely ?? '',
-    fileName: name,
-    sha512Hex: sha512,
-    window: getAttemptWindow(outbox, entry),
-  };
+    fileName: entry.photograph.name,
+    sha512Hex: entry.photograph.sha512,
+    window: makeAttemptWindow(selectEffectiveAttempts(entry, listFacts(entry.subject))),
+  }));
 }
 
 /**
@@ -364,22 +368,24 @@ export function listSamePhotographs(
   outbox: Outbox,
   { identCely, subject, photograph }: PhotoEntry,
 ): string[] {
-  return listSentPhotographs(outbox, identCely ?? '')
+  return listPhotographsOfRecord(outbox, identCely ?? '')
     .filter(
       (other) =>
         other.subject !== subject &&
-        getOriginalDigest(other.photograph) === getOriginalDigest(photograph),
+        getOriginalDigest(other.photograph) === getOriginalDigest(photograph) &&
+        mayBeAtService(outbox, other),
     )
     .map((other) => other.photograph.name);
 }
 
-/** Returns the photographs from here that a record has, or may have. */
-function listSentPhotographs(outbox: Outbox, identCely: string): PhotoEntry[] {
-  return listEntriesOfRecord(outbox, identCely).filter(
-    (entry): entry is PhotoEntry =>
-      entry.kind === 'photo' &&
-      (entry.state === 'accepted' || listEffectiveAttempts(outbox, entry).length > 0),
-  );
+function listPhotographsOfRecord(outbox: Outbox, identCely: string): PhotoEntry[] {
+  return listEntriesOfRecord(outbox, identCely).filter((entry) => entry.kind === 'photo');
+}
+
+/** Tells if the record has a photograph, or may have it. Most were not attempted. */
+function mayBeAtService(outbox: Outbox, entry: PhotoEntry): boolean {
+  if (entry.state === 'accepted') return true;
+  return entry.attempts > 0 && listEffectiveAttempts(outbox, entry).length > 0;
 }
 
 /**
@@ -390,8 +396,10 @@ export function findUnexplainedFiles(
   outbox: Outbox,
   { identCely, files }: HarvestedFind,
 ): HarvestedFile[] {
-  const sent = listSentPhotographs(outbox, identCely).map((entry) => getSentPhoto(outbox, entry));
-  const owners = assignFiles(files, sent);
+  const sent = listPhotographsOfRecord(outbox, identCely).filter((entry) =>
+    mayBeAtService(outbox, entry),
+  );
+  const owners = assignFiles(files, listSentPhotos(outbox, sent));
   return files.filter((file) => !owners.has(file));
 }
 

@@ -11,11 +11,15 @@ import {
 } from '../finds/harvested-find.ts';
 import { DAY_MS } from '../harvest/protocol.ts';
 import type { HarvestedFinds } from '../harvest/pull-finds.ts';
-import { listEffectiveAttempts, listOpenAttempts } from '../outbox/attempts.ts';
-import type { AttemptBounds, Entry, ImportEntry } from '../outbox/entry.ts';
-import { listFactsOfKind, unpackAttempt } from '../outbox/facts.ts';
+import {
+  listEffectiveAttempts,
+  listOpenAttempts,
+  selectEffectiveAttempts,
+} from '../outbox/attempts.ts';
+import type { Attempt, AttemptBounds, Entry, ImportEntry } from '../outbox/entry.ts';
+import { unpackAttempt } from '../outbox/facts.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
-import { getSlotState, listFactsOfSlot } from '../outbox/wishes.ts';
+import { getSlotState, listFactsOfSubject } from '../outbox/wishes.ts';
 
 /**
  * Verdict about a write of unknown outcome. Presence decides; absence decides only where the write
@@ -142,7 +146,11 @@ export function isWithinWindow(
  * and their accounts.
  */
 export function getAttemptWindow(outbox: Outbox, entry: Entry): AttemptWindow {
-  const attempts = listEffectiveAttempts(outbox, entry);
+  return makeAttemptWindow(listEffectiveAttempts(outbox, entry));
+}
+
+/** @param attempts those by which the service has, or may have, what the entry sends */
+export function makeAttemptWindow(attempts: readonly Attempt[]): AttemptWindow {
   const bounds = attempts.flatMap(({ bounds: each }) => each ?? []);
   const accounts = new Set(attempts.map(({ account }) => account));
   return {
@@ -175,13 +183,13 @@ export function findEarliestArrivalMs(outbox: Outbox, entry: Entry): number | un
  * @throws XmlSyntaxError where the document is damaged
  */
 export function getSentElements(outbox: Outbox, entry: ImportEntry): HarvestedElements | undefined {
-  const last = listEffectiveAttempts(outbox, entry).at(-1)?.id;
-  const attempts = listFactsOfKind(listFactsOfSlot(outbox, entry), 'attempted');
-  const attempt = attempts.find(({ id }) => id === last);
+  const facts = listFactsOfSubject(outbox, entry.subject);
+  const last = selectEffectiveAttempts(entry, facts).at(-1)?.id;
+  const attempt = facts.find(({ id }) => id === last);
   const document =
-    attempt === undefined
-      ? (entry.document ?? undefined)
-      : (unpackAttempt(attempt).content.document ?? undefined);
+    attempt?.kind === 'attempted'
+      ? (unpackAttempt(attempt).content.document ?? undefined)
+      : (entry.document ?? undefined);
   if (document === undefined) return undefined;
   const bytes = typeof document === 'string' ? Buffer.from(document, 'utf8') : document;
   const find = getChild(parseXml(bytes).root, 'samostatny_nalez');

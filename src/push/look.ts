@@ -493,6 +493,7 @@ function isGivenToOthers(
   ofOthers: ReadonlyMap<string, number>,
 ): boolean {
   const givenAt = ofOthers.get(ofImport.identCely ?? '');
+  if (givenAt === undefined) return false;
   const last = listEffectiveAttempts(outbox, ofImport).at(-1);
-  return givenAt !== undefined && last !== undefined && givenAt > last.startedAt;
+  return last !== undefined && givenAt > last.startedAt;
 }

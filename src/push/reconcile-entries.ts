@@ -26,7 +26,7 @@ import { listFindUuids } from '../outbox/stored-finds.ts';
 import { detachSharedRecord } from '../outbox/unite.ts';
 import { getAcceptedMsByRecord } from '../outbox/views/outbox-status.ts';
 import { appendFacts } from '../outbox/wishes.ts';
-import { getSentPhoto, judgeNumber, judgePhoto, listNumbersFromHere } from './judge-change.ts';
+import { judgeNumber, judgePhoto, listNumbersFromHere, listSentPhotos } from './judge-change.ts';
 import {
   findCreation,
   findEarliestArrivalMs,
@@ -125,10 +125,11 @@ function judgePhotos(
   listed: FindLookup | undefined,
   view: HarvestView,
 ): [number, Verdict][] {
-  const uncertain = entries.map((entry) => getSentPhoto(outbox, entry));
-  const settled = listEntriesOfRecord(outbox, identCely).flatMap((entry) =>
-    entry.kind === 'photo' && entry.state === 'accepted' ? [getSentPhoto(outbox, entry)] : [],
+  const uncertain = listSentPhotos(outbox, entries);
+  const accepted = listEntriesOfRecord(outbox, identCely).filter(
+    (entry): entry is PhotoEntry => entry.kind === 'photo' && entry.state === 'accepted',
   );
+  const settled = listSentPhotos(outbox, accepted);
   return uncertain.map((judged) => [
     judged.entryId,
     judgePhoto(judged, uncertain, settled, listed, view),

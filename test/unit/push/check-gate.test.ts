@@ -13,7 +13,12 @@ import { type Outbox, updateHeader } from '../../../src/outbox/open-outbox.ts';
 import { findByLocalId } from '../../../src/outbox/stored-finds.ts';
 import { wantFind } from '../../../src/outbox/wishes.ts';
 import type { NoSearchReason } from '../../../src/push/departure.ts';
-import { type Gate, holdEntriesWithQuestions } from '../../../src/push/look.ts';
+import {
+  type Gate,
+  getContentKey,
+  holdBeforeDeparture,
+  holdEntriesWithQuestions,
+} from '../../../src/push/look.ts';
 import {
   answerHeldEntries,
   getOpenDecision,
@@ -598,6 +603,37 @@ describe('with thousands of records and entries', () => {
     expect(big.work.statements).toBeLessThan(small.work.statements * 4.4);
     expect(big.work.mostInATurn).toBeLessThan(small.work.mostInATurn * 1.5);
     for (const each of [small, big]) each.dispose();
+  });
+
+  test('the check before a photograph leaves reads the same beside many of its record', async () => {
+    const countStatements = async (photographs: number): Promise<number> => {
+      using given = scene();
+      const { outbox, service, clock } = given;
+      const { findId, entryId } = queueFind(outbox, 'A-1', 'fibula');
+      acceptEntry(outbox, entryId, service.make(getInnerText('fibula')));
+      for (let nth = 0; nth < photographs; nth += 1) queuePhoto(outbox, findId, nthPhotograph(nth));
+      const entry = listAllEntries(outbox).find(({ kind }) => kind === 'photo');
+      if (entry === undefined) throw new Error('there is no photograph');
+      let statements = 0;
+      const context: Gate = {
+        outbox: {
+          ...outbox,
+          sql: (text) => {
+            statements += 1;
+            return outbox.sql(text);
+          },
+        },
+        account: EVA.identCely,
+        lookup: undefined,
+        lookBackMs: DAY_MS,
+        serverNowMs: clock.now(),
+        stop: new AbortController().signal,
+        judged: new Map([[entry.id, getContentKey(entry)]]),
+      };
+      expect(await holdBeforeDeparture(context, entry)).toBe(false);
+      return statements;
+    };
+    expect(await countStatements(20)).toBe(await countStatements(2));
   });
 
   test('an interrupt is noticed between two steps', async () => {
