@@ -139,11 +139,10 @@ function findHeads(facts: readonly Fact[]): (Current | Attempted)[] {
 }
 
 /**
- * A drop, a removal or an undo does not count while the service has what it withdraws, or may have
- * it: whoever withdrew it, in this copy or in another one, did not know. Then what it replaced is
- * wanted still.
- * @param sent what names the intents that the service has or may have
- * @returns the facts that say what is wanted
+ * Returns the facts that say what is wanted. A drop, a removal or an undo is not one of them while
+ * the service has what it withdraws, or may have it: the person did not know, because another copy
+ * of the outbox sent it, or the proof came later. What such a withdrawal replaced is still wanted.
+ * @param sent facts whose intents the service has or may have
  */
 function leaveOutVoidWithdrawals(
   heads: readonly (Current | Attempted)[],
@@ -154,8 +153,9 @@ function leaveOutVoidWithdrawals(
     kind === 'current' &&
     body.intent === null &&
     sent.some((each) => isImportSlot(slot) || each.body.intent === body.was);
-  if (!heads.some(isVoid)) return heads;
-  const left = facts.filter((fact) => !heads.some((head) => head === fact && isVoid(head)));
+  const voided = new Set<Fact>(heads.filter(isVoid));
+  if (voided.size === 0) return heads;
+  const left = facts.filter((fact) => !voided.has(fact));
   return leaveOutVoidWithdrawals(findHeads(left), left, sent);
 }
 
