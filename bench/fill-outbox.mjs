@@ -59,8 +59,6 @@ export function openFilled({ file, ledgerFile, address }, wrapped = (ledger) => 
     binding: {
       kind: 'training',
       address,
-      prefix: 'svc',
-      schemaVersion: '2.2',
       username: ACCOUNT.email,
     },
     ledger: () => wrapped(openLedger(ledgerFile)),

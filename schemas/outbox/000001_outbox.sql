@@ -5,10 +5,10 @@
 create table header (
   only integer primary key check (only = 1),
   outbox text not null,
-  -- the service, as the ledger of this machine names it, and the documents that it takes
+  -- the service, as the ledger of this machine names it
   service text not null,
   kind text not null check (kind in ('production', 'training')),
-  address text not null, prefix text not null, schema_version text not null,
+  address text not null,
   -- whose it is before the first sign-in, and the service's identifier of the account after it
   username text, account text,
   -- the ledger and the machine that pushed last, empty before the first push; and the last fact of the ledger that was read

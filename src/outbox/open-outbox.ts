@@ -44,8 +44,6 @@ const HEADER = describeColumns('header', {
   kind: makeMemberGuard<ServiceKind>(['production', 'training']),
   /** Normalised by `normalizeAddress`. */
   address: isText,
-  prefix: isText,
-  schemaVersion: isText,
   /** Null where only a token is known. */
   username: orNull(isText),
   account: orNull(isText),
@@ -62,7 +60,7 @@ export type Header = Omit<ReturnType<typeof HEADER.parse>, 'mustLook'> & {
 };
 
 /** Service and user of an outbox. */
-export type Binding = Pick<Header, 'kind' | 'address' | 'prefix' | 'schemaVersion' | 'username'>;
+export type Binding = Pick<Header, 'kind' | 'address' | 'username'>;
 
 type OpenOptions = {
   /** Creates a missing outbox with this binding. */

@@ -112,7 +112,6 @@ test('If the drive lost a find and all indexes of the entries, the repair names 
 
 test.each([
   ['address', `update header set address = replace(address, '127', '137')`],
-  ['schema', `update header set prefix = 'swc'`],
   ['place in the ledger', `update header set united_seq = united_seq + 64`],
   ['last fact of the ledger', `update header set united_fact = 'x'`],
   ['whole row', `delete from header`],

@@ -36,8 +36,6 @@ export const MACHINE = 'this-machine';
 export const BINDING: Binding = {
   kind: 'production',
   address: ADDRESS,
-  prefix: 'svc',
-  schemaVersion: '2.2',
   username: USERNAME,
 };
 /** The account as the service describes it. */

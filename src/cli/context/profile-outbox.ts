@@ -82,8 +82,8 @@ export function openProfileOutbox(context: Context, purpose: Purpose): Outbox {
 
 /** Makes the part of a profile to which an outbox is bound: the service and the user. */
 export function toBinding(profile: Profile): Binding {
-  const { kind, baseUrl, prefix, schemaVersion, username } = profile;
-  return { kind, address: baseUrl, prefix, schemaVersion, username: username ?? null };
+  const { kind, baseUrl, username } = profile;
+  return { kind, address: baseUrl, username: username ?? null };
 }
 
 /**
@@ -116,21 +116,13 @@ function makeBindingError(outbox: Outbox, { name, kind, baseUrl }: Profile): Con
   );
 }
 
-/**
- * Documents are made by the profile: a new prefix or schema, or another address of the service, is
- * no other outbox.
- */
+/** Another address of the service, or a user name that was not known before, is no other outbox. */
 function followProfile(outbox: Outbox, binding: Binding): void {
   const header = readHeader(outbox);
-  const { address, prefix, schemaVersion } = binding;
+  const { address } = binding;
   const username = header.username ?? binding.username;
-  const isSame =
-    header.address === address &&
-    header.prefix === prefix &&
-    header.schemaVersion === schemaVersion &&
-    header.username === username;
-  if (!isSame)
-    outbox.change(() => updateHeader(outbox, { address, prefix, schemaVersion, username }));
+  if (header.address !== address || header.username !== username)
+    outbox.change(() => updateHeader(outbox, { address, username }));
 }
 
 /** Unites with the ledger, unless it is busy, read-only or damaged: only a push requires it. */

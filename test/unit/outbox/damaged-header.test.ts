@@ -16,8 +16,6 @@ const openers = {
       binding: {
         kind: 'training',
         address: 'https://service.example',
-        prefix: 'svc',
-        schemaVersion: '2.2',
         username: null,
       },
     }),
