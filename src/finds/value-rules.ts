@@ -257,9 +257,9 @@ const REFERENCE_FIELDS = FIELDS.filter(({ kind }) => kind === 'reference' || kin
 /** Data beside the find itself. A check whose data is absent is skipped. */
 export type RuleContext = {
   /** Role of the account, as the outbox stores it. */
-  readonly role?: string;
+  readonly role?: string | undefined;
   /** Name of the account's organisation, as the service writes it. */
-  readonly organisation?: string;
+  readonly organisation?: string | undefined;
   readonly lookupTerm?: LookupTerm;
   readonly lookupArea?: LookupArea;
   readonly lookupProject?: LookupProject;

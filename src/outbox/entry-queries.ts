@@ -452,9 +452,10 @@ export function listDraftImports(outbox: Outbox, subjects: readonly string[] | u
  */
 export function listOutdatedFinds(outbox: Outbox, head: Buffer): string[] {
   return outbox.listTexts(
-    `select entries.subject ${FROM} where key = '${IMPORT_KEY}' and hidden = 0
+    `select entries.subject ${FROM}
+     where entries.kind = 'import' and state in ('draft', 'queued', 'refused') and hidden = 0
        and case when document is null then state = 'draft' and instr(coalesce(issues, ''), :kept) = 0
-           else state in ('queued', 'refused') and substr(document, 1, length(:head)) <> :head end
+           else state <> 'draft' and substr(document, 1, length(:head)) <> :head end
      order by entries.id`,
     { head, kept: JSON.stringify(KEPT_AS_DRAFT) },
   );

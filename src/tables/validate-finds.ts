@@ -3,18 +3,14 @@ import { FileError, UsageError } from '../base/errors.ts';
 import { hasErrors, Issue, makeErrorIssue, makeWarningIssue } from '../base/issue.ts';
 import { cmd, msg } from '../base/message.ts';
 import { checkDocument } from '../finds/check-document.ts';
-import {
-  type DocumentProfile,
-  findSchemaNamesProblem,
-  makeDocumentHead,
-} from '../finds/document.ts';
+import { findSchemaNamesProblem } from '../finds/document.ts';
 import type { LookupTerm } from '../finds/find.ts';
 import { type ValidationContext, validateFind } from '../finds/rules.ts';
 import { openNumberLookup } from '../outbox/changes/enqueue-change.ts';
 import { convertStoredFind, makePreparedDocument } from '../outbox/changes/enqueue-finds.ts';
 import { createFindLookup, resolveFindNames } from '../outbox/changes/resolve-finds.ts';
 import type { ImportEntry } from '../outbox/entry.ts';
-import { findImportOfFind, listOutdatedFinds } from '../outbox/entry-queries.ts';
+import { findImportOfFind } from '../outbox/entry-queries.ts';
 import type { PreparedDocument } from '../outbox/intents.ts';
 import { findKnownAccount, type Outbox } from '../outbox/open-outbox.ts';
 import { findByUuid, iterateFinds, type StoredFind } from '../outbox/stored-finds.ts';
@@ -71,20 +67,14 @@ export function validateFindsAndDocuments(
   return { valid: verdicts.length - invalid, invalid, issues };
 }
 
-/**
- * Makes again what is sent of finds whose documents do not follow from the profile now, and of
- * drafts, which may be complete by newer vocabularies; the results are stored.
- * @param openRules called once, and only where there is such a find
- */
-export async function renewDocuments(
+/** Makes again what is sent of these finds, by current data; the results are stored. */
+export function renewDocuments(
   outbox: Outbox,
-  profile: DocumentProfile,
-  openRules: () => Promise<ValidationContext>,
-): Promise<void> {
-  const outdated = listOutdatedFinds(outbox, makeDocumentHead(profile));
-  if (outdated.length === 0) return;
-  const findContext = { ...(await openRules()), lookupNumber: openNumberLookup(outbox) };
-  for (const uuid of outdated) {
+  uuids: readonly string[],
+  ruleContext: ValidationContext,
+): void {
+  const findContext = { ...ruleContext, lookupNumber: openNumberLookup(outbox) };
+  for (const uuid of uuids) {
     const stored = findByUuid(outbox, uuid);
     if (stored !== undefined) validateStored(outbox, stored, findContext);
   }

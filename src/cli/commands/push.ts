@@ -17,9 +17,12 @@ import {
 import { answerHeldEntries } from '../../push/resolve-entries.ts';
 import { defineCommand, parseWholeNumber, type Runner } from '../command.ts';
 import { type Context, type GlobalOptions, makeInitCommand } from '../context/context.ts';
-import { renewProfileDocuments } from '../context/find-input.ts';
 import { announceInstance, confirmProduction, openPush } from '../context/open-service.ts';
-import { joinOutboxesOfAccount, openUnitedOutbox } from '../context/profile-outbox.ts';
+import {
+  joinOutboxesOfAccount,
+  openUnitedOutbox,
+  renewProfileDocuments,
+} from '../context/profile-outbox.ts';
 import {
   admitNewPeople,
   listNewPeopleOfProfile,

@@ -23,7 +23,8 @@ import {
 import { explainUncertain } from '../../push/push-session.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { type Context, findSettleMs, type GlobalOptions } from '../context/context.ts';
-import { openFindValidator, renewProfileDocuments } from '../context/find-input.ts';
+import { openFindValidator } from '../context/find-input.ts';
+import { renewProfileDocuments } from '../context/profile-outbox.ts';
 import {
   getSettlingCommand,
   listAnswerCommands,

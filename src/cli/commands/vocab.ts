@@ -28,12 +28,9 @@ import {
   getHarvestUsername,
   requireHarvestBase,
 } from '../context/context.ts';
-import {
-  listTermIdsInUse,
-  openValidationContext,
-  renewProfileDocuments,
-} from '../context/find-input.ts';
+import { listTermIdsInUse, openValidationContext } from '../context/find-input.ts';
 import { openProfileVocabulary } from '../context/open-service.ts';
+import { renewProfileDocuments } from '../context/profile-outbox.ts';
 import { formatTree } from '../result-texts.ts';
 import {
   type HarvestFlags,

@@ -124,7 +124,7 @@ export function listProfilesOfOutbox({ profiles }: Config, outbox: string): stri
 }
 
 /**
- * Tells if nobody else can read what is sent to an address: it has TLS, or is this machine.
+ * Tells if what is sent to an address stays secret on the way: it has TLS, or is this machine.
  * @param address that {@link normalizeAddress} accepts
  */
 export function isProtectedAddress(address: string): boolean {

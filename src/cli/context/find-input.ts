@@ -54,7 +54,6 @@ import {
 } from '../../tables/own-terms/mapping.ts';
 import { parseTableBytes, readTable } from '../../tables/readers.ts';
 import type { Table } from '../../tables/table.ts';
-import { renewDocuments } from '../../tables/validate-finds.ts';
 import type { FinderSource } from '../interview/answer.ts';
 import { printIssues } from '../terminal.ts';
 import type { Context } from './context.ts';
@@ -73,19 +72,14 @@ export async function openValidationContext(context: Context) {
   const lookups = await openLookups(context);
   const lookupTerm = makeMappedLookup(lookups.lookupTerm, await readMappingFile(context));
   const account = findKnownAccount(await context.openOutbox());
-  const who =
-    account === undefined ? {} : { role: account.role, organisation: account.organisation };
-  return { schema, ...lookups, lookupTerm, today: formatLocalDate(context.clock.now()), ...who };
-}
-
-/**
- * Makes the documents of unsent finds follow from the profile and the vocabularies as they are now.
- * @throws ConfigError where the schema cannot be used
- */
-export async function renewProfileDocuments(context: Context): Promise<void> {
-  await renewDocuments(await context.openOutbox(), context.getProfile(), () =>
-    openValidationContext(context),
-  );
+  return {
+    schema,
+    ...lookups,
+    lookupTerm,
+    role: account?.role,
+    organisation: account?.organisation,
+    today: formatLocalDate(context.clock.now()),
+  };
 }
 
 /**

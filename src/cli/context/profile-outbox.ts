@@ -2,8 +2,9 @@ import { existsSync, renameSync } from 'node:fs';
 import type { LockFile } from '../../base/disk/lock-file.ts';
 import { ConfigError, DatabaseError, OutboxLeasedError, PasError } from '../../base/errors.ts';
 import { cmd, msg, t } from '../../base/message.ts';
+import { makeDocumentHead } from '../../finds/document.ts';
 import { copyContent, openContentStore } from '../../outbox/changes/kept-photographs.ts';
-import { listUnsentPhotoEntries } from '../../outbox/entry-queries.ts';
+import { listOutdatedFinds, listUnsentPhotoEntries } from '../../outbox/entry-queries.ts';
 import { openLedger } from '../../outbox/ledger.ts';
 import {
   assertSameAccount,
@@ -158,6 +159,23 @@ export async function openUnitedOutbox(context: Context, purpose?: 'push'): Prom
   uniteWithLedger(outbox, identCely);
   await joinOutboxesOfAccount(context, identCely);
   return outbox;
+}
+
+/**
+ * Makes the documents of unsent finds follow from the profile and the vocabularies as they are now:
+ * those of another profile, and drafts, which may be complete by now. Mostly there are none, so
+ * what validates them is loaded afterwards.
+ * @throws ConfigError where the schema cannot be used
+ */
+export async function renewProfileDocuments(context: Context): Promise<void> {
+  const outbox = await context.openOutbox();
+  const outdated = listOutdatedFinds(outbox, makeDocumentHead(context.getProfile()));
+  if (outdated.length === 0) return;
+  const [{ openValidationContext }, { renewDocuments }] = await Promise.all([
+    import('./find-input.ts'),
+    import('../../tables/validate-finds.ts'),
+  ]);
+  renewDocuments(outbox, outdated, await openValidationContext(context));
 }
 
 /** Says where finds may be that a person expects in an empty outbox. */
