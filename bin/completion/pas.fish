@@ -3,15 +3,11 @@
 function __pas_complete
     set -l typed (commandline -opc)
     set -e typed[1]
-    for line in (pas __complete -- $typed (commandline -ct) 2>/dev/null)
-        switch $line
-            case ':files*'
-                __fish_complete_path (commandline -ct)
-            case ':folders*'
-                __fish_complete_directories (commandline -ct)
-            case '*'
-                echo $line
-        end
+    set -l candidates (pas __complete -- $typed (commandline -ct) 2>/dev/null)
+    if test (count $candidates) -gt 0
+        printf '%s\n' $candidates
+    else
+        __fish_complete_path (commandline -ct)
     end
 end
 

@@ -3,19 +3,12 @@
 # or save it as _pas in a folder of $fpath.
 
 _pas() {
-  local word summary paths=''
+  local word summary
   local -a described
   while IFS=$'\t' read -r word summary; do
-    case $word in
-      :files | :folders) paths=$word ;;
-      *) described+=("${word//:/\\:}${summary:+:$summary}") ;;
-    esac
+    described+=("${word}${summary:+:$summary}")
   done < <(pas __complete -- "${(@Q)words[2,CURRENT]}" 2>/dev/null)
-  (( $#described )) && _describe 'pas' described
-  case $paths in
-    :files) _files ;;
-    :folders) _files -/ ;;
-  esac
+  if (( $#described )); then _describe 'pas' described; else _files; fi
 }
 
 if [[ ${zsh_eval_context[-1]} == loadautofunc ]]; then

@@ -316,51 +316,6 @@ export function readOutline(language: Language): Outline | undefined {
   }
 }
 
-type LocatedCommand = {
-  readonly command: CommandOutline;
-  readonly path: readonly string[];
-  readonly options: readonly OptionOutline[];
-  readonly position: number;
-  /** The flag whose value comes next. */
-  readonly pending: OptionOutline | undefined;
-  readonly flagsAreOver: boolean;
-};
-
-/**
- * Finds the command that the words of a command line name, up to its last word, as the completion
- * needs it. `position` is the number of arguments so far, `pending` the flag whose value comes
- * next, `options` all flags of the command; `flagsAreOver` after `--`. Unknown words count as
- * arguments.
- */
-export function locateCommand(
-  program: CommandOutline,
-  globalOptions: readonly OptionOutline[],
-  words: readonly string[],
-): LocatedCommand {
-  let command = program;
-  let position = 0;
-  let pending: OptionOutline | undefined;
-  let flagsAreOver = false;
-  const path: string[] = [];
-  const listOptions = () => [...command.options, ...globalOptions];
-  for (const word of words) {
-    if (pending !== undefined) pending = undefined;
-    else if (word === '--') flagsAreOver = true;
-    else if (word.startsWith('-') && !flagsAreOver) {
-      const option = listOptions().find(({ flags }) => flags.split(/[ ,]+/).includes(word));
-      pending = option?.value === null ? undefined : option;
-    } else if (word !== 'help' || path.length > 0) {
-      const child = command.commands.find(({ name }) => name === word);
-      if (child === undefined) position += 1;
-      else {
-        command = child;
-        path.push(word);
-      }
-    }
-  }
-  return { command, path, options: listOptions(), position, pending, flagsAreOver };
-}
-
 /**
  * Adds the commands by name and summary, without their actions and own flags: enough for the
  * help, and for the error of an unknown word.

@@ -18,7 +18,7 @@ import {
   t,
 } from '../base/message.ts';
 import { getPackageVersion } from '../base/own-files.ts';
-import { type Runner, readOutline } from './command.ts';
+import type { Runner } from './command.ts';
 import type { GlobalOptions, Runtime } from './context/context.ts';
 import {
   buildProgram,
@@ -68,7 +68,7 @@ export async function runMain(args: readonly string[], runtime: Runtime): Promis
     await program.parseAsync([...words], { from: 'user' }).catch((thrown: unknown) => {
       const isRefused = thrown instanceof CommanderError && thrown.code !== 'commander.help';
       if (!isRefused || thrown.exitCode === 0) throw thrown;
-      throw makeUsageError(thrown, words, readOutline(getLanguage()));
+      throw makeUsageError(thrown, program, words);
     });
   } catch (thrown) {
     return fail(thrown, json, runtime);

@@ -2,18 +2,13 @@ import { Command, CommanderError, type Help, type HelpConfiguration, Option } fr
 import { measureDisplayWidth, padText, toPrintable, wrapText } from '../base/characters.ts';
 import { EXIT_CODES, UsageError } from '../base/errors.ts';
 import { LANGUAGES, type Language, type Message, msg, t } from '../base/message.ts';
-import { findNearestNames } from '../base/names.ts';
 import { getPackageVersion } from '../base/own-files.ts';
 import {
   addExamplesOfGroups,
   addGlobalOptions,
-  type CommandOutline,
   completeOptions,
   formatCommonHeading,
   formatExamples,
-  locateCommand,
-  type OptionOutline,
-  type Outline,
   type Runner,
   readOutline,
   registerOutline,
@@ -85,12 +80,8 @@ function formatInvalid(name = '', value = '', reason: string): string {
   return t`The value '${value}' of '${name}' is invalid. ${why}`;
 }
 
-/**
- * Returns an error message of commander in the current language, without `error: `; one that is
- * not known stays in English.
- */
-function translateCommanderError(text: string): string {
-  const message = text.replace(/^error: /, '');
+/** Translates an error message of commander; one that is not known stays in English. */
+function translateCommanderError(message: string): string {
   for (const [pattern, say] of MESSAGES) {
     const parts = pattern.exec(message);
     if (parts !== null) return say(...parts.slice(1));
@@ -98,79 +89,37 @@ function translateCommanderError(text: string): string {
   return message;
 }
 
-/** Words of other programs for what commands do here. */
-const SYNONYMS: Readonly<Record<string, string>> = {
-  check: 'validate',
-  config: 'profile',
-  create: 'add',
-  delete: 'remove',
-  ls: 'list',
-  mock: 'mock-server',
-  new: 'add',
-  project: 'vocab',
-  projects: 'vocab',
-  rm: 'remove',
-  send: 'push',
-  sync: 'push',
-  upload: 'push',
-};
-
 /**
- * Makes the error of a command line that commander refused, with the most similar commands or flag
- * as hint, else how to get help.
- * @param outline all commands, among which the intended one is searched; without it there is no
- * hint
+ * Makes the error of a command line that commander refused, with its suggestion as hint, else how
+ * to get help.
+ * @param args as parsed: the words of the command first
  */
 export function makeUsageError(
   { message }: CommanderError,
+  program: Command,
   args: readonly string[],
-  outline: Outline | undefined,
 ): UsageError {
-  const what = translateCommanderError(message);
-  if (outline === undefined) return new UsageError(what);
-  const [, kind, unknown = ''] = /^error: unknown (command|option) '(.*)'$/s.exec(message) ?? [];
-  const known = kind === 'command' ? args.slice(0, args.indexOf(unknown)) : args;
-  const { path, options } = locateCommand(outline.program, outline.globalOptions, known);
-  const near =
-    kind === 'command'
-      ? listNearCommands(outline.program, path, unknown).join(', ')
-      : findNearFlag(options, unknown);
-  if (near !== undefined && near !== '')
-    return new UsageError(what, { hint: t`Did you mean ${near}?` });
-  const help = path.length === 0 ? 'pas help' : ['pas', ...path, '--help'].join(' ');
-  return new UsageError(what, { hint: t`See \`${help}\`.` });
-}
-
-/**
- * Returns the most similar commands, as `pas vocab search` in back quotes: those of the typed
- * group, else of any.
- */
-function listNearCommands(
-  program: CommandOutline,
-  group: readonly string[],
-  typed: string,
-): string[] {
-  const all = listCommandPaths(program, ['pas']);
-  const names = [...new Set(all.flatMap((path) => path.at(-1) ?? []))];
-  const meant = [SYNONYMS[typed] ?? typed, ...findNearestNames(typed, names)];
-  const best = meant.find((name) => names.includes(name));
-  const near = all.filter((path) => path.at(-1) === best).map((path) => `\`${path.join(' ')}\``);
-  const ofGroup = `\`${['pas', ...group, best].join(' ')}\``;
-  return near.includes(ofGroup) ? [ofGroup] : near;
-}
-
-function listCommandPaths({ commands }: CommandOutline, group: readonly string[]): string[][] {
-  return commands.flatMap((command) => {
-    const path = [...group, command.name];
-    return [path, ...listCommandPaths(command, path)];
+  const [what = '', suggestion = ''] = message
+    .replace(/^error: /, '')
+    .split(/\n(?=\(Did you mean)/);
+  const near = /^\(Did you mean (?:one of )?(.*)\?\)$/.exec(suggestion)?.[1];
+  const help = formatHelpCommand(program, args);
+  return new UsageError(translateCommanderError(what), {
+    hint: near === undefined ? t`See \`${help}\`.` : t`Did you mean ${near}?`,
   });
 }
 
-function findNearFlag(options: readonly OptionOutline[], typed: string): string | undefined {
-  if (!typed.startsWith('--')) return undefined;
-  const names = options.map(({ long }) => long);
-  const longer = names.find((long) => typed.startsWith(long) || long.startsWith(typed));
-  return longer ?? findNearestNames(typed, names)[0];
+/** Formats the command that prints the help of the command that the words name. */
+function formatHelpCommand(program: Command, args: readonly string[]): string {
+  const path = ['pas'];
+  let command = program;
+  for (const word of args) {
+    const child = command.commands.find((each) => each.name() === word);
+    if (child === undefined) break;
+    path.push(word);
+    command = child;
+  }
+  return path.length === 1 ? 'pas help' : `${path.join(' ')} --help`;
 }
 
 /** Streams of the help and of its errors. */
@@ -250,7 +199,6 @@ function makeEmptyProgram({ stdout, stderr }: Outputs): Command {
       new Option('-h, --help', t`display help for command`).helpGroup(formatCommonHeading()),
     )
     .helpCommand('help [command]', t`display help for command`)
-    .showSuggestionAfterError(false)
     .configureHelp({
       helpWidth: Math.min(stdout.columns ?? 100, 120),
       showGlobalOptions: false,

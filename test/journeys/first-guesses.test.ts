@@ -27,9 +27,8 @@ test('pas search TEXT searches the vocabularies', async () => {
 });
 
 test.each([
-  [['match', 'photos'], 'Did you mean `pas photo match`?'],
-  [['send'], 'Did you mean `pas push`?'],
-  [['start', 'list'], 'See `pas help`.'],
+  [['valdate'], 'Did you mean validate?'],
+  [['begin-it', 'list'], 'See `pas help`.'],
   [['export', '--output', 'x.csv'], 'Did you mean --out?'],
   [['list', '--watch'], 'See `pas list --help`.'],
   [['show'], 'See `pas show --help`.'],
