@@ -1,9 +1,3 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { basename, dirname, isAbsolute, join } from 'node:path';
-import { toDatabaseError } from '../base/disk/database.ts';
-import { isProcessAlive } from '../base/disk/files.ts';
-import { FileError, getErrorCode } from '../base/errors.ts';
-import { type Issue, makeErrorIssue, makeUnreadable } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
 import { isElementName } from '../finds/fields.ts';
 import type { Find } from '../finds/find.ts';
@@ -22,98 +16,6 @@ import { type AskedRow, parseStoredMessage } from '../outbox/facts.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import { findByLocalId, findByUuid, type StoredFind } from '../outbox/stored-finds.ts';
 import { updateFindWish } from '../outbox/wishes.ts';
-import { PHOTO_MAX_BYTES, PHOTO_MISSING, type ResolvePhoto } from '../photos/photograph.ts';
-import type { Attachments } from './table.ts';
-
-/** Access to the photographs that came with a table, and their storage. */
-export type EnclosedPhotographs = PhotographKeeping & {
-  readonly resolvePhoto: ResolvePhoto;
-  /** Removes unpacked files, and closes the archive. */
-  close(): Promise<void>;
-};
-
-const UNPACKED = /^unpacked-(\d+)-/;
-
-/**
- * Opens the photographs of an archive: each is unpacked in `home` for its inspection, and removed
- * when it is stored, so that they are never all unpacked. Leftovers of a killed run are removed
- * before the first is unpacked. `close` must be called.
- * @param file archive, named in messages
- * @param keeping inspects and stores an unpacked photograph, and those that are not in the archive
- * @throws DatabaseError, from `inspectPhotograph`, where the disk of `home` fails
- */
-export function openEnclosedPhotographs(
-  file: string,
-  { paths, archive }: Attachments,
-  home: string,
-  keeping: PhotographKeeping,
-): EnclosedPhotographs {
-  const knownPaths = new Set(paths);
-  let folder: string | undefined;
-  const unpack = async (name: string): Promise<string> => {
-    if (folder === undefined) {
-      removeLeftovers(home);
-      folder = mkdtempSync(join(home, `unpacked-${process.pid}-`));
-    }
-    const path = join(folder, basename(name));
-    rmSync(path, { force: true });
-    await archive?.unpack(name, path, PHOTO_MAX_BYTES);
-    return path;
-  };
-  return {
-    resolvePhoto: (name) => {
-      const path = [name, name.normalize('NFC'), name.normalize('NFD')].find((each) =>
-        knownPaths.has(each),
-      );
-      if (path !== undefined) return { value: path };
-      return makeUnreadable(
-        PHOTO_MISSING,
-        msg`There is no photograph "${name}" in ${file}. Export it again with its files.`,
-      );
-    },
-    async inspectPhotograph(name) {
-      if (!knownPaths.has(name)) return keeping.inspectPhotograph(name);
-      let path: string;
-      try {
-        path = await unpack(name);
-      } catch (thrown) {
-        return { issues: [makeUnpackIssue(name, home, thrown)] };
-      }
-      const inspected = await keeping.inspectPhotograph(path);
-      if (inspected.photograph === undefined) rmSync(path, { force: true });
-      return inspected;
-    },
-    async storePhotograph(photograph) {
-      await keeping.storePhotograph(photograph);
-      if (folder !== undefined && dirname(photograph.source) === folder)
-        rmSync(photograph.source, { force: true });
-    },
-    async close() {
-      if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
-      await archive?.close();
-    },
-  };
-}
-
-/** @throws DatabaseError where the disk failed, and not the archive */
-function makeUnpackIssue(name: string, home: string, thrown: unknown): Issue {
-  const isTooLong = getErrorCode(thrown) === 'ENAMETOOLONG';
-  if (!(thrown instanceof FileError) && !isTooLong) throw toDatabaseError(home, thrown);
-  const problem = thrown instanceof FileError ? thrown.says : msg`its name is too long`;
-  return makeErrorIssue(
-    'photo-unreadable',
-    msg`The photograph ${name} cannot be unpacked: ${problem}`,
-  );
-}
-
-/** Removes the folders that killed runs have left unpacked. */
-function removeLeftovers(home: string): void {
-  for (const name of readdirSync(home)) {
-    const pid = UNPACKED.exec(name)?.[1];
-    if (pid !== undefined && !isProcessAlive(Number(pid)))
-      rmSync(join(home, name), { recursive: true, force: true });
-  }
-}
 
 /** Answers that `pas resolve --answer` takes about a row. */
 export const ROW_ANSWERS = ['same', 'new', 'table', 'mine'] as const;
@@ -178,11 +80,10 @@ export function getRowQuestion({ question }: AskedRow): Message {
 
 /**
  * Imports the row that a question was about, as the answer says: as a find of its own, or into the
- * find that is asked about. With `new`, the question is removed from that find. Photographs are
- * read from the archive of the table.
+ * find that is asked about. With `new`, the question is removed from that find.
  * @param stored find that is asked about
  * @returns the report of the import, whose issues may refuse the row
- * @throws FileError where that archive cannot be read; DatabaseError where the disk fails
+ * @throws DatabaseError where the disk fails
  */
 export async function answerRow(
   stored: StoredFind,
@@ -196,37 +97,17 @@ export async function answerRow(
   const plan = makePlan(outbox, stored, asked, answer);
   const side: MergeSide | undefined = answer === 'table' || answer === 'mine' ? answer : undefined;
   const table = { path: asked.path ?? undefined, planRow: () => plan };
-  const enclosed = await openPhotographsOfRow(asked, context);
   const report = await enqueueFinds([find], {
     ...context,
-    ...enclosed,
     dryRun: false,
     validate: (finds) => validateFinds(finds, findContext),
     side,
     table,
-  }).finally(() => enclosed?.close());
+  });
   const now = findByLocalId(outbox, stored.localId);
   if (plan.kind === 'new' && now !== undefined)
     updateFindWish(outbox, now, { asked: listOpenAskedRows(now, ({ key }) => key === asked.key) });
   return report;
-}
-
-/** Opens the archive of a row's photographs, whose paths lead from its top. */
-async function openPhotographsOfRow(
-  { path, photos }: AskedRow,
-  context: PhotographKeeping & { readonly outbox: Outbox },
-): Promise<EnclosedPhotographs | undefined> {
-  const enclosed = photos.filter((photo) => !isAbsolute(photo));
-  if (enclosed.length === 0 || path === null) return undefined;
-  const archive = findExisting(path);
-  const { openAttachments } = await import('./formats/zip-entries.ts');
-  const attachments = openAttachments(archive, enclosed);
-  return openEnclosedPhotographs(archive, attachments, dirname(context.outbox.path), context);
-}
-
-/** Returns what exists of a path, which may lead on into an archive. */
-function findExisting(path: string): string {
-  return existsSync(path) || dirname(path) === path ? path : findExisting(dirname(path));
 }
 
 function makePlan(

@@ -1,4 +1,4 @@
-import { dirname, extname, resolve } from 'node:path';
+import { extname, resolve } from 'node:path';
 import { addToGroup } from '../base/collections.ts';
 import { assertMayWrite, writeOutputFile } from '../base/disk/output-file.ts';
 import { UsageError } from '../base/errors.ts';
@@ -27,11 +27,7 @@ import type { Outbox } from '../outbox/open-outbox.ts';
 import { getImportedRow, iterateFinds, listFindsOfTable } from '../outbox/stored-finds.ts';
 import { updateFindWish } from '../outbox/wishes.ts';
 import { makePhotoResolver } from '../photos/photograph.ts';
-import {
-  type EnclosedPhotographs,
-  listAskedFinds,
-  openEnclosedPhotographs,
-} from './answer-rows.ts';
+import { listAskedFinds } from './answer-rows.ts';
 import { IssueCollector } from './collapse-issues.ts';
 import type { ColumnMap } from './columns/column-rule.ts';
 import type { KnownFind, MappedRow } from './columns/map-row.ts';
@@ -46,7 +42,7 @@ type ImportContext = EnqueueOptions & {
   /** A person's prefix of the local ids of the table. */
   readonly idPrefix?: string | undefined;
   readonly ruleContext: ValidationContext;
-  /** Base folder of photographs that are not in the table's own archive. */
+  /** Base folder of photographs that did not come with the table. */
   readonly photoFolder: string;
   /** Meanings of the columns of a foreign table. */
   readonly map?: ColumnMap | undefined;
@@ -84,21 +80,6 @@ export type CopiedTable = {
  * DatabaseError where the disk fails
  */
 export async function importTable(findTable: Table, context: ImportContext): Promise<ImportReport> {
-  const { file, attachments } = findTable;
-  if (attachments?.archive === undefined) return importRows(findTable, context);
-  const home = dirname(context.outbox.path);
-  const enclosed = openEnclosedPhotographs(file, attachments, home, context);
-  try {
-    return await importRows(findTable, { ...context, ...enclosed });
-  } finally {
-    await enclosed.close();
-  }
-}
-
-async function importRows(
-  findTable: Table,
-  context: ImportContext & Partial<EnclosedPhotographs>,
-): Promise<ImportReport> {
   const { outbox, ruleContext, photoFolder, map, set = [], copy } = context;
   const fixed = parseFixedValues(set);
   if (copy !== undefined) assertNotSource(findTable, copy);
@@ -115,8 +96,7 @@ async function importRows(
     map,
     fixed,
     lookupTerm: ruleContext.lookupTerm,
-    resolvePhoto:
-      context.resolvePhoto ?? makePhotoResolver(findTable.attachments?.folder ?? photoFolder),
+    resolvePhoto: makePhotoResolver(findTable.attachments?.folder ?? photoFolder),
     findKnown: (number) => findKnownFind(lookUp((context.idPrefix ?? '') + number), outbox),
     today: ruleContext.today,
   });

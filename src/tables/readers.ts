@@ -3,7 +3,6 @@ import { hasJournal, JOURNALS, readImageWithJournal } from '../base/disk/databas
 import { listNamesInFolder } from '../base/disk/files.ts';
 import { FileError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
-import type { ZipEntry } from './formats/zip-entries.ts';
 import { type HeaderRows, isFormTable } from './header-row.ts';
 import { readInputFile } from './input-file.ts';
 import {
@@ -25,11 +24,13 @@ type ReadOptions = {
   readonly photoFolder?: string;
 };
 
-/** The file is on disk, with others beside it; otherwise its bytes came from elsewhere. */
-type SourceOptions = ReadOptions & { readonly isOnDisk: boolean };
-
 /** A file to be read as a table. */
-type FileSource = SourceOptions & { readonly file: string; readonly bytes: Buffer };
+type FileSource = ReadOptions & {
+  readonly file: string;
+  readonly bytes: Buffer;
+  /** The file is on disk, with others beside it; otherwise its bytes came from elsewhere. */
+  readonly isOnDisk: boolean;
+};
 
 type Format = {
   /** Extensions, the usual one first. */
@@ -82,7 +83,7 @@ const READERS = {
 
 const FILE_READERS: readonly TableReader[] = Object.values(READERS);
 
-/** Formats of archives (ZIP), which {@link readArchive} reads. */
+/** The format of archives (ZIP), which {@link readWorkbook} reads. */
 const WORKBOOK: Format = { extensions: ['xlsx', 'xlsm'], called: 'XLSX' };
 
 const FORMATS: readonly Format[] = [...FILE_READERS, WORKBOOK];
@@ -144,16 +145,16 @@ function findTextStart(bytes: Buffer): string | undefined {
 
 /**
  * Reads a table of finds from a file: CSV, XLSX, GeoJSON, GPX, GeoPackage or the service's XML,
- * detected by content; or from the folder or archive of forms that returned from a phone.
+ * detected by content; or from the folder of forms that returned from a phone.
  * Unreadable rows are issues of the table.
  * @throws FileError where the file cannot be read as a whole
  */
 export async function readTable(path: string, options: ReadOptions = {}): Promise<Table> {
-  if (statOrNothing(path)?.isDirectory() === true) return readFolder(path, options);
-  const isOnDisk = true;
-  const isArchive = statOrNothing(path)?.isFile() === true && /\.zip$/i.test(path);
-  if (isArchive) return readArchive(path, { ...options, isOnDisk });
-  return readBytes({ ...options, isOnDisk, file: path, bytes: await readInputFile(path) });
+  const stats = statOrNothing(path);
+  if (stats?.isDirectory() === true) return readFolder(path, options);
+  // One with photographs is larger than a table may be.
+  if (stats?.isFile() === true && /\.zip$/i.test(path)) throw makeOtherFormatError(path);
+  return readBytes({ ...options, isOnDisk: true, file: path, bytes: await readInputFile(path) });
 }
 
 /** A missing or unreadable path is reported when it is opened. */
@@ -210,35 +211,17 @@ export async function parseTableBytes(
 async function readBytes(source: FileSource): Promise<Table> {
   const { file, bytes } = source;
   const reader = detectReader(file, bytes);
-  if (reader === 'archive') return readArchive(file, source, bytes);
+  if (reader === 'archive') return readWorkbook(source);
   return reader.read(source);
 }
 
-/**
- * Reads an archive: a workbook, or the export of a form server.
- * @param bytes otherwise it stays on disk, so it may have any size
- * @throws FileError where the archive is damaged, or is neither
- */
-async function readArchive(file: string, options: SourceOptions, bytes?: Buffer): Promise<Table> {
-  const { openZip } = await import('./formats/zip-entries.ts');
-  const archive = await openZip(file, bytes);
-  try {
-    if (archive.paths.some((path) => /^xl\/workbook\.xml$/i.test(path)))
-      return await readWorkbook(file, options, await archive.readAll());
-    const { readFormArchive } = await import('./formats/form-export.ts');
-    const table = await readFormArchive({ ...options, file, archive, bytes });
-    if (table !== undefined) return table;
-  } finally {
-    archive.close();
-  }
-  throw makeOtherFormatError(file);
-}
-
-async function readWorkbook(
-  file: string,
-  { sheet, headerRows, isOnDisk, photoFolder }: SourceOptions,
-  entries: ReadonlyMap<string, ZipEntry>,
-): Promise<Table> {
+/** @throws FileError where the archive is damaged, or no workbook */
+async function readWorkbook(source: FileSource): Promise<Table> {
+  const { file, bytes, sheet, headerRows, isOnDisk, photoFolder } = source;
+  const { readZip } = await import('./formats/zip-entries.ts');
+  const entries = await readZip(file, bytes);
+  if (![...entries.keys()].some((path) => /^xl\/workbook\.xml$/i.test(path)))
+    throw makeOtherFormatError(file);
   const table = (await import('./formats/xlsx.ts')).parseXlsx(file, entries, sheet, headerRows);
   return isOnDisk && isFormTable(table)
     ? (await import('./formats/form-export.ts')).readRepeatSheets(table, entries, photoFolder)

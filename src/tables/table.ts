@@ -27,25 +27,12 @@ export type Table = TablePlace & {
   readonly rows: Iterable<TableRow>;
   readonly rowCount: number;
   readonly issues: readonly Issue[];
-  /** Files that came with the table: in its own archive, or with the forms. */
+  /** Files that came with a table of forms. */
   readonly attachments?: Attachments;
 };
 
-/** Files that came with a table. */
-export type Attachments = {
-  readonly paths: readonly string[];
-  /** Folder of the paths, where they are files. */
-  readonly folder?: string;
-  /** Archive of the paths, where they are its parts; it stays open after the first access. */
-  readonly archive?: {
-    /**
-     * Unpacks a part to a new file.
-     * @throws FileError, also where it has more than `maxBytes`
-     */
-    unpack(path: string, to: string, maxBytes: number): Promise<void>;
-    close(): Promise<void>;
-  };
-};
+/** Files in a folder, by their paths relative to it. */
+export type Attachments = { readonly folder: string; readonly paths: readonly string[] };
 
 /** A row; `cells` has one text per column of the header. */
 export type TableRow = RowNumber & RowCells & BesideColumns;
@@ -171,7 +158,7 @@ export function makeSyntaxError(
 /** Makes the error of a format that pas does not read, which advises one that it does. */
 export function makeOtherFormatError(file: string): FileError {
   return new FileError(file, msg`${file} is in a format that pas does not read.`, {
-    hint: msg`Save it as .xlsx or CSV UTF-8, a map as GeoPackage or GeoJSON.`,
+    hint: msg`Save it as .xlsx or CSV UTF-8, a map as GeoPackage or GeoJSON; unpack an archive of submitted forms, and import the folder.`,
   });
 }
 

@@ -192,6 +192,8 @@ describe('a workbook that cannot be read as a whole', () => {
     ['encrypted', encrypted, 'protected by a password'],
     ['of the old format', Buffer.concat([encrypted.subarray(0, 8), Buffer.alloc(600)]), '.xls'],
     ['encrypted as a ZIP', makeZip([{ name: 'xl/workbook.xml', content: 'x', flags: 1 }]), 'protected by a password'],
+    ['with a name that climbs', makeWorkbook(makeSheet([row('A-1')]), [{ name: '../../a.xml', content: 'a' }]), 'points outside the archive'],
+    ['with a link', makeWorkbook(makeSheet([row('A-1')]), [{ name: 'xl/a.xml', content: '/etc/passwd', mode: 0o120777 }]), 'points outside the archive'],
     ['with a DTD', doctype, 'xl/styles.xml is not valid XML: a DTD is not allowed'],
     ['with broken XML', brokenXml, 'xl/workbook.xml'],
     ['an archive of something else', makeZip([{ name: 'a.txt', content: 'a' }]), 'pas does not read'],

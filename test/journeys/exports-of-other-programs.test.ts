@@ -4,7 +4,6 @@ import type { Imported } from '../support/json-output.ts';
 import { workbookParts } from '../support/make-workbook.ts';
 import { makeZip } from '../support/make-zip.ts';
 import { expectEnded, setFlags } from '../support/run-pas.ts';
-import { tinyPng } from '../support/season.ts';
 import { useMock, useVocabularies } from '../support/use-mock.ts';
 
 const mock = useMock();
@@ -82,18 +81,6 @@ describe('pas import reads', () => {
     expect((await imported('a.xlsx', makeZip(renamed))).finds).toMatchObject([
       { local_id: 'A-1', elements: { poznamka: 'x' } },
     ]);
-  });
-
-  test('an export of ODK Central that was repacked with its folder, and its photographs', async () => {
-    const archive = makeZip([
-      {
-        name: 'Nalezy/Nalezy.csv',
-        content: 'SubmissionDate,druh_nalezu,photo,KEY\n2024-06-01T10:00:00Z,,a.png,uuid:1\n',
-      },
-      { name: 'Nalezy/media/a.png', content: tinyPng(1) },
-      { name: '__MACOSX/Nalezy/._Nalezy.csv', content: 'x' },
-    ]);
-    expect((await imported('Nalezy.zip', archive)).report).toMatchObject({ added: 1, photos: 1 });
   });
 });
 

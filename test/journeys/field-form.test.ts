@@ -3,10 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { FIELDS } from '../../src/finds/fields.ts';
 import { readTable } from '../../src/tables/readers.ts';
-import { makeZip } from '../support/make-zip.ts';
-import { outboxFolder } from '../support/outbox-files.ts';
 import { expectEnded, homeWithoutNetwork } from '../support/run-pas.ts';
-import { tinyPng } from '../support/season.ts';
 import { shareMock, useVocabularies } from '../support/use-mock.ts';
 
 const mock = shareMock();
@@ -168,45 +165,4 @@ test('missing vocabularies, and a file name of another format, are reported once
     '.xlsx',
   );
   await expectEnded(home.pas('field', 'make', 'finds.xlsx'), 2, '--for');
-});
-
-test('an archive gives its photographs to their finds, is not linked to, and leaves nothing behind', async () => {
-  const other = home.copy();
-  const main = [
-    'SubmissionDate,projekt,stav,pristupnost,p-Latitude,p-Longitude,KEY',
-    ',C-202400101,1,HES-000867,50.08,14.4,uuid:one',
-    ',C-202400101,1,HES-000867,50.08,14.41,uuid:two',
-  ];
-  const photos = [
-    'photo,PARENT_KEY,KEY',
-    '1.png,uuid:one,uuid:one/photos[1]',
-    '2.png,uuid:two,uuid:two/photos[1]',
-    '3.png,uuid:two,uuid:two/photos[2]',
-  ];
-  const parts = [
-    { name: 'f.csv', content: main.join('\n') },
-    { name: 'f-photos.csv', content: photos.join('\n') },
-    ...[1, 2].map((number) => ({ name: `media/${number}.png`, content: tinyPng(number) })),
-  ];
-  const archive = other.file('f.zip', makeZip(parts));
-  mkdirSync(join(outboxFolder(other), 'unpacked-999999999-gone'));
-  const dry = await other.json('import', archive, '--dry-run');
-  expect(dry).toMatchObject({ added: 2, photos: 2 });
-  const run = await other.pas('import', archive);
-  expect(run.stdout).toMatch(/two.*"3\.png"/s);
-  expect(await other.json('import', archive)).toMatchObject({
-    added: 0,
-    updated: 0,
-    unchanged: 2,
-    photos: 0,
-  });
-  const shown = [await other.pas('show', 'one'), await other.pas('show', 'two')].map(
-    ({ stdout }) => stdout,
-  );
-  expect(shown[0]).toContain('1.png');
-  expect(shown[0]).not.toContain('2.png');
-  expect(shown[1]).toContain('2.png');
-  expect(readdirSync(outboxFolder(other)).filter((name) => name.startsWith('unpacked'))).toEqual(
-    [],
-  );
 });

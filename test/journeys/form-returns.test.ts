@@ -5,7 +5,6 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { parseCsvTable } from '../../src/tables/formats/csv-table.ts';
 import { readTable } from '../../src/tables/readers.ts';
 import { makeWorkbook } from '../support/make-workbook.ts';
-import { makeZip } from '../support/make-zip.ts';
 import { type Home, withVocabularies } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
 import { shareMock } from '../support/use-mock.ts';
@@ -120,8 +119,8 @@ function makeCsv(rows: readonly (readonly string[])[]): string {
   return `${rows.map((cells) => cells.map(quote).join(',')).join('\n')}\n`;
 }
 
-/** The archive of Central's "Download submissions (.zip)". */
-function makeCentralArchive(getAnswers = makeAnswers, shade = 0): Buffer {
+/** Writes what is in the archive of Central's "Download submissions (.zip)". */
+function writeCentralExport(home: Home, getAnswers = makeAnswers, shade = 0): string {
   const header = questions.flatMap(({ row, name, groups }) => {
     const path = [...groups.map((group) => group['name'] ?? ''), name].join('-');
     if (row['type'] !== 'geopoint') return [path];
@@ -142,19 +141,14 @@ function makeCentralArchive(getAnswers = makeAnswers, shade = 0): Buffer {
       `${makeKey(index)}/more/photos[${at + 1}]`,
     ]),
   );
-  return makeZip([
-    { name: 'pas_finds.csv', content: makeCsv([['SubmissionDate', ...header, ...about], ...rows]) },
-    {
-      name: 'pas_finds-photos.csv',
-      content: makeCsv([['photo', 'PARENT_KEY', 'KEY'], ...photographs]),
-    },
-    ...listIndexes().flatMap((index) =>
-      makePhotoNames(index).map((photo, at) => ({
-        name: `media/${photo}`,
-        content: tinyPng(index * 2 + at + shade),
-      })),
-    ),
-  ]);
+  const forms = [['SubmissionDate', ...header, ...about], ...rows];
+  const parts = [['photo', 'PARENT_KEY', 'KEY'], ...photographs];
+  home.file('central/pas_finds.csv', makeCsv(forms));
+  home.file('central/pas_finds-photos.csv', makeCsv(parts));
+  for (const index of listIndexes())
+    for (const [at, photo] of makePhotoNames(index).entries())
+      home.file(`central/media/${photo}`, tinyPng(index * 2 + at + shade));
+  return 'central';
 }
 
 /** A workbook of KoboToolbox with names, or the labels of a language, and its groups if wanted. */
@@ -204,21 +198,22 @@ const ALL_ADDED = { added: COUNT, drafts: 0, photos: COUNT * 2, issues: [] };
 
 test('finds of a form return from ODK Central unedited, and a second import changes nothing', async () => {
   const home = prepared.copy();
-  const archive = home.file('finds.zip', makeCentralArchive());
-  expect(await home.json('import', archive)).toMatchObject(ALL_ADDED);
+  const folder = writeCentralExport(home);
+  expect(await home.json('import', folder)).toMatchObject(ALL_ADDED);
   await expectExact(home);
-  expect(await home.json('import', archive)).toMatchObject(NONE_ADDED);
+  expect(await home.json('import', folder)).toMatchObject(NONE_ADDED);
 });
 
-test('a question about a row is answered with the photographs of its archive', async () => {
+test('a question about a row is answered with the photographs of its form', async () => {
   const home = prepared.copy();
-  await home.do('import', home.file('finds.zip', makeCentralArchive()));
+  await home.do('import', writeCentralExport(home));
   await home.do('edit', makeLocalId(1), '--set', 'hloubka=55');
-  const changed = makeCentralArchive(
+  const changed = writeCentralExport(
+    home,
     (index) => ({ ...makeAnswers(index), hloubka: index === 1 ? '77' : String(index) }),
     50,
   );
-  const imported = await home.pas('import', home.file('finds.zip', changed));
+  const imported = await home.pas('import', changed);
   expect(imported.stdout).toContain('1 skipped until you decide');
   await home.do('resolve', makeLocalId(1), '--answer', 'table');
   const { stdout } = await home.pas('show', makeLocalId(1), '--json');

@@ -1,12 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { openZip } from '../../src/tables/formats/zip-entries.ts';
 import { canMountDisks } from '../support/hostile-disk.ts';
-import { makeZip } from '../support/make-zip.ts';
 import { type Home, makeHome, PROJECT } from '../support/run-pas.ts';
-import { tempFolder } from '../support/temp-folder.ts';
 
 const BIN = join(PROJECT, 'bin', 'pas.js');
 const ADDRESS = 'http://127.0.0.1:9';
@@ -69,24 +66,4 @@ describe.skipIf(!canMountDisks && process.env['CI'] === undefined)('on a disk th
     expect(run.stdout + run.stderr).toContain('disk is full');
     expect(run.status).toBe(5);
   });
-});
-
-test('an archive whose photographs unpack to far more than its size is refused before they fill the disk', async () => {
-  const folder = tempFolder();
-  const file = join(folder, 'season.zip');
-  const photograph = Buffer.alloc(30_000_000, 0xff);
-  writeFileSync(
-    file,
-    makeZip(['a.jpg', 'b.jpg', 'c.jpg'].map((name) => ({ name, content: photograph }))),
-  );
-  const archive = await openZip(file);
-  const out = join(folder, 'out');
-  mkdirSync(out);
-  const unpack = (name: string) => archive.unpack(name, join(out, name), 250_000_000);
-  await unpack('a.jpg');
-  await unpack('b.jpg');
-  await expect(unpack('c.jpg')).rejects.toThrow('is larger than pas reads');
-  const sizes = readdirSync(out).map((name) => statSync(join(out, name)).size);
-  expect(sizes.reduce((sum, size) => sum + size)).toBe(2 * photograph.length);
-  archive.close();
 });

@@ -7,8 +7,6 @@ export type ZipPart = {
   readonly claimedBytes?: number;
   /** As Unix keeps it: `0o120777` is a symbolic link. */
   readonly mode?: number;
-  /** 0 only stores what is large already. */
-  readonly level?: number;
 };
 
 /** A ZIP archive written by hand, so that its directory can say what is not true. */
@@ -16,9 +14,9 @@ export function makeZip(parts: readonly ZipPart[]): Buffer {
   const locals: Buffer[] = [];
   const directory: Buffer[] = [];
   let offset = 0;
-  for (const { name, content, flags = 0, claimedBytes, mode = 0, level = 6 } of parts) {
+  for (const { name, content, flags = 0, claimedBytes, mode = 0 } of parts) {
     const bytes = Buffer.from(content);
-    const packed = deflateRawSync(bytes, { level });
+    const packed = deflateRawSync(bytes);
     const common = Buffer.alloc(26);
     common.writeUInt16LE(20, 0);
     common.writeUInt16LE(flags, 2);

@@ -181,7 +181,7 @@ export function removeStaleTemps(draft: string): void {
 }
 
 /** Tells if a process of this machine exists, also one of another user; false for 0 and below. */
-export function isProcessAlive(pid: number): boolean {
+function isProcessAlive(pid: number): boolean {
   try {
     return pid > 0 && process.kill(pid, 0);
   } catch (thrown) {

@@ -44,7 +44,7 @@ export function register(program: Command, run: Runner): void {
       'pas import season.csv',
       'pas import season.xlsx --sheet 2024 --photos ./camera --dry-run',
       'pas import walk.gpx --set projekt=C-202400101 --set stav=1 --set pristupnost=archeolog',
-      'pas import pas_finds.zip',
+      'pas import pas_finds',
       'pas import museum.xlsx --wizard',
       'pas import museum.xlsx --map museum.map.toml --issues-to to-mend.xlsx',
       'pas import season.csv --on-conflict table',

@@ -3,12 +3,12 @@ import { basename, dirname, extname, join, relative, sep } from 'node:path';
 import { FileError } from '../../base/errors.ts';
 import { msg } from '../../base/message.ts';
 import { FORM_FILE } from '../../finds/questions.ts';
-import { isFormTable, isRepeatTable } from '../header-row.ts';
+import { isRepeatTable } from '../header-row.ts';
 import { readInputFile } from '../input-file.ts';
 import { type Attachments, makeTooLargeError, type Table } from '../table.ts';
 import { parseCsvTable } from './csv-table.ts';
 import { convertFormTable } from './form-return.ts';
-import { type ArchiveSource, openAttachments, type ZipEntry } from './zip-entries.ts';
+import type { ZipEntry } from './zip-entries.ts';
 
 /** Form servers write the header in the first row. */
 const FIRST_ROW = { first: 1, last: 1 } as const;
@@ -65,12 +65,12 @@ export async function readFormFolder(
     if (table !== undefined) tables.push(table);
   }
   const [table, another] = tables;
-  if (another !== undefined)
-    throw makeSeveralError(
-      folder,
-      tables.map(({ file }) => basename(file)),
-    );
-  return table;
+  if (another === undefined) return table;
+  const names = tables.map(({ file }) => basename(file)).join(', ');
+  throw new FileError(
+    folder,
+    msg`${folder} contains submissions of several forms: ${names}. Import one at a time.`,
+  );
 }
 
 /** Reads the table of a file; undefined where it has no forms, or is not readable. */
@@ -130,47 +130,4 @@ export async function readRepeatSheets(
     repeats,
     attachments: findAttachments(photoFolder),
   });
-}
-
-/**
- * Reads the finds of filled forms, with their repeated groups, in an archive of ODK Central;
- * undefined where it has none. Photographs stay in the archive, which is opened again for them,
- * unless a folder is given.
- * @throws FileError where the archive is damaged, or has several forms
- */
-export async function readFormArchive({
-  file,
-  archive,
-  bytes,
-  photoFolder,
-}: ArchiveSource): Promise<Table | undefined> {
-  const tables: Table[] = [];
-  for (const path of archive.paths) {
-    if (extname(path).toLowerCase() !== '.csv' || NOT_OF_FORMS.test(path)) continue;
-    tables.push(parseCsvTable(`${file}/${path}`, await archive.read(path), FIRST_ROW));
-  }
-  const forms = tables.filter(isFormTable);
-  const [table, another] = forms;
-  if (another !== undefined)
-    throw makeSeveralError(
-      file,
-      forms.map((each) => basename(each.file)),
-    );
-  if (table === undefined) return undefined;
-  const attachments =
-    photoFolder === undefined
-      ? openAttachments(file, archive.paths, bytes)
-      : findAttachments(photoFolder);
-  return convertFormTable({ table, repeats: tables.filter(isRepeatTable), attachments });
-}
-
-/** Folders of photographs, and of what macOS adds to an archive. */
-const NOT_OF_FORMS = /(?:^|\/)(?:media|__MACOSX)\//;
-
-function makeSeveralError(file: string, names: readonly string[]): FileError {
-  const listed = names.join(', ');
-  return new FileError(
-    file,
-    msg`${file} contains submissions of several forms: ${listed}. Import one at a time.`,
-  );
 }

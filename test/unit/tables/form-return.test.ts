@@ -1,9 +1,8 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { parseTableBytes, readTable } from '../../../src/tables/readers.ts';
+import { readTable } from '../../../src/tables/readers.ts';
 import { makeWorkbook } from '../../support/make-workbook.ts';
-import { makeZip } from '../../support/make-zip.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 
 const CENTRAL = ['SubmissionDate', 'note', 'KEY', 'SubmitterID', 'Status', 'ReviewState'];
@@ -85,19 +84,14 @@ describe('an export of ODK Central', () => {
   );
   const media = { 'media/x 1.jpg': 'one', 'media/x2.jpg': 'two' };
 
-  test('is read from the archive, its folder or its table: groups, places, photographs, and extra columns', async () => {
+  test('is read from its folder or its table: groups, places, photographs, and extra columns', async () => {
     const files = {
       'walk.csv': csv(header, one, { KEY: 'uuid:a-2', note: 'sám' }),
       'walk-photos.csv': photos,
       ...media,
     };
     const folder = writeFolder(files);
-    const archive = join(tempFolder(), 'walk.zip');
-    writeFileSync(
-      archive,
-      makeZip(Object.entries(files).map(([name, content]) => ({ name, content }))),
-    );
-    for (const path of [folder, join(folder, 'walk.csv'), archive]) {
+    for (const path of [folder, join(folder, 'walk.csv')]) {
       expect(await findsIn(path)).toEqual({
         finds: [
           {
@@ -113,16 +107,6 @@ describe('an export of ODK Central', () => {
         issues: [],
       });
     }
-  });
-
-  test('is refused where its tables unpack to far more than it has, on the disk as elsewhere', async () => {
-    const content = `${header.join(',')}\n${`${'x'.repeat(1000)}\n`.repeat(6000)}`;
-    const names = ['walk.csv', 'walk-photos.csv', 'walk-places.csv'];
-    const bytes = makeZip(names.map((name) => ({ name, content })));
-    const archive = join(tempFolder(), 'walk.zip');
-    writeFileSync(archive, bytes);
-    await expect(readTable(archive)).rejects.toThrow('is larger than pas reads');
-    await expect(parseTableBytes('walk.zip', bytes)).rejects.toThrow('is larger than pas reads');
   });
 
   test('leaves out, by name, what a reviewer rejected, what is encrypted, and what belongs to no form', async () => {
@@ -281,56 +265,5 @@ describe('an export of KoboToolbox', () => {
     expect((await findsIn(join(folder, 'k.xlsx'))).finds).toEqual([
       { local_id: 'u-1', hloubka: '35', photos: 'můj_nález_1.jpg' },
     ]);
-  });
-});
-
-test('an archive of forms is read from a pipe, too', async () => {
-  const bytes = makeZip([{ name: 'walk.csv', content: csv(CENTRAL, { KEY: 'uuid:1' }) }]);
-  expect(await parseTableBytes('walk.zip', bytes)).toMatchObject({ rowCount: 1, attachments: {} });
-});
-
-test('a damaged photograph in an archive is not unpacked', async () => {
-  const archive = join(tempFolder(), 'walk.zip');
-  const bytes = makeZip([
-    { name: 'walk.csv', content: csv(CENTRAL, { KEY: 'uuid:1' }) },
-    { name: 'media/a.jpg', content: 'a photograph', claimedBytes: 5 },
-  ]);
-  writeFileSync(archive, bytes);
-  const table = await readTable(archive);
-  const enclosed = table.attachments?.archive;
-  const to = join(tempFolder(), 'a.jpg');
-  await expect(enclosed?.unpack('media/a.jpg', to, 1000)).rejects.toThrow(/damaged/);
-  await expect(enclosed?.unpack('media/a.jpg', `${to}-2`, 3)).rejects.toThrow(
-    /larger than pas reads/,
-  );
-  await enclosed?.close();
-  expect(readFileSync(archive)).toEqual(bytes);
-});
-
-test.each([
-  ['a name that climbs', { name: '../../a.jpg', content: 'a' }],
-  ['a name from the root', { name: '/etc/passwd', content: 'a' }],
-  ['a symbolic link', { name: 'media/a.jpg', content: '/etc/passwd', mode: 0o120777 }],
-])('an archive of forms with %s is one error', async (_, part) => {
-  const form = { name: 'walk.csv', content: csv(CENTRAL, { KEY: 'uuid:1' }) };
-  const archive = makeZip([form, part]);
-  const file = join(tempFolder(), 'walk.zip');
-  writeFileSync(file, archive);
-  for (const reading of [parseTableBytes('walk.zip', archive), readTable(file)])
-    await expect(reading).rejects.toThrow('points outside the archive');
-});
-
-test('an archive of forms on the disk may be larger than a table, for its photographs', async () => {
-  const form = { name: 'walk.csv', content: csv(CENTRAL, { KEY: 'uuid:1' }) };
-  const photographs = [1, 2].map((nth) => ({
-    name: `media/${nth}.jpg`,
-    content: Buffer.alloc(40 * 1024 * 1024),
-    level: 0,
-  }));
-  const file = join(tempFolder(), 'walk.zip');
-  writeFileSync(file, makeZip([form, ...photographs]));
-  expect(await readTable(file)).toMatchObject({
-    rowCount: 1,
-    attachments: { paths: ['walk.csv', 'media/1.jpg', 'media/2.jpg'] },
   });
 });
