@@ -180,15 +180,6 @@ export function removeStaleTemps(draft: string): void {
   }
 }
 
-/** Tells if a process of this machine exists, also one of another user; false for 0 and below. */
-function isProcessAlive(pid: number): boolean {
-  try {
-    return pid > 0 && process.kill(pid, 0);
-  } catch (thrown) {
-    return getErrorCode(thrown) !== 'ESRCH';
-  }
-}
-
 /**
  * Creates a file for its owner only and flushes it.
  * @throws the error of the disk, unchanged
