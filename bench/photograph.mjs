@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hashSha512 } from '../dist/src/base/disk/files.js';
-import { openPhotograph } from '../dist/src/push/departure.js';
+import { openVerifiedFile } from '../dist/src/service/http/request-body.js';
 import { expectDone, measured, median, onPath, PAS, ROOT } from './measure.mjs';
 
 export const title = 'one photograph of 250 MiB';
@@ -54,7 +54,7 @@ async function digestRate(bench, path) {
 }
 
 async function throughVerified(path, sha512) {
-  for await (const _ of openPhotograph(path, { ...LARGE, sha512 }));
+  for await (const _ of openVerifiedFile(path, { ...LARGE, sha512 }));
 }
 
 async function memoryOfUpload(bench, small, large) {

@@ -4,8 +4,9 @@ import { FileError, UsageError } from './base/errors.ts';
 import { type Connection, openConnection, type ServiceOptions } from './connection.ts';
 import { inspectPhotograph } from './photos/photograph.ts';
 import { fetchAccount } from './push/account.ts';
-import { openPhotograph, sendEntryRequest } from './push/departure.ts';
+import { sendEntryRequest } from './push/departure.ts';
 import type { Exchange, HttpRequest } from './service/http/exchange.ts';
+import { openVerifiedFile } from './service/http/request-body.ts';
 import type { Outcome } from './service/outcome.ts';
 import {
   type Account,
@@ -98,7 +99,7 @@ export function openWriteClient(options: ServiceOptions): WriteClient {
         sizeBytes: photograph.sizeBytes,
       };
       return send({ kind: 'photo', identCely }, () =>
-        makePhotoRequest(baseUrl, identCely, { ...file, open: () => openPhotograph(path, file) }),
+        makePhotoRequest(baseUrl, identCely, { ...file, open: () => openVerifiedFile(path, file) }),
       );
     },
     close,

@@ -50,6 +50,60 @@ export function measureElapsedMs(clock: Clock, since: Moment): number {
   return Math.max(clock.monotonicMs() - since.monotonicMs, clock.now() - since.at);
 }
 
+/**
+ * Server time, from the last answer and the time elapsed since. Undefined before the first answer.
+ */
+export type ServerClock = {
+  /**
+   * Lower bound: a `Date` header has whole seconds, and the monotonic clock stops while the machine
+   * sleeps.
+   */
+  now(): ServerMs | undefined;
+  /**
+   * Upper bound: the answer may have been written right after the request, and read late by a
+   * paused process. Uses the wall clock where it advanced more, as during sleep.
+   */
+  latest(): ServerMs | undefined;
+  /** Makes an exchange from whose answers the time is read. */
+  observe<Request, Response extends DatedAnswer>(
+    send: (request: Request) => Promise<Response>,
+  ): (request: Request) => Promise<Response>;
+};
+
+type DatedAnswer = { readonly headers: Readonly<Record<string, string | undefined>> };
+
+const HEADER_PRECISION_MS = 1000;
+
+/** Creates the clock of the service, unknown before the first answer. */
+export function createServerClock(clock: Clock): ServerClock {
+  let heard:
+    | { readonly at: ServerMs; readonly askedOn: Moment; readonly readOn: Moment }
+    | undefined;
+  return {
+    now: () =>
+      heard === undefined
+        ? undefined
+        : asServerMs(heard.at + clock.monotonicMs() - heard.readOn.monotonicMs),
+    latest: () =>
+      heard === undefined
+        ? undefined
+        : asServerMs(heard.at + HEADER_PRECISION_MS + measureElapsedMs(clock, heard.askedOn)),
+    observe: (send) => async (request) => {
+      const askedOn = readClock(clock);
+      const response = await send(request);
+      const at = parseDateHeader(response.headers['date']);
+      if (at !== undefined) heard = { at, askedOn, readOn: readClock(clock) };
+      return response;
+    },
+  };
+}
+
+/** Parses a `Date` header (RFC 9110, 6.6.1); undefined for an invalid one. */
+export function parseDateHeader(header: string | undefined): ServerMs | undefined {
+  const at = header === undefined ? Number.NaN : Date.parse(header);
+  return Number.isNaN(at) ? undefined : asServerMs(at);
+}
+
 /** Node fires a longer timer at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 

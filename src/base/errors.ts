@@ -192,6 +192,11 @@ export function getErrorCode(thrown: unknown): string {
   return thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
 }
 
+/** Tells if an error is that of an aborted wait or request, by its name. */
+export function isAbortError(thrown: unknown): thrown is Error {
+  return thrown instanceof Error && thrown.name === 'AbortError';
+}
+
 /** Returns the message of any thrown value, in the language of the process. */
 export function getErrorMessage(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);

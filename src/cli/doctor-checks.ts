@@ -21,8 +21,7 @@ import {
   countRefusedToResearchers,
   hasAcceptedDocumentContaining,
 } from '../outbox/views/outbox-status.ts';
-import { fetchAccount, ROLE_WORDS } from '../push/account.ts';
-import { type ProbeContext, sendAccessProbe } from '../push/departure.ts';
+import { fetchAccount, type ProbeContext, ROLE_WORDS, sendAccessProbe } from '../push/account.ts';
 import {
   type ConnectionFacts,
   type HttpResponse,

@@ -13,7 +13,7 @@ import {
 import type { TermCandidate } from '../finds/find.ts';
 import { isLikeIdent } from '../outbox/changes/resolve-finds.ts';
 import { type Entry, type HeldQuestion, isAnswerable } from '../outbox/entry.ts';
-import type { StopCause } from '../push/departure.ts';
+import type { StopCause } from '../push/push-context.ts';
 import { findRowAnswers, type RowAnswer } from '../tables/answer-rows.ts';
 import type { Context } from './context/context.ts';
 

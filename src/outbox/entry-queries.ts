@@ -64,12 +64,13 @@ function parseEntry(outbox: Outbox, stored: unknown): Entry {
 function makeEntry(row: ReturnType<typeof parseRow>): Entry {
   const isWaiting = row.state === 'queued' || row.state === 'draft';
   const held = deserializeHeld(row.held);
-  const isAsked = held !== null && row.state !== 'dropped' && (isWaiting || isAboutRow(held));
+  const isOpenQuestion =
+    held !== null && row.state !== 'dropped' && (isWaiting || isAboutRow(held));
   const { changed, value, expects, photograph, document, ...common } = row;
   const base = {
     ...common,
-    isChanged: changed === 1,
-    held: isAsked ? held : null,
+    differsFromAccepted: changed === 1,
+    held: isOpenQuestion ? held : null,
     lookup: row.lookup === null ? null : deserializeLookup(row.lookup),
     reason: row.reason === null ? null : parseStoredMessage(JSON.parse(row.reason)),
     issues: deserializeIssues(row.issues),

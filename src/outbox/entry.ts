@@ -85,7 +85,7 @@ type EntryBase = {
   readonly localId: string | null;
   readonly state: EntryState;
   /** Another version is wanted than the one that the service accepted. */
-  readonly isChanged: boolean;
+  readonly differsFromAccepted: boolean;
   /** Identifier of the record to change, or of the one that the import made. */
   readonly identCely: string | null;
   /** Null where neither the find nor a record says it. */

@@ -1,5 +1,12 @@
 import type { Clock } from '../base/clock.ts';
-import { AuthError, ConfigError, ContractError } from '../base/errors.ts';
+import {
+  AuthError,
+  ConfigError,
+  ContractError,
+  getLocalizedMessage,
+  isAbortError,
+  UnavailableError,
+} from '../base/errors.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
 import { getChild, getChildren, getChildText, type XmlElement } from '../base/xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../base/xml/parse.ts';
@@ -17,11 +24,16 @@ import {
   assertAvailable,
   type Exchange,
   type HttpResponse,
+  parseRetryAfterMs,
+  TransportError,
   withTimeout,
 } from '../service/http/exchange.ts';
+import type { DepartureSlot, Pace } from '../service/http/pacer.ts';
+import { type Outcome, parseOutcome } from '../service/outcome.ts';
 import {
   type Account,
   chooseRole,
+  makeAccessProbe,
   makeUserInfoRequest,
   openSession,
   type Role,
@@ -256,4 +268,54 @@ function makeNoAccountError(baseUrl: string, what: Message, cause?: unknown): Co
       hint: msg`Check base_url in the profile.`,
     },
   );
+}
+
+export type ProbeContext = {
+  readonly baseUrl: string;
+  readonly clock: Clock;
+  readonly pace: Pace;
+  readonly send: Exchange;
+  readonly stop: AbortSignal;
+};
+
+/**
+ * Sends a request that changes nothing, with the permissions of a write, within the pace: it tells
+ * if the account is refused, and if the service is open.
+ */
+export async function probeAccess(asker: ProbeContext, token: string): Promise<Outcome> {
+  const answer = await sendAccessProbe(asker, token);
+  if (answer instanceof TransportError) return { kind: 'not-delivered', detail: answer.says };
+  return parseOutcome('import', answer, asker.clock.now());
+}
+
+/**
+ * Sends a probe within the pace. A throttle slows down all requests (A-RATE-6).
+ * @returns a TransportError, which is not thrown, also where it was stopped or must pause too
+ * long
+ */
+export async function sendAccessProbe(
+  { baseUrl, clock, pace, send, stop }: ProbeContext,
+  token: string,
+): Promise<HttpResponse | TransportError> {
+  let slot: DepartureSlot | undefined;
+  try {
+    slot = await pace.acquire(stop);
+    const acquiredMs = clock.monotonicMs();
+    const exchange = withBearerToken(token, send);
+    const response = await exchange({
+      ...makeAccessProbe(baseUrl),
+      signal: stop,
+      onDeparture: slot.depart,
+    });
+    if (response.status === 429)
+      pace.pauseAfterThrottle(acquiredMs, parseRetryAfterMs(response.headers, clock.now()));
+    return response;
+  } catch (thrown) {
+    if (thrown instanceof TransportError) return thrown;
+    if (thrown instanceof UnavailableError || isAbortError(thrown))
+      return new TransportError('aborted', false, getLocalizedMessage(thrown));
+    throw thrown;
+  } finally {
+    slot?.release();
+  }
 }

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { asServerMs, readClock } from '../base/clock.ts';
-import { DatabaseError, PasError } from '../base/errors.ts';
+import { readClock } from '../base/clock.ts';
+import { DatabaseError, isAbortError, PasError } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
 import { RETRY_POLICY } from '../base/outcomes.ts';
 import {
@@ -18,17 +18,18 @@ import { LongPauseError } from '../service/http/exchange.ts';
 import type { DepartureSlot } from '../service/http/pacer.ts';
 import type { Outcome } from '../service/outcome.ts';
 import {
-  isAbortError,
-  MAX_CLAIM_AGE_MS,
-  makeEntryName,
+  estimateDeparture,
   makeEntryRequest,
-  reportSettledEntry,
   type SendResult,
-  type SignedInPush,
-  type StopCause,
   sendEntryRequest,
 } from './departure.ts';
 import { getContentKey } from './look.ts';
+import {
+  makeEntryName,
+  reportSettledEntry,
+  type SignedInPush,
+  type StopCause,
+} from './push-context.ts';
 import { type PushResult, PushSession } from './push-session.ts';
 
 /**
@@ -221,24 +222,6 @@ function assertNotClaimable(session: PushSession, entry: Entry): void {
   const next = findNext(session);
   if (next?.id === entry.id && getContentKey(next) === getContentKey(entry))
     throw makeDamagedError(session.push.outbox.path, `entry ${entry.id}`);
-}
-
-/** Slowest expected upload, in bytes per millisecond. */
-const MIN_UPLOAD_RATE = 4;
-
-/**
- * Returns the earliest departure of the request, and the latest end of its upload, by the server's
- * clock.
- */
-function estimateDeparture({ answerTimeoutMs, serverClock }: SignedInPush, entry: Entry) {
-  const now = serverClock.now();
-  const latest = serverClock.latest();
-  if (now === undefined || latest === undefined) return { fromMs: null, sentByMs: null };
-  const uploadMs = entry.kind === 'photo' ? entry.photograph.sizeBytes / MIN_UPLOAD_RATE : 0;
-  return {
-    fromMs: now,
-    sentByMs: asServerMs(latest + MAX_CLAIM_AGE_MS + answerTimeoutMs + uploadMs),
-  };
 }
 
 /**

@@ -1,5 +1,5 @@
 import { asServerMs } from '../base/clock.ts';
-import { type Message, msg, msgid, msgOfCount } from '../base/message.ts';
+import { type Message, msg } from '../base/message.ts';
 import { getChild } from '../base/xml/element.ts';
 import { parseXml } from '../base/xml/parse.ts';
 import type { HarvestedElements } from '../finds/fields.ts';
@@ -43,7 +43,6 @@ type Grounds = {
 
 export type Basis =
   | 'same-and-new'
-  | 'ambiguous-match'
   | 'time-unknown'
   | 'several-same'
   | 'same-different-origin'
@@ -286,7 +285,7 @@ export function makeIndexBehindVerdict(missing: string): Verdict {
   return makeUndecidedVerdict('index-behind', reason);
 }
 
-export type UncertainImport = {
+export type SentImport = {
   readonly entryId: number;
   readonly elements: HarvestedElements;
   readonly window: AttemptWindow;
@@ -295,7 +294,7 @@ export type UncertainImport = {
 };
 
 /** Returns what was sent of imports, and when; leaves out other entries, and those without a document. */
-export function listUncertainImports(outbox: Outbox, entries: readonly Entry[]): UncertainImport[] {
+export function listSentImports(outbox: Outbox, entries: readonly Entry[]): SentImport[] {
   return entries.flatMap((entry) => {
     const elements = entry.kind === 'import' ? getSentElements(outbox, entry) : undefined;
     return elements === undefined
@@ -321,7 +320,7 @@ function findLostRecord(outbox: Outbox, entry: Entry): string | undefined {
 
 /** An import with the records that equal it, and those of them that were made in its window. */
 type ImportCase = {
-  readonly judged: UncertainImport;
+  readonly judged: SentImport;
   readonly alike: readonly HarvestedFind[];
   readonly fitting: readonly HarvestedFind[];
 };
@@ -331,7 +330,7 @@ type ImportCase = {
  * undecided.
  */
 export function judgeImports(
-  uncertain: readonly UncertainImport[],
+  uncertain: readonly SentImport[],
   view: HarvestView,
 ): Map<number, Verdict> {
   const cases = uncertain.map((judged): ImportCase => {
@@ -353,26 +352,15 @@ function judgeImport(
   view: HarvestView,
 ): Verdict {
   const candidates = alike.map(({ identCely }) => identCely);
-  const [only, ...otherFinds] = fitting;
+  const [only] = fitting;
   if (only !== undefined && judged.window.bounds === undefined)
     return makeTimeUnknownVerdict(candidates);
-  if (only !== undefined && otherFinds.length === 0 && claims.get(only.identCely) === 1) {
+  if (only !== undefined && fitting.length === 1 && claims.get(only.identCely) === 1) {
     const reason = msg`${only.identCely} appeared since the attempt and is the same in every element that can be read`;
     return { kind: 'found', identCely: only.identCely, basis: 'same-and-new', reason, candidates };
   }
-  if (only !== undefined && otherFinds.length === 0) {
-    return makeUndecidedVerdict(
-      'ambiguous-match',
-      msg`another uncertain find is the same in every element, so it is unclear to which of the two ${only.identCely} belongs`,
-      candidates,
-    );
-  }
-  if (otherFinds.length > 0) {
-    const reason = msgOfCount(
-      msgid`${fitting.length} record is the same in every element`,
-      msgid`${fitting.length} records are the same in every element`,
-      fitting.length,
-    );
+  if (only !== undefined) {
+    const reason = msg`several records or uncertain finds are the same in every element, so it is unclear which belong together`;
     return makeUndecidedVerdict('several-same', reason, candidates);
   }
   if (alike.length > 0) {
@@ -404,11 +392,11 @@ function judgeImport(
 /**
  * Returns records of the same project with equal readable elements that belong to no other entry.
  */
-function findEqualRecords(judged: UncertainImport, view: HarvestView): HarvestedFind[] {
+function findEqualRecords(judged: SentImport, view: HarvestView): HarvestedFind[] {
   return view.finds.filter((find) => isLike(judged, find) && !view.isOwned(find.identCely, find));
 }
 
-function isLike(judged: UncertainImport, find: HarvestedFind): boolean {
+function isLike(judged: SentImport, find: HarvestedFind): boolean {
   return listDifferingElements(judged.elements, find).length === 0;
 }
 
@@ -417,7 +405,7 @@ function isLike(judged: UncertainImport, find: HarvestedFind): boolean {
  * service may have normalised a value or have had a wrong clock, and people may have corrected the
  * find, changed its state, or moved it to another project.
  */
-function findSimilarRecords(judged: UncertainImport, view: HarvestView): string[] {
+function findSimilarRecords(judged: SentImport, view: HarvestView): string[] {
   // A record that equals this find and not its owner may have an identifier that a restored service
   // assigned twice.
   const isAnothers = (find: HarvestedFind): boolean =>
@@ -435,7 +423,7 @@ function findSimilarRecords(judged: UncertainImport, view: HarvestView): string[
  * entry.
  */
 function listChangedSince(
-  { elements, window }: UncertainImport,
+  { elements, window }: SentImport,
   kind: 'withheld' | 'deleted',
   view: HarvestView,
 ): string[] {
@@ -457,7 +445,7 @@ function listChangedSince(
  */
 const MAX_CORRECTED = 2;
 
-function isNear(judged: UncertainImport, find: HarvestedFind): boolean {
+function isNear(judged: SentImport, find: HarvestedFind): boolean {
   if (!judged.window.accounts.has(findCreation(find)?.user ?? '')) return false;
   if (
     getReferenceId(find.elements.projekt) === getReferenceId(judged.elements.projekt) &&

@@ -54,7 +54,7 @@ import {
   listChangedNumbers,
   listSamePhotographs,
 } from './judge-change.ts';
-import { findCreation, isMadeBy, listUncertainImports, mayBeCreation } from './judge-import.ts';
+import { findCreation, isMadeBy, listSentImports, mayBeCreation } from './judge-import.ts';
 import {
   type FindElsewhere,
   isOwned,
@@ -330,7 +330,7 @@ async function indexSearchResult(
     /** Listed records that are not shown and that no fact explains, by project. */
     hidden: listHiddenRecords(outbox, lookup?.harvester === account ? [] : seenHidden),
     /** Imports of unknown outcome, or under way. */
-    uncertain: listUncertainImports(outbox, [
+    uncertain: listSentImports(outbox, [
       ...listEntriesInState(outbox, 'uncertain'),
       ...listEntriesInState(outbox, 'sending'),
     ]).map(({ elements, window }) => ({ find: makeComparable(elements), window })),

@@ -1,3 +1,4 @@
+import { createServerClock } from '../base/clock.ts';
 import {
   AuthError,
   ConfigError,
@@ -29,8 +30,10 @@ import { assertSoundEntries } from '../outbox/repair-outbox.ts';
 import { comparePushPlace, storePushPlace, uniteWithLedger } from '../outbox/unite.ts';
 import { openPeopleAdmission } from '../outbox/views/outbox-status.ts';
 import { resolveAccount } from './account.ts';
+import { drainQueue, explainWaiting } from './drain-queue.ts';
+import type { ReconciledEntry } from './judge-import.ts';
+import { type Gate, holdBeforeDeparture, holdEntriesWithQuestions } from './look.ts';
 import {
-  createServerClock,
   type HarvestAccess,
   type NoSearchReason,
   type PushContext,
@@ -38,13 +41,10 @@ import {
   type ServiceAccess,
   type SignedInPush,
   type StopCause,
-} from './departure.ts';
-import { drainQueue, explainWaiting } from './drain-queue.ts';
-import type { ReconciledEntry } from './judge-import.ts';
-import { type Gate, holdBeforeDeparture, holdEntriesWithQuestions } from './look.ts';
+} from './push-context.ts';
 import { addResults, countToSend, NOTHING_SENT, type PushResult } from './push-session.ts';
 import { reconcileEntries, type SearchContext } from './reconcile-entries.ts';
-import { answerHeldEntries } from './resolve-entries.ts';
+import { releaseHeldEntries } from './resolve-entries.ts';
 
 /**
  * Pushes: unites with the ledger, checks place and gate, drains the queue, searches the service for
@@ -181,7 +181,7 @@ function openRounds(push: PushContext): () => Promise<PushResult> {
     const drained = await drainQueue(signed, async (entry) => {
       if (await holdBeforeDeparture(gate, entry)) {
         // The question is asked in the next push, but the answer may be given before.
-        if (push.onQuestion === 'send') answerHeldEntries(outbox, listMeantHeld(push));
+        if (push.onQuestion === 'send') releaseHeldEntries(outbox, listMeantHeld(push));
         return true;
       }
       return (await admission.isAdmitted(entry)) ? false : NEW_PEOPLE;
@@ -245,7 +245,7 @@ async function passGate(push: PushContext, gate: Gate): Promise<boolean> {
       : thrown;
   }
   const held = listMeantHeld(push);
-  if (held.length > 0 && push.onQuestion === 'send') answerHeldEntries(push.outbox, held);
+  if (held.length > 0 && push.onQuestion === 'send') releaseHeldEntries(push.outbox, held);
   else if (held.length > 0) await push.askHeld?.(held);
   return push.stop.aborted;
 }

@@ -29,14 +29,10 @@ import {
   listDroppedWithDependents,
 } from '../outbox/views/outbox-status.ts';
 import type { Outcome } from '../service/outcome.ts';
-import {
-  type PushContext,
-  probeAccess,
-  type SendResult,
-  type SignedInPush,
-  type StopCause,
-} from './departure.ts';
+import { probeAccess } from './account.ts';
+import type { SendResult } from './departure.ts';
 import type { Basis } from './judge-import.ts';
+import type { PushContext, SignedInPush, StopCause } from './push-context.ts';
 import {
   decideSettlement,
   INITIAL_STATE,

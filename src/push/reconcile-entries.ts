@@ -35,7 +35,7 @@ import {
   type HarvestView,
   isMadeBy,
   judgeImports,
-  listUncertainImports,
+  listSentImports,
   makeAbsent,
   makeVisibilityClass,
   type ReconciledEntry,
@@ -69,7 +69,7 @@ export async function reconcileEntries(
   const settled = applyAll(
     context,
     imports.filter(isRequested),
-    judgeImports(listUncertainImports(outbox, imports), view),
+    judgeImports(listSentImports(outbox, imports), view),
     view,
   );
   // Imports that were just found have set the record of their photographs and numbers.

@@ -148,7 +148,7 @@ function endQuestionsOfProject(outbox: Outbox, project: string): void {
 }
 
 /** Answers the questions that are still the same with "send", as the user said for all. */
-export function answerHeldEntries(outbox: Outbox, held: readonly Entry[]): void {
+export function releaseHeldEntries(outbox: Outbox, held: readonly Entry[]): void {
   outbox.change(() => {
     for (const { id, held: asked } of held) {
       const entry = findEntryById(outbox, id);

@@ -12,7 +12,8 @@ import type { AttemptSettlement } from '../outbox/attempts.ts';
 import type { Entry } from '../outbox/entry.ts';
 import { type EntryScope, getScope } from '../outbox/entry-queries.ts';
 import type { Outcome, ServerFinding } from '../service/outcome.ts';
-import { findStopCauseOfProbe, type SendResult, type StopCause } from './departure.ts';
+import type { SendResult } from './departure.ts';
+import { findStopCauseOfProbe, type StopCause } from './push-context.ts';
 
 /** The last equal refusals of a kind and project since one of it was accepted. Immutable. */
 export type RefusalSeries = EntryScope & {

@@ -8,13 +8,9 @@ import {
 import type { Message } from '../base/message.ts';
 import { RETRY_POLICY } from '../base/outcomes.ts';
 import { findNextClaimable, listEntriesInState } from '../outbox/entry-queries.ts';
-import {
-  findStopCauseOfProbe,
-  type PushContext,
-  probeAccess,
-  type StopCause,
-} from './departure.ts';
+import { probeAccess } from './account.ts';
 import { pushAll } from './push-all.ts';
+import { findStopCauseOfProbe, type PushContext, type StopCause } from './push-context.ts';
 import { addResults, countToSend, NOTHING_SENT, type PushResult } from './push-session.ts';
 
 /** Result of one push of a watch; without a cause it sent all that was due. */

@@ -1,6 +1,8 @@
 import { parseHtml } from '../base/characters.ts';
 import { type Message, msg } from '../base/message.ts';
 import type { OutcomeKind } from '../base/outcomes.ts';
+import { getChild, getChildText } from '../base/xml/element.ts';
+import { parseXml, XmlSyntaxError } from '../base/xml/parse.ts';
 import {
   type AnswerHead,
   type HttpResponse,
@@ -145,7 +147,6 @@ type OutcomeFacts = {
 /**
  * Parses the identifier of a success document; passed in, so that this module does not load XML.
  */
-type ReadIdentCely = (body: Buffer) => string | undefined;
 
 /** Meaning of a status; a refused operation was not executed. */
 type Meaning =
@@ -216,18 +217,16 @@ const IDENT_CELY = /^[A-Za-z0-9][A-Za-z0-9-]{2,63}$/;
 /**
  * Returns the outcome of an operation by its answer; it throws nothing of its own.
  * @param nowMs this machine's time, for a `Retry-After` with a date
- * @param readIdentCely finds the record in the body of a success; called for that only
  * @param addressed record to which a number or a photograph was sent
  */
 export function parseOutcome(
   operation: Operation,
   response: HttpResponse,
   nowMs: number,
-  readIdentCely: ReadIdentCely,
   addressed?: string,
 ): Outcome {
   const meaning = getMeaning(operation, response.status);
-  if (meaning === 'success') return parseSuccess(response, readIdentCely, addressed);
+  if (meaning === 'success') return parseSuccess(response, addressed);
   const body = parseErrorBody(response.body);
   const detail = getDetail(response, body);
   const findings = body.kind === 'findings' ? body.findings : [];
@@ -302,22 +301,12 @@ function classifyHead(
     (meaning === 'success' && head.headers['x-record-id'] === undefined);
   return needsBody
     ? undefined
-    : parseOutcome(
-        operation,
-        { ...head, body: Buffer.alloc(0) },
-        nowMs,
-        () => undefined,
-        addressed,
-      );
+    : parseOutcome(operation, { ...head, body: Buffer.alloc(0) }, nowMs, addressed);
 }
 
-function parseSuccess(
-  response: HttpResponse,
-  readIdentCely: ReadIdentCely,
-  addressed: string | undefined,
-): Outcome {
+function parseSuccess(response: HttpResponse, addressed: string | undefined): Outcome {
   const inHeader = response.headers['x-record-id'];
-  const inBody = readIdentCely(response.body);
+  const inBody = parseRecordIdent(response.body);
   const identCely = inHeader ?? inBody;
   const makeOddOutcome = (detail: Message): Outcome => ({
     kind: 'uncertain',
@@ -332,6 +321,21 @@ function parseSuccess(
   if (addressed !== undefined && addressed !== identCely)
     return makeOddOutcome(msg`the answer is about ${identCely}, not about ${addressed}`);
   return { kind: 'accepted', identCely };
+}
+
+/**
+ * Parses `samostatny_nalez/ident_cely` in a success document of the write interface; undefined
+ * where it has none.
+ */
+function parseRecordIdent(body: Buffer): string | undefined {
+  try {
+    const find = getChild(parseXml(body).root, 'samostatny_nalez');
+    return find === undefined ? undefined : getChildText(find, 'ident_cely');
+  } catch (thrown) {
+    // The header may name the record of an answer that is no document of the service.
+    if (thrown instanceof XmlSyntaxError) return undefined;
+    throw thrown;
+  }
 }
 
 /** Only a throttle sends `Retry-After`, but not every throttle does (A-RATE-5). */

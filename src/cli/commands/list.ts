@@ -91,5 +91,5 @@ function getLabelText(value: unknown): string {
 function formatEntryState(entry: Entry | undefined): Message {
   if (entry === undefined) return t`not queued`;
   if (entry.held !== null) return t`held`;
-  return entry.isChanged ? t`accepted, changed here` : STATE_WORDS[entry.state];
+  return entry.differsFromAccepted ? t`accepted, changed here` : STATE_WORDS[entry.state];
 }

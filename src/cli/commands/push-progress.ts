@@ -9,8 +9,8 @@ import {
   STATE_WORDS,
   VERDICT_WORDS,
 } from '../../outbox/views/entry-words.ts';
-import type { PushEvent } from '../../push/departure.ts';
 import type { ReconciledEntry } from '../../push/judge-import.ts';
+import type { PushEvent } from '../../push/push-context.ts';
 import { explainUncertain, findReassignment } from '../../push/push-session.ts';
 import type { IdleReason, WatchEvent } from '../../push/watch.ts';
 import { type Context, findSettleMs } from '../context/context.ts';

@@ -6,15 +6,15 @@ import { clearBackoff } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { formatEntry, KIND_WORDS } from '../../outbox/views/entry-words.ts';
 import type { NewPerson } from '../../outbox/views/outbox-status.ts';
-import type { NoSearchReason, PushContext } from '../../push/departure.ts';
 import { pushAll } from '../../push/push-all.ts';
+import type { NoSearchReason, PushContext } from '../../push/push-context.ts';
 import {
   countRemainingAfterPush,
   countToSend,
   type PushResult,
   planPush,
 } from '../../push/push-session.ts';
-import { answerHeldEntries } from '../../push/resolve-entries.ts';
+import { releaseHeldEntries } from '../../push/resolve-entries.ts';
 import { defineCommand, parseWholeNumber, type Runner } from '../command.ts';
 import { type Context, type GlobalOptions, makeInitCommand } from '../context/context.ts';
 import { announceInstance, confirmProduction, openPush } from '../context/open-service.ts';
@@ -235,7 +235,7 @@ async function askHeld(context: Context, outbox: Outbox, held: readonly Entry[])
   for (const entry of held) {
     const what = formatEntry(entry.kind, entry.localId ?? entry.identCely);
     terminal.note(`${what}: ${entry.held?.question ?? ''}`);
-    if (await prompt.confirm(t`Send it anyway?`)) answerHeldEntries(outbox, [entry]);
+    if (await prompt.confirm(t`Send it anyway?`)) releaseHeldEntries(outbox, [entry]);
     else for (const answer of listAnswerCommands(entry)) terminal.note(`  ${answer}`);
   }
 }

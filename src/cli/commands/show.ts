@@ -158,7 +158,7 @@ function printStory(
   terminal.printLine(
     `${formatEntryTitle(entry)}: ${terminal.color.bold(STATE_WORDS[entry.state])}${entry.identCely === null ? '' : `  ${entry.identCely}`}`,
   );
-  if (entry.isChanged)
+  if (entry.differsFromAccepted)
     terminal.printLine(
       `  ${t`The service has the version that was sent, not this one. Only its number can still be sent.`}`,
     );

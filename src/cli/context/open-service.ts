@@ -7,7 +7,7 @@ import type { OaiCredentials } from '../../harvest/send-request.ts';
 import { openContentStore } from '../../outbox/changes/kept-photographs.ts';
 import type { Photograph } from '../../outbox/facts.ts';
 import type { OpenService } from '../../push/account.ts';
-import { type HarvestAccess, openPhotograph, type ServiceAccess } from '../../push/departure.ts';
+import type { HarvestAccess, ServiceAccess } from '../../push/push-context.ts';
 import { type Exchange, formatPause, withTimeout } from '../../service/http/exchange.ts';
 import { withMaskedAnswers } from '../../service/http/masking.ts';
 import {
@@ -25,6 +25,7 @@ import {
   type RedisAddress,
   type RedisPaceStore,
 } from '../../service/http/redis-pace-store.ts';
+import { openVerifiedFile } from '../../service/http/request-body.ts';
 import type { Account } from '../../service/session.ts';
 import { requireConfirmation } from '../terminal.ts';
 import { isProtectedAddress, type Profile } from './config.ts';
@@ -319,7 +320,7 @@ export async function openPush(context: Context) {
     pace: await openPace(context, profile),
     machine: context.getMachineId(),
     openPhotograph: (photograph: Photograph) =>
-      openPhotograph(openContentStore(photosFolder).getPath(photograph.sha512), photograph),
+      openVerifiedFile(openContentStore(photosFolder).getPath(photograph.sha512), photograph),
     lookBackMs: lookBackDays * DAY_MS,
     maxInFlight,
     answerTimeoutMs,

@@ -1,10 +1,16 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { type FileHandle, open, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { toDatabaseError } from '../../base/disk/database.ts';
-import { flushFolder, makeFolder, removeStaleTemps, writeAtomic } from '../../base/disk/files.ts';
+import {
+  flushFolder,
+  makeFolder,
+  readAhead,
+  removeStaleTemps,
+  writeAtomic,
+} from '../../base/disk/files.ts';
 import { makeVerificationError } from '../../base/disk/output-file.ts';
 import { FileError, getErrorCode, getErrorMessage, UsageError } from '../../base/errors.ts';
 import { type Issue, makeErrorIssue, makeWarningIssue } from '../../base/issue.ts';
@@ -99,36 +105,6 @@ async function digestFile(path: string): Promise<string> {
   const hash = createHash('sha512');
   for await (const piece of readAhead(path)) hash.update(piece);
   return hash.digest('hex');
-}
-
-const PIECE_BYTES = 1024 * 1024;
-
-/**
- * Reads a file in pieces of up to a mebibyte, the next one while the consumer processes the last,
- * which Node's own file streams do not do: a digest and the disk would wait for each other.
- */
-export async function* readAhead(path: string): AsyncGenerator<Buffer, void> {
-  const file = await open(path);
-  try {
-    // Not much larger than the file: otherwise many small photographs would produce as much garbage
-    // as large ones.
-    const pieceBytes = Math.min((await file.stat()).size + 1, PIECE_BYTES);
-    for (let coming = readPiece(file, pieceBytes); ; ) {
-      const piece = await coming;
-      if (piece.length === 0) return;
-      coming = readPiece(file, pieceBytes);
-      // Suppresses an unhandled rejection where the consumer stops early.
-      coming.catch(() => undefined);
-      yield piece;
-    }
-  } finally {
-    await file.close();
-  }
-}
-
-async function readPiece(file: FileHandle, sizeBytes: number): Promise<Buffer> {
-  const { buffer, bytesRead } = await file.read(Buffer.allocUnsafeSlow(sizeBytes));
-  return bytesRead === buffer.length ? buffer : buffer.subarray(0, bytesRead);
 }
 
 /** A photograph that may be queued, described before it is copied. */

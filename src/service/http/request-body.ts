@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
-import { PassThrough, type Readable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import type FormData from 'form-data';
-import { LocalizedError } from '../../base/errors.ts';
+import { toDatabaseError } from '../../base/disk/database.ts';
+import { readAhead } from '../../base/disk/files.ts';
+import { getErrorCode, LocalizedError } from '../../base/errors.ts';
 import { msg } from '../../base/message.ts';
 import type { RequestBody } from './exchange.ts';
 
@@ -11,17 +13,43 @@ export function formatContentDigest(sha512: string): string {
   return `sha-512=:${Buffer.from(sha512, 'hex').toString('base64')}:`;
 }
 
+/**
+ * Opens a file that was kept for sending. The stream verifies its digest, and fails with
+ * ChangedFileError before its end where the file differs, is missing or must not be read: a person
+ * must queue it again.
+ */
+export function openVerifiedFile(path: string, expected: ExpectedFile): Readable {
+  return Readable.from(readVerifiedPieces(readKept(path), expected), {
+    objectMode: false,
+    highWaterMark: SLICE_BYTES,
+  });
+}
+
+type ExpectedFile = { readonly sha512: string; readonly sizeBytes: number };
+
+async function* readKept(path: string): AsyncGenerator<Buffer, void> {
+  try {
+    yield* readAhead(path);
+  } catch (thrown) {
+    throw UNREADABLE.includes(getErrorCode(thrown))
+      ? new ChangedFileError()
+      : toDatabaseError(path, thrown);
+  }
+}
+
+const UNREADABLE = ['ENOENT', 'ENOTDIR', 'EISDIR', 'EACCES', 'EPERM'];
+
 /** Size of the pieces in which a file is sent. */
-export const SLICE_BYTES = 64 * 1024;
+const SLICE_BYTES = 64 * 1024;
 
 /**
  * Yields the pieces of a file, the last one only when size and SHA-512 of the whole match the
  * queued file: the service never receives, and so never stores, a file that changed.
  * @throws ChangedFileError where they do not match; errors of reading
  */
-export async function* readVerifiedPieces(
+async function* readVerifiedPieces(
   pieces: AsyncIterable<Buffer>,
-  expected: { readonly sha512: string; readonly sizeBytes: number },
+  expected: ExpectedFile,
 ): AsyncGenerator<Buffer, void> {
   const whole = createHash('sha512');
   let seenBytes = 0;

@@ -3,7 +3,7 @@ import { readdirSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import { readAhead } from '../../../src/outbox/changes/kept-photographs.ts';
+import { readAhead } from '../../../src/base/disk/files.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 
 const MIB = 1024 * 1024;

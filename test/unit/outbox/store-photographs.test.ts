@@ -4,8 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { makePhotographKeeping } from '../../../src/outbox/changes/kept-photographs.ts';
 import { PHOTO_MAX_BYTES } from '../../../src/photos/photograph.ts';
-import { openPhotograph } from '../../../src/push/departure.ts';
-import { ChangedFileError } from '../../../src/service/http/request-body.ts';
+import { ChangedFileError, openVerifiedFile } from '../../../src/service/http/request-body.ts';
 import { placedPhotograph, placedXmp } from '../../support/placed-photograph.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 
@@ -61,7 +60,7 @@ beforeAll(async () => {
 
 describe('an unreadable stored photograph', () => {
   const opened = (path: string) =>
-    buffer(openPhotograph(path, { sha512: Buffer.alloc(64).toString('hex'), sizeBytes: 9 }));
+    buffer(openVerifiedFile(path, { sha512: Buffer.alloc(64).toString('hex'), sizeBytes: 9 }));
 
   test('that is gone counts as changed', async () => {
     await expect(opened(at('nothing.png'))).rejects.toBeInstanceOf(ChangedFileError);

@@ -12,16 +12,16 @@ import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import { type Outbox, updateHeader } from '../../../src/outbox/open-outbox.ts';
 import { findByLocalId } from '../../../src/outbox/stored-finds.ts';
 import { wantFind } from '../../../src/outbox/wishes.ts';
-import type { NoSearchReason } from '../../../src/push/departure.ts';
 import {
   type Gate,
   getContentKey,
   holdBeforeDeparture,
   holdEntriesWithQuestions,
 } from '../../../src/push/look.ts';
+import type { NoSearchReason } from '../../../src/push/push-context.ts';
 import {
-  answerHeldEntries,
   getOpenDecision,
+  releaseHeldEntries,
   resolveEntries,
 } from '../../../src/push/resolve-entries.ts';
 import type { Exchange } from '../../../src/service/http/exchange.ts';
@@ -158,7 +158,7 @@ describe('a find that matches a record created from another outbox of the accoun
       const { service, outbox } = given;
       const askHeld = async (held: readonly Entry[]) => {
         meanwhile(outbox);
-        answerHeldEntries(outbox, held);
+        releaseHeldEntries(outbox, held);
       };
       expect(await service.push(outbox, { askHeld })).toMatchObject({ requests: 0 });
       expect(states(outbox)).toEqual(after);

@@ -6,7 +6,7 @@ import {
   type HarvestView,
   judgeImports,
   makeVisibilityClass,
-  type UncertainImport,
+  type SentImport,
 } from '../../../src/push/judge-import.ts';
 
 export const START = Date.UTC(2024, 5, 1, 20, 0, 0);
@@ -42,7 +42,7 @@ type WindowPart = { readonly untilMs?: number; readonly accounts?: AttemptWindow
 /** Attempts before which the service had not stated the time. */
 export const TIME_UNKNOWN: AttemptWindow = { bounds: undefined, accounts: new Set([USER]) };
 
-export function doubt(entryId: number, more: Partial<UncertainImport> = {}): UncertainImport {
+export function doubt(entryId: number, more: Partial<SentImport> = {}): SentImport {
   return {
     entryId,
     elements: SENT,
@@ -120,10 +120,7 @@ export function makeSights(
   return new Map([[makeVisibilityClass(elements, stav), new Set([user])]]);
 }
 
-export function kinds(
-  doubts: readonly UncertainImport[],
-  seen: HarvestView,
-): Record<number, string> {
+export function kinds(doubts: readonly SentImport[], seen: HarvestView): Record<number, string> {
   return Object.fromEntries(
     [...judgeImports(doubts, seen)].map(([id, verdict]) => [id, verdict.kind]),
   );

@@ -9,8 +9,8 @@ import type { Photograph } from '../../../src/outbox/facts.ts';
 import type { KnownAccount, Outbox } from '../../../src/outbox/open-outbox.ts';
 
 import { wantNewFind } from '../../../src/outbox/wishes.ts';
-import { openPhotograph, type PushContext } from '../../../src/push/departure.ts';
 import { pushAll } from '../../../src/push/push-all.ts';
+import type { PushContext } from '../../../src/push/push-context.ts';
 import {
   type Exchange,
   type HttpRequest,
@@ -18,6 +18,7 @@ import {
   TransportError,
 } from '../../../src/service/http/exchange.ts';
 import { makePace } from '../../../src/service/http/pacer.ts';
+import { openVerifiedFile } from '../../../src/service/http/request-body.ts';
 import type { ManualClock } from '../../support/manual-clock.ts';
 import { answer, OAI_BASE, oaiError, oaiXml } from '../../support/scripted-oai.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
@@ -335,7 +336,7 @@ export function makePush(outbox: Outbox, clock: ManualClock) {
     answerTimeoutMs: 1000,
     settleMs: 600_000,
     openPhotograph: (photograph: Photograph) =>
-      openPhotograph(join(PHOTOS, photograph.sha512), photograph),
+      openVerifiedFile(join(PHOTOS, photograph.sha512), photograph),
     pace: makeTestPace(clock),
     report: () => {},
     stop: new AbortController().signal,

@@ -6,7 +6,7 @@ import {
   type HarvestView,
   judgeImports,
   makeVisibilityClass,
-  type UncertainImport,
+  type SentImport,
 } from '../../../src/push/judge-import.ts';
 import { inWords } from '../../support/in-words.ts';
 import {
@@ -52,13 +52,13 @@ const ofOthers = { owned: MADE, readsAsSent: () => false };
 
 function judged(
   seen: HarvestView,
-  more: Partial<UncertainImport> = {},
-  others: readonly UncertainImport[] = [],
+  more: Partial<SentImport> = {},
+  others: readonly SentImport[] = [],
 ) {
   return inWords(judgeImports([doubt(1, more), ...others], seen).get(1));
 }
 
-type Case = [what: string, seen: HarvestView, basis: string, more?: Partial<UncertainImport>];
+type Case = [what: string, seen: HarvestView, basis: string, more?: Partial<SentImport>];
 
 test.each<Case>([
   ['its protected part is withheld', view([record(MADE, { masked: true })]), 'same-and-new'],
@@ -192,7 +192,7 @@ test.each<Case>([
 const later = doubt(2, { window: window(START + 30 * MINUTE) });
 const otherFind = doubt(2, { elements: { ...SENT, poznamka: 'opravená' } });
 
-test.each<[string, readonly UncertainImport[], HarvestView, Record<number, string>]>([
+test.each<[string, readonly SentImport[], HarvestView, Record<number, string>]>([
   [
     'are left to a person if one record exists',
     [doubt(1), doubt(2)],

@@ -1,13 +1,10 @@
 import { setMaxListeners } from 'node:events';
 import { Readable } from 'node:stream';
+import { createServerClock } from '../../../src/base/clock.ts';
 import type { EntryState } from '../../../src/outbox/entry.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
-import {
-  createServerClock,
-  type PushContext,
-  type PushEvent,
-} from '../../../src/push/departure.ts';
 import { drainQueue } from '../../../src/push/drain-queue.ts';
+import type { PushContext, PushEvent } from '../../../src/push/push-context.ts';
 import type { PushResult } from '../../../src/push/push-session.ts';
 import {
   type HttpRequest,
@@ -87,7 +84,7 @@ export function scene(
         usesExternalToken: false,
         profile: ANYONE,
         session: more.session ?? { token: async () => 'token', renew: async () => 'fresh' },
-        send: serverClock.observe((request) => sendFrom(outbox, request)),
+        send: serverClock.observe((request: HttpRequest) => sendFrom(outbox, request)),
       },
       openPhotograph: () => Readable.from([Buffer.from('jpg')]),
       report: (event: PushEvent) => void events.push(event),

@@ -92,7 +92,7 @@ describe('a lookup of uncertain entries', () => {
     await scene.endAll(ids, 'uncertain');
     const [first] = ids;
     await scene.look([scene.entry(first ?? 0).subject]);
-    expect(ids.map((id) => scene.evidence(id))).toEqual([['ambiguous-match'], []]);
+    expect(ids.map((id) => scene.evidence(id))).toEqual([['several-same'], []]);
   });
 
   test('leaves a record to the other outbox of this machine whose import the service answered with it', async () => {

@@ -1,8 +1,8 @@
-import { asMonotonicMs } from '../../../src/base/clock.ts';
+import { asMonotonicMs, createServerClock } from '../../../src/base/clock.ts';
 import type { AttemptOutcome } from '../../../src/base/outcomes.ts';
 import { recordAnswer } from '../../../src/outbox/attempts.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
-import { createServerClock, type SendResult } from '../../../src/push/departure.ts';
+import type { SendResult } from '../../../src/push/departure.ts';
 import { PushSession } from '../../../src/push/push-session.ts';
 import type { Outcome } from '../../../src/service/outcome.ts';
 import { inWords } from '../../support/in-words.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { asWallMs, type Clock } from '../../../src/base/clock.ts';
-import { createServerClock } from '../../../src/push/departure.ts';
+import { asWallMs, type Clock, createServerClock } from '../../../src/base/clock.ts';
+import type { HttpRequest } from '../../../src/service/http/exchange.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 
 const SAID = 'Sat, 01 Jun 2024 20:00:00 GMT';
@@ -11,7 +11,7 @@ test('the service’s time is its last Date and the elapsed time, whatever else 
   let sleptMs = 0;
   const machine: Clock = { ...clock, now: () => asWallMs(clock.now() + sleptMs) };
   const serverClock = createServerClock(machine);
-  const hear = serverClock.observe(async ({ url }) => ({
+  const hear = serverClock.observe(async ({ url }: HttpRequest) => ({
     status: 200,
     body: Buffer.alloc(0),
     headers: (url === '' ? {} : { date: url }) as Record<string, string>,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { asWallMs } from '../../../src/base/clock.ts';
-import type { StopCause } from '../../../src/push/departure.ts';
+import type { StopCause } from '../../../src/push/push-context.ts';
 import { runWatchLoop, type WatchEvent, type WatchRound } from '../../../src/push/watch.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 

@@ -9,7 +9,8 @@ import {
 } from '../../../src/service/outcome.ts';
 import { inWords } from '../../support/in-words.ts';
 
-const readIdent = (body: Buffer): string | undefined => body.toString().match(/ident:(\S+)/)?.[1];
+const documentOf = (ident: string): string =>
+  `<a><samostatny_nalez><ident_cely>${ident}</ident_cely></samostatny_nalez></a>`;
 
 function answer(status: number, body: unknown, headers: Record<string, string> = {}): HttpResponse {
   return {
@@ -20,33 +21,33 @@ function answer(status: number, body: unknown, headers: Record<string, string> =
 }
 
 function outcome(operation: Operation, response: HttpResponse): string {
-  return parseOutcome(operation, response, 0, readIdent).kind;
+  return parseOutcome(operation, response, 0).kind;
 }
 
 describe('a success', () => {
   test('names its record in the header, the document, or both', () => {
     const header = { 'x-record-id': 'C-202400101-N00001' };
     expect(
-      parseOutcome('import', answer(201, 'ident:C-202400101-N00001', header), 0, readIdent),
+      parseOutcome('import', answer(201, documentOf('C-202400101-N00001'), header), 0),
     ).toEqual({
       kind: 'accepted',
       identCely: 'C-202400101-N00001',
     });
     expect(outcome('import', answer(201, '<html>', header))).toBe('accepted');
-    expect(outcome('import', answer(201, 'ident:C-202400101-N00001'))).toBe('accepted');
+    expect(outcome('import', answer(201, documentOf('C-202400101-N00001')))).toBe('accepted');
   });
 
   test('that names no record, two, or a strange one leaves the entry uncertain', () => {
     expect(outcome('import', answer(201, 'nothing'))).toBe('uncertain');
     expect(
-      outcome('import', answer(201, 'ident:C-1-N00002', { 'x-record-id': 'C-1-N00001' })),
+      outcome('import', answer(201, documentOf('C-1-N00002'), { 'x-record-id': 'C-1-N00001' })),
     ).toBe('uncertain');
     expect(outcome('import', answer(201, '', { 'x-record-id': '../../etc' }))).toBe('uncertain');
   });
 
   test('with the status of another operation is no success', () => {
-    expect(outcome('import', answer(200, 'ident:C-1-N00001'))).toBe('uncertain');
-    expect(outcome('number', answer(201, 'ident:C-1-N00001'))).toBe('uncertain');
+    expect(outcome('import', answer(200, documentOf('C-1-N00001')))).toBe('uncertain');
+    expect(outcome('number', answer(201, documentOf('C-1-N00001')))).toBe('uncertain');
   });
 });
 
@@ -72,7 +73,7 @@ describe('a refusal as in the contract', () => {
 
   test('keeps every finding with its line', () => {
     const findings = [{ line: 7, column: null, message: 'hloubka: wrong', error_type: 2 }];
-    expect(parseOutcome('import', answer(422, { schema_errors: findings }), 0, readIdent)).toEqual({
+    expect(parseOutcome('import', answer(422, { schema_errors: findings }), 0)).toEqual({
       kind: 'refused',
       detail: 'hloubka: wrong',
       findings: [{ line: 7, column: undefined, message: 'hloubka: wrong', errorType: 2 }],
@@ -80,9 +81,7 @@ describe('a refusal as in the contract', () => {
   });
 
   test('for throttling gives the wait, if there is one', () => {
-    expect(
-      parseOutcome('photo', answer(429, detail, { 'retry-after': '3' }), 0, readIdent),
-    ).toEqual({
+    expect(parseOutcome('photo', answer(429, detail, { 'retry-after': '3' }), 0)).toEqual({
       kind: 'throttled',
       waitMs: 3000,
     });
@@ -165,7 +164,7 @@ describe('the status decides, whatever the body:', () => {
 
   test('a failure of the service itself is within the contract, even as a page', () => {
     for (const [, body] of BODIES)
-      expect(parseOutcome('import', answer(500, body), 0, readIdent)).toMatchObject({
+      expect(parseOutcome('import', answer(500, body), 0)).toMatchObject({
         kind: 'uncertain',
         outsideContract: false,
       });
@@ -173,9 +172,7 @@ describe('the status decides, whatever the body:', () => {
 
   test('a refusal by a page quotes the page', () => {
     expect(
-      inWords(
-        parseOutcome('photo', answer(413, '<h1>Request Entity Too Large</h1>'), 0, readIdent),
-      ),
+      inWords(parseOutcome('photo', answer(413, '<h1>Request Entity Too Large</h1>'), 0)),
     ).toMatchObject({
       detail: 'a proxy in front of the service does not take a request of this size (status 413)',
     });
@@ -213,15 +210,10 @@ describe('an answer outside the contract', () => {
           ),
           strange,
         ),
-        fc.constantFrom(...BODIES.map(([, body]) => body), 'ident:C-1-N00001'),
+        fc.constantFrom(...BODIES.map(([, body]) => body), documentOf('C-1-N00001')),
         (operation, status, body) => {
           expect(
-            parseOutcome(
-              operation,
-              answer(status, body, { 'x-record-id': 'C-1-N00001' }),
-              0,
-              readIdent,
-            ),
+            parseOutcome(operation, answer(status, body, { 'x-record-id': 'C-1-N00001' }), 0),
           ).toMatchObject({
             kind: 'uncertain',
             outsideContract: true,
@@ -233,7 +225,7 @@ describe('an answer outside the contract', () => {
 
   test('that redirects names its target, since the address may be wrong', () => {
     const moved = answer(301, '', { location: 'https://elsewhere.example/api/pas/import-xml' });
-    expect(inWords(parseOutcome('import', moved, 0, readIdent))).toMatchObject({
+    expect(inWords(parseOutcome('import', moved, 0))).toMatchObject({
       detail: 'status 301, which redirects to https://elsewhere.example/api/pas/import-xml',
     });
   });
@@ -247,11 +239,11 @@ describe('a success that names another record than the one written to', () => {
   ])('is not accepted for a %s', (operation, status) => {
     const answers = [
       answer(status, '', other),
-      answer(status, 'ident:C-1-N00002'),
-      answer(status, 'ident:C-1-N00002', other),
+      answer(status, documentOf('C-1-N00002')),
+      answer(status, documentOf('C-1-N00002'), other),
     ];
     for (const response of answers)
-      expect(parseOutcome(operation, response, 0, readIdent, 'C-1-N00001')).toMatchObject({
+      expect(parseOutcome(operation, response, 0, 'C-1-N00001')).toMatchObject({
         kind: 'uncertain',
         outsideContract: true,
       });
@@ -264,9 +256,7 @@ describe('a success that names another record than the one written to', () => {
 
   test('is accepted if it names the same record', () => {
     const own = { 'x-record-id': 'C-1-N00001' };
-    expect(parseOutcome('number', answer(200, '', own), 0, readIdent, 'C-1-N00001').kind).toBe(
-      'accepted',
-    );
+    expect(parseOutcome('number', answer(200, '', own), 0, 'C-1-N00001').kind).toBe('accepted');
     const cut = new TransportError('reset', true, 'cut', { head: { status: 201, headers: own } });
     expect(classifyTransportError('photo', cut, 0, 'C-1-N00001').kind).toBe('accepted');
   });

@@ -11,7 +11,7 @@ import {
   ChangedFileError,
   makeBytesForm,
   makeStreamForm,
-  readVerifiedPieces,
+  openVerifiedFile,
 } from '../../../src/service/http/request-body.ts';
 import { openConnections } from '../../../src/service/http/send.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -80,8 +80,7 @@ test('a photograph that changed after its digest was computed never arrives comp
     complete = request.complete;
     response.end();
   });
-  const open = () =>
-    Readable.from(readVerifiedPieces(createReadStream(path), { sha512, sizeBytes: bytes.length }));
+  const open = () => openVerifiedFile(path, { sha512, sizeBytes: bytes.length });
   const error = await failure(
     connections()({ method: 'POST', url, body: makeStreamForm(open, bytes.length, PART) }),
   );
