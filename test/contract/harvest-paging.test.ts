@@ -104,8 +104,6 @@ describe('a token is opaque', () => {
     const spellings = await Promise.all(
       [0, 1, 2, 3].map(async (seedNumber) => {
         await using other = await startMock({ seedNumber, pageSize: 50 });
-        const total = (await listAll(other, ALL)).length;
-        expect(total).toBeGreaterThan(850);
         return parseToken((await ask(other, ALL)).text)?.text ?? '';
       }),
     );
