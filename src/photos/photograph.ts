@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, realpathSync } from 'node:fs';
-import { constants, type FileHandle, open, stat } from 'node:fs/promises';
+import { constants, type FileHandle, open } from 'node:fs/promises';
 import { basename, dirname, extname, isAbsolute, join, sep } from 'node:path';
 import { fileTypeFromBuffer } from 'file-type';
 import type { Sharp, SharpOptions } from 'sharp';
@@ -344,8 +344,7 @@ export type Thumbnail =
     }
   | { readonly kind: 'none'; readonly why: string };
 
-/** @param expectedBytes size of the photograph when it was queued */
-type MakeThumbnail = (path: string, expectedBytes: number) => Promise<Thumbnail>;
+type MakeThumbnail = (path: string) => Promise<Thumbnail>;
 
 /** The used part of sharp, an optional dependency that some platforms lack. */
 type ImageLibrary = (path: string, options: SharpOptions) => Sharp;
@@ -386,24 +385,18 @@ const TIMEOUT_SECONDS = 30;
 
 /**
  * Makes a function that reads a photograph and returns a small JPEG, upright and without metadata;
- * `none` with the reason where there is no library to draw it, or the file is missing, has another
- * size than expected, or cannot be drawn within {@link TIMEOUT_SECONDS}. It throws nothing.
+ * `none` with the reason where there is no library to draw it, or the file is missing, or cannot be
+ * drawn within {@link TIMEOUT_SECONDS}. It throws nothing.
  */
 export function makeThumbnailMaker({ maxPx, library }: ThumbnailOptions): MakeThumbnail {
-  return async (path, expectedBytes) => {
-    const stats = await stat(path).catch(() => undefined);
-    // The reason of the system would name its folder, which is nothing for the readers of a page.
-    if (stats === undefined)
-      return { kind: 'none', why: t`No preview: the file is missing or cannot be read.` };
-    if (stats.size !== expectedBytes)
-      return { kind: 'none', why: t`No preview: the file has changed since it was queued.` };
+  return async (path) => {
     if (library === undefined)
       return { kind: 'none', why: t`No preview: the library sharp is not installed.` };
     const image = await reduceImage(library, path, maxPx);
     if (image !== undefined) return image;
     return {
       kind: 'none',
-      why: t`No preview: the photograph is damaged, or pas cannot draw its format.`,
+      why: t`No preview: the photograph is missing or damaged, or pas cannot draw its format.`,
     };
   };
 }

@@ -1,4 +1,4 @@
-import { getLanguage, msgid, ngettext, t } from '../base/message.ts';
+import { getLanguage, t } from '../base/message.ts';
 import { compareCzech } from '../base/names.ts';
 import type { Thumbnail } from '../photos/photograph.ts';
 import { type Assets, type Html, html, parseWebAddress, renderPart, trustMarkup } from './html.ts';
@@ -10,9 +10,7 @@ import {
   formatSJtsk,
   formatWgs84,
   formatWholeNumber,
-  isWaitingForPerson,
   type LabelledCount,
-  type NextStep,
   type Problem,
   type Report,
   type ReportFind,
@@ -33,7 +31,7 @@ export type FindWithPictures = {
 
 /**
  * Yields the page in pieces, in the order of the file: each find is released before the next is
- * loaded. The brief table follows the finds.
+ * loaded.
  * @param finds iterated once, while the page is written
  */
 export async function* renderPage(
@@ -44,14 +42,9 @@ export async function* renderPage(
   yield GENERATOR;
   yield renderPart(renderHead(assets));
   yield renderPart(renderOpening(report));
-  const rows: BriefRow[] = [];
-  for await (const { find, photographs } of finds) {
-    rows.push(makeBriefRow(find));
-    yield renderPart(renderCard(find, photographs));
-  }
+  for await (const { find, photographs } of finds) yield renderPart(renderCard(find, photographs));
   yield renderPart(html`
 </div>
-${renderBriefTable(rows)}
 <p class="none quiet" hidden>${t`No find matches.`}</p>
 </section>
 </main>
@@ -80,7 +73,7 @@ function renderHead({ style, policy }: Assets): Html {
 }
 
 function renderOpening(report: Report): Html {
-  const { maps, places, finds } = report;
+  const { maps, places, finds, byState } = report;
   return html`
 <body>
 ${renderStateShapes()}
@@ -92,7 +85,7 @@ ${renderFigures(report)}
 ${
   finds === 0
     ? undefined
-    : html`<section class="charts" aria-label="${t`Counts`}">${renderStateBar(report)}<div class="columns">${renderBars(t`By period`, report.byPeriod)}${renderBars(t`By object type`, report.byObjectType)}</div></section>`
+    : html`<section class="states"><h2>${t`By state`}</h2>${renderStateLegend(byState)}</section>`
 }
 ${maps.length === 0 ? undefined : html`<section aria-labelledby="maps-title"><h2 id="maps-title">${t`Where they were found`}</h2>${renderMaps(maps)}${renderHiddenPlaces(report)}</section>`}
 ${places === 'shown' && maps.length === 0 && finds > 0 ? html`<p class="quiet">${t`No find has a place that can be drawn on a map.`}</p>` : undefined}
@@ -150,7 +143,6 @@ function renderFilters({ byState, byPeriod, byObjectType, finds }: Report): Html
 <form class="filters js-only" hidden role="search" aria-label="${t`Filter the finds`}">
 <label class="text"><span>${t`Text`}</span><input type="search" name="text" autocomplete="off" placeholder="${t`in all fields`}"></label>
 ${renderSelect('state', t`State`, byState)}${renderSelect('period', t`Period`, byPeriod)}${renderSelect('type', t`Object type`, byObjectType)}
-<fieldset class="view"><legend>${t`Show as`}</legend><label><input type="radio" name="view" value="cards" checked> ${t`cards`}</label><label><input type="radio" name="view" value="table"> ${t`table`}</label></fieldset>
 <button type="reset">${t`Show all`}</button>
 <output class="quiet" data-shown="${shown}" data-all="${finds}"></output>
 </form>`;
@@ -165,58 +157,13 @@ function renderSelect(name: string, label: string, counts: readonly LabelledCoun
   )}</select></label>`;
 }
 
-/** Further kinds are summed up in one row; finds without a kind have a row of their own. */
-const MAX_ROWS = 12;
-
-/** Renders the number of finds of each kind, the most frequent first. */
-function renderBars(title: string, counts: readonly LabelledCount[]): Html {
-  const counted = counts.filter(({ key }) => key !== '');
-  const rows = [
-    ...(counted.length <= MAX_ROWS ? counted : shortenCounts(counted)),
-    ...counts.filter(({ key }) => key === ''),
-  ];
-  const most = Math.max(...rows.map(({ count }) => count));
-  return html`<section class="chart"><h3>${title}</h3><table class="bars"><tbody>${rows.map(
-    ({ label, count }) =>
-      html`<tr><th scope="row">${label}</th><td><svg width="100%" height="10" aria-hidden="true"><rect width="${computePercent(count, most)}%" height="10" rx="2"/></svg></td><td class="number">${formatWholeNumber(count)}</td></tr>`,
-  )}</tbody></table></section>`;
-}
-
-function shortenCounts(counts: readonly LabelledCount[]): LabelledCount[] {
-  const rest = counts.slice(MAX_ROWS - 1);
-  const otherCount = rest.length;
-  const label = ngettext(msgid`${otherCount} other`, `${otherCount} others`, otherCount);
-  return [
-    ...counts.slice(0, MAX_ROWS - 1),
-    { key: '', label, count: rest.reduce((sum, { count }) => sum + count, 0) },
-  ];
-}
-
-function renderStateBar({ byState, finds }: Report): Html {
-  let begun = 0;
-  const parts = byState.map(({ key, count }) => {
-    const from = begun;
-    const wide = computePercent(count, finds);
-    begun += wide;
-    return html`<rect class="state-${key}" x="${computePercent(from, 100)}%" width="${wide}%" height="14"/>`;
-  });
-  return html`<section class="chart states"><h2>${t`By state`}</h2>
-<svg class="state-bar" width="100%" height="14" aria-hidden="true">${parts}</svg>
-${renderStateLegend(byState)}</section>`;
-}
-
-function computePercent(part: number, whole: number): number {
-  return Math.round((10_000 * part) / whole) / 100;
-}
-
 function renderCard(find: ReportFind, photographs: readonly ReportPhotograph[]): Html {
   const anchor = `find-${find.number}`;
   return html`
-<article class="find" id="${anchor}" aria-labelledby="${anchor}-title" data-state="${find.state}" data-period="${find.period?.id ?? ''}" data-type="${find.objectType?.id ?? ''}" data-words="${find.otherWords.join(' ')}">
+<article class="find" id="${anchor}" aria-labelledby="${anchor}-title" data-state="${find.state}" data-period="${find.period?.id ?? ''}" data-type="${find.objectType?.id ?? ''}">
 <header><h3 id="${anchor}-title">${find.localId}</h3>${renderStateBadge(find.state)}${find.stateNote === undefined ? undefined : html`<span class="quiet">${find.stateNote}</span>`}${renderIdentifier(find)}</header>
 <div class="find-body"><dl>${renderFacts(find)}</dl>${renderPictures(find, photographs)}</div>
 ${find.problems.length === 0 ? undefined : html`<ul class="problems" aria-label="${t`Problems`}">${find.problems.map(renderProblem)}</ul>`}
-${find.next.length === 0 ? undefined : html`<div class="next"><h4>${t`What to do next`}</h4><ul>${find.next.map(renderStep)}</ul></div>`}
 </article>`;
 }
 
@@ -305,41 +252,4 @@ function renderPhotographDialog(): Html {
 function renderProblem({ severity, element, message }: Problem): Html {
   const mark = severity === 'error' ? t`Error` : t`Warning`;
   return html`<li class="${severity}"><b>${mark}</b>${element === undefined ? undefined : html` <code>${element}</code>`} ${message}</li>`;
-}
-
-function renderStep({ text, command }: NextStep): Html {
-  return html`<li>${text}${command === undefined ? undefined : html` <code>${String(command)}</code>`}</li>`;
-}
-
-/** A line of the table beside the cards. `comesFirst` where a person has to act. */
-type BriefRow = { readonly comesFirst: boolean; readonly row: Html };
-
-function makeBriefRow(find: ReportFind): BriefRow {
-  const { number, localId, state, objectType, period, area, identCely, problems, next } = find;
-  const first = problems.find(({ severity }) => severity === 'error');
-  const toDo =
-    first === undefined
-      ? (next[0]?.text ?? '')
-      : [first.element, first.message].filter((part) => part !== undefined).join(': ');
-  const row = html`
-<tr data-find="${number}"><th scope="row"><a href="#find-${number}">${localId}</a>${identCely === undefined ? undefined : html`<span class="quiet figures">${identCely}</span>`}</th><td>${renderStateBadge(state)}</td><td class="to-do">${toDo}</td><td class="more">${objectType?.text}</td><td class="more">${period?.text}</td><td class="more">${area}</td></tr>`;
-  return { comesFirst: isWaitingForPerson(find), row };
-}
-
-/**
- * All finds in lines, first those that need a person; shown in the place of the cards where the
- * reader asks for it.
- */
-function renderBriefTable(rows: readonly BriefRow[]): Html {
-  const ordered = [
-    ...rows.filter(({ comesFirst }) => comesFirst),
-    ...rows.filter(({ comesFirst }) => !comesFirst),
-  ];
-  const columns = [t`Find`, t`State`, t`What to do next`];
-  // On a narrow screen the cards contain these.
-  const more = [t`Object type`, t`Period`, t`Cadastral area`];
-  return html`
-<div class="brief" tabindex="0" role="region" aria-label="${t`Finds as a table`}" hidden><table>
-<thead><tr>${columns.map((name) => html`<th scope="col">${name}</th>`)}${more.map((name) => html`<th scope="col" class="more">${name}</th>`)}</tr></thead>
-<tbody>${ordered.map(({ row }) => row)}</tbody></table></div>`;
 }

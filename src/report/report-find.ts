@@ -1,4 +1,4 @@
-import { cmd, getLanguage, t } from '../base/message.ts';
+import { getLanguage, t } from '../base/message.ts';
 import {
   canRevealLocation,
   FIELDS,
@@ -18,7 +18,6 @@ import type { Outbox } from '../outbox/open-outbox.ts';
 import type { StoredFind } from '../outbox/stored-finds.ts';
 import { formatElementValue } from '../outbox/views/entry-words.ts';
 import {
-  countPhotographsAtService,
   findPulledRecord,
   formatChange,
   getFindAtService,
@@ -28,7 +27,6 @@ import {
   type Findspot,
   formatReportDay,
   type Label,
-  type NextStep,
   type Problem,
   type ReportedFact,
   type ReportFind,
@@ -41,8 +39,6 @@ export type ReportSources = {
   readonly outbox: Outbox;
   /** Base address of the service's records; undefined where it is not known. */
   readonly recordBase: string | undefined;
-  /** The museum's terms that are mapped to an entry, by its identifier. */
-  readonly ownTerms: ReadonlyMap<string, readonly string[]>;
 };
 
 /** Access to the data of finds; lookups of vocabularies are remembered, since finds repeat terms. */
@@ -78,13 +74,9 @@ export function collectReportFind(
   const identCely = imported?.identCely ?? undefined;
   const pulled = identCely === undefined ? undefined : findPulledRecord(outbox, identCely);
   const { elements, changes: differences } = getFindAtService(outbox, stored);
-  const state = getReportState(entries, imported, elements, pulled);
-  const photos = entries.flatMap((entry) =>
-    entry.kind === 'photo' && entry.state !== 'dropped' ? [entry] : [],
+  const photographs = entries.flatMap((entry) =>
+    entry.kind === 'photo' && entry.state !== 'dropped' ? [entry.photograph] : [],
   );
-  const changes = entries.filter((entry) => entry.kind !== 'import');
-  const countInState = (each: Entry['state']): number =>
-    changes.filter((entry) => entry.state === each).length;
   const find: ReportFind = {
     number,
     localId: stored.localId,
@@ -93,7 +85,7 @@ export function collectReportFind(
       identCely === undefined || recordBase === undefined
         ? undefined
         : `${recordBase}/id/${encodeURIComponent(identCely)}`,
-    state,
+    state: getReportState(entries, imported, elements, pulled),
     stateNote: describeStandingOf(imported, pulled),
     period: findLabel(sources, elements.obdobi),
     objectType: findLabel(sources, elements.druh_nalezu),
@@ -102,19 +94,8 @@ export function collectReportFind(
     accessibility: getAccessibility(sources, elements.pristupnost),
     ...makeFindspot(sources, elements, pulled?.record),
     problems: entries.flatMap((entry) => listProblems(entry, sources.places)),
-    next: listNextSteps(stored.localId, {
-      state,
-      photographsSent: countPhotographsAtService(outbox, pulled, photos),
-      changes: {
-        queued: countInState('queued') + countInState('sending'),
-        refused: countInState('refused'),
-        uncertain: countInState('uncertain'),
-      },
-      isPulled: pulled !== undefined,
-    }),
-    otherWords: collectSearchWords(sources, elements),
   };
-  return { find, photographs: photos.map(({ photograph }) => photograph) };
+  return { find, photographs };
 }
 
 const AT_SERVICE: Readonly<Record<number, ReportState>> = {
@@ -175,23 +156,6 @@ function findLabel(sources: FindSources, reference: Reference | undefined): Labe
     id: reference.id,
     text: english ?? term?.label ?? (reference.text === '' ? reference.id : reference.text),
   };
-}
-
-function collectSearchWords(
-  { findTerm, ownTerms, places }: FindSources,
-  elements: FindElements,
-): string[] {
-  const shownFields = FIELDS.filter(
-    ({ name, set }) => set !== undefined && (places === 'shown' || !canRevealLocation(name)),
-  );
-  const words = shownFields.flatMap(({ name }) => {
-    const value = elements[name];
-    if (typeof value !== 'object') return [];
-    const term = findTerm(value.id);
-    const other = getLanguage() === 'en' ? term?.label : term?.labelEn;
-    return [other ?? '', ...(ownTerms.get(value.id) ?? [])];
-  });
-  return [...new Set(words)].filter((word) => word !== '');
 }
 
 /** Returns the elements in the order of the report. */
@@ -279,64 +243,4 @@ function listProblems(entry: Entry, places: FindSources['places']): Problem[] {
     element,
     message: conceal(message, element),
   }));
-}
-
-type Situation = {
-  readonly state: ReportState;
-  readonly photographsSent: number;
-  /** Photographs and registration numbers of the find, by the state of their entries. */
-  readonly changes: Readonly<Record<'queued' | 'refused' | 'uncertain', number>>;
-  /** A pull has found the record. */
-  readonly isPulled: boolean;
-};
-
-/** Returns the next actions for a find; empty where it only has to wait, or is done. */
-function listNextSteps(
-  find: string,
-  { state, photographsSent, changes, isPulled }: Situation,
-): NextStep[] {
-  const isAtService = Object.values(AT_SERVICE).includes(state);
-  const lacksPhotograph = photographsSent === 0 && changes.queued === 0;
-  const steps: (NextStep & { readonly isDue: boolean })[] = [
-    {
-      isDue: state === 'draft' || state === 'refused',
-      text: t`Correct its row in the table and import the table again, or correct it here:`,
-      command: cmd`pas edit ${find}`,
-    },
-    {
-      isDue: state === 'refused',
-      text: t`If the cause was in the service, send the same again:`,
-      command: cmd`pas resolve ${find} --resend`,
-    },
-    {
-      isDue: state === 'uncertain' || changes.uncertain > 0,
-      text: t`pas cannot tell whether it arrived. Look it up:`,
-      command: cmd`pas reconcile ${find}`,
-    },
-    {
-      isDue: state === 'gone' || (changes.refused > 0 && state !== 'refused'),
-      text: t`See what happened to it:`,
-      command: cmd`pas show ${find}`,
-    },
-    {
-      isDue: state === 'queued' || (changes.queued > 0 && isAtService),
-      text: t`Send what is queued for it, when you are online.`,
-      command: cmd`pas push ${find}`,
-    },
-    {
-      isDue: lacksPhotograph && (state === 'submitted' || state === 'confirmed'),
-      text: t`Add a photograph: the service archives no find without one.`,
-      command: cmd`pas photo add ${find} FILE`,
-    },
-    {
-      isDue: !isPulled && isAtService,
-      text: t`Ask the service for its current state.`,
-      command: cmd`pas pull`,
-    },
-    {
-      isDue: state === 'unsent',
-      text: t`Import its table again under this profile to queue it.`,
-    },
-  ];
-  return steps.filter(({ isDue }) => isDue);
 }

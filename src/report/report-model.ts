@@ -1,5 +1,4 @@
 import {
-  type Command,
   formatDecimal,
   getLanguage,
   type Message,
@@ -40,9 +39,6 @@ export type Problem = {
   readonly element?: string;
   readonly message: string;
 };
-
-/** Next action for a person, with its command where there is one. */
-export type NextStep = { readonly text: string; readonly command?: Command };
 
 /** A photograph in the page; its name is left out with the places, which it may reveal. */
 export type ReportPhotograph = {
@@ -89,9 +85,6 @@ export type ReportFind = Findspot & {
   readonly acceptedMs: number | undefined;
   readonly accessibility: (Label & { readonly letter: string | undefined }) | undefined;
   readonly problems: readonly Problem[];
-  readonly next: readonly NextStep[];
-  /** Further search words: its terms in the other language, and the museum's own. */
-  readonly otherWords: readonly string[];
 };
 
 /** Tells if a find waits for an action of a person: its state says so, or it has an error. */

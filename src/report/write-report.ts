@@ -77,7 +77,7 @@ type PictureOf = (photograph: Photograph) => Promise<Thumbnail>;
 async function openPictures({ photoPx, photosFolder }: PageRequest): Promise<PictureOf> {
   const make = makeThumbnailMaker({ maxPx: photoPx, library: await loadImageLibrary() });
   const { getPath: getContentPath } = openContentStore(photosFolder);
-  return ({ sha512, sizeBytes }) => make(getContentPath(sha512), sizeBytes);
+  return ({ sha512 }) => make(getContentPath(sha512));
 }
 
 /** Finds whose pictures are made at once, a balance of processor use and memory. */
@@ -163,18 +163,11 @@ function gatherReport(request: ReportRequest): GatheredReport {
   return { report, finds };
 }
 
-function makeFindSources({
-  outbox,
-  recordBase,
-  places,
-  ownTerms,
-  vocabulary,
-}: ReportRequest): FindSources {
+function makeFindSources({ outbox, recordBase, places, vocabulary }: ReportRequest): FindSources {
   return {
     outbox,
     recordBase,
     places,
-    ownTerms,
     findTerm: memoize((ident: string) => findTermByIdent(vocabulary, ident)),
     findDistrict: memoize(
       (area: string) => listSuperiors(vocabulary, area).find(({ kind }) => kind === 'okres')?.label,

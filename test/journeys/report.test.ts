@@ -81,11 +81,11 @@ describe('a report', () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/^<!doctype html>\n<!-- pas report -->\n<html lang="cs">/);
     expect(stdout.trimEnd()).toMatch(/<\/html>$/);
-    expect(stdout).toContain('Co dál');
+    expect(stdout).toContain('Jednotlivé nálezy');
     await expectEnded(home.pas('report', '-', '--json'), 2);
   });
 
-  test('names missing photographs, and is written all the same', async () => {
+  test('says which photographs are damaged, and is written all the same', async () => {
     const table = home.file(
       'lost.csv',
       'local_id,projekt,stav,geom_system,pristupnost,photos\nL-1,C-202400101,1,4326,HES-000865,lost.png\n',
@@ -97,7 +97,7 @@ describe('a report', () => {
       if (!before.includes(copy)) writeFileSync(copy, 'something else');
     const report = await home.json<Made>('report', path('lost.html'), 'L-1');
     expect(report).toMatchObject({ photos: 0, photos_missing: 1 });
-    expect(text('lost.html')).toContain('the file has changed since it was queued');
+    expect(text('lost.html')).toContain('is missing or damaged');
   });
 });
 

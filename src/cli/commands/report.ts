@@ -4,7 +4,6 @@ import type { Command } from 'commander';
 import { type ExitReason, FileError, InterruptedError, UsageError } from '../../base/errors.ts';
 import { formatSize, t } from '../../base/message.ts';
 import { resolveFindNames } from '../../outbox/changes/resolve-finds.ts';
-import type { Mapping } from '../../tables/own-terms/mapping.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import {
   type Context,
@@ -12,7 +11,6 @@ import {
   type GlobalOptions,
   installSignalHandlers,
 } from '../context/context.ts';
-import { readMappingFile } from '../context/find-input.ts';
 import { openProfileVocabulary } from '../context/open-service.ts';
 import { formatFindCount, formatPhotographCount } from '../result-texts.ts';
 import { mayReplace } from '../terminal.ts';
@@ -23,7 +21,7 @@ export function register(program: Command, run: Runner): void {
   defineCommand(
     program,
     'report <file> [find...]',
-    t`Create a single page to read or print: maps, photographs, states and what to do next. FILE may be - for stdout.`,
+    t`Create a single page to read or print: maps, photographs and states. FILE may be - for stdout.`,
     ['pas report season.html', 'pas report share.html --without-places --lang cs'],
   )
     .option(
@@ -104,7 +102,6 @@ async function makeReportRequest(
     outbox,
     vocabulary: await openProfileVocabulary(context),
     recordBase,
-    ownTerms: getConfirmedTerms(await readMappingFile(context)),
     finds: names.length === 0 ? undefined : resolveFindNames(outbox, [...new Set(names)]),
     places: options.withoutPlaces === true ? 'left-out' : 'shown',
     photosFolder: context.getOutboxPlaces().photosFolder,
@@ -116,13 +113,6 @@ async function makeReportRequest(
       host: new URL(recordBase ?? profile.baseUrl).host,
     },
   } as const;
-}
-
-function getConfirmedTerms({ rows }: Mapping): Map<string, string[]> {
-  const terms = new Map<string, string[]>();
-  for (const { id, term, confirmed } of rows)
-    if (confirmed) terms.set(id, [...(terms.get(id) ?? []), term]);
-  return terms;
 }
 
 function assertNotOwnFile({ places, getOutboxPlaces }: Context, target: string): void {

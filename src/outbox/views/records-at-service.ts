@@ -340,18 +340,6 @@ function findStoredName({ history }: HarvestedFile): string | undefined {
   return history.find(({ type }) => type === 'SBR0')?.note;
 }
 
-/** Counts the photographs of a record, from the last pull and later acceptances. */
-export function countPhotographsAtService(
-  outbox: Outbox,
-  pulled: PulledRecord | undefined,
-  photographs: readonly PhotoEntry[],
-): number {
-  const accepted = photographs.filter(({ state }) => state === 'accepted');
-  if (pulled?.standing !== 'shown' || pulled.record === undefined) return accepted.length;
-  const since = accepted.filter((entry) => !isPulledSince(outbox, pulled, entry));
-  return pulled.record.files.length + since.length;
-}
-
 /** State of a find at the service, from the last pull. */
 export type RemoteState = {
   readonly sent: SentFind;

@@ -4,13 +4,7 @@
   const form = /** @type {HTMLFormElement | null} */ (document.querySelector('form.filters'));
   if (form === null) return;
   const output = /** @type {HTMLOutputElement} */ (form.querySelector('output'));
-  const chooser = /** @type {RadioNodeList} */ (form.elements.namedItem('view'));
   const none = /** @type {HTMLElement} */ (document.querySelector('.none'));
-  const rows = /** @type {HTMLElement[]} */ ([...document.querySelectorAll('tr[data-find]')]);
-  const lists = /** @type {const} */ ([
-    ['cards', /** @type {HTMLElement} */ (document.querySelector('.finds'))],
-    ['table', /** @type {HTMLElement} */ (document.querySelector('.brief'))],
-  ]);
   const cards = /** @type {HTMLElement[]} */ ([...document.querySelectorAll('article.find')]);
 
   /** Ignores case and accents. @param {string} text */
@@ -19,7 +13,7 @@
   const texts = new WeakMap();
   /** @param {HTMLElement} card */
   const getCardText = (card) => {
-    const text = texts.get(card) ?? fold(`${card.textContent} ${card.dataset['words']}`);
+    const text = texts.get(card) ?? fold(card.textContent);
     texts.set(card, text);
     return text;
   };
@@ -40,8 +34,6 @@
       card.hidden = !fits;
       if (fits) shown.add(card.id.slice('find-'.length));
     }
-    for (const row of rows) row.hidden = !shown.has(row.dataset['find']);
-    for (const [view, list] of lists) list.hidden = values.get('view') !== view;
     const isNarrowed = shown.size < cards.length;
     none.hidden = shown.size > 0;
     output.classList.toggle('narrowed', isNarrowed);
@@ -59,26 +51,12 @@
     clearTimeout(waiting);
     waiting = setTimeout(apply, cards.length > 1000 ? 200 : 0);
   });
-  // A reset shows all finds and keeps the current view.
-  form.addEventListener('reset', () => {
-    const view = chooser.value;
-    setTimeout(() => {
-      chooser.value = view;
-      apply();
-    });
-  });
+  form.addEventListener('reset', () => setTimeout(apply));
   form.addEventListener('submit', (event) => event.preventDefault());
-  // The address contains the view, so that it can be shared.
-  form.addEventListener('change', () => {
-    if (chooser.value === 'table') history.replaceState(null, '', '#table');
-    else if (location.hash === '#table') history.replaceState(null, '', '#finds');
-  });
-  // A link of a map or of the table also leads to a card that was hidden.
+  // A link of a map also leads to a card that was hidden.
   const follow = () => {
     const card = document.getElementById(location.hash.slice(1));
-    if (location.hash === '#table') chooser.value = 'table';
-    else if (card?.matches('article.find')) {
-      chooser.value = 'cards';
+    if (card?.matches('article.find')) {
       if (card.hidden) form.reset();
       setTimeout(() => card.scrollIntoView());
     }
