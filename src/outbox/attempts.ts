@@ -20,7 +20,6 @@ import {
   packContent,
   parseStoredMessage,
   type Slot,
-  selectFacts,
   serializeFact,
   serializeIssues,
 } from './facts.ts';
@@ -226,23 +225,6 @@ export function makeDecisionFact(
       reason: makeStoredMessage(reason),
     },
   };
-}
-
-/**
- * Tells if a person said for at least one find that a candidate (a record, or a project for its
- * hidden records) is not that find.
- * @throws DatabaseError where a fact is damaged
- */
-export function isRejectedForSomeFind(outbox: Outbox, candidate: string): boolean {
-  const facts = selectFacts(
-    outbox,
-    `kind = 'decided' and exists (
-       select 1 from json_each(body, '$.rejects') where value ->> 'name' = ?)`,
-    candidate,
-  );
-  return facts.some((fact) =>
-    getSlotState(outbox, fact).decisions.some(({ id }) => id === fact.id),
-  );
 }
 
 /** Facts about a request that are stored before its first byte is sent. */

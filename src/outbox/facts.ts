@@ -104,7 +104,6 @@ export const HELD_BASES = {
   'local-id-in-use': 'machine',
   'attempted-elsewhere': 'machine',
   'equal-record': 'service',
-  'hidden-records': 'service',
   'not-searched': 'service',
   'record-not-ours': 'service',
   'equal-photograph': 'service',

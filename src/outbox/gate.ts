@@ -67,8 +67,6 @@ const QUESTIONS: Readonly<Record<GateBasis, Ask>> = {
     matched === 'same'
       ? msg`the service shows an identical record of this account (${names})`
       : msg`the service shows a record of this account that differs little (${names})`,
-  'hidden-records': (names) =>
-    msg`the service lists records of this project that this account may not read (${names}): one may be this find`,
   'not-searched': () =>
     msg`the outbox was pushed from another place, or its ledger was lost, and the service cannot be searched: the entry may already have been sent`,
   // The record is gone, or its maker and time are not those of the import here.

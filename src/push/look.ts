@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { groupBy, memoize } from '../base/collections.ts';
+import { memoize } from '../base/collections.ts';
 import { AuthError } from '../base/errors.ts';
 import type { HarvestedFind } from '../finds/harvested-find.ts';
 import {
@@ -14,18 +14,10 @@ import {
   type FindLookup,
   type HarvestedFinds,
   harvestFinds,
-  type ListedFind,
   lookUpRecord,
 } from '../harvest/pull-finds.ts';
-import { isRejectedForSomeFind, listEffectiveAttempts } from '../outbox/attempts.ts';
-import {
-  type Entry,
-  type HeldQuestion,
-  type ImportEntry,
-  type NumberEntry,
-  type PhotoEntry,
-  parseProjectOfRecord,
-} from '../outbox/entry.ts';
+import { listEffectiveAttempts } from '../outbox/attempts.ts';
+import type { Entry, HeldQuestion, ImportEntry, NumberEntry, PhotoEntry } from '../outbox/entry.ts';
 import {
   findImportOfFind,
   listEntriesInState,
@@ -69,7 +61,7 @@ export type Gate = {
   /** The service's identifier of the sending account. */
   readonly account: string;
   /**
-   * Access to the harvest; undefined where the account has none, or the user chose not to search.
+   * Harvest as the sending account; undefined where there is none.
    */
   lookup: SearchContext | undefined;
   readonly stop: AbortSignal;
@@ -281,31 +273,24 @@ type SearchResult = Awaited<ReturnType<typeof indexSearchResult>>;
 
 /** Stores which records no fact explains, and indexes the search for the comparison with entries. */
 async function indexSearchResult(
-  { outbox, account, lookup, stop }: Gate,
+  { outbox, account, stop }: Gate,
   harvest: HarvestedFinds | undefined,
 ) {
   const shown = harvest === undefined ? [] : listShownRecords(harvest);
-  const isUnexplained = (identCely: string, listed: ListedFind): boolean =>
-    listed.kind === 'shown'
-      ? isUnexplainedCreation(outbox, account, listed.record) ||
-        findUnexplainedFiles(outbox, listed.record).length > 0
-      : listed.kind === 'withheld' && lookup?.harvester !== account && !isOwned(outbox, identCely);
+  const isUnexplained = (record: HarvestedFind): boolean =>
+    isUnexplainedCreation(outbox, account, record) ||
+    findUnexplainedFiles(outbox, record).length > 0;
   await runInSlices([...(harvest?.lookups ?? [])], stop, (slice) =>
     outbox.change(() => {
       for (const [identCely, listed] of slice)
-        if (isUnexplained(identCely, listed)) {
-          const record = listed.kind === 'shown' ? JSON.stringify(listed.record) : null;
-          storeUnexplainedRecord(outbox, identCely, record);
-          // A record that was shown before still exists where it is no longer shown.
-        } else if (listed.kind !== 'withheld') deleteUnexplainedRecord(outbox, identCely);
+        if (listed.kind === 'shown' && isUnexplained(listed.record))
+          storeUnexplainedRecord(outbox, listed.record);
+        // A record that was shown before still exists where it is no longer shown.
+        else if (listed.kind !== 'withheld') deleteUnexplainedRecord(outbox, identCely);
     }),
   );
   // Later searches show only changes, and an equal find may be queued later.
-  const seen = harvest === undefined ? [] : listUnexplainedRecords(outbox);
-  const seenRecords = seen.flatMap(({ record }): HarvestedFind[] =>
-    record === null ? [] : [JSON.parse(record)],
-  );
-  const seenHidden = seen.flatMap(({ identCely, record }) => (record === null ? identCely : []));
+  const seenRecords = harvest === undefined ? [] : listUnexplainedRecords(outbox);
   const records = createFindIndex<HarvestedFind>();
   await runInSlices(seenRecords, stop, (slice) => {
     for (const find of slice)
@@ -327,8 +312,6 @@ async function indexSearchResult(
         records.map((identCely) => [identCely, attempt.body.at] as const),
       ),
     ),
-    /** Listed records that are not shown and that no fact explains, by project. */
-    hidden: listHiddenRecords(outbox, lookup?.harvester === account ? [] : seenHidden),
     /** Imports of unknown outcome, or under way. */
     uncertain: listSentImports(outbox, [
       ...listEntriesInState(outbox, 'uncertain'),
@@ -354,16 +337,6 @@ function indexAttempted(finds: readonly FindElsewhere[]): FindIndex<string> {
     index.add(makeComparable(intent.elements, localId), records[0] ?? localId);
   }
   return index;
-}
-
-/** Returns, by project, listed records that are not shown and that no fact explains. */
-function listHiddenRecords(
-  outbox: Outbox,
-  listed: readonly string[],
-): Map<string, readonly string[]> {
-  const hidden = listed.filter((identCely) => !isOwned(outbox, identCely));
-  const byProject = groupBy(hidden, parseProjectOfRecord);
-  return new Map([...byProject].filter(([project]) => !isRejectedForSomeFind(outbox, project)));
 }
 
 /**
@@ -392,9 +365,9 @@ function gatherKnowledge(
 function gatherImportKnowledge(
   outbox: Outbox,
   entry: ImportEntry,
-  { hidden, unsearched, ...result }: SearchResult,
+  { unsearched, ...result }: SearchResult,
 ): Knowledge {
-  const { subject, project, attempts } = entry;
+  const { subject, attempts } = entry;
   const find = findByUuid(outbox, subject);
   if (find === undefined) return {};
   const comparable = makeComparable(find.elements, find.localId);
@@ -411,7 +384,6 @@ function gatherImportKnowledge(
         : [compare(namesake)[0] ?? { name: namesake.localId, matched: 'near' }],
     'attempted-elsewhere': listMatches(comparable, result.attempted),
     'equal-record': listEqualRecords(comparable, result),
-    'hidden-records': makeCandidates(hidden.get(project ?? '') ?? []),
     'not-searched': unsearched,
   };
 }

@@ -218,12 +218,12 @@ async function openGate(push: SignedInPush): Promise<Gate> {
 
 /** Opens the search of the service before sending, or says why there is none. */
 async function openSearch(push: SignedInPush): Promise<SearchContext | NoSearchReason> {
-  const { account, harvesting, outbox, stop } = push;
+  const { account, harvesting, stop } = push;
   if (harvesting === undefined) return 'no-harvesting';
-  // After another place, public headers count as well.
-  if (harvesting.auth === 'none' && !readHeader(outbox).mustLook) return 'anonymous';
   try {
-    return await openLookup(push, harvesting, account, stop);
+    const search = await openLookup(push, harvesting, account, stop);
+    // Another account may not see what this one has sent.
+    return search.harvester === account ? search : 'anonymous';
   } catch (thrown) {
     if (thrown instanceof AuthError || thrown instanceof ConfigError) return 'not-signed-in';
     throw thrown;

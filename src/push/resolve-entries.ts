@@ -18,11 +18,9 @@ import {
   findImportOfRecord,
   isDropped,
   listEntriesOfSubject,
-  listHeldEntries,
   storeQuestion,
 } from '../outbox/entry-queries.ts';
 import { isWanted } from '../outbox/fold.ts';
-import { makeCandidates } from '../outbox/gate.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import { KIND_WORDS } from '../outbox/views/entry-words.ts';
 import { getSlotState, restoreWish, withdrawWish } from '../outbox/wishes.ts';
@@ -121,15 +119,12 @@ function decideEntry(outbox: Outbox, entry: Entry, decision: PersonDecision): vo
       return;
     }
     case 'resend': {
-      const { candidates = [], basis } = entry.held ?? {};
-      const project = basis === 'hidden-records' && entry.kind === 'import' ? entry.project : null;
-      const rejects = [...candidates, ...makeCandidates(project === null ? [] : [project])];
+      const rejects = entry.held?.candidates ?? [];
       decide(outbox, entry, { kind: 'resend', rejects }, msg`a person decided: send`);
       restoreWish(outbox, entry);
       const now = findEntryById(outbox, entry.id);
       if (now?.held != null && isAnswerable(now) && !isAboutRow(now.held))
         storeQuestion(outbox, entry.id, null);
-      if (project !== null) endQuestionsOfProject(outbox, project);
       return;
     }
     case 'drop':
@@ -138,13 +133,6 @@ function decideEntry(outbox: Outbox, entry: Entry, decision: PersonDecision): vo
       if (isWanted(getSlotState(outbox, entry).wanted, entry, entry.intent))
         withdrawWish(outbox, entry, 'dropped');
   }
-}
-
-/** The answer about a project's hidden records applies to all of its finds. */
-function endQuestionsOfProject(outbox: Outbox, project: string): void {
-  for (const entry of listHeldEntries(outbox))
-    if (entry.held?.basis === 'hidden-records' && entry.project === project)
-      storeQuestion(outbox, entry.id, null);
 }
 
 /** Answers the questions that are still the same with "send", as the user said for all. */

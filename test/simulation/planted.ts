@@ -181,7 +181,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'the clock of this machine says when an attempt was made',
     themes: ['no clock is right', 'a clock is put right'],
-    file: 'src/push/drain-queue.ts',
+    file: 'src/push/departure.ts',
     from: 'const now = serverClock.now();\n  const latest = serverClock.latest();',
     to: 'const now = clock.now() as never;\n  const latest = now;',
     also: {
@@ -363,7 +363,7 @@ import { decide } from '../outbox/attempts.ts';`,
     name: 'nothing is looked at before it is sent',
     themes: ['a machine is rolled back'],
     file: 'src/push/push-all.ts',
-    from: `if (harvesting.auth === 'none' && !readHeader(outbox).mustLook) return 'anonymous';`,
+    from: `return search.harvester === account ? search : 'anonymous';`,
     to: `return 'anonymous';`,
   },
   {

@@ -193,14 +193,14 @@ async function pushOptions(
 
 const NOT_CHECKED: Readonly<Record<NoSearchReason, Message>> = {
   'no-harvesting': msg`Not checked: this service has no harvesting, so pas cannot see if another computer has sent the same finds.`,
-  anonymous: msg`Not checked: the profile does not sign in for harvesting, so pas cannot see if another computer has sent the same finds. \`${cmd`pas login`}\` tries to sign in there as well.`,
+  anonymous: msg`Not checked: the harvest is not signed in as the account that sends, so pas cannot see if another computer has sent the same finds. \`${cmd`pas login`}\` tries to sign in there as well.`,
   'not-signed-in': msg`Not checked: the service does not let this account harvest, so pas cannot see if another computer has sent the same finds.`,
 };
 
 function describeNotChecked({ getConfig, getProfile }: Context, why: NoSearchReason): Message {
   const { name } = getProfile();
   const settings = getConfig().profiles.get(name) ?? {};
-  if (why !== 'anonymous' || settings.oai_auth === undefined) return NOT_CHECKED[why];
+  if (why !== 'anonymous' || settings.oai_auth !== 'none') return NOT_CHECKED[why];
   const command = makeInitCommand(name, { ...settings, oai_auth: 'basic' });
   return msg`Not checked: the profile says oai_auth = none, so pas cannot see if another computer has sent the same finds. To sign in there: ${command}`;
 }

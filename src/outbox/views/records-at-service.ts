@@ -162,28 +162,18 @@ export function storeSearchTime(
     .run(project, Math.floor(serverAt));
 }
 
-const parseUnexplained = createRowParser({ identCely: isText, record: orNull(isText) });
-
-/**
- * Returns the records that no fact explains; `record` is JSON, or null for one that is listed and
- * not shown.
- */
-export function listUnexplainedRecords(outbox: Outbox): ReturnType<typeof parseUnexplained>[] {
-  const rows = outbox
-    .sql('select ident_cely as identCely, record from unexplained order by ident_cely')
-    .all();
-  return rows.map(parseUnexplained);
+/** Returns the records that no fact explains, as they were shown. */
+export function listUnexplainedRecords({ listTexts }: Outbox): HarvestedFind[] {
+  return listTexts('select record from unexplained order by ident_cely').map((record) =>
+    JSON.parse(record),
+  );
 }
 
-/** @param record JSON, or null for one that is listed and not shown */
-export function storeUnexplainedRecord(
-  outbox: Outbox,
-  identCely: string,
-  record: string | null,
-): void {
+/** Stores a record that no fact explains, as it is shown. */
+export function storeUnexplainedRecord(outbox: Outbox, record: HarvestedFind): void {
   outbox
     .sql('insert or replace into unexplained (ident_cely, record) values (?, ?)')
-    .run(identCely, record);
+    .run(record.identCely, JSON.stringify(record));
 }
 
 /** Forgets a record: a fact explains it now, or it is gone. Does nothing for an unknown one. */

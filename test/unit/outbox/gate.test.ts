@@ -32,7 +32,6 @@ const knowledge: fc.Arbitrary<Knowledge> = fc.record(
     'local-id-in-use': candidates,
     'attempted-elsewhere': candidates,
     'equal-record': candidates,
-    'hidden-records': candidates,
     'not-searched': candidates,
     'record-not-ours': candidates,
     'equal-photograph': candidates,

@@ -400,9 +400,7 @@ describe('if another account harvests', () => {
   const foreign = () => {
     const setup = scene();
     const { service } = setup;
-    service.change(service.make(getInnerText('hidden')), (record) => {
-      record.hidden = 'withheld';
-    });
+    const told: NoSearchReason[] = [];
     const lent = { ...service.open, usesExternalToken: true, username: 'jan@example.org' };
     const harvesting = {
       open: async () => service.client,
@@ -410,40 +408,37 @@ describe('if another account harvests', () => {
       format: 'oai_svc',
       indexAllowanceMs: 0,
     } as const;
-    return { ...setup, push: () => service.push(setup.outbox, { service: lent, harvesting }) };
+    const onNotChecked = (why: NoSearchReason): void => void told.push(why);
+    return {
+      ...setup,
+      told,
+      push: () => service.push(setup.outbox, { service: lent, harvesting, onNotChecked }),
+    };
   };
 
-  test('hidden records cause one question for the project, and the answer is remembered', async () => {
-    using setup = foreign();
-    const { outbox, service, push } = setup;
-    for (const name of ['K-1', 'K-2']) queueFind(outbox, name);
-    await push();
-    expect(states(outbox)).toEqual(['held: hidden-records', 'held: hidden-records']);
-    decide(outbox, 'K-1', 'resend');
-    expect(states(outbox)).toEqual(['queued', 'queued']);
-    queueFind(outbox, 'K-3');
-    expect(await push()).toMatchObject({ accepted: 3 });
-    expect(service.writes).toEqual(['K-1', 'K-2', 'K-3']);
-  });
-
-  test('the answer about hidden records is taken back by an undo', async () => {
+  test('nothing is searched, since it may not see what was sent', async () => {
     using setup = foreign();
     const { outbox, push } = setup;
     queueFind(outbox, 'K-1');
+    expect(await push()).toMatchObject({ accepted: 1 });
+    expect(setup.told).toEqual(['anonymous']);
+  });
+
+  test('finds are held after another place until a person answers', async () => {
+    using setup = foreign();
+    const { outbox, push } = setup;
+    updateHeader(outbox, { mustLook: true });
+    for (const name of ['K-1', 'K-2']) queueFind(outbox, name);
     await push();
+    expect(states(outbox)).toEqual(['held: not-searched', 'held: not-searched']);
     outbox.command.words = 'resolve';
     decide(outbox, 'K-1', 'resend');
     outbox.command.id = undefined;
     expect(undoCommand(outbox)?.kept.size).toBe(0);
     await push();
-    expect(states(outbox)).toEqual(['held: hidden-records']);
-  });
-
-  test('records explained by an event cause no question', async () => {
-    using setup = foreign();
-    acceptEntry(setup.outbox, queueFind(setup.outbox, 'K-0').entryId, N1);
-    queueFind(setup.outbox, 'K-1');
-    expect(await setup.push()).toMatchObject({ accepted: 1 });
+    expect(states(outbox)).toEqual(['held: not-searched', 'held: not-searched']);
+    decide(outbox, 'K-1', 'resend');
+    expect(await push()).toMatchObject({ accepted: 1 });
   });
 });
 
