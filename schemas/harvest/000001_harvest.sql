@@ -40,10 +40,6 @@ create table harvests (
   completed_at integer,
   -- the pass under way; null when there is none
   pass text check (json_valid(pass)),
-  -- number of the last scan of the list
-  scans integer not null default 0,
-  -- last scan of the last complete full pass: a record that it did not see is not on the list
-  full_scan integer not null default 0,
   -- unconfirmed losses: first server time, and a digest of the unlisted identifiers; null: none
   observed_losses text check (json_valid(observed_losses))
 ) strict;
@@ -57,7 +53,7 @@ create table seen_records (
   -- of the record's text, since two changes may have one datestamp; empty where the record could not be read and so is not in the
   -- output
   digest text not null,
-  -- last scan that saw the record
+  -- last scan that saw the record; 0: it is not on the list
   scan integer not null,
   -- it was left out since it could not be read; it is asked for again
   skipped integer not null default 0 check (skipped in (0, 1)),

@@ -96,12 +96,8 @@ create table harvests (
   subject text not null default '',
   -- role and organisation of the account; null where the service did not say them
   rights text,
-  -- number of the last scan of the list
-  scans integer not null default 0,
   -- the pass under way; null when there is none
   pass text check (json_valid(pass)),
-  -- last scan of the last complete full pass: a record that it did not see is not on the list
-  full_scan integer not null default 0,
   -- unconfirmed losses: first server time, and a digest of the unlisted identifiers; null: none
   observed_losses text check (json_valid(observed_losses)),
 
@@ -115,7 +111,7 @@ create table seen_records (
   datestamp_at integer not null,
   -- of the record's text; empty where no text of it was taken
   digest text not null,
-  -- last scan that saw it
+  -- last scan that saw it; 0: it is not on the list
   scan integer not null,
   -- it was left out since it could not be read; it is asked for again
   skipped integer not null default 0 check (skipped in (0, 1)),

@@ -8,7 +8,6 @@ import { assertMayWrite, toOutputError } from '../base/disk/output-file.ts';
 import { getErrorCode, InterruptedError, UsageError } from '../base/errors.ts';
 import { cmd, t } from '../base/message.ts';
 import type { HarvestRequest, SetResult } from '../harvest/harvest-records.ts';
-import { formatSetName } from '../harvest/harvest-state.ts';
 import { isNeededByImports } from '../harvest/harvest-vocabulary.ts';
 import {
   openHarvestStore,
@@ -22,6 +21,7 @@ import {
   openStreamOutput,
   type RecordOutput,
 } from '../harvest/outputs.ts';
+import { formatSetName } from '../harvest/protocol.ts';
 import { type Context, installSignalHandlers, makeDeadlineSignal } from './context/context.ts';
 import { fetchHarvestingAccount, openHarvestClient } from './context/open-service.ts';
 import type { Progress, Terminal } from './terminal.ts';

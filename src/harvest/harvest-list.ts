@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
 import { getErrorMessage, OaiError, UnavailableError } from '../base/errors.ts';
 import { t } from '../base/message.ts';
-import type { XmlDocument } from '../base/xml/element.ts';
 import {
   fetchPageWithRetry,
   isRefusedToken,
@@ -14,35 +13,34 @@ import {
 } from './client.ts';
 import {
   advancePass,
-  comparePage,
   computeWatermarkMs,
-  formatSetName,
-  getEndOfDatestampMs,
+  countAgreementsNeeded,
+  countSightings,
   type HarvestPass,
-  type HarvestWindow,
-  hasListEnded,
-  isCompleteScan,
-  isEmptyWindow,
-  isOnePage,
+  type HarvestState,
   isShort,
-  makeNextScan,
-  makePass,
+  NEW_SCAN,
+  type ReadPage,
   type RecordStore,
   recountPass,
   type Sightings,
   storePage,
   type UnconfirmedLosses,
-  withSightings,
 } from './harvest-state.ts';
 import {
   type BrokenRecord,
   formatDatestamp,
   formatDatestampRoundedUp,
+  formatSetName,
   type Granularity,
+  getEndOfDatestampMs,
   type OaiArguments,
   type OaiRecord,
   RUN_AGAIN,
 } from './protocol.ts';
+
+/** Both bounds inclusive; null: none. */
+type HarvestWindow = { readonly fromMs: number | null; readonly untilMs: number | null };
 
 /** One list of a service, where its records are stored, and how the run treats doubts. */
 export type HarvestOptions = {
@@ -54,6 +52,7 @@ export type HarvestOptions = {
   readonly metadataPrefix: string;
   /** Empty: all records of the service. */
   readonly setSpec: string;
+  /** The same in each run of the list. */
   readonly window: HarvestWindow;
   /** Server time in the answer to Identify. */
   readonly serverNowMs: number;
@@ -94,12 +93,10 @@ export type HarvestResult = {
 };
 
 type Run = HarvestOptions & {
-  readonly state: RecordStore['state'];
+  readonly state: HarvestState;
   /** The pass under way. */
   pass: HarvestPass;
-  /** Reasons for which records were skipped in this run, by identifier. */
-  readonly faults: Map<string, string>;
-  /** Records that came whole in this run, and that the store cannot use. */
+  /** Identifiers of records that came whole in this run, and that the store cannot use. */
   readonly unusable: Set<string>;
   written: number;
   deleted: number;
@@ -120,87 +117,97 @@ const CLOCK_STEP_MS = 2000;
  * the store
  */
 export async function harvestList(options: HarvestOptions): Promise<HarvestResult> {
+  const { state } = options.store;
   const run: Run = {
     ...options,
-    state: options.store.state,
+    state,
     pass: choosePass(options),
-    faults: new Map(),
     unusable: new Set(),
     written: 0,
     deleted: 0,
   };
-  if (!isEmptyWindow(run.pass.window)) await readCompletely(run);
+  await readCompletely(run);
   if (run.pass.kind === 'changes' && !(await isAsCounted(run))) {
-    run.pass = beginPass(run, 'full', run.window);
+    run.pass = beginPass(options, 'full');
     await readCompletely(run);
   }
-  await retrySkipped(run);
-  const { pass, state, written, deleted, faults } = run;
+  const broken = await retrySkipped(run);
+  const { pass, written, deleted } = run;
   const { vanished = 0, unconfirmed } = await confirmLosses(run);
   const completed = {
     watermarkMs: computeWatermarkMs(pass),
     completedMs: Math.floor(run.clock.now()),
-    fullScan: pass.kind === 'full' ? pass.scan : state.getProgress().fullScan,
   };
   const outcome = unconfirmed === undefined ? completed : { watermarkMs: null };
-  state.change(() => state.saveProgress({ ...outcome, pass: null, losses: unconfirmed ?? null }));
-  const broken = state.listSkipped().map((identifier) => ({
-    identifier,
-    reason: faults.get(identifier) ?? t`it could not be read before`,
-  }));
+  state.change(() => {
+    if (unconfirmed === undefined && pass.kind === 'full') state.markUnlisted(pass.scan);
+    state.saveProgress({ ...outcome, pass: null, losses: unconfirmed ?? null });
+  });
   return { pass, written: written + vanished, deleted, vanished, broken, unconfirmed };
 }
 
 /** Chooses the unfinished pass, or begins the next one. */
 function choosePass(options: HarvestOptions): HarvestPass {
-  const { store, window, full = false, overlapMs, serverNowMs, setSpec, onNote } = options;
+  const { store, full = false, serverNowMs } = options;
   const { pass: begun, watermarkMs } = store.state.getProgress();
   const latestMs = serverNowMs + CLOCK_STEP_MS;
-  // An empty list of changes may be wrong, so one that was not compared with the count is not
-  // resumed.
-  if (begun !== null && begun.beganMs <= latestMs)
-    if (begun.kind === 'full' || !(full || hasListEnded(begun))) return begun;
+  if (begun !== null && begun.beganMs <= latestMs && isWorthResuming(begun, full)) return begun;
+  // While a clock was ahead, a watermark may have skipped changes.
   const hasClockGoneBack = watermarkMs !== null && watermarkMs > latestMs;
-  if (hasClockGoneBack && !full) {
-    // While a clock was ahead, a watermark may have skipped changes.
-    const list = formatSetName(setSpec);
-    const was = new Date(watermarkMs).toISOString();
-    const is = new Date(serverNowMs).toISOString();
-    onNote?.(
-      t`${list}: the service's clock went back from ${was} (last harvest) to ${is}, so everything is read again.`,
-    );
-  }
-  if (full || watermarkMs === null || hasClockGoneBack) return beginPass(options, 'full', window);
-  const fromMs = Math.max(window.fromMs ?? 0, watermarkMs - overlapMs);
-  return beginPass(options, 'changes', { ...window, fromMs });
+  const isFull = full || begun?.kind === 'full' || watermarkMs === null || hasClockGoneBack;
+  return beginPass(options, isFull ? 'full' : 'changes');
+}
+
+/**
+ * Tells if a pass goes on where it was interrupted. A list of one page is soon read again, and one
+ * of changes that is empty may be wrong before it is compared with the count.
+ */
+function isWorthResuming({ kind, token, pages }: HarvestPass, full: boolean): boolean {
+  return kind === 'full' ? token !== null || pages !== 1 : token !== null && !full;
 }
 
 function beginPass(
   { store, clock, serverNowMs }: HarvestOptions,
   kind: HarvestPass['kind'],
-  window: HarvestWindow,
 ): HarvestPass {
   const localMs = Math.floor(clock.now());
-  const scan = store.state.getProgress().scan + 1;
-  return makePass({ kind, window, beganMs: serverNowMs, localMs, scan });
+  const scan = store.state.getLastScan() + 1;
+  const pass = { kind, beganMs: serverNowMs, localMs, scan, listSize: null, agreeing: 0 };
+  return { ...pass, ...NEW_SCAN };
+}
+
+/** Returns the bounds of the pass under way. */
+function getWindow({ pass, state, window, overlapMs }: Run): HarvestWindow {
+  const { watermarkMs } = state.getProgress();
+  if (pass.kind === 'full' || watermarkMs === null) return window;
+  return { ...window, fromMs: Math.max(window.fromMs ?? 0, watermarkMs - overlapMs) };
+}
+
+/** Tells if the bounds exclude every time, so that nothing needs to be requested. */
+function isEmptyWindow({ fromMs, untilMs }: HarvestWindow): boolean {
+  return fromMs !== null && untilMs !== null && fromMs > untilMs;
 }
 
 /** Scans the list until no record can have been skipped. */
 async function readCompletely(run: Run): Promise<void> {
-  const isResumed = run.pass.pages > 0;
+  const { state, setSpec } = run;
+  if (isEmptyWindow(getWindow(run))) return;
   for (let scans = 1; ; scans++) {
-    const hasEnded = await readList(run);
-    // A list of one page cannot change between pages, unless an earlier run read it.
-    if (hasEnded && (!isOnePage(run.pass) || (isResumed && scans === 1))) await readChanges(run);
-    const { pass, setSpec } = run;
-    const agreed = hasEnded ? countAgreeing(run) : null;
-    if (agreed !== null && isCompleteScan(pass, agreed)) return;
-    const next = makeNextScan(pass, agreed);
-    // Saved with its first page after a refused token, which may be valid after all.
-    if (hasEnded) savePass(run, next);
-    else run.pass = next;
-    if (agreed !== null && agreed > 0 && isShort(pass))
-      throw makeIncompleteError(setSpec, pass, t`its list ended before`);
+    const hasEnded = await readToEnd(run);
+    // A list of one page cannot change between pages.
+    if (hasEnded && run.pass.pages > 1) await readChanges(run);
+    const { pass } = run;
+    if (hasEnded) {
+      // Records that only the scan before saw have its number.
+      const hasUnmet = state.listSeenIn(pass.scan - 1).length > 0;
+      const agreeing = hasUnmet ? 0 : pass.agreeing;
+      if (!isShort(pass) && agreeing >= countAgreementsNeeded(pass)) return;
+      savePass(run, { ...pass, ...NEW_SCAN, scan: pass.scan + 1, agreeing: agreeing + 1 });
+      if (isShort(pass) && agreeing > 0)
+        throw makeIncompleteError(setSpec, pass, t`its list ended before`);
+    }
+    // Not saved before its first page: the refused token may be valid after all.
+    else run.pass = { ...pass, ...NEW_SCAN, scan: pass.scan + 1, agreeing: 0 };
     if (scans < MAX_SCANS) continue;
     const reason = hasEnded
       ? t`its list kept changing while it was read`
@@ -222,26 +229,17 @@ function makeIncompleteError(setSpec: string, pass: HarvestPass, reason: string)
 }
 
 /**
- * Counts the scans in a row, up to this one, that saw the same records as the one before, and
- * besides only newer ones.
- */
-function countAgreeing({ pass, state }: Run): number {
-  // Records that only the scan before saw have its number.
-  const hasUnmet = state.listSeenIn(pass.scan - 1).length > 0;
-  return pass.agreed === null || hasUnmet ? 0 : pass.agreed + 1;
-}
-
-/**
  * Reads the list from the point where the last run stopped. After a refused token it continues with
  * the earliest datestamp that was read, which is all the rest where the newest come first; the
  * count shows what is missing in any other order.
  * @returns false where the list must be scanned from its beginning
  */
-async function readList(run: Run): Promise<boolean> {
-  if (hasListEnded(run.pass)) return true;
+async function readToEnd(run: Run): Promise<boolean> {
+  if (run.pass.token === null && run.pass.pages > 0) return true;
   for (;;) {
     const begun = run.pass;
-    const { token, window, cutMs } = begun;
+    const { token, cutMs } = begun;
+    const window = getWindow(run);
     const rest = { ...window, untilMs: cutMs ?? window.untilMs };
     const start = token === null ? makeListArguments(run, rest) : { resumptionToken: token };
     try {
@@ -250,19 +248,15 @@ async function readList(run: Run): Promise<boolean> {
     } catch (thrown) {
       const { pass, state } = run;
       const { listSize, seen: seenCount } = pass;
-      const isCounted = listSize !== null;
       // All counted records were seen, so the token leads to no further record.
-      if (isCounted && seenCount >= listSize && isOfToken(thrown)) {
-        savePass(run, { ...pass, token: null });
-        return true;
-      }
+      if (listSize !== null && seenCount >= listSize && isOfToken(thrown)) return true;
       // The service may answer a token of an earlier run, which it no longer knows, with any error.
       const isOld = token !== null && pass === begun;
       const isOfService = thrown instanceof OaiError || thrown instanceof UnavailableError;
       if (!isRefusedToken(thrown) && !(isOld && isOfService)) throw thrown;
       const oldestMs = state.findOldestSeenMs(pass.scan);
       const isStuck = seenCount === begun.seen && cutMs !== null;
-      if (!isCounted || oldestMs === null || isStuck) return false;
+      if (listSize === null || oldestMs === null || isStuck) return false;
       run.pass = { ...pass, token: null, cutMs: oldestMs };
     }
   }
@@ -285,46 +279,37 @@ async function readPages(
   start: OaiArguments,
   list: 'whole' | 'changes',
 ): Promise<number> {
-  let news = 0;
+  const { client, clock, signal, written, pass } = run;
   let records = 0;
   let size: number | undefined;
-  const { client, clock, signal } = run;
   for await (const page of listPages({ fetchPage: client.listRecords, start, clock, signal })) {
-    const { pass, overlapMs } = run;
-    const sightings = comparePage(run.state, pass, page);
-    const next = list === 'whole' ? advancePass(pass, page, sightings, overlapMs) : pass;
-    const written = await recordPage(run, page.document, sightings, next);
-    news += written + run.pass.seen - pass.seen;
+    await recordPage(run, page, (sightings) =>
+      list === 'whole' ? advancePass(run.pass, page, sightings, run.overlapMs) : run.pass,
+    );
     records += page.items.length;
     size ??= page.completeListSize;
     if (records > MAX_GROWTH * (size ?? run.pass.seen) + MAX_NEW_RECORDS) throw makeEndlessError();
   }
-  return news;
+  return run.written - written + run.pass.seen - pass.seen;
 }
 
-/**
- * Stores the records of a page with the pass after it.
- * @returns the number of new and changed records
- */
+/** Stores the records of an answer with the pass after it, in which they are counted. */
 async function recordPage(
   run: Run,
-  document: XmlDocument,
-  sightings: Sightings,
-  next: HarvestPass,
-): Promise<number> {
-  const pass = withSightings(next, sightings);
-  const { records, faults } = await storePage(run.store, document, sightings, pass);
+  { document, items }: Pick<ReadPage, 'document' | 'items'>,
+  advance: (sightings: Sightings) => HarvestPass,
+): Promise<void> {
+  const read = { document, items, scan: run.pass.scan, untilMs: run.window.untilMs };
+  let { pass } = run;
+  const { records, unusable } = await storePage(run.store, read, (sightings) => {
+    pass = countSightings(advance(sightings), sightings);
+    return pass;
+  });
   run.pass = pass;
-  for (const [name, { fault }] of sightings) {
-    const reason = fault ?? faults.get(name);
-    if (reason !== undefined) run.faults.set(name, reason);
-    if (faults.has(name)) run.unusable.add(name);
-    else run.unusable.delete(name);
-  }
+  for (const identifier of unusable) run.unusable.add(identifier);
   run.written += records.length;
   run.deleted += records.filter(({ header }) => header.deleted).length;
   run.onProgress?.(pass.seen, pass.listSize ?? undefined);
-  return records.length;
 }
 
 /**
@@ -334,12 +319,14 @@ async function recordPage(
  * left the part before it.
  */
 async function readChanges(run: Run): Promise<void> {
-  const { window, beganMs, cutMs } = run.pass;
-  const changes = { ...window, fromMs: Math.max(window.fromMs ?? 0, beganMs - run.overlapMs) };
+  const { beganMs, listSize, cutMs } = run.pass;
+  const window = getWindow(run);
   let hasNews = false;
+  const changes = { ...window, fromMs: Math.max(window.fromMs ?? 0, beganMs - run.overlapMs) };
   for (let rounds = 1; rounds <= MAX_ROUNDS && !isEmptyWindow(changes); rounds++) {
+    const start = makeListArguments(run, changes);
     try {
-      if ((await readPages(run, makeListArguments(run, changes), 'changes')) === 0) break;
+      if ((await readPages(run, start, 'changes')) === 0) break;
       hasNews = true;
     } catch (thrown) {
       // The count or the next scan shows what is missing, and the next pass requests these changes
@@ -348,33 +335,42 @@ async function readChanges(run: Run): Promise<void> {
     }
   }
   if (hasNews) run.pass = { ...run.pass, moved: true };
-  if (run.pass.listSize === null || (!hasNews && cutMs === null)) return;
-  const page = await fetchHeaders(run, window);
-  savePass(run, recountPass(run.pass, getSize(page)));
+  if (listSize === null || (!hasNews && cutMs === null)) return;
+  savePass(run, recountPass(run.pass, getSize(await fetchHeaders(run, window))));
 }
 
 /**
  * Requests skipped records alone, until they can be used or no longer exist. While the service is
  * not available, none.
+ * @returns those that are still skipped
  */
-async function retrySkipped(run: Run): Promise<void> {
-  const { client, state, metadataPrefix, signal, faults } = run;
-  for (const identifier of state.listSkipped()) {
-    if (run.unusable.has(identifier)) continue;
+async function retrySkipped(run: Run): Promise<BrokenRecord[]> {
+  const { client, state, metadataPrefix, signal } = run;
+  const skipped = state.listSkipped();
+  const broken: BrokenRecord[] = [];
+  for (const [index, identifier] of skipped.entries()) {
     const seenRecord = state.findSeen(identifier);
     try {
-      const { record, document } = await client.getRecord(identifier, metadataPrefix, signal);
-      const sightings = comparePage(state, run.pass, { document, items: [record] });
-      await recordPage(run, document, sightings, run.pass);
+      if (!run.unusable.has(identifier)) {
+        const { record, document } = await client.getRecord(identifier, metadataPrefix, signal);
+        await recordPage(run, { document, items: [record] }, () => run.pass);
+      }
+      const reason = run.unusable.has(identifier)
+        ? t`pas cannot read it as a term`
+        : t`the service sent it without content`;
+      if (state.findSeen(identifier)?.skipped === true) broken.push({ identifier, reason });
     } catch (thrown) {
       if (!isOfOneRecord(thrown)) throw thrown;
-      faults.set(identifier, getErrorMessage(thrown));
-      if (thrown instanceof UnavailableError) return;
+      const reason = getErrorMessage(thrown);
       const isGone = thrown instanceof OaiError && thrown.oaiCode === 'idDoesNotExist';
+      if (thrown instanceof UnavailableError)
+        return [...broken, ...skipped.slice(index).map((each) => ({ identifier: each, reason }))];
       if (isGone && seenRecord !== undefined && seenRecord.scan !== run.pass.scan)
         state.change(() => state.markSeen(identifier, { ...seenRecord, skipped: false }));
+      else broken.push({ identifier, reason });
     }
   }
+  return broken;
 }
 
 const FAULTS_OF_A_RECORD = ['idDoesNotExist', 'cannotDisseminateFormat', 'malformed'];
@@ -428,7 +424,7 @@ function getSize({ completeListSize, next, items }: ListPage<OaiRecord>): number
 function savePass(run: Run, pass: HarvestPass): void {
   const { state } = run;
   run.pass = pass;
-  state.change(() => state.savePass(pass));
+  state.change(() => state.saveProgress({ pass }));
 }
 
 const MAX_LOST = 50;
@@ -446,15 +442,16 @@ async function confirmLosses({
   pass,
   state,
   store: { holdings },
+  window: { fromMs, untilMs },
   serverNowMs,
   acceptLosses = false,
 }: Run): Promise<{ readonly vanished?: number; readonly unconfirmed?: UnconfirmedLosses }> {
   if (pass.kind === 'changes' || holdings === undefined) return {};
   const { lost, inUse } = await holdings.findLost(pass.scan);
   const held = pass.seen + lost.length;
-  const isEmpty = held === 0 && pass.window.fromMs === null && pass.window.untilMs === null;
+  const isEmpty = held === 0 && fromMs === null && untilMs === null;
   // A changed record may have left a window with an end.
-  if (!isEmpty && (lost.length === 0 || pass.window.untilMs !== null)) return {};
+  if (!isEmpty && (lost.length === 0 || untilMs !== null)) return {};
   const areFew = lost.length <= Math.min(MAX_LOST, held * MAX_LOST_SHARE);
   const digest = createHash('sha256').update(lost.toSorted().join('\n')).digest('base64');
   const { losses: before } = state.getProgress();

@@ -6,11 +6,11 @@ import { findNearestSet } from '../base/names.ts';
 import { listPages, makeEndlessError, type OaiClient, type OaiSet } from './client.ts';
 import { type HarvestOptions, type HarvestResult, harvestList } from './harvest-list.ts';
 import {
-  formatSetName,
   type HarvestState,
   openStoredState,
   type RecordStore,
   type SeenRecord,
+  UNLISTED,
 } from './harvest-state.ts';
 import {
   countStoredRecords,
@@ -19,7 +19,7 @@ import {
   updateRights,
 } from './harvested-records.ts';
 import { type OpenedOutput, type OutputOpenOptions, storeTombstones } from './outputs.ts';
-import { assertOaiArguments, type Granularity, parseBoundMs } from './protocol.ts';
+import { assertOaiArguments, formatSetName, type Granularity, parseBoundMs } from './protocol.ts';
 
 const MAX_SETS = 10_000;
 
@@ -273,7 +273,6 @@ function makeSetStore({
       deleteLost: async (lost, pass) => {
         const gone = lost.filter((identifier) => !state.isInOtherSet(identifier));
         await storeTombstones({ store: setStore, setSpec, granularity }, pass, gone);
-        state.change(() => state.leave(lost));
         return gone.length;
       },
     },
@@ -344,8 +343,6 @@ function sumFigures(sets: readonly SetFigures[]) {
 /** State of one set of an output whose sets share their records. */
 type SetState = HarvestState & {
   isInOtherSet(identifier: string): boolean;
-  /** Removes records from this set. */
-  leave(identifiers: readonly string[]): void;
 };
 
 /**
@@ -363,10 +360,6 @@ export function openSetState(store: HarvestStore, setSpec: string): SetState {
       sql('select 1 from seen_records where identifier = ? and harvest <> ? and scan > 0')
         .pluck()
         .get(identifier, harvestId) === 1,
-    leave: (identifiers: readonly string[]) => {
-      const leave = sql('update seen_records set scan = 0 where harvest = ? and identifier = ?');
-      for (const identifier of identifiers) leave.run(harvestId, identifier);
-    },
   };
   if (sql('select count(*) from harvests').pluck().get() === 1) return state;
   return {
@@ -387,5 +380,5 @@ function findInOtherSet({ sql }: HarvestStore, identifier: string): SeenRecord |
   const held = sql(
     'select datestamp_at as datestampMs, digest from seen_records where identifier = ? limit 1',
   ).get(identifier);
-  return held === undefined ? undefined : { ...parseVersion(held), scan: 0, skipped: false };
+  return held === undefined ? undefined : { ...parseVersion(held), scan: UNLISTED, skipped: false };
 }

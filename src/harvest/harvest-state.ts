@@ -12,41 +12,31 @@ import {
   parseValue,
   type Statement,
 } from '../base/disk/database.ts';
-import { t } from '../base/message.ts';
 import { packageRoot } from '../base/own-files.ts';
 import { getSourceBytes, type XmlDocument } from '../base/xml/element.ts';
 import type { ListPage } from './client.ts';
-import { DAY_MS, type OaiRecord } from './protocol.ts';
-
-/** Both bounds inclusive; null: none. */
-export type HarvestWindow = { readonly fromMs: number | null; readonly untilMs: number | null };
-
-/** Tells if the bounds exclude every time, so that nothing needs to be requested. */
-export function isEmptyWindow({ fromMs, untilMs }: HarvestWindow): boolean {
-  return fromMs !== null && untilMs !== null && fromMs > untilMs;
-}
+import { DAY_MS, getEndOfDatestampMs, type OaiRecord } from './protocol.ts';
 
 /**
- * Progress of a harvest of one list, as plain data that is stored with each page. A pass scans the
- * list until a scan is complete; a scan reads it from beginning to end, by its tokens. Times are by
- * the server's clock, in milliseconds since 1970 UTC.
+ * Progress of a harvest of one list, stored with each page. A pass scans the list until a scan is
+ * complete; a scan reads it from beginning to end, by its tokens. Times are by the server's clock,
+ * in milliseconds since 1970 UTC.
  */
 export type HarvestPass = {
   readonly kind: 'full' | 'changes';
-  readonly window: HarvestWindow;
   /** Earliest server time that was read: a clock that was ahead must hide no change. */
   readonly beganMs: number;
   /** This machine's clock when the pass began. */
   readonly localMs: number;
-  /** Last count of the window by the service; null where it does not count. */
+  /** Last count of the list by the service; null where it does not count. */
   readonly listSize: number | null;
 
   /** Number of the scan; each seen record is stored with it. */
   readonly scan: number;
   /** Number of different records that the scan saw. */
   readonly seen: number;
-  /** How many scans in a row before this one agreed; null where this one differs from the last. */
-  readonly agreed: number | null;
+  /** Scans in a row that see the records of the one before, if this one does to its end. */
+  readonly agreeing: number;
   /** A record moved, left the list or may be new, so that the scan may have skipped another one. */
   readonly moved: boolean;
 
@@ -57,42 +47,43 @@ export type HarvestPass = {
   readonly cutMs: number | null;
 };
 
-const NEW_SCAN = { seen: 0, moved: false, token: null, pages: 0, cutMs: null } as const;
+/** What a scan of which no page was read has not seen yet. */
+export const NEW_SCAN = { seen: 0, moved: false, token: null, pages: 0, cutMs: null } as const;
 
-/** Makes a pass of which no page was read. */
-export function makePass(
-  beginning: Pick<HarvestPass, 'kind' | 'window' | 'beganMs' | 'localMs' | 'scan'>,
-): HarvestPass {
-  return { ...beginning, ...NEW_SCAN, listSize: null, agreed: null };
+/** Tells if counted records were not seen; false where the service does not count. */
+export function isShort({ listSize, seen }: HarvestPass): boolean {
+  return listSize !== null && seen < listSize;
 }
 
 /**
- * Makes the pass before its next scan, of which no page was read.
- * @param agreed null where the scan did not reach the end of the list
+ * Counts the scans that must agree with the one before until the list was seen as it was at one
+ * moment; docs/harvesting.md has the rules. A count alone does not show that a record was skipped
+ * where one left the list while another one came.
  */
-export function makeNextScan(pass: HarvestPass, agreed: number | null): HarvestPass {
-  return { ...pass, ...NEW_SCAN, scan: pass.scan + 1, agreed };
+export function countAgreementsNeeded({ listSize, pages, moved, seen }: HarvestPass): number {
+  if (pages === 1) return 0;
+  if (listSize === null) return 2;
+  return moved || seen !== listSize ? 1 : 0;
 }
 
 /**
- * Returns the pass with the records of a page counted. `agreed` becomes null where a record that is
- * older than the pass was not in the scan before: then the two scans do not agree.
+ * Returns the pass with the records of a page counted. No scan agrees with the one before where that
+ * did not see a record older than the pass.
  */
-export function withSightings(pass: HarvestPass, sightings: Sightings): HarvestPass {
-  let { seen: seenCount, agreed } = pass;
+export function countSightings(pass: HarvestPass, sightings: Sightings): HarvestPass {
+  let { seen: seenCount, agreeing } = pass;
   for (const { before, now } of sightings.values()) {
     if (before?.scan === pass.scan) continue;
     seenCount++;
-    // The scan before did not see it, although it is older than the pass.
-    if (before?.scan !== pass.scan - 1 && now.datestampMs < pass.beganMs) agreed = null;
+    if (before?.scan !== pass.scan - 1 && now.datestampMs < pass.beganMs) agreeing = 0;
   }
-  return { ...pass, seen: seenCount, agreed };
+  return { ...pass, seen: seenCount, agreeing };
 }
 
 /**
  * Returns the pass after a page of its list: with the next token, the number of pages, the count of
  * the service, and `moved` where a record came a second time, is as new as the pass, or the list
- * became shorter. {@link withSightings} counts the records.
+ * became shorter. {@link countSightings} counts the records.
  * @param overlapMs time before the pass in which a record may have appeared late in the index
  */
 export function advancePass(
@@ -124,39 +115,6 @@ export function recountPass(pass: HarvestPass, size: number | undefined): Harves
   return { ...pass, listSize: size, moved: pass.moved || hasShrunk };
 }
 
-/** Tells if the scan has read the last page of the list. */
-export function hasListEnded({ token, pages }: HarvestPass): boolean {
-  return token === null && pages > 0;
-}
-
-/** Tells if the list had one page, so that no record could move between pages. */
-export function isOnePage({ token, pages }: HarvestPass): boolean {
-  return token === null && pages === 1;
-}
-
-/** Tells if counted records were not seen; false where the service does not count. */
-export function isShort({ listSize, seen: seenCount }: HarvestPass): boolean {
-  return listSize !== null && seenCount < listSize;
-}
-
-/**
- * Tells if a scan saw the list as it was at one moment; docs/harvesting.md has the rules. A count
- * alone does not show that a record was skipped where one left the list while another one came.
- * @param agreedNow scans in a row that agree, this one included
- */
-export function isCompleteScan(pass: HarvestPass, agreedNow: number): boolean {
-  const { listSize, seen: seenCount, moved } = pass;
-  if (isShort(pass)) return false;
-  if (isOnePage(pass)) return true;
-  if (listSize === null) return agreedNow >= 2;
-  return agreedNow >= 1 || (!moved && seenCount === listSize);
-}
-
-/** Returns the last millisecond that a datestamp may stand for: of its day where it has no time. */
-export function getEndOfDatestampMs(datestampMs: number): number {
-  return datestampMs % DAY_MS === 0 ? datestampMs + DAY_MS - 1 : datestampMs;
-}
-
 /** A clock that is further behind is ignored: the machine may have lost its time. */
 const MAX_BEHIND_MS = 7 * DAY_MS;
 
@@ -168,38 +126,32 @@ export function computeWatermarkMs({ beganMs, localMs }: HarvestPass): number {
   return beganMs - localMs > MAX_BEHIND_MS ? beganMs : Math.min(beganMs, localMs);
 }
 
-/** Formats the name of a set for people; the empty one is everything. */
-export function formatSetName(setSpec: string): string {
-  return setSpec === '' ? t`everything` : setSpec;
-}
-
 /** Last seen version of a record. */
 export type SeenRecord = {
   /** The server's time of the record's last change. */
   readonly datestampMs: number;
   /** Digest of the record's source; empty where none was stored. */
   readonly digest: string;
-  /** Number of the last scan that saw it; {@link NO_SCAN} where it has a tombstone. */
+  /** Number of the last scan that saw it; {@link UNLISTED} where it is not on the list. */
   readonly scan: number;
   /** It could not be read. */
   readonly skipped: boolean;
 };
 
-/** No later pass marks a record of this scan again, and one that returns is new. */
-export const NO_SCAN = 0;
+/** No pass has a scan of this number. */
+export const UNLISTED = 0;
 
-/** A record as a page has it; several copies on one page count as one. */
-export type Sighting = {
-  readonly before: SeenRecord | undefined;
-  readonly now: SeenRecord;
-  /** Undefined for a record that is not stored. */
-  readonly record?: OaiRecord;
-  /** Reason for which the record was skipped. */
-  readonly fault?: string;
+/** State of one list between two runs. */
+type HarvestProgress = {
+  /** Time since which changes must be requested; null: all must be. */
+  readonly watermarkMs: number | null;
+  /** When the last complete pass ended, by this machine's clock. */
+  readonly completedMs: number | null;
+  /** The pass under way. */
+  readonly pass: HarvestPass | null;
+  /** Losses that the last pass found, and that are not confirmed; null for none. */
+  readonly losses: UnconfirmedLosses | null;
 };
-
-/** Records of a page by identifier. */
-export type Sightings = ReadonlyMap<string, Sighting>;
 
 /** Unlisted records that are kept, since they may still exist. */
 export type UnconfirmedLosses = {
@@ -222,28 +174,10 @@ type HarvestTables = {
   change<T>(work: () => T): T;
 };
 
-/** State of one list between two runs. */
-type HarvestProgress = {
-  /** Time since which changes must be requested; null: all must be. */
-  readonly watermarkMs: number | null;
-  /** When the last complete pass ended, by this machine's clock. */
-  readonly completedMs: number | null;
-  /** The pass under way. */
-  readonly pass: HarvestPass | null;
-  /** Number of the last scan. */
-  readonly scan: number;
-  /** Last scan of the last complete full pass: a record that it did not see is not listed. */
-  readonly fullScan: number;
-  /** Losses that the last pass found, and that are not confirmed; null for none. */
-  readonly losses: UnconfirmedLosses | null;
-};
-
 const parseProgress = createRowParser({
   watermarkMs: orNull(isNumber),
   completedMs: orNull(isNumber),
   pass: orNull(isText),
-  scan: isNumber,
-  fullScan: isNumber,
   losses: orNull(isText),
 });
 
@@ -263,31 +197,35 @@ export type HarvestState = ReturnType<typeof openStoredState>;
  * @param harvest id of its row in `harvests`
  */
 export function openStoredState(tables: HarvestTables, harvest: number) {
-  const { sql, change } = tables;
-  const getProgress = (): HarvestProgress => {
-    const select = sql(
-      `select watermark_at as watermarkMs, completed_at as completedMs, pass, scans as scan,
-         full_scan as fullScan, observed_losses as losses from harvests where id = ?`,
-    );
-    const { pass, losses, ...columns } = parseProgress(select.get(harvest));
-    return { ...columns, pass: JSON.parse(pass ?? 'null'), losses: JSON.parse(losses ?? 'null') };
-  };
-  const saveProgress = (changes: Partial<HarvestProgress>): void => {
-    const { pass, losses, ...columns } = { ...getProgress(), ...changes };
-    const update = sql(
-      `update harvests set watermark_at = :watermarkMs, completed_at = :completedMs, pass = :pass,
-         scans = :scan, full_scan = :fullScan, observed_losses = :losses where id = :harvest`,
-    );
-    const texts = { pass: pass && JSON.stringify(pass), losses: losses && JSON.stringify(losses) };
-    update.run({ ...columns, ...texts, harvest });
-  };
   return {
+    ...makeStoredProgress(tables, harvest),
     ...makeStoredRecords(tables, harvest),
     /** Runs `work` in a transaction. */
-    change,
+    change: tables.change,
+  };
+}
+
+function makeStoredProgress({ sql }: HarvestTables, harvest: number) {
+  const getProgress = (): HarvestProgress => {
+    const select = sql(
+      `select watermark_at as watermarkMs, completed_at as completedMs, pass,
+         observed_losses as losses from harvests where id = ?`,
+    );
+    const { pass, losses, ...times } = parseProgress(select.get(harvest));
+    return { ...times, pass: JSON.parse(pass ?? 'null'), losses: JSON.parse(losses ?? 'null') };
+  };
+  return {
     getProgress,
-    saveProgress,
-    savePass: (pass: HarvestPass) => saveProgress({ pass, scan: pass.scan }),
+    saveProgress: (changes: Partial<HarvestProgress>): void => {
+      const { pass, losses, ...times } = { ...getProgress(), ...changes };
+      const update = sql(
+        `update harvests set watermark_at = :watermarkMs, completed_at = :completedMs,
+           pass = :pass, observed_losses = :losses where id = :harvest`,
+      );
+      const passText = pass && JSON.stringify(pass);
+      const lossesText = losses && JSON.stringify(losses);
+      update.run({ ...times, pass: passText, losses: lossesText, harvest });
+    },
   };
 }
 
@@ -314,12 +252,16 @@ function makeStoredRecords({ sql }: HarvestTables, harvest: number) {
       );
       insert.run(harvest, identifier, datestampMs, digest, scan, skipped ? 1 : 0);
     },
-    /** Counts the records that the service should list: of the last full pass and later ones. */
+    /** Stores that what a complete scan did not see is not on the list. */
+    markUnlisted: (scan: number) => {
+      const update = sql('update seen_records set scan = 0 where harvest = ? and scan < ?');
+      update.run(harvest, scan);
+    },
     countListed: () =>
-      compute(
-        `select count(*) from seen_records where harvest = :harvest and scan > 0
-           and scan >= (select full_scan from harvests where id = harvest)`,
-      ),
+      compute('select count(*) from seen_records where harvest = :harvest and scan > 0'),
+    /** Returns the number of the last scan that saw a record that is still listed. */
+    getLastScan: () =>
+      compute('select max(scan) from seen_records where harvest = :harvest') ?? UNLISTED,
     /** Returns the earliest datestamp that a scan saw; null where it saw no record. */
     findOldestSeenMs: (scan: number) =>
       compute(
@@ -329,7 +271,7 @@ function makeStoredRecords({ sql }: HarvestTables, harvest: number) {
       ),
     listSeenIn: (scan: number) =>
       list('select identifier from seen_records where harvest = :harvest and scan = :scan', scan),
-    /** Returns what a scan did not see of the stored records, without skipped and tombstones. */
+    /** Returns what a scan did not see of the stored records on the list, without skipped ones. */
     listUnseenIn: (scan: number) =>
       list(
         `select identifier from seen_records where harvest = :harvest and scan > 0 and scan < :scan
@@ -359,13 +301,6 @@ export function openMemoryState(): HarvestState {
   return openStoredState({ sql, change: (work) => database.transaction(work)() }, id);
 }
 
-const DIGEST_CHARACTERS = 16;
-
-/** Returns the digest that change detection compares: 16 characters of the SHA-256 in base64. */
-export function digestRecord(bytes: Buffer): string {
-  return hash('sha256', bytes, 'base64').slice(0, DIGEST_CHARACTERS);
-}
-
 /** Records of a page, without those that are skipped. */
 export type RecordPage = {
   readonly document: XmlDocument;
@@ -375,11 +310,6 @@ export type RecordPage = {
   readonly seenRecords: readonly OaiRecord[];
 };
 
-/** Reasons by the identifier of the record that cannot be used. */
-type RecordFaults = ReadonlyMap<string, string>;
-/** Result of a store that can use every record. */
-export const NO_FAULTS: RecordFaults = new Map();
-
 /** Where the records of a list are stored: a file, the vocabulary, or the memory of one pull. */
 export type RecordStore = {
   readonly state: HarvestState;
@@ -388,9 +318,9 @@ export type RecordStore = {
   /**
    * Stores records, or that those written belong to the output; runs in the transaction that
    * commits the page.
-   * @returns the faults of records that are seen again in each run until they can be used
+   * @returns identifiers of records that it cannot use; they are requested again in each run
    */
-  commit(page: RecordPage): RecordFaults;
+  commit(page: RecordPage): readonly string[];
   /** Records of the list that are held; without it, only the count is compared. */
   readonly holdings?: {
     findLost(scan: number): Promise<Losses>;
@@ -409,73 +339,40 @@ type Losses = {
   readonly inUse: readonly string[];
 };
 
-/**
- * Compares the records of a page, or one alone, with those that are stored; nothing is written.
- */
-export function comparePage(
-  state: HarvestState,
-  pass: HarvestPass,
-  page: Pick<ListPage<OaiRecord>, 'document' | 'items'>,
-): Sightings {
-  const sightings = new Map<string, Sighting>();
-  // A record that the service empties on purpose is not missing. Its earlier version stays in the
-  // output.
-  const fault = t`the service sent it without content`;
-  for (const { header, lacksContent } of page.items) {
-    if (!lacksContent) continue;
-    const before = state.findSeen(header.identifier);
-    const now = makeUnstored(before, { scan: pass.scan, skipped: true });
-    sightings.set(header.identifier, { before, now, fault });
-  }
-  for (const record of page.items) {
-    if (record.lacksContent) continue;
-    const { identifier, datestampMs } = record.header;
-    const earlier = sightings.get(identifier);
-    const before = earlier === undefined ? state.findSeen(identifier) : earlier.before;
-    const rival = earlier?.now ?? (before?.scan === pass.scan ? before : undefined);
-    // The newer of two versions in one scan wins; an older version than in an earlier scan may be a
-    // restored one.
-    if (rival !== undefined && rival.datestampMs > datestampMs)
-      sightings.set(identifier, earlier ?? { before, now: rival });
-    // A request has whole seconds, so an answer may exceed its window.
-    else if (datestampMs > (pass.window.untilMs ?? datestampMs))
-      sightings.set(identifier, {
-        before,
-        now: makeUnstored(before, { scan: pass.scan, skipped: false }),
-      });
-    else {
-      const digest = digestRecord(getSourceBytes(page.document, record.element));
-      const now = { datestampMs, digest, scan: pass.scan, skipped: false };
-      sightings.set(identifier, { before, now, record });
-    }
-  }
-  return sightings;
-}
+/** A record as a page has it; several copies on one page count as one. */
+export type Sighting = {
+  readonly before: SeenRecord | undefined;
+  readonly now: SeenRecord;
+  /** Undefined for a record that is not stored. */
+  readonly record?: OaiRecord;
+};
 
-/** Makes the record of a page whose version is not stored: the version before stays. */
-function makeUnstored(
-  before: SeenRecord | undefined,
-  seen: Pick<SeenRecord, 'scan' | 'skipped'>,
-): SeenRecord {
-  const { datestampMs, digest } = before ?? { datestampMs: 0, digest: '' };
-  return { datestampMs, digest, ...seen };
-}
+/** Records of a page by identifier. */
+export type Sightings = ReadonlyMap<string, Sighting>;
+
+/** Records of one answer, and what they are compared with. */
+export type ReadPage = {
+  readonly document: XmlDocument;
+  readonly items: readonly OaiRecord[];
+  readonly scan: number;
+  /** Later versions are not stored. */
+  readonly untilMs: number | null;
+};
 
 /**
  * Stores new and changed records of a page, and commits all its records in one transaction with the
  * pass after it: after a kill, the page is either complete or read again.
- * @param sightings of the page, by {@link comparePage}
- * @param pass the pass after the page
- * @returns the new and changed records, and the faults of those that the store cannot use
+ * @param advance makes the pass after the page from its records
+ * @returns the new and changed records, and the identifiers of those that the store cannot use
  * @throws errors of the store
  */
 export async function storePage(
   store: RecordStore,
-  document: XmlDocument,
-  sightings: Sightings,
-  pass: HarvestPass,
-): Promise<{ readonly records: readonly OaiRecord[]; readonly faults: RecordFaults }> {
+  read: ReadPage,
+  advance: (sightings: Sightings) => HarvestPass,
+): Promise<{ readonly records: readonly OaiRecord[]; readonly unusable: ReadonlySet<string> }> {
   const { state } = store;
+  const sightings = comparePage(state, read);
   const seenRecords: OaiRecord[] = [];
   const records: OaiRecord[] = [];
   for (const { before, now, record } of sightings.values()) {
@@ -484,14 +381,50 @@ export async function storePage(
     const isSame = before?.datestampMs === now.datestampMs && before.digest === now.digest;
     if (!isSame) records.push(record);
   }
-  const page = { document, records, seenRecords };
+  const page = { document: read.document, records, seenRecords };
   await store.write?.(page);
-  const faults = state.change(() => {
-    const found = store.commit(page);
+  const unusable = state.change(() => {
+    const found = new Set(store.commit(page));
     for (const [identifier, { now }] of sightings)
       state.markSeen(identifier, found.has(identifier) ? { ...now, skipped: true } : now);
-    state.savePass(pass);
+    state.saveProgress({ pass: advance(sightings) });
     return found;
   });
-  return { records, faults };
+  return { records, unusable };
+}
+
+/** A record of which nothing was stored. */
+const NOTHING_STORED = { datestampMs: 0, digest: '' };
+
+function comparePage(state: HarvestState, { document, items, scan, untilMs }: ReadPage): Sightings {
+  const sightings = new Map<string, Sighting>();
+  for (const record of items) {
+    const { identifier, datestampMs } = record.header;
+    const earlier = sightings.get(identifier);
+    const before = earlier === undefined ? state.findSeen(identifier) : earlier.before;
+    const rival = earlier?.now ?? before;
+    // The newer of two versions in one scan wins; an older version than in an earlier scan may be a
+    // restored one.
+    if (rival?.scan === scan && rival.datestampMs > datestampMs)
+      sightings.set(identifier, earlier ?? { before, now: rival });
+    // A record that the service empties on purpose is not missing. Its earlier version stays in the
+    // output. And a request has whole seconds, so an answer may exceed its window.
+    else if (record.lacksContent || datestampMs > (untilMs ?? datestampMs)) {
+      const { lacksContent: skipped } = record;
+      if (earlier?.record === undefined)
+        sightings.set(identifier, { before, now: { ...NOTHING_STORED, ...before, scan, skipped } });
+    } else {
+      const digest = digestRecord(getSourceBytes(document, record.element));
+      const now = { datestampMs, digest, scan, skipped: false };
+      sightings.set(identifier, { before, now, record });
+    }
+  }
+  return sightings;
+}
+
+const DIGEST_CHARACTERS = 16;
+
+/** Returns the digest that change detection compares: 16 characters of the SHA-256 in base64. */
+function digestRecord(bytes: Buffer): string {
+  return hash('sha256', bytes, 'base64').slice(0, DIGEST_CHARACTERS);
 }

@@ -23,8 +23,8 @@ import {
   type ServiceTraits,
   type SetResult,
 } from './harvest-records.ts';
-import { formatSetName, type HarvestState, openStoredState } from './harvest-state.ts';
-import { findEntity, type OaiRecord, toIdent } from './protocol.ts';
+import { type HarvestState, openStoredState } from './harvest-state.ts';
+import { findEntity, formatSetName, type OaiRecord, toIdent } from './protocol.ts';
 
 /**
  * Tells if imports need the set: one that is harvested by default, or that contains the set of an
@@ -104,8 +104,7 @@ async function harvestSet(
       state,
       commit: ({ seenRecords }) => {
         const strays = seenRecords.filter((record) => !storeRecord(vocabulary, setSpec, record));
-        const reason = t`pas cannot read it as a term`;
-        return new Map(strays.map(({ header }) => [header.identifier, reason]));
+        return strays.map(({ header }) => header.identifier);
       },
       holdings: {
         findLost: async (scan) => {

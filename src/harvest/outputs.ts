@@ -16,14 +16,12 @@ import {
 } from '../base/xml/element.ts';
 import { parseXml } from '../base/xml/parse.ts';
 import {
-  digestRecord,
   type HarvestPass,
-  NO_FAULTS,
-  NO_SCAN,
+  type ReadPage,
   type RecordPage,
   type RecordStore,
-  type Sighting,
   storePage,
+  UNLISTED,
 } from './harvest-state.ts';
 import {
   assertSameFile,
@@ -39,7 +37,6 @@ import {
   formatDatestampRoundedUp,
   type Granularity,
   OAI_NAMESPACE,
-  type OaiRecord,
   parseRecord,
 } from './protocol.ts';
 import { type RepeatedElements, readRepeatedElements, toRecordJson } from './record-json.ts';
@@ -105,7 +102,7 @@ export async function openFileOutput(
     },
     commit: () => {
       file.markEnd();
-      return NO_FAULTS;
+      return [];
     },
     flush,
     close: async () => {
@@ -156,7 +153,7 @@ export function openStreamOutput(
       if (page.records.length === 0) return;
       for (const piece of render(page)) await write(piece);
     },
-    commit: () => NO_FAULTS,
+    commit: () => [],
     flush: async () => {},
     close: async () => {},
   };
@@ -247,15 +244,8 @@ export async function storeTombstones(
 ): Promise<void> {
   for (let first = 0; first < identifiers.length; first += RECORDS_AT_ONCE) {
     const few = identifiers.slice(first, first + RECORDS_AT_ONCE);
-    const { document, records } = makeTombstones(options, pass.beganMs, few);
-    const sightings = new Map<string, Sighting>();
-    for (const record of records) {
-      const { identifier, datestampMs } = record.header;
-      const digest = digestRecord(getSourceBytes(document, record.element));
-      const now = { datestampMs, digest, scan: NO_SCAN, skipped: false };
-      sightings.set(identifier, { before: undefined, now, record });
-    }
-    await storePage(options.store, document, sightings, pass);
+    const tombstones = makeTombstones(options, pass.beganMs, few);
+    await storePage(options.store, tombstones, () => pass);
   }
 }
 
@@ -263,7 +253,7 @@ function makeTombstones(
   { store: { state }, setSpec, granularity }: TombstoneOptions,
   beganMs: number,
   identifiers: readonly string[],
-): { readonly document: XmlDocument; readonly records: readonly OaiRecord[] } {
+): ReadPage {
   const content = identifiers.map((identifier) => {
     // Not before the record's own last change, or the tombstone would look older than the record.
     const goneAtMs = Math.max(beganMs, state.findSeen(identifier)?.datestampMs ?? 0);
@@ -279,7 +269,8 @@ function makeTombstones(
   const list = { name: 'ListRecords', content };
   const document = parseXml(buildXml({ name: 'OAI-PMH', attributes, content: [list] }));
   const elements = getChild(document.root, 'ListRecords')?.children ?? [];
-  return { document, records: elements.flatMap((element) => parseRecord(element) ?? []) };
+  const items = elements.flatMap((element) => parseRecord(element) ?? []);
+  return { document, items, scan: UNLISTED, untilMs: null };
 }
 
 const CHUNK_BYTES = 1024 * 1024;

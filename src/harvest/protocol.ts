@@ -119,6 +119,11 @@ export function buildQuery(verb: Verb, args: OaiArguments): string {
   return query.toString();
 }
 
+/** Formats the name of a set for people; the empty one is everything. */
+export function formatSetName(setSpec: string): string {
+  return setSpec === '' ? t`everything` : setSpec;
+}
+
 // Datestamps of OAI-PMH 2.0, section 3.3; milliseconds are read as well, since services send them.
 
 /** Unit of the datestamps of a service (Identify). */
@@ -166,6 +171,11 @@ export function formatDatestamp(ms: number, granularity: Granularity): string {
  */
 export function formatDatestampRoundedUp(ms: number, granularity: Granularity): string {
   return formatDatestamp(granularity === 'day' ? ms : ms + 999, granularity);
+}
+
+/** Returns the last millisecond that a datestamp may stand for: of its day where it has no time. */
+export function getEndOfDatestampMs(datestampMs: number): number {
+  return datestampMs % DAY_MS === 0 ? datestampMs + DAY_MS - 1 : datestampMs;
 }
 
 /**

@@ -18,8 +18,14 @@ import {
 import { isRefusedToken, type ListPage, LoopError, listPages, type OaiClient } from './client.ts';
 import { type HarvestOptions, harvestList } from './harvest-list.ts';
 import { fetchServiceTraits, type ServiceTraits } from './harvest-records.ts';
-import { getEndOfDatestampMs, NO_FAULTS, openMemoryState } from './harvest-state.ts';
-import { findEntity, formatDatestamp, type OaiRecord, toIdent } from './protocol.ts';
+import { openMemoryState } from './harvest-state.ts';
+import {
+  findEntity,
+  formatDatestamp,
+  getEndOfDatestampMs,
+  type OaiRecord,
+  toIdent,
+} from './protocol.ts';
 
 type PullContext = FindHarvest & {
   readonly outbox: Outbox;
@@ -301,7 +307,7 @@ export async function harvestFinds(
           const lookup = toListedFind(record);
           if (lookup !== undefined) lookups.set(toIdent(record.header.identifier), lookup);
         }
-        return NO_FAULTS;
+        return [];
       },
     },
   });

@@ -8,8 +8,8 @@ import {
   type RecordHarvest,
   type SetFigures,
 } from '../../harvest/harvest-records.ts';
-import { formatSetName } from '../../harvest/harvest-state.ts';
 import type { RecordHarvestSubject } from '../../harvest/harvested-records.ts';
+import { formatSetName } from '../../harvest/protocol.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import {
   type Context,

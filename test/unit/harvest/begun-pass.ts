@@ -1,23 +1,23 @@
-import {
-  type HarvestPass,
-  type HarvestState,
-  type HarvestWindow,
-  makePass,
-} from '../../../src/harvest/harvest-state.ts';
+import type { HarvestPass, HarvestState } from '../../../src/harvest/harvest-state.ts';
 
-/** A pass that nothing was held before. */
-export function begunPass(
-  kind: HarvestPass['kind'],
-  window: HarvestWindow,
-  beganMs: number,
-  scan: number,
-): HarvestPass {
-  return makePass({ kind, window, beganMs, localMs: beganMs, scan });
+/** A pass of which no page was read. */
+export function begunPass(kind: HarvestPass['kind'], beganMs: number, scan: number): HarvestPass {
+  return {
+    kind,
+    beganMs,
+    localMs: beganMs,
+    scan,
+    listSize: null,
+    seen: 0,
+    agreeing: 0,
+    moved: false,
+    token: null,
+    pages: 0,
+    cutMs: null,
+  };
 }
 
 /** As after a complete pass of everything. */
 export function completePass(state: HarvestState, beganMs: number): void {
-  const pass = begunPass('full', { fromMs: null, untilMs: null }, beganMs, 1);
-  const { scan } = pass;
-  state.saveProgress({ watermarkMs: beganMs, completedMs: beganMs, scan, fullScan: scan });
+  state.saveProgress({ watermarkMs: beganMs, completedMs: beganMs });
 }

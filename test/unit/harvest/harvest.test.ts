@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { OaiError } from '../../../src/base/errors.ts';
 import { harvestList } from '../../../src/harvest/harvest-list.ts';
-import { NO_FAULTS, openMemoryState } from '../../../src/harvest/harvest-state.ts';
+import { openMemoryState } from '../../../src/harvest/harvest-state.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { type Order, PlayedList } from './played-list.ts';
 
@@ -70,7 +70,7 @@ async function harvested(
         state,
         commit: ({ records }) => {
           for (const { header, element } of records) kept.set(header.identifier, element.text);
-          return NO_FAULTS;
+          return [];
         },
       },
     });

@@ -27,7 +27,7 @@ const SUBJECT: RecordHarvestSubject = {
   account: '',
   form: 'jsonl',
 };
-const BEGUN = begunPass('full', { fromMs: null, untilMs: null }, 1000, 1);
+const BEGUN = begunPass('full', 1000, 1);
 
 const getState = (store: HarvestStore): HarvestState => openSetState(store, SUBJECT.sets);
 

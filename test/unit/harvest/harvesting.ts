@@ -1,10 +1,6 @@
 import type { PasError } from '../../../src/base/errors.ts';
 import { type HarvestOptions, harvestList } from '../../../src/harvest/harvest-list.ts';
-import {
-  NO_FAULTS,
-  openMemoryState,
-  type RecordStore,
-} from '../../../src/harvest/harvest-state.ts';
+import { openMemoryState, type RecordStore } from '../../../src/harvest/harvest-state.ts';
 import { toIdent } from '../../../src/harvest/protocol.ts';
 import type { HttpRequest } from '../../../src/service/http/exchange.ts';
 import { manualClock } from '../../support/manual-clock.ts';
@@ -55,7 +51,7 @@ export function harvesting(
           pages.push(records.length);
           keptLines.push(...records.map(({ header }) => toIdent(header.identifier)));
         },
-        commit: () => NO_FAULTS,
+        commit: () => [],
       },
       onNote: (text) => notes.push(text),
       ...more,
