@@ -1,5 +1,5 @@
 import { cmd, msgid, ngettext, t } from '../base/message.ts';
-import type { LookupTerm, TermCandidate } from '../finds/find.ts';
+import type { LookupTerm } from '../finds/find.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import {
   listMappedFinders,
@@ -9,7 +9,6 @@ import {
 } from '../outbox/views/outbox-status.ts';
 import type { Context } from './context/context.ts';
 import { openLookups } from './context/open-service.ts';
-import { askChoice, type Prompt } from './prompt.ts';
 import { formatFindCount, formatPerson } from './result-texts.ts';
 
 const MAX_SHOWN = 20;
@@ -93,10 +92,9 @@ type Admission = {
 
 /**
  * Decides if unknown finders may be created, after those were replaced to whom an own term was
- * mapped since: all with a flag, else by asking, whose answers are stored (a known person replaces
- * the finder in the finds), else they are printed and refused.
- * @returns false where one is not confirmed; then nothing should be sent
- * @throws InterruptedError on Ctrl-C, with earlier answers stored; DatabaseError
+ * mapped since: all with a flag, or after a question about all of them. They are printed before it.
+ * @returns false where they may not; then nothing should be sent
+ * @throws InterruptedError on Ctrl-C; DatabaseError
  */
 export async function admitNewPeople(
   context: Context,
@@ -104,59 +102,21 @@ export async function admitNewPeople(
 ): Promise<boolean> {
   const mapped = await listMappedFinders(outbox, () => openPeopleLookup(context), subjects);
   if (mapped.length > 0) {
-    const replace = await openFinderReplacement(context, outbox);
-    for (const [id, finds] of mapped) replace(finds, id);
+    const { replaceFinder } = await import('./interview/edit-find.ts');
+    const { openValidationContext } = await import('./context/find-input.ts');
+    const ruleContext = await openValidationContext(context);
+    for (const [id, finds] of mapped) replaceFinder({ outbox, ruleContext }, finds, id);
   }
   const people = await listNewPeopleOfProfile(context, outbox, subjects);
   const open = people.filter(({ isAccepted }) => !isAccepted);
   if (open.length === 0) return true;
-  if (isAllAccepted) {
-    storeAcceptedPeople(outbox, open);
-    return true;
+  if (!isAllAccepted) {
+    printNewPeople(context, open);
+    context.terminal.printValue({ type: 'new_people', people: toNewPeopleJson(open) });
+    if (!mayAsk) return false;
+    const prompt = await context.prompt();
+    if (!(await prompt.confirm(t`Let the service create them?`))) return false;
   }
-  if (mayAsk) {
-    const replace = await openFinderReplacement(context, outbox);
-    for (const person of open) {
-      const answer = await askAboutNewPerson(person, await context.prompt());
-      if (answer === 'stop') return false;
-      if (answer === 'new') storeAcceptedPeople(outbox, [person]);
-      else replace(person.finds, answer.id);
-    }
-    return true;
-  }
-  printNewPeople(context, open);
-  context.terminal.printValue({ type: 'new_people', people: toNewPeopleJson(open) });
-  return false;
-}
-
-/** Opens the function that gives finds a known person as their finder. */
-async function openFinderReplacement(context: Context, outbox: Outbox) {
-  const { replaceFinder } = await import('./interview/edit-find.ts');
-  const { openValidationContext } = await import('./context/find-input.ts');
-  const ruleContext = await openValidationContext(context);
-  return (finds: readonly string[], id: string): void =>
-    replaceFinder({ outbox, ruleContext }, finds, id);
-}
-
-/**
- * Asks if an unknown finder is a known person.
- * @returns that person, `new` for a new one, or `stop` to send nothing
- */
-function askAboutNewPerson(
-  { name, finds, nearest, similar }: NewPerson,
-  prompt: Prompt,
-): Promise<TermCandidate | 'new' | 'stop'> {
-  const count = finds.length;
-  const others = similar.join('; ');
-  return askChoice<TermCandidate | 'new' | 'stop'>(
-    prompt,
-    others === ''
-      ? t`The service does not know the finder "${name}" (finds: ${count}). Who is it?`
-      : t`The service does not know the finder "${name}" (finds: ${count}), perhaps the same person as ${others}. Who is it?`,
-    [
-      ...nearest.map((person) => ({ value: person, name: formatPerson(person) })),
-      { value: 'new', name: t`a new person; let the service create one` },
-      { value: 'stop', name: t`send nothing now` },
-    ],
-  );
+  storeAcceptedPeople(outbox, open);
+  return true;
 }

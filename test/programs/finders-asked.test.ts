@@ -30,37 +30,20 @@ async function readFinders(home: Home): Promise<Record<string, string | undefine
   );
 }
 
-test('an import asks once which of several people is meant, and leaves out unknown people', async () => {
-  const home = started.copy();
-  home.file('finds.csv', makeTable('Kučera, Pavel', 'J. Novák', 'Kučera, Pavel'));
-  await using terminal = await startTerminal(['import', 'finds.csv'], home);
-  await answer(
-    terminal,
-    'Who is the finder "Kučera, Pavel"?',
-    '1989',
-    '❯ Kučera, Pavel (OS-000305, 1989)',
-  );
-  await answer(terminal, 'Who is the finder "J. Novák"?', 'none', '❯ none of them');
-  expect((await terminal.ended()).code).toBe(3);
-  expect(await readFinders(home)).toEqual({ R0: 'OS-000305', R2: 'OS-000305' });
-});
-
-test('a push asks about each new person, and follows the answers', async () => {
+test('a push asks if new people may be created, after it has named them', async () => {
   const home = started.copy();
   await home.do(
     'import',
     home.file('finds.csv', makeTable('Novak, Jam', 'Kolář, Jan', 'Novak, Jam')),
   );
-  const getQuestion = (finder: string): string =>
-    `The service does not know the finder "${finder}"`;
   const stopped = await startTerminal(['push'], home);
-  await answer(stopped, getQuestion('Novak, Jam'), 'send', '❯ send nothing now');
+  await stopped.expect('Nearest: Novák, Jan (OS-001507, 1961).');
+  await answer(stopped, 'Let the service create them?', 'n');
   expect((await stopped.ended()).code).toBe(3);
   await stopped.end();
 
   await using terminal = await startTerminal(['push'], home);
-  await answer(terminal, getQuestion('Novak, Jam'), '', '❯ Novák, Jan (OS-001507, 1961)');
-  await answer(terminal, getQuestion('Kolář, Jan'), 'new', '❯ a new person');
+  await answer(terminal, 'Let the service create them?', 'y');
   expect((await terminal.ended()).code).toBe(0);
-  expect(await readFinders(home)).toEqual({ R0: 'OS-001507', R1: ':tba', R2: 'OS-001507' });
+  expect(await readFinders(home)).toEqual({ R0: ':tba', R1: ':tba', R2: ':tba' });
 });

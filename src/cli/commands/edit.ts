@@ -12,7 +12,7 @@ import { listFinds } from '../../outbox/views/records-at-service.ts';
 import { collapseRepeatedWarnings } from '../../tables/collapse-issues.ts';
 import { addWhereOption, appendValue, defineCommand, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
-import { askAboutFinders, openValidationContext, parseFilters } from '../context/find-input.ts';
+import { openValidationContext, parseFilters } from '../context/find-input.ts';
 import { openEntrySession, openInterview } from '../interview/add-find.ts';
 import { type PlannedEdit, planAnsweredEdit, planEdits } from '../interview/edit-find.ts';
 import { type InterviewResult, reviewFind } from '../interview/interview.ts';
@@ -113,7 +113,7 @@ async function planChange(
   options: EditOptions,
 ) {
   const { set = [], point } = options;
-  const ruleContext = await askAboutFinders(context, await openValidationContext(context), options);
+  const ruleContext = await openValidationContext(context);
   if (set.length > 0 || point !== undefined)
     return planEdits({ outbox, ruleContext }, finds, set, point);
   const [only, another] = finds;

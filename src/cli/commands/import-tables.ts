@@ -28,7 +28,6 @@ import { isNumberTable } from '../../tables/number-table.ts';
 import type { Table } from '../../tables/table.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import {
-  askAboutFinders,
   listReadingFlags,
   makeProfileKeeping,
   openValidationContext,
@@ -232,11 +231,6 @@ async function importFile(
     terminal.note(t`${file}: only ${table.sheet} is read.`);
   }
   const photoFolder = resolvePhotoFolder(table.file, options.photos);
-  const ruleContext = await askAboutFinders(context, request.ruleContext, {
-    table,
-    map: request.map,
-    set: options.set,
-  });
   // Most objects live for one batch of finds; without this flag the heap grows more than needed.
   setFlagsFromString('--heap-growing-percent=50');
   const importIt = (): Promise<ImportReport> => {
@@ -244,7 +238,6 @@ async function importFile(
     const onProgress = (done: number): void => progress.update(done, table.rowCount);
     return importTable(table, {
       ...request,
-      ruleContext,
       photoFolder,
       onProgress,
       isPiped: file === '-',

@@ -54,7 +54,6 @@ import {
 } from '../../tables/own-terms/mapping.ts';
 import { parseTableBytes, readTable } from '../../tables/readers.ts';
 import type { Table } from '../../tables/table.ts';
-import type { FinderSource } from '../interview/answer.ts';
 import { printIssues } from '../terminal.ts';
 import type { Context } from './context.ts';
 import { openLookups, openProfileVocabulary } from './open-service.ts';
@@ -80,26 +79,6 @@ export async function openValidationContext(context: Context) {
     organisation: account?.organisation,
     today: formatLocalDate(context.clock.now()),
   };
-}
-
-/**
- * Asks on a terminal which of several people a finder is. Returns the data with a lookup that knows
- * the answers, which apply to this command; unchanged without a terminal or with `--json`.
- * @throws InterruptedError on Ctrl-C
- */
-export async function askAboutFinders<Known extends { readonly lookupTerm: LookupTerm }>(
-  context: Context,
-  ruleContext: Known,
-  named: FinderSource,
-): Promise<Known> {
-  if (!context.terminal.interactive || context.terminal.json) return ruleContext;
-  const { askWhoFindersAre, collectFinders } = await import('../interview/answer.ts');
-  const lookupTerm = await askWhoFindersAre(
-    collectFinders(named),
-    ruleContext.lookupTerm,
-    await context.prompt(),
-  );
-  return { ...ruleContext, lookupTerm };
 }
 
 /**

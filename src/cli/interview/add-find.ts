@@ -42,7 +42,6 @@ import {
 } from '../../tables/columns/settings.ts';
 import type { Context } from '../context/context.ts';
 import {
-  askAboutFinders,
   makeProfileKeeping,
   openTermOfferer,
   openValidationContext,
@@ -85,14 +84,13 @@ export type EntrySession = Awaited<ReturnType<typeof openEntrySession>>;
 /**
  * Opens the session in which finds are entered by hand, one after another. Nothing is stored before
  * `save`.
- * @param beginning values of the first find; the finder in them is asked about
+ * @param beginning values of the first find
  * @throws ConfigError where the schema, the outbox or the defaults in config.toml cannot be used
  */
 export async function openEntrySession(context: Context, beginning: GivenAnswers) {
   const { cwd: folder, places } = context;
   const outbox = await context.openOutbox();
-  const known = await openValidationContext(context);
-  const ruleContext = await askAboutFinders(context, known, beginning);
+  const ruleContext = await openValidationContext(context);
   const keeping = makeProfileKeeping(context);
   /** Finds entered in this session: the next one gets the same day. */
   const enteredNow = new Set<string>();

@@ -12,11 +12,10 @@ import {
   getPointElement,
   POINT_ELEMENTS,
 } from '../../finds/fields.ts';
-import type { Find, LookupTerm, TermCandidate } from '../../finds/find.ts';
+import type { Find } from '../../finds/find.ts';
 import { formatPoint, toWgs84 } from '../../finds/place/geometry.ts';
 import { formatPosition, type Position, parsePosition } from '../../finds/place/read-position.ts';
 import { getElementNames, type Question, type QuestionName } from '../../finds/questions.ts';
-import { resolveFinder } from '../../finds/resolve-references.ts';
 import { checkRules } from '../../finds/rules.ts';
 import { NOT_HARVESTED, type RuleContext } from '../../finds/value-rules.ts';
 import { searchTerms } from '../../finds/vocabulary/search.ts';
@@ -30,21 +29,15 @@ import {
 import type { PhotographKeeping } from '../../outbox/changes/kept-photographs.ts';
 import { readPhotoPosition } from '../../photos/photo-exif.ts';
 import type { ColumnName } from '../../tables/columns/column-names.ts';
-import type { ColumnMap } from '../../tables/columns/column-rule.ts';
-import { parseColumns } from '../../tables/columns/columns.ts';
 import type { RowContext } from '../../tables/columns/map-row.ts';
 import { findLocalIdProblem } from '../../tables/columns/map-table.ts';
 import {
-  FIND_WITHOUT_COLUMNS,
   isPointOrSystemColumn,
   orderElements,
   parseSettings,
-  parseSettingText,
 } from '../../tables/columns/settings.ts';
-import { type Mapping, type MappingRow, makeMappedLookup } from '../../tables/own-terms/mapping.ts';
-import type { Table } from '../../tables/table.ts';
-import { type Annotation, askChoice, type Prompt, type PromptOffer } from '../prompt.ts';
-import { formatPerson } from '../result-texts.ts';
+import type { Mapping } from '../../tables/own-terms/mapping.ts';
+import type { Annotation, PromptOffer } from '../prompt.ts';
 
 /** Context of reading an answer: names and rules of a table's cells, and the finds that exist. */
 export type AnswerContext = RowContext &
@@ -332,65 +325,3 @@ function makeRemark(vocabulary: Vocabulary, set: string, typed: string): string 
     ? t`Type a few letters, in Czech or English.`
     : t`Nothing resembles "${typed}". Try other letters.`;
 }
-
-/** Sources of finders' names: `element=value`, and a table to which these settings apply. */
-export type FinderSource = {
-  readonly set?: readonly string[] | undefined;
-  readonly table?: Table;
-  readonly map?: ColumnMap | undefined;
-};
-
-/**
- * Returns the distinct names of finders in flags and table, as they are looked up, without empty
- * ones. Invalid flags are passed over.
- */
-export function collectFinders({
-  set = [],
-  table = FIND_WITHOUT_COLUMNS,
-  map,
-}: FinderSource): Set<string> {
-  const fixed = set.map(parseSettingText).filter((setting) => 'value' in setting);
-  const { columns } = parseColumns(table, map, fixed);
-  const finders = Array.from(table.rows, (row) => columns.getCell(row, 'nalezce'));
-  return new Set(finders.filter((finder) => finder !== ''));
-}
-
-/**
- * Asks which person is meant, for each finder that several people match. A finder who is none of
- * them keeps the error of the given lookup.
- * @returns the lookup with the answers, which apply to this command
- * @throws InterruptedError on Ctrl-C; no answer is kept then
- */
-export async function askWhoFindersAre(
-  finders: Iterable<string>,
-  lookupTerm: LookupTerm,
-  prompt: Prompt,
-): Promise<LookupTerm> {
-  const chosen: MappingRow[] = [];
-  for (const finder of finders) {
-    const read = resolveFinder(finder, lookupTerm);
-    if (!('candidates' in read) || read.candidates === undefined || !ASKED.includes(read.rule))
-      continue;
-    const person = await askChoice<TermCandidate | 'none'>(
-      prompt,
-      t`Who is the finder "${finder}"?`,
-      [
-        ...read.candidates.map((each) => ({ value: each, name: formatPerson(each) })),
-        { value: 'none', name: t`none of them; leave it as an error` },
-      ],
-    );
-    if (person === 'none') continue;
-    chosen.push({
-      row: 0,
-      set: person.setSpec,
-      term: finder,
-      id: person.id,
-      label: person.label,
-      note: '',
-      confirmed: true,
-    });
-  }
-  return makeMappedLookup(lookupTerm, { file: '', rows: chosen, issues: [] });
-}
-
-const ASKED: readonly string[] = ['term-ambiguous', 'finder-unsure'];

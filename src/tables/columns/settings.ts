@@ -70,7 +70,7 @@ export function explainUnknownElement(givenName: string): Message {
 const ONE: TableRow = { row: 1, line: 1, cells: [] };
 
 /** A table of one find without columns: it has only the values that are given for all finds. */
-export const FIND_WITHOUT_COLUMNS: Table = {
+const FIND_WITHOUT_COLUMNS: Table = {
   file: '',
   header: [],
   rows: [ONE],
