@@ -3,10 +3,9 @@ import { basename, dirname, join } from 'node:path';
 import { withoutFullStop } from '../base/characters.ts';
 import { DAMAGE_HINT, toDatabaseError } from '../base/disk/database.ts';
 import { findDamage } from '../base/disk/database-file.ts';
-import { isAccessibleToOthers } from '../base/disk/files.ts';
 import { isLockingReliable } from '../base/disk/lock-file.ts';
 import { ConfigError, type ExitReason, isDamaged, PasError } from '../base/errors.ts';
-import { cmd, formatMoment, type Message, msg, quoteShellWord, t } from '../base/message.ts';
+import { cmd, formatMoment, type Message, msg, t } from '../base/message.ts';
 import { packageRoot } from '../base/own-files.ts';
 import { findSchemaNamesProblem } from '../finds/document.ts';
 import type { Vocabulary } from '../finds/vocabulary/term.ts';
@@ -24,7 +23,6 @@ import {
 import { fetchAccount, type ProbeContext, ROLE_WORDS, sendAccessProbe } from '../push/account.ts';
 import {
   type ConnectionFacts,
-  type HttpResponse,
   makeNoAnswerError,
   TransportError,
 } from '../service/http/exchange.ts';
@@ -153,37 +151,6 @@ function findNearestExisting(path: string): string {
 }
 
 /**
- * Checks that only the owner can read files with finds or secrets: folders 0700, files 0600.
- * Paths that do not exist are passed over; Windows always passes.
- */
-export function checkPermissions(places: readonly string[]): Finding {
-  if (process.platform === 'win32') return makePass();
-  const there = places.filter((path) => existsSync(path));
-  const command = `chmod -R u+rwX,go-rwx ${there.map((path) => quoteShellWord(path)).join(' ')}`;
-  let open: readonly string[];
-  try {
-    open = there.flatMap(listOpenToOthers);
-  } catch (thrown) {
-    if (!(thrown instanceof Error && 'path' in thrown)) throw thrown;
-    return makeProblem(t`${thrown.path} cannot be read.`, command);
-  }
-  if (open.length === 0) return makePass();
-  const names = `${open.slice(0, MAX_NAMED).join(', ')}${open.length > MAX_NAMED ? ' …' : ''}`;
-  return makeProblem(t`Others may read ${names}.`, command);
-}
-
-const MAX_NAMED = 3;
-
-function listOpenToOthers(path: string): string[] {
-  const self = isAccessibleToOthers(path) ? [path] : [];
-  if (!statSync(path).isDirectory()) return self;
-  const inside = readdirSync(path, { withFileTypes: true }).filter(
-    (entry) => entry.isFile() || entry.isDirectory(),
-  );
-  return [...self, ...inside.flatMap((entry) => listOpenToOthers(join(path, entry.name)))];
-}
-
-/**
  * Checks that an SQLite file is intact; a missing one passes.
  * @param todo remedy for a damaged file
  * @throws DatabaseError where it cannot be read for another reason
@@ -214,6 +181,8 @@ export function checkOutbox(outbox: Outbox, machine: string): Finding {
   const found = formatFindCount(finds);
   return makePass(t`${address} (${user}): ${found}; entries not sent: ${unsent}`);
 }
+
+const MAX_NAMED = 3;
 
 /**
  * Checks that the file of every unsent photograph exists and has its size; a push verifies its
@@ -293,11 +262,15 @@ export function checkMachineOfOutbox(outbox: Outbox, machine: string): Finding {
 }
 
 /**
- * Checks the store of the pace: local, or the shared Redis with its answer time, and whether its
+ * Checks the store of the pace: the local file, or the shared Redis with its answer time, and whether its
  * password is protected. One that cannot be used is a problem; nothing is thrown for it.
  */
 export async function checkPacing(context: Context, profile: Profile): Promise<Finding> {
-  if (profile.pacing === 'local') return makePass(context.places.paceFile);
+  if (profile.pacing === 'local')
+    return checkDatabase(
+      context.places.paceFile,
+      t`Delete it while no pas process is running; it stores only the time of the last request.`,
+    );
   const address = getRedisAddress(profile);
   const place = formatRedisEndpoint(address);
   const seconds = profile.pacingFallbackIntervalMs / 1000;
@@ -334,29 +307,26 @@ type ServiceToCheck = ProbeContext & {
   readonly outbox: Outbox | undefined;
 };
 
-const MAX_CLOCK_ERROR_MS = 60_000;
-
 /**
- * Checks reach, clock, account, role, permission to write, and the schema, each with its own
+ * Checks reach, account, role, permission to write, and the schema, each with its own
  * result; without those that an unreachable service or an unknown account prevents. Changes nothing
  * at the service.
  * @throws ConfigError for an unusable proxy or file of certificates
  */
 export async function checkService(service: ServiceToCheck): Promise<Check[]> {
-  const { baseUrl, session, send, clock } = service;
+  const { baseUrl, session, send } = service;
   const checks: Check[] = [];
   let account: Account | undefined;
   try {
     const connections: ConnectionFacts[] = [];
     // Without a token, so that there is an answer for any account.
-    const answer = await send({
+    await send({
       ...makeUserInfoRequest(baseUrl),
       onConnection: (facts) => connections.push(facts),
     });
     checks.push(
       { name: 'service', ...makePass(baseUrl) },
       { name: 'connection', ...makePass(connections.map(formatConnection).join('; ')) },
-      { name: 'clock', ...checkClock(answer, clock.now()) },
     );
     account = await fetchAccount({ baseUrl, session, send });
     checks.push(
@@ -414,19 +384,6 @@ async function checkAccess(service: ServiceToCheck): Promise<Finding> {
     default:
       return makeWarning(message, t`Check base_url in the profile.`);
   }
-}
-
-/**
- * Compares the clocks: photographs and datestamps depend on the time, and a large error breaks TLS.
- */
-function checkClock(response: HttpResponse, atMs: number): Finding {
-  const errorMs = atMs - Date.parse(response.headers['date'] ?? '');
-  const seconds = `${errorMs < 0 ? '−' : '+'}${Math.round(Math.abs(errorMs) / 1000)}`;
-  if (Math.abs(errorMs) <= MAX_CLOCK_ERROR_MS) return makePass(`${seconds} s`);
-  const message = Number.isNaN(errorMs)
-    ? t`The service does not state its time.`
-    : t`This machine's clock differs from the service's by ${seconds} s.`;
-  return makeWarning(message, t`Correct this machine's clock.`);
 }
 
 /**

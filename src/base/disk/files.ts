@@ -99,7 +99,7 @@ export function restrictPermissions(path: string): 'private' | 'narrowed' | 'ope
  * Tells if the group or other users have any permission.
  * @throws Error where the path does not exist
  */
-export function isAccessibleToOthers(path: string): boolean {
+function isAccessibleToOthers(path: string): boolean {
   return (statSync(path).mode & 0o077) !== 0;
 }
 

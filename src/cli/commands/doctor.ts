@@ -14,12 +14,7 @@ import {
   makeTimeoutSignal,
   SECRET_PLACE_TEXTS,
 } from '../context/context.ts';
-import {
-  openHarvestClient,
-  openPace,
-  openService,
-  readSharedPause,
-} from '../context/open-service.ts';
+import { openHarvestClient, openPace, openService } from '../context/open-service.ts';
 import { openStoredOutbox, toBinding } from '../context/profile-outbox.ts';
 import {
   type Check,
@@ -30,7 +25,6 @@ import {
   checkMachineOfOutbox,
   checkOutbox,
   checkPacing,
-  checkPermissions,
   checkPhotographs,
   checkService,
   checkSpace,
@@ -92,10 +86,8 @@ async function checkWithProfile(
 ): Promise<void> {
   await run('secrets', () => checkSecrets(context));
   const hasOutbox = await checkData(context, profile, run);
-  if (offline !== true || profile.pacing === 'local') {
-    await run('pause', () => checkPause(context, profile));
+  if (offline !== true || profile.pacing === 'local')
     await run('pacing', () => checkPacing(context, profile));
-  }
   if (offline !== true) await checkOnline(context, profile, hasOutbox, run);
 }
 
@@ -191,19 +183,10 @@ async function toOutboxJson(
 async function checkMachine({ places }: Context, run: RunCheck): Promise<void> {
   await run('home', () => checkHome(places.home));
   await run('disk', () => checkSpace(places.home));
-  await run('permissions', () =>
-    checkPermissions([places.home, places.paceFile, places.ledgerFile, places.locksFolder]),
-  );
   await run('vocabulary-file', () =>
     checkDatabase(
       places.vocabularyFile,
       t`It is only a cache: delete it and run \`${cmd`pas harvest-vocab`}\`.`,
-    ),
-  );
-  await run('pace', () =>
-    checkDatabase(
-      places.paceFile,
-      t`Delete it while no pas process is running; it stores only the time of the last request.`,
     ),
   );
 }
@@ -263,12 +246,6 @@ async function checkData(context: Context, profile: Profile, run: RunCheck): Pro
     return checkVocabulary(vocabulary, context.clock.now());
   });
   return hasOutbox;
-}
-
-async function checkPause(context: Context, profile: Profile): Promise<Finding | []> {
-  const { text } = await readSharedPause(context, profile);
-  if (text === '') return [];
-  return makeWarning(text, t`Wait until it ends; ${cmd`pas status`} shows it.`);
 }
 
 /** Time limit of a check, whatever the service does. */
