@@ -22,7 +22,6 @@ import type { Runner } from './command.ts';
 import type { GlobalOptions, Runtime } from './context/context.ts';
 import {
   buildProgram,
-  convertHelpWord,
   indentText,
   makeUsageError,
   moveGlobalFlags,
@@ -62,9 +61,8 @@ export async function runMain(args: readonly string[], runtime: Runtime): Promis
   try {
     assertKnownLanguage(args, runtime);
     assertNoTracing(runtime);
-    const ordered = resolveAlias(moveGlobalFlags(args));
-    const program = await buildProgram(run, runtime.streams, getLanguage(), ordered);
-    const words = convertHelpWord(program, ordered);
+    const words = resolveAlias(moveGlobalFlags(args));
+    const program = await buildProgram(run, runtime.streams, getLanguage(), words);
     await program.parseAsync([...words], { from: 'user' }).catch((thrown: unknown) => {
       const isRefused = thrown instanceof CommanderError && thrown.code !== 'commander.help';
       if (!isRefused || thrown.exitCode === 0) throw thrown;

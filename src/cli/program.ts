@@ -137,10 +137,7 @@ export async function buildProgram(
   language: Language,
   args: readonly string[],
 ): Promise<Command> {
-  const [first, second] = args.filter(
-    (arg, index) => !arg.startsWith('-') && args[index - 1] !== '--lang',
-  );
-  const word = first === 'help' ? second : first;
+  const word = args.find((arg, index) => !arg.startsWith('-') && args[index - 1] !== '--lang');
   const program = makeEmptyProgram(outputs);
   if (word === undefined) program.option('--all', t`with --help: all commands and the exit codes`);
   if (word !== undefined || args.includes('--all')) addWholeHelp(program);
@@ -310,12 +307,12 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Replaces a first word that is an alias by its words; without any argument, returns the request
- * for help.
+ * Replaces a first word that is an alias by its words: `pas help import` is `pas import --help`, as
+ * no word at all is `pas --help`.
  */
 export function resolveAlias(args: readonly string[]): readonly string[] {
-  const [first, ...rest] = args;
-  if (first === undefined) return ['--help'];
+  const [first = 'help', ...rest] = args;
+  if (first === 'help') return [...rest, '--help'];
   return [...(ALIASES[first] ?? [first]), ...rest];
 }
 
@@ -329,34 +326,6 @@ async function registerCommands(program: Command, run: Runner, word?: string): P
   for (const [, load] of wanted) (await load()).register(program, run);
   addExamplesOfGroups(program);
   completeOptions(program);
-}
-
-/**
- * Converts `pas help vocab search` and `pas vocab help search` to `pas vocab search --help`. For an
- * unknown command the word help is removed, so that the error is that of a mistyped command. Other
- * arguments are returned unchanged.
- * @param args as typed
- */
-export function convertHelpWord(program: Command, args: readonly string[]): readonly string[] {
-  const languageAt = args.indexOf('--lang');
-  const isWord = (arg: string, index: number): boolean =>
-    !arg.startsWith('-') && (languageAt < 0 || index !== languageAt + 1);
-  const flags = args.filter((arg, index) => !isWord(arg, index));
-  const names: string[] = [];
-  let command = program;
-  let isHelp = false;
-  for (const word of args.filter(isWord)) {
-    if (command !== program && command.commands.length === 0) break;
-    if (word === 'help') {
-      isHelp = true;
-      continue;
-    }
-    const next = command.commands.find((child) => child.name() === word);
-    if (next === undefined) return isHelp ? [...flags, ...names, word] : args;
-    names.push(word);
-    command = next;
-  }
-  return isHelp ? [...flags, ...names, '--help'] : args;
 }
 
 /**

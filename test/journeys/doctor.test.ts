@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { findPhotographCopies } from '../support/outbox-files.ts';
 import { type Home, makeHome, serviceAt, signedIn } from '../support/run-pas.ts';
-import { importSeason, sendSeason, tinyPng } from '../support/season.ts';
+import { importSeason, tinyPng } from '../support/season.ts';
 import { serve } from '../support/serve.ts';
 import { useHome, useMock } from '../support/use-mock.ts';
 

@@ -38,9 +38,6 @@ test.each([
   [['vocb'], /Did you mean vocab\?/],
   [['vocab', 'serch', 'x'], /Did you mean search\?/],
   [['push', '--dryrun'], /Did you mean --dry-run/],
-  [['help', 'imprt'], /^pas: Unknown command 'imprt'\.\n {5}Did you mean import\?\n$/],
-  [['help', 'vocab', 'serch'], /Did you mean search\?/],
-  [['vocab', 'help', 'map', 'sugest'], /Did you mean suggest\?/],
 ])('a mistyped %j suggests the intended one', async (args, suggestion) => {
   const run = await home.pas(...args);
   expect(run.stderr).toMatch(suggestion);
