@@ -47,11 +47,6 @@ export type RowCells = {
 /** Point and photographs of a format that has them beside its columns. */
 type BesideColumns = {
   readonly point?: PointInSystem;
-  /**
-   * The point was drawn on a map, while columns have the measured one: they need only be near each
-   * other.
-   */
-  readonly isDrawn?: boolean;
   readonly photos?: readonly string[];
 };
 

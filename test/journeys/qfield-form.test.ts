@@ -153,8 +153,8 @@ describe('a returned QField form', () => {
       ],
     );
     database.exec(`insert into photos (find, photo) values ('o2', null);
-      alter table finds add column barva text; alter table finds add column obraz blob; alter table photos add column popisek text;
-      update finds set barva = 'zelená', obraz = x'00' where local_id = 'o1'; update photos set popisek = 'shora' where find = 'o1';`);
+      alter table finds add column barva text; alter table finds add column obraz blob;
+      update finds set barva = 'zelená', obraz = x'00' where local_id = 'o1';`);
     database.close();
     const { issues, added } = await imported(folder);
     expect(added).toBe(2);
@@ -168,7 +168,7 @@ describe('a returned QField form', () => {
       messages.filter((text) => /photo-without-find .*DCIM\/astray\.png/.test(text)),
     ).toHaveLength(1);
     expect(messages.filter((text) => /photo-without-file \| o2/.test(text))).toHaveLength(1);
-    expect(await readElements('o1')).toMatchObject({ poznamka: 'barva: zelená\npopisek: shora' });
+    expect(await readElements('o1')).toMatchObject({ poznamka: 'barva: zelená' });
     expect(await readElements('o2')).toMatchObject({ nalezce: { id: ':tba', text: 'Nová, Eva' } });
     const again = await imported(folder);
     expect({ ...again, issues: [] }).toMatchObject({
@@ -177,29 +177,6 @@ describe('a returned QField form', () => {
       unchanged: 2,
       photos: 0,
     });
-  });
-
-  test('has the measured point if it is near the drawn one', async () => {
-    const measured = {
-      geom_system: '5514',
-      geom_x: '-693174,81',
-      geom_y: '-1077354.270',
-      lokalizace: 'les',
-      hloubka: 77,
-    };
-    const { folder, database } = collect(
-      'measured',
-      { m1: measured, m2: { ...measured, geom_x: '-683174.81' } },
-      [],
-    );
-    database.close();
-    const { added, issues } = await imported(folder);
-    expect(added).toBe(1);
-    expect(await readElements('m1')).toMatchObject({
-      geom_system: '5514',
-      geom_sjtsk_wkt: 'POINT (-693174.81 -1077354.270)',
-    });
-    expect(issues.map(({ rule, find }) => `${rule} ${find}`)).toEqual(['point-twice m2']);
   });
 
   test('is read together with its write-ahead log, which stays unchanged', async () => {

@@ -18,8 +18,6 @@ from qgis.core import (
     QgsExpressionContextUtils,
     QgsFeature,
     QgsGeometry,
-    QgsCoordinateReferenceSystem,
-    QgsCoordinateTransform,
     QgsPointXY,
     QgsProject,
     QgsTrackedVectorLayerTools,
@@ -149,9 +147,6 @@ def fill(folder, count, photographs, seed):
     assert was_read, messages
     dice = random.Random(seed)
     finds, photos = project.mapLayer("pas_layer_finds"), project.mapLayer("pas_layer_photos")
-    to_s_jtsk = QgsCoordinateTransform(
-        QgsCoordinateReferenceSystem("EPSG:4326"), QgsCoordinateReferenceSystem("EPSG:5514"), project
-    )
     assert finds.startEditing() and photos.startEditing()
     collected = []
     for index, place in enumerate(places(project, dice, count)):
@@ -174,13 +169,7 @@ def fill(folder, count, photographs, seed):
             feature["evidencni_cislo"] = answers["evidencni_cislo"] = f"A {index}/2024 „x“"
             feature["predano"] = answers["predano"] = True
             chosen(dice, finds, feature, "predano_organizace", answers)
-        if index % 5 == 0:
-            point = to_s_jtsk.transform(place)
-            answers["geom_system"] = feature["geom_system"] = "5514"
-            answers["x"], answers["y"] = f"{point.x() + 3:.2f}", f"{point.y() - 4:.3f}"
-            feature["geom_x"], feature["geom_y"] = answers["x"].replace(".", ","), answers["y"]
-        else:
-            answers["x"], answers["y"] = repr(place.x()), repr(place.y())
+        answers["x"], answers["y"] = repr(place.x()), repr(place.y())
         assert refused(finds, feature) == {}, refused(finds, feature)
         assert finds.addFeature(feature)
         collected.append({"local_id": feature["local_id"], "answers": answers, "photos": []})

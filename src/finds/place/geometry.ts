@@ -297,13 +297,10 @@ export const CONVERTED_WITHIN_M = 2;
 /** A centimetre, the precision of a table's last decimals. */
 const SAME_WITHIN: Readonly<Record<GeomSystem, number>> = { '4326': 1e-7, '5514': 0.01 };
 
-/** Tolerance in metres between a point drawn on a phone's map and the measured one. */
-export const DRAWN_WITHIN_M = 100;
-
 /**
  * Tells if two points mean one place: to a centimetre where both are in one system, else within the
  * 2 m of a conversion.
- * @param withinM tolerance in metres instead of these, where one of them is only drawn
+ * @param withinM tolerance in metres instead of these
  */
 export function isNearPoint(one: PointInSystem, other: PointInSystem, withinM?: number): boolean {
   if (one.system !== other.system || withinM !== undefined) {

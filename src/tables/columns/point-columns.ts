@@ -9,7 +9,6 @@ import {
 } from '../../finds/fields.ts';
 import { explainUnknownSystem, parseGeomSystem } from '../../finds/parse-cell.ts';
 import {
-  DRAWN_WITHIN_M,
   findRangeProblem,
   formatPoint,
   type GeomSystem,
@@ -61,7 +60,7 @@ type PointProblem = Unreadable & { readonly element: ElementName; readonly colum
  * have more digits, but only if both mean the same place: another one is a problem.
  */
 export function parsePointColumns(row: TableRow, columns: Columns): PointReading {
-  const { point, isDrawn } = row;
+  const { point } = row;
   const reading = parsePointInColumns(row, columns);
   if (point === undefined || !isReadable(reading)) return reading;
   const { elements, element, columns: names } = reading.value;
@@ -71,8 +70,7 @@ export function parsePointColumns(row: TableRow, columns: Columns): PointReading
       ? makePointReading(point)
       : findDisagreement(stated, point.system);
   const repeated = getPoint(elements);
-  const within = isDrawn === true ? DRAWN_WITHIN_M : undefined;
-  if (repeated !== undefined && isNearPoint(repeated, point, within)) return reading;
+  if (repeated !== undefined && isNearPoint(repeated, point)) return reading;
   const wkt = String(elements[element] ?? '');
   const place = joinWithAnd(names);
   const message = msg`The point was moved: the geometry is ${point.x} ${point.y}, but ${place} say ${wkt}. Empty the columns, or correct one of the two.`;

@@ -305,12 +305,11 @@ export type Widget = {
 /** A QGIS expression that must hold, and the message where it does not. */
 export type Constraint = { readonly expression: string; readonly description: string };
 
-/** Tab of a form: columns, the features of a relation, and a group for measured coordinates. */
+/** Tab of a form: columns, or the features of a relation. */
 export type FormTab = {
   readonly tab: string;
   readonly columns: readonly string[];
   readonly relation?: string;
-  readonly measured?: string;
   /** QGIS expression. */
   readonly shownIf?: string;
 };

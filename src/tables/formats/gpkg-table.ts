@@ -118,13 +118,11 @@ const DIRECTORY = ['gpkg_contents', 'gpkg_geometry_columns', 'gpkg_spatial_ref_s
 
 /**
  * Reads the photographs of a form that `pas field make` made, each of the find that its row names.
- * Other columns than those of the form go into the note of the find.
  * @throws FileError where a table of it is computed
  */
 function readFieldForm(file: string, database: Database): FieldForm {
   for (const table of [FINDS_LAYER, PHOTOS_LAYER]) assertNoComputedColumns(file, database, table);
   const photos = new Map<string, string[]>();
-  const notes = new Map<string, string[]>();
   const issues: Issue[] = [];
   const where = { file, sheet: PHOTOS_LAYER, unit: 'feature' } as const;
   assertTableSize(file, { rows: countRows(database, PHOTOS_LAYER) });
@@ -141,15 +139,9 @@ function readFieldForm(file: string, database: Database): FieldForm {
       const message = msg`The photograph "${path}" belongs to no find of the form: there is no "${find}". Attach it with \`pas photo add\`.`;
       issues.push(makeErrorIssue('photo-without-find', message, where));
     } else addToGroup(photos, find, path);
-    for (const [name, value] of Object.entries(row)) {
-      const text = formatSqlValue(value);
-      if (!PHOTO_COLUMNS.includes(name) && text !== '') addToGroup(notes, find, `${name}: ${text}`);
-    }
   }
-  return { issues, photos, notes };
+  return { issues, photos };
 }
-
-const PHOTO_COLUMNS: readonly string[] = ['fid', FORM_FIND, FORM_PHOTO];
 
 /** Tells if a GeoPackage is such a form: other programs may name their layers so, too. */
 function isFieldForm(database: Database): boolean {
@@ -170,7 +162,6 @@ type FieldForm = {
   readonly issues: readonly Issue[];
   /** Files beside the GeoPackage. */
   readonly photos: ReadonlyMap<string, readonly string[]>;
-  readonly notes: ReadonlyMap<string, readonly string[]>;
 };
 
 /**
@@ -203,7 +194,7 @@ function countRows(database: Database, table: string): number {
 }
 
 /** Makes a find of a row of the form: typed values in place of choices, photographs, other columns. */
-function convertFormRecord(record: NamedValues, { photos, notes }: FieldForm): NamedValues {
+function convertFormRecord(record: NamedValues, { photos }: FieldForm): NamedValues {
   const { values: answers } = record;
   const values = new Map<string, string>();
   const added: string[] = [];
@@ -219,10 +210,9 @@ function convertFormRecord(record: NamedValues, { photos, notes }: FieldForm): N
     else if (text !== '') added.push(text);
   }
   const localId = values.get('local_id') ?? '';
-  const note = [values.get('poznamka') ?? '', ...added, ...(notes.get(localId) ?? [])];
+  const note = [values.get('poznamka') ?? '', ...added];
   values.set('poznamka', note.filter((text) => text !== '').join('\n'));
-  const isMeasured = values.get('geom_system') === '5514' && (values.get('geom_x') ?? '') !== '';
-  return { ...record, values, photos: photos.get(localId), isDrawn: isMeasured };
+  return { ...record, values, photos: photos.get(localId) };
 }
 
 type Layer = GuardedType<typeof isLayer>;

@@ -7,7 +7,6 @@ import {
   type TargetState,
 } from '../../finds/fields.ts';
 import { EARLIEST_YEAR } from '../../finds/parse-cell.ts';
-import { DRAWN_WITHIN_M } from '../../finds/place/geometry.ts';
 import {
   FORM_WRITTEN,
   getFormLabel,
@@ -52,8 +51,7 @@ export const PHOTO_RELATION = 'photos_of_find';
 
 /**
  * Makes the columns of the layer of finds, derived from FIELDS, with editor, default and
- * constraint. The local id is first; the point is the geometry, with columns only for measured
- * S-JTSK.
+ * constraint. The local id is first; the point is the geometry, whose system is fixed.
  */
 export function makeFindColumns(content: FormContent): readonly LayerColumn[] {
   const key: LayerColumn = {
@@ -87,9 +85,9 @@ function makeFormFields(field: Field, content: FormContent): LayerColumn[] {
     mustBeFilled: field.requiredFrom === 1 && !isAlsoWritten,
     initially: getInitialExpression(field, content),
     constraint: makeConstraint(field, isAlsoWritten),
+    isFixed: field.kind === 'geom-system',
     staysForNext: field.ask?.when === 'frame' && name !== 'datum_nalezu',
   };
-  if (name === 'geom_system') return [ownField, ...makeMeasuredColumns()];
   if (isAlsoWritten)
     return [ownField, { ...makeWrittenColumn(name), initially: content.written.get(name) }];
   return [ownField];
@@ -135,10 +133,7 @@ function makeWidget(field: Field, { lists, states }: FormContent): Widget {
     case 'state':
       return makeValueMap(states.map((state) => [formatTargetState(state), String(state)]));
     case 'geom-system':
-      return makeValueMap([
-        [t`as on the map (WGS 84)`, '4326'],
-        [t`measured in S-JTSK, below`, '5514'],
-      ]);
+      return TEXT;
     case 'text':
     case 'point':
       return {
@@ -203,11 +198,9 @@ function makeConstraint(
   written: boolean,
 ): Constraint | undefined {
   if (kind === 'geom-system') {
-    const filled =
-      '"geom_system" = \'4326\' and $geometry is not null or "geom_x" is not null and "geom_y" is not null';
     return {
-      expression: `"stav" < 2 or ${filled}`,
-      description: t`A find for state 2 needs a point. Draw it, write the coordinates, or choose state 1.`,
+      expression: '"stav" < 2 or $geometry is not null',
+      description: t`A find for state 2 needs a point. Draw it, or choose state 1.`,
     };
   }
   const state = requiredFrom;
@@ -255,35 +248,6 @@ function makeFilledTest(name: string): string {
   return `trim(coalesce("${name}", '')) <> ''`;
 }
 
-/** Returns columns for coordinates of an instrument, as texts, so that no digit is lost. */
-function makeMeasuredColumns(): LayerColumn[] {
-  const makeNumberTest = (name: string): string =>
-    `"geom_system" <> '5514' or regexp_match(coalesce("${name}", ''), '^\\\\s*-?[0-9]+([.,][0-9]+)?\\\\s*$') > 0`;
-  const castToNumber = (name: string): string => `to_real(replace("${name}", ',', '.'))`;
-  const near = `"geom_x" is null or $geometry is null or distance(make_point(${castToNumber('geom_x')}, ${castToNumber('geom_y')}), transform($geometry, 'EPSG:4326', 'EPSG:5514')) < ${DRAWN_WITHIN_M}`;
-  const x = t`The S-JTSK coordinates are two numbers, both negative, such as -693174.81 and -1077354.27.`;
-  const away = t`Both S-JTSK coordinates are needed, within ${DRAWN_WITHIN_M} m of the point on the map. Check the digits, or move the point.`;
-  return [
-    {
-      name: 'geom_x',
-      type: 'text',
-      label: t`x in S-JTSK`,
-      widget: TEXT,
-      constraint: { expression: makeNumberTest('geom_x'), description: x },
-    },
-    {
-      name: 'geom_y',
-      type: 'text',
-      label: t`y in S-JTSK`,
-      widget: TEXT,
-      constraint: {
-        expression: `(${makeNumberTest('geom_y')}) and ("geom_system" <> '5514' or ${near})`,
-        description: away,
-      },
-    },
-  ];
-}
-
 function makeWrittenColumn(name: TypableElement): LayerColumn {
   const column = FORM_WRITTEN[name];
   const pattern = name === 'nalezce' ? NAME_PATTERN : '^[^ ,;]+$';
@@ -301,8 +265,7 @@ function makeWrittenColumn(name: TypableElement): LayerColumn {
 }
 
 /**
- * Returns the tabs in the order of recording: object, photographs, day, place, further data,
- * handing over. Elements without a column are left out.
+ * Returns the tabs in the order of recording: object, photographs, day, further data, handing over. Elements without a column are left out.
  */
 export function makeFormTabs(columns: readonly LayerColumn[]): readonly FormTab[] {
   const listColumns = (when: 'find' | 'frame' | 'handing-over' | 'more'): string[] =>
@@ -317,12 +280,7 @@ export function makeFormTabs(columns: readonly LayerColumn[]): readonly FormTab[
     { tab: t`Find`, columns: listColumns('find') },
     { tab: t`Photographs`, columns: [], relation: PHOTO_RELATION },
     { tab: t`Day`, columns: listColumns('frame') },
-    {
-      tab: t`Place`,
-      columns: ['geom_system'],
-      measured: t`Measured in S-JTSK`,
-    },
-    { tab: t`More`, columns: [...listColumns('more'), 'local_id'] },
+    { tab: t`More`, columns: [...listColumns('more'), 'geom_system', 'local_id'] },
     { tab: t`Handing over`, shownIf: '"stav" = 3', columns: listColumns('handing-over') },
   ];
 }
