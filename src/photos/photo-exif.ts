@@ -199,57 +199,6 @@ export function isTiff(bytes: Buffer): boolean {
   return ['II*\0', 'MM\0*'].includes(bytes.toString('latin1', 0, 4));
 }
 
-/** Tags that locate the data of a picture: strips or tiles, and their lengths. */
-const PICTURE_TAGS: readonly (readonly [offsets: number, lengths: number])[] = [
-  [0x0111, 0x0117],
-  [0x0144, 0x0145],
-  [0x0201, 0x0202],
-];
-
-/**
- * Tells if a directory or data of a picture are missing in a TIFF, or it has no picture. False
- * for bytes that are no TIFF.
- */
-export function isTiffDamaged(bytes: Buffer): boolean {
-  const tiff = openTiff(bytes);
-  if (tiff === undefined) return false;
-  const seen = new Set<number>();
-  let at = tiff.u32(4);
-  let hasPicture = false;
-  while (at !== 0 && !seen.has(at) && seen.size < MAX_DIRECTORIES) {
-    seen.add(at);
-    const next = findNextDirectory(tiff, at);
-    if (next === undefined) return true;
-    const entries = listEntries(tiff, at);
-    for (const [offsetTag, lengthTag] of PICTURE_TAGS) {
-      const offsets = readNumbers(tiff, entries, offsetTag);
-      const lengths = readNumbers(tiff, entries, lengthTag);
-      if (offsets === undefined || lengths === undefined) return true;
-      if (offsets.some((offset, index) => offset + (lengths[index] ?? 0) > bytes.length))
-        return true;
-      hasPicture ||= offsets.length > 0;
-    }
-    at = next;
-  }
-  return !hasPicture;
-}
-
-/** Returns the numbers of a tag; undefined where they lie outside the file. */
-function readNumbers(
-  { bytes, u16, u32 }: Tiff,
-  entries: readonly Entry[],
-  wanted: number,
-): number[] | undefined {
-  const entry = entries.find(({ tag }) => tag === wanted);
-  if (entry === undefined) return [];
-  const { at, type, count, value } = entry;
-  const isShort = type === 3;
-  const size = isShort ? 2 : 4;
-  const from = count * size <= 4 ? at + 8 : value;
-  if (from + count * size > bytes.length) return undefined;
-  return Array.from({ length: count }, (_, each) => (isShort ? u16 : u32)(from + each * size));
-}
-
 function openTiff(bytes: Buffer): Tiff | undefined {
   if (bytes.length < 8) return undefined;
   const order = bytes.toString('latin1', 0, 2);
@@ -381,7 +330,7 @@ const XMP_TELLING = /l(?:at|ong)i?t/i;
 const WIDE = /G\0P\0S\0/i;
 
 /** Finds the GPS properties of an XMP packet; any of a packet in UTF-16 count as a position. */
-function findXmpGps(packet: Buffer): GpsFinding {
+export function findXmpGps(packet: Buffer): GpsFinding {
   const text = packet.toString('latin1');
   if (WIDE.test(text)) return 'position-outside-exif';
   const names = Array.from(text.matchAll(XMP_PROPERTY), ([, name = '']) => name);

@@ -14,7 +14,6 @@ import {
 } from '../base/issue.ts';
 import { type Message, msg, quoteShellWord, t } from '../base/message.ts';
 import { isPictureName } from '../base/names.ts';
-import { isTiff, isTiffDamaged } from './photo-exif.ts';
 import {
   detectGps,
   findJpegEnd,
@@ -107,20 +106,7 @@ async function inspectOpen(
     );
   }
   const bytes = await file.readFile();
-  if (bytes.length !== stats.size) {
-    return makeRefusal(
-      'photo-changed',
-      msg`The photograph ${path} changed while it was read. Try again when it is no longer being written.`,
-    );
-  }
-  // The end of a TIFF distinguishes it from a raw image.
   const mediaType = await detectMediaType(bytes);
-  if (mediaType === undefined && isTiff(bytes)) {
-    return makeRefusal(
-      'photo-damaged',
-      msg`The photograph ${path} is a damaged TIFF: a part of it is missing. Copy it again from its source.`,
-    );
-  }
   if (mediaType === undefined || !ACCEPTED_TYPES.includes(mediaType)) {
     const typeText = mediaType ?? msg`an unknown format`;
     return makeRefusal(
@@ -134,7 +120,7 @@ async function inspectOpen(
   const issues = makeContentWarnings(path, isDamaged, hasVideo);
   // Last, since removing the position from them, to know the digest without it, changes the bytes.
   const gps = await detectGps(bytes, mediaType);
-  const photograph = { path, mediaType, sizeBytes: stats.size, sha512, gps, hasVideo };
+  const photograph = { path, mediaType, sizeBytes: bytes.length, sha512, gps, hasVideo };
   return { photograph, issues };
 }
 
@@ -167,7 +153,7 @@ function findPictureEnd(bytes: Buffer, mediaType: string): PictureEnd {
     case 'image/png':
       return { isDamaged: isPngCutOff(bytes), end: bytes.length };
     case 'image/tiff':
-      return { isDamaged: isTiffDamaged(bytes), end: bytes.length };
+      return { isDamaged: false, end: bytes.length };
     default:
       return { isDamaged: false, end: BOX_HEAD_BYTES };
   }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { crc32, inflateSync } from 'node:zlib';
 import {
+  findXmpGps,
   type GpsFinding,
   getMostTellingFinding,
   hasXmpPosition,
@@ -21,7 +22,7 @@ const STRIPPABLE: readonly string[] = ['image/jpeg', 'image/png', 'image/tiff'];
 
 /**
  * Removes GPS data from a photograph: the GPS directory of EXIF with its pointer, and XMP that has
- * GPS properties; of a PNG each text that has some. All other bytes stay: the picture, its
+ * GPS properties; of a PNG each text that has some, or that pas cannot read. All other bytes stay: the picture, its
  * orientation, its time. The result is deterministic. Maker notes are not searched, nor a video
  * behind the picture. Of other types than JPEG, TIFF and PNG nothing is removed, and the finding is
  * `none`.
@@ -103,7 +104,7 @@ export function isPngCutOff(bytes: Buffer): boolean {
 }
 
 /**
- * Removes GPS data from EXIF, and drops each text that has some, so the result may be shorter.
+ * Removes GPS data from EXIF, and drops each text that may have some, so the result may be shorter.
  * @param bytes may be changed
  */
 function removePngGps(bytes: Buffer): StrippedPhotograph {
@@ -125,53 +126,30 @@ function removePngGps(bytes: Buffer): StrippedPhotograph {
   return { finding, parts: [...parts, bytes.subarray(rest)] };
 }
 
-/** Searches a chunk for a text with GPS data; other chunks have none. */
+/**
+ * Finds GPS data in a text chunk; other chunks have none. Profiles that ImageMagick writes in
+ * hexadecimal are not read, so any of them may have some.
+ */
 function findGpsInText(type: string, data: Buffer): GpsFinding {
+  if (!['tEXt', 'zTXt', 'iTXt'].includes(type)) return 'none';
   const keywordEnd = data.indexOf(0);
-  const textAt = findText(type, data, keywordEnd);
-  if (keywordEnd === -1 || textAt === undefined) return 'none';
   const keyword = data.toString('latin1', 0, keywordEnd);
-  // ImageMagick writes each EXIF property as a text chunk, and whole blocks in hexadecimal.
+  if (/^raw profile/i.test(keyword)) return 'other';
+  // ImageMagick writes each EXIF property as a text chunk.
   if (/gps|l(?:at|ong)itude/i.test(keyword)) return 'position-outside-exif';
-  const isPacked = type === 'zTXt' || (type === 'iTXt' && data[keywordEnd + 1] === 1);
-  const text = isPacked ? inflate(data.subarray(textAt)) : Buffer.from(data.subarray(textAt));
-  if (/^raw profile type (?:exif|app1|xmp)$/i.test(keyword)) return findGpsInProfile(text);
-  return keyword === 'XML:com.adobe.xmp' ? removeXmpGps(text) : 'none';
+  if (type === 'zTXt') return findGpsInPackedText(data.subarray(keywordEnd + 2));
+  if (type === 'tEXt' || data[keywordEnd + 1] !== 1) return findXmpGps(data);
+  // Behind two flags, a language and a translated keyword.
+  const languageEnd = data.indexOf(0, keywordEnd + 3);
+  return findGpsInPackedText(data.subarray(data.indexOf(0, languageEnd + 1) + 1));
 }
 
-/** Returns where the text begins: in `iTXt` behind two flags, a language and a translated keyword. */
-function findText(type: string, data: Buffer, keywordEnd: number): number | undefined {
-  switch (type) {
-    case 'tEXt':
-      return keywordEnd + 1;
-    case 'zTXt':
-      return keywordEnd + 2;
-    case 'iTXt': {
-      const languageEnd = data.indexOf(0, keywordEnd + 3);
-      const translationEnd = languageEnd === -1 ? -1 : data.indexOf(0, languageEnd + 1);
-      return translationEnd === -1 ? undefined : translationEnd + 1;
-    }
-    default:
-      return undefined;
-  }
-}
-
-/** Unpacks a text; empty where that is damaged, or too large for metadata. */
-function inflate(packed: Buffer): Buffer {
+function findGpsInPackedText(packed: Buffer): GpsFinding {
   try {
-    return inflateSync(packed, { maxOutputLength: MAX_TEXT_BYTES });
+    return findXmpGps(inflateSync(packed, { maxOutputLength: MAX_TEXT_BYTES }));
   } catch {
-    return Buffer.alloc(0);
+    return 'other';
   }
-}
-
-/** Searches a profile: a line with its name, one with its length, then hexadecimal bytes. */
-function findGpsInProfile(text: Buffer): GpsFinding {
-  const [, digits = ''] = /^\s*\w+\s+\d+\s([\da-f\s]*)$/i.exec(text.toString('latin1')) ?? [];
-  const profile = Buffer.from(digits.replace(/\s+/g, ''), 'hex');
-  return profile.indexOf('Exif\0\0') === 0
-    ? removeTiffGps(profile.subarray(6))
-    : getMostTellingFinding(removeTiffGps(profile), removeXmpGps(profile));
 }
 
 const APP1 = Buffer.from([0xff, 0xe1]);
