@@ -22,6 +22,7 @@ import {
 } from '../outbox/views/outbox-status.ts';
 import { fetchAccount, type ProbeContext, ROLE_WORDS, sendAccessProbe } from '../push/account.ts';
 import {
+  type AnswerHead,
   type ConnectionFacts,
   makeNoAnswerError,
   TransportError,
@@ -298,6 +299,8 @@ export async function checkPacing(context: Context, profile: Profile): Promise<F
   }
 }
 
+const MAX_CLOCK_ERROR_MS = 60_000;
+
 type ServiceToCheck = ProbeContext & {
   readonly schemaBase: string;
   readonly schemaVersion: string;
@@ -308,25 +311,26 @@ type ServiceToCheck = ProbeContext & {
 };
 
 /**
- * Checks reach, account, role, permission to write, and the schema, each with its own
+ * Checks reach, clock, account, role, permission to write, and the schema, each with its own
  * result; without those that an unreachable service or an unknown account prevents. Changes nothing
  * at the service.
  * @throws ConfigError for an unusable proxy or file of certificates
  */
 export async function checkService(service: ServiceToCheck): Promise<Check[]> {
-  const { baseUrl, session, send } = service;
+  const { baseUrl, session, send, clock } = service;
   const checks: Check[] = [];
   let account: Account | undefined;
   try {
     const connections: ConnectionFacts[] = [];
     // Without a token, so that there is an answer for any account.
-    await send({
+    const answer = await send({
       ...makeUserInfoRequest(baseUrl),
       onConnection: (facts) => connections.push(facts),
     });
     checks.push(
       { name: 'service', ...makePass(baseUrl) },
       { name: 'connection', ...makePass(connections.map(formatConnection).join('; ')) },
+      { name: 'clock', ...checkClock(answer, clock.now()) },
     );
     account = await fetchAccount({ baseUrl, session, send });
     checks.push(
@@ -384,6 +388,21 @@ async function checkAccess(service: ServiceToCheck): Promise<Finding> {
     default:
       return makeWarning(message, t`Check base_url in the profile.`);
   }
+}
+
+/**
+ * Compares the clocks: photographs and datestamps depend on the time, and a large error breaks TLS.
+ */
+function checkClock(response: AnswerHead, atMs: number): Finding {
+  const errorMs = atMs - Date.parse(response.headers['date'] ?? '');
+  // Not every server states its time.
+  if (Number.isNaN(errorMs)) return makePass();
+  const seconds = `${errorMs < 0 ? '−' : '+'}${Math.round(Math.abs(errorMs) / 1000)}`;
+  if (Math.abs(errorMs) <= MAX_CLOCK_ERROR_MS) return makePass(`${seconds} s`);
+  return makeWarning(
+    t`This machine's clock differs from the service's by ${seconds} s.`,
+    t`Correct this machine's clock.`,
+  );
 }
 
 /**

@@ -43,6 +43,7 @@ test('on a healthy system every line is positive, and nothing changes at the ser
       'secrets',
       'vocabulary-age',
       'service',
+      'clock',
       'account',
       'writing',
       'schema',
@@ -97,14 +98,16 @@ test('a data folder that another program synchronises is named', async () => {
   );
 });
 
-test('a limited role and a wrong schema location are reported', async () => {
+test('a wrong clock, a limited role and a wrong schema location are reported', async () => {
+  await mock.service.clock({ advance_ms: 3_600_000 });
   const researcher = await signedIn(
     mock.service,
     ['--schema-base', `${mock.service.base_url}/elsewhere`],
     'researcher',
   );
   const { levels, report } = await diagnose(researcher);
-  expect(levels).toMatchObject({ schema: 'problem' });
+  expect(levels).toMatchObject({ clock: 'warning', schema: 'problem' });
+  expect(report.checks.find(({ name }) => name === 'clock')?.message).toMatch(/by −3[56]\d\d s/);
   expect(report.checks.find(({ name }) => name === 'account')?.message).toMatch(/state 1 only/);
 });
 
