@@ -1,10 +1,9 @@
-import { existsSync, readFileSync, rmSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { readFileSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
-import { createRowGuard, type GuardedType, isNumber, isText } from '../base/disk/database.ts';
 import { hashSha512, listNamesInFolder } from '../base/disk/files.ts';
 import { writePrivateFile } from '../base/disk/output-file.ts';
-import { AuthError, ConfigError, ContractError, getErrorCode } from '../base/errors.ts';
+import { AuthError, ConfigError, ContractError } from '../base/errors.ts';
 import { cmd, type Message, msg, t } from '../base/message.ts';
 import {
   type DocumentProfile,
@@ -59,7 +58,7 @@ export type SchemaChange = 'fetched' | 'updated' | 'unchanged' | 'forgotten';
  * Removes the stored schema, so that the bundled one is used; `unchanged` where none was stored.
  */
 export function removeSchema(folder: string): SchemaChange {
-  return deleteKeptFile(folder) ? 'forgotten' : 'unchanged';
+  return deleteKeptFiles(folder) ? 'forgotten' : 'unchanged';
 }
 
 type UpdateSchemaOptions = {
@@ -85,7 +84,7 @@ const KEPT = msg`The current schema stays in use.`;
  * followed, or the answer is no schema for this profile; DatabaseError where the disk fails
  */
 export async function updateSchema(options: UpdateSchemaOptions): Promise<SchemaChange> {
-  const { profile, folder, clock } = options;
+  const { profile, folder } = options;
   const before = readKeptOrUndefined(folder);
   const url = getSchemaLocation(profile);
   const response = await fetchWithRedirects(options, url);
@@ -94,12 +93,9 @@ export async function updateSchema(options: UpdateSchemaOptions): Promise<Schema
   const charset = /;\s*charset\s*=\s*"?([\w.-]+)/i.exec(headers['content-type'] ?? '')?.[1];
   const problem = await findSchemaProblem({ url, bytes: body }, profile, charset);
   if (problem !== undefined) throw makeUnusableError(url, problem);
-  const isSame = before?.bytes.equals(body) === true;
-  const now = clock.now();
-  const fetchedAtMs = isSame ? before.fetchedAtMs : now;
-  storeKeptFile(folder, { url, bytes: body, fetchedAtMs, checkedAtMs: now });
-  if (before === undefined) return 'fetched';
-  return isSame ? 'unchanged' : 'updated';
+  if (before?.bytes.equals(body) === true) return 'unchanged';
+  storeKeptFile(folder, body);
+  return before === undefined ? 'fetched' : 'updated';
 }
 
 /** Returns the stored schema; undefined where it is damaged, so that it is replaced. */
@@ -171,106 +167,71 @@ function makeUnusableError(url: string, problem: Message, cause?: unknown): Cont
   });
 }
 
-/** A fetched file and its source. Times are milliseconds since 1970 UTC by this machine's clock. */
+/** A fetched schema on this disk. */
 export type KeptFile = {
+  /** Its name begins with the digest, so that a change of the file is noticed. */
   readonly path: string;
-  readonly url: string;
   readonly bytes: Buffer;
-  readonly sha512Hex: string;
+  /** By this machine's clock, in milliseconds since 1970 UTC. */
   readonly fetchedAtMs: number;
-  /** Time of the last request to the source, whether it had changed or not. */
-  readonly checkedAtMs: number;
 };
-
-const isCard = createRowGuard({
-  url: isText,
-  sha512Hex: isText,
-  fetchedAtMs: isNumber,
-  checkedAtMs: isNumber,
-});
-type Card = GuardedType<typeof isCard>;
-
-const CARD = 'current.json';
 
 /**
  * Reads the stored file of a folder; undefined where there is none.
- * @throws ConfigError where it differs from the fetched one
+ * @throws ConfigError where it cannot be read, or differs from the fetched one
  */
 export function readKeptFile(folder: string): KeptFile | undefined {
-  const card = readCard(folder);
-  if (card === undefined) return undefined;
-  const path = getKeptPath(folder, card);
-  const bytes = readOrUndefined(path);
-  if (bytes === undefined || hashSha512(bytes) !== card.sha512Hex) throw makeDamagedError(path);
-  return { ...card, path, bytes };
+  const [name] = listKeptNames(folder);
+  if (name === undefined) return undefined;
+  const path = join(folder, name);
+  const bytes = readStoredBytes(path);
+  if (makeKeptName(bytes) === name)
+    return { path, bytes, fetchedAtMs: Math.floor(statSync(path).mtimeMs) };
+  throw new ConfigError(t`${path} is damaged.`, {
+    hint: t`Fetch it again with \`${cmd`pas schema --update`}\`.`,
+  });
 }
 
 /**
- * Stores a file in place of the previous one. The card that names it by its digest is replaced last
- * and atomically.
+ * Stores a file in place of the previous one, which stays until the new one is complete.
  * @throws DatabaseError where the disk fails
  */
-export function storeKeptFile(
-  folder: string,
-  { url, bytes, fetchedAtMs, checkedAtMs }: Omit<KeptFile, 'path' | 'sha512Hex'>,
-): void {
-  const card: Card = { url, sha512Hex: hashSha512(bytes), fetchedAtMs, checkedAtMs };
-  const path = getKeptPath(folder, card);
-  writePrivateFile(path, bytes);
-  writePrivateFile(join(folder, CARD), `${JSON.stringify(card, null, 2)}\n`);
-  removeKeptFiles(folder, basename(path));
+export function storeKeptFile(folder: string, bytes: Buffer): void {
+  const name = makeKeptName(bytes);
+  writePrivateFile(join(folder, name), bytes);
+  deleteKeptFiles(folder, name);
 }
 
 /**
- * Removes the stored file of a folder, also a damaged one.
+ * Deletes the stored files of a folder, also damaged ones.
+ * @param except name of the one that stays
  * @returns false where there was none
  */
-export function deleteKeptFile(folder: string): boolean {
-  const had = existsSync(join(folder, CARD));
-  // The card first: without it, the file is not in use.
-  rmSync(join(folder, CARD), { force: true });
-  removeKeptFiles(folder);
-  return had;
+function deleteKeptFiles(folder: string, except?: string): boolean {
+  const names = listKeptNames(folder).filter((name) => name !== except);
+  for (const name of names) rmSync(join(folder, name), { force: true });
+  return names.length > 0;
 }
 
-/** @param except name of the file that the card names; without it, all are removed */
-function removeKeptFiles(folder: string, except?: string): void {
-  for (const name of listNamesInFolder(folder))
-    if (/^[\da-f]{16}\.xsd$/.test(name) && name !== except)
-      rmSync(join(folder, name), { force: true });
+/** Lists the newest first: a killed process may have left the one before beside it. */
+function listKeptNames(folder: string): string[] {
+  const getTimeMs = (name: string): number => statSync(join(folder, name)).mtimeMs;
+  return listNamesInFolder(folder)
+    .filter((name) => /^[\da-f]{16}\.xsd$/.test(name))
+    .sort((a, b) => getTimeMs(b) - getTimeMs(a));
 }
 
-function getKeptPath(folder: string, { sha512Hex }: Card): string {
-  return join(folder, `${sha512Hex.slice(0, 16)}.xsd`);
+function makeKeptName(bytes: Buffer): string {
+  return `${hashSha512(bytes).slice(0, 16)}.xsd`;
 }
 
-function readCard(folder: string): Card | undefined {
-  const path = join(folder, CARD);
-  const text = readOrUndefined(path);
-  if (text === undefined) return undefined;
-  try {
-    const card: unknown = JSON.parse(String(text));
-    if (isCard(card)) return card;
-  } catch {
-    // Reported below, together with JSON that is no card.
-  }
-  throw makeDamagedError(path);
-}
-
-function readOrUndefined(path: string): Buffer | undefined {
+function readStoredBytes(path: string): Buffer {
   try {
     return readFileSync(path);
   } catch (thrown) {
-    if (['ENOENT', 'ENOTDIR'].includes(getErrorCode(thrown))) return undefined;
     throw new ConfigError(t`${path} cannot be read.`, {
       cause: thrown,
       hint: t`Check its permissions.`,
     });
   }
-}
-
-function makeDamagedError(path: string): ConfigError {
-  return new ConfigError(t`${path} is damaged.`, {
-    hint: t`Fetch it again with \`${cmd`pas schema --update`}\`.`,
-  });
 }

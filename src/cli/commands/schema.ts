@@ -88,7 +88,6 @@ function print(
     file: keptFile?.path ?? null,
     sha512: sha512Hex,
     fetched_at: formatIso(keptFile?.fetchedAtMs),
-    checked_at: formatIso(keptFile?.checkedAtMs),
   });
 }
 
@@ -96,11 +95,5 @@ function describeSchema({ url, keptFile, sha512Hex }: SchemaInUse): string[] {
   const digest = `SHA-512 ${sha512Hex}`;
   if (keptFile === undefined) return [t`the bundled schema`, digest];
   const fetched = formatMoment(keptFile.fetchedAtMs);
-  const asked = formatMoment(keptFile.checkedAtMs);
-  return [
-    t`the schema of the service, downloaded ${fetched}, last checked ${asked}`,
-    url,
-    keptFile.path,
-    digest,
-  ];
+  return [t`the schema of the service, downloaded ${fetched}`, url, keptFile.path, digest];
 }

@@ -204,7 +204,8 @@ export function getOwnSchemaFolder({ places }: Context, profile: DocumentProfile
 function makeOwnSchemaReader(context: Context): ReadOwnSchema {
   return async (profile) => {
     try {
-      return readKeptFile(getOwnSchemaFolder(context, profile));
+      const kept = readKeptFile(getOwnSchemaFolder(context, profile));
+      return kept && { url: getSchemaLocation(profile), bytes: kept.bytes };
     } catch (thrown) {
       if (!(thrown instanceof ConfigError)) throw thrown;
       const hint = thrown.hint ?? '';

@@ -288,13 +288,7 @@ const WRITERS: Readonly<
       writeOutputFile(join(folder, 'file'), Readable.from(pieces), { overwrite: true }),
   },
   'a fetched schema': {
-    write: (folder, pieces) =>
-      storeKeptFile(folder, {
-        url: 'https://x.example/',
-        bytes: Buffer.from(pieces.join('')),
-        fetchedAtMs: 1,
-        checkedAtMs: 1,
-      }),
+    write: (folder, pieces) => storeKeptFile(folder, Buffer.from(pieces.join(''))),
     read: (folder) => readKeptFile(folder)?.bytes.toString(),
   },
 };
