@@ -89,9 +89,6 @@ export async function openFileOutput(
     const committed = await file.flush();
     store.change(() => storeCommittedPart(store, committed));
   };
-  // From now on, output that the store lacks counts as written by pas, even after a power cut.
-  await flush();
-  store.flush();
   let isClosed = false;
   return {
     write: async (page) => {
@@ -119,7 +116,13 @@ async function openContent(
   store: HarvestStore,
   { verify, onNote }: OutputOpenOptions,
 ): Promise<AppendFile> {
-  const open = (): Promise<AppendFile> => openAppendFile(path, getCommittedPart(store));
+  // From now on, output that the store lacks counts as written by pas, even after a power cut.
+  const storeAsOpen = (committed: CommittedPart): void => {
+    store.change(() => storeCommittedPart(store, { ...committed, closedBytes: null }));
+    store.flush();
+  };
+  const open = (): Promise<AppendFile> =>
+    openAppendFile(path, getCommittedPart(store), storeAsOpen);
   const startAnew = (): Promise<AppendFile> => {
     onNote(
       verify
@@ -278,10 +281,15 @@ const CHUNK_BYTES = 1024 * 1024;
 /**
  * Opens or creates a file, compares it with its recorded length and digest, and truncates what a
  * killed process left after them.
+ * @param onSound called before the file is changed
  * @throws FileError where the content differs from the committed one, or the path is no file;
  * DatabaseError when the disk fails
  */
-export async function openAppendFile(path: string, committed: CommittedPart): Promise<AppendFile> {
+export async function openAppendFile(
+  path: string,
+  committed: CommittedPart,
+  onSound: (committed: CommittedPart) => void = () => {},
+): Promise<AppendFile> {
   const file = await asDiskError(path, () =>
     open(path, constants.O_RDWR | constants.O_CREAT, 0o600),
   );
@@ -293,6 +301,7 @@ export async function openAppendFile(path: string, committed: CommittedPart): Pr
       assertSize(path, stat, committed.lengthBytes, committed.closedBytes);
       const content = await hashContent(file, committed);
       if (content === undefined) throw makeModifiedFileError(path);
+      onSound(committed);
       await file.truncate(committed.lengthBytes);
       flushFolder(dirname(path));
       return new AppendFile(path, file, content, committed.lengthBytes);

@@ -134,7 +134,7 @@ test('of several copies in an XML stream the last one is the current version', a
   expect(records.get(`${OAI_BASE}/id/A-4`)).toContain('status="deleted"');
 });
 
-test('a record of a single answer keeps the namespaces that its GetRecord declares', async () => {
+test('a record of a single answer keeps the namespaces that its GetRecord declares, also after a failed start', async () => {
   const text =
     '<record><header><identifier>A-1</identifier><datestamp>2025-01-01</datestamp></header><metadata><s:x/></metadata></record>';
   const document = parseXml(
@@ -162,6 +162,13 @@ test('a record of a single answer keeps the namespaces that its GetRecord declar
   output.commit({ document, records: page, seenRecords: page });
   await output.flush();
   await output.close();
+  // A disk that is full at the next start leaves the file as it is known.
+  const change = (): never => {
+    throw new Error('full');
+  };
+  const again = { verify: false, onNote: () => {} };
+  await expect(openFileOutput(path, { ...store, change }, subject, again)).rejects.toThrow('full');
+  await (await openFileOutput(path, store, subject, again)).close();
   const { root } = parseXml(readFileSync(path));
   expect([...walkDescendants(root, 'x', 'urn:s')]).toHaveLength(1);
 });
