@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ODD_SET, startOddService } from '../endurance/odd-service.ts';
@@ -253,6 +253,17 @@ describe('harvested vocabularies', () => {
   ])('%s is refused with advice', async (_, args, words) => {
     await expectEnded(home.pas(...args), 2, words);
   });
+});
+
+test('a damaged vocabulary is deleted and harvested again, as its error says', async () => {
+  await using service = await serveMock();
+  const home = await signedIn(service);
+  home.file('pas/vocabulary.sqlite', 'damaged '.repeat(2000));
+  const says =
+    /\/vocabulary\.sqlite: [\s\S]*vocabulary\.sqlite: delete it, then `pas harvest-vocab/;
+  await expectEnded(home.pas('harvest-vocab'), 12, says);
+  rmSync(join(home.folder, 'pas/vocabulary.sqlite'));
+  await home.do('harvest-vocab', 'heslo:obdobi');
 });
 
 test('of many records that are not terms the first are named, and JSON names all', async () => {

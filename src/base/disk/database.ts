@@ -75,8 +75,8 @@ export function describeColumns<C extends Columns>(table: string, guards: C) {
   };
 }
 
-/** Where anything in an outbox is damaged. */
-export const DAMAGE_HINT = msg`\`${cmd`pas doctor --repair`}\` removes what is damaged and adds what the ledger has. Or restore the last backup: ${cmd`pas restore`} FILE --replace`;
+/** What helps depends on the file, which the error names. */
+export const DAMAGE_HINT = msg`An outbox: \`${cmd`pas doctor --repair`}\` removes what is damaged and adds what the ledger has; or restore the last backup: ${cmd`pas restore`} FILE --replace. vocabulary.sqlite: delete it, then \`${cmd`pas harvest-vocab`}\`. The .harvest file of an output: delete both, and harvest again.`;
 
 /**
  * Returns a value of a query with one column as a value of its type.
