@@ -195,6 +195,8 @@ function getMeaning(operation: Operation, status: number): Meaning {
 
 /** Refusals that proxies and other servers send as well. */
 const BEFORE_THE_OPERATION: readonly number[] = [404, 405, 406, 415];
+/** Refusals that only a firewall or the sign-in of a network makes a web page. */
+const NEVER_PAGES: readonly number[] = [400, 401, 403, 422];
 
 /** Tells if an answer is JSON or XML, as the service's own are. */
 function isOfService({ headers }: AnswerHead, body: ErrorBody): boolean {
@@ -208,7 +210,7 @@ function isOfService({ headers }: AnswerHead, body: ErrorBody): boolean {
 function isOfIntermediary(response: HttpResponse, body: ErrorBody): boolean {
   return BEFORE_THE_OPERATION.includes(response.status)
     ? !isOfService(response, body)
-    : response.status === 403 && isWebPage(response);
+    : NEVER_PAGES.includes(response.status) && isWebPage(response);
 }
 
 /** Form of an identifier; any other text in the header is ignored. */

@@ -67,7 +67,7 @@ describe('a refusal as in the contract', () => {
     ];
     expect(outcome('number', answer(422, detail))).toBe('already-applied');
     expect(outcome('number', answer(422, { validation_errors: findings }))).toBe('refused');
-    expect(outcome('number', answer(422, '<html>blocked</html>'))).toBe('refused');
+    expect(outcome('number', answer(422, '<html>blocked</html>'))).toBe('refused-by-intermediary');
     expect(outcome('number', answer(422, ''))).toBe('refused');
   });
 
@@ -118,8 +118,6 @@ function expectOutcomes(status: number, getKind: (name: string) => string): void
 
 describe('the status decides, whatever the body:', () => {
   test.each<[number, string]>([
-    [400, 'refused'],
-    [401, 'unauthorised'],
     [413, 'refused'],
     [500, 'uncertain'],
     [503, 'closed'],
@@ -148,17 +146,22 @@ describe('the status decides, whatever the body:', () => {
     },
   );
 
-  test('403 is of the service, but for a web page', () => {
-    expectOutcomes(403, (name) => (name === 'a page' ? 'refused-by-intermediary' : 'forbidden'));
+  test.each<[number, string]>([
+    [400, 'refused'],
+    [401, 'unauthorised'],
+    [403, 'forbidden'],
+  ])('%i is %s by the service, but for a web page', (status, kind) => {
+    expectOutcomes(status, (name) => (name === 'a page' ? 'refused-by-intermediary' : kind));
   });
 
-  test('422 refuses a find and a photograph', () => {
+  test('422 refuses a find and a photograph, but for a web page', () => {
     for (const [name, body] of BODIES) {
+      const kind = name === 'a page' ? 'refused-by-intermediary' : 'refused';
       expect([name, outcome('import', answer(422, body))]).toEqual([
         name,
-        name === 'a word of the service' ? 'refused-unspecified' : 'refused',
+        name === 'a word of the service' ? 'refused-unspecified' : kind,
       ]);
-      expect([name, outcome('photo', answer(422, body))]).toEqual([name, 'refused']);
+      expect([name, outcome('photo', answer(422, body))]).toEqual([name, kind]);
     }
   });
 
