@@ -165,7 +165,10 @@ async function requireAnswer(
       throw signal.reason instanceof PasError ? signal.reason : new InterruptedError(INTERRUPTED);
     if (!(thrown instanceof TransportError)) throw thrown;
     if (thrown.reason === 'too-large')
-      throw new OaiError('malformed', `${endpoint}: ${thrown.message}.`, { cause: thrown });
+      throw new OaiError('malformed', `${endpoint}: ${thrown.message}.`, {
+        cause: thrown,
+        hint: RUN_AGAIN,
+      });
     throw makeNoAnswerError(endpoint, thrown, RUN_AGAIN);
   }
 }
@@ -278,9 +281,8 @@ function parseAnswerXml(endpoint: string, response: HttpResponse, body: Buffer):
     if (!(thrown instanceof XmlSyntaxError)) throw thrown;
     const record = findRecordAt(body, thrown.byte);
     const where = record === undefined ? '' : t`, in the record ${record}`;
-    const html = /html/i.test(type) ? t` It declares itself as HTML.` : '';
     throw new MalformedAnswerError(
-      t`${endpoint} sent XML that cannot be read: ${thrown.message}${where}.${html}`,
+      t`${endpoint} sent XML that cannot be read: ${thrown.message}${where}.`,
       body,
       thrown,
     );
@@ -352,7 +354,10 @@ export function makeRedirectFollower(endpoint: string, exchange: Exchange): Get 
             t`${endpoint} redirects to ${next}, to which your sign-in is not sent.`,
             t`If the service has moved there, set oai_base in the profile to that address; otherwise ask its operator.`,
           );
-        return send({ method: 'GET', url: to, headers, ...limits });
+        const address = next === origin ? endpoint : next;
+        return requireAnswer(address, limits.signal, () =>
+          send({ method: 'GET', url: to, headers, ...limits }),
+        );
       },
       choose: (from, target) => resolveRedirect(from, target, query),
       makeError: (from, problem) => makeRedirectError(`${from}: ${problem}.`),

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createServer as createPlainServer, type RequestListener } from 'node:http';
 import { createServer, type ServerOptions } from 'node:https';
+import { createServer as createTcpServer } from 'node:net';
 import { join } from 'node:path';
 import tls from 'node:tls';
 import { describe, expect, test } from 'vitest';
@@ -45,8 +46,9 @@ describe('a service behind a proxy', () => {
       '--tls-key',
       pem('server-key'),
     );
-    await using proxy = await startProxy({ account: 'eva:pl@nted one' });
-    const address = `http://eva:pl%40nted%20one@${proxy.host}`;
+    await using proxy = await startProxy({ account: 'eva:pl@nted 100%' });
+    // The last % stands for itself.
+    const address = `http://eva:pl%40nted%20100%@${proxy.host}`;
     const home = await homeBehind(service, ['--set', `ca_file=${pem('authority')}`], {
       HTTPS_PROXY: address,
     });
@@ -104,6 +106,7 @@ describe('a service behind a proxy', () => {
     ],
     ['closing', /proxy http:\/\/127\.0\.0\.1:\d+ failed: (?:it closed the|the) connection/],
     ['silent', /proxy http:\/\/127\.0\.0\.1:\d+ failed: it did not answer within 15 seconds/],
+    ['no proxy', /failed: its answer is not HTTP[\s\S]*Check the proxy's address/],
   ] as const)(
     'is unreachable where the proxy is %s, which the error says',
     async (manner, says) => {
@@ -129,26 +132,26 @@ describe('a service behind a proxy', () => {
 describe('a page of a firewall', () => {
   const PAGE = '<!DOCTYPE html><html><title>Museum</title><p>Sign in to the network.</p></html>';
 
-  test.each([200, 403, 404, 511])(
-    'with status %i is one, at sign-in and in a harvest',
-    async (status) => {
-      const asked: string[] = [];
-      const address = await serve((request, response) => {
-        asked.push(`${request.method}`);
-        response.writeHead(status, { 'content-type': 'text/html' }).end(PAGE);
-      });
-      const home = makeHome({ PAS_PASSWORD: 'a' });
-      await home.init(serviceAt(address), '--username', 'a');
-      for (const command of [['login'], ['harvest-vocab', 'obdobi']]) {
-        await expectEnded(
-          home.pas(...command),
-          5,
-          /web page[\s\S]*wrong address|overloaded|failing/,
-        );
-      }
-      expect(asked.filter((method) => method === 'GET').length).toBeGreaterThan(2);
-    },
-  );
+  test.each([
+    [200, PAGE],
+    [200, '<?xml version="1.0"?><!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN">'],
+    [200, '<meta http-equiv="refresh" content="0;url=https://portal.example">'],
+    [403, `<!-- a --><!-- b -->\n${PAGE.slice(15)}`],
+    [404, PAGE],
+    [511, PAGE],
+  ])('with status %i is one, at sign-in and in a harvest: %s', async (status, page) => {
+    const asked: string[] = [];
+    const address = await serve((request, response) => {
+      asked.push(`${request.method}`);
+      response.writeHead(status, { 'content-type': 'text/html' }).end(page);
+    });
+    const home = makeHome({ PAS_PASSWORD: 'a' });
+    await home.init(serviceAt(address), '--username', 'a');
+    for (const command of [['login'], ['harvest-vocab', 'obdobi']]) {
+      await expectEnded(home.pas(...command), 5, /web page[\s\S]*wrong address/);
+    }
+    expect(asked.filter((method) => method === 'GET').length).toBeGreaterThan(2);
+  });
 });
 
 describe('a connection that TLS refuses', () => {
@@ -192,6 +195,13 @@ describe('a connection that TLS refuses', () => {
     await expectEnded(run, 5, says);
     expect(run.stderr).not.toContain('SSL routines');
   });
+});
+
+test('a server that does not speak HTTP is called that', async () => {
+  await using server = await listen(createTcpServer((socket) => socket.end('SSH-2.0-x\r\n')));
+  const home = makeHome({ PAS_PASSWORD: 'a' });
+  await home.init(serviceAt(server.url), '--username', 'a');
+  await expectEnded(home.pas('login'), 5, /its answer is not HTTP[\s\S]*no web server/);
 });
 
 test.each([

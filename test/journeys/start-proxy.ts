@@ -8,7 +8,7 @@ export const HIDDEN_HOST = 'finds.museum.test';
 type ProxyOptions = {
   /** `user:password` that it wants. */
   readonly account?: string;
-  readonly manner?: 'silent' | 'refusing' | 'closing';
+  readonly manner?: 'silent' | 'refusing' | 'closing' | 'no proxy';
 };
 
 export type Proxy = AsyncDisposable & {
@@ -54,6 +54,10 @@ export async function startProxy({ account, manner }: ProxyOptions = {}): Promis
     asked.push(`CONNECT ${request.url}`);
     socket.on('error', () => socket.destroy());
     if (manner === 'silent') return;
+    if (manner === 'no proxy') {
+      socket.end('SSH-2.0-OpenSSH_9.6\r\n\r\n');
+      return;
+    }
     if (manner === 'closing') {
       socket.destroy();
       return;

@@ -118,12 +118,17 @@ export type AnswerHead = {
 /** A whole answer. */
 export type HttpResponse = AnswerHead & { readonly body: Buffer };
 
+/** Beginning of a web page: a tag of HTML, behind a declaration of XML and comments. */
+const WEB_PAGE =
+  /^\ufeff?(?:\s|<\?xml[^>]*>|<!--(?:(?!-->)[\s\S])*-->)*<(?:!doctype html|html|head|body|title|meta|script|style|center|h1)\b/i;
+const MAX_BEGINNING_BYTES = 2000;
+
 /**
  * Tells if an answer is a web page, as firewalls and the sign-in pages of networks send in place of
  * the service, with any status.
  */
 export function isWebPage({ body }: { readonly body: Buffer }): boolean {
-  return /^\ufeff?\s*(?:<!doctype html|<html)\b/i.test(body.subarray(0, 300).toString('utf8'));
+  return WEB_PAGE.test(body.subarray(0, MAX_BEGINNING_BYTES).toString('utf8'));
 }
 
 /**
@@ -138,11 +143,13 @@ export function assertAvailable(
   hint: Message = msg`The queue is kept. Try again later.`,
 ): void {
   const { status } = response;
-  if (status >= 500 || [408, 425, 429].includes(status))
+  // The status of a network that wants a sign-in: RFC 6585, section 6.
+  const isOfNetwork = status === 511;
+  if (!isOfNetwork && (status >= 500 || [408, 425, 429].includes(status)))
     throw new UnavailableError(msg`${address} is closed or overloaded (status ${status}).`, {
       hint,
     });
-  if (!isWebPage(response)) return;
+  if (!isOfNetwork && !isWebPage(response)) return;
   throw new UnavailableError(
     msg`${address} answered with a web page (status ${status}) in place of data, as a firewall or the sign-in page of a network does.`,
     { hint: WEB_PAGE_ADVICE },
@@ -240,8 +247,17 @@ const FAILURES: Readonly<Record<string, NetworkFailure>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNKNOWN_AUTHORITY,
 };
 
-/** Failures of TLS by the words of OpenSSL, whose codes differ between versions of Node. */
-const TLS_FAILURES: readonly (readonly [RegExp, NetworkFailure])[] = [
+export const NOT_HTTP = msg`its answer is not HTTP`;
+
+/** Failures of TLS by the words of OpenSSL, whose codes differ between versions of Node; others. */
+const OTHER_FAILURES: readonly (readonly [RegExp, NetworkFailure])[] = [
+  [
+    /^HPE_/,
+    {
+      words: NOT_HTTP,
+      todo: msg`Check the address and its port: what answers there is no web server.`,
+    },
+  ],
   [
     /protocol version|unsupported protocol/i,
     {
@@ -273,7 +289,7 @@ function findNetworkFailure(thrown: unknown): NetworkFailure | undefined {
   const text = `${code} ${first.message}`;
   return (
     FAILURES[code] ??
-    TLS_FAILURES.find(([pattern]) => pattern.test(text))?.[1] ??
+    OTHER_FAILURES.find(([pattern]) => pattern.test(text))?.[1] ??
     findNetworkFailure(first.cause)
   );
 }
@@ -302,11 +318,16 @@ export function makeNoAnswerError(
   error: TransportError,
   otherwise: Message = msg`Check the network. The queue is kept.`,
 ): UnavailableError {
-  return new UnavailableError(msg`${address} did not answer: ${error.message}.`, {
-    cause: error,
-    hint: findNetworkFailure(error.cause)?.todo ?? otherwise,
-  });
+  const { cause } = error;
+  const todo = cause instanceof ProxyError ? CHECK_PROXY : findNetworkFailure(cause)?.todo;
+  const message = msg`${address} did not answer: ${error.message}.`;
+  return new UnavailableError(message, { cause: error, hint: todo ?? otherwise });
 }
+
+/** Thrown where a proxy does not let a connection through; no byte has left. */
+export class ProxyError extends LocalizedError {}
+
+const CHECK_PROXY = msg`Check the proxy's address, which is from HTTPS_PROXY, HTTP_PROXY, ALL_PROXY or config.toml, or ask who runs it. The queue is kept.`;
 
 type RetryOptions = {
   readonly clock: Clock;

@@ -2,11 +2,12 @@ import { readFileSync } from 'node:fs';
 import { type Agent, type ClientRequest, Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { BlockList, isIP, type Socket } from 'node:net';
+import { unescape as decodePercent } from 'node:querystring';
 import * as tls from 'node:tls';
 import type { Clock } from '../../base/clock.ts';
-import { ConfigError, getErrorMessage, LocalizedError } from '../../base/errors.ts';
+import { ConfigError, getErrorMessage } from '../../base/errors.ts';
 import { type Message, msg, t } from '../../base/message.ts';
-import { describeNetworkError } from './exchange.ts';
+import { describeNetworkError, NOT_HTTP, ProxyError } from './exchange.ts';
 
 /** Variables of the environment, such as HTTPS_PROXY. */
 type Variables = Readonly<Record<string, string | undefined>>;
@@ -140,14 +141,15 @@ async function makeProxyAgent(proxy: URL, options: ProxyAgentOptions): Promise<A
       .finally(() => made.abort());
     if (status === 200) return socket;
     socket.destroy();
-    throw makeProxyError(proxy, describeProxyRefusal(status));
+    throw makeProxyError(proxy, Number.isNaN(status) ? NOT_HTTP : describeProxyRefusal(status));
   };
   return agent;
 }
 
 function makeProxyHeaders({ username, password }: URL): Record<string, string> {
   if (username === '' && password === '') return {};
-  const account = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  // A password may have a bare %, which decodeURIComponent refuses.
+  const account = `${decodePercent(username)}:${decodePercent(password)}`;
   return { 'Proxy-Authorization': `Basic ${Buffer.from(account).toString('base64')}` };
 }
 
@@ -170,9 +172,9 @@ export function describeProxyRefusal(status: number): Message {
 }
 
 /** Makes the error of a connection that a proxy does not let through; no byte has left. */
-export function makeProxyError(proxy: URL, why: Message, cause?: unknown): LocalizedError {
+export function makeProxyError(proxy: URL, why: Message, cause?: unknown): ProxyError {
   const address = formatProxy(proxy);
-  return new LocalizedError(msg`the proxy ${address} failed: ${why}`, { cause });
+  return new ProxyError(msg`the proxy ${address} failed: ${why}`, { cause });
 }
 
 /** How requests leave this machine: the variables of curl and Node, and keys of config.toml. */

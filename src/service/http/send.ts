@@ -234,7 +234,8 @@ class RequestTask {
     if (proxy !== undefined && incoming.statusCode === 407) {
       // A proxy that wants a password has not passed the request on: RFC 9110, section 15.5.8.
       this.#departed = false;
-      this.#fail('connect', makeProxyError(proxy, describeProxyRefusal(407)).says);
+      const error = makeProxyError(proxy, describeProxyRefusal(407));
+      this.#fail('connect', error.says, error);
       return;
     }
     const headers = flatten(incoming.headers);

@@ -236,6 +236,16 @@ describe('redirects', () => {
     });
   });
 
+  test('to a host that does not answer name that host', async () => {
+    const exchange = scripted((request) => {
+      if (request.url.startsWith(OAI_BASE)) return to('https://portal.example/login');
+      throw new TransportError('connect', false, 'no such host');
+    });
+    await expect(makeClient(exchange).identify()).rejects.toThrow(
+      'https://portal.example did not answer: no such host.',
+    );
+  });
+
   test.each([301, 302, 303, 307, 308])('are followed five times, not six (%s)', async (status) => {
     const after = (hops: number) =>
       makeClient(
