@@ -215,7 +215,7 @@ export async function openFindSchema(
       const { wellFormed, violations } = validator.validate(document);
       const rule = wellFormed ? 'schema' : 'xml-not-well-formed';
       return violations.map(({ line, element, message }) =>
-        makeErrorIssue(rule, describeViolation(message), { line: line ?? undefined, element }),
+        makeErrorIssue(rule, message, { line: line ?? undefined, element }),
       );
     },
   };
@@ -249,57 +249,6 @@ function makeUnknownVersionError(version: string, cause?: unknown): ConfigError 
     hint: msg`Set schema_version of the profile to 2.2, the version that the service accepts.`,
     cause,
   });
-}
-
-/**
- * Plain wording for the most frequent findings of the XML library, behind the place; the others are
- * shown as they are.
- */
-const WORDINGS: readonly (readonly [RegExp, (...words: string[]) => Message])[] = [
-  [
-    /^No matching global declaration available for the validation root\.$/,
-    (root) =>
-      msg`The root ${root} is not the one of the schema. Check its name and its namespace, including the version.`,
-  ],
-  [
-    /^This element is not expected\. Expected is (?:one of )?\( (.+?) \)\.$/,
-    (element, expected) =>
-      msg`${element} is not allowed here; expected here: ${expected}. The order of elements is fixed; add what is missing, or move ${element} to its place.`,
-  ],
-  [
-    /^This element is not expected\.$/,
-    (element) =>
-      msg`${element} is not allowed here. Remove it; it may also be misspelt or appear twice.`,
-  ],
-  [
-    /^Missing child element\(s\)\. Expected is (?:one of )?\( (.+?) \)\.$/,
-    (element, expected) => msg`${element} ends too early; expected here: ${expected}. Add it.`,
-  ],
-  [
-    /^The attribute '([^']+)' is required but missing\.$/,
-    (element, attribute) => msg`${element} needs the attribute ${attribute}. Add it.`,
-  ],
-  [
-    /^'([\s\S]*)' is not a valid value of the atomic type 'xs:(\w+)'\.$/,
-    (place, value, type) =>
-      msg`${place} is "${value}", which is not a valid ${type}. Correct the value.`,
-  ],
-  [
-    /^Character content other than whitespace is not allowed/,
-    (element) =>
-      msg`${element} may contain only elements, but has text in it. Move the text into an element, or remove it.`,
-  ],
-];
-
-function describeViolation(message: Message): Message {
-  const [, element = '', attribute, fault = ''] =
-    /^Element '([^']+)'(?:, attribute '([^']+)')?: ([\s\S]*)$/.exec(String(message)) ?? [];
-  const place = attribute === undefined ? element : `${element} ${attribute}`;
-  for (const [pattern, describe] of WORDINGS) {
-    const match = pattern.exec(fault);
-    if (match !== null) return describe(place, ...match.slice(1));
-  }
-  return message;
 }
 
 type SchemaSource = { readonly url: string; readonly bytes: Buffer };

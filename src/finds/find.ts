@@ -77,8 +77,6 @@ type TermFailure =
       readonly nearest: readonly TermCandidate[];
       /** `nearest` has all entries of the set, which is small. */
       readonly isAll?: boolean;
-      /** Entries of other sets with this label. */
-      readonly elsewhere?: readonly TermCandidate[];
     }
   /** The identifier exists in another vocabulary, or was deleted. */
   | { readonly kind: 'wrong-set' | 'deleted'; readonly term: TermCandidate };

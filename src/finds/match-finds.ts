@@ -10,7 +10,6 @@ import {
   getPoint,
   getPointElement,
   NEW_PERSON,
-  POINT_ELEMENTS,
 } from './fields.ts';
 import {
   findRangeProblem,
@@ -203,19 +202,13 @@ type Person = { readonly id: string; readonly name: string };
 const MAX_DIFFERENT = 2;
 const NEAR_M = 10;
 
-/** Elements that are compared in a way of their own, or that change after a find was made. */
-const NO_DETAILS: ReadonlySet<ElementName> = new Set([
-  'projekt',
-  'evidencni_cislo',
-  'nalezce',
-  'datum_nalezu',
-  'lokalizace',
-  ...POINT_ELEMENTS,
-  'stav',
-  'predano',
-  'predano_organizace',
-]);
-const DETAILS = FIELDS.map(({ name }) => name).filter((name) => !NO_DETAILS.has(name));
+const DETAIL_KINDS: readonly Field['kind'][] = ['text', 'integer', 'boolean', 'term'];
+
+/** Elements that are compared as they are, without those of handing over, which come later. */
+const DETAILS = FIELDS.filter(
+  ({ kind, parent, requiredFrom }) =>
+    DETAIL_KINDS.includes(kind) && parent === undefined && requiredFrom !== 3,
+).map(({ name }) => name);
 const OBJECT: readonly ElementName[] = ['obdobi', 'druh_nalezu', 'specifikace'];
 
 /**

@@ -345,24 +345,6 @@ type DayContext = {
   readonly areOldUsual: boolean;
 };
 
-/**
- * First days of clocks that were never set: computers, cameras, satellites, GPS devices,
- * spreadsheets.
- */
-const DAYS_WITHOUT_CLOCK = [
-  '1970-01-01',
-  '1980-01-01',
-  '1980-01-06',
-  '1989-12-31',
-  '1999-08-22',
-  '2000-01-01',
-  '2019-04-07',
-  '1899-12-30',
-  '1899-12-31',
-  '1900-01-01',
-  '1904-01-01',
-];
-
 /** Returns the likely cause and the likely value; undefined where a case does not apply. */
 type DayCase = (day: string, context: DayContext) => Message | undefined;
 
@@ -374,10 +356,6 @@ const CASES: readonly DayCase[] = [
       ? msg`${day} is what a spreadsheet makes of the year ${year} in a cell of dates. Write the whole day, or leave the cell empty and write ${year} in poznamka.`
       : undefined;
   },
-  (day) =>
-    DAYS_WITHOUT_CLOCK.includes(day)
-      ? msg`${day} is the first day of a clock that was never set. Write the right day, or leave the cell empty.`
-      : undefined,
   (day, { today }) => {
     if (day <= today) return undefined;
     const likely = findPastDay(day, today);
@@ -390,8 +368,8 @@ const CASES: readonly DayCase[] = [
 ];
 
 /**
- * Explains why a day is hardly the one that was meant (in the future, long ago, the zero of a
- * clock), and names that one where it is known. Undefined for a likely day.
+ * Explains why a day is hardly the one that was meant (a year in a cell of dates, in the future, long
+ * ago), and names that one where it is known. Undefined for a likely day.
  * @param day YYYY-MM-DD, a day of the calendar
  */
 export function findDayDoubt(day: string, context: DayContext): Message | undefined {

@@ -7,7 +7,6 @@ import { FIELDS, type Field, NEW_PERSON, type Reference } from './fields.ts';
 import type { LookupTerm, TermCandidate, TermLookupResult } from './find.ts';
 import {
   detectNameOrder,
-  isFeminineSurname,
   isGivenName,
   isOneName,
   isUnknownPerson,
@@ -65,8 +64,10 @@ export function explainFailedLookup(lookup: FailedLookup, set: string, text: str
       const names = formatTerms(lookup.candidates);
       return msg`"${text}" can mean several entries of ${where}: ${names}. Write the identifier of the right one.`;
     }
-    case 'unknown':
-      return makeUnknownTermMessage(lookup, set, text);
+    case 'unknown': {
+      const advice = adviseNearest(set, lookup);
+      return msg`"${text}" is no entry of ${where}. ${advice}`;
+    }
     case 'wrong-set': {
       const { label, id, setSpec } = lookup.term;
       const ownSet = formatSet(setSpec);
@@ -105,17 +106,6 @@ function makeMappingConflictMessage(conflict: MappingConflict, set: string): Mes
 }
 
 type UnknownTerm = Extract<TermLookupResult, { kind: 'unknown' }>;
-
-function makeUnknownTermMessage(lookup: UnknownTerm, set: string, cell: string): Message {
-  const where = formatSet(set);
-  const advice = adviseNearest(set, lookup);
-  const other = lookup.elsewhere?.find(({ setSpec }) =>
-    FIELDS.some((field) => field.set === setSpec),
-  );
-  if (other === undefined) return msg`"${cell}" is no entry of ${where}. ${advice}`;
-  const elsewhere = formatSet(other.setSpec);
-  return msg`"${cell}" is an entry of ${elsewhere}, not of ${where}. ${advice}`;
-}
 
 /**
  * Names the nearest terms, or all terms of a small set; without any, the command that lists them.
@@ -191,9 +181,10 @@ export function resolveFinder(cell: string, lookupTerm: LookupTerm): ResolvedFin
   if (problem !== undefined) return makeUnreadable('finder-name', problem);
   const candidates = findCandidates(name, plain, lookupTerm);
   if (candidates.length > 0) return makeUndecided('finder-unsure', written, candidates);
-  return name.parts.length === 2
-    ? acceptAsWritten(name, joined)
-    : splitUnmarkedName(name, written, lookupTerm);
+  const [surname = '', givenName] = name.parts;
+  return givenName === undefined
+    ? splitUnmarkedName(name, written, lookupTerm)
+    : makeNewPerson({ surname, givenName }, name);
 }
 
 function chooseKnown(lookup: TermLookupResult, text: string, name: WrittenName): ResolvedFinder {
@@ -268,19 +259,6 @@ function listNearest(lookup: TermLookupResult): readonly TermCandidate[] {
 function listPeople(lookup: TermLookupResult): readonly TermCandidate[] {
   if (lookup.kind === 'found') return [lookup.term];
   return lookup.kind === 'ambiguous' ? lookup.candidates : [];
-}
-
-/** Takes the name as `Surname, Given name`, unless all evidence shows the other order. */
-function acceptAsWritten(name: WrittenName, joined: string): ResolvedFinder {
-  const [surname = '', givenName = ''] = name.parts;
-  if (isFeminineSurname(givenName) && !isFeminineSurname(surname)) {
-    const turned = `${givenName}, ${surname}`;
-    return makeUnreadable(
-      'finder-name',
-      msg`"${joined}" looks reversed: the surname comes before the comma. Write ${turned}.`,
-    );
-  }
-  return makeNewPerson({ surname, givenName }, name);
 }
 
 function splitUnmarkedName(

@@ -57,14 +57,6 @@ export function checkProject({ projekt }: FindElements, context: RuleContext): F
     case 'deleted':
       return [makeRefusal(msg`${id} was deleted in the service. Specify an existing project.`)];
     case 'unknown': {
-      const capitals = id.toUpperCase();
-      if (lookupProject(capitals).kind === 'found') {
-        return [
-          makeRefusal(
-            msg`There is no project ${id}: the service distinguishes upper and lower case. Write ${capitals}.`,
-          ),
-        ];
-      }
       const message = msg`${id} is not among the harvested projects. Check the spelling; if the project is new, run ${cmd`pas harvest-vocab`} projekt.`;
       return [isWholeList(project.list, context) ? makeRefusal(message) : warnUnverified(message)];
     }

@@ -53,11 +53,6 @@ test('a term of another vocabulary is found there by the advised command', async
   const [, command = ''] = /(pas vocab search keramika --set \S+)/.exec(run.stderr) ?? [];
   const found = await home.json<{ label: string }[]>(...command.split(' ').slice(1));
   expect(found[0]?.label).toBe('keramika');
-  home.file('swapped.csv', `${TABLE}Z-1;C-202400101;1;4326;archeolog;keramika\n`);
-  const swapped = await home.pas('import', 'swapped.csv', '--dry-run');
-  expect(swapped.stdout).toContain(
-    '"keramika" is an entry of Material (heslo:predmet_specifikace), not of Object (heslo:predmet_druh).',
-  );
 });
 
 test('an entry of another vocabulary cannot be mapped to, and the command that is advised lists those that can', async () => {

@@ -329,41 +329,19 @@ const MARKED: readonly ((url: URL) => Degrees | undefined)[] = [
   ({ searchParams }) =>
     parseDegreesPair(searchParams.get('q')) ?? parseDegreesPair(searchParams.get('query')),
   ({ searchParams }) => parseDegreesPair(`${searchParams.get('mlat')},${searchParams.get('mlon')}`),
-  ({ pathname }) =>
-    pathname
-      .split('/')
-      .map((part) => parseDegreesPair(decodePart(part)))
-      .find((position) => position !== undefined),
+  ({ pathname }) => {
+    const places = pathname.split('/').flatMap((part) => parseDegreesPair(decodePart(part)) ?? []);
+    // Two are a route.
+    return places.length === 1 ? places[0] : undefined;
+  },
 ];
 
 function parseMapLink(text: string): Reading<Degrees> {
   const address = /^https?:/i.test(text) ? text : `https://${text}`;
   if (!URL.canParse(address)) return makeUnmarkedFault(text);
   const url = new URL(address);
-  const position = isRoute(url)
-    ? undefined
-    : MARKED.map((readPlace) => readPlace(url)).find((place) => place !== undefined);
+  const position = MARKED.map((readPlace) => readPlace(url)).find((place) => place !== undefined);
   return position === undefined ? makeUnmarkedFault(text) : { value: position };
-}
-
-const ROUTE_PATH = /\/(?:dir|directions?|route|planovani(?:-trasy)?)(?:\/|$)/i;
-const ROUTE_PARAMETERS = [
-  'saddr',
-  'daddr',
-  'origin',
-  'destination',
-  'waypoints',
-  'route',
-  'rc',
-  'planovani-trasy',
-];
-
-/**
- * Tells if a link shows a route: Google, mapy.cz, OpenStreetMap and others have a path for routes,
- * or name start and end.
- */
-function isRoute({ pathname, searchParams }: URL): boolean {
-  return ROUTE_PATH.test(pathname) || ROUTE_PARAMETERS.some((name) => searchParams.has(name));
 }
 
 /** Decodes a part as a query is decoded: an invalid escape stays as it is. */

@@ -77,8 +77,9 @@ export function makeTermLookup(vocabulary: Vocabulary): LookupTerm {
   };
   const lookUpByName = (setSpec: string, cell: string): TermLookupResult => {
     const name = setSpec === PEOPLE_SET ? makeFinderKey(cell) : cell;
-    const called = findTermsByName(vocabulary, name);
-    const named = called.filter((term) => isInSet(term.setSpec, setSpec));
+    const named = findTermsByName(vocabulary, name).filter((term) =>
+      isInSet(term.setSpec, setSpec),
+    );
     const lookup = chooseNamed(named, cell);
     if (lookup !== undefined) return lookup;
     if (!isHarvested(vocabulary, setSpec)) return { kind: 'not-harvested' };
@@ -86,12 +87,10 @@ export function makeTermLookup(vocabulary: Vocabulary): LookupTerm {
       setSpec === PEOPLE_SET ? findNearestPeople(vocabulary, cell, search) : search(cell, setSpec);
     const all = listSmallSet(setSpec);
     const otherTerms = all.filter(({ ident }) => !nearest.some((term) => term.ident === ident));
-    const elsewhere = called.filter((term) => term.gone === null && isVocabulary(term.setSpec));
     return {
       kind: 'unknown',
       nearest: [...nearest, ...otherTerms].map(toCandidate),
       isAll: all.length > 0,
-      elsewhere: elsewhere.map(toCandidate),
     };
   };
   const getLookup = memoize((setSpec: string) =>

@@ -72,7 +72,7 @@ describe('text between elements', () => {
         file: 'find.xml',
         element: 'samostatny_nalez',
         line: expect.any(Number),
-        message: expect.stringContaining('has text in it'),
+        message: expect.stringContaining('Character content'),
       },
     ]);
   });
@@ -112,7 +112,7 @@ describe('literal values', () => {
       'xml:lang="cs" id="HES-000253"',
       'xml:lang="" id="HES-000253"',
       9,
-      'obdobi xml:lang is "", which is not a valid language. Correct the value.',
+      "Element 'obdobi', attribute 'xml:lang': '' is not a valid value of the atomic type 'xs:language'.",
     ],
     ['EPSG="4326"', 'EPSG="5514"', 24, 'geom_wkt is "EPSG 5514". Write EPSG="4326".'],
   ])('%s changed to %s is explained, with its line', (from, to, line, message) => {

@@ -132,11 +132,9 @@ const CASES: Readonly<Record<string, () => Promise<void> | void>> = {
   },
   'a year in a cell': async () => {
     expect(await readCell('datum_nalezu', styled('d.m.yyyy', 2005))).toBe('error date-plausible');
-    for (const day of ['1970-01-01', '1980-01-06', '2000-01-01', '2019-04-07', '2025-01-02'])
-      expect(await readText('datum_nalezu', day)).toBe('error date-plausible');
-    expect(await readText('datum_nalezu', '1989-12-30')).toBe('1989-12-30');
+    expect(await readText('datum_nalezu', '2025-01-02')).toBe('error date-plausible');
     expect(await readText('datum_nalezu', '1. 5. 2000!')).toBe('2000-05-01');
-    expect(await readText('datum_nalezu', '2000-01-01!')).toBe('2000-01-01 !');
+    expect(await readText('datum_nalezu', '1905-06-27!')).toBe('1905-06-27 !');
   },
   'a day before 1950': async () => {
     const countFinds = async (...days: string[]) =>
