@@ -99,7 +99,10 @@ function nameCharacter(character: string): Message | undefined {
   return LOOKALIKE.test(character) ? msg`an unusual dash (${code})` : undefined;
 }
 
-/** Names the first invisible character of a text, and its place; undefined without one. */
+/**
+ * Names the first invisible character of a text and its place: `the invisible character U+200B
+ * after a`. Undefined without one.
+ */
 export function describeInvisible(text: string): Message | undefined {
   return describeFirst(text, INVISIBLE_CHARACTER);
 }
@@ -249,8 +252,11 @@ export function formatPlainNumber(value: number): string {
     : text;
 }
 
-/** Formats a number with the digits that a spreadsheet keeps. */
-export function formatSpreadsheetNumber(value: number): string {
+/**
+ * Formats a number as a spreadsheet keeps it: 15 significant digits, a safe integer whole; no
+ * exponent.
+ */
+export function formatAsSpreadsheet(value: number): string {
   return formatPlainNumber(
     Number.isSafeInteger(value) ? value : Number(value.toPrecision(SPREADSHEET_DIGITS)),
   );
@@ -285,8 +291,8 @@ export function measureDisplayWidth(line: string): number {
   return ONE_CELL_EACH.test(text) ? text.length : countCells(text);
 }
 
-/** Pads a text with blanks to a width in terminal cells. */
-export function padText(text: string, cells: number): string {
+/** Adds blanks up to a width in terminal cells; a text that is wider stays as it is. */
+export function padEndText(text: string, cells: number): string {
   return text + ' '.repeat(Math.max(0, cells - measureDisplayWidth(text)));
 }
 

@@ -102,10 +102,10 @@ export function getLanguage(): Language {
   return activeCatalog?.language ?? 'en';
 }
 
-/** Formats a number with so many digits behind the decimal mark of the language. */
+/** Formats a number with `digits` decimals after the decimal mark of the language. */
 export function formatDecimal(value: number, digits: number): string {
   const text = value.toFixed(digits);
-  return activeCatalog?.language === 'cs' ? text.replace('.', ',') : text;
+  return getLanguage() === 'cs' ? text.replace('.', ',') : text;
 }
 
 /** Formats `2026-11-23` as the language writes dates. */
@@ -115,13 +115,12 @@ export function formatDay(isoDate: string): string {
 }
 
 /**
- * Formats a moment in the local time zone: `2026-11-23 14:32`.
- * @param nowMs where given, today's date is omitted: `14:32`
+ * Formats a moment in the local time zone: `2026-11-23 09:32`, in Czech `23. 11. 2026 9:32`.
+ * @param nowMs where given, its date is omitted: `09:32`
  */
 export function formatMoment(ms: number, nowMs?: number): string {
   const at = new Date(ms);
-  const hour =
-    getLanguage() === 'cs' ? String(at.getHours()) : String(at.getHours()).padStart(2, '0');
+  const hour = String(at.getHours()).padStart(getLanguage() === 'cs' ? 1 : 2, '0');
   const time = `${hour}:${String(at.getMinutes()).padStart(2, '0')}`;
   const day = formatLocalDate(ms);
   return nowMs !== undefined && day === formatLocalDate(nowMs) ? time : `${formatDay(day)} ${time}`;

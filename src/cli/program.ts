@@ -1,5 +1,5 @@
 import { Command, CommanderError, type Help, type HelpConfiguration, Option } from 'commander';
-import { measureDisplayWidth, padText, toPrintable, wrapText } from '../base/characters.ts';
+import { measureDisplayWidth, padEndText, toPrintable, wrapText } from '../base/characters.ts';
 import { EXIT_CODES, UsageError } from '../base/errors.ts';
 import { LANGUAGES, type Language, type Message, msg, t } from '../base/message.ts';
 import { getPackageVersion } from '../base/own-files.ts';
@@ -237,7 +237,7 @@ function formatHelpItem(
   if (beside >= NARROWEST && measureDisplayWidth(term) <= termWidth) {
     return indentText(
       wrapText(description, beside),
-      `  ${padText(term, termWidth)}  `,
+      `  ${padEndText(term, termWidth)}  `,
       termWidth + 4,
     );
   }

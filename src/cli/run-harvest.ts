@@ -22,7 +22,7 @@ import {
   type RecordOutput,
 } from '../harvest/outputs.ts';
 import { formatSetName } from '../harvest/protocol.ts';
-import { type Context, installSignalHandlers, makeDeadlineSignal } from './context/context.ts';
+import { type Context, handleSignals, makeDeadlineSignal } from './context/context.ts';
 import { fetchHarvestingAccount, openHarvestClient } from './context/open-service.ts';
 import type { Progress, Terminal } from './terminal.ts';
 
@@ -115,7 +115,7 @@ export async function runHarvest<Result>(
   harvest: (request: HarvestRequest) => Promise<Result>,
 ): Promise<Result> {
   const { terminal, clock } = context;
-  const interrupts = installSignalHandlers(context, t`Stopping. The harvested records are kept.`);
+  const interrupts = handleSignals(context, t`Stopping. The harvested records are kept.`);
   let bar: Progress | undefined;
   const { account, waitedMs } = await fetchHarvestingAccount(context);
   return harvest({

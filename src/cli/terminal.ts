@@ -4,7 +4,7 @@ import {
   cutText,
   loadWidthLibrary,
   measureDisplayWidth,
-  padText,
+  padEndText,
   toPrintable,
   wrapText,
 } from '../base/characters.ts';
@@ -201,7 +201,7 @@ export async function formatTable(
         const cells = widths[column] ?? 0;
         const isLast = column === header.length - 1;
         const shown = isLast && columns === Number.POSITIVE_INFINITY ? cell : cutText(cell, cells);
-        return isLast ? shown : padText(shown, cells);
+        return isLast ? shown : padEndText(shown, cells);
       })
       .join(GAP)
       .trimEnd(),
@@ -243,7 +243,7 @@ function formatParagraph(header: readonly string[], row: readonly string[]): str
   const width = Math.max(...header.map(measureDisplayWidth));
   return header.flatMap((name, column) => {
     const cell = row[column] ?? '';
-    return cell === '' ? [] : [`${padText(name, width)}${GAP}${cell}`];
+    return cell === '' ? [] : [`${padEndText(name, width)}${GAP}${cell}`];
   });
 }
 

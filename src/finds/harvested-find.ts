@@ -165,8 +165,8 @@ export function listChangesSince(sent: FindElements, record: HarvestedFind): Cha
   if (sent.stav !== record.stav) differing.add('stav');
   return FIELDS.filter(({ name }) => differing.has(name)).map(({ name }) => ({
     element: name,
-    sent: formatValue(sent[name]),
-    now: name === 'stav' ? String(record.stav) : formatValue(record.elements[name]),
+    sent: formatWithIdentifier(sent[name]),
+    now: name === 'stav' ? String(record.stav) : formatWithIdentifier(record.elements[name]),
   }));
 }
 
@@ -174,7 +174,7 @@ export function listChangesSince(sent: FindElements, record: HarvestedFind): Cha
  * Formats the value of an element as `text (identifier)`, a new person as the name alone, other
  * values as text; null where the element is absent.
  */
-export function formatValue(value: Elements[ElementName]): string | null {
+export function formatWithIdentifier(value: Elements[ElementName]): string | null {
   if (value === undefined) return null;
   if (typeof value !== 'object') return String(value);
   if (value.id === NEW_PERSON) return value.text;

@@ -316,10 +316,10 @@ export class LoopError extends OaiError {
 const ENDLESS = msg`The list of the service repeats itself or does not end.`;
 
 /**
- * Fetches the page with which `start` begins, and again after pauses where it is malformed or
- * refused as a bad argument.
+ * Fetches the page with which `start` begins. It is fetched again after 1 s and 4 s where it is
+ * malformed, and after 1 s where it is refused as a bad argument.
  * @param onToken called as {@link SendRequest} says
- * @throws as {@link SendRequest}
+ * @throws as {@link SendRequest}; the error of a malformed page where its token was used up by that
  */
 export async function fetchPageWithRetry<Item>(
   { fetchPage, start, clock, signal }: PagesOptions<Item>,

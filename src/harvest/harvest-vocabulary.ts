@@ -37,7 +37,7 @@ export function isNeededByImports(setSpec: string): boolean {
 
 type HarvestVocabularyOptions = HarvestRequest & {
   readonly vocabulary: Vocabulary;
-  /** None: all that imports need. */
+  /** Empty: {@link TERM_KINDS}, all that imports need. */
   readonly sets: readonly string[];
   /** The native format, such as `oai_svc`. */
   readonly metadataPrefix: string;
@@ -54,10 +54,12 @@ type HarvestVocabularyOptions = HarvestRequest & {
 export type SetHarvest = SetResult & { readonly elapsedMs: number };
 
 /**
- * Updates the vocabularies, set by set.
+ * Updates the vocabularies, set by set; the sets before a failing one stay updated.
  * @throws as {@link harvestList}; UsageError for an unknown set; DatabaseError
  */
-export async function harvestVocabulary(options: HarvestVocabularyOptions): Promise<SetHarvest[]> {
+export async function harvestVocabularies(
+  options: HarvestVocabularyOptions,
+): Promise<SetHarvest[]> {
   const sets = options.sets.length === 0 ? TERM_KINDS : options.sets;
   await assertKnownSets(options, sets);
   const stray = sets.find((set) => !TERM_KINDS.some((family) => isInSet(set, family)));

@@ -7,11 +7,11 @@ import { deleteUnneededContents } from '../outbox/intents.ts';
 import { type Outbox, readHeader } from '../outbox/open-outbox.ts';
 import {
   findPulledRecord,
-  getRemoteState,
+  findStateAtService,
   iterateSentFinds,
   type PulledRecord,
-  type RemoteState,
   type SentFind,
+  type StateAtService,
   storePulledRecord,
   storeSeenTime,
 } from '../outbox/views/records-at-service.ts';
@@ -41,7 +41,7 @@ type PullContext = FindHarvest & {
 };
 
 /** A sent find with its state at the service. */
-export type PulledFind = RemoteState & {
+export type PulledFind = StateAtService & {
   /** The record differs from the last pull, or at the first one from what was sent. */
   readonly isNews: boolean;
 };
@@ -87,7 +87,7 @@ export async function pullFinds(context: PullContext): Promise<Pull> {
   });
   deleteUnneededContents(outbox);
   const finds = sent.flatMap((find): PulledFind[] => {
-    const now = getRemoteState(outbox, find);
+    const now = findStateAtService(outbox, find);
     return now === undefined
       ? []
       : [{ ...now, isNews: isNews(recordsByIdent.get(find.identCely), now) }];
@@ -159,7 +159,7 @@ async function listDatestamps(
 }
 
 /** Compares with the last pull; a record that is read for the first time, with what was sent. */
-function isNews(before: PulledRecord | undefined, now: RemoteState): boolean {
+function isNews(before: PulledRecord | undefined, now: StateAtService): boolean {
   const { pulled, changes, sent } = now;
   if (before === undefined)
     return pulled.standing !== 'shown' || changes.length > 0 || pulled.stav !== sent.elements.stav;

@@ -8,7 +8,7 @@ import {
 } from '../base/disk/database.ts';
 import { msg, serializeValue } from '../base/message.ts';
 import { FIELDS } from '../finds/fields.ts';
-import { formatValue } from '../finds/harvested-find.ts';
+import { formatWithIdentifier } from '../finds/harvested-find.ts';
 import {
   ENTRY_KINDS,
   ENTRY_STATES,
@@ -348,8 +348,8 @@ function formatVersions({ wanted }: SlotState, findIntent: FindIntent): string {
   const [shown, other] = wanted.wishes.map(({ body }) => findIntent(body.intent ?? '')?.intent);
   if (shown?.kind !== 'import' || other?.kind !== 'import') return '';
   return FIELDS.flatMap(({ name }) => {
-    const mine = formatValue(shown.elements[name]) ?? '–';
-    const theirs = formatValue(other.elements[name]) ?? '–';
+    const mine = formatWithIdentifier(shown.elements[name]) ?? '–';
+    const theirs = formatWithIdentifier(other.elements[name]) ?? '–';
     return mine === theirs ? [] : [`${name} ${mine} / ${theirs}`];
   }).join(', ');
 }

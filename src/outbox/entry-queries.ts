@@ -206,19 +206,22 @@ export function listHeldEntries(outbox: Outbox): Entry[] {
   return listEntriesWithQuestion(outbox).filter(({ state }) => state === 'queued');
 }
 
-/** Returns entries with a question, also those that were sent and about which a row differs. */
+/**
+ * Returns entries with a question in the order of the queue, also those that were sent and from
+ * which a row differs.
+ */
 export function listEntriesWithQuestion(outbox: Outbox): Entry[] {
   return selectEntries(outbox, 'held is not null', {}).filter(
     ({ held, state }) => held !== null && (state === 'queued' || isAboutRow(held)),
   );
 }
 
-/** Returns photographs of which the service may not have a copy yet. */
+/** Returns photographs of which the service may not have a copy yet, in the order of the queue. */
 export function listUnsentPhotoEntries(outbox: Outbox): PhotoEntry[] {
   return listPhotoEntries(outbox).filter(({ state }) => !['accepted', 'dropped'].includes(state));
 }
 
-/** Returns all photographs, including dropped ones. */
+/** Returns all photographs, also dropped ones, in the order of the queue. */
 export function listPhotoEntries(outbox: Outbox): PhotoEntry[] {
   return selectOfKind(outbox, 'photo', `entries.kind = 'photo'`, {});
 }

@@ -9,7 +9,7 @@ import { resolveProject } from '../finds/resolve-references.ts';
 import type { ValidatedFind } from '../finds/rules.ts';
 import { listAttempts } from './attempts.ts';
 import { convertStoredFind, makePreparedDocument } from './changes/enqueue-finds.ts';
-import { copyContent, openContentStore } from './changes/kept-photographs.ts';
+import { copyStoredFile, openContentStore } from './changes/kept-photographs.ts';
 import type { Entry } from './entry.ts';
 import { findImportOfFind, listEntriesOfSubject } from './entry-queries.ts';
 import type { Outbox } from './open-outbox.ts';
@@ -176,7 +176,7 @@ export async function copyFindsForRehearsal(
     for (const entry of listEntriesOfSubject(from, stored.uuid)) {
       if (entry.kind !== 'photo' || entry.state === 'dropped') continue;
       const { photograph } = entry;
-      if (await copyContent(photograph.sha512, source, target)) wantPhoto(to, uuid, photograph);
+      if (await copyStoredFile(photograph.sha512, source, target)) wantPhoto(to, uuid, photograph);
     }
   }
 }

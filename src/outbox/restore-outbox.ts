@@ -13,7 +13,7 @@ import { deleteLeftovers, makeFolder } from '../base/disk/files.ts';
 import { assertMayWrite } from '../base/disk/output-file.ts';
 import { ConfigError, DatabaseError, FileError, isDamaged, UsageError } from '../base/errors.ts';
 import { cmd, msg, t } from '../base/message.ts';
-import { copyContent, openContentStore } from './changes/kept-photographs.ts';
+import { copyStoredFile, openContentStore } from './changes/kept-photographs.ts';
 import { listSubjectsWithUnknownChanges } from './changes/undo-command.ts';
 import type { PhotoEntry } from './entry.ts';
 import { listEntriesInState, listUnsentPhotoEntries } from './entry-queries.ts';
@@ -252,7 +252,7 @@ async function restorePhotographs(
     onPhotograph(index, photographs.length);
     const { sha512 } = entry.photograph;
     if (existsSync(here.getPath(sha512))) continue;
-    if (await copyContent(sha512, copies, here)) photosCopied += 1;
+    if (await copyStoredFile(sha512, copies, here)) photosCopied += 1;
     else missing.push(entry);
   }
   return { photosCopied, missing };

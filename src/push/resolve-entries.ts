@@ -2,7 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { UsageError } from '../base/errors.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
 import { type ElementName, FIELDS } from '../finds/fields.ts';
-import { formatValue, type HarvestedFind, listDifferingElements } from '../finds/harvested-find.ts';
+import {
+  formatWithIdentifier,
+  type HarvestedFind,
+  listDifferingElements,
+} from '../finds/harvested-find.ts';
 import { lookUpRecord, type RecordSource } from '../harvest/pull-finds.ts';
 import { decide, listEvidence, recordOrphanedAttempts } from '../outbox/attempts.ts';
 import { findSubject } from '../outbox/changes/resolve-finds.ts';
@@ -315,8 +319,8 @@ function compare(outbox: Outbox, entry: ImportEntry, find: HarvestedFind): Compa
   const differing = new Set<string>(listDifferingElements(sent, find));
   return FIELDS.map(({ name }) => ({
     element: name,
-    sent: formatValue(sent[name]),
-    now: formatValue(find.elements[name]),
+    sent: formatWithIdentifier(sent[name]),
+    now: formatWithIdentifier(find.elements[name]),
     differs: differing.has(name),
   })).filter((each) => each.sent !== null || each.now !== null);
 }

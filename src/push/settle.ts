@@ -119,7 +119,9 @@ type Effect = {
 export type SettlementDecision = Effect & { readonly state: PushState };
 
 /**
- * Decides what an answer means for its entry and for the push. Pure: all times come with `facts`.
+ * Decides what an answer means: the settlement of the entry, the next state of the push, and the
+ * push's end or slowdown, if any. A series of failures outranks the cause that the outcome itself
+ * has to stop. Pure: all times come with `facts`.
  */
 export function decideSettlement(before: PushState, facts: SettlementInput): SettlementDecision {
   const state = countFailures(withNonConforming(before, facts), facts);

@@ -41,7 +41,6 @@ import { listColumnRules, makeMissingColumnIssue, parseColumns } from './columns
 import { findColumnsOfHeader } from './columns/header-names.ts';
 import { omitOtherRows } from './columns/map-table.ts';
 import {
-  assignMeanings,
   type ColumnMeaning,
   type ColumnMeanings,
   type ColumnQuestion,
@@ -49,6 +48,7 @@ import {
   type KnownNames,
   makeColumnMap,
   NO_ANSWERS,
+  proposeAssignment,
   type TableAnswers,
   type TableProposal,
 } from './columns/propose-columns.ts';
@@ -103,7 +103,7 @@ export type NumberTable = {
  * do not tell. Rows that are no finds are left out. Nothing is written.
  * @param map given by a person; otherwise all columns are proposed
  */
-export function openNumberTable(outbox: Outbox, read: Table, map?: ColumnMap): NumberTable {
+export function proposeNumberTable(outbox: Outbox, read: Table, map?: ColumnMap): NumberTable {
   const table = omitOtherRows(read, map);
   const propose = makeNumberProposer(table, makeKnownNames(outbox), map);
   return { table, map, propose, proposed: propose(NO_ANSWERS) };
@@ -132,7 +132,7 @@ export function makeNumberProposer(table: Table, known: KnownNames, given?: Colu
   const meanings = listNumberMeanings(open, known);
   return (answers: TableAnswers): TableProposal => {
     const rules = new Map([...ownRules, ...answers.rules]);
-    const { columns, questions } = assignMeanings(
+    const { columns, questions } = proposeAssignment(
       profiles,
       meanings,
       rules,

@@ -168,10 +168,10 @@ export function makeTempPath(folder: string): string {
 const LEFT_AFTER_MS = 24 * 3600 * 1000;
 
 /**
- * Removes abandoned temporary files beside a draft: not written to for a day by the disk's own
- * clock. Errors are ignored.
+ * Removes abandoned temporary files beside a draft: those last written to a day or more before it,
+ * so that only the disk's own clock counts. Errors are ignored.
  */
-export function removeStaleTemps(draft: string): void {
+export function removeStaleTempsBeside(draft: string): void {
   try {
     const beforeMs = statSync(draft).mtimeMs - LEFT_AFTER_MS;
     deleteLeftovers(dirname(draft), /^\.[\da-f-]{36}\.tmp$/, beforeMs);

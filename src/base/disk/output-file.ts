@@ -27,7 +27,7 @@ import {
   flushFolder,
   makeFolder,
   makeTempPath,
-  removeStaleTemps,
+  removeStaleTempsBeside,
   removeTemp,
   renameOver,
   writeAtomic,
@@ -94,7 +94,7 @@ export async function writeOutputFile(
   try {
     await writeAtomic(dirname(target), mode, blocks(), (draft) => {
       assertMayWrite(path, overwrite);
-      removeStaleTemps(draft);
+      removeStaleTempsBeside(draft);
       return target;
     });
     flushFolder(dirname(target));
@@ -249,7 +249,7 @@ export function writeOutputFolder(
     for (const name of folders) mkdirSync(join(draft, name), { mode: 0o700 });
     for (const [name, content] of files) writeDurable(join(draft, name), content);
     flushFolder(draft);
-    removeStaleTemps(draft);
+    removeStaleTempsBeside(draft);
     if (exists) replaceFolder(draft, target, refuse);
     else renameSync(draft, target);
     flushFolder(dirname(target));
@@ -307,7 +307,7 @@ export function writePrivateFile(path: string, content: string | Buffer): void {
     makeFolder(dirname(path));
     writeDurable(draft, bytes);
     if (!readFileSync(draft).equals(bytes)) throw makeVerificationError(path);
-    removeStaleTemps(draft);
+    removeStaleTempsBeside(draft);
     renameOver(draft, path);
     flushFolder(dirname(path));
   } catch (thrown) {

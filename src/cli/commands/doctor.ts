@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
-import { padText } from '../../base/characters.ts';
+import { padEndText } from '../../base/characters.ts';
 import { type ExitReason, UnavailableError } from '../../base/errors.ts';
 import { cmd, t } from '../../base/message.ts';
 import { describeOutbox, repairOutbox } from '../../outbox/repair-outbox.ts';
@@ -293,6 +293,6 @@ function printCheck({ terminal }: Context, { name, level, message, todo }: Check
     warning: color.yellow('!'),
     problem: color.red('✗'),
   }[level];
-  terminal.printLine(`${mark} ${padText(name, 16)} ${message}`);
+  terminal.printLine(`${mark} ${padEndText(name, 16)} ${message}`);
   if (todo !== undefined) terminal.printLine(`${' '.repeat(19)}→ ${todo}`);
 }

@@ -18,8 +18,8 @@ import {
 import { findSubjectToChange } from '../../outbox/changes/resolve-finds.ts';
 import {
   checkWrittenNumber,
-  openNumberTable,
   planTableNumbers,
+  proposeNumberTable,
   queueNumbers,
   type TableNumber,
 } from '../../tables/number-table.ts';
@@ -147,7 +147,7 @@ async function importNumbers(
       ? undefined
       : await readColumnMap(context, options.map, (await openLookups(context)).lookupTerm);
   const table = await readTableOrInput(context, file, options);
-  const numberTable = openNumberTable(outbox, table, map);
+  const numberTable = proposeNumberTable(outbox, table, map);
   const asks = terminal.interactive && !terminal.json;
   const say = (lines: readonly string[]): void => terminal.note(lines.join('\n'));
   const planned = planTableNumbers(

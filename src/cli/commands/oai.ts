@@ -22,7 +22,7 @@ import { defineCommand, type Runner } from '../command.ts';
 import {
   type Context,
   type GlobalOptions,
-  installSignalHandlers,
+  handleSignals,
   requireHarvestBase,
 } from '../context/context.ts';
 import { openHarvestClient } from '../context/open-service.ts';
@@ -80,7 +80,7 @@ async function sendVerb(
   const { verb, ask }: VerbDefinition = VERBS[word];
   const args = makeArguments(context, verb, options);
   assertOaiArguments(verb, args);
-  const signal = installSignalHandlers(context).stop;
+  const signal = handleSignals(context).stop;
   const version = context.getProfile().schemaVersion;
   const client = await openHarvestClient(context);
   if (options.xml === true)

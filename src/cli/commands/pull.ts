@@ -8,11 +8,11 @@ import {
   formatChange,
   formatStanding,
   type RecordStanding,
-  toRemoteStateJson,
+  toStateAtServiceJson,
 } from '../../outbox/views/records-at-service.ts';
 import { resolveAccount } from '../../push/account.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { type Context, type GlobalOptions, installSignalHandlers } from '../context/context.ts';
+import { type Context, type GlobalOptions, handleSignals } from '../context/context.ts';
 import { fetchHarvestingAccount, openHarvestClient } from '../context/open-service.ts';
 import { openUnitedOutbox } from '../context/profile-outbox.ts';
 import { formatFindCount } from '../result-texts.ts';
@@ -42,7 +42,7 @@ async function pullCommand(
     wanted.length === 0
       ? undefined
       : new Set(resolveFindNames(outbox, wanted).map(({ localId }) => localId));
-  const interrupts = installSignalHandlers(context, t`Stopping. Nothing was changed.`);
+  const interrupts = handleSignals(context, t`Stopping. Nothing was changed.`);
   const { waitedMs } = await fetchHarvestingAccount(context, async (service) =>
     resolveAccount(outbox, service),
   );
@@ -67,7 +67,7 @@ async function pullCommand(
       find: each.sent.find,
       ident_cely: each.sent.identCely,
       news: each.isNews,
-      ...toRemoteStateJson(each),
+      ...toStateAtServiceJson(each),
     })),
   });
   if (withoutContent.length === 0) return 'done';

@@ -9,7 +9,7 @@ import {
   type Context,
   findOwnHarvestBase,
   type GlobalOptions,
-  installSignalHandlers,
+  handleSignals,
 } from '../context/context.ts';
 import { openProfileVocabulary } from '../context/open-service.ts';
 import { formatFindCount, formatPhotographCount } from '../result-texts.ts';
@@ -132,7 +132,7 @@ async function runInterruptibly<T>(
   context: Context,
   write: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const { stop } = installSignalHandlers(context);
+  const { stop } = handleSignals(context);
   try {
     return await write(stop);
   } catch (thrown) {

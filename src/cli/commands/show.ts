@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { measureDisplayWidth, padText } from '../../base/characters.ts';
+import { measureDisplayWidth, padEndText } from '../../base/characters.ts';
 import { formatIso } from '../../base/clock.ts';
 import { hashSha512 } from '../../base/disk/files.ts';
 import type { ExitReason } from '../../base/errors.ts';
@@ -17,8 +17,8 @@ import { KIND_WORDS, STATE_WORDS, VERDICT_WORDS } from '../../outbox/views/entry
 import {
   formatChange,
   formatStanding,
-  type RemoteState,
-  toRemoteStateJson,
+  type StateAtService,
+  toStateAtServiceJson,
 } from '../../outbox/views/records-at-service.ts';
 import { explainUncertain } from '../../push/push-session.ts';
 import { defineCommand, type Runner } from '../command.ts';
@@ -81,7 +81,7 @@ async function show(context: Context, name: string, why: boolean): Promise<ExitR
   else if (find.wish.file !== null)
     terminal.printLine(`  ${formatOrigin(find.wish.file, find.wish.row)}`);
   printFacts(context, texts);
-  if (atService !== undefined) printRemoteState(context, atService);
+  if (atService !== undefined) printStateAtService(context, atService);
   for (const story of stories) {
     const isUncertain = story.entry.state === 'uncertain';
     printStory(
@@ -100,7 +100,7 @@ async function show(context: Context, name: string, why: boolean): Promise<ExitR
         ? null
         : { file: find.wish.file, row: find.wish.row },
     elements,
-    at_service: atService === undefined ? null : toRemoteStateJson(atService),
+    at_service: atService === undefined ? null : toStateAtServiceJson(atService),
     entries: stories.map(toStoryJson),
   });
   return 'done';
@@ -114,7 +114,7 @@ function printFacts(
   for (const [name, text = ''] of facts) {
     if (text !== '')
       terminal.printLine(
-        `  ${padText(name, width)} ${text.replaceAll('\n', `\n${' '.repeat(width + 3)}`)}`,
+        `  ${padEndText(name, width)} ${text.replaceAll('\n', `\n${' '.repeat(width + 3)}`)}`,
       );
   }
 }
@@ -123,7 +123,7 @@ function formatOrigin(file: string, row: number | null): string {
   return row === null ? t`from ${file}` : t`from ${file}, row ${row}`;
 }
 
-function printRemoteState(context: Context, { pulled, changes }: RemoteState): void {
+function printStateAtService(context: Context, { pulled, changes }: StateAtService): void {
   const { record } = pulled;
   const { terminal } = context;
   terminal.printLine();

@@ -11,7 +11,7 @@ import {
   listTermsOfSet,
   type Neighbour,
 } from '../../finds/vocabulary/terms.ts';
-import { harvestVocabulary, type SetHarvest } from '../../harvest/harvest-vocabulary.ts';
+import { harvestVocabularies, type SetHarvest } from '../../harvest/harvest-vocabulary.ts';
 import {
   assertHarvested,
   expandSetName,
@@ -234,7 +234,7 @@ async function harvestVocab(
   const profile = context.getProfile();
   const store = await context.openVocabulary();
   const results = await runHarvest(context, options, (request) =>
-    harvestVocabulary({
+    harvestVocabularies({
       ...request,
       vocabulary: store.openSource(requireHarvestBase(profile)),
       sets,

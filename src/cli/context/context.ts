@@ -325,10 +325,7 @@ const SIGNALS = [
  * `stop` and prints `message`, the second aborts `abort`. The process is not ended.
  * @param message shown at the first signal
  */
-export function installSignalHandlers(
-  { terminal, onClose }: Context,
-  message?: string,
-): Interrupts {
+export function handleSignals({ terminal, onClose }: Context, message?: string): Interrupts {
   const stop = new AbortController();
   const abort = new AbortController();
   // One listener per parallel request, which is no leak.

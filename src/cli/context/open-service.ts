@@ -35,7 +35,7 @@ import {
   getCredentialKey,
   getHarvestUsername,
   getPassword,
-  installSignalHandlers,
+  handleSignals,
   makeProfileUser,
   requireHarvestBase,
 } from './context.ts';
@@ -312,7 +312,7 @@ export async function openPush(context: Context) {
   const { photosFolder } = context.getOutboxPlaces();
   const { maxInFlight, answerTimeoutMs, settleMs, lookBackDays } = profile;
   return {
-    ...installSignalHandlers(
+    ...handleSignals(
       context,
       t`Waiting for requests in progress. Press Ctrl-C again to abort them.`,
     ),

@@ -3,7 +3,7 @@ import type { LockFile } from '../../base/disk/lock-file.ts';
 import { ConfigError, DatabaseError, OutboxLeasedError, PasError } from '../../base/errors.ts';
 import { cmd, msg, t } from '../../base/message.ts';
 import { makeDocumentHead } from '../../finds/document.ts';
-import { copyContent, openContentStore } from '../../outbox/changes/kept-photographs.ts';
+import { copyStoredFile, openContentStore } from '../../outbox/changes/kept-photographs.ts';
 import { listOutdatedFinds, listUnsentPhotoEntries } from '../../outbox/entry-queries.ts';
 import { openLedger } from '../../outbox/ledger.ts';
 import {
@@ -423,7 +423,7 @@ async function takeIn(
     if (account !== null) assertSameAccount(to, account);
     const photographs = openContentStore(photosFolder);
     for (const { photograph } of listUnsentPhotoEntries(outbox))
-      await copyContent(photograph.sha512, openContentStore(source.photosFolder), photographs);
+      await copyStoredFile(photograph.sha512, openContentStore(source.photosFolder), photographs);
     return uniteWithOutbox(outbox, to);
   };
   const { finds: count } = await withPushLock(context.pushLock(from), () =>

@@ -8,7 +8,7 @@ import {
   getPointElement,
 } from '../../finds/fields.ts';
 import type { Find, LookupTerm } from '../../finds/find.ts';
-import { formatValue } from '../../finds/harvested-find.ts';
+import { formatWithIdentifier } from '../../finds/harvested-find.ts';
 import { parsePosition } from '../../finds/place/read-position.ts';
 import { makeReferenceResolver } from '../../finds/resolve-references.ts';
 import { type ValidationContext, validateFind } from '../../finds/rules.ts';
@@ -67,9 +67,10 @@ type PlannedEdits = {
 };
 
 /**
- * Plans the same change of finds; nothing is stored. Of several finds a sent one is among
+ * Plans the same change of all these finds; nothing is stored. Of several finds a sent one is among
  * `refused`, and does not prevent the others; one that would not change is left out.
  * @param texts `element=value`; an empty value removes the element
+ * @param point a position as a person writes it, which replaces the find's coordinates
  * @throws UsageError for an invalid setting, or where the only find was sent
  */
 export function planEdits(
@@ -165,8 +166,8 @@ function planEdit(
 function listChanges(before: FindElements, after: FindElements): ElementChange[] {
   return FIELDS.map(({ name }) => ({
     element: name,
-    was: formatValue(before[name]),
-    is: formatValue(after[name]),
+    was: formatWithIdentifier(before[name]),
+    is: formatWithIdentifier(after[name]),
   })).filter(({ was, is }) => was !== is);
 }
 

@@ -8,7 +8,7 @@ import {
   flushFolder,
   makeFolder,
   readAhead,
-  removeStaleTemps,
+  removeStaleTempsBeside,
   writeAtomic,
 } from '../../base/disk/files.ts';
 import { makeVerificationError } from '../../base/disk/output-file.ts';
@@ -32,10 +32,12 @@ import type { Outbox } from '../open-outbox.ts';
 type ContentStore = ReturnType<typeof openContentStore>;
 
 /**
- * Copies content from one store to another.
- * @returns false where the first store lacks it, or it is damaged
+ * Copies a file from one store to another. A damaged one is stored too, under the digest of what it
+ * is now.
+ * @returns false where the first store lacks the file, or it is damaged
+ * @throws as `add` of the store
  */
-export async function copyContent(
+export async function copyStoredFile(
   sha512: string,
   from: ContentStore,
   to: ContentStore,
@@ -72,7 +74,7 @@ export function openContentStore(folder: string) {
         await writeAtomic(folder, 0o600, measured(), async (draft) => {
           sha512 = hash.digest('hex');
           if (sha512 !== (await digestFile(draft))) throw makeVerificationError(getPath(sha512));
-          removeStaleTemps(draft);
+          removeStaleTempsBeside(draft);
           makeFolder(dirname(getPath(sha512)));
           // Overwrites an existing copy: it may be damaged, and this one was verified.
           return getPath(sha512);

@@ -76,7 +76,10 @@ export function planRows(rows: Iterable<Find>, known: readonly FindHere[], table
 
 export type PlannedRows = ReturnType<typeof planRows>;
 
-/** Returns the local id of the find that a row is, becomes, or may be. */
+/**
+ * Returns the local id of the find that a row is, becomes, or may be; where a person is asked that
+ * of the find asked about, not that of the row.
+ */
 export function getLocalIdOfPlan(plan: RowPlan): string {
   return plan.kind === 'new' ? plan.localId : plan.find;
 }

@@ -49,8 +49,10 @@ function isOrMayBeAtService({ state, unknownAttempts }: Entry): boolean {
 }
 
 /**
- * Removes finds, each completely or not at all, and unused copies of photographs.
- * @returns what became of each, since a push may have sent it after it was planned
+ * Removes finds, each completely or not at all, and unused copies of photographs. Records without a
+ * find here count as well: their numbers and photographs are removed.
+ * @returns what became of each, since a push may have sent it after it was planned: one with
+ * `because` was kept
  */
 export function removeFinds(
   outbox: Outbox,

@@ -22,7 +22,7 @@ import {
   type StoredFind,
 } from '../stored-finds.ts';
 import { formatLabelledElements } from '../views/entry-words.ts';
-import { findPulledRecord, findSentFind, getRemoteState } from '../views/records-at-service.ts';
+import { findPulledRecord, findSentFind, findStateAtService } from '../views/records-at-service.ts';
 import { convertStoredFind } from './enqueue-finds.ts';
 
 /**
@@ -231,7 +231,7 @@ export function getFindDetails(outbox: Outbox, name: string) {
         evidence: listEvidence(outbox, entry),
       }),
     ),
-    atService: sent === undefined ? undefined : getRemoteState(outbox, sent),
+    atService: sent === undefined ? undefined : findStateAtService(outbox, sent),
   };
 }
 

@@ -11,7 +11,7 @@ import {
   type TargetState,
 } from '../../finds/fields.ts';
 import type { Find } from '../../finds/find.ts';
-import { formatRecordState, formatValue } from '../../finds/harvested-find.ts';
+import { formatRecordState, formatWithIdentifier } from '../../finds/harvested-find.ts';
 import { formatPosition } from '../../finds/place/read-position.ts';
 import type { QuestionName } from '../../finds/questions.ts';
 import type { EvidenceVerdict } from '../attempts.ts';
@@ -104,7 +104,8 @@ export function formatLabelledElements(
       return [[t`Coordinates`, point] as const];
     if (field.kind === 'point' && point !== undefined && field.epsg === elements.geom_system)
       return [];
-    const text = typeof value === 'object' ? formatValue(value) : formatElementValue(field, value);
+    const text =
+      typeof value === 'object' ? formatWithIdentifier(value) : formatElementValue(field, value);
     return [[getElementLabel(field), text ?? ''] as const];
   });
 }

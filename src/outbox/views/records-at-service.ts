@@ -331,15 +331,18 @@ function findStoredName({ history }: HarvestedFile): string | undefined {
 }
 
 /** State of a find at the service, from the last pull. */
-export type RemoteState = {
+export type StateAtService = {
   readonly sent: SentFind;
   readonly pulled: PulledRecord;
   /** A number that was accepted after that pull is none. */
   readonly changes: readonly ChangeAtService[];
 };
 
-/** Returns the state at the service; undefined where no pull has seen the record. */
-export function getRemoteState(outbox: Outbox, sent: SentFind): RemoteState | undefined {
+/**
+ * Returns the state at the service; undefined where no pull has seen the record. `changes` is empty
+ * also where the record is not shown.
+ */
+export function findStateAtService(outbox: Outbox, sent: SentFind): StateAtService | undefined {
   const pulled = findPulledRecord(outbox, sent.identCely);
   if (pulled === undefined) return undefined;
   const { number, elements } = sent;
@@ -358,7 +361,7 @@ export function getFindAtService(outbox: Outbox, find: StoredFind) {
   const last = findLastNumberEntry(outbox, find.uuid);
   const currentElements = getWantedElements(outbox, find);
   const sent = findSentFind(outbox, find);
-  const remote = sent === undefined ? undefined : getRemoteState(outbox, sent);
+  const remote = sent === undefined ? undefined : findStateAtService(outbox, sent);
   if (remote?.pulled.record === undefined) return { elements: currentElements, changes: [] };
   const isQueued = last !== undefined && last.state !== 'accepted';
   const changes = isQueued
@@ -388,7 +391,11 @@ export function formatChange({ element, sent, now }: ChangeAtService): string {
 }
 
 /** Returns the state for programs. */
-export function toRemoteStateJson({ sent, pulled, changes }: RemoteState): Record<string, unknown> {
+export function toStateAtServiceJson({
+  sent,
+  pulled,
+  changes,
+}: StateAtService): Record<string, unknown> {
   const { record } = pulled;
   return {
     standing: pulled.standing,

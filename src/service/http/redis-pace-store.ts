@@ -146,8 +146,8 @@ const SERVER_FIELD = 'server';
 
 /**
  * Opens the pace of several machines in Redis, on its clock.
- * @throws PaceStoreError within a second where it cannot be used, as does every `update`, after
- * which the store is closed
+ * @throws PaceStoreError within a second where it cannot be used. Every `update` throws the same,
+ * and the store is closed then.
  */
 export async function openRedisPaceStore(
   options: RedisPaceOptions,

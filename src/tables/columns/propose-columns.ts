@@ -121,7 +121,7 @@ export function makeColumnProposer(
       if (!rules.has(key) && !answered.has(rule.element)) rules.set(key, rule);
     const isPlaced = pair.size > 0 || OF_POINT.some((name) => answered.has(name));
     const taken = isPlaced ? OF_POINT : [];
-    const { columns, questions } = assignMeanings(profiles, meanings, rules, taken, keepInNote);
+    const { columns, questions } = proposeAssignment(profiles, meanings, rules, taken, keepInNote);
     const read = new Set(columns.flatMap(({ rule }) => rule.element ?? []));
     const fixed = [...answers.settings];
     const decided = new Set<ColumnName>([...read, ...fixed.map(({ name }) => name)]);
@@ -197,7 +197,7 @@ function makeSure(element: ColumnName): ColumnMeaning {
  * @param taken elements that no further column may have
  * @param findRest called for each column without a meaning; returns its rule
  */
-export function assignMeanings(
+export function proposeAssignment(
   profiles: readonly ColumnProfile[],
   meanings: ColumnMeanings,
   rules: ReadonlyMap<string, ColumnRule>,

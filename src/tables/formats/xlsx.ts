@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { formatSpreadsheetNumber } from '../../base/characters.ts';
+import { formatAsSpreadsheet } from '../../base/characters.ts';
 import { memoize } from '../../base/collections.ts';
 import { withoutFormulaMark } from '../../base/csv.ts';
 import {
@@ -205,7 +205,7 @@ function parseNumberValue(
   if (isOverlong(number)) return makeOverlongValue(raw);
   const days = format.isDate && from1904 ? number + DAYS_BEFORE_1904 : number;
   const shown = format.show(days);
-  const stored = formatSpreadsheetNumber(number);
+  const stored = formatAsSpreadsheet(number);
   if (shown === undefined || !format.isDate) return makeShownValue(stored, shown);
   const day = format.isWholeDay ? (formatSerialDay(days, format.isTime) ?? stored) : shown;
   return { text: day, shown: { text: shown, isDate: true } };

@@ -11,15 +11,15 @@ import { isHarvested, listTermsOfSet } from '../../finds/vocabulary/terms.ts';
 /** A choice of a list: identifier and label of an entry. */
 export type FormChoice = { readonly name: string; readonly label: string };
 
-/** The choices of each element that has a list. */
+/** The choices of each element that has a list, by its name. */
 export type FormLists = ReadonlyMap<string, readonly FormChoice[]>;
 
+/** A set, and the element with the same name. */
 const PROJECT_SET = 'projekt';
 
 /**
- * Makes the lists of a find's elements, by element: all harvested entries that are not deleted.
- * Survey projects are listed where some were harvested; otherwise their element has no list, and is
- * typed.
+ * Makes the lists of a find's elements: all harvested entries that are not deleted. Survey projects
+ * are listed where some were harvested; otherwise their element has no list, and is typed.
  * @param rules data of the account: projects into which it may not import are left out
  * @throws UsageError that names all vocabularies that were not harvested
  */
@@ -38,11 +38,16 @@ export function makeFormLists(vocabulary: Vocabulary, rules: RuleContext): FormL
       listTermsOfSet(vocabulary, set).map(makeFormChoice),
     ]),
   );
-  const projects = listTermsOfSet(vocabulary, PROJECT_SET)
-    .filter(({ ident, details }) => details.survey === true && judgeProject(ident, rules) !== 'no')
-    .map(makeFormChoice);
+  const projects = listOpenProjects(vocabulary, rules);
   if (projects.length > 0) lists.set(PROJECT_SET, projects);
   return lists;
+}
+
+/** Lists survey projects into which the account may import, as far as that is known. */
+function listOpenProjects(vocabulary: Vocabulary, rules: RuleContext): FormChoice[] {
+  return listTermsOfSet(vocabulary, PROJECT_SET)
+    .filter(({ ident, details }) => details.survey === true && judgeProject(ident, rules) !== 'no')
+    .map(makeFormChoice);
 }
 
 /**

@@ -61,12 +61,7 @@ export async function writeOdkForm(request: FieldFormRequest): Promise<readonly 
       },
     );
   const lists = makeFormLists(vocabulary, rules);
-  const files = new Map<string, string>();
-  for (const [name, choices] of lists)
-    files.set(
-      getListFile(name),
-      formatChoices(hasWrittenQuestion(name) ? [makeNotListed(), ...choices] : choices),
-    );
+  const files = makeListFiles(lists);
   const form = await makeXlsForm(makeQuestionRows(lists, starting), request.nowMs);
   const beside = [...files.keys()].map((name) => join(dirname(destination), name));
   for (const path of [destination, ...beside]) assertMayWrite(path, overwrite);
@@ -74,6 +69,17 @@ export async function writeOdkForm(request: FieldFormRequest): Promise<readonly 
     await writeOutputFile(join(dirname(destination), name), [text], { overwrite });
   await writeOutputFile(destination, [form], { overwrite });
   return [destination, ...beside];
+}
+
+/** Makes the texts of the lists, by the names of their files. */
+function makeListFiles(lists: FormLists): ReadonlyMap<string, string> {
+  const files = new Map<string, string>();
+  for (const [name, choices] of lists)
+    files.set(
+      getListFile(name),
+      formatChoices(hasWrittenQuestion(name) ? [makeNotListed(), ...choices] : choices),
+    );
+  return files;
 }
 
 const NOT_LISTED = msg`not in the list: write it below`;

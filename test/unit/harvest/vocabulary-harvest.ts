@@ -1,7 +1,7 @@
 import type { Clock } from '../../../src/base/clock.ts';
 import type { Vocabulary } from '../../../src/finds/vocabulary/term.ts';
 import { listTermsOfSet } from '../../../src/finds/vocabulary/terms.ts';
-import { harvestVocabulary, type SetHarvest } from '../../../src/harvest/harvest-vocabulary.ts';
+import { harvestVocabularies, type SetHarvest } from '../../../src/harvest/harvest-vocabulary.ts';
 import type { Exchange } from '../../../src/service/http/exchange.ts';
 import { manualClock, playOut } from '../../support/manual-clock.ts';
 import { SET } from './fake-repository.ts';
@@ -31,7 +31,7 @@ export async function harvest(
   options: Options = {},
 ): Promise<SetHarvest[]> {
   const clock = manualClock();
-  const running = harvestVocabulary({
+  const running = harvestVocabularies({
     client: makeClient(options.exchange ?? repository.exchange),
     vocabulary,
     clock: options.clock ?? clock,

@@ -22,8 +22,8 @@ import { wantNewFind } from '../../../src/outbox/wishes.ts';
 import { resolveEntries } from '../../../src/push/resolve-entries.ts';
 import { parseCsvTable } from '../../../src/tables/formats/csv-table.ts';
 import {
-  openNumberTable,
   planTableNumbers,
+  proposeNumberTable,
   queueNumbers,
 } from '../../../src/tables/number-table.ts';
 import { manualClock } from '../../support/manual-clock.ts';
@@ -175,13 +175,14 @@ describe('a new number', () => {
     acceptEntry(outbox, queueImport(outbox, 'K-1').entryId, IDENT);
     expect(enqueueNumber(outbox, findSubject(outbox, 'K-1'), 'A 1')).toBe('queued');
     sendNext(outbox);
-    expect(planTableNumbers(outbox, openNumberTable(outbox, table)).numbers).toMatchObject([
+    expect(planTableNumbers(outbox, proposeNumberTable(outbox, table)).numbers).toMatchObject([
       { change: 'current' },
     ]);
     expect(enqueueNumber(outbox, RECORD, 'A 2')).toBe('queued');
     sendNext(outbox);
     expect(
-      queueNumbers(outbox, planTableNumbers(outbox, openNumberTable(outbox, table)), true).numbers,
+      queueNumbers(outbox, planTableNumbers(outbox, proposeNumberTable(outbox, table)), true)
+        .numbers,
     ).toMatchObject([{ change: 'queued' }]);
     expect(getNext(outbox)).toMatchObject({ kind: 'number', value: 'A 1', expects: 'A 2' });
   });
@@ -223,7 +224,7 @@ test('a number replaces no other one than a person was shown', () => {
     'numbers.csv',
     Buffer.from(`ident_cely;evidencni_cislo\n${IDENT};B 2`),
   );
-  const planned = planTableNumbers(outbox, openNumberTable(outbox, table));
+  const planned = planTableNumbers(outbox, proposeNumberTable(outbox, table));
   expect(planned.numbers).toMatchObject([{ replaces: 'A 1' }]);
   setNumber('CURATOR');
   expect(queueNumbers(outbox, planned, true)).toMatchObject({
@@ -231,7 +232,7 @@ test('a number replaces no other one than a person was shown', () => {
     issues: [{ rule: 'number-replaces' }],
   });
   expect(
-    queueNumbers(outbox, planTableNumbers(outbox, openNumberTable(outbox, table)), true),
+    queueNumbers(outbox, planTableNumbers(outbox, proposeNumberTable(outbox, table)), true),
   ).toMatchObject({
     numbers: [{ replaces: 'CURATOR' }],
     issues: [],
@@ -265,14 +266,14 @@ test('the numbers of a large table are queued in small transactions, and once fo
   expect(
     queueNumbers(
       counting,
-      planTableNumbers(counting, openNumberTable(counting, table)),
+      planTableNumbers(counting, proposeNumberTable(counting, table)),
       true,
     ).numbers.filter(({ change }) => change === 'queued'),
   ).toHaveLength(450);
   expect(most).toBeLessThanOrEqual(100);
   const again = queueNumbers(
     outbox,
-    planTableNumbers(outbox, openNumberTable(outbox, table)),
+    planTableNumbers(outbox, proposeNumberTable(outbox, table)),
     true,
   ).numbers;
   expect(again.every(({ change }) => change === 'current')).toBe(true);
