@@ -60,11 +60,11 @@ export function openWriteClient(options: ServiceOptions): WriteClient {
   const stop = new AbortController();
   const send = makeSend(connection, stop.signal);
   const paced: Exchange = async (request) => {
-    const slot = await pace.acquire(stop.signal);
+    const turn = await pace.acquire(stop.signal);
     try {
-      return await connection.send({ ...request, onDeparture: slot.depart });
+      return await connection.send({ ...request, onDeparture: turn.depart });
     } finally {
-      slot.release();
+      turn.release();
     }
   };
   const close = async (): Promise<void> => {
@@ -109,7 +109,7 @@ export function openWriteClient(options: ServiceOptions): WriteClient {
 
 type Target = Parameters<typeof sendEntryRequest>[1];
 
-/** Makes the function that sends a request in a slot of the pace, and again with a new token. */
+/** Makes the function that sends a request in a turn of the pace, and again with a new token. */
 function makeSend(connection: Connection, abort: AbortSignal) {
   const { pace, session } = connection;
   const context = { ...connection, clock: systemClock, abort };
@@ -118,8 +118,8 @@ function makeSend(connection: Connection, abort: AbortSignal) {
     request: HttpRequest,
     token: string,
   ): Promise<Outcome> => {
-    const slot = await pace.acquire(abort);
-    const { outcome, departedAt } = await sendEntryRequest(context, target, request, token, slot);
+    const turn = await pace.acquire(abort);
+    const { outcome, departedAt } = await sendEntryRequest(context, target, request, token, turn);
     if (outcome.kind === 'throttled') pace.pauseAfterThrottle(departedAt, outcome.waitMs);
     return outcome;
   };

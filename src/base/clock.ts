@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as letOthersRun } from 'node:timers/promises';
 
 /** Milliseconds since 1970 UTC by the clock of this machine, which may be wrong and may be set. */
 export type WallMs = number & { readonly __brand: 'wall' };
@@ -117,7 +117,7 @@ export const systemClock: Clock = {
     const endMs = systemClock.monotonicMs() + ms;
     for (let leftMs = ms; leftMs > 0; leftMs = endMs - systemClock.monotonicMs()) {
       signal?.throwIfAborted();
-      if (leftMs < 2) await turn();
+      if (leftMs < 2) await letOthersRun();
       else await sleepUntilAborted(Math.min(Math.floor(leftMs) - 1, MAX_TIMER_MS), signal);
       signal?.throwIfAborted();
     }

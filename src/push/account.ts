@@ -28,7 +28,7 @@ import {
   TransportError,
   withTimeout,
 } from '../service/http/exchange.ts';
-import type { DepartureSlot, Pace } from '../service/http/pacer.ts';
+import type { Pace, Turn } from '../service/http/pacer.ts';
 import { type Outcome, parseOutcome } from '../service/outcome.ts';
 import {
   type Account,
@@ -297,15 +297,15 @@ export async function sendAccessProbe(
   { baseUrl, clock, pace, send, stop }: ProbeContext,
   token: string,
 ): Promise<HttpResponse | TransportError> {
-  let slot: DepartureSlot | undefined;
+  let turn: Turn | undefined;
   try {
-    slot = await pace.acquire(stop);
+    turn = await pace.acquire(stop);
     const acquiredMs = clock.monotonicMs();
     const exchange = withBearerToken(token, send);
     const response = await exchange({
       ...makeAccessProbe(baseUrl),
       signal: stop,
-      onDeparture: slot.depart,
+      onDeparture: turn.depart,
     });
     if (response.status === 429)
       pace.pauseAfterThrottle(acquiredMs, parseRetryAfterMs(response.headers, clock.now()));
@@ -316,6 +316,6 @@ export async function sendAccessProbe(
       return new TransportError('aborted', false, getLocalizedMessage(thrown));
     throw thrown;
   } finally {
-    slot?.release();
+    turn?.release();
   }
 }

@@ -15,7 +15,7 @@ import {
   type HttpRequest,
   TransportError,
 } from '../service/http/exchange.ts';
-import type { DepartureSlot } from '../service/http/pacer.ts';
+import type { Turn } from '../service/http/pacer.ts';
 import { classifyTransportError, type Outcome, parseOutcome } from '../service/outcome.ts';
 import {
   makeImportRequest,
@@ -75,7 +75,7 @@ function requireValue<T>(value: T | null): T {
 const MAX_CLAIM_AGE_MS = 180_000;
 
 /**
- * Sends one request for which a slot was taken, releases the slot, and returns the outcome. Never
+ * Sends one request for which a turn was taken, releases the turn, and returns the outcome. Never
  * throws for a failure of the network.
  * @param entry a number or a photograph goes to the record that it names
  * @param claimedOn the request is not sent later than {@link MAX_CLAIM_AGE_MS} after it
@@ -85,14 +85,14 @@ export async function sendEntryRequest(
   entry: Pick<Entry, 'kind' | 'identCely'>,
   request: HttpRequest,
   token: string,
-  slot: DepartureSlot,
+  turn: Turn,
   claimedOn: Moment = readClock(context.clock),
 ): Promise<SendResult> {
   const { clock } = context;
   const addressed = entry.kind === 'import' ? undefined : requireValue(entry.identCely);
   let departedAt = clock.monotonicMs();
   const onDeparture = () => {
-    const mayDepart = measureElapsedMs(clock, claimedOn) <= MAX_CLAIM_AGE_MS && slot.depart();
+    const mayDepart = measureElapsedMs(clock, claimedOn) <= MAX_CLAIM_AGE_MS && turn.depart();
     departedAt = clock.monotonicMs();
     return mayDepart;
   };
@@ -120,7 +120,7 @@ export async function sendEntryRequest(
       ...makeFacts(thrown.head),
     };
   } finally {
-    slot.release();
+    turn.release();
   }
 }
 

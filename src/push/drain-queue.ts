@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as letOthersRun } from 'node:timers/promises';
 import { readClock } from '../base/clock.ts';
 import { DatabaseError, isAbortError, PasError } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
@@ -15,7 +15,7 @@ import { makeDamagedError } from '../outbox/facts.ts';
 import { detachSharedRecord } from '../outbox/unite.ts';
 import { formatEntry } from '../outbox/views/entry-words.ts';
 import { LongPauseError } from '../service/http/exchange.ts';
-import type { DepartureSlot } from '../service/http/pacer.ts';
+import type { Turn } from '../service/http/pacer.ts';
 import type { Outcome } from '../service/outcome.ts';
 import {
   estimateDeparture,
@@ -33,9 +33,9 @@ import {
 import { type PushResult, PushSession } from './push-session.ts';
 
 /**
- * Sends all due entries: claims the oldest, waits for its slot, records the attempt, sends it, and
- * settles it by its answer. Many requests are in flight at once, but one per record. The caller
- * holds the push lock.
+ * Sends all due entries, the oldest first: waits until the pace's next turn is near, claims the
+ * entry by recording its attempt, takes the turn, sends, and settles the entry by the answer. Many
+ * requests are in flight at once, but one per record. The caller holds the push lock.
  * @param hold tells if an entry must not be sent now; a cause where the push must end
  */
 export async function drainQueue(
@@ -162,7 +162,7 @@ async function waitUnlessEnding<T>(session: PushSession, wait: Promise<T>): Prom
   }
 }
 
-/** Takes a slot for the entry and sends it, without waiting for the answer. */
+/** Takes a turn for the entry and sends it, without waiting for the answer. */
 async function launch(session: PushSession, entry: Entry): Promise<void> {
   const { push, halt } = session;
   const { account, clock, outbox, pace, service, settleMs } = push;
@@ -188,9 +188,9 @@ async function launch(session: PushSession, entry: Entry): Promise<void> {
     return;
   }
   const request = makeEntryRequest(push, claimed.entry);
-  const slot = await acquireSlotOrRequeue(session, claimed);
-  if (slot === undefined) return;
-  const pacedMs = approachMs + slot.waitedMs;
+  const turn = await acquireTurnOrRequeue(session, claimed);
+  if (turn === undefined) return;
+  const pacedMs = approachMs + turn.waitedMs;
   session.requests += 1;
 
   const done = sendEntryRequest(
@@ -198,7 +198,7 @@ async function launch(session: PushSession, entry: Entry): Promise<void> {
     claimed.entry,
     request,
     token,
-    slot,
+    turn,
     claimedOn,
   )
     .then((sent) => settleAttempt(session, claimed, sent, pacedMs))
@@ -208,9 +208,9 @@ async function launch(session: PushSession, entry: Entry): Promise<void> {
     })
     .finally(() => session.endFlight(entry));
   session.addFlight(claimed.entry, done);
-  // The request is sent in this turn of the event loop, before the queries for the next one can
+  // The request is sent in this pass of the event loop, before the queries for the next one can
   // delay it.
-  await turn();
+  await letOthersRun();
 }
 
 /**
@@ -225,43 +225,43 @@ function assertNotClaimable(session: PushSession, entry: Entry): void {
 }
 
 /**
- * Waits for the slot of a claimed entry. One that cannot leave is queued again, since the push stops
+ * Waits for the turn of a claimed entry. One that cannot leave is queued again, since the push stops
  * or the service asks for a pause.
  */
-async function acquireSlotOrRequeue(
+async function acquireTurnOrRequeue(
   session: PushSession,
   claimed: Claim,
-): Promise<DepartureSlot | undefined> {
+): Promise<Turn | undefined> {
   const { outbox, pace } = session.push;
   const endDeparture = session.startDeparture();
-  let slot: DepartureSlot | undefined;
+  let turn: Turn | undefined;
   let leaves = false;
   try {
-    slot = await waitUnlessEnding(session, pace.acquireSoon(session.halt));
-    leaves = slot !== undefined && session.mayStart;
+    turn = await waitUnlessEnding(session, pace.acquireSoon(session.halt));
+    leaves = turn !== undefined && session.mayStart;
   } finally {
     if (!leaves) {
       const reason = session.mayStart
         ? msg`a pause began before it was sent`
         : msg`stopped before it was sent`;
       const back: AttemptSettlement = { state: 'queued', reason, notBeforeAt: 0 };
-      slot?.release();
+      turn?.release();
       endDeparture();
       recordAnswer(outbox, claimed, back, { outcome: 'not-sent' });
     }
   }
-  return leaves && slot !== undefined ? withEnd(slot, endDeparture) : undefined;
+  return leaves && turn !== undefined ? withEnd(turn, endDeparture) : undefined;
 }
 
-function withEnd(slot: DepartureSlot, end: () => void): DepartureSlot {
+function withEnd(turn: Turn, end: () => void): Turn {
   const withEndCall = <T>(result: T): T => {
     end();
     return result;
   };
   return {
-    ...slot,
-    depart: () => withEndCall(slot.depart()),
-    release: () => withEndCall(slot.release()),
+    ...turn,
+    depart: () => withEndCall(turn.depart()),
+    release: () => withEndCall(turn.release()),
   };
 }
 

@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as letOthersRun } from 'node:timers/promises';
 import { memoize } from '../base/collections.ts';
 import { AuthError } from '../base/errors.ts';
 import type { HarvestedFind } from '../finds/harvested-find.ts';
@@ -265,7 +265,7 @@ async function runInSlices<T>(
   for (let at = 0; at < items.length; at += SLICE) {
     stop.throwIfAborted();
     work(items.slice(at, at + SLICE));
-    await turn();
+    await letOthersRun();
   }
 }
 

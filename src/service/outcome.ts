@@ -144,10 +144,6 @@ type OutcomeFacts = {
   readonly uncertain: WithDetail & { readonly outsideContract: boolean };
 };
 
-/**
- * Parses the identifier of a success document; passed in, so that this module does not load XML.
- */
-
 /** Meaning of a status; a refused operation was not executed. */
 type Meaning =
   | 'success'

@@ -17,7 +17,7 @@ const open = (baseUrl: string) =>
   });
 
 beforeAll(async () => {
-  // Shorter than the client's slots: the mock notes an arrival when this process has its turn,
+  // Shorter than the client's turns: the mock notes an arrival when this process has its turn,
   // which may be late.
   mock = await startMock({ minIntervalMs: 40 });
   client = open(mock.url);
@@ -33,7 +33,7 @@ const document = () =>
     mock.url,
   );
 
-test('a find is created, numbered and photographed, each request in its slot', async () => {
+test('a find is created, numbered and photographed, each request in its turn', async () => {
   expect(await client.account()).toMatchObject({ role: 'archaeologist' });
   const outcome = await client.importFind(Buffer.from(document()));
   if (outcome.kind !== 'accepted') throw new Error(`not accepted: ${outcome.kind}`);

@@ -9,11 +9,6 @@ import {
 } from '../../base/xml/element.ts';
 
 /**
- * A vocabulary entry: a `heslo`, an organisation, a person, a region, a district, a cadastral area,
- * a project.
- */
-
-/**
  * Kinds of records in the vocabulary, by the service's names, which are those of its sets: what
  * finds contain, and the areas and projects with which they are checked.
  */

@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as letOthersRun } from 'node:timers/promises';
 import { type Clock, measureElapsedMs, readClock } from '../../base/clock.ts';
 
 type DeadlineOptions = {
@@ -111,7 +111,7 @@ async function waitUntilRead(clock: Clock, getProgress: () => number): Promise<v
     quiet < QUIET_TURNS && clock.monotonicMs() - begunMs < MAX_READING_MS;
     quiet += 1
   ) {
-    await turn();
+    await letOthersRun();
     const read = getProgress();
     if (read === before) continue;
     before = read;

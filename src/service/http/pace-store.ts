@@ -15,7 +15,7 @@ import type { Message } from '../../base/message.ts';
  */
 export type PaceState = {
   readonly lastDepartureMs: number;
-  /** Lease of the slot: until then only its holder may depart. */
+  /** Lease of the turn: until then only its holder may depart. */
   readonly reservedUntilMs: number;
   /** No request departs before this time. */
   readonly pausedUntilMs: number;
@@ -83,11 +83,11 @@ export type PaceUpdater<T> = (
  */
 export const GUARD_MS = 2;
 /**
- * Time from taking a slot to the departure, including connecting. After it the lease has expired
+ * Time from taking a turn to the departure, including connecting. After it the lease has expired
  * and the request must not depart.
  */
 export const MAX_LEASE_MS = 3000;
-/** Polling interval of a slot that another process holds: it grows with the waiting time. */
+/** Polling interval of a turn that another process holds: it grows with the waiting time. */
 const FIRST_LOOK_AGAIN_MS = 2;
 const MAX_POLL_MS = 50;
 const LOOKS_PER_DOUBLING = 8;
@@ -115,7 +115,7 @@ export function computeGapMs(state: PaceState, intervalMs: number): number {
 }
 
 /**
- * Returns the milliseconds until the next look at a slot that another process holds: the longer it
+ * Returns the milliseconds until the next look at a turn that another process holds: the longer it
  * has been held the more, but not beyond the end of its lease.
  */
 export function computePollIntervalMs(reservedUntilMs: number, nowMs: number): number {
@@ -127,7 +127,7 @@ export function computePollIntervalMs(reservedUntilMs: number, nowMs: number): n
   );
 }
 
-/** Returns the state after a slot was taken until `reservedUntilMs`. */
+/** Returns the state after a turn was taken until `reservedUntilMs`. */
 export function withReservation(
   state: PaceState,
   nowMs: number,
@@ -446,7 +446,7 @@ class FallbackStore implements SharedStore {
     }));
   }
 
-  /** Returns to the shared store once no local slot is taken, and records a departure there. */
+  /** Returns to the shared store once no local turn is taken, and records a departure there. */
   async #rejoin(scopes: readonly string[]): Promise<void> {
     const { local, onBack } = this.#options;
     const back = this.#found;

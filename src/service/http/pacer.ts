@@ -33,15 +33,15 @@ type PaceOptions = {
  * Permission for one departure. `depart` or `release` must be called: else the lease blocks all
  * processes until it expires.
  */
-export type DepartureSlot = {
+export type Turn = {
   readonly waitedMs: number;
   /**
    * To be called after connecting, just before the first byte. Blocks the process until the time of
-   * the slot; the next slot counts from here. False where the lease has expired: another process
+   * the turn; the next turn counts from here. False where the lease has expired: another process
    * may be departing, so the request must not be sent.
    */
   depart(): boolean;
-  /** Releases the slot of a request that was not sent. */
+  /** Releases the turn of a request that was not sent. */
   release(): void;
 };
 
@@ -51,17 +51,17 @@ export type DepartureSlot = {
  */
 export type Pace = {
   /**
-   * Resolves shortly before the next slot, to leave time for writing to the disk; returns the time
+   * Resolves shortly before the next turn, to leave time for writing to the disk; returns the time
    * waited.
    */
   waitUntilNear(signal?: AbortSignal): Promise<number>;
   /** Resolves just before a request may depart, so that it can connect and be built. */
-  acquire(signal?: AbortSignal): Promise<DepartureSlot>;
+  acquire(signal?: AbortSignal): Promise<Turn>;
   /**
    * As `acquire`; undefined where a pause began since `waitUntilNear`, so that the caller can
    * release its entry.
    */
-  acquireSoon(signal?: AbortSignal): Promise<DepartureSlot | undefined>;
+  acquireSoon(signal?: AbortSignal): Promise<Turn | undefined>;
   /**
    * Slows all processes down after a 429 (A-RATE-6): for `retryAfterMs`, else ten intervals.
    * Returns the length of the pause in milliseconds, as far as it is observed.
@@ -72,14 +72,14 @@ export type Pace = {
 };
 
 /**
- * Minimum time before the slot at which `waitUntilNear` resolves: commits take some milliseconds,
+ * Minimum time before the turn at which `waitUntilNear` resolves: commits take some milliseconds,
  * and more on a busy disk.
  */
 const MIN_LEAD_MS = 30;
-/** Time before the slot at which it may be taken. */
+/** Time before the turn at which it may be taken. */
 const TAKING_MS = 12;
 const LEAD_DECAY = 0.9;
-/** Time before the slot at which `acquire` resolves; `depart` blocks for the rest. */
+/** Time before the turn at which `acquire` resolves; `depart` blocks for the rest. */
 const HELD_MS = 2;
 /** Maximum sleep before the state, which other processes change, is read again. */
 const MAX_SLEEP_MS = 500;
@@ -89,7 +89,7 @@ const PAUSE_WITHOUT_RETRY_AFTER_INTERVALS = 10;
 
 /**
  * Makes a pace of at least `intervalMs` between departures in every scope (A-RATE-3). One request
- * takes a slot, shortly before its time, so a late departure delays the next one instead of
+ * takes a turn, shortly before its time, so a late departure delays the next one instead of
  * shortening the gap behind it.
  */
 export function makePace(options: PaceOptions): Pace {
@@ -118,19 +118,16 @@ class StoredPace implements Pace {
     }
   }
 
-  acquire(signal?: AbortSignal): Promise<DepartureSlot> {
-    // Without a limit, a slot is always found.
-    return this.#acquireWithin(Number.POSITIVE_INFINITY, signal) as Promise<DepartureSlot>;
+  acquire(signal?: AbortSignal): Promise<Turn> {
+    // Without a limit, a turn is always found.
+    return this.#acquireWithin(Number.POSITIVE_INFINITY, signal) as Promise<Turn>;
   }
 
-  acquireSoon(signal?: AbortSignal): Promise<DepartureSlot | undefined> {
+  acquireSoon(signal?: AbortSignal): Promise<Turn | undefined> {
     return this.#acquireWithin(Math.max(MAX_SLEEP_MS, 2 * this.#options.intervalMs), signal);
   }
 
-  async #acquireWithin(
-    maxWaitMs: number,
-    signal?: AbortSignal,
-  ): Promise<DepartureSlot | undefined> {
+  async #acquireWithin(maxWaitMs: number, signal?: AbortSignal): Promise<Turn | undefined> {
     const { clock } = this.#options;
     const startedMs = clock.monotonicMs();
     this.#learnLead(startedMs);
@@ -147,16 +144,16 @@ class StoredPace implements Pace {
         await this.#sleepCapped(outcome.pollIntervalMs, signal);
         continue;
       }
-      const slot = this.#makeSlot(outcome, since, outcome.atMs - startedMs);
+      const turn = this.#makeTurn(outcome, since, outcome.atMs - startedMs);
       const earlyMs = outcome.atMs - HELD_MS - clock.monotonicMs();
       try {
         if (earlyMs > 0) await clock.sleep(earlyMs, signal);
       } catch (thrown) {
-        slot.release();
+        turn.release();
         throw thrown;
       }
-      if (this.#throttles === throttlesBefore) return slot;
-      slot.release();
+      if (this.#throttles === throttlesBefore) return turn;
+      turn.release();
     }
   }
 
@@ -218,7 +215,7 @@ class StoredPace implements Pace {
     return ceilToHundredth(Math.max(0, Math.max(...freeAt) - nowMs));
   }
 
-  /** Takes the slot if it is near and free. */
+  /** Takes the turn if it is near and free. */
   #tryDepart(): Promise<Reservation | { readonly pollIntervalMs: number }> {
     return this.#update<Reservation | { pollIntervalMs: number }>(
       (states, nowMs, minIntervalMs) => {
@@ -243,7 +240,7 @@ class StoredPace implements Pace {
     );
   }
 
-  /** Sets the lead for the next slot to the time of the work since `waitUntilNear`. */
+  /** Sets the lead for the next turn to the time of the work since `waitUntilNear`. */
   #learnLead(nowMs: number): void {
     const preparedMs = nowMs - (this.#nearAtMs ?? nowMs);
     this.#nearAtMs = undefined;
@@ -260,7 +257,7 @@ class StoredPace implements Pace {
     await clock.sleep(Math.min(ms, MAX_SLEEP_MS), signal);
   }
 
-  #makeSlot({ mark, atMs }: Reservation, since: Moment, waitedMs: number): DepartureSlot {
+  #makeTurn({ mark, atMs }: Reservation, since: Moment, waitedMs: number): Turn {
     const { clock, intervalMs } = this.#options;
     let open = true;
     return {
@@ -268,7 +265,7 @@ class StoredPace implements Pace {
       depart: () => {
         if (!open) return false;
         clock.hold(atMs - clock.monotonicMs());
-        // One gap before the lease expires, so that the process that takes the next slot keeps its
+        // One gap before the lease expires, so that the process that takes the next turn keeps its
         // distance.
         if (measureElapsedMs(clock, since) > this.#maxReservedMs - intervalMs - GUARD_MS)
           return false;
@@ -308,7 +305,7 @@ class StoredPace implements Pace {
   }
 }
 
-/** Slot with the mark of its holder, and its time on the monotonic clock of this machine. */
+/** Turn with the mark of its holder, and its time on the monotonic clock of this machine. */
 type Reservation = { readonly mark: number; readonly atMs: number };
 
 /**

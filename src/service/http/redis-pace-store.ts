@@ -328,7 +328,7 @@ function storeIn(
 
 /**
  * Returns the state for an unknown last departure (new, emptied or replaced store, or clock set):
- * one now, with a slot taken.
+ * one now, with a turn taken.
  */
 function makeForgottenState(state: PaceState | undefined, nowMs: number): PaceState {
   return {

@@ -185,7 +185,7 @@ class RequestTask {
     socket.once(secure ? 'secureConnect' : 'connect', () => this.#depart(socket));
   }
 
-  /** Builds the request in a corked socket, so that its bytes leave right at the slot. */
+  /** Builds the request in a corked socket, so that its bytes leave right at the turn. */
   #depart(socket: Socket): void {
     const outgoing = this.#outgoing;
     const body = this.#body;

@@ -42,7 +42,7 @@ test('a slow service does not slow the queue: requests depart every 100 ms while
   expect(Math.max(...gaps.slice(1))).toBeLessThan(120);
 });
 
-test('the preparation of a request does not make it late: it is claimed and connected before its slot', async () => {
+test('the preparation of a request does not make it late: it is claimed and connected before its turn', async () => {
   const claimed: number[] = [];
   const connect = async () => {
     claimed.push(60 - count(outbox, 'queued'));

@@ -111,14 +111,14 @@ test('the store is not used again while a request of this machine is about to de
   const { clock, pace, said: texts, state } = await scene('unavailable');
   const taking = pace.acquire();
   await clock.advance(4000);
-  const slot = await taking;
+  const turn = await taking;
   state.health = 'up';
   await clock.advance(1500);
   await pace.getWaitMs();
   await clock.advance(10);
   await pace.getWaitMs();
   expect(texts).toEqual(['lost: unavailable']);
-  slot.depart();
+  turn.depart();
   await clock.advance(10);
   await eventually(async () => {
     await pace.getWaitMs();
@@ -131,14 +131,14 @@ test('a store that answers again is connected to once, however long a request de
   const { clock, pace, state } = await scene('unavailable');
   const taking = pace.acquire();
   await clock.advance(3000);
-  const slot = await taking;
+  const turn = await taking;
   state.health = 'up';
   for (let looks = 0; looks < 4; looks += 1) {
     await clock.advance(1100);
     await pace.getWaitMs();
   }
   expect(state.connections).toBe(1);
-  slot.release();
+  turn.release();
 });
 
 test('while the store is being used again, no request of this machine departs without it', async () => {

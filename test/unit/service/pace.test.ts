@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { openDatabase } from '../../../src/base/disk/database.ts';
 import { openPaceStore, type PaceStore, UNSEEN } from '../../../src/service/http/pace-store.ts';
-import { type DepartureSlot, makePace, type Pace } from '../../../src/service/http/pacer.ts';
+import { makePace, type Pace, type Turn } from '../../../src/service/http/pacer.ts';
 import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 import { memoryPaceStore } from './memory-pace-store.ts';
@@ -29,8 +29,8 @@ function sharedPace() {
 
 /** A request that leaves at once; resolves when its bytes are out. */
 async function leave(pace: Pace): Promise<void> {
-  const slot = await pace.acquire();
-  expect(slot.depart()).toBe(true);
+  const turn = await pace.acquire();
+  expect(turn.depart()).toBe(true);
   await new Promise((resolve) => setImmediate(resolve));
 }
 
@@ -54,8 +54,8 @@ async function departures(
   return times;
 }
 
-/** Waits for a slot where no other task advances the time. */
-async function departing(pace: Pace, clock: ManualClock): Promise<DepartureSlot> {
+/** Waits for a turn where no other task advances the time. */
+async function departing(pace: Pace, clock: ManualClock): Promise<Turn> {
   const taken = pace.acquire();
   while ((await Promise.race([taken, clock.advance(0.5)])) === undefined);
   return taken;
@@ -73,9 +73,9 @@ test('departures are 102 ms apart to the microsecond, despite claiming and conne
     for (let index = 0; index < 120; index += 1) {
       await pace.waitUntilNear();
       await clock.sleep(index % 7);
-      const slot = await pace.acquire();
+      const turn = await pace.acquire();
       await clock.sleep(0.25 * (index % 4));
-      expect(slot.depart()).toBe(true);
+      expect(turn.depart()).toBe(true);
       times.push(clock.monotonicMs());
       await new Promise((resolve) => setImmediate(resolve));
     }
@@ -90,7 +90,7 @@ test.each([
     'a commit that takes 25 ms now and then, as on a busy disk, makes no departure late',
     (index: number) => (index % 5 === 0 ? 25 : 1),
   ],
-  ['a disk that takes long is given its time before the slot, from the second claim on', () => 30],
+  ['a disk that takes long is given its time before the turn, from the second claim on', () => 30],
 ])('%s', async (_, getCommitMs) => {
   const clock = manualClock();
   const pace = paceOf(clock);
@@ -107,8 +107,8 @@ test.each([0.1, 2, 3, 6, 12, 24, 60])(
     const clock = manualClock();
     const pace = paceOf(clock);
     await departures(pace, clock, 120, 13_000);
-    const slot = await departing(pace, clock);
-    expect(slot.depart()).toBe(true);
+    const turn = await departing(pace, clock);
+    expect(turn.depart()).toBe(true);
     const earliestMs = clock.monotonicMs();
     clock.hold(asideMs);
     const latestMs = clock.monotonicMs();
@@ -118,22 +118,22 @@ test.each([0.1, 2, 3, 6, 12, 24, 60])(
   },
 );
 
-test('a slot is taken before its time, and leaving blocks the process until then', async () => {
+test('a turn is taken before its time, and leaving blocks the process until then', async () => {
   const clock = manualClock();
   const pace = paceOf(clock);
   await leave(pace);
   const leftMs = clock.monotonicMs();
   const waitMs = await pace.getWaitMs();
-  const slot = await departing(pace, clock);
+  const turn = await departing(pace, clock);
   expect(clock.monotonicMs() - leftMs).toBeLessThan(waitMs);
-  expect(slot.depart()).toBe(true);
+  expect(turn.depart()).toBe(true);
   expect(clock.monotonicMs() - leftMs).toBeCloseTo(waitMs, 3);
 });
 
-test('no other process takes the slot of a request that is about to depart', async () => {
+test('no other process takes the turn of a request that is about to depart', async () => {
   const { clock, of } = sharedPace();
   await leave(of());
-  const slot = await departing(of(), clock);
+  const turn = await departing(of(), clock);
   let otherMs = 0;
   const other = of()
     .acquire()
@@ -141,14 +141,14 @@ test('no other process takes the slot of a request that is about to depart', asy
       taken.depart();
       otherMs = clock.monotonicMs();
     });
-  slot.depart();
+  turn.depart();
   const leftMs = clock.monotonicMs();
   await clock.advance(500);
   await other;
   expect(otherMs - leftMs).toBeGreaterThanOrEqual(100);
 });
 
-test('a caller stopped shortly before the slot releases it', async () => {
+test('a caller stopped shortly before the turn releases it', async () => {
   const { clock, of } = sharedPace();
   await leave(of());
   const stop = new AbortController();
@@ -196,7 +196,7 @@ test.each(['getWaitMs', 'waitUntilNear', 'acquire'] as const)(
   },
 );
 
-test('a slot that a network store gives to a stopped caller is released', async () => {
+test('a turn that a network store gives to a stopped caller is released', async () => {
   const clock = manualClock();
   const store = slowStore(clock);
   const pace = paceOf(clock, { store });
@@ -221,7 +221,7 @@ test('a slot that a network store gives to a stopped caller is released', async 
   expect(clock.monotonicMs() - startedMs).toBeLessThan(125);
 });
 
-test('a throttle that arrives shortly before the slot is obeyed', async () => {
+test('a throttle that arrives shortly before the turn is obeyed', async () => {
   const clock = manualClock();
   const pace = paceOf(clock);
   await leave(pace);
@@ -252,18 +252,18 @@ test('the first intervals after a pause are a little longer, and cost less than 
   expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeLessThan(119 * 104 + 500);
 });
 
-test('no other process departs while a request with a slot is connecting, unless that never departs', async () => {
+test('no other process departs while a request with a turn is connecting, unless that never departs', async () => {
   const { clock, of } = sharedPace();
   const slow = of();
   const other = of();
-  const slot = await slow.acquire();
+  const turn = await slow.acquire();
   let left = false;
   const waiting = other.acquire().then(() => {
     left = true;
   });
   await clock.advance(400);
   expect(left).toBe(false);
-  slot.depart();
+  turn.depart();
   await clock.advance(99);
   expect(left).toBe(false);
   await clock.advance(50);
@@ -274,12 +274,12 @@ test('no other process departs while a request with a slot is connecting, unless
   await after;
 });
 
-test('a request that took too long to connect may not depart, and does not disturb the holder of the next slot', async () => {
+test('a request that took too long to connect may not depart, and does not disturb the holder of the next turn', async () => {
   const { clock, of } = sharedPace();
   const late = await of().acquire();
   const next = of().acquire();
   await clock.advance(3005);
-  const slot = await next;
+  const turn = await next;
   expect(late.depart()).toBe(false);
   late.release();
   await clock.advance(200);
@@ -291,16 +291,16 @@ test('a request that took too long to connect may not depart, and does not distu
     });
   await clock.advance(500);
   expect(third).toBe(false);
-  expect(slot.depart()).toBe(true);
+  expect(turn.depart()).toBe(true);
   await clock.advance(150);
   expect(third).toBe(true);
 });
 
-test('a released slot delays others by one interval at most', async () => {
+test('a released turn delays others by one interval at most', async () => {
   const { clock, of } = sharedPace();
-  const slot = await of().acquire();
-  slot.release();
-  expect(slot.depart()).toBe(false);
+  const turn = await of().acquire();
+  turn.release();
+  expect(turn.depart()).toBe(false);
   await clock.advance(0);
   expect(await of().getWaitMs()).toBeLessThan(125);
 });
@@ -356,7 +356,7 @@ test('several throttles of the same moment slow down once', async () => {
   expect(gap).toBeLessThan(125);
 });
 
-test('a wait for the next slot ends shortly before it', async () => {
+test('a wait for the next turn ends shortly before it', async () => {
   const clock = manualClock();
   const pace = paceOf(clock);
   await leave(pace);

@@ -205,7 +205,7 @@ test('a clock that was set delays all processes, even if another one departs at 
         .join('');
       return `*3\r\n${time}*3\r\n${bulk('abc')}${bulk(scope)}${bulk(scope)}`;
     }
-    // A process that has not yet seen the new clock takes a slot by the old one, between the look
+    // A process that has not yet seen the new clock takes a turn by the old one, between the look
     // and the write.
     others += 1;
     if (others === 1) return ':0\r\n';
