@@ -160,9 +160,6 @@ export function isLocalName(text: string): boolean {
   return QUALIFIED_NAME.test(text) && !text.includes(':');
 }
 
-/** A name with its namespace; one object per distinct name. */
-type ResolvedName = { readonly namespace: string; readonly name: string };
-
 /** A name as it is written; one object per distinct one. */
 export type WrittenName = {
   readonly text: string;
@@ -173,8 +170,6 @@ export type WrittenName = {
   readonly local: string;
   /** Prefix that an attribute of this name declares. */
   readonly declares: string | undefined;
-  /** The last resolution. */
-  resolved: ResolvedName | undefined;
 };
 
 /** A page of records has some hundred names. Each distinct one costs many times its length. */
@@ -189,7 +184,6 @@ export class NameTable {
    * Last name per hash: comparing bytes with it is cheaper than slicing and looking up the name.
    */
   readonly #recent: (WrittenName | undefined)[] = new Array(MAX_RECENT).fill(undefined);
-  readonly #resolved = new Map<string, ResolvedName>();
   /** Namespaces per prefix, the innermost last. */
   readonly #scope = new Map<string, string[]>([['xml', [XML_NAMESPACE]]]);
 
@@ -207,9 +201,16 @@ export class NameTable {
     const likely = this.#recent[sum & (MAX_RECENT - 1)];
     if (likely?.lengthBytes === end - start && this.isRepeatedAt(likely, start)) return likely;
     const text = bytes.toString('utf8', start, end);
-    const name = this.#written.get(text) ?? parseName(text, start, end - start);
-    addName(this.#written, text, name, start);
+    const name = this.#written.get(text) ?? this.#add(text, start, end - start);
     this.#recent[sum & (MAX_RECENT - 1)] = name;
+    return name;
+  }
+
+  #add(text: string, start: number, lengthBytes: number): WrittenName {
+    const name = parseName(text, start, lengthBytes);
+    this.#written.set(text, name);
+    if (this.#written.size > MAX_NAMES)
+      throw new XmlFault(msg`there are more than ${MAX_NAMES} different names`, start);
     return name;
   }
 
@@ -232,32 +233,13 @@ export class NameTable {
     for (const prefix of prefixes) this.#scope.get(prefix)?.pop();
   }
 
-  /** Resolves the name of an element. */
-  resolve(name: WrittenName, offset: number): ResolvedName {
-    const namespace = this.#scope.get(name.prefix)?.at(-1);
-    if (namespace === undefined && name.prefix !== '')
-      throw new XmlFault(msg`the prefix ${name.prefix} is not declared`, offset);
-    return this.#withNamespace(name, namespace ?? '', offset);
+  /** Returns the namespace of an element. */
+  getNamespace({ prefix }: WrittenName, offset: number): string {
+    const namespace = this.#scope.get(prefix)?.at(-1);
+    if (namespace === undefined && prefix !== '')
+      throw new XmlFault(msg`the prefix ${prefix} is not declared`, offset);
+    return namespace ?? '';
   }
-
-  /** Resolves the name of an attribute; one without a prefix is in no namespace. */
-  resolveAttribute(name: WrittenName, offset: number): ResolvedName {
-    return name.prefix === '' ? this.#withNamespace(name, '', offset) : this.resolve(name, offset);
-  }
-
-  #withNamespace(name: WrittenName, namespace: string, offset: number): ResolvedName {
-    if (name.resolved?.namespace === namespace) return name.resolved;
-    const key = `${namespace}\n${name.local}`;
-    name.resolved = this.#resolved.get(key) ?? { namespace, name: name.local };
-    addName(this.#resolved, key, name.resolved, offset);
-    return name.resolved;
-  }
-}
-
-function addName<Name>(names: Map<string, Name>, key: string, name: Name, offset: number): void {
-  names.set(key, name);
-  if (names.size > MAX_NAMES)
-    throw new XmlFault(msg`there are more than ${MAX_NAMES} different names`, offset);
 }
 
 function isNameEnd(code: number): boolean {
@@ -271,7 +253,7 @@ function parseName(text: string, start: number, lengthBytes: number): WrittenNam
     throw new XmlFault(msg`"${beginning}" is not a name`, start);
   }
   const declares = prefix === 'xmlns' || text === 'xmlns' ? text.slice('xmlns:'.length) : undefined;
-  return { text, start, lengthBytes, prefix, local, declares, resolved: undefined };
+  return { text, start, lengthBytes, prefix, local, declares };
 }
 
 /**

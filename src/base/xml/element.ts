@@ -123,16 +123,13 @@ export function getLine(document: XmlDocument, element: XmlElement): number {
   return getLineAt(document.bytes, element.start);
 }
 
-/** Returns the line of a character or byte, from 1. */
-export function getLineAt(source: string | Buffer, offset: number): number {
-  let line = 1;
-  for (let at = source.indexOf('\n'); at !== -1 && at < offset; at = source.indexOf('\n', at + 1))
-    line++;
-  return line;
+/** Returns the line of a byte, from 1. */
+export function getLineAt(bytes: Buffer, offset: number): number {
+  return makeLineCounter(bytes)(offset);
 }
 
 /** Makes a line counter for ascending offsets: each part of the document is scanned once. */
-export function makeLineCounter({ bytes }: XmlDocument): (offset: number) => number {
+export function makeLineCounter(bytes: Buffer): (offset: number) => number {
   let line = 1;
   let next = bytes.indexOf('\n');
   return (offset) => {

@@ -301,11 +301,11 @@ class Parser {
     if (this.#bytes[this.#at] !== GREATER) throw makeTagFault(name, this.#at);
     this.#at++;
     this.#count(written.length + declared.length);
-    const { namespace, name: local } = this.#names.resolve(name, start + 1);
+    const namespace = this.#names.getNamespace(name, start + 1);
     const attributes = written.length === 0 ? NO_ATTRIBUTES : this.#resolveAttributes(written);
     const element: OpenElement = {
       namespace,
-      name: local,
+      name: name.local,
       attributes,
       children: NO_CHILDREN,
       text: '',
@@ -400,7 +400,9 @@ class Parser {
   #resolveAttributes(written: readonly WrittenAttribute[]): XmlAttribute[] {
     const attributes: XmlAttribute[] = [];
     for (const { name: writtenName, offset, value } of written) {
-      const { namespace, name } = this.#names.resolveAttribute(writtenName, offset);
+      const { prefix, local: name } = writtenName;
+      // An attribute without a prefix is in no namespace.
+      const namespace = prefix === '' ? '' : this.#names.getNamespace(writtenName, offset);
       for (const before of attributes)
         if (before.name === name && before.namespace === namespace)
           throw makeRepeatedFault(writtenName, offset);

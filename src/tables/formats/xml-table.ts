@@ -54,7 +54,7 @@ function readXmlRecords(
 ): Table {
   const unread = new Set<string>();
   const readRecords = function* (): Generator<ReadRecord> {
-    const countLine = makeLineCounter(document);
+    const countLine = makeLineCounter(document.bytes);
     let row = 0;
     for (const part of document.readParts(dialect.names)) {
       if (!dialect.isRecord(part, document.root)) continue;
