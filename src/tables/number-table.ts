@@ -125,9 +125,7 @@ export function makeNumberProposer(table: Table, known: KnownNames, given?: Colu
       ? [[key, rule] as const]
       : [];
   });
-  const areFindsNamed =
-    given?.localId !== undefined ||
-    ownRules.some(([, { element }]) => element !== 'evidencni_cislo');
+  const areFindsNamed = ownRules.some(([, { element }]) => element !== 'evidencni_cislo');
   const open = profiles.filter(({ filled }, index) => filled > 0 && own[index] === undefined);
   const meanings = listNumberMeanings(open, known);
   return (answers: TableAnswers): TableProposal => {
@@ -186,9 +184,9 @@ function makeColumnQuestion(
  * @param given column map, which the proposal completes
  */
 export function parseNumberRows(table: Table, proposal: TableProposal, given?: ColumnMap) {
-  const { file = table.file, columns: mapped = [], localId } = given ?? {};
+  const { file = table.file, columns: mapped = [] } = given ?? {};
   const proposed = makeColumnMap(file, proposal);
-  const map = { ...proposed, columns: new Map([...mapped, ...proposed.columns]), localId };
+  const map = { ...proposed, columns: new Map([...mapped, ...proposed.columns]) };
   const { columns, issues: headerIssues } = parseColumns(table, map);
   const { questions, undecided } = proposal;
   const open = [

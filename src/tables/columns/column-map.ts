@@ -43,7 +43,6 @@ const OPTIONS: Readonly<
   sign: { of: ['geom_x', 'geom_y'], forms: ['minus'] },
   form: { of: ['wkt'], forms: ['position'] },
   label: { of: LABELLED_COLUMNS, forms: [] },
-  separator: { of: ['photos'], forms: [] },
 };
 
 /** Tells if a value is one of the option's forms, of which a date has more, and a text any. */
@@ -53,7 +52,7 @@ function isOptionValue(name: string, value: unknown): value is string {
   return name === 'date' ? isDateForm(value) : forms.length === 0 || forms.includes(value);
 }
 
-const KEYS = ['version', 'local_id', 'fixed', 'columns'];
+const KEYS = ['version', 'fixed', 'columns'];
 const MAP_VERSION = 1;
 
 /** A column map, absent where it has an error, and its issues. */
@@ -73,19 +72,16 @@ export function parseColumnMap(file: string, text: string): ColumnMapReading {
   const issues: Issue[] = [];
   const report: ReportMapIssue = (rule, message, column) =>
     void issues.push(makeErrorIssue(rule, message, { file, column }));
-  const { version, columns = {}, fixed = {}, local_id: localId } = toml.table;
+  const { version, columns = {}, fixed = {} } = toml.table;
   for (const key of Object.keys(toml.table).filter((name) => !KEYS.includes(name)))
     report('map-key', makeUnknownKeyMessage(key, KEYS));
   if (version !== MAP_VERSION) report('map-version', makeFormMessage(`version = ${MAP_VERSION}`));
-  if (localId !== undefined && (typeof localId !== 'string' || !/\{[^{}]+\}/.test(localId)))
-    report('map-local-id', makeFormMessage('local_id = "{rok}/{inv. č.}"'));
   for (const [section, value] of Object.entries({ columns, fixed }))
     if (!isTomlTable(value)) report('map-key', makeFormMessage(`[${section}]`));
   const map: ColumnMap = {
     file,
     columns: isTomlTable(columns) ? parseColumnRules(columns, report) : new Map(),
     fixed: isTomlTable(fixed) ? parseFixed(fixed, report) : [],
-    localId: typeof localId === 'string' ? localId : undefined,
   };
   checkRepeats(map, report);
   return hasErrors(issues) ? { issues } : { map, issues };
@@ -169,8 +165,8 @@ function parseFixed(fixed: TomlTable, report: ReportMapIssue): Setting[] {
 }
 
 /** Reports two columns with one meaning, of which one would be lost. */
-function checkRepeats({ columns, fixed, localId }: ColumnMap, report: ReportMapIssue): void {
-  const first = new Map<string, string>(localId === undefined ? [] : [['local_id', 'local_id']]);
+function checkRepeats({ columns, fixed }: ColumnMap, report: ReportMapIssue): void {
+  const first = new Map<string, string>();
   const joined = JOINABLE_COLUMNS.join(', ');
   for (const [key, rule] of columns) {
     const { element } = rule;
@@ -207,7 +203,6 @@ export function formatColumnMap(map: ColumnMap, { table, columns, undecided }: M
       msg`Made by ${cmd`pas import --wizard`}. Correct what is wrong; pas ignores lines that start with #.`,
     ),
     `version = ${MAP_VERSION}`,
-    ...(map.localId === undefined ? [] : [`local_id = ${quoteTomlString(map.localId)}`]),
     '',
     formatComment(msg`Values for finds whose own cell is empty.`),
     '[fixed]',

@@ -1,4 +1,3 @@
-import { joinFileNames } from '../../base/csv.ts';
 import { isReadable } from '../../base/issue.ts';
 import { type DepthUnit, parseDateForm, parseDepth } from '../../finds/parse-cell.ts';
 import {
@@ -34,8 +33,6 @@ type ReadingOptions = {
   readonly form?: 'position';
   /** Label before the text where several columns are joined. */
   readonly label?: string;
-  /** Separator of names of photographs; `;` by default. */
-  readonly separator?: string;
   /** Text in the table → value. */
   readonly values?: Readonly<Record<string, string>>;
 };
@@ -57,8 +54,6 @@ export type ColumnMap = {
   readonly columns: ReadonlyMap<string, ColumnRule>;
   /** Values for every find whose own cell is empty. */
   readonly fixed: readonly Setting[];
-  /** Template of a composed local id, such as `{rok}/{č.}`. */
-  readonly localId?: string;
 };
 
 /** Elements that may be joined from several columns, whose parts may have a label. */
@@ -72,14 +67,6 @@ export const IDENTIFYING_COLUMNS: readonly ColumnName[] = ['local_id', 'ident_ce
 
 /** Columns with the number of a find: its own, the service's and the museum's. */
 export const NUMBER_COLUMNS: readonly ColumnName[] = [...IDENTIFYING_COLUMNS, 'evidencni_cislo'];
-
-/** Column in the template of a local id. */
-export const TEMPLATE_PART = /\{([^{}]+)\}/g;
-
-/** Returns the keys of the columns of a composed local id: `{rok}/{č.}` has `rok` and `č.`. */
-export function listTemplateColumns(template: string): string[] {
-  return [...template.matchAll(TEMPLATE_PART)].map(([, key = '']) => key);
-}
 
 /**
  * Returns the keys of columns in a map: the header; `name #2` for the second of a name; `#5` for
@@ -114,10 +101,7 @@ export function applyColumnRule(cell: string, rule: ColumnRule): string {
   if (rule.unit !== undefined) return addUnit(text, rule.unit);
   if (rule.date !== undefined) return parseDateForm(text, rule.date) ?? text;
   if (rule.name !== undefined) return reorderName(text, rule.name);
-  if (rule.sign === 'minus') return withMinus(text);
-  return rule.separator === undefined
-    ? text
-    : joinFileNames(text.split(rule.separator).map((name) => name.trim()));
+  return rule.sign === 'minus' ? withMinus(text) : text;
 }
 
 function replaceText(text: string, values: ElementRule['values']): string {

@@ -172,7 +172,7 @@ const LEAST = { exact: Number.MIN_VALUE, like: 0.5, none: 0.8 } as const;
 
 const TESTS: Readonly<Partial<Record<ColumnName, ValueTest>>> = {
   local_id: testKeys,
-  photos: testPhotographs,
+  photos: makeTest(isPictureName),
   wkt: testPositions,
   projekt: makeTest((text) => /^(?:X-)?[CM]-\d{9}$/.test(text)),
   hloubka: testDepths,
@@ -246,16 +246,6 @@ function testKeys(profile: ColumnProfile, match: NameMatch | undefined): Evidenc
     isOpen: !profile.isKey,
     doubt: profile.isKey ? undefined : msg`numbers are missing or repeated; such rows are skipped`,
   };
-}
-
-const SEPARATORS = [';', ',', '|', '+', '\n'] as const;
-
-function testPhotographs(profile: ColumnProfile): Evidence {
-  const separator = SEPARATORS.find((mark) =>
-    [...profile.values.keys()].some((text) => text.includes(mark)),
-  );
-  const rule = separator === ';' ? undefined : { separator };
-  return { share: computeFittingShare(profile, isPictureName), rule };
 }
 
 function testPositions(profile: ColumnProfile, match: NameMatch | undefined): Evidence {

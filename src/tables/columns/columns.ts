@@ -28,12 +28,10 @@ import {
   type ElementRule,
   IDENTIFYING_COLUMNS,
   JOINABLE_COLUMNS,
-  listTemplateColumns,
   makeColumnKeys,
   NUMBER_COLUMNS,
   normalizeColumnKey,
   type Setting,
-  TEMPLATE_PART,
 } from './column-rule.ts';
 
 /** Names of what the service derives from the point. */
@@ -97,15 +95,11 @@ export function parseColumns(table: Table, map?: ColumnMap, fixed: readonly Sett
     table.header[sources.get(name)?.[0]?.index ?? -1] ?? fixedByName.get(name)?.givenName;
   const joinParts = (row: RowCells, name: ColumnName): string => {
     const parts = (sources.get(name) ?? []).map((source) => readSource(row, source));
-    const template = name === 'local_id' ? map?.localId : undefined;
-    if (template === undefined && parts.length < 2) return parts.join();
+    if (parts.length < 2) return parts.join();
     // A mark for the value above makes the whole text unreadable.
     const ditto = parts.find(isDitto);
     if (ditto !== undefined) return ditto;
-    const filled = parts.filter((part) => part !== '' && !isFiller(part));
-    if (template === undefined) return filled.join('; ');
-    // Half a number may be another find's.
-    return filled.length < parts.length ? '' : composeLocalId(template, parts);
+    return parts.filter((part) => part !== '' && !isFiller(part)).join('; ');
   };
   const read = rememberCells((row: RowCells, name: ColumnName): string => {
     const text = joinParts(row, name);
@@ -190,7 +184,7 @@ function rememberCells(readText: (row: RowCells, name: ColumnName) => string) {
 
 /**
  * Finds the columns of each element. Those of a map come behind one with the element's own name, in
- * the order of the map: several are joined. A composed local id has the columns of its template.
+ * the order of the map: several are joined.
  */
 function findSources(table: Table, map: ColumnMap | undefined) {
   const { header } = table;
@@ -214,14 +208,6 @@ function findSources(table: Table, map: ColumnMap | undefined) {
     if (first === undefined || (at !== -1 && JOINABLE_COLUMNS.includes(element)))
       sources.set(element, [...others, { index, rule: { ...rule, element } }]);
     else issues.push(makeDuplicateIssue(table, element, first.index, index));
-  }
-  const parts = map?.localId === undefined ? [] : listTemplateColumns(map.localId);
-  if (parts.length > 0) {
-    const rule = { element: 'local_id' } as const;
-    sources.set(
-      'local_id',
-      parts.map((key) => ({ index: keys.indexOf(normalizeColumnKey(key)), rule })),
-    );
   }
   // The note has the years that stand in the place of days.
   for (const { index, rule } of sources.get('datum_nalezu') ?? []) {
@@ -258,11 +244,6 @@ function readSource(row: RowCells, { index, rule }: Source): string {
   if (text === '' || !isMeant) return '';
   const isBare = label === undefined || isFiller(text) || isDitto(text);
   return isBare ? text : `${label}: ${text}`;
-}
-
-function composeLocalId(template: string, parts: readonly string[]): string {
-  const remaining = [...parts];
-  return template.replace(TEMPLATE_PART, () => remaining.shift() ?? '');
 }
 
 /** Tells if a date stands in a column for another element; in a labelled note a day is allowed. */
@@ -319,11 +300,7 @@ function checkUnknownColumn(table: Table, index: number, isMapped: boolean): Iss
 
 function checkMissingColumns(table: Table, map: ColumnMap, keys: readonly string[]): Issue[] {
   const names = makeColumnKeys(table.header);
-  const requested = [
-    ...map.columns.keys(),
-    ...(map.localId === undefined ? [] : listTemplateColumns(map.localId)),
-  ];
-  return requested
+  return [...map.columns.keys()]
     .filter((key) => !keys.includes(normalizeColumnKey(key)))
     .map((key) => {
       const nearest = joinWithOr(findNearestNames(key, names));

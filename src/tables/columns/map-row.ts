@@ -253,14 +253,14 @@ function parseElement(
 }
 
 /**
- * Splits a cell of photographs at `;`. Pieces between `|`, line breaks or `, ` become names of
+ * Splits a cell of photographs at `;`. Pieces between `|`, `+`, `,` or line breaks become names of
  * their own only if each looks like a picture or is found, and the whole is no file. Empty for
  * ''.
  */
 function splitPhotos(cell: string, resolvePhoto: ResolvePhoto): readonly string[] {
   if (cell === '') return NO_PHOTOS;
   return splitFileNames(cell).flatMap((name) => {
-    const pieces = name.split(/[|\r\n]|,\s/).map((piece) => piece.trim());
+    const pieces = name.split(/[|+,\r\n]/).map((piece) => piece.trim());
     const parts = pieces.filter((piece) => piece !== '');
     const areNames = parts.every((part) => isPictureName(part) || isReadable(resolvePhoto(part)));
     return parts.length > 1 && areNames && !isReadable(resolvePhoto(name)) ? parts : [name];

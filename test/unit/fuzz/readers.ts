@@ -568,7 +568,7 @@ insert into a values (1, x'47500001000000000101000000000000000000004000000000000
     seeds: [
       'default_profile = "a"\nlang = "cs"\n[profiles.a]\nbase_url = "https://a.example"\nkind = "training"\nmin_interval_ms = 100\n[profiles.a.defaults]\nprojekt = "C-1"\n[projects."C-1"]\nobdobi = "HES-1"\n',
       '[profiles."b c"]\npacing = "redis://:p@h:1/0"\noai_auth = "basic"\nallow_http = true\n',
-      'version = 1\nlocal_id = "{rok}/{c}"\n[fixed]\nprojekt = "C-1"\n[columns]\n"a" = "hloubka"\n"b" = { element = "hloubka", unit = "cm" }\n"c" = { element = "datum_nalezu", date = "d.m.y" }\n',
+      'version = 1\n[fixed]\nprojekt = "C-1"\n[columns]\n"a" = "hloubka"\n"b" = { element = "hloubka", unit = "cm" }\n"c" = { element = "datum_nalezu", date = "d.m.y" }\n',
       fixture('examples/museum/nalezy.map.toml'),
     ],
     read: async (bytes) => {

@@ -69,7 +69,6 @@ describe('a wrong column map is refused with the place and advice:', () => {
     ],
     ['a fixed number of a find', 'version = 1\n[fixed]\nlocal_id = "1"\n', ['map-fixed local_id']],
     ['a fixed value that is empty', 'version = 1\n[fixed]\nprojekt = ""\n', ['map-fixed projekt']],
-    ['a composed number without columns', 'version = 1\nlocal_id = "x"\n', ['map-local-id']],
     [
       'values that are a list',
       'version = 1\n[columns]\ns = { element = "stav", values = ["a"] }\n',
@@ -211,17 +210,15 @@ pozn = "poznamka"`;
     );
   });
 
-  test('several columns are joined, words are replaced, a number is composed, empty cells get fixed values', () => {
-    const map = `local_id = "{rok}/{č.}"
-[fixed]
+  test('several columns are joined, words are replaced, empty cells get fixed values', () => {
+    const map = `[fixed]
 projekt = "C-202400101"
 [columns]
 "stav zpr." = { element = "stav", values = { "hotovo" = 2, "rozprac." = "1" } }
 pozn = "poznamka"
 "váha" = { element = "poznamka", label = "váha (g)" }
-rok = "ignore"
-"č." = "ignore"`;
-    expect(splitCells(map, 'rok;č.;stav zpr.;pozn;váha\n2019;7;Hotovo;zlomek;12\n')).toEqual({
+"č." = "local_id"`;
+    expect(splitCells(map, 'č.;stav zpr.;pozn;váha\n2019/7;Hotovo;zlomek;12\n')).toEqual({
       local_id: '2019/7',
       projekt: 'C-202400101',
       stav: '2',
@@ -231,16 +228,13 @@ rok = "ignore"
 
   test('a part that stands for the value above is an error, and one that says nothing is left out', () => {
     const map = parseMap(
-      'local_id = "{rok}/{č}"\n[columns]\nrok = "ignore"\n"č" = "ignore"\na = { element = "poznamka", label = "váha" }\nb = "poznamka"',
+      '[columns]\n"č" = "local_id"\na = { element = "poznamka", label = "váha" }\nb = "poznamka"',
     );
-    const { rows } = mapTable(
-      table('rok;č;a;b\n2024;1;5;x\n2024;2;-;x\n2024;3;dtto;x\n";4;5;x\n-;5;5;x\n'),
-      {
-        map,
-        lookupTerm: () => ({ kind: 'not-harvested' }),
-        resolvePhoto: () => ({ value: '' }),
-      },
-    );
+    const { rows } = mapTable(table('č;a;b\n2024/1;5;x\n2024/2;-;x\n2024/3;dtto;x\n'), {
+      map,
+      lookupTerm: () => ({ kind: 'not-harvested' }),
+      resolvePhoto: () => ({ value: '' }),
+    });
     expect(
       Array.from(rows).flatMap(({ find }) =>
         find ? [[find.localId, find.elements.poznamka]] : [],

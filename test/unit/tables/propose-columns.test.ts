@@ -154,7 +154,7 @@ describe('museum tables with custom columns:', () => {
       východ: 'geom_x',
       sever: 'geom_y',
       datum: { datum_nalezu: { date: 'd/m/yyyy' } },
-      foto: { photos: { separator: ',' } },
+      foto: 'photos',
     });
     expect(String(proposal.columns[3]?.doubt)).toContain(
       'the day and the month cannot be told apart',
