@@ -12,7 +12,6 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../src/base/disk/database.ts';
 import type { Imported } from '../support/json-output.ts';
 import { pointBlob } from '../support/make-geopackage.ts';
-import { expectDone } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
 import { shareMock, useVocabularies } from '../support/use-mock.ts';
 
@@ -103,22 +102,15 @@ describe('the folder of a QField form', () => {
     ).toEqual([]);
   });
 
-  test('is refused if it exists, unless --yes is given and nothing was collected in it', async () => {
-    const make = (name: string, ...more: string[]) =>
-      home.pas('field', 'make', join(home.folder, name), '--for', 'qfield', ...more);
-    expect((await make('empty')).stderr).toContain('--yes');
-    const { folder, database } = collect('begun', { f1: {} }, []);
-    database.close();
-    const before = readFileSync(join(folder, 'finds.gpkg'));
-    expect(await make('begun', '--yes')).toMatchObject({ code: 2 });
-    expect(readFileSync(join(folder, 'finds.gpkg')).equals(before)).toBe(true);
-    home.file('others/letter.txt', 'mine');
-    expect((await make('others', '--yes')).stderr).toContain('letter.txt');
-    cpSync(empty, join(home.folder, 'again'), { recursive: true });
-    await expectDone(make('again', '--yes'));
+  test('is refused if it exists, whatever is in it', async () => {
+    const make = (name: string) =>
+      home.pas('field', 'make', join(home.folder, name), '--for', 'qfield', '--yes');
+    const before = readFileSync(join(empty, 'finds.gpkg'));
+    expect(await make('empty')).toMatchObject({ code: 2 });
+    expect(readFileSync(join(empty, 'finds.gpkg')).equals(before)).toBe(true);
     expect(await make('no/such/place')).toMatchObject({ code: 2 });
     writeFileSync(join(home.folder, 'a-file'), '');
-    expect(await make('a-file', '--yes')).toMatchObject({ code: 2 });
+    expect(await make('a-file')).toMatchObject({ code: 2 });
   });
 });
 

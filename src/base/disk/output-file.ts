@@ -1,6 +1,7 @@
 import {
   closeSync,
   constants,
+  existsSync,
   fstatSync,
   mkdirSync,
   openSync,
@@ -230,18 +231,15 @@ type FolderContent = {
 
 /**
  * Makes a folder that the user named, atomically: it gets its name when all of it is on disk.
- * @param refuse throws for an existing folder that may not be replaced; called before the writing
- * and again before the replacing. Undefined where none may be replaced
- * @throws UsageError where a folder exists; FileError where a file does, or the path is not
- * writable; DatabaseError when the disk is full; errors of `refuse`
+ * @throws UsageError where something of that name exists; FileError where the path is not writable;
+ * DatabaseError when the disk is full
  */
-export function writeOutputFolder(
-  path: string,
-  { files, folders }: FolderContent,
-  refuse?: (folder: string) => void,
-): void {
+export function writeOutputFolder(path: string, { files, folders }: FolderContent): void {
   const target = resolve(path);
-  const exists = assertReplaceable(target, path, refuse);
+  if (existsSync(target))
+    throw new UsageError(t`${path} exists already, and a folder is not replaced.`, {
+      hint: t`Choose another name, or delete it first.`,
+    });
   const draft = makeTempPath(dirname(target));
   try {
     // Finds have exact locations: only the owner can read them.
@@ -250,50 +248,12 @@ export function writeOutputFolder(
     for (const [name, content] of files) writeDurable(join(draft, name), content);
     flushFolder(draft);
     removeStaleTempsBeside(draft);
-    if (exists) replaceFolder(draft, target, refuse);
-    else renameSync(draft, target);
+    renameSync(draft, target);
     flushFolder(dirname(target));
   } catch (thrown) {
     removeTemp(draft);
     throw toOutputError(path, thrown);
   }
-}
-
-function assertReplaceable(
-  target: string,
-  path: string,
-  refuse?: (folder: string) => void,
-): boolean {
-  const stats = statSync(target, { throwIfNoEntry: false });
-  if (stats === undefined) return false;
-  if (!stats.isDirectory())
-    throw new FileError(path, t`${path} is a file, not a folder.`, {
-      hint: t`Choose another place.`,
-    });
-  if (refuse === undefined)
-    throw new UsageError(t`There is already a folder ${path}.`, {
-      hint: t`Choose another name, or replace it with --yes.`,
-    });
-  refuse(target);
-  return true;
-}
-
-/** Another program may add files until the folder is renamed, so it is checked again. */
-function replaceFolder(
-  draft: string,
-  target: string,
-  refuse: (folder: string) => void = () => {},
-): void {
-  const aside = makeTempPath(dirname(target));
-  renameSync(target, aside);
-  try {
-    refuse(aside);
-    renameSync(draft, target);
-  } catch (thrown) {
-    renameSync(aside, target);
-    throw thrown;
-  }
-  removeTemp(aside);
 }
 
 /**

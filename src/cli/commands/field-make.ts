@@ -48,7 +48,7 @@ async function make(
   const { terminal } = context;
   const files = await writeFieldForm(tool, {
     destination,
-    overwrite: await mayReplace(context, destination),
+    overwrite: tool === 'odk' && (await mayReplace(context, destination)),
     vocabulary: await openProfileVocabulary(context),
     defaults: makeProfileDefaults(context, set),
     rules: await openValidationContext(context),

@@ -9,11 +9,7 @@ import {
   isNumber,
   isText,
 } from '../../base/disk/database.ts';
-import {
-  assertReadableInTime,
-  openDatabaseImage,
-  readImageWithJournal,
-} from '../../base/disk/database-file.ts';
+import { assertReadableInTime, openDatabaseImage } from '../../base/disk/database-file.ts';
 import { DatabaseError, getErrorCode } from '../../base/errors.ts';
 import { type Issue, isReadable, makeErrorIssue, makeWarningIssue } from '../../base/issue.ts';
 import { msg } from '../../base/message.ts';
@@ -163,20 +159,6 @@ type FieldForm = {
   /** Files beside the GeoPackage. */
   readonly photos: ReadonlyMap<string, readonly string[]>;
 };
-
-/**
- * Counts the finds and photographs in a form, including those in its journal.
- * @throws DatabaseError where it cannot be read
- */
-export function countCollectedFeatures(path: string): number {
-  const database = openDatabaseImage(path, readImageWithJournal(path));
-  try {
-    const tables = [FINDS_LAYER, PHOTOS_LAYER].filter((table) => hasTable(database, table));
-    return tables.reduce((sum, table) => sum + countRows(database, table), 0);
-  } finally {
-    database.close();
-  }
-}
 
 function hasTable(database: Database, name: string): boolean {
   return (

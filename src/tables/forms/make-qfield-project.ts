@@ -1,9 +1,7 @@
-import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeDatabaseImage } from '../../base/disk/database-file.ts';
 import { writeOutputFolder } from '../../base/disk/output-file.ts';
-import { UsageError } from '../../base/errors.ts';
-import { msgid, ngettext, t } from '../../base/message.ts';
+import { t } from '../../base/message.ts';
 import {
   FIELDS,
   type FindElements,
@@ -34,7 +32,6 @@ import {
   renderPointStyle,
   STATE_COLOURS,
 } from '../exports/gpkg-layers.ts';
-import { countCollectedFeatures } from '../formats/gpkg-table.ts';
 import { type FieldFormRequest, type FormLists, makeFormLists } from './form-lists.ts';
 import {
   type FormContent,
@@ -50,12 +47,11 @@ import {
  * Writes a folder with a project for QGIS and QField: a form of finds with their photographs, and
  * its lists. It needs no network. The folder gets its name when all of it is on disk.
  * @returns the files that must be copied to the phone, the project first
- * @throws UsageError where a vocabulary was not harvested, or the folder exists and may not be
- * replaced: one with collected data, or other files, is never replaced; FileError where the path is
- * not writable; DatabaseError where the disk is full, or those data cannot be read
+ * @throws UsageError where a vocabulary was not harvested, or the folder exists: it may have
+ * collected data; FileError where the path is not writable; DatabaseError where the disk is full
  */
 export async function writeQfieldProject(request: FieldFormRequest): Promise<readonly string[]> {
-  const { destination, overwrite, vocabulary, rules, nowMs } = request;
+  const { destination, vocabulary, rules, nowMs } = request;
   const nowIso = new Date(nowMs).toISOString();
   const lists = makeFormLists(vocabulary, rules);
   const content = makeFormContent(request, lists);
@@ -80,11 +76,7 @@ export async function writeQfieldProject(request: FieldFormRequest): Promise<rea
     [FORM_FILE, makeFindsFile(columns, nowIso)],
     [LISTS_FILE, makeListsFile(lists, nowIso)],
   ]);
-  writeOutputFolder(
-    destination,
-    { files, folders: [PHOTO_FOLDER] },
-    overwrite ? assertNothingCollected : undefined,
-  );
+  writeOutputFolder(destination, { files, folders: [PHOTO_FOLDER] });
   return [...files.keys()].map((name) => join(destination, name));
 }
 
@@ -221,37 +213,6 @@ const ATTACHMENT = {
 };
 
 const PHOTO_NAME = `'${PHOTO_FOLDER}/' || substr("${FORM_FIND}", 1, 8) || '_' || format_date(now(), 'yyyyMMddhhmmsszzz') || '.{extension}'`;
-
-/** Files that pas, QGIS and SQLite create in the folder. */
-const OF_A_FORM =
-  /^(?:finds\.(?:qgs~?|qgd)|(?:finds|lists)\.gpkg(?:-wal|-shm|-journal)?|finds_attachments\.zip|DCIM)$/;
-
-/** @throws UsageError for a folder with collected finds or photographs, or with other files */
-function assertNothingCollected(folder: string): void {
-  const other = readdirSync(folder).find((name) => !OF_A_FORM.test(name));
-  const hint = t`Choose another name; import what was collected with \`pas import\`.`;
-  if (other !== undefined)
-    throw new UsageError(
-      t`The folder contains ${other}, which is not part of a form, so it is not replaced.`,
-      { hint },
-    );
-  const photographs = existsSync(join(folder, PHOTO_FOLDER))
-    ? readdirSync(join(folder, PHOTO_FOLDER)).length
-    : 0;
-  const finds = existsSync(join(folder, FORM_FILE))
-    ? countCollectedFeatures(join(folder, FORM_FILE))
-    : 0;
-  if (photographs + finds === 0) return;
-  const count = photographs + finds;
-  throw new UsageError(
-    ngettext(
-      msgid`The folder contains ${count} collected find or photograph, so it is not replaced.`,
-      `The folder contains ${count} collected finds and photographs, so it is not replaced.`,
-      count,
-    ),
-    { hint },
-  );
-}
 
 const LISTS_FILE = 'lists.gpkg';
 const PROJECT_FILE = 'finds.qgs';
