@@ -231,7 +231,7 @@ async function openSearch(push: SignedInPush): Promise<SearchContext | NoSearchR
 }
 
 /**
- * Holds entries with open questions, and asks a person.
+ * Holds entries with open questions, unless they are to be sent.
  * @returns true if the push was stopped meanwhile
  * @throws UnavailableError where the search fails: nothing is sent without it
  */
@@ -244,9 +244,7 @@ async function passGate(push: PushContext, gate: Gate): Promise<boolean> {
       ? toLookupError(push, thrown)
       : thrown;
   }
-  const held = listMeantHeld(push);
-  if (held.length > 0 && push.onQuestion === 'send') releaseHeldEntries(push.outbox, held);
-  else if (held.length > 0) await push.askHeld?.(held);
+  if (push.onQuestion === 'send') releaseHeldEntries(push.outbox, listMeantHeld(push));
   return push.stop.aborted;
 }
 

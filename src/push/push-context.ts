@@ -57,11 +57,9 @@ export type PushContext = ServiceAccess & {
   /** Identifier of this machine; empty where it has none. */
   readonly machine: string;
   readonly openPhotograph: (photograph: Photograph) => Readable;
-  /** Treatment of held entries where no person can be asked. */
+  /** Treatment of entries with an open question. */
   readonly onQuestion: 'hold' | 'send';
   readonly lookBackMs: number;
-  /** Asks a person about held entries, and records the answers. */
-  readonly askHeld?: (held: readonly Entry[]) => Promise<void>;
   /**
    * Asks if a service that this machine knows by these addresses has another address now;
    * undefined where no person can be asked.

@@ -1,10 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { cmd, formatDecimal, type Message, msg, msgid, ngettext, t } from '../../base/message.ts';
-import { ENTRY_KINDS, type Entry, type EntryKind } from '../../outbox/entry.ts';
+import { ENTRY_KINDS, type EntryKind } from '../../outbox/entry.ts';
 import { clearBackoff } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { formatEntry, KIND_WORDS } from '../../outbox/views/entry-words.ts';
+import { KIND_WORDS } from '../../outbox/views/entry-words.ts';
 import type { NewPerson } from '../../outbox/views/outbox-status.ts';
 import { pushAll } from '../../push/push-all.ts';
 import type { NoSearchReason, PushContext } from '../../push/push-context.ts';
@@ -14,7 +14,6 @@ import {
   type PushResult,
   planPush,
 } from '../../push/push-session.ts';
-import { releaseHeldEntries } from '../../push/resolve-entries.ts';
 import { defineCommand, parseWholeNumber, type Runner } from '../command.ts';
 import { type Context, type GlobalOptions, makeInitCommand } from '../context/context.ts';
 import { announceInstance, confirmProduction, openPush } from '../context/open-service.ts';
@@ -34,7 +33,6 @@ import {
   formatRequestCount,
   formatStopCause,
   LOST_LEDGER_NOTE,
-  listAnswerCommands,
 } from '../result-texts.ts';
 import { printIssues } from '../terminal.ts';
 import { makePushListeners, makeWaitListener } from './push-progress.ts';
@@ -180,9 +178,6 @@ async function pushOptions(
       ? (mayAskNow: boolean) => admitNewPeople(context, admission(mayAskNow))
       : undefined,
     onLostLedger: () => terminal.warn(String(LOST_LEDGER_NOTE)),
-    askHeld: mayAsk(context, options)
-      ? (held: readonly Entry[]) => askHeld(context, outbox, held)
-      : undefined,
     confirmTakeOver: () => confirmTakeOver(context, options),
     confirmSameService: mayAsk(context, options)
       ? (addresses: readonly string[], account: string) =>
@@ -227,17 +222,6 @@ async function confirmTakeOver(context: Context, options: PushOptions): Promise<
   return (await prompt()).confirm(
     t`Push it from here from now on? You must then stop pushing it from the other place.`,
   );
-}
-
-async function askHeld(context: Context, outbox: Outbox, held: readonly Entry[]): Promise<void> {
-  const { terminal } = context;
-  const prompt = await context.prompt();
-  for (const entry of held) {
-    const what = formatEntry(entry.kind, entry.localId ?? entry.identCely);
-    terminal.note(`${what}: ${entry.held?.question ?? ''}`);
-    if (await prompt.confirm(t`Send it anyway?`)) releaseHeldEntries(outbox, [entry]);
-    else for (const answer of listAnswerCommands(entry)) terminal.note(`  ${answer}`);
-  }
 }
 
 function printDrafts({ terminal }: Context, drafts: readonly string[]): void {

@@ -3,9 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { asWallMs } from '../../../src/base/clock.ts';
 import { AuthError, UnavailableError } from '../../../src/base/errors.ts';
 import { removeSubject } from '../../../src/outbox/changes/remove-finds.ts';
-import { findSubject } from '../../../src/outbox/changes/resolve-finds.ts';
 import { undoCommand } from '../../../src/outbox/changes/undo-command.ts';
-import type { Entry } from '../../../src/outbox/entry.ts';
 import { listHeldEntries, storeQuestion } from '../../../src/outbox/entry-queries.ts';
 import { makeCandidates } from '../../../src/outbox/gate.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
@@ -19,11 +17,7 @@ import {
   holdEntriesWithQuestions,
 } from '../../../src/push/look.ts';
 import type { NoSearchReason } from '../../../src/push/push-context.ts';
-import {
-  getOpenDecision,
-  releaseHeldEntries,
-  resolveEntries,
-} from '../../../src/push/resolve-entries.ts';
+import { getOpenDecision, resolveEntries } from '../../../src/push/resolve-entries.ts';
 import type { Exchange } from '../../../src/service/http/exchange.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import {
@@ -68,7 +62,7 @@ function scene() {
   return { clock, outbox, service, [Symbol.dispose]: () => outbox[Symbol.dispose]() };
 }
 
-function holdOtherwise(outbox: Outbox): void {
+function _holdOtherwise(outbox: Outbox): void {
   for (const { id } of listHeldEntries(outbox))
     storeQuestion(outbox, id, {
       basis: 'local-id-in-use',
@@ -142,28 +136,6 @@ describe('a find that matches a record created from another outbox of the accoun
       ['fibula', 'fibula'],
     ]);
   });
-
-  test.each<[string, (outbox: Outbox) => void, string[]]>([
-    ['removed', (outbox) => void removeSubject(outbox, findSubject(outbox, 'B-1')), []],
-    [
-      'dropped',
-      (outbox) => void resolveEntries(outbox, 'B-1', { kind: 'drop' }, undefined, true),
-      ['dropped'],
-    ],
-    ['held for another reason', (outbox) => holdOtherwise(outbox), ['held: local-id-in-use']],
-  ])(
-    'and that was %s while a person was asked is not sent for the answer',
-    async (_, meanwhile, after) => {
-      using given = await twoComputers();
-      const { service, outbox } = given;
-      const askHeld = async (held: readonly Entry[]) => {
-        meanwhile(outbox);
-        releaseHeldEntries(outbox, held);
-      };
-      expect(await service.push(outbox, { askHeld })).toMatchObject({ requests: 0 });
-      expect(states(outbox)).toEqual(after);
-    },
-  );
 
   test('is released if the record turns out to belong to another find of this outbox', async () => {
     using given = await twoComputers();
