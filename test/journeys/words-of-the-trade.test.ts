@@ -107,13 +107,8 @@ test('errors name an element as pas show does, with its name in brackets', async
   expect(czech?.stdout).toContain('Hloubka (hloubka): ');
 });
 
-test('a list of projects tells place, organisation, and which take finds of the account', async () => {
+test('a list of projects tells place and organisation', async () => {
   const { stdout } = await home.pas('vocab', 'list', 'projekt');
-  expect(stdout).toMatch(
-    /C-202400101 +projekt +Kutná Hora, Muzeum Moravského krasu +takes your finds/,
-  );
-  expect(stdout).toMatch(
-    /C-202300715 +projekt +Kutná Hora, Muzeum Moravského krasu +takes no finds of yours/,
-  );
-  expect(stdout).toMatch(/M-202300316 +projekt +Břeclav, Ústav .* perhaps takes your finds/);
+  expect(stdout).toMatch(/C-202400101 +projekt +Kutná Hora, Muzeum Moravského krasu/);
+  expect(stdout).toMatch(/M-202300316 +projekt +Břeclav, Ústav /);
 });

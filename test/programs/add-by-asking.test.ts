@@ -37,8 +37,10 @@ describe('two finds are entered on a terminal', () => {
     await answer(terminal, 'Add another find?');
 
     await answer(terminal, 'Number of the find (K-018)');
-    await answer(terminal, 'The same as before?');
-    for (const question of ['Object', 'Material', 'Period', 'Context'])
+    for (const question of ['Project', 'Target state', 'Finder'])
+      await answer(terminal, question, '', '❯');
+    await answer(terminal, 'Date of the find');
+    for (const question of ['Accessibility', 'Object', 'Material', 'Period', 'Context'])
       await answer(terminal, question, '', '❯');
     home.file('IMG 1.jpg', photoWithGps(49.8406, 15.1713));
     await answer(terminal, 'Coordinates', "'IMG 1.jpg'");

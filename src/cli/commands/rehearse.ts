@@ -43,7 +43,7 @@ export function register(program: Command, run: Runner): void {
     .option('--to <profile>', t`profile of the training instance; not needed if there is only one`)
     .option(
       '--project-map <from=to>',
-      t`training project to use in place of a production project; saved in the profile`,
+      t`training project to use in place of a production project; may be repeated`,
       appendValue,
     )
     .action(run(rehearse));
@@ -55,6 +55,7 @@ async function rehearse(
   options: RehearseOptions,
 ): Promise<ExitReason> {
   const name = chooseTrainingProfile(context, options.to);
+  const projects = parseProjectMap(options.projectMap ?? []);
   const profiles = [...context.getConfig().profiles.values()];
   const production = profiles
     .filter(({ kind }) => kind !== 'training')
@@ -66,12 +67,6 @@ async function rehearse(
     names.length === 0 ? selectFindsToRehearse(outbox) : resolveFindNames(outbox, names);
   if (finds.length === 0) throw new UsageError(t`Nothing is queued that could be rehearsed.`);
   await confirm(context, finds.length, training.baseUrl);
-  const projects = await composeProjectMap(
-    context,
-    name,
-    listProjectCodes(outbox, finds),
-    options.projectMap ?? [],
-  );
   const [result, ended] = await sendCopies(context, name, outbox, finds, projects);
   print(context, result);
   context.terminal.printValue({
@@ -110,39 +105,17 @@ async function confirm(context: Context, count: number, address: string): Promis
   await requireConfirmation(context, t`Create them?`);
 }
 
-/**
- * Returns the project codes for the rehearsal: from the profile, from the flags, and from answers,
- * which the profile stores.
- */
-async function composeProjectMap(
-  context: Context,
-  profile: string,
-  projects: readonly string[],
-  flags: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
-  const storedMap = context.getConfig().projectMaps?.get(profile) ?? {};
-  const map = new Map(Object.entries(storedMap));
-  for (const flag of flags) {
-    const [from = '', to = ''] = flag.split('=').map(parseProjectCode);
-    if (from === '' || to === '')
-      throw new UsageError(t`"${flag}" is not a pair of projects.`, {
+/** @throws UsageError for a text that is no pair of codes */
+function parseProjectMap(texts: readonly string[]): ReadonlyMap<string, string> {
+  return new Map(
+    texts.map((text) => {
+      const [from = '', to = ''] = text.split('=').map(parseProjectCode);
+      if (from !== '' && to !== '') return [from, to];
+      throw new UsageError(t`"${text}" is not a pair of projects.`, {
         hint: t`Write --project-map C-202400101=C-202300001.`,
       });
-    map.set(from, to);
-  }
-  if (context.terminal.interactive)
-    for (const project of projects.filter((each) => !map.has(each))) {
-      const prompt = await context.prompt();
-      const message = t`Which training project should stand in for ${project}? (Enter: skip its finds)`;
-      const to = parseProjectCode(await prompt.askText({ message }));
-      if (to !== '') map.set(project, to);
-    }
-  if (map.size > Object.keys(storedMap).length || flags.length > 0)
-    context.changeConfig((config) => ({
-      ...config,
-      projectMaps: new Map([...(config.projectMaps ?? []), [profile, Object.fromEntries(map)]]),
-    }));
-  return map;
+    }),
+  );
 }
 
 /**

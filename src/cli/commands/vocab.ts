@@ -18,7 +18,6 @@ import {
   exportTerms,
   findOtherSets,
   getTermWithNeighbours,
-  judgeProjects,
   toTermJson,
 } from '../../tables/own-terms/map-terms.ts';
 import { defineCommand, parsePositiveWholeNumber, type Runner } from '../command.ts';
@@ -28,7 +27,7 @@ import {
   getHarvestUsername,
   requireHarvestBase,
 } from '../context/context.ts';
-import { listTermIdsInUse, openValidationContext } from '../context/find-input.ts';
+import { listTermIdsInUse } from '../context/find-input.ts';
 import { openProfileVocabulary } from '../context/open-service.ts';
 import { renewProfileDocuments } from '../context/profile-outbox.ts';
 import { formatTree } from '../result-texts.ts';
@@ -128,23 +127,14 @@ async function list(context: Context, set: string | undefined): Promise<ExitReas
 
 async function print(context: Context, terms: readonly Term[]): Promise<void> {
   const { terminal } = context;
-  const takenBy = terms.some(({ setSpec }) => setSpec === 'projekt')
-    ? judgeProjects(terms, await openValidationContext(context))
-    : undefined;
-  const rows = terms.map((term) => {
-    const { ident, setSpec, label, labelEn, details } = term;
-    const verdict = takenBy?.get(ident);
-    const remark = verdict === undefined ? '' : PROJECT_WORDS[verdict];
-    return [ident, setSpec, describeProject(details) || label, labelEn ?? '', remark];
-  });
-  if (rows.length > 0) await terminal.printTable([t`ID`, t`SET`, t`CZECH`, t`ENGLISH`, ''], rows);
+  const rows = terms.map(({ ident, setSpec, label, labelEn, details }) => [
+    ident,
+    setSpec,
+    describeProject(details) || label,
+    labelEn ?? '',
+  ]);
+  if (rows.length > 0) await terminal.printTable([t`ID`, t`SET`, t`CZECH`, t`ENGLISH`], rows);
 }
-
-const PROJECT_WORDS: Readonly<Record<'yes' | 'perhaps' | 'no', Message>> = {
-  yes: msg`takes your finds`,
-  perhaps: msg`perhaps takes your finds`,
-  no: msg`takes no finds of yours`,
-};
 
 async function showSets(context: Context): Promise<ExitReason> {
   const { terminal } = context;

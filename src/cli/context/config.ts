@@ -18,9 +18,6 @@ import { type DataPaths, type Environment, makeOutboxName } from './places.ts';
 /** Keys of config.toml, for all profiles or for one. */
 type NetworkKeys = { readonly proxy?: string; readonly ca_file?: string };
 
-/** Codes of projects → codes at a training instance. */
-type ProjectMap = Readonly<Record<string, string>>;
-
 /** Content of config.toml, with its values checked. */
 export type Config = {
   readonly defaultProfile: string | undefined;
@@ -34,8 +31,6 @@ export type Config = {
    * find is made.
    */
   readonly defaults: DefaultsTables;
-  /** `projects` of each profile, for rehearsals with it. */
-  readonly projectMaps: ReadonlyMap<string, ProjectMap>;
 };
 
 /** `defaults` of each profile, and the table `projects`. */
@@ -93,21 +88,13 @@ function parseProfiles(path: string, tables: TomlTable, ofProjects: unknown) {
   const projects = checkTable(`${path}: projects`, ofProjects);
   const profiles = new Map<string, ProfileSettings>();
   const defaults = new Map<string, unknown>();
-  const projectMaps = new Map<string, ProjectMap>();
   for (const [name, table] of Object.entries(tables)) {
     const where = t`${path}, profile ${name}`;
-    const { defaults: own, projects: map, ...settings } = checkTable(where, table);
+    const { defaults: own, ...settings } = checkTable(where, table);
     profiles.set(name, parseProfileSettings(where, settings));
     if (own !== undefined) defaults.set(name, own);
-    if (map !== undefined) projectMaps.set(name, checkProjectMap(where, map));
   }
-  return { profiles, defaults: { profiles: defaults, projects }, projectMaps };
-}
-
-function checkProjectMap(where: string, map: unknown): ProjectMap {
-  if (isTomlTable(map) && Object.values(map).every((value) => typeof value === 'string'))
-    return map as ProjectMap;
-  throw new ConfigError(t`${where}: projects must be a table of codes, such as { "C-1" = "C-2" }.`);
+  return { profiles, defaults: { profiles: defaults, projects } };
 }
 
 /**
@@ -389,7 +376,7 @@ export function isLoopback(host: string): boolean {
 
 function writeConfigFile(
   path: string,
-  { defaultProfile, language, network, profiles, defaults, projectMaps }: Config,
+  { defaultProfile, language, network, profiles, defaults }: Config,
 ): void {
   const { projects } = defaults;
   // Keys that are undefined are left out.
@@ -401,7 +388,7 @@ function writeConfigFile(
     profiles: Object.fromEntries(
       [...profiles].map(([name, settings]) => [
         name,
-        { ...settings, projects: projectMaps.get(name), defaults: defaults.profiles.get(name) },
+        { ...settings, defaults: defaults.profiles.get(name) },
       ]),
     ),
     projects: Object.keys(projects).length === 0 ? undefined : projects,

@@ -4,7 +4,6 @@ import { formatDay, t } from '../../base/message.ts';
 import { formatReferenceCell, getField, type TargetState } from '../../finds/fields.ts';
 import type { Find } from '../../finds/find.ts';
 import {
-  FORM_QUESTIONS,
   findQuestionOfElement,
   getElementNames,
   getQuestion,
@@ -184,7 +183,7 @@ export function formatKeyHelp(): string {
 }
 
 /**
- * Asks for missing elements in the order of {@link FORM_QUESTIONS}, and then shows the find for
+ * Asks for missing elements in the order of the questions, and then shows the find for
  * review.
  * @throws InterruptedError on Ctrl-C; earlier answers are saved
  */
@@ -194,19 +193,13 @@ export async function runInterview(
 ): Promise<InterviewResult> {
   const { questions, suggest, keep } = context;
   let find = start;
-  let isFrameOffered = false;
   for (const question of questions) {
     if (isAnswered(question, find)) continue;
     const suggested = suggest(find);
     const stav: TargetState = find.elements.stav ?? suggested.elements.stav ?? 2;
     if (!isAskedByDefault(question, stav)) continue;
     const before = find;
-    if (question.when === 'frame' && !isFrameOffered) {
-      isFrameOffered = true;
-      find = await offerFrame(find, context);
-    }
-    // A frame answers this question too, so that the find is as it was here.
-    if (!isAnswered(question, find)) find = await askQuestion(question, find, suggested, context);
+    find = await askQuestion(question, find, suggested, context);
     if (find !== before) await keep(find, before);
   }
   return reviewFind(find, context);
@@ -214,27 +207,6 @@ export async function runInterview(
 
 function isAnswered({ name }: Question, find: Find): boolean {
   return formatAnswer(name, find) !== undefined;
-}
-
-const FRAME = FORM_QUESTIONS.filter(({ when }) => when === 'frame');
-
-/**
- * Asks one question for all values that stay constant for a day. Returns the find as it is where
- * one is unknown, or the answer is no.
- */
-async function offerFrame(find: Find, context: InterviewContext): Promise<Find> {
-  const open = FRAME.filter((question) => !isAnswered(question, find));
-  if (open.length < 2) return find;
-  let framed = find;
-  for (const question of open) {
-    const text = formatCell(question, context.suggest(framed));
-    const answer = text === undefined ? undefined : await context.read(question, text, framed);
-    if (answer === undefined || 'problem' in answer || answer.doubt !== undefined) return find;
-    framed = answer.find;
-  }
-  const values = FRAME.map((question) => formatAnswer(question.name, framed) ?? '');
-  context.say(values.join(' · '));
-  return (await context.prompt.confirm(t`The same as before?`, true)) ? framed : find;
 }
 
 /** Maximum width of an answer, in cells. */

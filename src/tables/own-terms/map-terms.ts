@@ -8,8 +8,6 @@ import { findNearestSet } from '../../base/names.ts';
 import { FIELDS } from '../../finds/fields.ts';
 import type { LookupTerm, TermCandidate } from '../../finds/find.ts';
 import { explainFailedLookup } from '../../finds/resolve-references.ts';
-import { judgeProject } from '../../finds/rules.ts';
-import type { RuleContext } from '../../finds/value-rules.ts';
 import { type SearchHit, searchTerms } from '../../finds/vocabulary/search.ts';
 import type { Term, Vocabulary } from '../../finds/vocabulary/term.ts';
 import {
@@ -79,22 +77,6 @@ export function getTermWithNeighbours(vocabulary: Vocabulary, ident: string) {
     above: listSuperiors(vocabulary, term.ident),
     below: listInferiors(vocabulary, term.ident),
   };
-}
-
-/**
- * Tells for each project among some entries if it takes finds of this account: `yes`, `perhaps`
- * or `no`. Entries of other sets are left out of the map.
- */
-export function judgeProjects(
-  terms: readonly Term[],
-  rules: RuleContext,
-): ReadonlyMap<string, ReturnType<typeof judgeProject>> {
-  const projects = terms.filter(isProject);
-  return new Map(projects.map(({ ident }) => [ident, judgeProject(ident, rules)]));
-}
-
-function isProject({ setSpec }: Term): boolean {
-  return setSpec === 'projekt';
 }
 
 type ExportForm = 'csv' | 'json';

@@ -33,12 +33,9 @@ test('profiles of one service and user have one outbox, in the data home', () =>
 });
 
 test('a change keeps the rest of the configuration', () => {
-  const text = `lang = "cs"\n[profiles.one]\n${PROFILE}[profiles.one.projects]\n"C-1" = "C-2"\n[profiles.one.defaults]\nnalezce = "x"\n`;
+  const text = `lang = "cs"\n[profiles.one]\n${PROFILE}[profiles.one.defaults]\nnalezce = "x"\n`;
   const { places, clock, read } = scene(text);
   const before = read();
-  expect(before).toMatchObject({
-    projectMaps: new Map([['one', { 'C-1': 'C-2' }]]),
-  });
   changeConfigFile(places, clock, (config) => ({ ...config, defaultProfile: 'one' }));
   expect(read()).toEqual({ ...before, defaultProfile: 'one' });
   const written = readFileSync(places.configFile, 'utf8');
@@ -46,9 +43,6 @@ test('a change keeps the rest of the configuration', () => {
   expect(readFileSync(places.configFile, 'utf8')).toBe(written);
 });
 
-test.each(['journal = "beside"', `[profiles.one]\n${PROFILE}projects = "C-1"`])(
-  '%j is refused',
-  (text) => {
-    expect(scene(text).read).toThrow(/unknown key journal|projects must be a table/);
-  },
-);
+test('an unknown key is refused', () => {
+  expect(scene('journal = "beside"').read).toThrow(/unknown key journal/);
+});
