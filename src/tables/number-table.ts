@@ -94,13 +94,15 @@ type NumberRow = {
 export type NumberTable = {
   readonly table: Table;
   readonly map: ColumnMap | undefined;
+  /** Proposes again with the answers of a person; it may be called after each. */
   readonly propose: (answers: TableAnswers) => TableProposal;
+  /** The proposal without answers. */
   readonly proposed: TableProposal;
 };
 
 /**
- * Finds the columns of a table of registration numbers, by the finds in the outbox where the names
- * do not tell. Rows that are no finds are left out. Nothing is written.
+ * Proposes the columns of a table of registration numbers, by the finds in the outbox where the
+ * names do not tell. Rows that are no finds are left out. Nothing is written.
  * @param map given by a person; otherwise all columns are proposed
  */
 export function proposeNumberTable(outbox: Outbox, read: Table, map?: ColumnMap): NumberTable {
@@ -130,7 +132,7 @@ export function makeNumberProposer(table: Table, known: KnownNames, given?: Colu
   const meanings = listNumberMeanings(open, known);
   return (answers: TableAnswers): TableProposal => {
     const rules = new Map([...ownRules, ...answers.rules]);
-    const { columns, questions } = proposeAssignment(
+    const { columns, questions: asked } = proposeAssignment(
       profiles,
       meanings,
       rules,
@@ -140,8 +142,8 @@ export function makeNumberProposer(table: Table, known: KnownNames, given?: Colu
     const read = columns.flatMap(({ rule }) => rule.element ?? []);
     const isNumbered = read.includes('evidencni_cislo');
     const others = open.filter((column) => meanings.get(column)?.length === 0);
-    if (questions.length === 0 && !isNumbered && others.length > 0)
-      questions.push(makeColumnQuestion('evidencni_cislo', others));
+    const asksForNumber = asked.length === 0 && !isNumbered && others.length > 0;
+    const questions = asksForNumber ? [makeColumnQuestion('evidencni_cislo', others)] : asked;
     const missing: ColumnName[] = isNumbered ? [] : ['evidencni_cislo'];
     if (!areFindsNamed && !read.some((element) => IDENTIFYING_COLUMNS.includes(element)))
       missing.unshift('local_id');

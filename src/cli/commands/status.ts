@@ -13,6 +13,7 @@ import {
   getOutboxStatus,
   isVocabularyEmpty,
   type NewPerson,
+  type OutboxStatus,
   type WaitingCounts,
 } from '../../outbox/views/outbox-status.ts';
 import { explainUncertain, findReassignment } from '../../push/push-session.ts';
@@ -37,8 +38,6 @@ import {
 } from '../result-texts.ts';
 
 const MAX_SHOWN = 10;
-
-type OutboxState = ReturnType<typeof getOutboxStatus>;
 
 export function register(program: Command, run: Runner): void {
   defineCommand(
@@ -123,7 +122,7 @@ type Section = { readonly title: Message; readonly lines: readonly Message[] };
  */
 async function makeNextSteps(
   context: Context,
-  state: OutboxState,
+  state: OutboxStatus,
   people: readonly NewPerson[],
 ): Promise<{ first: readonly Section[]; last: readonly Section[] }> {
   const { oaiBase } = context.getProfile();
@@ -172,7 +171,7 @@ function printSection({ terminal }: Context, { title, lines }: Section): void {
 /** Lists what a person may do about entries; questions first, since those entries wait for them. */
 function listSections(
   outbox: Outbox,
-  { needsPerson, dropped, changed }: OutboxState,
+  { needsPerson, dropped, changed }: OutboxStatus,
   settleMs: number | undefined,
   isBrief: boolean,
 ): Section[] {

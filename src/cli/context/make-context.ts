@@ -31,6 +31,7 @@ import {
   isLedgerBesideOutbox,
   makeDataPaths,
   makeOutboxPaths,
+  type OutboxPaths,
   omitEmptyVariables,
   readMachineId,
   thisSystem,
@@ -45,13 +46,47 @@ const THIS_MACHINE: Machine = {
 };
 
 /**
- * Makes the context of a command. Nothing is opened before its first use, and a missing
- * configuration or profile is a ConfigError of that use.
+ * Makes the context of a command, which the caller closes. Nothing is opened before its first use,
+ * and a missing configuration or profile is a ConfigError of that use.
  * @param options the global flags, such as `--profile`
  */
 export function makeContext(runtime: Runtime, options: GlobalOptions): Context {
   const base = makeBase(runtime, options);
-  const { clock, environment, machine, places, terminal, onClose } = base;
+  const { clock, environment, machine, places, onClose } = base;
+  const ofProfile = makeProfileFunctions(base, options);
+  let outbox: Promise<Outbox> | undefined;
+  const context: Context = {
+    ...base,
+    ...ofProfile,
+    ...makeOutboxPlaces(base, ofProfile.getProfile),
+    asProfile: (name, outboxesFolder) => {
+      const inner = makeContext(
+        {
+          ...runtime,
+          environment: omitAccountVariables(environment),
+          outer: { terminal: base.terminal, outboxesFolder },
+        },
+        { ...options, profile: name },
+      );
+      onClose(inner.close);
+      return inner;
+    },
+    openSecrets: once(() => openSecrets(places.secretsFile, openSystemKeyring(environment), clock)),
+    getMachineId: once(() => readMachineId(machine.system)),
+    openOutbox: (purpose) => {
+      outbox ??= openProfileOutbox(context, purpose ?? 'command');
+      return outbox;
+    },
+    openVocabulary: once(() => openVocabulary(base)),
+  };
+  return context;
+}
+
+type BaseContext = ReturnType<typeof makeBase>;
+
+/** Makes the functions of configuration, profile and network; each reads the file at first use. */
+function makeProfileFunctions(base: BaseContext, options: GlobalOptions) {
+  const { clock, environment, machine, places, onClose } = base;
   const getConfig = (): Config => readConfigFile(places.configFile);
   let profile: Profile | undefined;
   const getProfile = (): Profile => {
@@ -65,48 +100,34 @@ export function makeContext(runtime: Runtime, options: GlobalOptions): Context {
     return connections;
   };
   const openOwnConnections = once(openConnections);
-  const hasLedgerBeside = once(
-    () => base.isOutboxElsewhere || isLedgerBesideOutbox(places, machine.system),
-  );
-  let outbox: Promise<Outbox> | undefined;
-  const context: Context = {
-    ...base,
+  return {
     getConfig,
-    changeConfig: (change) => {
+    changeConfig: (change: (config: Config) => Config): void => {
       changeConfigFile(places, clock, change);
       profile = undefined;
     },
     getProfile,
     getProfileFlag: once(() => formatProfileFlag(getConfig, environment, getProfile)),
-    asProfile: (name, outboxesFolder) => {
-      const inner = makeContext(
-        {
-          ...runtime,
-          environment: omitAccountVariables(environment),
-          outer: { terminal, outboxesFolder },
-        },
-        { ...options, profile: name },
-      );
-      onClose(inner.close);
-      return inner;
-    },
-    openSecrets: once(() => openSecrets(places.secretsFile, openSystemKeyring(environment), clock)),
-    openConnections: (given) =>
+    openConnections: (given?: ProfileSettings) =>
       given === undefined ? openOwnConnections() : openConnections(given),
-    getMachineId: once(() => readMachineId(machine.system)),
-    getOutboxPlaces: (name = getProfile().outbox) =>
-      makeOutboxPaths(places, name, hasLedgerBeside()),
+  };
+}
+
+/** Makes the functions that tell where an outbox is; by default that of the profile. */
+function makeOutboxPlaces(base: BaseContext, getProfile: () => Profile) {
+  const { clock, machine, places } = base;
+  const hasLedgerBeside = once(
+    () => base.isOutboxElsewhere || isLedgerBesideOutbox(places, machine.system),
+  );
+  const getOutboxPlaces = (name = getProfile().outbox): OutboxPaths =>
+    makeOutboxPaths(places, name, hasLedgerBeside());
+  return {
+    getOutboxPlaces,
     pushLock: (name = getProfile().outbox) => {
-      const { folder, locksFolder } = context.getOutboxPlaces(name);
+      const { folder, locksFolder } = getOutboxPlaces(name);
       return { folder: locksFolder, scope: name, outboxFolder: folder, clock };
     },
-    openOutbox: (purpose) => {
-      outbox ??= openProfileOutbox(context, purpose ?? 'command');
-      return outbox;
-    },
-    openVocabulary: once(() => openVocabulary(context)),
   };
-  return context;
 }
 
 /** Makes the part of a context that needs no profile. */
@@ -144,7 +165,7 @@ async function openProfileOutbox(context: Context, purpose: 'command' | 'push'):
   return opening.openProfileOutbox(context, purpose);
 }
 
-async function openVocabulary({ places, clock, onClose }: Context): Promise<VocabularyStore> {
+async function openVocabulary({ places, clock, onClose }: BaseContext): Promise<VocabularyStore> {
   const opening = await import('../../finds/vocabulary/term-lookup.ts');
   const vocabulary = opening.openVocabulary(places.vocabularyFile, clock);
   onClose(() => vocabulary.close());

@@ -56,19 +56,32 @@ export function assertMaySetNumbers(outbox: Outbox): void {
   );
 }
 
+/**
+ * What queueing a number does: it is queued, it replaces an unsent or refused one in the queue, or
+ * nothing changes.
+ */
 export type NumberChange = 'queued' | 'replaced' | 'kept';
 
-/**
- * Plans a number. `replaces`: another number that the record has, or may have got, and that would be
- * overwritten; `last`: the latest number that is not dropped; `expects`: the known one of the record.
- */
-export function planNumberChange(outbox: Outbox, subject: string, value: string) {
+type PlannedNumber = {
+  readonly change: NumberChange;
+  /** Another number that the record has, or may have got, and that would be overwritten. */
+  readonly replaces: string | undefined;
+  /** The latest number here that is not dropped. */
+  readonly last: NumberEntry | undefined;
+  /** The known number of the record, empty for none; null where it is not known. */
+  readonly expects: string | null;
+};
+
+/** Plans the change of a number; nothing is stored. */
+export function planNumberChange(outbox: Outbox, subject: string, value: string): PlannedNumber {
   const last = findLastNumberEntry(outbox, subject, ['dropped']);
   const expects = findKnownNumber(outbox, subject);
   const change = classifyNumberChange(last, value, expects);
-  const current = last?.state === 'sending' || last?.state === 'uncertain' ? last.value : expects;
-  const isReplaced = change !== 'kept' && current !== null && current !== '' && current !== value;
-  return { change, replaces: isReplaced ? current : undefined, last, expects };
+  const mayHaveArrived = last?.state === 'sending' || last?.state === 'uncertain';
+  const overwritten = mayHaveArrived ? last.value : expects;
+  const isOther = overwritten !== null && overwritten !== '' && overwritten !== value;
+  const replaces = change !== 'kept' && isOther ? overwritten : undefined;
+  return { change, replaces, last, expects };
 }
 
 /**
@@ -95,7 +108,8 @@ function classifyNumberChange(
 
 /**
  * Queues a registration number, or replaces an unsent one of the same find.
- * @returns undefined where it would overwrite a number that must stay
+ * @param mayReplace called with another number that the record has, or may have got
+ * @returns undefined where that number must stay; nothing is queued then
  * @throws UsageError for an empty or invalid value (A-NUMBER-2), for a removed find, and where
  * the account may not set numbers
  */

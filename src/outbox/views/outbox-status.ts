@@ -263,43 +263,58 @@ export function getAcceptedMsByRecord(outbox: Outbox, sinceMs: number): Map<stri
 /** Maximum of listed entries; further ones are only counted. */
 const MAX_LISTED = 1000;
 
+export type OutboxStatus = {
+  readonly finds: number;
+  readonly isEmpty: boolean;
+  /** There are finds, and every entry is accepted or dropped. */
+  readonly isAllDone: boolean;
+  readonly entries: EntryCounts;
+  /** `entries` without empty states. */
+  readonly table: {
+    readonly states: readonly EntryState[];
+    readonly rows: readonly { readonly kind: EntryKind; readonly counts: readonly number[] }[];
+  };
+  /** Number of entries that a push would send now. */
+  readonly sendable: number;
+  readonly sending: number;
+  readonly waiting: WaitingCounts;
+  /** Most frequent reasons of attempted entries that are still queued. */
+  readonly delayed: readonly Delay[];
+  /** Local ids of dropped finds that block numbers or photographs. */
+  readonly dropped: readonly string[];
+  /** Local ids of finds of which another version was sent. */
+  readonly changed: readonly string[];
+  /** Held entries first, at most 1000. */
+  readonly needsPerson: readonly Entry[];
+};
+
 /**
  * Counts entries by state and cause of waiting, and lists those for a person.
  * @throws DatabaseError where a row is damaged
  */
-export function getOutboxStatus(outbox: Outbox) {
-  const counts = countEntries(outbox);
+export function getOutboxStatus(outbox: Outbox): OutboxStatus {
+  const entries = countEntries(outbox);
   const waiting = countWaiting(outbox);
-  const totals = getTotals(counts);
+  const totals = getTotals(entries);
   const states = ENTRY_STATES.filter((state) => totals[state] > 0);
+  const rows = ENTRY_KINDS.map((kind) => ({
+    kind,
+    counts: states.map((state) => entries[kind][state]),
+  }));
+  const { forImport, forDropped, forPerson, forTime } = waiting;
   const finds = countFinds(outbox);
   return {
     finds,
     isEmpty: finds === 0 && states.length === 0,
-    isAllDone:
-      finds > 0 &&
-      ENTRY_STATES.every((state) => ['accepted', 'dropped'].includes(state) || totals[state] === 0),
-    entries: counts,
-    /** Counts without empty states. */
-    table: {
-      states,
-      rows: ENTRY_KINDS.map((kind) => ({
-        kind,
-        counts: states.map((state) => counts[kind][state]),
-      })),
-    },
-    /** Number of entries that a push would send now. */
-    sendable:
-      totals.queued - waiting.forImport - waiting.forDropped - waiting.forPerson - waiting.forTime,
+    isAllDone: finds > 0 && states.every((state) => state === 'accepted' || state === 'dropped'),
+    entries,
+    table: { states, rows },
+    sendable: totals.queued - forImport - forDropped - forPerson - forTime,
     sending: totals.sending,
     waiting,
-    /** Most frequent reasons of attempted entries that are still queued. */
     delayed: listDelays(outbox),
-    /** Dropped finds that block numbers or photographs. */
-    dropped: waiting.forDropped === 0 ? [] : listDroppedWithDependents(outbox),
-    /** Finds of which another version was sent. */
+    dropped: forDropped === 0 ? [] : listDroppedWithDependents(outbox),
     changed: listChangedFinds(outbox),
-    /** Held entries first. */
     needsPerson: listEntriesNeedingPerson(outbox, MAX_LISTED),
   };
 }

@@ -190,9 +190,9 @@ function makeSure(element: ColumnName): ColumnMeaning {
 }
 
 /**
- * Gives each column its surest meaning that no other column has; the find's number first, since
- * other numbers depend on it. Several columns that claim one element equally all get it, and a
- * question asks which one is right.
+ * Proposes for each column its surest meaning that no other column has. The number of the find is
+ * assigned first, since other numbers depend on it; then the rest, rank by rank. Several columns
+ * that claim one element equally all get it, and a question asks which one is right.
  * @param rules of columns that are decided, by their keys
  * @param taken elements that no further column may have
  * @param findRest called for each column without a meaning; returns its rule
@@ -203,7 +203,7 @@ export function proposeAssignment(
   rules: ReadonlyMap<string, ColumnRule>,
   taken: readonly ColumnName[],
   findRest: (profile: ColumnProfile) => ColumnRule,
-) {
+): Pick<TableProposal, 'columns' | 'questions'> {
   const assigned = new Map<ColumnProfile, ColumnProposal>();
   const questions: ColumnQuestion[] = [];
   const used = new Set<ColumnName>(taken);
@@ -212,42 +212,54 @@ export function proposeAssignment(
     if (rule !== undefined) assigned.set(profile, { profile, rule });
     if (rule?.element !== undefined) used.add(rule.element);
   }
-  const assign = (rank: number, isWanted: (element: ColumnName) => boolean): void => {
+  const assignRank = (rank: number, isWanted: (element: ColumnName) => boolean): void => {
     const isFree = ({ element }: ColumnMeaning): boolean =>
       isWanted(element) && (!used.has(element) || JOINABLE_COLUMNS.includes(element));
-    const free = profiles.filter((profile) => !assigned.has(profile));
-    for (const [element, claims] of listClaims(free, meanings, rank, isFree)) {
+    const open = profiles.filter((profile) => !assigned.has(profile));
+    for (const [element, claims] of listClaims(open, meanings, rank, isFree)) {
       const settled = settleClaims(element, claims);
-      const keys = settled.map(({ profile }) => profile.key);
-      const isQuestion = settled.length > 1 && !JOINABLE_COLUMNS.includes(element);
-      const all = keys.join(', ');
-      const problem = msg`${all}: only one column can be ${element}. Which one is it?`;
-      if (isQuestion) questions.push({ asks: 'column', element, keys, problem });
+      const question = settled.length > 1 ? makeChoiceQuestion(element, settled) : undefined;
+      if (question !== undefined) questions.push(question);
       for (const { profile, meaning } of settled) {
-        const label =
-          LABELLED_COLUMNS.includes(element) && used.has(element) ? profile.header : undefined;
+        const isLabelled = LABELLED_COLUMNS.includes(element) && used.has(element);
+        const label = isLabelled ? profile.header : undefined;
         const rule = { element, ...meaning.rule, label };
-        assigned.set(profile, { profile, rule, doubt: isQuestion ? problem : meaning.doubt });
+        assigned.set(profile, { profile, rule, doubt: question?.problem ?? meaning.doubt });
         used.add(element);
       }
     }
   };
   const ranks = Array.from({ length: LAST_RANK + 1 }, (_, rank) => rank);
-  for (const rank of ranks) assign(rank, (element) => element === 'local_id');
-  for (const rank of ranks) assign(rank, (element) => element !== 'local_id');
+  for (const rank of ranks) assignRank(rank, (element) => element === 'local_id');
+  for (const rank of ranks) assignRank(rank, (element) => element !== 'local_id');
+  questions.push(...[...assigned.values()].flatMap(listUnitQuestions));
   const columns = profiles.map(
     (profile) => assigned.get(profile) ?? { profile, rule: findRest(profile) },
   );
-  for (const { profile, rule, doubt } of assigned.values()) {
-    if (rule.element === undefined || rule.unit !== OPEN_UNIT) continue;
-    const { key } = profile;
-    const problem = doubt === undefined ? key : msg`${key}: ${doubt}`;
-    questions.push({ asks: 'unit', element: rule.element, keys: [key], problem });
-  }
   return { columns, questions };
 }
 
 type Claim = { readonly profile: ColumnProfile; readonly meaning: ColumnMeaning };
+
+/** Makes the question which column an element is; undefined where several columns may have it. */
+function makeChoiceQuestion(
+  element: ColumnName,
+  claims: readonly Claim[],
+): ColumnQuestion | undefined {
+  if (JOINABLE_COLUMNS.includes(element)) return undefined;
+  const keys = claims.map(({ profile }) => profile.key);
+  const all = keys.join(', ');
+  const problem = msg`${all}: only one column can be ${element}. Which one is it?`;
+  return { asks: 'column', element, keys, problem };
+}
+
+/** Returns the question for the unit of a column; empty where it is known or there is none. */
+function listUnitQuestions({ profile, rule, doubt }: ColumnProposal): ColumnQuestion[] {
+  if (rule.element === undefined || rule.unit !== OPEN_UNIT) return [];
+  const { key } = profile;
+  const problem = doubt === undefined ? key : msg`${key}: ${doubt}`;
+  return [{ asks: 'unit', element: rule.element, keys: [key], problem }];
+}
 
 /** Lists the columns that have a rank for an element, each for its first free one. */
 function listClaims(
