@@ -121,9 +121,8 @@ function withProtectedMasked(body: Body): Body {
   const masked: Record<string, Body[string]> = { ...body };
   if (!isEmpty(body['chranene_udaje'])) masked['chranene_udaje'] = FORBIDDEN;
   for (const name of ['akce', 'lokalita']) {
-    const part = body[name];
-    if (typeof part === 'object' && 'chranene_udaje' in part)
-      masked[name] = { ...part, chranene_udaje: FORBIDDEN };
+    const part = getChild(body[name]);
+    if (!isEmpty(part?.['chranene_udaje'])) masked[name] = { ...part, chranene_udaje: FORBIDDEN };
   }
   return masked;
 }

@@ -87,13 +87,19 @@ describe('masking', () => {
     expect(text).toMatch(/<svc:historie>.*<svc:soubor>/s);
   });
 
-  test('leaves an empty protected part empty', async () => {
-    const { status } = await mock.control('POST', '/records', {
-      ident: 'C-202400101-N00008',
-      changes: { pristupnost: { '@lang': 'cs', '@id': 'HES-000868', '#': 'archivář' } },
-    });
-    expect(status).toBe(200);
-    expect(await metadata('C-202400101-N00008', 'researcher')).toContain('<svc:chranene_udaje/>');
+  test('leaves an empty protected part empty, also in a site', async () => {
+    const { value } = await mock.control('GET', '/records/C-N0000451');
+    const { body } = value as { body: { lokalita: object } };
+    const lokalita = { ...body.lokalita, chranene_udaje: {} };
+    const pristupnost = { '@lang': 'cs', '@id': 'HES-000868', '#': 'archivář' };
+    for (const [ident, more] of [
+      ['C-202400101-N00008', {}],
+      ['C-N0000451', { lokalita }],
+    ] as const) {
+      const changes = { pristupnost, ...more };
+      expect((await mock.control('POST', '/records', { ident, changes })).status).toBe(200);
+      expect(await metadata(ident, 'researcher')).toContain('<svc:chranene_udaje/>');
+    }
   });
 
   test('follows the abbreviation of the entry, not its identifier', async () => {
