@@ -10,9 +10,9 @@ import {
   makeNoAnswerError,
   TransportError,
 } from './http/exchange.ts';
-import { createAnswerMask, withMaskedAnswers } from './http/masking.ts';
+import { withMaskedAnswers } from './http/masking.ts';
 import { formatContentDigest, makeBytesForm, makeStreamForm } from './http/request-body.ts';
-import { parseErrorBody, parseJsonObject } from './outcome.ts';
+import { parseJsonObject } from './outcome.ts';
 
 /**
  * The service chooses the form of its errors by `Accept`, and refuses types other than its own
@@ -210,35 +210,32 @@ async function requestToken(
   const request = makeTokenRequest(baseUrl, username, password);
   const response = await requireAnswer(baseUrl, () => send({ ...request, signal }));
   assertAvailable(baseUrl, response);
-  if (response.status === 200) return parseToken(baseUrl, response, password);
+  if (response.status === 200) return parseToken(baseUrl, response);
   // A page of a proxy or another server does not concern the password (A-AUTH-10).
   if ([400, 401, 403].includes(response.status) && parseAnswer(response) !== undefined) {
     throw new AuthError(msg`${baseUrl} does not accept the user name or password of ${username}.`, {
       hint: LOGIN_HINT,
     });
   }
-  throw makeUnexpectedPeerError(baseUrl, createAnswerMask([password])(response));
+  throw makeUnexpectedPeerError(baseUrl, response);
 }
 
-function parseToken(baseUrl: string, response: HttpResponse, password: string): string {
+function parseToken(baseUrl: string, response: HttpResponse): string {
   const token = parseAnswer(response)?.['token'];
   // A header value: one word of visible characters, of a length that servers take.
   if (typeof token === 'string' && /^[\x21-\x7e]{1,8000}$/.test(token)) return token;
-  throw makeUnexpectedPeerError(baseUrl, createAnswerMask([password])(response));
+  throw makeUnexpectedPeerError(baseUrl, response);
 }
 
 function parseAnswer({ body }: HttpResponse): Record<string, unknown> | undefined {
   return parseJsonObject(body.toString('utf8'));
 }
 
-function makeUnexpectedPeerError(baseUrl: string, response: HttpResponse): ContractError {
-  const body = parseErrorBody(response.body);
-  const text = body.kind === 'other' ? body.excerpt : msg`an unexpected answer`;
+/** The answer is not quoted: it may have a token. */
+function makeUnexpectedPeerError(baseUrl: string, { status }: HttpResponse): ContractError {
   return new ContractError(
-    msg`${baseUrl} answered the sign-in with status ${response.status} and no token: ${text}`,
-    {
-      hint: msg`Check base_url in the profile.`,
-    },
+    msg`${baseUrl} answered the sign-in with status ${status}, not with a token.`,
+    { hint: msg`Check base_url in the profile.` },
   );
 }
 

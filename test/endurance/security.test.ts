@@ -143,7 +143,7 @@ describe('secrets', () => {
       await withToken.pas('show', 'K-1'),
     );
     const all = runs.map(({ stdout, stderr }) => stdout + stderr).join('\n') + written(home);
-    expect(all).toContain('***');
+    expect(all).toContain('status 418');
     expect(all).not.toContain('planted-');
     for (const text of [planted, `eva:${planted}`])
       expect(all).not.toContain(Buffer.from(text).toString('base64'));

@@ -337,3 +337,17 @@ test('a sign-in repeated by an answer is never shown', async () => {
   await expect(failure).rejects.toThrow(/you sent Bearer/);
   await expect(failure).rejects.not.toThrow(/a-token/);
 });
+
+test('a token in an odd answer to the sign-in is not shown', async () => {
+  const { token } = openSession({
+    clock: systemClock,
+    baseUrl: OAI_BASE,
+    username: 'eva@example.org',
+    password: 'password',
+    keeper: { read: () => undefined, write: () => undefined },
+    send: async () => answer('{"token":"a-token-that-is-secret"}', { status: 201 }),
+  });
+  await expect(token()).rejects.toThrow(
+    `${OAI_BASE} answered the sign-in with status 201, not with a token.`,
+  );
+});
