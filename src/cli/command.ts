@@ -63,22 +63,6 @@ export function formatExamples(examples: readonly string[]): string {
   return `${t`Examples:`}\n${examples.map((example) => `  $ ${example}`).join('\n')}`;
 }
 
-/**
- * Adds examples of the subcommands to the help of each command group: the first of each, or two of
- * a single one, and three in all at most.
- */
-export function addExamplesOfGroups(program: Command): void {
-  for (const command of program.commands) {
-    if (command.commands.length === 0) continue;
-    addExamplesOfGroups(command);
-    const examples = command.commands.flatMap((child) =>
-      getExamples(child).slice(0, command.commands.length === 1 ? 2 : 1),
-    );
-    if (examples.length > 0)
-      command.addHelpText('after', `\n${formatExamples(examples.slice(0, 3))}`);
-  }
-}
-
 /** Short forms of flags, the same in every command. */
 const SHORT_FLAGS: Readonly<Record<string, string>> = {
   '--out': '-o',

@@ -4,7 +4,6 @@ import { EXIT_CODES, UsageError } from '../base/errors.ts';
 import { LANGUAGES, type Language, type Message, msg, t } from '../base/message.ts';
 import { getPackageVersion } from '../base/own-files.ts';
 import {
-  addExamplesOfGroups,
   addGlobalOptions,
   completeOptions,
   formatCommonHeading,
@@ -324,7 +323,6 @@ function isCommand(word: string): boolean {
 async function registerCommands(program: Command, run: Runner, word?: string): Promise<void> {
   const wanted = MODULES.filter(([words]) => word === undefined || words.includes(word));
   for (const [, load] of wanted) (await load()).register(program, run);
-  addExamplesOfGroups(program);
   completeOptions(program);
 }
 

@@ -62,15 +62,11 @@ type PasswordSignIn = Signer & {
   readonly clock: Clock;
 };
 
-/** User of a profile, and advice about profiles for other users. */
+/** A profile and its user. */
 export type ProfileUser = {
   readonly name: string;
   /** User name in config.toml; the environment does not override it. */
   readonly username: string | undefined;
-  /** Returns the command that selects or makes a profile for another user of the service. */
-  adviseProfileFor(username: string): Message;
-  /** Returns the command that gives this profile another user. */
-  withUser(username: string): Message;
 };
 
 /**
@@ -141,8 +137,8 @@ function describeRemedies(
   const { email, identCely } = account;
   const other =
     (signer.usesExternalToken ? undefined : signer.username) ?? (email === '' ? identCely : email);
-  const way = profile.adviseProfileFor(other);
-  const separateText = msg`If ${other} is to send from an outbox of its own, ${way}`;
+  const init = cmd`pas init ${signer.baseUrl} --username ${other} --name`;
+  const separateText = msg`If ${other} is to send from an outbox of its own, make a profile for it: ${init} NAME`;
   const isOfProfile = !signer.usesExternalToken && signer.username === profile.username;
   const isProfileWrong =
     isOfProfile &&
@@ -151,8 +147,8 @@ function describeRemedies(
     !isSameUser(right, profile.username);
   if (!isProfileWrong)
     return msg`To send as ${who}, sign in with that account, without PAS_TOKEN, PAS_USERNAME and PAS_PASSWORD: ${cmd`pas login`}. ${separateText}`;
-  const back = profile.withUser(right);
-  return msg`To send as ${who}, ${back}. ${separateText}`;
+  const back = cmd`pas profile set --profile ${profile.name} username=${right}`;
+  return msg`To send as ${who}, set that user in the profile: ${back}. ${separateText}`;
 }
 
 /**

@@ -11,7 +11,7 @@ import { findNextClaimable, listEntriesInState } from '../outbox/entry-queries.t
 import { probeAccess } from './account.ts';
 import { pushAll } from './push-all.ts';
 import { findStopCauseOfProbe, type PushContext, type StopCause } from './push-context.ts';
-import { addResults, countToSend, NOTHING_SENT, type PushResult } from './push-session.ts';
+import { addResults, NOTHING_SENT, type PushResult } from './push-session.ts';
 
 /** Result of one push of a watch; without a cause it sent all that was due. */
 export type WatchRound = { readonly accepted: number; readonly stopCause: StopCause | undefined };
@@ -129,18 +129,12 @@ async function pause({ clock, stop }: WatchOptions, ms: number): Promise<void> {
 type WatchedPush = PushResult & { readonly atRest: boolean };
 
 /**
- * Reason for which a watch has no entries to send: all are sent, the outbox is empty, or all are
- * held.
- */
-export type IdleReason = 'sent' | 'empty' | 'held';
-
-/**
  * Pushes repeatedly, each time under the push lock, which is free in between.
  * @throws OutboxLeasedError where another push is running
  */
 export async function watchOutbox(
   options: PushContext,
-  onWait: (event: WatchEvent, rest: () => IdleReason) => void,
+  onWait: (event: WatchEvent) => void,
 ): Promise<WatchedPush> {
   const { clock, stop } = options;
   const startedMs = clock.monotonicMs();
@@ -160,12 +154,7 @@ export async function watchOutbox(
     },
     isOpen: () => isOpen(options),
     dueAtMs: () => findDueAtMs(options, searchedAtMs),
-    // Without a request the state of the service is unknown, and nothing was sent.
-    report: (event) =>
-      onWait(event, () => {
-        if (all.requests > 0) return 'sent';
-        return countToSend(options) === 0 ? 'empty' : 'held';
-      }),
+    report: onWait,
   });
   const atRest = stopCause.kind === 'interrupted' && all.stopCause?.kind !== 'interrupted';
   return { ...all, elapsedMs: clock.monotonicMs() - startedMs, stopCause, atRest };

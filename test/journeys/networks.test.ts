@@ -170,7 +170,7 @@ describe('a connection that TLS refuses', () => {
     [
       'unknown authority',
       certificate('cert', 'key'),
-      /does not know[\s\S]*ca_file = "FILE"[\s\S]*NODE_EXTRA_CA_CERTS/,
+      /does not know[\s\S]*ca_file=FILE[\s\S]*NODE_EXTRA_CA_CERTS/,
     ],
     ['wrong host', certificate('other-host'), /belongs to another host[\s\S]*Check the address/],
     ['expired', certificate('expired'), /has expired[\s\S]*date of this computer/],

@@ -192,7 +192,7 @@ test('a sign-in keeps the harvesting sign-in that the profile names', async () =
   await home.do('login');
   expect(await fetchOaiAuth()).toBe('none');
   const pushed = await home.do('push');
-  await home.do(...advised(pushed, 'init'));
+  await home.do(...advised(pushed, 'profile set'));
   expect(await fetchOaiAuth()).toBe('basic');
   const file = configFile(home);
   writeFileSync(file, readFileSync(file, 'utf8').replace(/^oai_auth = .*\n/m, ''));

@@ -15,8 +15,8 @@ import {
   type Context,
   type GlobalOptions,
   getCredentialKey,
+  getProfileUser,
   getSourceOfSecrets,
-  makeProfileUser,
   SECRET_PLACE_TEXTS,
 } from '../context/context.ts';
 import { openService, probeHarvestAuth, withMaskedPassword } from '../context/open-service.ts';
@@ -62,7 +62,7 @@ export async function login(context: Context, options: LoginOptions): Promise<Ex
     (await askOrRefuse(context, t`No user name is given.`, (prompt) =>
       prompt.askText({ message: t`User name (e-mail):` }),
     ));
-  const profileAccount = makeProfileUser(context);
+  const profileAccount = getProfileUser(context);
   const user = { ...profileAccount, username: options.username ?? profileAccount.username };
   const signer = { ...profile, username, usesExternalToken: false, profile: user };
   const password = await askPassword(context, options.passwordStdin === true);

@@ -1,7 +1,7 @@
 import { formatIso } from '../../base/clock.ts';
 import { groupBy } from '../../base/collections.ts';
 import type { PasError } from '../../base/errors.ts';
-import { cmd, composeCommand, getTemplate, type Message, msg, t } from '../../base/message.ts';
+import { cmd, composeCommand, getTemplate, type Message, t } from '../../base/message.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import {
   formatEntry,
@@ -12,7 +12,7 @@ import {
 import type { ReconciledEntry } from '../../push/judge-import.ts';
 import type { PushEvent } from '../../push/push-context.ts';
 import { explainUncertain, findReassignment } from '../../push/push-session.ts';
-import type { IdleReason, WatchEvent } from '../../push/watch.ts';
+import type { WatchEvent } from '../../push/watch.ts';
 import { type Context, findSettleMs } from '../context/context.ts';
 import { formatFirstOfKind } from '../result-texts.ts';
 import type { Progress } from '../terminal.ts';
@@ -159,40 +159,19 @@ function formatLeftOut({
  * Makes the listener that reports each wait to programs, but to people only one that differs from
  * the last; the others are details.
  */
-export function makeWaitListener({
-  terminal,
-  clock,
-}: Context): (event: WatchEvent, rest: () => IdleReason) => void {
-  let printed = '';
-  return (event, rest) => {
-    const { untilMs, reason, ...what } = event;
-    terminal.printValue({
-      ...what,
-      reason,
-      until: formatIso(untilMs),
-    });
-    const isResting = event.for === 'entries';
-    const text = isResting
-      ? String(RESTING_WORDS[rest()])
-      : formatWaiting(event.for, event, clock.now());
-    const topic = isResting ? text : event.for;
-    if (topic === printed) terminal.printDetail(text);
+export function makeWaitListener({ terminal, clock }: Context): (event: WatchEvent) => void {
+  let printed: WatchEvent['for'] | undefined;
+  return (event) => {
+    const { untilMs, ...what } = event;
+    terminal.printValue({ ...what, until: formatIso(untilMs) });
+    const text = formatWaiting(event, clock.now());
+    if (event.for === printed) terminal.printDetail(text);
     else terminal.note(text);
-    printed = topic;
+    printed = event.for;
   };
 }
 
-const RESTING_WORDS: Readonly<Record<IdleReason, Message>> = {
-  sent: msg`Everything that can be sent is sent. Waiting for new entries.`,
-  empty: msg`The queue is empty. Waiting for new entries.`,
-  held: msg`No queued entry can be sent yet; \`${cmd`pas status`}\` shows why. Waiting for new entries.`,
-};
-
-function formatWaiting(
-  what: 'service' | 'time',
-  { reason, untilMs }: WatchEvent,
-  nowMs: number,
-): string {
+function formatWaiting({ for: what, reason, untilMs }: WatchEvent, nowMs: number): string {
   const seconds = untilMs === null ? 0 : Math.max(1, Math.round((untilMs - nowMs) / 1000));
   const why = reason ?? '';
   switch (what) {
@@ -200,5 +179,7 @@ function formatWaiting(
       return t`Waiting for the service (${why}); next try in ${seconds} s.`;
     case 'time':
       return t`Waiting ${seconds} s; nothing can be sent sooner.`;
+    case 'entries':
+      return t`Nothing can be sent now; \`${cmd`pas status`}\` shows what is held. Waiting for new entries.`;
   }
 }

@@ -15,7 +15,7 @@ import {
   planPush,
 } from '../../push/push-session.ts';
 import { defineCommand, parseWholeNumber, type Runner } from '../command.ts';
-import { type Context, type GlobalOptions, makeInitCommand } from '../context/context.ts';
+import type { Context, GlobalOptions } from '../context/context.ts';
 import { announceInstance, confirmProduction, openPush } from '../context/open-service.ts';
 import {
   joinOutboxesOfAccount,
@@ -194,9 +194,9 @@ const NOT_CHECKED: Readonly<Record<NoSearchReason, Message>> = {
 
 function describeNotChecked({ getConfig, getProfile }: Context, why: NoSearchReason): Message {
   const { name } = getProfile();
-  const settings = getConfig().profiles.get(name) ?? {};
-  if (why !== 'anonymous' || settings.oai_auth !== 'none') return NOT_CHECKED[why];
-  const command = makeInitCommand(name, { ...settings, oai_auth: 'basic' });
+  const auth = getConfig().profiles.get(name)?.oai_auth;
+  if (why !== 'anonymous' || auth !== 'none') return NOT_CHECKED[why];
+  const command = cmd`pas profile set --profile ${name} oai_auth=basic`;
   return msg`Not checked: the profile says oai_auth = none, so pas cannot see if another computer has sent the same finds. To sign in there: ${command}`;
 }
 

@@ -9,7 +9,7 @@ import {
   UnavailableError,
   UsageError,
 } from '../../base/errors.ts';
-import { type Command, cmd, composeCommand, getLanguage, msg, t } from '../../base/message.ts';
+import { cmd, getLanguage, t } from '../../base/message.ts';
 import { packageRoot } from '../../base/own-files.ts';
 import type { VocabularyStore } from '../../finds/vocabulary/term-lookup.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
@@ -20,16 +20,7 @@ import type { Connections } from '../../service/http/send.ts';
 import { makeSecretsOwner, type SecretLocation, type SecretStore } from '../../service/secrets.ts';
 import type { Prompt } from '../prompt.ts';
 import type { Streams, Terminal } from '../terminal.ts';
-import {
-  type Config,
-  findOutboxName,
-  KEYS_WITH_FLAG,
-  listProfilesOfOutbox,
-  PROFILE_KEYS,
-  type Profile,
-  type ProfileSettings,
-  toFlag,
-} from './config.ts';
+import type { Config, Profile, ProfileSettings } from './config.ts';
 import type { DataPaths, Environment, OutboxPaths, SystemQueries } from './places.ts';
 
 /** Services of the machine and the network. */
@@ -135,33 +126,6 @@ export function omitAccountVariables(environment: Environment): Environment {
     ...otherVariables
   } = environment;
   return otherVariables;
-}
-
-/**
- * Makes the command that creates a profile with these settings; the password of a proxy is
- * masked.
- */
-export function makeInitCommand(name: string, settings: ProfileSettings): Command {
-  const flags = PROFILE_KEYS.filter((key) => settings[key] !== undefined).map((key) => {
-    const value = key === 'proxy' ? maskProxy(settings.proxy ?? '') : `${settings[key]}`;
-    return KEYS_WITH_FLAG.includes(key)
-      ? ([toFlag(key), value] as const)
-      : (['--set', `${key}=${value}`] as const);
-  });
-  return composeCommand('pas init', [['--name', name], ...flags]);
-}
-
-/**
- * Makes an unused profile name from the text before `@`, cut to 60 characters, with a counter
- * from 2 where it is taken.
- */
-export function makeFreeProfileName({ profiles }: Config, username: string): string {
-  const [local = ''] = username.split('@');
-  const query = local.replace(/[^\w.-]/g, '-').slice(0, 60) || 'profile';
-  for (let count = 1; ; count += 1) {
-    const name = count === 1 ? query : `${query}-${count}`;
-    if (!profiles.has(name)) return name;
-  }
 }
 
 /**
@@ -278,35 +242,10 @@ export function makeNoHarvestingError(profile: Profile): ConfigError {
   });
 }
 
-/**
- * Returns the user of the profile in the configuration, with functions that make the advice where
- * another account has signed in.
- */
-export function makeProfileUser(context: Context): ProfileUser {
+/** Returns the profile and its user in the configuration, whoever the environment names. */
+export function getProfileUser(context: Context): ProfileUser {
   const { name } = context.getProfile();
-  const config = context.getConfig();
-  const settings = config.profiles.get(name) ?? {};
-  return {
-    name,
-    username: settings.username,
-    adviseProfileFor: (username) => {
-      const [existing] = listProfilesOfOutbox(
-        config,
-        findOutboxName({ ...settings, username }) ?? '',
-      );
-      if (existing !== undefined)
-        return msg`use its profile: ${cmd`pas push --profile ${existing}`}`;
-      const command = makeInitCommand(makeFreeProfileName(config, username), {
-        ...settings,
-        username,
-      });
-      return msg`make a profile for it: ${command}`;
-    },
-    withUser: (username) => {
-      const command = makeInitCommand(name, { ...settings, username });
-      return msg`set that user in the profile: ${command}`;
-    },
-  };
+  return { name, username: context.getConfig().profiles.get(name)?.username };
 }
 
 /** The first Ctrl-C stops after the requests under way; the second aborts them. */

@@ -253,8 +253,8 @@ function chooseProfile(
 }
 
 /**
- * Returns proxy and certificates for requests: those of `given`, else of the profile, else of the
- * whole configuration. The profile need not exist.
+ * Returns proxy and certificates for requests: those of `given`, else of the profile, which need
+ * not exist.
  */
 function getNetworkSettings(
   config: Config,
@@ -262,10 +262,9 @@ function getNetworkSettings(
   flag: string | undefined,
   given: ProfileSettings = {},
 ): NetworkSettings {
-  const own = config.profiles.get(findProfileName(config, environment, flag) ?? '');
-  const get = (key: 'proxy' | 'ca_file'): string | undefined =>
-    given[key] ?? own?.[key] ?? config.network[key];
-  return { environment, proxy: get('proxy'), caFile: get('ca_file') };
+  const own = config.profiles.get(findProfileName(config, environment, flag) ?? '') ?? {};
+  const { proxy = own.proxy, ca_file: caFile = own.ca_file } = given;
+  return { environment, proxy, caFile };
 }
 
 /**

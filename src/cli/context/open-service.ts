@@ -35,8 +35,8 @@ import {
   getCredentialKey,
   getHarvestUsername,
   getPassword,
+  getProfileUser,
   handleSignals,
-  makeProfileUser,
   requireHarvestBase,
 } from './context.ts';
 
@@ -72,7 +72,7 @@ export async function openService(context: Context): Promise<OpenService> {
     send,
     session,
     usesExternalToken: lent !== undefined,
-    profile: makeProfileUser(context),
+    profile: getProfileUser(context),
   };
 }
 

@@ -22,7 +22,6 @@ import { acquirePushLock, withPushLock } from '../../outbox/push-lock.ts';
 import { isEmptyOutbox } from '../../outbox/repair-outbox.ts';
 import { uniteWithLedger, uniteWithOutbox } from '../../outbox/unite.ts';
 import {
-  type Config,
   findOutboxName,
   listProfilesOfOutbox,
   mergeProfileSettings,
@@ -30,7 +29,7 @@ import {
   type ProfileSettings,
   toProfile,
 } from './config.ts';
-import { type Context, makeFreeProfileName, makeInitCommand } from './context.ts';
+import type { Context } from './context.ts';
 import { openService } from './open-service.ts';
 import { listOutboxNames, type OutboxPaths } from './places.ts';
 
@@ -256,7 +255,7 @@ async function takeOutboxAlong(
     if (!hasMoved && others.length > 0 && before !== after.outbox) return false;
     if (isAtNewAddress && !hasMoved) throw makeOtherServiceError(outbox, after);
     if (kind !== after.kind) throw makeBindingError(outbox, after);
-    if (!isAccountOfUser(outbox, after.username)) throw makeOtherUserError(config, outbox, after);
+    if (!isAccountOfUser(outbox, after.username)) throw makeOtherUserError(outbox, after);
     if (hasMoved) requireLedger(outbox).moveAddress(after.baseUrl, service);
     return true;
   });
@@ -285,18 +284,15 @@ function makeOtherServiceError(outbox: Outbox, { name, baseUrl }: Profile): Conf
 }
 
 function makeOtherUserError(
-  config: Config,
   outbox: Outbox,
   { name, baseUrl, username = '' }: Profile,
 ): ConfigError {
   const account = readHeader(outbox).account ?? '';
   const before = findKnownUsername(outbox) ?? findKnownAccount(outbox)?.email ?? '';
-  const settings = { ...config.profiles.get(name), base_url: baseUrl, username };
-  const command = makeInitCommand(makeFreeProfileName(config, username), settings);
   return new ConfigError(
     msg`Profile ${name} would be for the user ${username}, but its outbox ${outbox.path} sends as ${before} (${account}). Nothing was changed.`,
     {
-      hint: msg`If that account now has the user name ${username}: ${cmd`pas login --profile ${name} --username ${username}`}. If it is another account, make a profile for it: ${command}`,
+      hint: msg`If that account now has the user name ${username}: ${cmd`pas login --profile ${name} --username ${username}`}. If it is another account, make a profile for it: ${cmd`pas init ${baseUrl} --username ${username} --name`} NAME`,
     },
   );
 }

@@ -213,7 +213,7 @@ type NetworkFailure = { readonly words: Message; readonly todo?: Message };
 const CORRECT_CLOCK = msg`Compare the date of this computer with the true one. If it is right, tell the operator of the service.`;
 const UNKNOWN_AUTHORITY: NetworkFailure = {
   words: msg`its certificate is from an authority that this computer does not know`,
-  todo: msg`If your institution has an authority of its own, write ca_file = "FILE" into config.toml, a text file with its certificate; NODE_EXTRA_CA_CERTS=FILE does the same, and NODE_OPTIONS=--use-system-ca trusts the system's where Node has it.`,
+  todo: msg`If your institution has an authority of its own, set ca_file=FILE in the profile, a text file with its certificate; NODE_EXTRA_CA_CERTS=FILE does the same, and NODE_OPTIONS=--use-system-ca trusts the system's where Node has it.`,
 };
 const NO_ROUTE: NetworkFailure = { words: msg`there is no route to it` };
 const LOST: NetworkFailure = { words: msg`the connection was lost` };

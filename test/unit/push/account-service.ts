@@ -15,8 +15,6 @@ export const JAN_SAID: KnownAccount = {
 export const ANYONE: ProfileUser = {
   name: 'dig',
   username: undefined,
-  adviseProfileFor: (other) => `make a profile for ${other}: pas init`,
-  withUser: (right) => `give dig to ${right}`,
 };
 
 const GROUPS: Readonly<Record<string, string>> = {

@@ -43,19 +43,17 @@ describe('the signed-in account', () => {
   });
 });
 
-/** The profile `dig` of a user, whose advice repeats what it was asked about. */
+/** The profile `dig` of a user. */
 const profileOf = (username: string | undefined): ProfileUser => ({
   name: 'dig',
   username,
-  adviseProfileFor: (other) => `make a profile for ${other}`,
-  withUser: (right) => `give dig to ${right}`,
 });
 
 describe('an account that is not the one of the outbox', () => {
   const JAN_EMAIL = 'jan@example.org';
   const LOGIN = 'pas login';
   const separate = (user: string) =>
-    `If ${user} is to send from an outbox of its own, make a profile for ${user}`;
+    `If ${user} is to send from an outbox of its own, make a profile for it: pas init ${ADDRESS} --username ${user} --name NAME`;
   const signIn = `To send as U-000001, sign in with that account, without PAS_TOKEN, PAS_USERNAME and PAS_PASSWORD: ${LOGIN}.`;
   test.each<[string, Partial<Signer>, string, KnownAccount?]>([
     [
@@ -77,7 +75,7 @@ describe('an account that is not the one of the outbox', () => {
     [
       'with the user that the profile got since',
       { username: 'jan', profile: profileOf('jan') },
-      `To send as U-000001, give dig to ${USERNAME}. ${separate('jan')}`,
+      `To send as U-000001, set that user in the profile: pas profile set --profile dig username=${USERNAME}. ${separate('jan')}`,
     ],
     ['with a wrong password', { profile: profileOf(USERNAME) }, `${signIn} ${separate(USERNAME)}`],
     [
