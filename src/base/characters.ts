@@ -103,7 +103,7 @@ function nameCharacter(character: string): Message | undefined {
  * Names the first invisible character of a text and its place: `the invisible character U+200B
  * after a`. Undefined without one.
  */
-export function describeInvisible(text: string): Message | undefined {
+export function describeFirstInvisible(text: string): Message | undefined {
   return describeFirst(text, INVISIBLE_CHARACTER);
 }
 

@@ -118,21 +118,20 @@ function formatRow(row: number, unit: Issue['unit']): string {
   return unit === undefined ? t`row ${row}` : counted[unit];
 }
 
-/** Value of a cell, or the `problem` (cause, then remedy) of one that cannot be read. */
-export type Reading<T> = { readonly value: T } | Unreadable;
-
-/** Why a value cannot be read: `rule` names it for programs, as in {@link Issue}. */
-export type Unreadable = { readonly rule: string; readonly problem: Message };
-
-/** An indication that a value is not what was meant; a warning keeps the value. */
-export type Doubt = Unreadable & { readonly severity?: Issue['severity'] };
+/** Value of a cell, or the problem of one that cannot be read. */
+export type Reading<T> = { readonly value: T } | RuleProblem;
 
 /**
- * Makes the reading of a value that cannot be read.
- * @param rule name for programs, as in {@link Issue}
- * @param problem the cause, then the remedy
+ * What is wrong with a value: it cannot be read, or is hardly what was meant. `rule` names it for
+ * programs, as in {@link Issue}; `problem` has the cause, then the remedy.
  */
-export function makeUnreadable(rule: string, problem: Message): Unreadable {
+export type RuleProblem = { readonly rule: string; readonly problem: Message };
+
+/** An indication that a value is not what was meant; a warning keeps the value. */
+export type Doubt = RuleProblem & { readonly severity?: Issue['severity'] };
+
+/** Makes the reading of a value that cannot be read, or a remark on one that can. */
+export function makeRuleProblem(rule: string, problem: Message): RuleProblem {
   return { rule, problem };
 }
 

@@ -310,8 +310,13 @@ function agreeInPart(a: ComparableFind, b: ComparableFind): boolean {
  */
 export function hasDistinctContent(find: ComparableFind): boolean {
   const note = find.details[DETAILS.indexOf('poznamka')] ?? '';
-  const given = [find.object !== NO_OBJECT, find.place !== '' || find.point !== undefined];
-  return [...given, find.day !== '', note !== ''].filter(Boolean).length >= 2;
+  const given = [
+    find.object !== NO_OBJECT,
+    find.place !== '' || find.point !== undefined,
+    find.day !== '',
+    note !== '',
+  ];
+  return given.filter(Boolean).length >= 2;
 }
 
 const NO_OBJECT = JSON.stringify(OBJECT.map(() => ''));

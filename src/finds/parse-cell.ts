@@ -1,6 +1,6 @@
 import { formatLocalDate } from '../base/clock.ts';
 import { memoize } from '../base/collections.ts';
-import { makeUnreadable, type Reading, type Unreadable } from '../base/issue.ts';
+import { makeRuleProblem, type Reading, type RuleProblem } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
 import { foldName, joinWithOr } from '../base/names.ts';
 import type { TargetState } from './fields.ts';
@@ -139,7 +139,7 @@ export function parseDepth(cell: string): Reading<number> {
   const [, digits, named = 'cm'] =
     /^([+-]?\d{1,15}(?:[.,]\d+)?)\s*(mm|cm|dm|m)?\.?$/i.exec(cell) ?? [];
   if (digits === undefined)
-    return makeUnreadable(
+    return makeRuleProblem(
       'integer',
       msg`"${cell}" is not a whole number of centimetres. Write for example 25 cm.`,
     );
@@ -158,9 +158,9 @@ function makeFractionFault(
   cell: string,
   depths: readonly (number | string)[],
   unit: DepthUnit,
-): Unreadable {
+): RuleProblem {
   const advice = joinWithOr(depths.map((depth) => `${depth} ${unit}`));
-  return makeUnreadable(
+  return makeRuleProblem(
     'integer',
     msg`"${cell}" is not a number of whole centimetres. Write ${advice}.`,
   );
@@ -177,7 +177,7 @@ const NO = ['ne', 'no', 'false', '0', 'nepravda', 'falsch'];
 export function parseBoolean(cell: string): Reading<boolean> {
   const word = cell.toLowerCase();
   if (YES.includes(word) || NO.includes(word)) return { value: YES.includes(word) };
-  return makeUnreadable(
+  return makeRuleProblem(
     'boolean',
     msg`"${cell}" is neither yes nor no. Write ano or ne, yes or no, true or false, 1 or 0.`,
   );
@@ -187,7 +187,7 @@ export function parseBoolean(cell: string): Reading<boolean> {
 export function parseTargetState(cell: string): Reading<TargetState> {
   const state = ([1, 2, 3] as const).find((each) => String(each) === cell);
   if (state !== undefined) return { value: state };
-  return makeUnreadable(
+  return makeRuleProblem(
     'target-state',
     msg`"${cell}" is no state that an import can reach. Write 1 (registered), 2 (submitted) or 3 (confirmed).`,
   );
@@ -208,7 +208,7 @@ export function parseGeomSystem(cell: string): Reading<GeomSystem> {
     )
   )
     return { value: '5514' };
-  return makeUnreadable('coordinate-system', explainUnknownSystem(cell));
+  return makeRuleProblem('coordinate-system', explainUnknownSystem(cell));
 }
 
 /** Makes the message about a text that names no known coordinate system. */
@@ -272,12 +272,12 @@ export function parseDateCell(written: string): Reading<string> {
   const text = forms.map((form) => readDateOfForm(day, form)).find((iso) => iso !== undefined);
   if (text !== undefined && isRealDate(text)) return { value: text };
   if (text !== undefined) {
-    return makeUnreadable(
+    return makeRuleProblem(
       'date',
       msg`"${cell}" does not exist in the calendar. Write the right date as YYYY-MM-DD.`,
     );
   }
-  return makeUnreadable(
+  return makeRuleProblem(
     'date',
     msg`"${cell}" is no single day in a known form. Write YYYY-MM-DD, or 3. 4. 2024. If the day is not known, leave the cell empty and write what is known in poznamka.`,
   );

@@ -208,7 +208,7 @@ export function isFeminineSurname(word: string): boolean {
   return /ov[aá]$/i.test(word.normalize('NFC')) && !isGivenName(word);
 }
 
-/** Folded words that occur beside names, or in place of one, and are no part of them. */
+// Folded words that occur beside names, or in place of one, and are no part of them.
 
 const TITLES = new Set(
   (

@@ -151,10 +151,8 @@ function pickElements(
   return Object.fromEntries(Object.entries(elements).filter(([name]) => names.has(name)));
 }
 
-/**
- * Names of the questions in a form for phones, by which a returned form is read. Elements have
- * their own names.
- */
+// Names of the questions in a form for phones, by which a returned form is read. Elements have
+// their own names.
 
 /** A geopoint in WGS 84: latitude, longitude, altitude, accuracy. */
 export const FORM_POINT = 'point';

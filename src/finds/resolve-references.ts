@@ -1,6 +1,6 @@
 import { collapseWhiteSpace, normalizeId, trimText } from '../base/characters.ts';
 import { memoize } from '../base/collections.ts';
-import { makeUnreadable, type Reading, type Unreadable } from '../base/issue.ts';
+import { makeRuleProblem, type Reading, type RuleProblem } from '../base/issue.ts';
 import { cmd, joinMessages, type Message, msg } from '../base/message.ts';
 import { canAbbreviate, makePersonKey } from '../base/names.ts';
 import { FIELDS, type Field, NEW_PERSON, type Reference } from './fields.ts';
@@ -34,7 +34,7 @@ export function resolveProject(cell: string): Reading<Reference> {
   const typed = text.replaceAll(' ', '');
   const id = PROJECT.test(typed) ? typed.toUpperCase() : text;
   if (/[\s,;]/.test(id)) {
-    return makeUnreadable(
+    return makeRuleProblem(
       'project',
       msg`"${cell}" is not a project identifier. Write the identifier alone, such as C-202400101.`,
     );
@@ -48,7 +48,7 @@ function resolveTerm(set: string, cell: string, lookupTerm: LookupTerm): Reading
   const lookup = lookupTerm(set, id ?? cell);
   if (lookup.kind === 'found') return { value: { id: lookup.term.id, text: lookup.term.label } };
   if (lookup.kind === 'not-harvested' && id !== undefined) return { value: { id, text: '' } };
-  return makeUnreadable(`term-${lookup.kind}`, explainFailedLookup(lookup, set, cell));
+  return makeRuleProblem(`term-${lookup.kind}`, explainFailedLookup(lookup, set, cell));
 }
 
 type FailedLookup = Exclude<TermLookupResult, { kind: 'found' }>;
@@ -148,8 +148,8 @@ const PEOPLE = 'osoba';
  * person.
  */
 export type ResolvedFinder =
-  | { readonly value: Reference; readonly remark?: Unreadable }
-  | (Unreadable & { readonly candidates?: readonly TermCandidate[] });
+  | { readonly value: Reference; readonly remark?: RuleProblem }
+  | (RuleProblem & { readonly candidates?: readonly TermCandidate[] });
 
 /**
  * Resolves a finder, wherever one is named. A mapping of the user's own comes first. The service
@@ -175,10 +175,10 @@ export function resolveFinder(cell: string, lookupTerm: LookupTerm): ResolvedFin
   if (bestLookup !== undefined) return chooseKnown(bestLookup, written, name);
   if (isUnknownPerson(written)) {
     const message = msg`"${written}" is not a person's name. Leave the finder out, or map the words to a person: ${cmd`pas vocab map set osoba ${written}`} ID`;
-    return makeUnreadable('finder-unknown', message);
+    return makeRuleProblem('finder-unknown', message);
   }
   const problem = findPartsProblem(name, written);
-  if (problem !== undefined) return makeUnreadable('finder-name', problem);
+  if (problem !== undefined) return makeRuleProblem('finder-name', problem);
   const candidates = findCandidates(name, plain, lookupTerm);
   if (candidates.length > 0) return makeUndecided('finder-unsure', written, candidates);
   const [surname = '', givenName] = name.parts;
@@ -189,7 +189,7 @@ export function resolveFinder(cell: string, lookupTerm: LookupTerm): ResolvedFin
 
 function chooseKnown(lookup: TermLookupResult, text: string, name: WrittenName): ResolvedFinder {
   if (lookup.kind === 'mapping-conflict')
-    return makeUnreadable('term-mapping-conflict', explainFailedLookup(lookup, PEOPLE, text));
+    return makeRuleProblem('term-mapping-conflict', explainFailedLookup(lookup, PEOPLE, text));
   if (lookup.kind === 'ambiguous') return makeUndecided('term-ambiguous', text, lookup.candidates);
   if (lookup.kind !== 'found') throw new Error(`a person who is ${lookup.kind} is not known`);
   if (lookup.isOwn === true) return { value: { id: lookup.term.id, text: lookup.term.label } };
@@ -201,9 +201,9 @@ function chooseKnown(lookup: TermLookupResult, text: string, name: WrittenName):
 /** The service matches exactly this text; any other spelling would create another person. */
 function acceptPerson({ id, label }: TermCandidate, text: string): ResolvedFinder {
   const asMatched = text.replace(/ ?, ?/, ', ');
-  if (asMatched === label && findNameProblem(label) === undefined)
+  if (asMatched === label && explainNameProblem(label) === undefined)
     return { value: { id: NEW_PERSON, text: label } };
-  const remark = makeUnreadable(FINDER_MATCHED, msg`"${text}" is read as ${id} (${label}).`);
+  const remark = makeRuleProblem(FINDER_MATCHED, msg`"${text}" is read as ${id} (${label}).`);
   return { value: { id, text: label }, remark: text === label ? undefined : remark };
 }
 
@@ -227,7 +227,7 @@ function makeUndecided(
   const names = formatTerms(candidates);
   const id = candidates[0]?.id ?? 'ID';
   const message = msg`"${text}" may be ${names}. Write the identifier, or the whole name of another person; if it is always this one: ${cmd`pas vocab map set osoba ${text} ${id}`}`;
-  return { ...makeUnreadable(rule, message), candidates };
+  return { ...makeRuleProblem(rule, message), candidates };
 }
 
 /** Returns people who may be meant although the name is incomplete; a person must decide. */
@@ -271,9 +271,9 @@ function splitUnmarkedName(
   if (split !== undefined) return makeNewPerson(split, name);
   const nearest = listNearest(lookupTerm(PEOPLE, bare));
   const names = formatTerms(nearest);
-  if (nearest.length === 0) return makeUnreadable('finder-name', makeNameAdvice(text));
+  if (nearest.length === 0) return makeRuleProblem('finder-name', makeNameAdvice(text));
   const advice = joinMessages([makeNameAdvice(text), msg`Nearest: ${names}.`], ' ');
-  return { ...makeUnreadable('finder-name', advice), candidates: nearest };
+  return { ...makeRuleProblem('finder-name', advice), candidates: nearest };
 }
 
 /** A suffix, which distinguishes people of one name, is stored with the surname. */
@@ -282,8 +282,8 @@ function makeNewPerson(
   { suffix }: WrittenName,
 ): ResolvedFinder {
   const text = `${suffix === undefined ? surname : `${surname} ${suffix}`}, ${givenName.replace(/\s+/g, ' ')}`;
-  const problem = findNameProblem(text);
-  if (problem !== undefined) return makeUnreadable('finder-name', problem);
+  const problem = explainNameProblem(text);
+  if (problem !== undefined) return makeRuleProblem('finder-name', problem);
   return { value: { id: NEW_PERSON, text } };
 }
 
@@ -296,14 +296,14 @@ function findPartsProblem({ parts, suffix }: WrittenName, text: string): Message
     (part) => part.includes(' ') && part.split(' ').some(isGivenName),
   );
   if (parts.length > 2 || isTwo || !isOneName(joined)) return describeSeveral(text);
-  return findNameProblem(suffix === undefined ? joined : `${surname} ${suffix}, ${givenName}`);
+  return explainNameProblem(suffix === undefined ? joined : `${surname} ${suffix}, ${givenName}`);
 }
 
 /**
  * Explains why the service would refuse a text as the name of a new person: no comma between
  * surname and given name, or a part that is too long. Undefined where it would not.
  */
-export function findNameProblem(text: string): Message | undefined {
+export function explainNameProblem(text: string): Message | undefined {
   const { surname, givenName } = splitAtComma(text);
   if (surname === '' || givenName === '') return makeNameAdvice(text);
   if (Math.max([...surname].length, [...givenName].length) > MAX_NAME_LENGTH) {
@@ -316,7 +316,7 @@ export function findNameProblem(text: string): Message | undefined {
  * Explains why the service would create a person with a wrong name: several people, or the given
  * name first. Undefined where nothing speaks against it.
  */
-export function findNameDoubt(text: string): Message | undefined {
+export function explainNameDoubt(text: string): Message | undefined {
   const { surname, givenName } = splitAtComma(text);
   if (/[;,]/.test(givenName)) return describeSeveral(text);
   return detectNameOrder(`${surname} ${givenName}`) === 'given-first'

@@ -1,14 +1,14 @@
 import {
-  describeInvisible,
+  describeFirstInvisible,
   describeLookalike,
   formatCodePoint,
   normalizeNumber,
   trimText,
 } from '../base/characters.ts';
-import { makeUnreadable, type Unreadable } from '../base/issue.ts';
+import { makeRuleProblem, type RuleProblem } from '../base/issue.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
 import { joinWithOr } from '../base/names.ts';
-import { findIllegalCharacter } from '../base/xml/element.ts';
+import { findCharacterIllegalInXml } from '../base/xml/element.ts';
 import { type ElementName, FIELDS, type Field, type FindElements, NEW_PERSON } from './fields.ts';
 import type {
   LookupArea,
@@ -21,8 +21,8 @@ import type {
 import { findDayDoubt, isRealDate } from './parse-cell.ts';
 import {
   explainFailedLookup,
-  findNameDoubt,
-  findNameProblem,
+  explainNameDoubt,
+  explainNameProblem,
   formatSet,
 } from './resolve-references.ts';
 
@@ -65,7 +65,7 @@ function findElementIllegalCharacter(value: FindElements[Field['name']]): string
   if (typeof value === 'object')
     return findElementIllegalCharacter(value.id) ?? findElementIllegalCharacter(value.text);
   return typeof value === 'string'
-    ? findIllegalCharacter(value.includes('\r') ? value.replaceAll('\r', '') : value)
+    ? findCharacterIllegalInXml(value.includes('\r') ? value.replaceAll('\r', '') : value)
     : undefined;
 }
 
@@ -76,34 +76,34 @@ export const MAX_CHARACTERS = 255;
  * Explains why a trimmed registration number cannot be assigned (A-NUMBER-2); undefined where it
  * can. Another find with the number is not looked for.
  */
-export function findNumberProblem(value: string): Unreadable | undefined {
+export function findNumberProblem(value: string): RuleProblem | undefined {
   const characters = [...value].length;
   if (characters > MAX_CHARACTERS) {
     const problem = msg`The number has ${characters} characters; the service accepts at most ${MAX_CHARACTERS}. Shorten it.`;
-    return makeUnreadable('number-length', problem);
+    return makeRuleProblem('number-length', problem);
   }
   return findUnseenCharacter(value);
 }
 
 /** By a character that cannot be seen, two numbers would look equal and differ. */
-function findUnseenCharacter(value: string): Unreadable | undefined {
-  const unseen = describeInvisible(value);
+function findUnseenCharacter(value: string): RuleProblem | undefined {
+  const unseen = describeFirstInvisible(value);
   if (unseen === undefined) return undefined;
-  return makeUnreadable('number-form', msg`The number contains ${unseen}. Remove it.`);
+  return makeRuleProblem('number-form', msg`The number contains ${unseen}. Remove it.`);
 }
 
 /**
  * Names a character of a written number that a person may take for another one; undefined where
  * there is none. Says if normalisation replaces it by the plain one.
  */
-export function findNumberDoubt(written: string): Unreadable | undefined {
+export function findNumberDoubt(written: string): RuleProblem | undefined {
   const lookalike = describeLookalike(written);
   if (lookalike === undefined) return undefined;
   const isPlainNow = describeLookalike(normalizeNumber(written)) === undefined;
   const problem = isPlainNow
     ? msg`The number has ${lookalike}; it is read as a plain character.`
     : msg`The number has ${lookalike}, which looks like another character. Correct it if it is not meant.`;
-  return makeUnreadable('number-lookalike', problem);
+  return makeRuleProblem('number-lookalike', problem);
 }
 
 /**
@@ -115,12 +115,12 @@ export function findUsedNumberProblem(
   value: string,
   find: string,
   { lookupNumber }: Pick<RuleContext, 'lookupNumber'>,
-): Unreadable | undefined {
+): RuleProblem | undefined {
   const number = normalizeNumber(value);
   const other = number === '' ? undefined : lookupNumber?.(number, find);
   if (other === undefined) return undefined;
   const problem = msg`${number} is also the number of ${other}. Give each find its own.`;
-  return makeUnreadable(NUMBER_USED, problem);
+  return makeRuleProblem(NUMBER_USED, problem);
 }
 
 /**
@@ -175,9 +175,9 @@ function checkPlausibleDate(
 
 function checkFinderName({ nalezce }: FindElements): Finding[] {
   if (nalezce?.id !== NEW_PERSON) return [];
-  const problem = findNameProblem(nalezce.text);
+  const problem = explainNameProblem(nalezce.text);
   if (problem !== undefined) return [{ element: 'nalezce', message: problem }];
-  const doubt = findNameDoubt(nalezce.text);
+  const doubt = explainNameDoubt(nalezce.text);
   return toWarnings('nalezce', doubt);
 }
 

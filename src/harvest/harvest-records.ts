@@ -7,7 +7,7 @@ import { listPages, makeEndlessError, type OaiClient, type OaiSet } from './clie
 import { type HarvestOptions, type HarvestResult, harvestList } from './harvest-list.ts';
 import {
   type HarvestState,
-  openStoredState,
+  makeStoredState,
   type RecordStore,
   type SeenRecord,
   UNLISTED,
@@ -353,7 +353,7 @@ type SetState = HarvestState & {
 export function openSetState(store: HarvestStore, setSpec: string): SetState {
   const { sql, change } = store;
   const harvestId = change(() => getOrCreateHarvest(store, setSpec));
-  const stored = openStoredState(store, harvestId);
+  const stored = makeStoredState(store, harvestId);
   const state = {
     ...stored,
     isInOtherSet: (identifier: string) =>

@@ -189,14 +189,14 @@ const parseSeen = createRowParser({
 });
 
 /** State of a harvest of one list, between pages and between runs; written inside `change`. */
-export type HarvestState = ReturnType<typeof openStoredState>;
+export type HarvestState = ReturnType<typeof makeStoredState>;
 
 /**
  * Opens the state of one list in the tables of a store, whose changes must run inside `change`.
  * Reading throws DatabaseError where a stored value is damaged.
  * @param harvest id of its row in `harvests`
  */
-export function openStoredState(tables: HarvestTables, harvest: number) {
+export function makeStoredState(tables: HarvestTables, harvest: number) {
   return {
     ...makeStoredProgress(tables, harvest),
     ...makeStoredRecords(tables, harvest),
@@ -298,7 +298,7 @@ export function openMemoryState(): HarvestState {
   migrate(database, join(packageRoot, 'schemas', 'harvest'));
   const { sql } = guardDatabase(database, (thrown) => thrown);
   const id = Number(sql("insert into harvests (set_spec) values ('')").run().lastInsertRowid);
-  return openStoredState({ sql, change: (work) => database.transaction(work)() }, id);
+  return makeStoredState({ sql, change: (work) => database.transaction(work)() }, id);
 }
 
 /** Records of a page, without those that are skipped. */

@@ -23,7 +23,7 @@ import {
   type ServiceTraits,
   type SetResult,
 } from './harvest-records.ts';
-import { type HarvestState, openStoredState } from './harvest-state.ts';
+import { type HarvestState, makeStoredState } from './harvest-state.ts';
 import { findEntity, formatSetName, type OaiRecord, toIdent } from './protocol.ts';
 
 /**
@@ -131,7 +131,7 @@ function makeVocabularyState(
   { id, run }: { readonly id: number; readonly run: number },
 ): HarvestState {
   return {
-    ...openStoredState(vocabulary, id),
+    ...makeStoredState(vocabulary, id),
     change: (work) =>
       vocabulary.change(() => {
         assertLatestRun(vocabulary, id, run);

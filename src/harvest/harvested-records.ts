@@ -118,7 +118,7 @@ export const NOTHING_COMMITTED: CommittedPart = { lengthBytes: 0, digest: null, 
  * Returns the committed part of the output, {@link NOTHING_COMMITTED} for a new one.
  * @throws DatabaseError where the store is damaged
  */
-export function getCommittedPart(store: HarvestStore): CommittedPart {
+export function getCommittedPartOfOutput(store: HarvestStore): CommittedPart {
   const row = store
     .sql(`select length_bytes as lengthBytes, digest, closed_bytes as closedBytes from outputs`)
     .get();

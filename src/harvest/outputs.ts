@@ -26,7 +26,7 @@ import {
 import {
   assertSameFile,
   type CommittedPart,
-  getCommittedPart,
+  getCommittedPartOfOutput,
   type HarvestStore,
   makeModifiedFileError,
   type RecordHarvestSubject,
@@ -105,7 +105,7 @@ export async function openFileOutput(
     close: async () => {
       if (isClosed) return;
       isClosed = true;
-      const closed = await file.close(getCommittedPart(store), getHead() + form.tail);
+      const closed = await file.close(getCommittedPartOfOutput(store), getHead() + form.tail);
       store.change(() => storeCommittedPart(store, closed));
     },
   };
@@ -122,7 +122,7 @@ async function openContent(
     store.flush();
   };
   const open = (): Promise<AppendFile> =>
-    openAppendFile(path, getCommittedPart(store), storeAsOpen);
+    openAppendFile(path, getCommittedPartOfOutput(store), storeAsOpen);
   const startAnew = (): Promise<AppendFile> => {
     onNote(
       verify
@@ -133,7 +133,7 @@ async function openContent(
     return open();
   };
   const isGone =
-    getCommittedPart(store).lengthBytes > 0 &&
+    getCommittedPartOfOutput(store).lengthBytes > 0 &&
     (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0;
   if (isGone) return startAnew();
   return open().catch((thrown: unknown) => {

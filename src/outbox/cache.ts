@@ -43,10 +43,8 @@ import {
 } from './intents.ts';
 import type { Outbox } from './open-outbox.ts';
 
-/**
- * The table `entries`: what the facts of each subject mean, for all that is read often. Questions,
- * lookups and pauses are written by `entry-queries.ts`; all else only here.
- */
+// The table `entries`: what the facts of each subject mean, for all that is read often. Questions,
+// lookups and pauses are written by `entry-queries.ts`; all else only here.
 
 /** Columns that queries of entries read. */
 export const ENTRY_COLUMNS = {

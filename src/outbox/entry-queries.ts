@@ -32,7 +32,7 @@ import { IMPORT_KEY, parseRecordSubject } from './intents.ts';
 import type { Outbox } from './open-outbox.ts';
 import type { StoredFind } from './stored-finds.ts';
 
-/** Queries of the table `entries`. */
+// Queries of the table `entries`.
 
 const OWN_COLUMNS = {
   id: isNumber,

@@ -1,7 +1,7 @@
 import { constants, open } from 'node:fs/promises';
 import type { ExpandedTags } from 'exifreader';
 import { getErrorMessage } from '../base/errors.ts';
-import { makeUnreadable, type Reading } from '../base/issue.ts';
+import { makeRuleProblem, type Reading } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import { findRangeProblem, formatDegrees, type Point } from '../finds/place/geometry.ts';
 import type { Position } from '../finds/place/read-position.ts';
@@ -120,10 +120,10 @@ export async function readPhotoPosition(path: string): Promise<Reading<Position>
     exif = await readPhotoExif(path);
   } catch (thrown) {
     const problem = getErrorMessage(thrown);
-    return makeUnreadable('photo-unreadable', msg`${path} cannot be read: ${problem}`);
+    return makeRuleProblem('photo-unreadable', msg`${path} cannot be read: ${problem}`);
   }
   if (exif.position === undefined) {
-    return makeUnreadable(
+    return makeRuleProblem(
       'photo-position',
       msg`${path} contains no position. Type the coordinates.`,
     );
@@ -131,7 +131,7 @@ export async function readPhotoPosition(path: string): Promise<Reading<Position>
   const [longitude, latitude] = exif.position;
   const range = findRangeProblem('4326', longitude, latitude);
   if (range !== undefined)
-    return makeUnreadable('photo-position', msg`${path} contains an invalid position: ${range}`);
+    return makeRuleProblem('photo-position', msg`${path} contains an invalid position: ${range}`);
   return {
     value: { system: '4326', point: { x: formatDegrees(longitude), y: formatDegrees(latitude) } },
   };

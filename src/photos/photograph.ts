@@ -8,7 +8,7 @@ import { FileError, getErrorCode, getErrorMessage } from '../base/errors.ts';
 import {
   type Issue,
   makeErrorIssue,
-  makeUnreadable,
+  makeRuleProblem,
   makeWarningIssue,
   type Reading,
 } from '../base/issue.ts';
@@ -212,10 +212,10 @@ export function makePhotoResolver(root: string): ResolvePhoto {
       ? path.slice(path.lastIndexOf('/') + 1).replace(/^[A-Za-z]:/, '')
       : path;
     const outside = msg`The photograph "${name}" points outside the folder ${root}. Copy it into that folder.`;
-    if (relative.split('/').includes('..')) return makeUnreadable('photo-path', outside);
+    if (relative.split('/').includes('..')) return makeRuleProblem('photo-path', outside);
     const found = findPhotoFile(join(realRoot, relative));
     if (found === undefined && isFromElsewhere) {
-      return makeUnreadable(
+      return makeRuleProblem(
         PHOTO_MISSING,
         msg`The photograph "${name}" is an absolute path, and there is no "${relative}" in ${root}. Copy it there.`,
       );
@@ -223,12 +223,12 @@ export function makePhotoResolver(root: string): ResolvePhoto {
     if (found === undefined) {
       folders ??= listFolders(root);
       const folder = folders.find((each) => existsSync(join(each, relative)));
-      return makeUnreadable(PHOTO_MISSING, explainMissing(name, root, folder));
+      return makeRuleProblem(PHOTO_MISSING, explainMissing(name, root, folder));
     }
     const real = realpathSync(found.path);
     return real.startsWith(realRoot.endsWith(sep) ? realRoot : realRoot + sep)
       ? { value: real, remark: found.remark }
-      : makeUnreadable('photo-path', outside);
+      : makeRuleProblem('photo-path', outside);
   };
 }
 

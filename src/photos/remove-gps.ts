@@ -73,7 +73,7 @@ export async function detectGps(bytes: Buffer, mediaType: string): Promise<Photo
   return { kind: 'removable', finding, without: { sha512: hash.digest('hex'), sizeBytes } };
 }
 
-/** Chunks of a PNG file (W3C PNG, third edition). */
+// Chunks of a PNG file (W3C PNG, third edition).
 
 const SIGNATURE_BYTES = 8;
 /** Length and type before the data of a chunk, and its checksum behind them. */
@@ -215,7 +215,7 @@ function removeFromExtended(segments: readonly Buffer[]): GpsFinding {
   return finding;
 }
 
-/** Structure of a JPEG file (ITU-T T.81, annex B). */
+// Structure of a JPEG file (ITU-T T.81, annex B).
 
 const START_OF_SCAN = 0xda;
 const END_OF_IMAGE = 0xd9;

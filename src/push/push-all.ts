@@ -28,7 +28,7 @@ import {
 import { withPushLock } from '../outbox/push-lock.ts';
 import { assertSoundEntries } from '../outbox/repair-outbox.ts';
 import { comparePushPlace, storePushPlace, uniteWithLedger } from '../outbox/unite.ts';
-import { openPeopleAdmission } from '../outbox/views/outbox-status.ts';
+import { makePeopleAdmission } from '../outbox/views/outbox-status.ts';
 import { resolveAccount } from './account.ts';
 import { drainQueue, explainWaiting } from './drain-queue.ts';
 import type { ReconciledEntry } from './judge-import.ts';
@@ -144,7 +144,7 @@ function openRounds(push: PushContext): () => Promise<PushResult> {
   const { outbox, clock } = push;
   const serverClock = createServerClock(clock);
   const service = { ...push.service, send: serverClock.observe(push.service.send) };
-  const admission = openPeopleAdmission(
+  const admission = makePeopleAdmission(
     outbox,
     push.subjects,
     push.admitNewPeople ?? (async () => true),
@@ -184,7 +184,7 @@ function openRounds(push: PushContext): () => Promise<PushResult> {
         if (push.onQuestion === 'send') releaseHeldEntries(outbox, listMeantHeld(push));
         return true;
       }
-      return (await admission.isAdmitted(entry)) ? false : NEW_PEOPLE;
+      return (await admission.admitIfNew(entry)) ? false : NEW_PEOPLE;
     });
     return { ...drained, accepted: drained.accepted + accepted };
   };

@@ -161,7 +161,7 @@ export type Report = ReportSettings & {
   readonly maps: readonly MapSheet[];
 };
 
-/** Numbers, dates and coordinates in the report's language. */
+// Numbers, dates and coordinates in the report's language.
 
 const NARROW_BLANK = '\u202f';
 const MINUS = '\u2212';

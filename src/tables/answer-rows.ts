@@ -3,7 +3,7 @@ import { isElementName } from '../finds/fields.ts';
 import type { Find } from '../finds/find.ts';
 import { type ValidationContext, validateFinds } from '../finds/rules.ts';
 import { chooseLocalId } from '../outbox/cache.ts';
-import { openNumberLookup } from '../outbox/changes/enqueue-change.ts';
+import { makeNumberLookup } from '../outbox/changes/enqueue-change.ts';
 import { type EnqueueReport, enqueueFinds } from '../outbox/changes/enqueue-finds.ts';
 import type { PhotographKeeping } from '../outbox/changes/kept-photographs.ts';
 import { listOpenAskedRows } from '../outbox/changes/merge-find.ts';
@@ -92,7 +92,7 @@ export async function answerRow(
   { ruleContext, ...context }: AnswerContext,
 ): Promise<EnqueueReport> {
   const { outbox } = context;
-  const findContext = { ...ruleContext, lookupNumber: openNumberLookup(outbox) };
+  const findContext = { ...ruleContext, lookupNumber: makeNumberLookup(outbox) };
   const find = makeFindOfRow(asked);
   const plan = makePlan(outbox, stored, asked, answer);
   const side: MergeSide | undefined = answer === 'table' || answer === 'mine' ? answer : undefined;

@@ -7,7 +7,7 @@ import { msg } from '../base/message.ts';
 import type { Find } from '../finds/find.ts';
 import { FINDER_MATCHED } from '../finds/resolve-references.ts';
 import { type ValidationContext, validateFinds } from '../finds/rules.ts';
-import { openNumberLookup } from '../outbox/changes/enqueue-change.ts';
+import { makeNumberLookup } from '../outbox/changes/enqueue-change.ts';
 import {
   type EnqueuedFind,
   type EnqueueOptions,
@@ -115,7 +115,7 @@ export async function importTable(findTable: Table, context: ImportContext): Pro
   const planned = planRows(finds, listKnownFinds(outbox), { path, prefix, hasKey });
   const missing = hasErrors(ofTable) ? [] : listMissingFinds(outbox, path, planned.names, hasKey);
   if (!context.dryRun && path !== undefined) forgetAskedRows(outbox, path);
-  const lookupNumber = openNumberLookup(outbox, () => listComingNumbers(planned));
+  const lookupNumber = makeNumberLookup(outbox, () => listComingNumbers(planned));
   const findContext = { ...ruleContext, lookupNumber };
   const report = await enqueueFinds(planned.finds, {
     ...context,
@@ -255,7 +255,7 @@ async function beginCopy(findTable: Table, to: Copy) {
  * written by `write`, one line per element.
  * @throws UsageError where the file exists; FileError, from `write`, where it is not writable
  */
-export function openCorrections(file: string) {
+export function makeCorrectionsWriter(file: string) {
   assertMayWrite(file, false, WITHOUT_FORCE);
   return {
     async write(

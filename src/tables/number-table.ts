@@ -9,8 +9,8 @@ import { findNumberDoubt, findNumberProblem, findUsedNumberProblem } from '../fi
 import {
   assertMaySetNumbers,
   enqueueNumber,
+  makeNumberLookup,
   type NumberChange,
-  openNumberLookup,
   planNumberChange,
 } from '../outbox/changes/enqueue-change.ts';
 import {
@@ -464,7 +464,7 @@ export function checkWrittenNumber(
   value: string,
 ): Message | undefined {
   const find = parseRecordSubject(subject) ?? findByUuid(outbox, subject)?.localId ?? '';
-  const used = findUsedNumberProblem(value, find, { lookupNumber: openNumberLookup(outbox) });
+  const used = findUsedNumberProblem(value, find, { lookupNumber: makeNumberLookup(outbox) });
   if (used !== undefined) throw new UsageError(used.problem);
   return findNumberDoubt(value)?.problem;
 }
@@ -476,7 +476,7 @@ function leaveOutUsedNumbers(
   issues: Issue[],
 ): AddressedNumber[] {
   const coming = new Map(numbers.map(({ find, row }) => [find, row.value]));
-  const lookupNumber = openNumberLookup(outbox, () => coming);
+  const lookupNumber = makeNumberLookup(outbox, () => coming);
   return numbers.filter(({ find, row }) => {
     const used = findUsedNumberProblem(row.value, find, { lookupNumber });
     if (used !== undefined)

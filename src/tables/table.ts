@@ -6,10 +6,10 @@ import {
   hasErrors,
   type Issue,
   makeErrorIssue,
-  makeUnreadable,
+  makeRuleProblem,
   makeWarningIssue,
+  type RuleProblem,
   toIssue,
-  type Unreadable,
 } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
 import type { RowNumber, RowPlace, TablePlace } from '../finds/find.ts';
@@ -226,7 +226,7 @@ export type NamedValues = RowNumber &
   };
 
 /** A record, or the reason why it cannot be read; `find` names it. */
-export type ReadRecord = NamedValues | (RowNumber & Unreadable & { readonly find?: string });
+export type ReadRecord = NamedValues | (RowNumber & RuleProblem & { readonly find?: string });
 
 /** Contents of a file as its reader gives them to {@link makeTable}. */
 type TableContents = {
@@ -390,7 +390,7 @@ function checkCell(cell: string): Issue | undefined {
 const MAX_SHOWN = 60;
 
 /** Fault of a formula whose result is not in the file. */
-export const UNSAVED_RESULT: Unreadable = makeUnreadable(
+export const UNSAVED_RESULT: RuleProblem = makeRuleProblem(
   'table-formula',
   msg`The result of the formula was not saved with the file. Open it in a spreadsheet and save it, or write the value.`,
 );
@@ -399,8 +399,8 @@ export const UNSAVED_RESULT: Unreadable = makeUnreadable(
  * Makes the fault of a cell whose formula has an error.
  * @param fault as the spreadsheet shows it, such as `#REF!`
  */
-export function makeFormulaFault(fault: string): Unreadable {
-  return makeUnreadable(
+export function makeFormulaFault(fault: string): RuleProblem {
+  return makeRuleProblem(
     'table-formula',
     msg`The result of the formula is the error ${fault}. Correct it, or write the value.`,
   );
@@ -415,8 +415,8 @@ export function isOverlong(value: number): boolean {
  * Makes the fault of a number whose last digits may be wrong.
  * @param shown the number as it is in the file
  */
-export function makeOverlongFault(shown: string): Unreadable {
-  return makeUnreadable(
+export function makeOverlongFault(shown: string): RuleProblem {
+  return makeRuleProblem(
     'table-number',
     msg`${shown} has more digits than programs store in a number, so the last ones may be wrong. Store it as a text with all its digits.`,
   );

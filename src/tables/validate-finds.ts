@@ -6,7 +6,7 @@ import { checkDocument } from '../finds/check-document.ts';
 import { findSchemaNamesProblem } from '../finds/document.ts';
 import type { LookupTerm } from '../finds/find.ts';
 import { type ValidationContext, validateFind } from '../finds/rules.ts';
-import { openNumberLookup } from '../outbox/changes/enqueue-change.ts';
+import { makeNumberLookup } from '../outbox/changes/enqueue-change.ts';
 import { convertStoredFind, makePreparedDocument } from '../outbox/changes/enqueue-finds.ts';
 import { createFindLookup, resolveFindNames } from '../outbox/changes/resolve-finds.ts';
 import type { ImportEntry } from '../outbox/entry.ts';
@@ -50,7 +50,7 @@ export function validateFindsAndDocuments(
   const verdicts: (readonly Issue[])[] = documents.map(([name, bytes]) =>
     checkDocument(name, bytes, ruleContext),
   );
-  const findContext = { ...ruleContext, lookupNumber: openNumberLookup(outbox) };
+  const findContext = { ...ruleContext, lookupNumber: makeNumberLookup(outbox) };
   const all = finds === undefined ? [...iterateFinds(outbox)] : resolveFindNames(outbox, finds);
   for (const [index, stored] of all.entries()) {
     onProgress(index, all.length);
@@ -73,7 +73,7 @@ export function renewDocuments(
   uuids: readonly string[],
   ruleContext: ValidationContext,
 ): void {
-  const findContext = { ...ruleContext, lookupNumber: openNumberLookup(outbox) };
+  const findContext = { ...ruleContext, lookupNumber: makeNumberLookup(outbox) };
   for (const uuid of uuids) {
     const stored = findByUuid(outbox, uuid);
     if (stored !== undefined) validateStored(outbox, stored, findContext);

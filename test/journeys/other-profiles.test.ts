@@ -50,10 +50,6 @@ describe('advised commands', () => {
     const numbered = await home.pas('number', 'import', numbers, '--profile', MUSEUM);
     expect(numbered.stderr).toMatch(/^PRODUCTION: /m);
     expect(numbered.stderr).toContain(`\`pas push --profile ${MUSEUM} --only number\``);
-    await home.do('report', join(home.folder, 'museum.html'), '--profile', MUSEUM);
-    expect(readFileSync(join(home.folder, 'museum.html'), 'utf8')).toContain(
-      `pas edit --profile ${MUSEUM} &#39;DR 1&#39;`,
-    );
     const own = (
       await home.pas(
         'number',

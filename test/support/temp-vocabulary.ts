@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { TermDraft, Vocabulary } from '../../src/finds/vocabulary/term.ts';
 import { openVocabulary, type VocabularyStore } from '../../src/finds/vocabulary/term-lookup.ts';
 import { getOrCreateVocabularyHarvest, storeTerm } from '../../src/finds/vocabulary/terms.ts';
-import { openStoredState } from '../../src/harvest/harvest-state.ts';
+import { makeStoredState } from '../../src/harvest/harvest-state.ts';
 import { completePass } from '../unit/harvest/begun-pass.ts';
 import { manualClock } from './manual-clock.ts';
 import { OAI_BASE } from './scripted-oai.ts';
@@ -53,7 +53,7 @@ export function fill(store: VocabularyStore, ...drafts: readonly TermDraft[]): V
 export function markHarvested(vocabulary: Vocabulary, ...sets: readonly string[]): Vocabulary {
   vocabulary.change(() => {
     for (const set of sets) {
-      const state = openStoredState(vocabulary, getOrCreateVocabularyHarvest(vocabulary, set));
+      const state = makeStoredState(vocabulary, getOrCreateVocabularyHarvest(vocabulary, set));
       completePass(state, 1);
     }
   });

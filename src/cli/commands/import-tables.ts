@@ -22,7 +22,7 @@ import {
   type CopiedTable,
   type ImportReport,
   importTable,
-  openCorrections,
+  makeCorrectionsWriter,
 } from '../../tables/import-table.ts';
 import { isNumberTable } from '../../tables/number-table.ts';
 import type { Table } from '../../tables/table.ts';
@@ -144,7 +144,7 @@ export async function importTables(
   options: ImportOptions,
 ): Promise<ExitReason> {
   const corrections =
-    options.corrections === undefined ? undefined : openCorrections(options.corrections);
+    options.corrections === undefined ? undefined : makeCorrectionsWriter(options.corrections);
   const request = await openRequest(context, files, options);
   const ofMapping = (await readMappingFile(context)).issues;
   const reports: ImportReport[] = [];

@@ -26,7 +26,7 @@ import {
 } from '../../outbox/changes/kept-photographs.ts';
 import { ENTRY_STATES } from '../../outbox/entry.ts';
 import { findKnownAccount } from '../../outbox/open-outbox.ts';
-import { formatLabelledElements } from '../../outbox/views/entry-words.ts';
+import { listLabelledTexts } from '../../outbox/views/entry-words.ts';
 import { listIdentifiersOfUnacceptedFinds } from '../../outbox/views/outbox-status.ts';
 import type { FindFilter } from '../../outbox/views/records-at-service.ts';
 import type { ColumnMap } from '../../tables/columns/column-rule.ts';
@@ -392,7 +392,7 @@ const FILTERS: Readonly<Record<string, (value: string) => FindFilter>> = {
   text(value) {
     const sought = foldName(value);
     return ({ localId, elements }, imported) => {
-      const labelled = formatLabelledElements(elements);
+      const labelled = listLabelledTexts(elements);
       const texts = [localId, imported?.identCely ?? '', ...labelled.map(([, text]) => text)];
       return foldName(texts.join(' ')).includes(sought);
     };

@@ -20,7 +20,7 @@ import { FORM_QUESTIONS, pickCarriedElements, pickCopiedElements } from '../../f
 import { makeReferenceResolver } from '../../finds/resolve-references.ts';
 import { type ValidatedFind, validateFind } from '../../finds/rules.ts';
 import { KEPT_AS_DRAFT } from '../../finds/value-rules.ts';
-import { openNumberLookup } from '../../outbox/changes/enqueue-change.ts';
+import { makeNumberLookup } from '../../outbox/changes/enqueue-change.ts';
 import { enqueueFinds } from '../../outbox/changes/enqueue-finds.ts';
 import { createFindLookup, resolveFindNames } from '../../outbox/changes/resolve-finds.ts';
 import type { EntryState } from '../../outbox/entry.ts';
@@ -95,7 +95,7 @@ export async function openEntrySession(context: Context, beginning: GivenAnswers
   /** Finds entered in this session: the next one gets the same day. */
   const enteredNow = new Set<string>();
   const validate = (find: Find): ValidatedFind =>
-    validateFind(find, { ...ruleContext, lookupNumber: openNumberLookup(outbox) });
+    validateFind(find, { ...ruleContext, lookupNumber: makeNumberLookup(outbox) });
   const isTaken = (localId: string): boolean => createFindLookup(outbox)(localId) !== undefined;
   const rowContext = {
     ...ruleContext,

@@ -1,5 +1,5 @@
 import { UsageError } from '../../base/errors.ts';
-import { hasErrors, type Issue, makeErrorIssue, makeUnreadable } from '../../base/issue.ts';
+import { hasErrors, type Issue, makeErrorIssue, makeRuleProblem } from '../../base/issue.ts';
 import { cmd, msg, t } from '../../base/message.ts';
 import {
   type ElementName,
@@ -12,7 +12,7 @@ import { formatWithIdentifier } from '../../finds/harvested-find.ts';
 import { parsePosition } from '../../finds/place/read-position.ts';
 import { makeReferenceResolver } from '../../finds/resolve-references.ts';
 import { type ValidationContext, validateFind } from '../../finds/rules.ts';
-import { openNumberLookup } from '../../outbox/changes/enqueue-change.ts';
+import { makeNumberLookup } from '../../outbox/changes/enqueue-change.ts';
 import { convertStoredFind, makePreparedDocument } from '../../outbox/changes/enqueue-finds.ts';
 import { type EntryState, isAnswerable } from '../../outbox/entry.ts';
 import { findImportOfFind } from '../../outbox/entry-queries.ts';
@@ -142,7 +142,7 @@ function planEdit(
 ): PlannedEdit[] {
   const changes = listChanges(stored.elements, find.elements);
   const validate = (each: Find) =>
-    validateFind(each, { ...ruleContext, lookupNumber: openNumberLookup(outbox) });
+    validateFind(each, { ...ruleContext, lookupNumber: makeNumberLookup(outbox) });
   const validated = withIntent(validate, intent)(find);
   const entry = findImportOfFind(outbox, stored.uuid);
   // A complete draft may be all that is to be sent.
@@ -234,7 +234,7 @@ function applySettings(
   const parsed = parseSettings([...given, ...kept], localId, {
     resolveReference: makeReferenceResolver(lookupTerm),
     resolvePhoto: () =>
-      makeUnreadable(
+      makeRuleProblem(
         'photos',
         t`Photographs are not edited here: ${cmd`pas photo add ${localId}`} FILE`,
       ),

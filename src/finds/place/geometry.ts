@@ -3,7 +3,7 @@ import type proj4 from 'proj4';
 import type { Converter } from 'proj4';
 import { formatPlainNumber, trimText } from '../../base/characters.ts';
 import { FileError } from '../../base/errors.ts';
-import { makeUnreadable, type Reading, type Unreadable } from '../../base/issue.ts';
+import { makeRuleProblem, type Reading, type RuleProblem } from '../../base/issue.ts';
 import { type Message, msg } from '../../base/message.ts';
 
 /** EPSG code: WGS 84 (`4326`) or S-JTSK (`5514`, x and y negative). */
@@ -22,17 +22,17 @@ export type PointInSystem = PointText & { readonly system: GeomSystem };
  * Makes the fault of a geometry that is no point.
  * @param name its type for the message, such as `Polygon` or `MultiPoint (2)`
  */
-export function makeNoPointFault(name: string): Unreadable {
-  return makeUnreadable('geometry-form', msg`The geometry is a ${name}, but a find has a point.`);
+export function makeNoPointFault(name: string): RuleProblem {
+  return makeRuleProblem('geometry-form', msg`The geometry is a ${name}, but a find has a point.`);
 }
 
 /** Makes the fault of a geometry of several points, or of none. */
-export function makePointCountFault(count: number): Unreadable {
+export function makePointCountFault(count: number): RuleProblem {
   return makeNoPointFault(`MultiPoint (${count})`);
 }
 
-function makeDamagedPointFault(): Unreadable {
-  return makeUnreadable('geometry-form', msg`The geometry is damaged. Draw the point again.`);
+function makeDamagedPointFault(): RuleProblem {
+  return makeRuleProblem('geometry-form', msg`The geometry is damaged. Draw the point again.`);
 }
 
 /** Ranges within which the service converts, and so accepts, a point (A-POINT-6). */
@@ -55,7 +55,7 @@ export function parseCoordinateNumber(cell: string): Reading<string> {
     ? text.replace(/[ \u00a0\u202f]/g, '')
     : text;
   if (/^-?\d+(?:[.,]\d+)?$/.test(joined)) return { value: joined.replace(',', '.') };
-  return makeUnreadable(
+  return makeRuleProblem(
     'coordinate',
     msg`"${cell}" is not a plain number. Write all digits with one decimal point or comma, such as 14.4208.`,
   );
@@ -71,7 +71,7 @@ export function parsePoint(wkt: string): Reading<PointText> {
   const [, x, y] = POINT.exec(text) ?? [];
   if (x !== undefined && y !== undefined) return { value: { x, y } };
   const shown = wkt.slice(0, MAX_SHOWN);
-  return makeUnreadable(
+  return makeRuleProblem(
     'geometry-form',
     msg`"${shown}" is not a point. Write POINT (x y) with two plain numbers and spaces, such as POINT (14.4208 50.0871).`,
   );

@@ -1,4 +1,4 @@
-import { isReadable, makeUnreadable, type Reading, type Unreadable } from '../../base/issue.ts';
+import { isReadable, makeRuleProblem, type Reading, type RuleProblem } from '../../base/issue.ts';
 import { formatDecimal, type Message, msg } from '../../base/message.ts';
 import {
   CHANGE_WORDS,
@@ -53,8 +53,8 @@ export function parsePosition(text: string): Reading<Position> {
     return isReadable(link)
       ? resolveAxes(text, { x: link.value.lon, y: link.value.lat }, 'named')
       : link;
-  if (SIZE.test(text)) return makeUnreadable('coordinate', describeNoPosition(text));
-  if (UTM.test(text)) return makeUnreadable('coordinate', makeUtmMessage(`"${text}"`));
+  if (SIZE.test(text)) return makeRuleProblem('coordinate', describeNoPosition(text));
+  if (UTM.test(text)) return makeRuleProblem('coordinate', makeUtmMessage(`"${text}"`));
   const [, plain] = WITH_HEIGHT.exec(text) ?? [];
   if (plain !== undefined) return parsePosition(plain);
   const [first, second] = splitPair(normalizeNotation(text) ?? '');
@@ -62,7 +62,7 @@ export function parsePosition(text: string): Reading<Position> {
     first !== undefined &&
     second !== undefined &&
     (first.axis === undefined || first.axis !== second.axis);
-  if (!isPair) return makeUnreadable('coordinate', describeNoPosition(text));
+  if (!isPair) return makeRuleProblem('coordinate', describeNoPosition(text));
   if (first.axis === 'y' || second.axis === 'x')
     return resolveAxes(text, { x: second.value, y: first.value }, 'named');
   const isNamed = first.axis === 'x' || second.axis === 'y';
@@ -152,7 +152,7 @@ function resolveAxes(text: string, pair: PointText, axes: 'named' | 'bare'): Rea
   const fitting = findFittingSystem(pair);
   if (fitting === undefined) {
     const system = Math.max(Math.abs(Number(x)), Math.abs(Number(y))) > 360 ? '5514' : '4326';
-    return makeUnreadable(
+    return makeRuleProblem(
       'geometry-range',
       findRangeProblem(system, Number(x), Number(y)) ?? describeNoPosition(text),
     );
@@ -274,7 +274,7 @@ export function parseCoordinate(text: string, axis: Axis): Reading<string> {
   const degrees = isAngle ? parseNotation(notation) : undefined;
   if (degrees === undefined) return decimal;
   if (degrees.axis === undefined || degrees.axis === axis) return { value: degrees.value };
-  return makeUnreadable(
+  return makeRuleProblem(
     'coordinate',
     msg`"${text}" is on the other axis. Exchange longitude and latitude.`,
   );
@@ -358,8 +358,8 @@ function swapDegrees(degrees: Degrees | undefined): Degrees | undefined {
   return degrees && { lat: degrees.lon, lon: degrees.lat };
 }
 
-function makeUnmarkedFault(text: string): Unreadable {
-  return makeUnreadable(
+function makeUnmarkedFault(text: string): RuleProblem {
+  return makeRuleProblem(
     'coordinate',
     msg`"${text}" is a link without a single marked place in WGS 84. Mark the place on the map and copy its full link, or write its coordinates.`,
   );

@@ -19,7 +19,7 @@ import { makeFinderKey } from '../person-name.ts';
 import { parsePolygon } from '../place/areas.ts';
 import type { Term, TermDraft, Vocabulary } from './term.ts';
 
-/** Reading and writing of terms. Functions that write must run inside {@link Vocabulary.change}. */
+// Reading and writing of terms. Functions that write must run inside `Vocabulary.change`.
 
 const COLUMNS = `terms.ident, terms.set_spec as setSpec, terms.label, terms.label_en as labelEn, terms.abbreviation,
   terms.description, terms.description_en as descriptionEn, terms.sort_order as sortOrder, terms.details,
@@ -361,9 +361,7 @@ export function isInSet(setSpec: string, query: string): boolean {
   return setSpec === query || setSpec.startsWith(`${query}:`);
 }
 
-/**
- * State of the harvest of each set. Functions that write must run inside {@link Vocabulary.change}.
- */
+// State of the harvest of each set. Functions that write must run inside `Vocabulary.change`.
 
 const parseHarvest = createRowParser({
   id: isNumber,

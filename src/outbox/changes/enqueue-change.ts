@@ -419,7 +419,7 @@ function removePhotographs(
  * The numbers are read with the first one that is looked up, since most finds have none.
  * @param listComing returns the numbers that finds, by name, are about to get
  */
-export function openNumberLookup(
+export function makeNumberLookup(
   outbox: Outbox,
   listComing: () => ReadonlyMap<string, string> = () => new Map(),
 ): LookupNumber {

@@ -21,7 +21,7 @@ import {
   listNamesOfFinds,
   type StoredFind,
 } from '../stored-finds.ts';
-import { formatLabelledElements } from '../views/entry-words.ts';
+import { listLabelledTexts } from '../views/entry-words.ts';
 import { findPulledRecord, findSentFind, findStateAtService } from '../views/records-at-service.ts';
 import { convertStoredFind } from './enqueue-finds.ts';
 
@@ -223,7 +223,7 @@ export function getFindDetails(outbox: Outbox, name: string) {
   return {
     find,
     elements,
-    texts: formatLabelledElements(elements),
+    texts: listLabelledTexts(elements),
     stories: listEntriesOfSubject(outbox, subject).map(
       (entry): EntryHistory => ({
         entry,

@@ -91,9 +91,10 @@ export function formatPointOfFind(elements: FindElements): string | undefined {
 }
 
 /**
- * Returns every element of a find with its label; a point in one line, a term with its identifier.
+ * Returns the elements that a find has, in the order of the schema, each with its label; system and
+ * point are one line, Coordinates. A term is shown with its identifier.
  */
-export function formatLabelledElements(
+export function listLabelledTexts(
   elements: FindElements,
 ): (readonly [label: string, text: string])[] {
   const point = formatPointOfFind(elements);

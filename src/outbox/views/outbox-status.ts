@@ -426,12 +426,12 @@ export async function listMappedFinders(
 }
 
 /**
- * Opens the admission of new people for one push, which includes those of finds that are queued
+ * Makes the functions by which one push admits new people, also those of finds that are queued
  * during it.
- * @param admit settles which people the service is to make; false where some are left. `mayAsk`: a
+ * @param admit stores which people the service may make; false where some are left. `mayAsk`: a
  * person may be asked now
  */
-export function openPeopleAdmission(
+export function makePeopleAdmission(
   outbox: Outbox,
   subjects: readonly string[] | undefined,
   admit: (mayAsk: boolean) => Promise<boolean>,
@@ -444,12 +444,13 @@ export function openPeopleAdmission(
     return true;
   };
   return {
+    /** Admits the people of all queued finds, and may ask a person; false where some are left. */
     admitAll: () => admitAll(true),
     /**
-     * Tells if an entry may leave: its find may have been queued or changed since the others were
-     * admitted.
+     * Admits people again, without a question, if the entry has one that is new since: its find may
+     * have been queued or changed. False where the entry must not leave.
      */
-    isAdmitted: async ({ kind, subject }: Entry): Promise<boolean> => {
+    admitIfNew: async ({ kind, subject }: Entry): Promise<boolean> => {
       const find = kind === 'import' ? findByUuid(outbox, subject) : undefined;
       const { nalezce } = find?.elements ?? {};
       return nalezce?.id !== NEW_PERSON || admittedNames.has(nalezce.text) || admitAll(false);

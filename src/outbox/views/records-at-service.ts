@@ -130,10 +130,8 @@ export function storeSeenTime(outbox: Outbox, identCely: string, seenMs: number)
   outbox.sql('update pulled set seen_at = ? where ident_cely = ?').run(seenMs, identCely);
 }
 
-/**
- * Tables `project_searches` and `unexplained`: the last search of each project, and the records
- * that no fact explains.
- */
+// Tables `project_searches` and `unexplained`: the last search of each project, and the records
+// that no fact explains.
 
 /** Returns the server time up to which a project was searched; undefined where it never was. */
 export function getLastSearchAt(outbox: Outbox, project: string): number | undefined {

@@ -79,8 +79,8 @@ function isInNetwork(address: string, network: string): boolean {
   return list.check(address, isV6 ? 'ipv6' : 'ipv4');
 }
 
-/** Returns the address of a proxy without its password, for messages. */
-export function formatProxy({ protocol, host }: URL): string {
+/** Returns the address of a proxy without user name and password, for messages. */
+export function formatProxyAddress({ protocol, host }: URL): string {
   return `${protocol}//${host}`;
 }
 
@@ -110,7 +110,7 @@ type ProxyAgent = Agent & {
 /** Makes an agent whose requests go through `proxy`: by CONNECT for https, else in its own name. */
 async function makeProxyAgent(proxy: URL, options: ProxyAgentOptions): Promise<Agent> {
   // The libraries write the address that they are given into debug output.
-  const plain = new URL(formatProxy(proxy));
+  const plain = new URL(formatProxyAddress(proxy));
   const settings = { ...options.agent, headers: makeProxyHeaders(proxy) };
   const [{ HttpsProxyAgent }, { HttpProxyAgent }] = await Promise.all([
     import('https-proxy-agent'),
@@ -173,7 +173,7 @@ export function describeProxyRefusal(status: number): Message {
 
 /** Makes the error of a connection that a proxy does not let through; no byte has left. */
 export function makeProxyError(proxy: URL, why: Message, cause?: unknown): ProxyError {
-  const address = formatProxy(proxy);
+  const address = formatProxyAddress(proxy);
   return new ProxyError(msg`the proxy ${address} failed: ${why}`, { cause });
 }
 

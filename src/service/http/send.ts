@@ -34,7 +34,7 @@ import {
 } from './exchange.ts';
 import {
   describeProxyRefusal,
-  formatProxy,
+  formatProxyAddress,
   makeProxyError,
   type NetworkSettings,
   openRoutes,
@@ -349,7 +349,7 @@ function getConnectionFacts(socket: Socket, { proxy }: Route): ConnectionFacts {
   return {
     address: remoteAddress,
     family: remoteFamily,
-    proxy: proxy && formatProxy(proxy),
+    proxy: proxy && formatProxyAddress(proxy),
     certificates,
   };
 }

@@ -5,10 +5,10 @@ import {
   hasErrors,
   type Issue,
   isReadable,
-  makeUnreadable,
+  makeRuleProblem,
   type Reading,
+  type RuleProblem,
   toIssue,
-  type Unreadable,
 } from '../../base/issue.ts';
 import { cmd, joinMessages, type Message, msg } from '../../base/message.ts';
 import { isPictureName } from '../../base/names.ts';
@@ -141,7 +141,7 @@ export function readRow(row: TableRow, localId: string, columns: Columns, contex
   // A row with an identifier of the service would be recorded there twice.
   if (isRecorded && makeIdKey(identCely) !== makeIdKey(existing?.identCely ?? '')) {
     const problem = msg`The row is already recorded as ${identCely}; importing it would create a second record. Remove the row, or clear this cell if that is the record of another find or another service.`;
-    report(makeUnreadable('already-recorded', problem), 'ident_cely');
+    report(makeRuleProblem('already-recorded', problem), 'ident_cely');
   }
   const elements: FindElements = isReadable(point)
     ? Object.assign(values, point.value.elements)
@@ -203,7 +203,7 @@ function checkDay(
   if (day === undefined || doubt === undefined || findKnown?.(localId)?.day === day) return;
   const confirm = msg`If ${day} is right, write ${day}! in the cell.`;
   const problem = joinMessages([doubt, confirm], ' ');
-  report(makeUnreadable('date-plausible', problem), 'datum_nalezu');
+  report(makeRuleProblem('date-plausible', problem), 'datum_nalezu');
 }
 
 /** Removes HTML, which maps and devices write into descriptions. */
@@ -223,7 +223,7 @@ function getRemark(reading: ResolvedFinder | { readonly value: Value }): Doubt |
     : undefined;
 }
 
-function asWarning(remark: Unreadable): Doubt {
+function asWarning(remark: RuleProblem): Doubt {
   return { ...remark, severity: 'warning' };
 }
 

@@ -1,4 +1,4 @@
-import { isReadable, makeUnreadable, type Reading, type Unreadable } from '../../base/issue.ts';
+import { isReadable, makeRuleProblem, type Reading, type RuleProblem } from '../../base/issue.ts';
 import { type Message, msg } from '../../base/message.ts';
 import { joinWithAnd } from '../../base/names.ts';
 import {
@@ -49,10 +49,10 @@ type ReadPoint = {
   readonly element?: ElementName;
   readonly columns: readonly ColumnName[];
   /** Change of the position as it was written. */
-  readonly remark?: Unreadable;
+  readonly remark?: RuleProblem;
 };
 type PointReading = { readonly value: ReadPoint } | PointProblem;
-type PointProblem = Unreadable & { readonly element: ElementName; readonly column: ColumnName };
+type PointProblem = RuleProblem & { readonly element: ElementName; readonly column: ColumnName };
 
 /**
  * Reads a row's coordinate system and point; without `element` where it has no point. Where the
@@ -74,7 +74,7 @@ export function parsePointColumns(row: TableRow, columns: Columns): PointReading
   const wkt = String(elements[element] ?? '');
   const place = joinWithAnd(names);
   const message = msg`The point was moved: the geometry is ${point.x} ${point.y}, but ${place} say ${wkt}. Empty the columns, or correct one of the two.`;
-  return { ...makeUnreadable('point-twice', message), element, column: names[0] ?? 'wkt' };
+  return { ...makeRuleProblem('point-twice', message), element, column: names[0] ?? 'wkt' };
 }
 
 function makePointReading(
@@ -99,7 +99,7 @@ function findDisagreement(
   column: ColumnName = 'geom_system',
 ): PointProblem {
   const message = msg`geom_system says ${stated}, but the point is in ${system}. Empty geom_system, or correct one of the two.`;
-  return { ...makeUnreadable('coordinate-system', message), element: 'geom_system', column };
+  return { ...makeRuleProblem('coordinate-system', message), element: 'geom_system', column };
 }
 
 /**
@@ -206,17 +206,17 @@ function parsePlainPosition(text: string, turnsPositions: boolean): Reading<Posi
   const { doubt, isTurned } = position.value;
   const meant = formatExactPosition(position.value);
   if (doubt === undefined || (turnsPositions && isTurned !== true)) return position;
-  return makeUnreadable(
+  return makeRuleProblem(
     'coordinate',
     msg`${doubt} The point is not used. If you mean ${meant}, write it that way.`,
   );
 }
 
-function makeTurnedRemark(position: Position): Unreadable | undefined {
+function makeTurnedRemark(position: Position): RuleProblem | undefined {
   const { doubt } = position;
   const meant = formatExactPosition(position);
   if (doubt === undefined) return undefined;
-  return makeUnreadable('position-turned', msg`${doubt} It is read as ${meant}.`);
+  return makeRuleProblem('position-turned', msg`${doubt} It is read as ${meant}.`);
 }
 
 function makeProblem(
@@ -225,7 +225,7 @@ function makeProblem(
   source: PointColumns,
   element: ElementName = 'geom_system',
 ): PointProblem {
-  return { ...makeUnreadable(rule, message), element, column: source.columns[0] };
+  return { ...makeRuleProblem(rule, message), element, column: source.columns[0] };
 }
 
 /** Columns of degrees imply the system, even in a row without a point. */
@@ -251,7 +251,7 @@ function parseCoordinates(
   const missing = names.find((name) => columns.getCell(row, name) === '');
   if (missing !== undefined) {
     const both = joinWithAnd(names);
-    return makeUnreadable(
+    return makeRuleProblem(
       'coordinate',
       msg`Only one of ${both} is given: ${missing} is empty. A point needs both.`,
     );

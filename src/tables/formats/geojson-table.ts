@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { formatPlainNumber } from '../../base/characters.ts';
 import { getErrorMessage } from '../../base/errors.ts';
-import { isReadable, makeUnreadable, type Reading, type Unreadable } from '../../base/issue.ts';
+import { isReadable, makeRuleProblem, type Reading, type RuleProblem } from '../../base/issue.ts';
 import { msg } from '../../base/message.ts';
 import {
   type GeomSystem,
@@ -92,19 +92,19 @@ type FeatureValues = {
   readonly point?: PointInSystem;
 };
 
-function parseFeature(feature: unknown, system: GeomSystem): FeatureValues | Unreadable {
-  if (!isFeature(feature)) return makeUnreadable('feature', msg`This is not a GeoJSON feature.`);
+function parseFeature(feature: unknown, system: GeomSystem): FeatureValues | RuleProblem {
+  if (!isFeature(feature)) return makeRuleProblem('feature', msg`This is not a GeoJSON feature.`);
   const values = new Map<string, string>();
   for (const [name, value] of Object.entries(
     isObject(feature['properties']) ? feature['properties'] : {},
   )) {
     if (typeof value === 'number' && isOverlong(value)) {
       const { rule, problem } = makeOverlongFault(formatPlainNumber(value));
-      return makeUnreadable(rule, msg`The property ${name}: ${problem}`);
+      return makeRuleProblem(rule, msg`The property ${name}: ${problem}`);
     }
     const text = formatValue(value);
     if (text === undefined) {
-      return makeUnreadable(
+      return makeRuleProblem(
         'feature-property',
         msg`The property ${name} contains a structure. Write a text, a number or a list of texts.`,
       );
@@ -156,7 +156,7 @@ function parseGeoJsonPosition(
   if (Array.isArray(position) && position.length === 0) return { value: undefined };
   const [x, y]: unknown[] = Array.isArray(position) ? position : [];
   if (typeof x !== 'number' || typeof y !== 'number') {
-    return makeUnreadable('geometry-form', msg`The coordinates of the point are not two numbers.`);
+    return makeRuleProblem('geometry-form', msg`The coordinates of the point are not two numbers.`);
   }
   return { value: { system, x: formatPlainNumber(x), y: formatPlainNumber(y) } };
 }

@@ -289,7 +289,7 @@ function checkSheet(contents: SheetContents, isOfFinds: (row: number) => boolean
   return issues;
 }
 
-/** Values of cells, as a spreadsheet displays them. */
+// Values of cells, as a spreadsheet displays them.
 
 /** Display of a number by a number format of a workbook. */
 export type CellFormat = {

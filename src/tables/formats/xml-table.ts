@@ -1,7 +1,7 @@
 import { parseHtml } from '../../base/characters.ts';
 import { joinFileNames } from '../../base/csv.ts';
 import { FileError } from '../../base/errors.ts';
-import { isReadable, makeUnreadable, makeWarningIssue, type Reading } from '../../base/issue.ts';
+import { isReadable, makeRuleProblem, makeWarningIssue, type Reading } from '../../base/issue.ts';
 import { msg } from '../../base/message.ts';
 import { isPictureName } from '../../base/names.ts';
 import {
@@ -68,7 +68,7 @@ function readXmlRecords(
         .flatMap((each) => [...walkStrayTexts(document, each)]);
       if (!isReadable(point)) yield { row, line, find, ...point };
       else if (stray !== undefined) {
-        const fault = makeUnreadable('stray-text', makeStrayTextMessage(stray));
+        const fault = makeRuleProblem('stray-text', makeStrayTextMessage(stray));
         yield { row, line: countLine(stray.start), find, ...fault };
       } else yield { row, line, values: dialect.collectValues(part, unread), point: point.value };
     }
@@ -164,7 +164,7 @@ function parsePosition(waypoint: XmlElement): Reading<PointInSystem> {
   const lon = getAttribute(waypoint, 'lon')?.trim() ?? '';
   const lat = getAttribute(waypoint, 'lat')?.trim() ?? '';
   if (isDecimal(lon) && isDecimal(lat)) return { value: { system: '4326', x: lon, y: lat } };
-  return makeUnreadable('geometry-form', msg`The coordinates of the point are not two numbers.`);
+  return makeRuleProblem('geometry-form', msg`The coordinates of the point are not two numbers.`);
 }
 
 /** Elements that are read; heights and satellite data are ignored without a warning. */
@@ -333,7 +333,7 @@ const FINDS: XmlDialect = {
     around.at(-2)?.namespace !== namespace,
   parsePoint: (find) =>
     getGuarded(find)?.text.trim() === FORBIDDEN_TEXT
-      ? makeUnreadable('place-withheld', POINT_WITHHELD)
+      ? makeRuleProblem('place-withheld', POINT_WITHHELD)
       : { value: undefined },
   listParts: (find) => [find, ...find.children, ...(getGuarded(find)?.children ?? [])],
   collectValues: ({ element, around }, unread) =>

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   buildXml,
-  findIllegalCharacter,
+  findCharacterIllegalInXml,
   replaceIllegalCharacters,
   type XmlElement,
   type XmlNode,
@@ -28,7 +28,7 @@ describe('writing XML', () => {
     '%j is detected and refused',
     (character) => {
       const text = `before${character}after`;
-      expect(findIllegalCharacter(text)).toBe(character);
+      expect(findCharacterIllegalInXml(text)).toBe(character);
       expect(replaceIllegalCharacters(text)).toBe('before\ufffdafter');
       expect(() => buildXml({ name: 'root', content: text })).toThrow(RangeError);
       expect(() => buildXml({ name: 'root', attributes: { a: text } })).toThrow(RangeError);
@@ -36,7 +36,7 @@ describe('writing XML', () => {
   );
 
   test.each(['\t', '\n', ' ', 'ž', '\ufffd', '🏺', '\u0085'])('%j is allowed', (character) => {
-    expect(findIllegalCharacter(character)).toBeUndefined();
+    expect(findCharacterIllegalInXml(character)).toBeUndefined();
   });
 
   test('round-trips any tree of elements', () => {

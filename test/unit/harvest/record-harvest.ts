@@ -7,7 +7,7 @@ import {
   type RecordHarvest,
 } from '../../../src/harvest/harvest-records.ts';
 import {
-  getCommittedPart,
+  getCommittedPartOfOutput,
   openHarvestStore,
   type RecordHarvestSubject,
   storeCommittedPart,
@@ -76,7 +76,7 @@ export function harvestPlace(name = 'out.jsonl'): HarvestPlace {
       appendFileSync(path, '{"identifier":"half a pa');
       const store = openHarvestStore(`${path}.harvest`);
       store.change(() =>
-        storeCommittedPart(store, { ...getCommittedPart(store), closedBytes: null }),
+        storeCommittedPart(store, { ...getCommittedPartOfOutput(store), closedBytes: null }),
       );
       store.close();
     },
