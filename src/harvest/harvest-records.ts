@@ -232,7 +232,8 @@ async function harvestSet(
     },
     onProgress: options.startProgress?.(formatSetName(setSpec)),
   };
-  const result = await saving.within(() => harvestList(settings));
+  // Also what was read before a failure is saved.
+  const result = await harvestList(settings).finally(saving.save);
   return { ...makeSetResult(setSpec, result), ...tally };
 }
 
@@ -253,7 +254,7 @@ function makeSetStore({
   granularity,
   tally,
 }: SetStoreOptions): RecordStore {
-  const state = { ...openSetState(store, setSpec), change: saving.change };
+  const state = { ...openSetState(store, setSpec), change: store.changeInGroup };
   const settledMs = state.getProgress().watermarkMs ?? Number.NEGATIVE_INFINITY;
   const setStore: RecordStore = {
     state,
@@ -290,37 +291,13 @@ const MAX_UNSAVED_MS = 20;
 function groupPages({ store, output }: OpenedOutput, clock: Clock) {
   let savedMs = clock.monotonicMs();
   const save = async (): Promise<void> => {
-    // A failed disk may have ended the group.
-    if (!store.isInGroup()) return;
-    try {
-      await output.flush();
-      store.commitGroup();
-    } finally {
-      store.dropGroup();
-    }
+    await store.commitGroup(output.flush);
     savedMs = clock.monotonicMs();
   };
   return {
-    change: <T>(work: () => T): T => {
-      store.beginGroup();
-      try {
-        return store.change(work);
-      } catch (thrown) {
-        // The output may have committed records that the store lacks.
-        store.dropGroup();
-        throw thrown;
-      }
-    },
+    save,
     saveIfDue: async (): Promise<void> => {
       if (clock.monotonicMs() - savedMs >= MAX_UNSAVED_MS) await save();
-    },
-    /** Saves the remaining pages, also where `work` fails. */
-    within: async <T>(work: () => Promise<T>): Promise<T> => {
-      try {
-        return await work();
-      } finally {
-        await save();
-      }
     },
   };
 }

@@ -9,7 +9,7 @@ import {
   isText,
   makeMemberGuard,
   migrate,
-  openDatabase,
+  openPrepared,
   orNull,
   toDatabaseError,
 } from '../base/disk/database.ts';
@@ -44,28 +44,26 @@ const BUSY_TIMEOUT_MS = 500;
  * it is another program's database; DatabaseTooNewError
  */
 export function openHarvestStore(path: string) {
-  const database = openDatabase(path, {
+  const options = {
     synchronous: 'normal',
     busyTimeoutMs: BUSY_TIMEOUT_MS,
     exclusive: true,
+  } as const;
+  const database = openPrepared(path, options, (opened) => {
+    assertOurs(path, opened);
+    migrate(opened, join(packageRoot, 'schemas', 'harvest'));
+    // Takes the lock even where no migration was needed.
+    opened.transaction(() => {}).immediate();
   });
-  try {
-    if (!convertDatabaseErrors(path, () => isOurs(database))) {
-      throw new UsageError(t`${path} is a database of another program.`, {
-        hint: t`Use another --out.`,
-      });
-    }
-    convertDatabaseErrors(path, () => {
-      migrate(database, join(packageRoot, 'schemas', 'harvest'));
-      // Takes the lock even where no migration was needed.
-      database.transaction(() => {}).immediate();
-    });
-  } catch (thrown) {
-    database.close();
-    throw thrown;
-  }
-  const opened = statSync(path, { bigint: true });
+  const file = statSync(path, { bigint: true });
   const { sql } = guardDatabase(database, (thrown) => toDatabaseError(path, thrown));
+  const execute = (text: string) => convertDatabaseErrors(path, () => database.exec(text));
+  /** The output may have records that the dropped group lacks; they are written again. */
+  const dropGroup = (): void => {
+    if (database.inTransaction) execute('rollback');
+  };
+  const change = <T>(work: () => T): T =>
+    convertDatabaseErrors(path, () => database.transaction(work).immediate());
   return {
     path,
     sql,
@@ -73,34 +71,46 @@ export function openHarvestStore(path: string) {
      * Runs `work` in a transaction; inside a group it is a part of it that is undone alone.
      * @throws DatabaseError where the disk fails
      */
-    change: <T>(work: () => T): T =>
-      convertDatabaseErrors(path, () => database.transaction(work).immediate()),
+    change,
     /**
-     * Begins a group, unless one is open: its changes are committed together by `commitGroup`, or
-     * lost by `dropGroup`.
+     * Runs `work` as `change` in a group, which begins with it unless one is open, and which is lost
+     * where `work` fails.
      */
-    beginGroup: (): void => {
-      if (!database.inTransaction) convertDatabaseErrors(path, () => database.exec('begin'));
+    changeInGroup: <T>(work: () => T): T => {
+      if (!database.inTransaction) execute('begin');
+      try {
+        return change(work);
+      } catch (thrown) {
+        dropGroup();
+        throw thrown;
+      }
     },
-    isInGroup: (): boolean => database.inTransaction,
-    commitGroup: (): void => {
-      convertDatabaseErrors(path, () => database.exec('commit'));
-    },
-    dropGroup: (): void => {
-      if (database.inTransaction) convertDatabaseErrors(path, () => database.exec('rollback'));
+    /** Commits the open group after `prepare`; the group is lost where that fails. */
+    commitGroup: async (prepare: () => Promise<void>): Promise<void> => {
+      // A failed disk may have ended the group.
+      if (!database.inTransaction) return;
+      try {
+        await prepare();
+        execute('commit');
+      } finally {
+        dropGroup();
+      }
     },
     /** Makes all commits survive a power cut, which otherwise loses the last ones. */
     flush: (): void => void sql('pragma wal_checkpoint(full)').all(),
     /** @throws FileError where the file was removed or replaced meanwhile */
-    assertUnmodified: (): void => assertSameFile(path, opened),
+    assertUnmodified: (): void => assertSameFile(path, file),
     close: (): void => void database.close(),
   };
 }
 
 /** An empty file is accepted: a killed process may have created it. */
-function isOurs(database: Database): boolean {
-  if (database.pragma('application_id', { simple: true }) === APPLICATION_ID) return true;
-  return database.prepare('select count(*) from sqlite_schema').pluck().get() === 0;
+function assertOurs(path: string, database: Database): void {
+  if (database.pragma('application_id', { simple: true }) === APPLICATION_ID) return;
+  if (database.prepare('select count(*) from sqlite_schema').pluck().get() === 0) return;
+  throw new UsageError(t`${path} is a database of another program.`, {
+    hint: t`Use another --out.`,
+  });
 }
 
 // State of the output. Functions that write must run inside HarvestStore.change.

@@ -55,8 +55,8 @@ export type OutputOpenOptions = {
 /** An output file or stream of a harvest. */
 export type RecordOutput = Required<Pick<RecordStore, 'write' | 'commit'>> & {
   /**
-   * Flushes the committed pages to disk, and saves the length of the file; runs after {@link
-   * HarvestStore.beginGroup}.
+   * Flushes the committed pages to disk, and saves the length of the file; runs in {@link
+   * HarvestStore.commitGroup}.
    */
   flush(): Promise<void>;
   /**
