@@ -156,7 +156,8 @@ async function waitUnlessEnding<T>(session: PushSession, wait: Promise<T>): Prom
     return await wait;
   } catch (thrown) {
     if (thrown instanceof LongPauseError) {
-      session.stop({ kind: 'waiting', reason: thrown.reason, untilMs: thrown.untilMs });
+      const reason = msg`the service asked for a long pause`;
+      session.stop({ kind: 'waiting', reason, untilMs: thrown.untilMs });
     } else if (!isAbortError(thrown)) throw thrown;
     return undefined;
   }

@@ -64,7 +64,6 @@ type Status = {
   }[];
   readonly next: string[];
   readonly paused_until: string | null;
-  readonly asked_until: string | null;
 };
 
 /** The value that each of these commands prints with `--json`. */

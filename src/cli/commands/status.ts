@@ -91,7 +91,7 @@ async function showStatus(context: Context, options: GlobalOptions): Promise<Exi
         not_before: formatIso(notBeforeAt),
       })),
     },
-    ...pause.value,
+    paused_until: pause.until,
     new_people: toNewPeopleJson(people),
     next: [...next.first, ...next.last].flatMap(({ lines }) => lines.map(String)),
     needs_person: needsPerson.map((entry) => ({

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { formatIso } from '../../base/clock.ts';
 import { ConfigError, DatabaseError, PasError } from '../../base/errors.ts';
 import { cmd, t } from '../../base/message.ts';
 import type { Vocabulary } from '../../finds/vocabulary/term.ts';
@@ -15,7 +16,6 @@ import {
   openWithFallback,
   type PaceStore,
   PaceStoreError,
-  type Pause,
 } from '../../service/http/pace-store.ts';
 import { makePace, type Pace } from '../../service/http/pacer.ts';
 import {
@@ -362,27 +362,22 @@ function openLocalStore({ places, clock }: Context): ReturnType<typeof openPaceS
 /**
  * Returns the pause that all processes of this account observe, in words and for programs. It
  * creates no store; one that cannot be used counts as no pause, and so does every error of pas.
- * @returns `text` is empty where there is no pause; the ends in `value` are ISO 8601, or null
+ * @returns its end in words and as ISO 8601; '' and null where there is no pause
  */
 export async function readSharedPause(context: Context, profile: Profile) {
-  const pause = await readPause(context, profile);
+  const pausedMs = await readPauseMs(context, profile);
   const nowMs = context.clock.now();
-  const formatEnd = (ms: number): string | null =>
-    ms > 0 ? new Date(nowMs + ms).toISOString() : null;
-  const isPaused = pause.pausedMs + pause.requestedMs > 0;
-  return {
-    text: isPaused ? String(formatPause(pause, nowMs)) : '',
-    value: { paused_until: formatEnd(pause.pausedMs), asked_until: formatEnd(pause.requestedMs) },
-  };
+  return pausedMs > 0
+    ? { text: String(formatPause(pausedMs, nowMs)), until: formatIso(nowMs + pausedMs) }
+    : { text: '', until: null };
 }
 
-async function readPause(context: Context, profile: Profile): Promise<Pause> {
-  const none = { pausedMs: 0, requestedMs: 0 };
-  if (profile.pacing === 'local' && !existsSync(context.places.paceFile)) return none;
+async function readPauseMs(context: Context, profile: Profile): Promise<number> {
+  if (profile.pacing === 'local' && !existsSync(context.places.paceFile)) return 0;
   try {
-    return await (await openPace(context, profile)).readPause();
+    return await (await openPace(context, profile)).readPauseMs();
   } catch (thrown) {
-    if (thrown instanceof PasError) return none;
+    if (thrown instanceof PasError) return 0;
     throw thrown;
   }
 }

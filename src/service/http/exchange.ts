@@ -8,7 +8,6 @@ import {
   UnavailableError,
 } from '../../base/errors.ts';
 import { formatMoment, type Message, msg } from '../../base/message.ts';
-import type { Pause } from './pace-store.ts';
 
 /** About 31 years, so that the end of the pause is a valid date. */
 const MAX_RETRY_AFTER_S = 1_000_000_000;
@@ -39,28 +38,16 @@ export function parseRetryAfterMs(
 /** Thrown where the service asked for a longer pause than a command waits for. */
 export class LongPauseError extends UnavailableError {
   readonly untilMs: number;
-  /** Reason for a sentence that also gives the end of the pause. */
-  readonly reason: Message;
-  constructor(pause: Pause, nowMs: number) {
-    super(formatPause(pause, nowMs), { hint: msg`The queue is kept. Try again later.` });
-    this.untilMs = nowMs + pause.pausedMs;
-    const requestedText = formatMoment(nowMs + pause.requestedMs);
-    this.reason =
-      pause.requestedMs > pause.pausedMs
-        ? msg`the service asked for a pause until ${requestedText}; pas waits an hour at most`
-        : msg`the service asked for a long pause`;
+  constructor(pausedMs: number, nowMs: number) {
+    super(formatPause(pausedMs, nowMs), { hint: msg`The queue is kept. Try again later.` });
+    this.untilMs = nowMs + pausedMs;
   }
 }
 
-/** Formats the end of a pause for people, and that of a longer one which the service requested. */
-export function formatPause({ pausedMs, requestedMs }: Pause, nowMs: number): Message {
+/** Formats the end of a pause for people. */
+export function formatPause(pausedMs: number, nowMs: number): Message {
   const until = formatMoment(nowMs + pausedMs);
-  const requestedText = formatMoment(nowMs + requestedMs);
-  if (requestedMs <= pausedMs)
-    return msg`The service asked for a pause: nothing is sent until ${until}.`;
-  return pausedMs > 0
-    ? msg`The service asked for a pause until ${requestedText}. pas waits an hour at most: nothing is sent until ${until}.`
-    : msg`The service asked for a pause until ${requestedText}. pas waits an hour at most, which is over.`;
+  return msg`The service asked for a pause: nothing is sent until ${until}.`;
 }
 
 /** Time limit of an answer for requests without `answerTimeoutMs`. */

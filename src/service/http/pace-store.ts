@@ -19,8 +19,6 @@ export type PaceState = {
   readonly reservedUntilMs: number;
   /** No request departs before this time. */
   readonly pausedUntilMs: number;
-  /** End of the pause that the service asked for, if it is longer than MAX_PAUSE_MS; else 0. */
-  readonly requestedUntilMs: number;
   /** Extra gap for network jitter, learnt from throttling, as of the last departure. */
   readonly jitterMs: number;
   /** Extra gap for a service that was idle. */
@@ -32,17 +30,8 @@ export const UNSEEN: PaceState = {
   lastDepartureMs: 0,
   reservedUntilMs: 0,
   pausedUntilMs: 0,
-  requestedUntilMs: 0,
   jitterMs: 0,
   coldStartMs: 0,
-};
-
-/** A pause that the service asked for, in milliseconds from now. */
-export type Pause = {
-  /** Rest of the pause; 0 without one. */
-  readonly pausedMs: number;
-  /** Rest of the pause that the service asked for, if it is longer than MAX_PAUSE_MS; else 0. */
-  readonly requestedMs: number;
 };
 
 /** Result of a decision; without `next` nothing is written. */
@@ -169,10 +158,6 @@ export function withThrottle(state: PaceState, throttle: Throttle): PaceState {
     ...state,
     jitterMs: wasBlocked ? state.jitterMs : widerMs,
     pausedUntilMs: Math.max(state.pausedUntilMs, nowMs + Math.min(pauseMs, MAX_PAUSE_MS)),
-    requestedUntilMs:
-      pauseMs > MAX_PAUSE_MS
-        ? nowMs + Math.min(pauseMs, MAX_SHOWN_PAUSE_MS)
-        : state.requestedUntilMs,
   };
 }
 
@@ -182,8 +167,6 @@ function zeroIfNegligible(ms: number): number {
 
 /** Longest pause: a longer `Retry-After` may be a mistake of the service. */
 export const MAX_PAUSE_MS = 3_600_000;
-/** Longest pause that is shown as requested. */
-export const MAX_SHOWN_PAUSE_MS = 24 * 3_600_000;
 
 /**
  * Corrects times in the future, as a clock that was set back or restarted leaves them: a departure
@@ -193,23 +176,12 @@ export const MAX_SHOWN_PAUSE_MS = 24 * 3_600_000;
 export function clampToNow(state: PaceState, nowMs: number): PaceState {
   const past =
     state.lastDepartureMs > nowMs
-      ? {
-          ...state,
-          lastDepartureMs: nowMs,
-          reservedUntilMs: 0,
-          pausedUntilMs: 0,
-          requestedUntilMs: 0,
-        }
+      ? { ...state, lastDepartureMs: nowMs, reservedUntilMs: 0, pausedUntilMs: 0 }
       : state;
-  const requestedUntilMs =
-    past.requestedUntilMs > nowMs && past.requestedUntilMs <= nowMs + MAX_SHOWN_PAUSE_MS
-      ? past.requestedUntilMs
-      : 0;
   return {
     lastDepartureMs: past.lastDepartureMs,
     reservedUntilMs: Math.min(past.reservedUntilMs, nowMs + MAX_PAUSE_MS),
     pausedUntilMs: Math.min(past.pausedUntilMs, nowMs + MAX_PAUSE_MS),
-    requestedUntilMs,
     jitterMs: Math.min(past.jitterMs, MAX_HEADROOM_MS),
     coldStartMs: Math.min(past.coldStartMs, COLD_START_MS),
   };
@@ -230,7 +202,6 @@ const STORED_FIELDS = [
   'pausedUntilMs',
   'jitterMs',
   'coldStartMs',
-  'requestedUntilMs',
 ] as const;
 
 /** Formats a state for a store, as numbers. */

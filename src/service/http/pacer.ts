@@ -16,7 +16,6 @@ import {
   type PaceState,
   type PaceStore,
   type PaceUpdater,
-  type Pause,
   withReservation,
   withThrottle,
 } from './pace-store.ts';
@@ -68,7 +67,8 @@ export type Pace = {
    */
   pauseAfterThrottle(departedAtMs: number, retryAfterMs: number | undefined): number;
   getWaitMs(signal?: AbortSignal): Promise<number>;
-  readPause(): Promise<Pause>;
+  /** Returns the rest of the pause that the service asked for, in milliseconds; 0 without one. */
+  readPauseMs(): Promise<number>;
 };
 
 /**
@@ -181,18 +181,10 @@ class StoredPace implements Pace {
     );
   }
 
-  readPause(): Promise<Pause> {
-    return this.#update((states, nowMs) => {
-      const getMaxMs = (ends: readonly number[]): number =>
-        Math.max(0, ...ends.map((endMs) => endMs - nowMs));
-      const pausedMs = getMaxMs(states.map(({ pausedUntilMs }) => pausedUntilMs));
-      return {
-        result: {
-          pausedMs,
-          requestedMs: getMaxMs(states.map(({ requestedUntilMs }) => requestedUntilMs)),
-        },
-      };
-    });
+  readPauseMs(): Promise<number> {
+    return this.#update((states, nowMs) => ({
+      result: Math.max(0, ...states.map(({ pausedUntilMs }) => pausedUntilMs - nowMs)),
+    }));
   }
 
   #update<T>(change: PaceUpdater<T>): Promise<T> {
@@ -251,8 +243,8 @@ class StoredPace implements Pace {
   async #sleepCapped(ms: number, signal: AbortSignal | undefined): Promise<void> {
     const { clock } = this.#options;
     if (ms > LONG_PAUSE_MS) {
-      const { pausedMs, requestedMs } = await rejectOnAbort(signal, () => this.readPause());
-      throw new LongPauseError({ pausedMs: Math.max(ms, pausedMs), requestedMs }, clock.now());
+      const pausedMs = await rejectOnAbort(signal, () => this.readPauseMs());
+      throw new LongPauseError(Math.max(ms, pausedMs), clock.now());
     }
     await clock.sleep(Math.min(ms, MAX_SLEEP_MS), signal);
   }

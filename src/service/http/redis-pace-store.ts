@@ -9,7 +9,6 @@ import {
   decodeState,
   encodeState,
   MAX_LEASE_MS,
-  MAX_SHOWN_PAUSE_MS,
   type PaceState,
   type PaceStore,
   PaceStoreError,
@@ -120,8 +119,8 @@ export type RedisPaceStore = PaceStore & {
 
 /** Time limit of a request, after which the store counts as lost. */
 const MAX_WAIT_MS = 1000;
-/** Expiry of the key: the longest pause. */
-const KEPT_MS = MAX_SHOWN_PAUSE_MS;
+/** Expiry of the key: longer than any pause. */
+const KEPT_MS = 24 * 3_600_000;
 /** Maximum drift of two clocks; with more the clock of the store was set. */
 const MAX_DRIFT = 0.001;
 const MAX_SLACK_MS = 5;
