@@ -49,7 +49,10 @@ export function listCommands({ listTexts }: Outbox): LoggedCommand[] {
   return commands.map((each) => ({ ...each, isUndone: undone.has(each.id) }));
 }
 
-/** Returns the commands of {@link listCommands} with each find before and after. */
+/**
+ * Returns the commands of {@link listCommands} for programs, each with its finds: their elements
+ * before and after, null where there were none.
+ */
 export function listCommandLog(outbox: Outbox) {
   return listCommands(outbox).map((command) => ({
     id: command.id,
@@ -127,7 +130,7 @@ const BATCH = 100;
  * undo it is a redo. Asks about finds that are wanted again and are like others.
  * @param id of the command; undefined for that of {@link findCommandToUndo}
  * @param onProgress called after each transaction
- * @returns undefined where there is no such command
+ * @returns the command, and what of it was undone and what stays; undefined where there is none
  */
 export function undoCommand(
   outbox: Outbox,
@@ -228,23 +231,38 @@ function listParts(outbox: Outbox, { command }: LoggedCommand): Slot[][] {
   return [...groupBy(slots, ({ subject, slot }) => groups.get(subject) ?? slot).values()];
 }
 
-function isSomething({ earlier, decisions }: SlotUndo): boolean {
-  return earlier.length > 0 || decisions.length > 0;
+function isSomething({ wishes, decisions }: SlotUndo): boolean {
+  return wishes.kind === 'replaced' || decisions.length > 0;
 }
 
-type SlotUndo = ReturnType<typeof planUndo>;
+/** What becomes in one slot of the wishes of a command that is taken back. */
+type WishUndo =
+  /** These replace them: one, or those of two copies; a wish for nothing where nothing was before. */
+  | { readonly kind: 'replaced'; readonly by: readonly CurrentBody[] }
+  /** The command has none here, or they were taken back before. */
+  | { readonly kind: 'done' }
+  /** They stay, since an attempt or a later command relies on them, or what was before is unknown. */
+  | { readonly kind: 'kept' };
 
-/**
- * Plans the changes that take a command back in one slot; none where it was taken back before.
- */
-function planUndo(outbox: Outbox, command: string, { subject, slot }: Slot) {
+/** What takes a command back in one slot. */
+type SlotUndo = Slot & {
+  readonly wishes: WishUndo;
+  /** Facts that say what is wanted now. */
+  readonly heads: readonly string[];
+  /** Decisions that are taken back. */
+  readonly decisions: readonly FactOf<'decided'>[];
+  /** An attempt relied on something of it, or a later command changed it. */
+  readonly isKept: boolean;
+};
+
+/** Plans the changes that take a command back in one slot; none where it was taken back before. */
+function planUndo(outbox: Outbox, command: string, { subject, slot }: Slot): SlotUndo {
   const ofSubject = listFactsOfSubject(outbox, subject);
   const facts = ofSubject.filter((fact) => fact.slot === slot);
   const isOfCommand = (fact: Fact): boolean =>
     'command' in fact.body && fact.body.command === command;
-  const wishes = listFactsOfKind(facts, 'current').filter(isOfCommand);
   const state = foldSlot(facts);
-  const earlier = listWantedAgain(facts, state, wishes);
+  const wishes = planWishUndo(facts, state, listFactsOfKind(facts, 'current').filter(isOfCommand));
   const decided = listFactsOfKind(facts, 'decided').filter(isOfCommand);
   const inForce = new Set(state.decisions.map(({ id }) => id));
   const effective = decided.filter(({ id }) => inForce.has(id));
@@ -252,21 +270,18 @@ function planUndo(outbox: Outbox, command: string, { subject, slot }: Slot) {
   return {
     subject,
     slot,
-    /** Wishes that replace `heads`, with undefined for nothing. */
-    earlier: earlier ?? [],
+    wishes,
     heads: state.heads,
-    /** The wish of the command that is withdrawn. */
-    last: wishes.at(-1),
     decisions,
-    /** An attempt relied on something of it, or a later command changed it. */
-    isKept: earlier === undefined || decisions.length < effective.length,
+    isKept: wishes.kind === 'kept' || decisions.length < effective.length,
   };
 }
 
 function makeUndoFacts(outbox: Outbox, plan: SlotUndo): NewFact[] {
-  const { earlier, heads, last, decisions } = plan;
+  const { wishes, decisions } = plan;
+  const bodies = wishes.kind === 'replaced' ? wishes.by : [];
   return [
-    ...earlier.map((body) => makeWish(outbox, plan, last, heads, body)),
+    ...bodies.map((body) => makeWish(outbox, plan, body)),
     ...decisions.map((fact) => makeUndo(outbox, fact)),
   ];
 }
@@ -280,22 +295,17 @@ function isAboutUnsearched({ body }: FactOf<'decided'>): boolean {
   return body.rejects.some(({ name }) => name === '');
 }
 
-type Earlier = CurrentBody & { readonly restores: string };
-
-/**
- * Returns what is wanted again where the wishes of a command are taken back, with undefined for
- * nothing; empty where they were taken back before, undefined where they stay.
- */
-function listWantedAgain(
+function planWishUndo(
   facts: readonly Fact[],
   { heads, intents, decisions }: SlotState,
   wishes: readonly FactOf<'current'>[],
-): readonly (Earlier | undefined)[] | undefined {
+): WishUndo {
+  const last = wishes.at(-1);
+  if (last === undefined) return { kind: 'done' };
   const own = new Set(wishes.map(({ id }) => id));
-  if (own.size === 0) return [];
   // A redo brings a wish back as a fact of its own.
   const isOwn = (id: string): boolean => own.has(id) || own.has(findOrigin(facts, id));
-  if (!heads.every(isOwn)) return isTakenBack(facts, own) ? [] : undefined;
+  if (!heads.every(isOwn)) return { kind: isTakenBack(facts, own) ? 'done' : 'kept' };
   const isAttempted = [...intents.values()].some(({ attempts, verdicts }) =>
     attempts.some(({ id, body }) => {
       const kind = verdicts.get(id)?.kind;
@@ -303,14 +313,13 @@ function listWantedAgain(
       return isOpen && [body.current, ...body.basis].some(isOwn);
     }),
   );
-  if (isAttempted) return undefined;
-  const earlier = listEarlier(facts, own);
+  if (isAttempted) return { kind: 'kept' };
+  const by = listWishesBefore(facts, own, last.body);
   // A find that a person called a record has no attempt.
   const isCreated = decisions.some(
-    ({ body }) =>
-      body.answer === 'created' && earlier?.every((each) => each?.intent !== body.intent),
+    ({ body }) => body.answer === 'created' && by.every(({ intent }) => intent !== body.intent),
   );
-  return isCreated ? undefined : earlier;
+  return isCreated || by.length === 0 ? { kind: 'kept' } : { kind: 'replaced', by };
 }
 
 /** Returns the wish behind a fact: that of an attempt, and that which an undo brought back. */
@@ -334,47 +343,37 @@ function isTakenBack(facts: readonly Fact[], own: ReadonlySet<string>): boolean 
 }
 
 /**
- * Returns what the wishes of a command replaced, with undefined for nothing; undefined where that
- * is not known here.
+ * Returns what the wishes of a command replaced, or a wish for nothing; empty where it is not known
+ * here what they replaced.
+ * @param own ids of the wishes
  */
-function listEarlier(
+function listWishesBefore(
   facts: readonly Fact[],
   own: ReadonlySet<string>,
-): (Earlier | undefined)[] | undefined {
+  last: CurrentBody,
+): CurrentBody[] {
   const replaced = new Set(
     listFactsOfKind(facts, 'current')
       .filter(({ id }) => own.has(id))
       .flatMap(({ body }) => body.replaces.filter((id) => !own.has(findOrigin(facts, id)))),
   );
-  const earlier = facts.flatMap((fact): Earlier[] => {
+  if (replaced.size === 0)
+    return [{ ...last, intent: null, hides: true, was: last.intent ?? last.was ?? null }];
+  return facts.flatMap((fact): CurrentBody[] => {
     if (!replaced.has(fact.id)) return [];
     const restores = findOrigin(facts, fact.id);
     if (fact.kind === 'current') return [{ ...fact.body, restores }];
     return fact.kind === 'attempted' ? [{ ...unpackAttempt(fact).current.body, restores }] : [];
   });
-  if (replaced.size === 0) return [undefined];
-  return earlier.length === 0 ? undefined : earlier;
 }
 
-function makeWish(
-  outbox: Outbox,
-  { subject, slot }: Slot,
-  last: FactOf<'current'> | undefined,
-  heads: readonly string[],
-  earlier: Earlier | undefined,
-): NewFact {
-  const nothing = {
-    ...last?.body,
-    intent: null,
-    hides: true,
-    was: last?.body.intent ?? last?.body.was ?? null,
-  };
+function makeWish(outbox: Outbox, { subject, slot, heads }: SlotUndo, body: CurrentBody): NewFact {
   return {
     kind: 'current',
     subject,
     slot,
     body: {
-      ...(earlier ?? nothing),
+      ...body,
       replaces: heads,
       command: getCommandId(outbox),
       at: Math.floor(outbox.clock.now()),
