@@ -82,7 +82,6 @@ export function makeTermLookup(vocabulary: Vocabulary): LookupTerm {
     );
     const lookup = chooseNamed(named, cell);
     if (lookup !== undefined) return lookup;
-    if (!isHarvested(vocabulary, setSpec)) return { kind: 'not-harvested' };
     const nearest =
       setSpec === PEOPLE_SET ? findNearestPeople(vocabulary, cell, search) : search(cell, setSpec);
     const all = listSmallSet(setSpec);
@@ -93,14 +92,15 @@ export function makeTermLookup(vocabulary: Vocabulary): LookupTerm {
       isAll: all.length > 0,
     };
   };
-  const getLookup = memoize((setSpec: string) =>
-    memoize((text: string): TermLookupResult => {
+  const getLookup = memoize((setSpec: string) => {
+    // The rest of a set may have another entry of the same name.
+    const isComplete = isHarvested(vocabulary, setSpec);
+    return memoize((text: string): TermLookupResult => {
       const cell = text.trim();
-      return IDENTIFIER.test(normalizeId(cell))
-        ? lookUpByIdentifier(vocabulary, setSpec, cell)
-        : lookUpByName(setSpec, cell);
-    }),
-  );
+      if (IDENTIFIER.test(normalizeId(cell))) return lookUpByIdentifier(vocabulary, setSpec, cell);
+      return isComplete ? lookUpByName(setSpec, cell) : { kind: 'not-harvested' };
+    });
+  });
   return (setSpec, text) => getLookup(setSpec)(text);
 }
 
