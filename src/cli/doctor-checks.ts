@@ -16,10 +16,7 @@ import { assertSoundLedger } from '../outbox/ledger.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import { assertSoundOutbox, describeOutbox } from '../outbox/repair-outbox.ts';
 import { comparePushPlace } from '../outbox/unite.ts';
-import {
-  countRefusedToResearchers,
-  hasAcceptedDocumentContaining,
-} from '../outbox/views/outbox-status.ts';
+import { hasAcceptedDocumentContaining } from '../outbox/views/outbox-status.ts';
 import { fetchAccount, type ProbeContext, ROLE_WORDS, sendAccessProbe } from '../push/account.ts';
 import {
   type AnswerHead,
@@ -334,7 +331,7 @@ export async function checkService(service: ServiceToCheck): Promise<Check[]> {
     );
     account = await fetchAccount({ baseUrl, session, send });
     checks.push(
-      { name: 'account', ...checkRole(service, account) },
+      { name: 'account', ...makePass(formatRole(account)) },
       { name: 'writing', ...(await checkAccess(service)) },
     );
   } catch (thrown) {
@@ -357,17 +354,11 @@ function formatConnection({ address, family, proxy, certificates }: ConnectionFa
   return t`${way}, to ${address} (${family}); ${trust}`;
 }
 
-function checkRole({ outbox }: ServiceToCheck, { name, identCely, role }: Account): Finding {
+function formatRole({ name, identCely, role }: Account): string {
   const who = `${name} (${identCely}), ${ROLE_WORDS[role]}`;
-  if (role !== 'researcher') return makePass(who);
-  const message = `${who}. ${t`A researcher may import finds into state 1 only.`}`;
-  const refused = outbox === undefined ? 0 : countRefusedToResearchers(outbox);
-  if (refused === 0) return makePass(message);
-  return makeProblem(
-    `${message} ${t`Queued entries that the service will refuse: ${refused}.`}`,
-    t`Ask an archaeologist to send numbers and imports into states 2 and 3, or choose state 1: ${cmd`pas edit`} FIND --set stav=1`,
-    'notAllowed',
-  );
+  return role === 'researcher'
+    ? `${who}. ${t`A researcher may import finds into state 1 only.`}`
+    : who;
 }
 
 async function checkAccess(service: ServiceToCheck): Promise<Finding> {

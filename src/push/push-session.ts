@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { PasError } from '../base/errors.ts';
 import type { Issue } from '../base/issue.ts';
-import { formatMoment, getTemplate, type Message, msg, t } from '../base/message.ts';
+import { formatMoment, type Message, msg, t } from '../base/message.ts';
 import { RETRY_POLICY } from '../base/outcomes.ts';
 import { NUMBER_USED } from '../finds/value-rules.ts';
 import { listAttempts, listEvidence } from '../outbox/attempts.ts';
@@ -424,18 +424,6 @@ export function explainUncertain(
   if (listAttempts(outbox, entry).at(-1)?.outcome === 'accepted')
     return [reasons[0] ?? '', ...reasons.slice(1)];
   return [explainPlainly(outbox, entry, WHAT[entry.kind], settleMs), ...new Set(reasons)];
-}
-
-/**
- * Returns the template of the reason for which an accepted entry is uncertain: the service gave
- * one record to two finds, as one that was restored from a backup does with many. Undefined for
- * all others.
- */
-export function findReassignment(outbox: Outbox, entryId: number): string | undefined {
-  const entry = findEntryById(outbox, entryId);
-  if (entry?.state !== 'uncertain' || listAttempts(outbox, entry).at(-1)?.outcome !== 'accepted')
-    return undefined;
-  return getTemplate(entry.reason ?? '');
 }
 
 function explainPlainly(

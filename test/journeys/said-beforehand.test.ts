@@ -126,22 +126,3 @@ test('names that match the service are no issue', async () => {
     validate: [0, []],
   });
 });
-
-test('entries that the role may not send are counted even if the role was unknown when they were queued', async () => {
-  const home = await signedIn(mock.service, [...WITHOUT_PAUSES, '--set', 'prefix=amcr']);
-  await home.do('harvest-vocab');
-  await importSeason(home, 3, { state: 2 });
-  expect((await judge(home, 'account')).doctor).toEqual([
-    0,
-    expect.objectContaining({ level: 'ok' }),
-  ]);
-  await mock.service.control('PUT', '/accounts/archaeologist', { role: 'researcher' });
-  const { doctor } = await judge(home, 'account');
-  expect(doctor).toEqual([
-    4,
-    expect.objectContaining({
-      level: 'problem',
-      message: expect.stringContaining('will refuse: 3'),
-    }),
-  ]);
-});

@@ -47,14 +47,6 @@ test('an error in a short vocabulary lists all of its entries', async () => {
   for (const { id, label } of all) expect(run.stdout).toContain(`${label} (${id})`);
 });
 
-test('a term of another vocabulary is found there by the advised command', async () => {
-  const run = await home.pas('vocab', 'search', 'keramika', '--set', 'heslo:predmet_druh');
-  expect(run.stderr).toContain('"keramika" is in heslo:predmet_specifikace');
-  const [, command = ''] = /(pas vocab search keramika --set \S+)/.exec(run.stderr) ?? [];
-  const found = await home.json<{ label: string }[]>(...command.split(' ').slice(1));
-  expect(found[0]?.label).toBe('keramika');
-});
-
 test('an entry of another vocabulary cannot be mapped to, and the command that is advised lists those that can', async () => {
   const refused = await home.pas('vocab', 'map', 'set', 'predmet_druh', 'hrnec', 'HES-000979');
   expect(refused.code).toBe(2);

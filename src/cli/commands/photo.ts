@@ -197,14 +197,6 @@ function formatEnd(
   const doneCount = queued.size;
   const all = fates.length;
   const finds = new Set(queued.values()).size;
-  const knownCount = fates.filter(({ kind }) => kind === 'known').length;
-  if (knownCount > 0 && !fates.some(({ kind }) => kind === 'matched')) {
-    return ngettext(
-      msgid`Nothing to queue: ${knownCount} photograph was queued before; the list shows what happened to it.`,
-      `Nothing to queue: ${knownCount} photographs were queued before; the list shows what happened to them.`,
-      knownCount,
-    );
-  }
   return isDry
     ? ngettext(
         msgid`Would queue ${doneCount} of ${all} files, for ${finds} find.`,

@@ -11,7 +11,7 @@ import {
 } from '../../outbox/views/entry-words.ts';
 import type { ReconciledEntry } from '../../push/judge-import.ts';
 import type { PushEvent } from '../../push/push-context.ts';
-import { explainUncertain, findReassignment } from '../../push/push-session.ts';
+import { explainUncertain } from '../../push/push-session.ts';
 import type { WatchEvent } from '../../push/watch.ts';
 import { type Context, findSettleMs } from '../context/context.ts';
 import { formatFirstOfKind } from '../result-texts.ts';
@@ -20,22 +20,15 @@ import type { Progress } from '../terminal.ts';
 /** A result of an entry; `kind` is equal where only names and numbers differ. */
 type FoldedLine = { readonly kind: string; readonly what: Message; readonly text: string };
 
-/** Says why an entry is uncertain, once per reason; alike texts are folded. */
-function makeUncertainPrinter(
-  context: Context,
-  outbox: Outbox,
-  why: boolean,
-  folded: FoldedLine[],
-) {
+/** Says why an entry is uncertain, once per reason. */
+function makeUncertainPrinter(context: Context, outbox: Outbox, why: boolean) {
   const printedTexts = new Map<number, string>();
   return (what: Message, entryId: number): void => {
-    const reassignment = why ? undefined : findReassignment(outbox, entryId);
     const [plainly, ...reasons] = explainUncertain(outbox, entryId, findSettleMs(context));
     const lines = [`${what}: ${plainly}`, ...(why ? reasons.map((reason) => `  ${reason}`) : [])];
     if (printedTexts.get(entryId) === lines.join('\n')) return;
     printedTexts.set(entryId, lines.join('\n'));
-    if (reassignment !== undefined) folded.push({ kind: reassignment, what, text: plainly });
-    else for (const line of lines) context.terminal.note(line);
+    for (const line of lines) context.terminal.note(line);
   };
 }
 
@@ -51,7 +44,7 @@ export function makePushListeners(
 ) {
   const { terminal } = context;
   const folded: FoldedLine[] = [];
-  const printUncertain = makeUncertainPrinter(context, outbox, why, folded);
+  const printUncertain = makeUncertainPrinter(context, outbox, why);
   let bar: Progress | undefined;
   let isSearching = false;
   let doneCount = 0;

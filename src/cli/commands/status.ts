@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { formatIso } from '../../base/clock.ts';
-import { groupBy } from '../../base/collections.ts';
 import type { ExitReason } from '../../base/errors.ts';
 import { cmd, formatMoment, type Message, msg, msgid, ngettext, t } from '../../base/message.ts';
 import type { Entry } from '../../outbox/entry.ts';
@@ -16,7 +15,7 @@ import {
   type OutboxStatus,
   type WaitingCounts,
 } from '../../outbox/views/outbox-status.ts';
-import { explainUncertain, findReassignment } from '../../push/push-session.ts';
+import { explainUncertain } from '../../push/push-session.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import {
   type Context,
@@ -29,7 +28,6 @@ import { openProfileVocabulary, readSharedPause } from '../context/open-service.
 import { listNewPeopleOfProfile, printNewPeople, toNewPeopleJson } from '../new-people.ts';
 import {
   formatFindCount,
-  formatFirstOfKind,
   getSettlingCommand,
   INSTANCE_WORDS,
   listAnswerCommands,
@@ -175,15 +173,12 @@ function listSections(
   settleMs: number | undefined,
   isBrief: boolean,
 ): Section[] {
-  const words: EntryWords = {
-    why: (entry) =>
-      entry.state === 'uncertain'
-        ? explainUncertain(outbox, entry.id, settleMs).slice(0, isBrief ? 1 : undefined)
-        : [describeReason(entry)],
-    getKind: (entry) => findReassignment(outbox, entry.id) ?? String(entry.id),
-  };
+  const explain: ExplainEntry = (entry) =>
+    entry.state === 'uncertain'
+      ? explainUncertain(outbox, entry.id, settleMs).slice(0, isBrief ? 1 : undefined)
+      : [describeReason(entry)];
   const steps = STEPS.map(({ title, takes, command }): Section => {
-    const lines = formatEntries(needsPerson.filter(takes), words);
+    const lines = formatEntries(needsPerson.filter(takes), explain);
     // A command that searches the service.
     const isHeaded = command !== undefined && settleMs !== undefined && lines.length > 0;
     return { title, lines: isHeaded ? [command, ...lines] : lines };
@@ -254,11 +249,7 @@ function formatRest(more: number): string[] {
   return more > 0 ? [t`… and ${more} more (${cmd`pas status --json`})`] : [];
 }
 
-type EntryWords = {
-  readonly why: (entry: Entry) => readonly string[];
-  /** Equal for entries that are grouped. */
-  readonly getKind: (entry: Entry) => string;
-};
+type ExplainEntry = (entry: Entry) => readonly string[];
 
 /** Action for entries that only a person or evidence can settle. */
 type Step = {
@@ -290,19 +281,17 @@ const STEPS: readonly Step[] = [
   },
 ];
 
-/** Formats entries with their reasons and the command for each; alike ones as one. */
-function formatEntries(entries: readonly Entry[], { why, getKind }: EntryWords): Message[] {
-  const alike = [...groupBy(entries, getKind).values()];
-  const lines = alike.slice(0, MAX_SHOWN).flatMap(([entry, ...more]) => {
-    if (entry === undefined) return [];
-    const [first = '', ...otherReasons] = why(entry);
-    const what = String(formatEntry(entry.kind, entry.localId ?? entry.identCely));
+/** Formats entries with their reasons and the command for each. */
+function formatEntries(entries: readonly Entry[], explain: ExplainEntry): Message[] {
+  const lines = entries.slice(0, MAX_SHOWN).flatMap((entry) => {
+    const [first = '', ...reasons] = explain(entry);
+    const what = formatEntry(entry.kind, entry.localId ?? entry.identCely);
     return [
-      formatFirstOfKind(what, more.length, first),
-      ...[...otherReasons, getSettlingCommand(entry)].map((line) => `  ${line}`),
+      `${what}: ${first}`,
+      ...[...reasons, getSettlingCommand(entry)].map((line) => `  ${line}`),
     ];
   });
-  return [...lines, ...formatRest(alike.length - MAX_SHOWN)];
+  return [...lines, ...formatRest(entries.length - MAX_SHOWN)];
 }
 
 function describeReason({ reason, issues }: Entry): string {

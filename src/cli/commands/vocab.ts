@@ -16,7 +16,6 @@ import {
   assertHarvested,
   expandSetName,
   exportTerms,
-  findOtherSets,
   getTermWithNeighbours,
   toTermJson,
 } from '../../tables/own-terms/map-terms.ts';
@@ -93,14 +92,7 @@ async function search(
   const vocabulary = await openProfileVocabulary(context);
   if (set !== undefined) assertHarvested(vocabulary, set);
   const hits = searchTerms(vocabulary, typed, { limit, setSpec: set });
-  const elsewhere = set === undefined ? [] : findOtherSets(vocabulary, typed, hits);
-  for (const other of elsewhere) {
-    context.terminal.note(
-      t`"${typed}" is in ${other}: ${cmd`pas vocab search ${typed} --set ${other}`}`,
-    );
-  }
-  if (hits.length === 0 && elsewhere.length === 0)
-    context.terminal.note(t`Nothing resembles "${typed}".`);
+  if (hits.length === 0) context.terminal.note(t`Nothing resembles "${typed}".`);
   await print(
     context,
     hits.map(({ term }) => term),

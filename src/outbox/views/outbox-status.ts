@@ -57,18 +57,6 @@ export function listDroppedWithDependents(outbox: Outbox): string[] {
   );
 }
 
-/**
- * Counts unsent entries that the service refuses to a researcher: imports into a higher state, and
- * numbers (A-PROJECT-2).
- */
-export function countRefusedToResearchers({ sql }: Outbox): number {
-  const count = sql(
-    `select count(*) from entries join intents on intents.row = entries.intent
-     where state = 'queued' and (entries.kind = 'number' or (entries.kind = 'import' and content ->> 'stav' > 1))`,
-  );
-  return Number(count.pluck().get());
-}
-
 /** Tells if an accepted document contains this text, such as the namespace of a schema version. */
 export function hasAcceptedDocumentContaining(outbox: Outbox, text: string): boolean {
   const row = outbox

@@ -36,28 +36,6 @@ import {
   removeContradictions,
 } from './mapping.ts';
 
-const MAX_OTHER_SETS = 3;
-/** Score above which a term practically has that name. */
-const CALLED_SO = 0.85;
-
-/**
- * Returns other sets with an entry of that name, at most {@link MAX_OTHER_SETS}; empty where one
- * of the hits has it.
- */
-export function findOtherSets(
-  vocabulary: Vocabulary,
-  typed: string,
-  hits: readonly SearchHit[],
-): string[] {
-  if (hits.some(({ score }) => score >= CALLED_SO)) return [];
-  const goodHits = searchTerms(vocabulary, typed, { limit: MAX_FOUND }).filter(
-    ({ score }) => score >= CALLED_SO,
-  );
-  return [...new Set(goodHits.map(({ term }) => term.setSpec))].slice(0, MAX_OTHER_SETS);
-}
-
-const MAX_FOUND = 20;
-
 /**
  * Returns a term, also a deleted one, with its path, superiors and inferiors.
  * @param ident in any letter case
@@ -358,7 +336,7 @@ export function proposeMapping(list: Table, options: SuggestMappingOptions): Map
     onProgress(doneCount, open.length);
     const sets = listSets(ownTerm);
     const setSpec = ownTerm.set ?? ANY_VOCABULARY;
-    const hits = searchTerms(vocabulary, ownTerm.term, { setSpec, limit: MAX_FOUND });
+    const hits = searchTerms(vocabulary, ownTerm.term, { setSpec, limit: 20 });
     return {
       ...ownTerm,
       candidates: hits
