@@ -14,7 +14,7 @@ import {
   type EnqueueReport,
   enqueueFinds,
 } from '../outbox/changes/enqueue-finds.ts';
-import { listOpenAskedRows } from '../outbox/changes/merge-find.ts';
+import { listOpenAskedRows } from '../outbox/changes/merge-row.ts';
 import {
   type FindHere,
   getLocalIdOfPlan,

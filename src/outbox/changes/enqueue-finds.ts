@@ -30,16 +30,19 @@ import type { PhotographKeeping, Sendable } from './kept-photographs.ts';
 import {
   type FindMerge,
   getFileAndRow,
+  isSameFind,
   isSent,
   listOpenAskedRows,
+  type MergeSide,
   makeAskedRow,
   makeDroppedIssue,
   makeQuestionIssues,
   makeSentIssue,
   mergeFind,
-} from './merge-find.ts';
-import { isSameFind, type MergeSide, type RowDifference } from './merge-row.ts';
-import { getLocalIdOfPlan, type PlannedRows, type RowPlan } from './plan-rows.ts';
+  type RowDifference,
+  type RowPlan,
+} from './merge-row.ts';
+import { getLocalIdOfPlan, type PlannedRows } from './plan-rows.ts';
 
 export type EnqueueOptions = PhotographKeeping & {
   readonly outbox: Outbox;

@@ -1,8 +1,8 @@
-import { readdir, realpath, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readdir } from 'node:fs/promises';
+import { join, relative, sep } from 'node:path';
 import { groupBy } from '../../base/collections.ts';
 import { FileError, getErrorCode, getErrorMessage } from '../../base/errors.ts';
-import { type Issue, makeWarningIssue } from '../../base/issue.ts';
+import type { Issue } from '../../base/issue.ts';
 import { type Message, msg } from '../../base/message.ts';
 import { findPointInBothSystems } from '../../finds/match-finds.ts';
 import {
@@ -57,7 +57,8 @@ type MatchSources = {
  * @throws FileError where the folder cannot be read
  */
 export async function matchFolder(folder: string, sources: MatchSources): Promise<MatchedFolder> {
-  const { files, issues } = await searchFolder(folder);
+  const files = await listFiles(folder);
+  const issues: Issue[] = [];
   const byDigest = groupBy(listPhotoEntries(sources.outbox), ({ photograph }) =>
     getOriginalDigest(photograph),
   );
@@ -199,47 +200,21 @@ function withCopies(matched: readonly MatchedFile[]): FileStatus[] {
   });
 }
 
-/** Files of a folder as relative paths with `/`, without hidden ones. */
-type Listing = {
-  readonly files: string[];
-  readonly issues: Issue[];
-};
-
-/** Lists a folder with its subfolders, sorted by number. */
-async function searchFolder(folder: string): Promise<Listing> {
-  const listing: Listing = { files: [], issues: [] };
+/**
+ * Lists the files of a folder and its subfolders as relative paths with `/`, without hidden ones,
+ * sorted by number.
+ * @throws FileError
+ */
+async function listFiles(folder: string): Promise<string[]> {
   try {
-    await walk({ folder, below: '', above: new Set() }, listing);
+    const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+    return entries
+      .filter((entry) => !entry.isDirectory())
+      .map(({ parentPath, name }) => relative(folder, join(parentPath, name)).replaceAll(sep, '/'))
+      .filter((path) => !/(?:^|\/)\./.test(path))
+      .sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
   } catch (thrown) {
     throw new FileError(folder, explainNotListed(folder, thrown), { cause: thrown });
-  }
-  const compare = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true });
-  listing.files.sort(compare);
-  return listing;
-}
-
-type FolderWalk = {
-  readonly folder: string;
-  readonly below: string;
-  /** Real paths of the folders above, to detect cycles of links. */
-  readonly above: ReadonlySet<string>;
-};
-
-/** Follows symbolic links. A dangling one counts as a file, so that it is reported. */
-async function walk({ folder, below, above }: FolderWalk, listing: Listing): Promise<void> {
-  const here = await realpath(folder);
-  if (above.has(here)) return;
-  for (const entry of await readdir(folder, { withFileTypes: true })) {
-    if (entry.name.startsWith('.')) continue;
-    const path = join(folder, entry.name);
-    const name = `${below}${entry.name}`;
-    const kind = entry.isSymbolicLink() ? await stat(path).catch(() => undefined) : entry;
-    if (kind === undefined || kind.isFile()) listing.files.push(name);
-    if (kind?.isDirectory() !== true) continue;
-    const next = { folder: path, below: `${name}/`, above: new Set([...above, here]) };
-    await walk(next, listing).catch((thrown: unknown) => {
-      listing.issues.push(makeWarningIssue('folder-unreadable', explainNotListed(path, thrown)));
-    });
   }
 }
 
@@ -249,9 +224,6 @@ function explainNotListed(folder: string, thrown: unknown): Message {
       return msg`The folder ${folder} does not exist.`;
     case 'ENOTDIR':
       return msg`${folder} is a file, not a folder.`;
-    case 'EACCES':
-    case 'EPERM':
-      return msg`${folder} cannot be read: permission denied.`;
   }
   const problem = getErrorMessage(thrown);
   return msg`The folder of photographs ${folder} cannot be read: ${problem}`;

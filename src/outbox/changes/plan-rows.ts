@@ -13,7 +13,7 @@ import {
   matchFinds,
 } from '../../finds/match-finds.ts';
 import type { Candidate, RejectedMatch } from '../facts.ts';
-import { isSameFind, listDifferingTraits, overlayRow } from './merge-row.ts';
+import { isSameFind, listDifferingTraits, overlayRow, type RowPlan } from './merge-row.ts';
 
 /** A find that is here before the import. */
 export type FindHere = {
@@ -28,18 +28,6 @@ export type FindHere = {
   /** A person removed or dropped it. */
   isGone(): boolean;
 };
-
-/** Says what a row is. `others`: finds like it, which it is not, as a person said. */
-export type RowPlan =
-  | { readonly kind: 'new'; readonly localId: string; readonly others: readonly Candidate[] }
-  | { readonly kind: 'same'; readonly find: string; readonly isRenamed?: boolean }
-  | {
-      readonly kind: 'question';
-      readonly basis: 'row-near' | 'row-another';
-      readonly find: string;
-      readonly localId: string;
-      readonly matched: RejectedMatch;
-    };
 
 type PlannedTable = {
   /** Full path with the sheet; undefined for standard input. */
