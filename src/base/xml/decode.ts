@@ -1,10 +1,12 @@
 import { isUtf8 } from 'node:buffer';
+import { TextDecoder } from 'node:util';
 import { LocalizedError } from '../errors.ts';
 import { type Message, msg } from '../message.ts';
 import { getLineAt, XML_NAMESPACE } from './element.ts';
 
 /** The document is not well-formed, or contains refused markup (a DTD, too deep a nesting). */
 export class XmlSyntaxError extends LocalizedError {
+  /** Offset in the document as UTF-8, without its byte order mark. */
   readonly byte: number;
   /** From 1. */
   readonly line: number;
@@ -18,68 +20,44 @@ export class XmlSyntaxError extends LocalizedError {
 /** V8's strings end at 512 MiB; no page comes near this size. */
 const MAX_DOCUMENT_BYTES = 256 * 1024 * 1024;
 
-/** A document in UTF-8, and where its characters were. */
-export type DecodedXml = {
-  /** Without a byte order mark. */
-  readonly utf8: Buffer;
-  /** Maps an offset in `utf8` to the byte of the document where that character begins. */
-  getByte(offset: number): number;
-};
-
 /**
- * Converts an XML document to UTF-8. The byte order mark decides, then the transport's charset,
- * then the XML declaration (also one in UTF-16 without a mark), then UTF-8 (RFC 7303, section 3;
- * XML 1.0, appendix F). Nothing is repaired.
+ * Converts an XML document to UTF-8, without its byte order mark. The mark decides, then the
+ * transport's charset, then the XML declaration, then UTF-8 (RFC 7303, section 3; XML 1.0,
+ * appendix F). Nothing is repaired.
  * @param charset of the `Content-Type` header, where there is one
  * @throws XmlSyntaxError for an unknown encoding, invalid bytes, or more than 256 MiB
  */
-export function decodeXml(bytes: Buffer, charset?: string): DecodedXml {
+export function decodeXml(bytes: Buffer, charset?: string): Buffer {
   if (bytes.length > MAX_DOCUMENT_BYTES)
     throw new XmlSyntaxError(msg`the document has more than ${MAX_DOCUMENT_BYTES} bytes`, 0, 1);
   const mark = findByteOrderMark(bytes);
-  const encodingName = (mark?.encoding ?? charset ?? findDeclaredEncoding(bytes) ?? 'utf-8')
+  const content = bytes.subarray(mark?.length ?? 0);
+  const encoding = (mark?.encoding ?? charset ?? findDeclaredEncoding(bytes) ?? 'utf-8')
     .trim()
     .toLowerCase();
-  const encoding =
-    encodingName === 'utf-16' ? (detectWideEncoding(bytes) ?? encodingName) : encodingName;
-  const start = mark?.length ?? 0;
-  const content = bytes.subarray(start);
   if (encoding === 'utf-8' || encoding === 'utf8') {
-    if (isUtf8(content)) return { utf8: content, getByte: (offset) => start + offset };
-    const byte = start + findFirstInvalidByte(content);
-    throw new XmlSyntaxError(msg`this byte is not UTF-8`, byte, getLineAt(bytes, byte));
+    if (isUtf8(content)) return content;
+    const byte = findFirstInvalidByte(content);
+    throw new XmlSyntaxError(msg`this byte is not UTF-8`, byte, getLineAt(content, byte));
   }
-  const decode = findDecoder(encoding);
-  if (decode === undefined) {
+  const decoder = findDecoder(encoding);
+  if (decoder === undefined) {
     const named = encoding.slice(0, 40);
     throw new XmlSyntaxError(msg`the encoding "${named}" is not known`, 0, 1);
   }
-  const utf8 = convert(content, decode);
-  if (utf8 === undefined) throw new XmlSyntaxError(msg`the document is not ${encoding}`, 0, 1);
-  const width = encoding.startsWith('utf-16') ? 2 : 1;
-  return { utf8, getByte: (offset) => start + utf8.toString('utf8', 0, offset).length * width };
-}
-
-/** Undefined where a byte does not fit the encoding. */
-function convert(content: Buffer, decode: Decode): Buffer | undefined {
+  // ASCII and ISO 8859-1 are read as Windows-1252, as on the web.
+  if (decoder.encoding === 'windows-1252') return Buffer.from(decodeWindows1252(content));
   try {
-    return Buffer.from(decode(content));
+    return Buffer.from(decoder.decode(content));
   } catch {
-    return undefined;
+    throw new XmlSyntaxError(msg`the document is not ${encoding}`, 0, 1);
   }
 }
 
-type Decode = (bytes: Buffer) => string;
-
-/**
- * Undefined for an unknown encoding. ASCII and ISO 8859-1 are read as Windows-1252, as on the web.
- */
-function findDecoder(encoding: string): Decode | undefined {
+/** Undefined for an unknown encoding. */
+function findDecoder(encoding: string): TextDecoder | undefined {
   try {
-    const decoder = new TextDecoder(encoding, { fatal: true });
-    return decoder.encoding === 'windows-1252'
-      ? decodeWindows1252
-      : (bytes) => decoder.decode(bytes);
+    return new TextDecoder(encoding, { fatal: true });
   } catch {
     return undefined;
   }
@@ -104,16 +82,7 @@ function findByteOrderMark(
   return undefined;
 }
 
-/** Detects UTF-16 without a mark by the `<?` of an XML declaration. */
-function detectWideEncoding(bytes: Buffer): string | undefined {
-  const start = bytes.toString('latin1', 0, 4);
-  if (start === '<\0?\0') return 'utf-16le';
-  return start === '\0<\0?' ? 'utf-16be' : undefined;
-}
-
 function findDeclaredEncoding(bytes: Buffer): string | undefined {
-  const wide = detectWideEncoding(bytes);
-  if (wide !== undefined) return wide;
   const head = bytes.toString('latin1', 0, 200);
   return /^<\?xml\s[^>]*?\bencoding\s*=\s*["']([A-Za-z][A-Za-z0-9._-]*)["']/.exec(head)?.[1];
 }

@@ -1,7 +1,6 @@
 import { msg } from '../message.ts';
 import {
   assertAllowedCharacters,
-  type DecodedXml,
   decodeAttributeValue,
   decodeCdata,
   decodeText,
@@ -37,11 +36,11 @@ export function parseXml(
   charset?: string,
   maxNodes = Number.POSITIVE_INFINITY,
 ): XmlDocument {
-  const xml = decodeXml(bytes, charset);
+  const utf8 = decodeXml(bytes, charset);
   try {
-    return { root: new Parser(xml.utf8, maxNodes).parse(), bytes: xml.utf8 };
+    return { root: new Parser(utf8, maxNodes).parse(), bytes: utf8 };
   } catch (thrown) {
-    throw asSyntaxError(xml, thrown);
+    throw asSyntaxError(utf8, thrown);
   }
 }
 
@@ -71,24 +70,24 @@ type XmlPart = { readonly element: XmlElement; readonly around: readonly XmlElem
  * @throws XmlSyntaxError where the start of the document is malformed
  */
 export function walkXml(bytes: Buffer, maxNodes: number): XmlWalk {
-  const xml = decodeXml(bytes);
+  const utf8 = decodeXml(bytes);
   const readParts = function* (names: ReadonlySet<string>): Generator<XmlPart> {
     try {
-      yield* new Parser(xml.utf8, maxNodes).parseParts(names);
+      yield* new Parser(utf8, maxNodes).parseParts(names);
     } catch (thrown) {
-      throw asSyntaxError(xml, thrown);
+      throw asSyntaxError(utf8, thrown);
     }
   };
   try {
-    return { root: new Parser(xml.utf8, maxNodes).parseRoot(), bytes: xml.utf8, readParts };
+    return { root: new Parser(utf8, maxNodes).parseRoot(), bytes: utf8, readParts };
   } catch (thrown) {
-    throw asSyntaxError(xml, thrown);
+    throw asSyntaxError(utf8, thrown);
   }
 }
 
-function asSyntaxError({ utf8, getByte }: DecodedXml, thrown: unknown): unknown {
+function asSyntaxError(utf8: Buffer, thrown: unknown): unknown {
   if (!(thrown instanceof XmlFault)) return thrown;
-  return new XmlSyntaxError(thrown.says, getByte(thrown.offset), getLineAt(utf8, thrown.offset));
+  return new XmlSyntaxError(thrown.says, thrown.offset, getLineAt(utf8, thrown.offset));
 }
 
 const MAX_DEPTH = 256;
