@@ -318,6 +318,18 @@ export function makeTableOfRecords(
   });
 }
 
+/** Adds a warning with the names of what was not read to a table; none where nothing is named. */
+export function withUnreadNames(table: Table, unread: ReadonlySet<string>): Table {
+  if (unread.size === 0) return table;
+  const names = [...unread].slice(0, MAX_NAMES).join(', ');
+  const message = msg`Not read: ${names}. What belongs to the finds must be in fields of their own, with texts, numbers or days.`;
+  const issue = makeWarningIssue('table-not-read', message, { file: table.file });
+  return { ...table, issues: [...table.issues, issue] };
+}
+
+/** Limit of the names that one warning lists. */
+const MAX_NAMES = 100;
+
 /** Makes the error of a table, layer or sheet without rows; the file itself could be read. */
 export function makeNoRowsIssue(place: TablePlace): Issue {
   const message = msg`There are no rows or features. Nothing was read.`;

@@ -48,6 +48,8 @@ describe('a layer of a GeoPackage', () => {
           [pointBlob(15, 49, { multi: 2 }), find('A-3')],
           [pointBlob(15, 49).subarray(0, 20), find('A-4')],
           [Buffer.from('nothing'), find('A-5')],
+          ['POINT (-694201 -1076185)', find('A-6')],
+          [pointBlob(-694201.69, -1076185.62), { ...find('A-7'), poznamka: Buffer.from('lost') }],
         ],
         system: 5514,
       },
@@ -55,9 +57,11 @@ describe('a layer of a GeoPackage', () => {
     const { finds, issues } = await readFinds('season.gpkg', bytes);
     expect(finds.map(({ elements }) => [elements.geom_system, elements.geom_sjtsk_wkt])).toEqual([
       ['5514', 'POINT (-694201.69 -1076185.62)'],
+      ['5514', 'POINT (-694201.69 -1076185.62)'],
     ]);
+    expect(issues.pop()?.message).toContain('Not read: poznamka.');
     expect(issues.map(({ rule, row, unit }) => [rule, row, unit])).toEqual(
-      [2, 3, 4, 5].map((row) => ['geometry-form', row, 'feature']),
+      [2, 3, 4, 5, 6].map((row) => ['geometry-form', row, 'feature']),
     );
   });
 

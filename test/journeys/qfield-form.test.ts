@@ -138,7 +138,12 @@ describe('a returned QField form', () => {
   test('reports photographs that are missing or belong to no find, and keeps what was added', async () => {
     const { folder, database } = collect(
       'odd-return',
-      { o1: {}, o2: { nalezce: null, nalezce_jmeno: 'Nová, Eva' } },
+      {
+        o1: {},
+        o2: { nalezce: null, nalezce_jmeno: 'Nová, Eva' },
+        // The form keeps the chosen finder for the next find.
+        o3: { nalezce_jmeno: 'Nová, Eva' },
+      },
       [
         ['o1', 'DCIM/lost.png'],
         ['nobody', 'DCIM/astray.png'],
@@ -160,6 +165,7 @@ describe('a returned QField form', () => {
       messages.filter((text) => /photo-without-find .*DCIM\/astray\.png/.test(text)),
     ).toHaveLength(1);
     expect(messages.filter((text) => /photo-without-file \| o2/.test(text))).toHaveLength(1);
+    expect(messages.filter((text) => /answer-twice \| o3 .*Nová, Eva/.test(text))).toHaveLength(1);
     expect(await readElements('o1')).toMatchObject({ poznamka: 'barva: zelená' });
     expect(await readElements('o2')).toMatchObject({ nalezce: { id: ':tba', text: 'Nová, Eva' } });
     const again = await imported(folder);

@@ -7,8 +7,8 @@ export type GeoPackageLayer = {
   readonly system?: number;
   /** Geometry, or null, and attributes. */
   readonly features: readonly (readonly [
-    Buffer | null,
-    Readonly<Record<string, string | number>>,
+    Buffer | string | null,
+    Readonly<Record<string, string | number | Buffer>>,
   ])[];
 };
 

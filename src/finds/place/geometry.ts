@@ -352,10 +352,13 @@ const WKB_POINT = 1;
 const WKB_MULTI_POINT = 4;
 
 /**
- * Reads a GeoPackage geometry as a point (GeoPackage 1.3, 2.1.3); undefined for an empty one. A
- * MultiPoint of one counts; heights are dropped. Unreadable: another geometry, or damaged bytes.
+ * Reads a GeoPackage geometry as a point (GeoPackage 1.3, 2.1.3); undefined for an empty one or
+ * null. A MultiPoint of one counts; heights are dropped. Unreadable: another geometry, damaged
+ * bytes, or a value that is no bytes.
  */
-export function parseGeoPackagePoint(blob: Buffer): Reading<PointText | undefined> {
+export function parseGeoPackagePoint(blob: unknown): Reading<PointText | undefined> {
+  if (blob === null) return { value: undefined };
+  if (!(blob instanceof Buffer)) return makeDamagedPointFault();
   const flags = blob[3] ?? 0;
   const envelopeBytes = ENVELOPE_BYTES[(flags >> 1) & 7];
   if (blob.length < 8 || blob.toString('latin1', 0, 2) !== 'GP' || envelopeBytes === undefined)

@@ -11,7 +11,13 @@ import {
 } from '../../base/disk/database.ts';
 import { assertReadableInTime, openDatabaseImage } from '../../base/disk/database-file.ts';
 import { DatabaseError, getErrorCode } from '../../base/errors.ts';
-import { type Issue, isReadable, makeErrorIssue, makeWarningIssue } from '../../base/issue.ts';
+import {
+  type Issue,
+  isReadable,
+  makeErrorIssue,
+  makeRuleProblem,
+  makeWarningIssue,
+} from '../../base/issue.ts';
 import { msg } from '../../base/message.ts';
 import {
   makeUnsupportedCrsError,
@@ -37,6 +43,7 @@ import {
   type NamedValues,
   type ReadRecord,
   type Table,
+  withUnreadNames,
 } from '../table.ts';
 
 const POINT_TYPES = ['POINT', 'MULTIPOINT', 'GEOMETRY'];
@@ -175,9 +182,12 @@ function countRows(database: Database, table: string): number {
   return Number(database.prepare(sql).pluck().get());
 }
 
-/** Makes a find of a row of the form: typed values in place of choices, photographs, other columns. */
-function convertFormRecord(record: NamedValues, { photos }: FieldForm): NamedValues {
-  const { values: answers } = record;
+/**
+ * Makes a find of a row of the form: typed values in place of choices, photographs, other columns.
+ * An element that was both chosen and typed is unreadable: the phone keeps both for the next find.
+ */
+function convertFormRecord(record: NamedValues, { photos }: FieldForm): ReadRecord {
+  const { row, values: answers } = record;
   const values = new Map<string, string>();
   const added: string[] = [];
   const written = Object.entries(FORM_WRITTEN);
@@ -186,12 +196,16 @@ function convertFormRecord(record: NamedValues, { photos }: FieldForm): NamedVal
     else if (text.trim() !== '' && !written.some(([, column]) => column === name))
       added.push(`${name}: ${text}`);
   }
+  const localId = values.get('local_id') ?? '';
   for (const [element, column] of written) {
     const text = answers.get(column)?.trim() ?? '';
-    if ((values.get(element) ?? '') === '') values.set(element, text);
-    else if (text !== '') added.push(text);
+    const chosen = values.get(element)?.trim() ?? '';
+    if (text !== '' && chosen !== '') {
+      const problem = msg`${element} and ${column} are both filled ("${chosen}", "${text}"). Empty one of them.`;
+      return { row, find: localId, ...makeRuleProblem('answer-twice', problem) };
+    }
+    values.set(element, text || chosen);
   }
-  const localId = values.get('local_id') ?? '';
   const note = [values.get('poznamka') ?? '', ...added];
   values.set('poznamka', note.filter((text) => text !== '').join('\n'));
   return { ...record, values, photos: photos.get(localId) };
@@ -261,23 +275,24 @@ function readLayer(file: string, database: Database, layer: Layer, form?: FieldF
   )?.name;
   const place = { file, sheet: layer.name, unit: 'feature' } as const;
   assertTableSize(file, { columns: columns.length });
+  // Complete once the records were read.
+  const unread = new Set<string>();
   const readRecords = function* (): Generator<ReadRecord> {
     let counted = 0;
     for (const feature of readRows(database, layer.name)) {
       counted += 1;
       const row = keyColumn === undefined ? counted : Number(feature[keyColumn]);
       const { [layer.geometryColumn]: geometry, ...attributes } = feature;
-      const point =
-        geometry instanceof Buffer ? parseGeoPackagePoint(geometry) : { value: undefined };
+      const point = parseGeoPackagePoint(geometry);
       if (!isReadable(point)) {
         yield { row, ...point };
         continue;
       }
-      const values = new Map(
-        Object.entries(attributes)
-          .filter(([name]) => name !== keyColumn)
-          .map(([name, value]) => [name, formatSqlValue(value)] as const),
-      );
+      const values = new Map<string, string>();
+      for (const [name, value] of Object.entries(attributes)) {
+        if (value instanceof Buffer) unread.add(name);
+        if (name !== keyColumn) values.set(name, formatSqlValue(value));
+      }
       const record = {
         row,
         values,
@@ -286,7 +301,7 @@ function readLayer(file: string, database: Database, layer: Layer, form?: FieldF
       yield form === undefined ? record : convertFormRecord(record, form);
     }
   };
-  return makeTableOfRecords(place, readRecords, form?.issues);
+  return withUnreadNames(makeTableOfRecords(place, readRecords, form?.issues), unread);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { parseHtml } from '../../base/characters.ts';
 import { joinFileNames } from '../../base/csv.ts';
 import { FileError } from '../../base/errors.ts';
-import { isReadable, makeRuleProblem, makeWarningIssue, type Reading } from '../../base/issue.ts';
+import { isReadable, makeRuleProblem, type Reading } from '../../base/issue.ts';
 import { msg } from '../../base/message.ts';
 import { isPictureName } from '../../base/names.ts';
 import {
@@ -21,7 +21,13 @@ import { parseDayOfMoment } from '../../finds/parse-cell.ts';
 import type { PointInSystem } from '../../finds/place/geometry.ts';
 import { type ColumnName, findColumnByName } from '../columns/column-names.ts';
 import { FINDS_NAMESPACE } from '../exports/exported-find.ts';
-import { makeSyntaxError, makeTableOfRecords, type ReadRecord, type Table } from '../table.ts';
+import {
+  makeSyntaxError,
+  makeTableOfRecords,
+  type ReadRecord,
+  type Table,
+  withUnreadNames,
+} from '../table.ts';
 
 /** An element that is a record, and its ancestors from the root. */
 type RecordElement = { readonly element: XmlElement; readonly around: readonly XmlElement[] };
@@ -74,17 +80,8 @@ function readXmlRecords(
     }
   };
   const table = makeTableOfRecords({ file, unit: dialect.unit }, readRecords, [], none);
-  if (unread.size === 0) return table;
-  const names = [...unread].slice(0, MAX_NAMES).join(', ');
-  const message = msg`Not read: ${names}. What belongs to the finds must be in fields of their own, with texts, numbers or days.`;
-  return {
-    ...table,
-    issues: [...table.issues, makeWarningIssue('table-not-read', message, { file })],
-  };
+  return withUnreadNames(table, unread);
 }
-
-/** Limit of the names that one warning lists. */
-const MAX_NAMES = 100;
 
 /** Limit for the nodes of a find or waypoint, and of the document around them. */
 const MAX_NODES = 1_000_000;

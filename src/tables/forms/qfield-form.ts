@@ -258,8 +258,8 @@ function makeWrittenColumn(name: TypableElement): LayerColumn {
     staysForNext: true,
     label: String(getFormLabel(column)),
     constraint: {
-      expression: `coalesce("${column}", '') = '' or regexp_match("${column}", '${pattern}') > 0`,
-      description: getConstraintText(name),
+      expression: `not ${makeFilledTest(column)} or (regexp_match("${column}", '${pattern}') > 0 and not ${makeFilledTest(name)})`,
+      description: [getConstraintText(name), t`Clear what is chosen from the list.`].join(' '),
     },
   };
 }
