@@ -49,7 +49,7 @@ describe('advised commands', () => {
     const numbers = home.file('numbers.csv', 'local_id;evidencni_cislo\nDR 1;A 1\n');
     const numbered = await home.pas('number', 'import', numbers, '--profile', MUSEUM);
     expect(numbered.stderr).toMatch(/^PRODUCTION: /m);
-    expect(numbered.stderr).toContain(`\`pas push --profile ${MUSEUM} --only number\``);
+    expect(numbered.stderr).toContain(`\`pas push --profile ${MUSEUM}\``);
     const own = (
       await home.pas(
         'number',
@@ -59,7 +59,7 @@ describe('advised commands', () => {
         'mock',
       )
     ).stderr;
-    expect(own).toContain('`pas push --only number`');
+    expect(own).toContain('`pas push`');
   });
 
   test('are listed with their purpose, in the language of the reader', async () => {

@@ -28,7 +28,7 @@ import type { Context, GlobalOptions } from '../context/context.ts';
 import { readColumnMap, readTableOrInput } from '../context/find-input.ts';
 import { announceInstance, openLookups } from '../context/open-service.ts';
 import { askForNumberColumns } from '../interview/ask-about-table.ts';
-import { formatNumberCount } from '../result-texts.ts';
+import { formatNumberCount, printNextStep } from '../result-texts.ts';
 import { printIssues, toIssuesJson } from '../terminal.ts';
 
 export function register(program: Command, run: Runner): void {
@@ -184,8 +184,7 @@ async function importNumbers(
   const isAskedFor = options.replace === true || replacements.length === 0;
   if (!replace || (dryRun && !isAskedFor))
     terminal.note(t`To replace the numbers that records have: ${command}`);
-  if (!dryRun && queued + replaced > 0)
-    terminal.note(t`Next: \`${cmd`pas push --only`} number\` when you are online.`);
+  if (!dryRun && queued + replaced > 0) printNextStep(context);
   terminal.printValue({
     dry_run: dryRun,
     queued,

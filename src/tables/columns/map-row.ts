@@ -10,7 +10,7 @@ import {
   type RuleProblem,
   toIssue,
 } from '../../base/issue.ts';
-import { cmd, joinMessages, type Message, msg } from '../../base/message.ts';
+import { joinMessages, type Message, msg } from '../../base/message.ts';
 import { isPictureName } from '../../base/names.ts';
 import {
   type ElementName,
@@ -130,13 +130,7 @@ export function readRow(row: TableRow, localId: string, columns: Columns, contex
   const identCely = columns.getCell(row, 'ident_cely');
   const existing =
     names.length === 0 && identCely === '' ? undefined : context.findKnown?.(localId);
-  const { photos, missing } = parsePhotos(
-    names,
-    localId,
-    context,
-    existing?.photos ?? NO_PHOTOS,
-    report,
-  );
+  const { photos, missing } = parsePhotos(names, context, existing?.photos ?? NO_PHOTOS, report);
   const isRecorded = identCely !== '' && identCely !== ':tba';
   // A row with an identifier of the service would be recorded there twice.
   if (isRecorded && makeIdKey(identCely) !== makeIdKey(existing?.identCely ?? '')) {
@@ -273,7 +267,6 @@ function splitPhotos(cell: string, resolvePhoto: ResolvePhoto): readonly string[
  */
 function parsePhotos(
   names: readonly string[],
-  localId: string,
   { resolvePhoto }: RowContext,
   previousPhotos: readonly string[],
   report: Report,
@@ -294,7 +287,7 @@ function parsePhotos(
     }
     missing.push(name);
     if (previousPhotos.includes(name)) continue;
-    const later = msg`The find was imported without it. Copy it there and import again, or attach it: ${cmd`pas photo add ${localId}`} FILE`;
+    const later = msg`Then import again.`;
     if (path.rule === PHOTO_MISSING) warn(PHOTO_MISSING, joinMessages([path.problem, later], ' '));
     else report(path, 'photos');
   }
