@@ -1,5 +1,10 @@
 import { isTomlTable, parseToml } from '../../base/disk/toml.ts';
-import { ConfigError, getErrorMessage, LocalizedError } from '../../base/errors.ts';
+import {
+  ConfigError,
+  getErrorMessage,
+  InterruptedError,
+  LocalizedError,
+} from '../../base/errors.ts';
 import { t } from '../../base/message.ts';
 import { openOaiClient } from '../../harvest/client.ts';
 import { makeRedirectFollower } from '../../harvest/send-request.ts';
@@ -280,9 +285,12 @@ async function findSilence(
     return undefined;
   } catch (thrown) {
     if (!(thrown instanceof LocalizedError)) throw thrown;
-    return isAnswered
-      ? undefined
-      : getErrorMessage(thrown.cause instanceof TransportError ? thrown.cause : thrown);
+    if (isAnswered) return undefined;
+    const seconds = PROBE_TIMEOUT_MS / 1000;
+    // Nothing but the time limit interrupts a probe.
+    if (thrown instanceof InterruptedError)
+      return t`the answer took longer than ${seconds} seconds`;
+    return getErrorMessage(thrown.cause instanceof TransportError ? thrown.cause : thrown);
   }
 }
 
@@ -323,9 +331,10 @@ export async function fetchSharedProfile(context: Context, from: string): Promis
 }
 
 async function fetchProfileText(context: Context, url: string): Promise<Buffer> {
+  const shown = url.replace(/\/\/[^/]*@/, '//***@');
   if (!isProtectedAddress(url))
     throw new ConfigError(
-      t`${url} is not protected by TLS: the profile could be changed in transit.`,
+      t`${shown} is not protected by TLS: the profile could be changed in transit.`,
     );
   const { send } = await context.openConnections();
   const { status, body } = await send({
@@ -335,8 +344,8 @@ async function fetchProfileText(context: Context, url: string): Promise<Buffer> 
     maxAnswerBytes: MAX_PROFILE_BYTES,
   }).catch((thrown: unknown) => {
     if (!(thrown instanceof TransportError)) throw thrown;
-    throw makeNoAnswerError(url, thrown, t`Check the network and the address.`);
+    throw makeNoAnswerError(shown, thrown, t`Check the network and the address.`);
   });
   if (status === 200) return body;
-  throw new ConfigError(t`${url} answered with status ${status}, not with a profile.`);
+  throw new ConfigError(t`${shown} answered with status ${status}, not with a profile.`);
 }
