@@ -205,7 +205,13 @@ function makeFactFunctions(path: string, { sql, listTexts, change }: GuardedData
         `select distinct subject from facts where service = ? and kind = 'attempted' and slot = 'import ' || subject`,
         service,
       ),
-    listFactsOfSubject: (subject: string): Fact[] =>
-      selectFacts({ sql, path }, 'subject = ? order by seq', subject),
+    /** Returns what is known here of the finds that other accounts sent to the service. */
+    listFactsOfOtherAccounts: ({ service, account }: LedgerScope): Fact[] =>
+      selectFacts(
+        { sql, path },
+        `service = ? and account <> ? and slot = 'import ' || subject order by seq`,
+        service,
+        account,
+      ),
   };
 }

@@ -304,9 +304,9 @@ async function indexSearchResult(
     withFiles: new Map([...seenRecords, ...shown].map((find) => [find.identCely, find])),
     /** Records of this account that no fact explains. */
     records,
-    /** Finds that were attempted from this machine, and are not in this outbox. */
+    /** Finds that other accounts attempted from this machine. */
     attempted: indexAttempted(findsOfOthers),
-    /** Records of finds that only the ledger has, with the wall clock of the last attempt. */
+    /** Records of finds of other accounts, with the wall clock of the last attempt. */
     ofOthers: new Map(
       findsOfOthers.flatMap(({ attempt, records }) =>
         records.map((identCely) => [identCely, attempt.body.at] as const),
@@ -327,7 +327,7 @@ function isUnexplainedCreation(outbox: Outbox, account: string, find: HarvestedF
   return findCreation(find)?.user === account && !isOwned(outbox, find.identCely, find);
 }
 
-/** Indexes the finds that only the ledger has, with the names of their records or local ids. */
+/** Indexes the finds of other accounts, with the names of their records or local ids. */
 function indexAttempted(finds: readonly FindElsewhere[]): FindIndex<string> {
   const index = createFindIndex<string>();
   for (const { attempt, records } of finds) {

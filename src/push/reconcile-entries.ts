@@ -1,4 +1,5 @@
 import { asServerMs, type ServerMs } from '../base/clock.ts';
+import { groupBy } from '../base/collections.ts';
 import { msg } from '../base/message.ts';
 import { type HarvestedFind, listDifferingElements } from '../finds/harvested-find.ts';
 import {
@@ -20,9 +21,7 @@ import {
 } from '../outbox/entry-queries.ts';
 import { type FactOf, listFactsOfKind, makeStoredMessage } from '../outbox/facts.ts';
 import { foldSlot } from '../outbox/fold.ts';
-import { isImportSlot } from '../outbox/intents.ts';
 import { type Outbox, readHeader } from '../outbox/open-outbox.ts';
-import { listFindUuids } from '../outbox/stored-finds.ts';
 import { detachSharedRecord } from '../outbox/unite.ts';
 import { getAcceptedMsByRecord } from '../outbox/views/outbox-status.ts';
 import { appendFacts } from '../outbox/wishes.ts';
@@ -301,24 +300,21 @@ function isReadAs(outbox: Outbox, owner: ImportEntry | undefined, shown: Harvest
   );
 }
 
-/** The last attempt of a find that only the ledger has, and its records. */
+/** The last attempt of another account to send a find, and the records that it got. */
 export type FindElsewhere = {
   readonly attempt: FactOf<'attempted'>;
   readonly records: readonly string[];
 };
 
 /**
- * Returns finds that were attempted from this machine and are not in this outbox: they are another
- * account's, or another outbox's.
+ * Returns finds that other accounts attempted from this machine, also copies of finds that are here:
+ * a union brings only what this account attempted.
  */
 export function listFindsElsewhere(outbox: Outbox): FindElsewhere[] {
-  const { ledger } = outbox;
-  if (ledger === undefined) return [];
-  const ours = listFindUuids(outbox);
-  return ledger.listAttemptedFinds(readHeader(outbox).service).flatMap((uuid) => {
-    if (ours.has(uuid)) return [];
-    const facts = ledger.listFactsOfSubject(uuid).filter(({ slot }) => isImportSlot(slot));
-    const attempt = listFactsOfKind(facts, 'attempted').at(-1);
-    return attempt === undefined ? [] : [{ attempt, records: foldSlot(facts).records }];
+  const { service, account } = readHeader(outbox);
+  const facts = outbox.ledger?.listFactsOfOtherAccounts({ service, account: account ?? '' }) ?? [];
+  return [...groupBy(facts, ({ subject }) => subject).values()].flatMap((own) => {
+    const attempt = listFactsOfKind(own, 'attempted').at(-1);
+    return attempt === undefined ? [] : [{ attempt, records: foldSlot(own).records }];
   });
 }

@@ -355,6 +355,17 @@ describe('an older copy of before the first sign-in', () => {
     expect(await findStates(home)).toStrictEqual({ 'K-1': 'accepted' });
   });
 
+  test('is not sent a second time where it is restored for a colleague', async () => {
+    const backup = join(home.folder, 'backup.sqlite');
+    await home.do('backup', backup);
+    await home.init(mock.service, '--name', 'colleague', ...accountFlags('colleague'));
+    const colleague = home.with({ PAS_PASSWORD: 'colleague', PAS_PROFILE: 'colleague' });
+    await colleague.do('restore', backup);
+    await colleague.do('push');
+    await expectEnded(home.pas('push'), 6);
+    expect((await home.pas('status')).stdout).toContain('was sent from this machine before');
+  });
+
   test('sends the number that replaces in it the one that was sent', async () => {
     await home.do('number', 'set', 'K-1', 'X');
     const putBack = keepCopy();

@@ -14,7 +14,7 @@ import {
   findImportOfFind,
   listNumberEntries,
 } from '../../src/outbox/entry-queries.ts';
-import type { Photograph } from '../../src/outbox/facts.ts';
+import type { Fact, Photograph } from '../../src/outbox/facts.ts';
 import { type Ledger, openLedger } from '../../src/outbox/ledger.ts';
 import {
   type Binding,
@@ -24,7 +24,7 @@ import {
   storeKnownAccount,
 } from '../../src/outbox/open-outbox.ts';
 import { comparePushPlace, storePushPlace, uniteWithLedger } from '../../src/outbox/unite.ts';
-import { wantNewFind, wantNumber, wantPhoto } from '../../src/outbox/wishes.ts';
+import { findOwnLedger, wantNewFind, wantNumber, wantPhoto } from '../../src/outbox/wishes.ts';
 import { manualClock } from './manual-clock.ts';
 import { tempFolder } from './temp-folder.ts';
 
@@ -183,4 +183,11 @@ export function acceptEntry(outbox: Outbox, id: number, identCely: string): void
 export function listAllEntries(outbox: Outbox): Entry[] {
   const ids = outbox.sql('select id from entries order by id').pluck().all() as number[];
   return ids.flatMap((id) => findEntryById(outbox, id) ?? []);
+}
+
+/** What the ledger has of a find or record for the account of the outbox. */
+export function listFactsInLedger(outbox: Outbox, subject: string): Fact[] {
+  const own = findOwnLedger(outbox);
+  const facts = own?.ledger.listSince(own.scope, 0, Number.MAX_SAFE_INTEGER) ?? [];
+  return facts.flatMap(({ fact }) => (fact.subject === subject ? fact : []));
 }

@@ -35,6 +35,7 @@ import {
   acceptEntry,
   attemptEntry,
   getEntry,
+  listFactsInLedger,
   PHOTOGRAPH,
   queueImport,
   queueNumber,
@@ -88,10 +89,10 @@ function drop(outbox: Outbox, id: number): void {
   withdrawWish(outbox, entry, 'dropped');
 }
 
-function kindsInLedger({ ledger }: TempOutbox, { subject }: Entry): string[] {
-  return ledger
-    .listFactsOfSubject(subject)
-    .map((fact) => (fact.kind === 'answered' ? fact.body.outcome : fact.kind));
+function kindsInLedger(outbox: TempOutbox, { subject }: Entry): string[] {
+  return listFactsInLedger(outbox, subject).map((fact) =>
+    fact.kind === 'answered' ? fact.body.outcome : fact.kind,
+  );
 }
 
 describe('the next entry to send', () => {
@@ -197,9 +198,9 @@ describe('a claim', () => {
     expect(listAttempts(outbox, entry)).toMatchObject([
       { id: attempt, path: POST.path, account: ACCOUNT_ID, outcome: null, endedAt: null },
     ]);
-    const [stored] = outbox.ledger
-      .listFactsOfSubject(entry.subject)
-      .filter((fact) => fact.kind === 'attempted');
+    const [stored] = listFactsInLedger(outbox, entry.subject).filter(
+      (fact) => fact.kind === 'attempted',
+    );
     if (stored === undefined) throw new Error('the ledger has no attempt');
     expect(unpackAttempt(stored).content).toMatchObject({
       document: '<document>K-1</document>',

@@ -24,6 +24,7 @@ import {
   acceptEntry,
   attemptEntry,
   listAllEntries,
+  listFactsInLedger,
   NO_PLACE,
   openAnew,
   openAt,
@@ -318,9 +319,9 @@ describe('two histories of one outbox, cut anywhere', () => {
           );
           expect(attempted[0]).toStrictEqual(attempted[1]);
           for (const { uuid } of iterateFinds(one)) {
-            const accepted = one.ledger
-              .listFactsOfSubject(uuid)
-              .filter((fact) => fact.kind === 'answered' && fact.body.settles === 'accepted');
+            const accepted = listFactsInLedger(one, uuid).filter(
+              (fact) => fact.kind === 'answered' && fact.body.settles === 'accepted',
+            );
             const ofImport = accepted.filter(({ slot }) => slot.startsWith('import '));
             expect(ofImport.length).toBeLessThan(2);
           }

@@ -11,6 +11,7 @@ import {
   claimEntry,
   getEntry,
   listAllEntries,
+  listFactsInLedger,
   PHOTOGRAPH,
   queueImport,
   queueNumber,
@@ -144,8 +145,8 @@ const DAY_MS = 86_400_000;
 const N1 = `${PROJECT}-N00001`;
 
 describe('an attempt', () => {
-  const listRecorded = ({ ledger }: TempOutbox, subject: string) =>
-    ledger.listFactsOfSubject(subject).map(({ kind }) => kind);
+  const listRecorded = (outbox: TempOutbox, subject: string) =>
+    listFactsInLedger(outbox, subject).map(({ kind }) => kind);
 
   test('is recorded in the ledger and in the outbox before its request starts, and its answer after it', async () => {
     const clock = manualClock();

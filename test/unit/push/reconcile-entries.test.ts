@@ -108,6 +108,7 @@ describe('a lookup of uncertain entries', () => {
       queueFind(other, 'L-1', 'the same').entryId,
       scene.service.make(getInnerText('the same')),
     );
+    uniteWithLedger(scene.outbox);
     await scene.look();
     expect([scene.entry(lost.entryId).state, scene.evidence(lost.entryId)]).toEqual([
       'queued',
