@@ -160,15 +160,47 @@ function leaveOutVoidWithdrawals(
 }
 
 function getWanted(heads: readonly (Current | Attempted)[], facts: readonly Fact[]): SlotWish {
-  const wanted = new Set(heads.map(({ body }) => body.intent));
+  const repeats = heads.length < 2 ? [] : heads.filter((head) => isOutdatedRepeat(head, facts));
+  const said = heads.filter((head) => !repeats.includes(head));
+  const wanted = new Set(said.map(({ body }) => body.intent));
   const intents = [...wanted].filter((intent) => intent !== null);
   const kind = intents.length === 0 ? 'nothing' : 'one';
   // A wish says more than an attempt of it, and the service does not have it.
-  const wishes = heads
-    .toSorted((a, b) => Number(isAttempt(a)) - Number(isAttempt(b)))
+  const wishes = [
+    ...said.toSorted((a, b) => Number(isAttempt(a)) - Number(isAttempt(b))),
+    ...repeats,
+  ]
     .map((head) => (head.kind === 'current' ? head.id : head.body.current))
     .flatMap((id) => listFactsOfKind(facts, 'current').filter((wish) => wish.id === id));
   return { kind: wanted.size > 1 ? 'disputed' : kind, intents, wishes };
+}
+
+/**
+ * Tells if a wish repeats the version of those that it replaces, as one does that only has another
+ * question or local id, and another copy has replaced that version: its own content counts.
+ */
+function isOutdatedRepeat(head: Current | Attempted, facts: readonly Fact[]): boolean {
+  if (head.kind === 'attempted') return false;
+  const before = facts.filter(
+    (fact): fact is Current | Attempted =>
+      (fact.kind === 'current' || fact.kind === 'attempted') &&
+      head.body.replaces.includes(fact.id),
+  );
+  return (
+    before.every(({ body }) => body.intent === head.body.intent) &&
+    before.some((fact) => isVersionReplaced(fact, facts) || isOutdatedRepeat(fact, facts))
+  );
+}
+
+/** Tells if a wish for another version follows a wish or attempt, also behind repeats of it. */
+function isVersionReplaced({ id, body }: Current | Attempted, facts: readonly Fact[]): boolean {
+  const attempts = listFactsOfKind(facts, 'attempted').filter((each) => each.body.current === id);
+  const replaceable = [id, ...attempts.map((each) => each.id)];
+  return listFactsOfKind(facts, 'current').some(
+    (wish) =>
+      wish.body.replaces.some((each) => replaceable.includes(each)) &&
+      (wish.body.intent !== body.intent || isVersionReplaced(wish, facts)),
+  );
 }
 
 /** Tells if an intent of the slot is wanted, also as one of two; of a find, if any version is. */

@@ -27,8 +27,8 @@ export function judgeDeparture(
 
 const MAX_NAMED = 5;
 
-/** An answer holds until the candidate matches more strongly. */
-function isAnswered(
+/** Tells if a person excluded the candidate; that holds until it matches more strongly. */
+export function isAnswered(
   { name, matched }: Candidate,
   rejected: ReadonlyMap<string, RejectedMatch>,
 ): boolean {
@@ -57,7 +57,7 @@ const QUESTIONS: Readonly<Record<GateBasis, Ask>> = {
   // A find here that had the local id of this one before, or has it now.
   'local-id-in-use': (names) =>
     msg`another find with the same local id is or was here (${names}): is this one a different find?`,
-  // Attempted at the service from this machine, and not in this outbox.
+  // Attempted at the service from this machine, by another account.
   'attempted-elsewhere': (names, _entry, matched) =>
     matched === 'same'
       ? msg`the same find was sent from this machine before (${names})`

@@ -145,9 +145,9 @@ export function* iterateFinds(outbox: Outbox, withHidden = false): Generator<Sto
   for (const row of rows) yield parseFind(outbox, row);
 }
 
-/** Returns finds that are not hidden and were never attempted. */
-export function listUnattemptedFinds(outbox: Outbox): StoredFind[] {
-  return selectFinds(outbox, 'attempts = 0 and hidden = 0 order by finds.id');
+/** Returns finds that wait to be sent, also drafts and those that were refused before. */
+export function listWaitingFinds(outbox: Outbox): StoredFind[] {
+  return selectFinds(outbox, `finds.state in ('draft', 'queued') order by finds.id`);
 }
 
 /** Tells if a find was removed: it is hidden, or it has no row here. A record never is. */

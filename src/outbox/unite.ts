@@ -16,6 +16,7 @@ import { detachRecord } from './attempts.ts';
 import type { Entry } from './entry.ts';
 import {
   findImportOfFind,
+  isDropped,
   listEntriesOfRecord,
   listEntriesOfSubject,
   storeQuestion,
@@ -28,7 +29,7 @@ import {
   selectFacts,
   unpackAttempt,
 } from './facts.ts';
-import { judgeDeparture } from './gate.ts';
+import { isAnswered, judgeDeparture } from './gate.ts';
 import {
   INTENT_COLUMNS,
   makeFindSlot,
@@ -49,7 +50,7 @@ import {
   findByUuid,
   iterateFinds,
   listFindUuids,
-  listUnattemptedFinds,
+  listWaitingFinds,
   type StoredFind,
 } from './stored-finds.ts';
 import {
@@ -220,9 +221,23 @@ function settleArrived(
   outbox.change(() => {
     for (const uuid of arrived) adoptOrRename(outbox, uuid, (each) => known.has(each));
   });
+  outbox.change(() => {
+    for (const uuid of subjects) keepQuestionsOfCopies(outbox, uuid);
+  });
   detachSharedRecords(outbox, [...subjects]);
-  if (arrived.length > 0) askAboutAlikeFinds(outbox, () => true, new Set(arrived));
+  askAboutAlikeFinds(outbox, () => true, new Set(arrived));
   return { facts: added.length, finds: arrived.length };
+}
+
+/** Asks what a copy asks about a find whose version another copy replaced. */
+function keepQuestionsOfCopies(outbox: Outbox, uuid: string): void {
+  const { wanted } = getSlotState(outbox, makeFindSlot(uuid));
+  if (wanted.kind !== 'one' || wanted.wishes.length < 2) return;
+  const find = findByUuid(outbox, uuid);
+  if (find === undefined) return;
+  const all = wanted.wishes.flatMap(({ body }) => body.find?.asked ?? []);
+  const asked = [...new Map(all.map((row) => [row.key, row])).values()];
+  if (asked.length !== (find.wish.asked ?? []).length) updateFindWish(outbox, find, { asked });
 }
 
 /**
@@ -397,9 +412,9 @@ export function askAboutChangedFinds(outbox: Outbox): void {
 }
 
 /**
- * Compares finds that were never attempted with those of other commands and other tables, and asks
- * about what is the same or nearly so. Within one table, and of one command, equal finds are
- * different ones.
+ * Compares finds that wait to be sent with those of other commands and other tables, and asks about
+ * what is the same or nearly so. Within one table, and of one command, equal finds are different
+ * ones; what a person dropped is compared once it is wanted again.
  * @param hasEntered tells which of them are compared
  * @param arrived UUIDs of finds that came by a union: one may be a row that has another local id
  */
@@ -408,7 +423,7 @@ export function askAboutAlikeFinds(
   hasEntered: (find: StoredFind) => boolean,
   arrived: ReadonlySet<string> = new Set(),
 ): void {
-  const entered = listUnattemptedFinds(outbox)
+  const entered = listWaitingFinds(outbox)
     .filter(hasEntered)
     .map((stored): Entered => ({ stored, find: makeComparableFind(stored) }));
   if (entered.length === 0) return;
@@ -423,14 +438,17 @@ export function askAboutAlikeFinds(
         path !== null &&
         (path === stored.wish.path || editions.get(stored.wish.path)?.has(path) === true);
       const matched = matchFinds(find, other, isEdition);
-      return matched === 'other' ? [] : [{ name: item.localId, matched }];
+      if (matched === 'other' || isDropped(outbox, item.uuid)) return [];
+      const { rejected } = getSlotState(outbox, makeFindSlot(item.uuid));
+      const isExcluded = isAnswered({ name: stored.localId, matched }, rejected);
+      return isExcluded ? [] : [{ name: item.localId, matched }];
     });
   for (let at = 0; at < entered.length; at += BATCH)
     outbox.change(() => {
       for (const each of entered.slice(at, at + BATCH)) {
         const entry = findImportOfFind(outbox, each.stored.uuid);
-        const isOpen = entry?.attempts === 0 && entry.held === null;
-        if (!isOpen || !hasDistinctContent(each.find)) continue;
+        const isWaiting = entry?.state === 'draft' || entry?.state === 'queued';
+        if (!isWaiting || entry.held !== null || !hasDistinctContent(each.find)) continue;
         const { rejected } = getSlotState(outbox, entry);
         const question = judgeDeparture(entry, { 'alike-here': listAlike(each) }, rejected);
         if (question !== undefined) storeQuestion(outbox, entry.id, question);
@@ -460,10 +478,14 @@ function findEditionsByTable(
   );
 }
 
-/** One table and one command bring each find once. */
+/** One command brings each find once, and one table each row. */
 function isOfOneEntry(one: StoredFind, other: EnteredFind, arrived: ReadonlySet<string>): boolean {
   if (one.uuid === other.uuid) return true;
   if (one.command !== null && one.command === other.command) return true;
   if (one.wish.path === null || one.wish.path !== other.wish.path) return false;
-  return ![one, other].some(({ uuid }) => arrived.has(uuid));
+  return getKey(one) !== getKey(other) && ![one, other].some(({ uuid }) => arrived.has(uuid));
+}
+
+function getKey({ wish }: EnteredFind): string {
+  return wish.key ?? wish.localId;
 }

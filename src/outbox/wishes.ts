@@ -279,8 +279,8 @@ function makeFindWish(
 }
 
 /**
- * Gives a find another local id, or another merge base, without a new version of it. Does nothing
- * where no version is wanted, or two copies want different ones.
+ * Gives a find another local id, merge base or question without a new version of it; of two versions
+ * that copies want, the one that is shown. Does nothing where no version is wanted.
  */
 export function updateFindWish(
   outbox: Outbox,
@@ -289,9 +289,11 @@ export function updateFindWish(
 ): void {
   outbox.change(() => {
     const { heads, wanted } = getSlotState(outbox, makeFindSlot(uuid));
-    const [intent] = wanted.intents;
-    if (wanted.kind !== 'one' || intent === undefined) return;
-    const body = { ...makeBody(outbox, intent, heads), find: { ...wish, ...changes } };
+    const shown = wanted.wishes.find(({ body }) => body.intent !== null);
+    if (shown === undefined) return;
+    const replaced = wanted.kind === 'one' ? heads : [shown.id];
+    const wanting = makeBody(outbox, shown.body.intent, replaced);
+    const body = { ...wanting, find: { ...wish, ...changes } };
     appendWish(outbox, makeFindSlot(uuid), body);
   });
 }

@@ -26,6 +26,7 @@ import {
 } from '../outbox/entry-queries.ts';
 import { isWanted } from '../outbox/fold.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
+import { askAboutChangedFinds } from '../outbox/unite.ts';
 import { KIND_WORDS } from '../outbox/views/entry-words.ts';
 import { getSlotState, restoreWish, withdrawWish } from '../outbox/wishes.ts';
 import { findCreation, getAttemptWindow, getSentElements } from './judge-import.ts';
@@ -75,6 +76,8 @@ export function resolveEntries(
   if (isLocked) recordOrphanedAttempts(outbox);
   const subject = findSubject(outbox, find);
   const settled = outbox.change(() => settleAs(outbox, subject, decision, entryId, asked));
+  // One that was dropped may be like a find that came since.
+  askAboutChangedFinds(outbox);
   const waiting = decision.kind === 'drop' ? countDependents(outbox, subject) : undefined;
   return { settled, waiting };
 }

@@ -747,3 +747,54 @@ describe('a find that an older copy removed before it knew of the attempt', () =
     expect(await findStates(home)).toStrictEqual({ 'K-1': 'uncertain' });
   });
 });
+
+describe('a row of another table that is like a find here', () => {
+  /** Writes a table with the row of K-1 as B-1, with this note. @returns its path */
+  function writeLike(note: string): string {
+    const season = readFileSync(writeSeason(home, 1), 'utf8');
+    return home.file('other.csv', season.replace('K-1;', 'B-1;').replace('nález 1', note));
+  }
+
+  /** Imports K-1 and asks about the row, in two copies. @returns the second one */
+  async function askInTwoCopies(): Promise<Home> {
+    await importSeason(home, 1);
+    await expectEnded(home.pas('import', writeLike('jinak')), 3);
+    const second = makeSecondHome();
+    const from = join(home.folder, 'pas', 'outboxes');
+    cpSync(from, join(home.folder, 'second', 'outboxes'), { recursive: true });
+    return second;
+  }
+
+  test('is not sent by one copy as another find where the other took it for this one', async () => {
+    const second = await askInTwoCopies();
+    await home.do('resolve', '--all', 'same');
+    await second.do('resolve', '--all', 'new');
+    await home.do('push');
+    await expectEnded(second.pas('push'), 6);
+    await mock.expectMade({ finds: 1 });
+  });
+
+  test('is asked about until it is answered, and is no change of what the other copy sent', async () => {
+    const second = await askInTwoCopies();
+    await second.pas('import', writeLike('zase jinak'), '--id-prefix', 'C-');
+    await home.do('resolve', '--all', 'new');
+    await home.do('edit', 'K-1', '--set', 'hloubka=7');
+    await home.do('push');
+    const { elements } = await second.json('show', 'K-1');
+    expect(elements.hloubka).toBe(7);
+    expect((await second.pas('status')).stdout).not.toContain('another version was sent');
+    await second.do('resolve', '--all', 'new');
+    expect((await second.pas('status')).stdout).not.toContain('is it the same find?');
+  });
+
+  test('is no question while the find is dropped, and one when it is sent after all', async () => {
+    await importSeason(home, 1);
+    await home.do('resolve', 'K-1', '--drop');
+    await home.do('import', writeLike('jinak'));
+    await home.do('edit', 'B-1', '--set', 'poznamka=nález 1');
+    expect((await home.pas('status')).stdout).not.toContain('which is here too');
+    await home.do('resolve', 'K-1', '--resend');
+    await expectEnded(home.pas('push'), 6);
+    await mock.expectMade({ finds: 1 });
+  });
+});
