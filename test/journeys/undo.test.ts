@@ -86,6 +86,16 @@ describe('pas undo', () => {
     expect(await home.json('undo')).toMatchObject({ finds: 0, kept: ['K-1'] });
   });
 
+  test('of the import of a find keeps it with a number that was set later', async () => {
+    await importSeason(home, 1);
+    await home.do('number', 'set', 'K-1', 'N 1');
+    const id = (await log())[1]?.id ?? '';
+    expect(await home.json('undo', id)).toMatchObject({ finds: 0, kept: ['K-1'] });
+    await home.do('undo');
+    await home.do('undo', id);
+    expect(await list()).toEqual([]);
+  });
+
   test('says that nothing could be taken back of what was sent', async () => {
     await sendSeason(home, 1);
     const run = await home.pas('undo');

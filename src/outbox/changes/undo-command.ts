@@ -273,8 +273,32 @@ function planUndo(outbox: Outbox, command: string, { subject, slot }: Slot): Slo
     wishes,
     heads: state.heads,
     decisions,
-    isKept: wishes.kind === 'kept' || decisions.length < effective.length,
+    isKept:
+      wishes.kind === 'kept' ||
+      decisions.length < effective.length ||
+      (takesBackFind(slot, wishes) && hasChangesOfOthers(ofSubject, slot, isOfCommand)),
   };
+}
+
+/** Tells if a find goes that the command has made. */
+function takesBackFind(slot: string, wishes: WishUndo): boolean {
+  if (!isImportSlot(slot) || wishes.kind !== 'replaced') return false;
+  return wishes.by.some(({ intent, restores }) => intent === null && restores === undefined);
+}
+
+/** Tells if another command wants a number or photograph of a find, which would go with it. */
+function hasChangesOfOthers(
+  ofSubject: readonly Fact[],
+  slot: string,
+  isOfCommand: (fact: Fact) => boolean,
+): boolean {
+  const others = ofSubject.filter((fact) => fact.slot !== slot);
+  return [...groupBy(others, (fact) => fact.slot).values()].some((facts) =>
+    foldSlot(facts).wanted.wishes.some(({ id, body }) => {
+      const origin = findOrigin(facts, id);
+      return body.intent !== null && !facts.some((fact) => fact.id === origin && isOfCommand(fact));
+    }),
+  );
 }
 
 function makeUndoFacts(outbox: Outbox, plan: SlotUndo): NewFact[] {
