@@ -11,10 +11,15 @@ import {
   t,
 } from '../base/message.ts';
 import type { TermCandidate } from '../finds/find.ts';
-import { isLikeIdent } from '../outbox/changes/resolve-finds.ts';
-import { type Entry, type HeldQuestion, isAnswerable } from '../outbox/entry.ts';
+import {
+  type Entry,
+  findRowAnswers,
+  type HeldQuestion,
+  isAnswerable,
+  isLikeIdent,
+  type RowAnswer,
+} from '../outbox/entry.ts';
 import type { StopCause } from '../push/push-context.ts';
-import { findRowAnswers, type RowAnswer } from '../tables/answer-rows.ts';
 import type { Context } from './context/context.ts';
 
 /** Prints the next commands after entries were queued; nothing under `--quiet`. */

@@ -1,6 +1,9 @@
 import type { Issue } from '../base/issue.ts';
 import type { ElementName, FindElements } from './fields.ts';
 
+/** Rule of the error that a person keeps a find as a draft, complete or not. */
+export const KEPT_AS_DRAFT = 'kept-as-draft';
+
 /** Position of a table, for messages. */
 export type TablePlace = {
   /** File as the user named it. */

@@ -32,9 +32,6 @@ export const MAX_DEPTH_CM = 2_147_483_647;
 /** Rule of the error that another find has a find's number. */
 export const NUMBER_USED = 'number-used';
 
-/** Rule of the error that a person keeps a find as a draft, complete or not. */
-export const KEPT_AS_DRAFT = 'kept-as-draft';
-
 /** Requirements for values in every state (A-VALUE-1 to A-VALUE-7). */
 export const VALUE_RULES: readonly Rule[] = [
   { name: 'text-characters', judge: checkCharacters },

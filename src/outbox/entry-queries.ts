@@ -8,7 +8,7 @@ import {
   parseValue,
 } from '../base/disk/database.ts';
 import type { FindElements } from '../finds/fields.ts';
-import { KEPT_AS_DRAFT } from '../finds/value-rules.ts';
+import { KEPT_AS_DRAFT } from '../finds/find.ts';
 import { ENTRY_COLUMNS } from './cache.ts';
 import {
   type Entry,

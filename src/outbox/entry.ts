@@ -51,6 +51,23 @@ export function isAboutRow(
   return HELD_BASES[held.basis] === 'row';
 }
 
+/** Answers that `pas resolve --answer` takes about a row. */
+export const ROW_ANSWERS = ['same', 'new', 'table', 'mine'] as const;
+/** Answer of a person about a row: it is this find, another one, or whose values win. */
+export type RowAnswer = (typeof ROW_ANSWERS)[number];
+
+/** Possible answers by the question about a row. */
+export const ANSWERS_OF_ROWS: Readonly<Record<RowBasis, readonly RowAnswer[]>> = {
+  'row-near': ['same', 'new'],
+  'row-another': ['same', 'new'],
+  'row-changed': ['table', 'mine'],
+};
+
+/** Returns the possible answers to a question; undefined where it is not about a row. */
+export function findRowAnswers(held: HeldQuestion | null): readonly RowAnswer[] | undefined {
+  return held !== null && isAboutRow(held) ? ANSWERS_OF_ROWS[held.basis] : undefined;
+}
+
 /** Tells if an answer can end its question: of two versions only an edit makes one. */
 export function isAnswerable({ held }: Pick<Entry, 'held'>): boolean {
   return held === null || HELD_BASES[held.basis] !== 'copies';
@@ -232,4 +249,18 @@ export function getRetryAfterAbsence(attempts: readonly Attempt[]): number {
   return failures.length < RETRY_POLICY.entry.slowAfter
     ? 0
     : (failures.at(-1)?.endedAt ?? 0) + computeEntryBackoffMs(failures.length);
+}
+
+/**
+ * Form of find identifiers; the contract leaves it open (A-ASSIGN-1), so it only helps to detect a
+ * typing error.
+ */
+const LOOKS_LIKE_IDENT = /^(X-)?[A-Z]-[A-Za-z0-9-]+-N\d+$/;
+
+/**
+ * Tells if a text has the form of a find's identifier in its exact spelling:
+ * `C-202400101-N00042`.
+ */
+export function isLikeIdent(text: string): boolean {
+  return LOOKS_LIKE_IDENT.test(text);
 }

@@ -13,7 +13,7 @@ import { deleteLeftovers, makeFolder } from '../base/disk/files.ts';
 import { assertMayWrite } from '../base/disk/output-file.ts';
 import { ConfigError, DatabaseError, FileError, isDamaged, UsageError } from '../base/errors.ts';
 import { cmd, msg, t } from '../base/message.ts';
-import { copyStoredFile, openContentStore } from './changes/kept-photographs.ts';
+import { copyStoredFile, openContentStore } from './changes/content-store.ts';
 import { listSubjectsWithUnknownChanges } from './changes/undo-command.ts';
 import type { PhotoEntry } from './entry.ts';
 import { listEntriesInState, listUnsentPhotoEntries } from './entry-queries.ts';

@@ -6,7 +6,7 @@ import { getPackageVersion } from '../base/own-files.ts';
 import type { Vocabulary } from '../finds/vocabulary/term.ts';
 import { listAreasInBox, makeAreaLookup } from '../finds/vocabulary/term-lookup.ts';
 import { findTermByIdent, listSuperiors } from '../finds/vocabulary/terms.ts';
-import { openContentStore } from '../outbox/changes/kept-photographs.ts';
+import { openContentStore } from '../outbox/changes/content-store.ts';
 import type { Photograph } from '../outbox/facts.ts';
 import { findKnownAccount } from '../outbox/open-outbox.ts';
 import { iterateFinds, type StoredFind } from '../outbox/stored-finds.ts';

@@ -5,9 +5,9 @@ import { restrictPermissions } from '../base/disk/files.ts';
 import { lockForChange } from '../base/disk/lock-file.ts';
 import { writePrivateFile } from '../base/disk/output-file.ts';
 import { AuthError, ConfigError, getErrorCode } from '../base/errors.ts';
+import { isJsonObject, parseJsonObject } from '../base/json.ts';
 import { cmd, msg, t } from '../base/message.ts';
 import { runChildScript } from '../base/own-files.ts';
-import { isJsonObject, parseJsonObject } from './outcome.ts';
 
 /** Credentials of an account, stored apart from the configuration and never printed. */
 type Secrets = {

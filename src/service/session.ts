@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { type Clock, type Moment, measureElapsedMs, readClock } from '../base/clock.ts';
 import { AuthError, ContractError } from '../base/errors.ts';
+import { parseJsonObject } from '../base/json.ts';
 import { cmd, msg } from '../base/message.ts';
 import {
   assertAvailable,
@@ -12,7 +13,6 @@ import {
 } from './http/exchange.ts';
 import { withMaskedAnswers } from './http/masking.ts';
 import { formatContentDigest, makeBytesForm, makeStreamForm } from './http/request-body.ts';
-import { parseJsonObject } from './outcome.ts';
 
 /**
  * The service chooses the form of its errors by `Accept`, and refuses types other than its own

@@ -8,24 +8,12 @@ import { type EnqueueReport, enqueueFinds } from '../outbox/changes/enqueue-find
 import type { PhotographKeeping } from '../outbox/changes/kept-photographs.ts';
 import { listOpenAskedRows, type MergeSide, type RowPlan } from '../outbox/changes/merge-row.ts';
 import { findSubject } from '../outbox/changes/resolve-finds.ts';
-import { type Entry, type HeldQuestion, isAboutRow } from '../outbox/entry.ts';
+import type { Entry, RowAnswer } from '../outbox/entry.ts';
 import { findImportOfFind, listEntriesWithQuestion } from '../outbox/entry-queries.ts';
 import { type AskedRow, parseStoredMessage } from '../outbox/facts.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import { findByLocalId, findByUuid, type StoredFind } from '../outbox/stored-finds.ts';
 import { updateFindWish } from '../outbox/wishes.ts';
-
-/** Answers that `pas resolve --answer` takes about a row. */
-export const ROW_ANSWERS = ['same', 'new', 'table', 'mine'] as const;
-/** Answer of a person about a row: it is this find, another one, or whose values win. */
-export type RowAnswer = (typeof ROW_ANSWERS)[number];
-
-/** Possible answers by the question about a row. */
-export const ANSWERS_OF_ROWS: Readonly<Record<AskedRow['basis'], readonly RowAnswer[]>> = {
-  'row-near': ['same', 'new'],
-  'row-another': ['same', 'new'],
-  'row-changed': ['table', 'mine'],
-};
 
 /** The answers in words, for a person who chooses one. */
 export const ANSWER_WORDS = {
@@ -64,11 +52,6 @@ export function findAskedFind(outbox: Outbox, name: string): AskedFind | undefin
   const stored = findByUuid(outbox, subject);
   const entry = findImportOfFind(outbox, subject);
   return stored === undefined || entry === undefined ? undefined : { stored, entry };
-}
-
-/** Returns the possible answers to a question; undefined where it is not about a row. */
-export function findRowAnswers(held: HeldQuestion | null): readonly RowAnswer[] | undefined {
-  return held !== null && isAboutRow(held) ? ANSWERS_OF_ROWS[held.basis] : undefined;
 }
 
 /** Returns the question about a row, which was stored as a message, in the current language. */

@@ -11,7 +11,7 @@ import {
 } from '../../outbox/views/entry-words.ts';
 import type { ReconciledEntry } from '../../push/judge-import.ts';
 import type { PushEvent } from '../../push/push-context.ts';
-import { explainUncertain } from '../../push/push-session.ts';
+import { explainUncertain } from '../../push/uncertain-words.ts';
 import type { WatchEvent } from '../../push/watch.ts';
 import { type Context, findSettleMs } from '../context/context.ts';
 import { formatFirstOfKind } from '../result-texts.ts';

@@ -13,6 +13,7 @@ import {
 import { planRemoval, removeFinds } from '../../outbox/changes/remove-finds.ts';
 import { findSubjectsWithEntries, parseTypedIdent } from '../../outbox/changes/resolve-finds.ts';
 import type { Entry, ImportEntry } from '../../outbox/entry.ts';
+import { ANSWERS_OF_ROWS, ROW_ANSWERS, type RowAnswer } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { formatEntry } from '../../outbox/views/entry-words.ts';
 import type { ReconciledEntry } from '../../push/judge-import.ts';
@@ -25,14 +26,7 @@ import {
   type PersonDecision,
   resolveEntries,
 } from '../../push/resolve-entries.ts';
-import {
-  ANSWER_WORDS,
-  ANSWERS_OF_ROWS,
-  findAskedFind,
-  listAskedFinds,
-  ROW_ANSWERS,
-  type RowAnswer,
-} from '../../tables/answer-rows.ts';
+import { ANSWER_WORDS, findAskedFind, listAskedFinds } from '../../tables/answer-rows.ts';
 import { defineCommand, parseWholeNumber, type Runner } from '../command.ts';
 import {
   type Context,

@@ -20,7 +20,7 @@ import {
   type StateAtService,
   toStateAtServiceJson,
 } from '../../outbox/views/records-at-service.ts';
-import { explainUncertain } from '../../push/push-session.ts';
+import { explainUncertain } from '../../push/uncertain-words.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { type Context, findSettleMs, type GlobalOptions } from '../context/context.ts';
 import { openFindValidator } from '../context/find-input.ts';

@@ -15,7 +15,7 @@ import {
   type OutboxStatus,
   type WaitingCounts,
 } from '../../outbox/views/outbox-status.ts';
-import { explainUncertain } from '../../push/push-session.ts';
+import { explainUncertain } from '../../push/uncertain-words.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import {
   type Context,

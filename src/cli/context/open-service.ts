@@ -5,7 +5,7 @@ import { cmd, t } from '../../base/message.ts';
 import type { Vocabulary } from '../../finds/vocabulary/term.ts';
 import type { OaiClient } from '../../harvest/client.ts';
 import type { OaiCredentials } from '../../harvest/send-request.ts';
-import { openContentStore } from '../../outbox/changes/kept-photographs.ts';
+import { openContentStore } from '../../outbox/changes/content-store.ts';
 import type { Photograph } from '../../outbox/facts.ts';
 import type { OpenService } from '../../push/account.ts';
 import type { HarvestAccess, ServiceAccess } from '../../push/push-context.ts';

@@ -2,8 +2,7 @@ import { existsSync, renameSync } from 'node:fs';
 import type { LockFile } from '../../base/disk/lock-file.ts';
 import { ConfigError, DatabaseError, OutboxLeasedError, PasError } from '../../base/errors.ts';
 import { cmd, msg, t } from '../../base/message.ts';
-import { makeDocumentHead } from '../../finds/document.ts';
-import { copyStoredFile, openContentStore } from '../../outbox/changes/kept-photographs.ts';
+import { copyStoredFile, openContentStore } from '../../outbox/changes/content-store.ts';
 import { listOutdatedFinds, listUnsentPhotoEntries } from '../../outbox/entry-queries.ts';
 import { openLedger } from '../../outbox/ledger.ts';
 import {
@@ -168,6 +167,7 @@ export async function openUnitedOutbox(context: Context, purpose?: 'push'): Prom
  */
 export async function renewProfileDocuments(context: Context): Promise<void> {
   const outbox = await context.openOutbox();
+  const { makeDocumentHead } = await import('../../finds/document.ts');
   const outdated = listOutdatedFinds(outbox, makeDocumentHead(context.getProfile()));
   if (outdated.length === 0) return;
   const [{ openValidationContext }, { renewDocuments }] = await Promise.all([

@@ -10,7 +10,7 @@ import {
 } from '../../base/issue.ts';
 import { cmd, t } from '../../base/message.ts';
 import type { FindElements } from '../../finds/fields.ts';
-import { type Find, makeNextLocalId } from '../../finds/find.ts';
+import { type Find, KEPT_AS_DRAFT, makeNextLocalId } from '../../finds/find.ts';
 import {
   formatExactPosition,
   type Position,
@@ -19,7 +19,6 @@ import {
 import { FORM_QUESTIONS, pickCarriedElements, pickCopiedElements } from '../../finds/questions.ts';
 import { makeReferenceResolver } from '../../finds/resolve-references.ts';
 import { type ValidatedFind, validateFind } from '../../finds/rules.ts';
-import { KEPT_AS_DRAFT } from '../../finds/value-rules.ts';
 import { makeNumberLookup } from '../../outbox/changes/enqueue-change.ts';
 import { enqueueFinds } from '../../outbox/changes/enqueue-finds.ts';
 import { createFindLookup, resolveFindNames } from '../../outbox/changes/resolve-finds.ts';

@@ -5,15 +5,10 @@ import { FIELDS, type FindElements, getField, isElementName } from '../../finds/
 import type { Find } from '../../finds/find.ts';
 import { DEPTH_UNITS, type DepthUnit } from '../../finds/parse-cell.ts';
 import { formatElement } from '../../outbox/changes/merge-row.ts';
+import { ANSWERS_OF_ROWS, type RowAnswer } from '../../outbox/entry.ts';
 import type { AskedRow } from '../../outbox/facts.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
-import {
-  ANSWER_WORDS,
-  ANSWERS_OF_ROWS,
-  answerRow,
-  getRowQuestion,
-  type RowAnswer,
-} from '../../tables/answer-rows.ts';
+import { ANSWER_WORDS, answerRow, getRowQuestion } from '../../tables/answer-rows.ts';
 import type { ColumnName } from '../../tables/columns/column-names.ts';
 import {
   type ColumnRule,

@@ -7,7 +7,7 @@ import { deleteUnneededContents } from '../intents.ts';
 import type { Outbox } from '../open-outbox.ts';
 import { isRemoved } from '../stored-finds.ts';
 import { withdrawWish } from '../wishes.ts';
-import { deleteUnusedPhotographs } from './kept-photographs.ts';
+import { deleteUnusedPhotographs } from './content-store.ts';
 import { findSubjectWithEntries } from './resolve-finds.ts';
 
 /** A find or record to remove, as a person named it. */

@@ -4,7 +4,7 @@ import { cmd, type Message, msg } from '../../base/message.ts';
 import type { Find } from '../../finds/find.ts';
 import type { ValidatedFind } from '../../finds/rules.ts';
 import { type Evidence, listAttempts, listEvidence } from '../attempts.ts';
-import type { Attempt, Entry } from '../entry.ts';
+import { type Attempt, type Entry, isLikeIdent } from '../entry.ts';
 import {
   findIdentOfSubject,
   findImportOfFind,
@@ -182,20 +182,6 @@ function indexNames(outbox: Outbox, makeKey: MakeKey): Map<string, Set<string>> 
     names.set(key, (names.get(key) ?? new Set()).add(localId));
   }
   return names;
-}
-
-/**
- * Form of find identifiers; the contract leaves it open (A-ASSIGN-1), so it only helps to detect a
- * typing error.
- */
-const LOOKS_LIKE_IDENT = /^(X-)?[A-Z]-[A-Za-z0-9-]+-N\d+$/;
-
-/**
- * Tells if a text has the form of a find's identifier in its exact spelling:
- * `C-202400101-N00042`.
- */
-export function isLikeIdent(text: string): boolean {
-  return LOOKS_LIKE_IDENT.test(text);
 }
 
 /** Returns the identifier of a typed text; undefined where it is none. */

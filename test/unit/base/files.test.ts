@@ -22,7 +22,7 @@ import { DatabaseError, FileError } from '../../../src/base/errors.ts';
 import { NOTHING_COMMITTED } from '../../../src/harvest/harvested-records.ts';
 import { openAppendFile } from '../../../src/harvest/outputs.ts';
 import { readKeptFile, storeKeptFile } from '../../../src/harvest/update-schema.ts';
-import { openContentStore } from '../../../src/outbox/changes/kept-photographs.ts';
+import { openContentStore } from '../../../src/outbox/changes/content-store.ts';
 import { backUpOutbox } from '../../../src/outbox/repair-outbox.ts';
 import { canLimitFiles, withFilesUpTo } from '../../support/file-limit.ts';
 import { SLOW_RUNS } from '../../support/property-runs.ts';

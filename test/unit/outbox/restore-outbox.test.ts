@@ -9,7 +9,7 @@ import {
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { hashSha512 } from '../../../src/base/disk/files.ts';
-import { openContentStore } from '../../../src/outbox/changes/kept-photographs.ts';
+import { openContentStore } from '../../../src/outbox/changes/content-store.ts';
 import { openLedger } from '../../../src/outbox/ledger.ts';
 import { type Outbox, openOutbox } from '../../../src/outbox/open-outbox.ts';
 import {

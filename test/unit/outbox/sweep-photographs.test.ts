@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import {
   deleteUnusedPhotographs,
   openContentStore,
-} from '../../../src/outbox/changes/kept-photographs.ts';
+} from '../../../src/outbox/changes/content-store.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { wantPhoto } from '../../../src/outbox/wishes.ts';

@@ -7,7 +7,7 @@ import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { detachSharedRecord } from '../../../src/outbox/unite.ts';
 import { appendFacts } from '../../../src/outbox/wishes.ts';
-import { explainUncertain } from '../../../src/push/push-session.ts';
+import { explainUncertain } from '../../../src/push/uncertain-words.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import {
   acceptEntry,

@@ -1,0 +1,169 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { toDatabaseError } from '../../base/disk/database.ts';
+import {
+  flushFolder,
+  makeFolder,
+  readAhead,
+  removeStaleTempsBeside,
+  writeAtomic,
+} from '../../base/disk/files.ts';
+import { makeVerificationError } from '../../base/disk/output-file.ts';
+import { FileError, getErrorCode, getErrorMessage } from '../../base/errors.ts';
+import { t } from '../../base/message.ts';
+import type { Outbox } from '../open-outbox.ts';
+
+/**
+ * Content-addressed copies of files, named by SHA-512: equal files are stored once, and damage is
+ * detectable.
+ */
+type ContentStore = ReturnType<typeof openContentStore>;
+
+/**
+ * Copies a file from one store to another. A damaged one is stored too, under the digest of what it
+ * is now.
+ * @returns false where the first store lacks the file, or it is damaged
+ * @throws as `add` of the store
+ */
+export async function copyStoredFile(
+  sha512: string,
+  from: ContentStore,
+  to: ContentStore,
+): Promise<boolean> {
+  const path = from.getPath(sha512);
+  return existsSync(path) && (await to.add(path)).sha512 === sha512;
+}
+
+/** Opens a folder of files named by SHA-512; `add` reads each back. */
+export function openContentStore(folder: string) {
+  const getPath = (sha512: string): string => join(folder, sha512.slice(0, 2), sha512);
+  return {
+    getPath,
+    /**
+     * Adds a copy and verifies it before it gets its name, since it may become the only one.
+     * @param source a file's path, or the bytes
+     * @throws DatabaseError when the disk fails; FileError when the source cannot be read
+     */
+    async add(source: string | Readable) {
+      const hash = createHash('sha512');
+      let sizeBytes = 0;
+      const pieces: AsyncIterable<Buffer> =
+        typeof source === 'string' ? readPieces(source) : source;
+      const measured = async function* (): AsyncGenerator<Buffer> {
+        for await (const piece of pieces) {
+          hash.update(piece);
+          sizeBytes += piece.length;
+          yield piece;
+        }
+      };
+      let sha512 = '';
+      try {
+        makeFolder(folder);
+        await writeAtomic(folder, 0o600, measured(), async (draft) => {
+          sha512 = hash.digest('hex');
+          if (sha512 !== (await digestFile(draft))) throw makeVerificationError(getPath(sha512));
+          removeStaleTempsBeside(draft);
+          makeFolder(dirname(getPath(sha512)));
+          // Overwrites an existing copy: it may be damaged, and this one was verified.
+          return getPath(sha512);
+        });
+        flushFolder(dirname(getPath(sha512)));
+        return { sha512, sizeBytes };
+      } catch (thrown) {
+        throw toDatabaseError(folder, thrown);
+      }
+    },
+  };
+}
+
+async function* readPieces(path: string): AsyncGenerator<Buffer> {
+  try {
+    for await (const piece of readAhead(path)) yield piece;
+  } catch (thrown) {
+    const problem = getErrorMessage(thrown);
+    throw new FileError(
+      path,
+      t`The photograph ${path} cannot be read: ${problem}. Copy it again from its source.`,
+      {
+        cause: thrown,
+      },
+    );
+  }
+}
+
+async function digestFile(path: string): Promise<string> {
+  const hash = createHash('sha512');
+  for await (const piece of readAhead(path)) hash.update(piece);
+  return hash.digest('hex');
+}
+
+/**
+ * A copy is made before its entry, so a young one may belong to a photograph that is being added.
+ */
+const MIN_AGE_MS = 3600_000;
+
+/**
+ * Returns the SHA-512, in hexadecimal, of photographs that are wanted, or would be after an undo. The
+ * slots lie between the prefix and its upper bound, `photo!`.
+ */
+function listUsedDigests(outbox: Outbox): Set<string> {
+  const digests = outbox.listTexts(
+    `select distinct body ->> '$.photograph.sha512' as digest
+     from facts join intents on intents.id = body ->> '$.intent'
+     where facts.kind = 'current' and slot >= 'photo ' and slot < 'photo!' and content is not null
+       and digest is not null`,
+  );
+  return new Set(digests);
+}
+
+/**
+ * Deletes copies of photographs that no wish or undo needs, except those of the last hour, which
+ * may belong to a photograph that is being added.
+ * @throws DatabaseError where the disk fails
+ */
+export function deleteUnusedPhotographs(outbox: Outbox, photosFolder: string): void {
+  const copies = listCopies(photosFolder);
+  // Nothing is added during the transaction.
+  outbox.change(() => {
+    const used = listUsedDigests(outbox);
+    for (const { digest, path } of copies)
+      if (!used.has(digest) && isOld(outbox, path)) removeFile(path);
+  });
+}
+
+type Copy = { readonly digest: string; readonly path: string };
+
+/** Lists the files in the layout of the content store; other files are left alone. */
+function listCopies(folder: string): Copy[] {
+  return listNames(folder)
+    .filter((name) => /^[0-9a-f]{2}$/.test(name))
+    .flatMap((name) =>
+      listNames(join(folder, name))
+        .filter((digest) => /^[0-9a-f]{128}$/.test(digest) && digest.startsWith(name))
+        .map((digest) => ({ digest, path: join(folder, name, digest) })),
+    );
+}
+
+function listNames(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (thrown) {
+    if (['ENOENT', 'ENOTDIR'].includes(getErrorCode(thrown))) return [];
+    throw toDatabaseError(folder, thrown);
+  }
+}
+
+function isOld({ clock }: Outbox, path: string): boolean {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats !== undefined && stats.mtimeMs < clock.now() - MIN_AGE_MS;
+}
+
+function removeFile(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch (thrown) {
+    throw toDatabaseError(path, thrown);
+  }
+}
