@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parseCsvTable } from '../../src/tables/formats/csv-table.ts';
@@ -202,6 +202,9 @@ test('finds of a form return from ODK Central unedited, and a second import chan
   expect(await home.json('import', folder)).toMatchObject(ALL_ADDED);
   await expectExact(home);
   expect(await home.json('import', folder)).toMatchObject(NONE_ADDED);
+  rmSync(join(home.folder, folder, 'pas_finds-photos.csv'));
+  const { issues } = await home.json('import', folder);
+  expect(issues.filter(({ rule }) => rule === 'form-files-unnamed')).toHaveLength(COUNT);
 });
 
 test('a question about a row is answered with the photographs of its form', async () => {

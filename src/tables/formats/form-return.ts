@@ -86,6 +86,9 @@ export function convertFormTable({ table, repeats, attachments }: FormExport): T
     for (const issue of checkAccuracy(answers)) report(issue);
     const repeated = parts.get(form.row) ?? [];
     const pictures = [answers, ...repeated].flatMap((each) => each.pictures);
+    const files = getText(table, form, 'AttachmentsPresent');
+    if (repeats.length === 0 && pictures.length === 0 && Number(files) > 0)
+      report(makeUnnamedFilesIssue(files));
     const photos: string[] = [];
     for (const picture of pictures) {
       const path = findAttachment(picture, ids);
@@ -233,6 +236,12 @@ function findExclusion(table: Table, form: TableRow): Issue | undefined {
 function makeUnclearIssue(picture: string): Issue {
   const message = msg`Several files are called "${picture}", or its name contains a semicolon. The find was imported without it; attach the right file with \`pas photo add\`.`;
   return makeWarningIssue('photo-unclear', message);
+}
+
+/** Makes the issue of a form whose files are named in a table that the export lacks. */
+function makeUnnamedFilesIssue(files: string): Issue {
+  const message = msg`The form has files on the server (${files}), which the export does not name. Export all data, with the tables of repeated groups.`;
+  return makeWarningIssue('form-files-unnamed', message);
 }
 
 function checkAccuracy({ named }: FormAnswers): Issue[] {
