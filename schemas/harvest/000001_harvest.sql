@@ -25,15 +25,15 @@ create table outputs (
   length_bytes integer not null default 0,
   digest text,
   -- size of a growing file at the end of the last run; null while a run writes, and after one that was killed
-  closed_bytes integer,
-  -- rights of the account when the sets were read last, as the service's user information has them; null: not known
-  rights text
+  closed_bytes integer
 ) strict;
 
 -- one row for each set
 create table harvests (
   id integer primary key,
   set_spec text not null unique,
+  -- rights of the account when the set was read last, as the service's user information has them; null: not known
+  rights text,
   -- the server's time when the last complete pass began: the next one asks for what changed since
   watermark_at integer,
   -- when the last complete pass ended

@@ -19,6 +19,7 @@ import {
   type HarvestPass,
   type HarvestState,
   isShort,
+  isWorthResuming,
   NEW_SCAN,
   type ReadPage,
   type RecordStore,
@@ -63,6 +64,11 @@ export type HarvestOptions = {
   readonly overlapMs: number;
   /** Requests all records, not only those changed since the last pass. */
   readonly full?: boolean;
+  /**
+   * Any text that changes with the rights of the account, which causes a full pass; undefined where
+   * they are unknown.
+   */
+  readonly rights?: string | undefined;
   /** Treats losses as deletions at once. */
   readonly acceptLosses?: boolean;
   /** Called with messages for the user that are no failures. */
@@ -118,6 +124,7 @@ const CLOCK_STEP_MS = 2000;
  */
 export async function harvestList(options: HarvestOptions): Promise<HarvestResult> {
   const { state } = options.store;
+  recordRights(options);
   const run: Run = {
     ...options,
     state,
@@ -146,6 +153,20 @@ export async function harvestList(options: HarvestOptions): Promise<HarvestResul
   return { pass, written: written + vanished, deleted, vanished, broken, unconfirmed };
 }
 
+/** Stores the rights of the account. No list of changes shows what others hid: all is due again. */
+function recordRights({ store: { state }, rights, onNote }: HarvestOptions): void {
+  const { rights: before } = state.getProgress();
+  if (rights === undefined || rights === before) return;
+  state.change(() => {
+    if (before !== null) state.saveProgress({ watermarkMs: null, pass: null });
+    state.saveProgress({ rights });
+  });
+  if (before !== null)
+    onNote?.(
+      t`The account's permissions have changed since the last harvest, so everything is read again.`,
+    );
+}
+
 /** Chooses the unfinished pass, or begins the next one. */
 function choosePass(options: HarvestOptions): HarvestPass {
   const { store, full = false, serverNowMs } = options;
@@ -156,14 +177,6 @@ function choosePass(options: HarvestOptions): HarvestPass {
   const hasClockGoneBack = watermarkMs !== null && watermarkMs > latestMs;
   const isFull = full || begun?.kind === 'full' || watermarkMs === null || hasClockGoneBack;
   return beginPass(options, isFull ? 'full' : 'changes');
-}
-
-/**
- * Tells if a pass goes on where it was interrupted. A list of one page is soon read again, and one
- * of changes that is empty may be wrong before it is compared with the count.
- */
-function isWorthResuming({ kind, token, pages }: HarvestPass, full: boolean): boolean {
-  return kind === 'full' ? token !== null || pages !== 1 : token !== null && !full;
 }
 
 function beginPass(

@@ -12,12 +12,7 @@ import {
   type SeenRecord,
   UNLISTED,
 } from './harvest-state.ts';
-import {
-  countStoredRecords,
-  getOrCreateHarvest,
-  type HarvestStore,
-  updateRights,
-} from './harvested-records.ts';
+import { countStoredRecords, getOrCreateHarvest, type HarvestStore } from './harvested-records.ts';
 import { type OpenedOutput, type OutputOpenOptions, storeTombstones } from './outputs.ts';
 import { assertOaiArguments, formatSetName, type Granularity, parseBoundMs } from './protocol.ts';
 
@@ -32,14 +27,9 @@ type ListedService = {
 
 /** Options of a harvest of sets that hold for records and vocabularies. */
 export type HarvestRequest = ListedService &
-  Pick<HarvestOptions, 'full' | 'acceptLosses' | 'onNote'> & {
+  Pick<HarvestOptions, 'full' | 'acceptLosses' | 'onNote' | 'rights'> & {
     /** Called at the beginning of a set, for a function that gets its progress. */
     readonly startProgress?: (list: string) => HarvestOptions['onProgress'];
-    /**
-     * Any text that changes with the rights of the account, which causes a full pass; undefined
-     * where they are unknown.
-     */
-    readonly rights?: string | undefined;
     /** Maximum time until a new record appears in a harvest. */
     readonly indexAllowanceMs: number;
   };
@@ -190,14 +180,9 @@ export async function harvestRecords(options: HarvestRecordsOptions): Promise<Re
   const service = await fetchServiceTraits(options);
   const startedMs = clock.monotonicMs();
   const { store, output } = await options.openOutput({ verify, onNote });
-  const hasOtherRights = store.change(() => {
+  store.change(() => {
     for (const setSpec of sets) getOrCreateHarvest(store, setSpec);
-    return options.rights !== undefined && updateRights(store, options.rights);
   });
-  if (hasOtherRights)
-    onNote(
-      t`The account's permissions have changed since the last harvest, so everything is read again.`,
-    );
   const results: SetFigures[] = [];
   for (const setSpec of sets)
     results.push(await harvestSet(options, service, { store, output }, setSpec));

@@ -50,6 +50,14 @@ export type HarvestPass = {
 /** What a scan of which no page was read has not seen yet. */
 export const NEW_SCAN = { seen: 0, moved: false, token: null, pages: 0, cutMs: null } as const;
 
+/**
+ * Tells if a pass goes on where it was interrupted. A list of one page is soon read again, and one
+ * of changes that is empty may be wrong before it is compared with the count.
+ */
+export function isWorthResuming({ kind, token, pages }: HarvestPass, full: boolean): boolean {
+  return kind === 'full' ? token !== null || pages !== 1 : token !== null && !full;
+}
+
 /** Tells if counted records were not seen; false where the service does not count. */
 export function isShort({ listSize, seen }: HarvestPass): boolean {
   return listSize !== null && seen < listSize;
@@ -145,6 +153,8 @@ export const UNLISTED = 0;
 type HarvestProgress = {
   /** Time since which changes must be requested; null: all must be. */
   readonly watermarkMs: number | null;
+  /** Rights of the account in the last run that knew them. */
+  readonly rights: string | null;
   /** When the last complete pass ended, by this machine's clock. */
   readonly completedMs: number | null;
   /** The pass under way. */
@@ -175,6 +185,7 @@ type HarvestTables = {
 };
 
 const parseProgress = createRowParser({
+  rights: orNull(isText),
   watermarkMs: orNull(isNumber),
   completedMs: orNull(isNumber),
   pass: orNull(isText),
@@ -208,23 +219,23 @@ export function makeStoredState(tables: HarvestTables, harvest: number) {
 function makeStoredProgress({ sql }: HarvestTables, harvest: number) {
   const getProgress = (): HarvestProgress => {
     const select = sql(
-      `select watermark_at as watermarkMs, completed_at as completedMs, pass,
+      `select rights, watermark_at as watermarkMs, completed_at as completedMs, pass,
          observed_losses as losses from harvests where id = ?`,
     );
-    const { pass, losses, ...times } = parseProgress(select.get(harvest));
-    return { ...times, pass: JSON.parse(pass ?? 'null'), losses: JSON.parse(losses ?? 'null') };
+    const { pass, losses, ...columns } = parseProgress(select.get(harvest));
+    return { ...columns, pass: JSON.parse(pass ?? 'null'), losses: JSON.parse(losses ?? 'null') };
   };
   return {
     getProgress,
     saveProgress: (changes: Partial<HarvestProgress>): void => {
-      const { pass, losses, ...times } = { ...getProgress(), ...changes };
+      const { pass, losses, ...columns } = { ...getProgress(), ...changes };
       const update = sql(
-        `update harvests set watermark_at = :watermarkMs, completed_at = :completedMs,
+        `update harvests set rights = :rights, watermark_at = :watermarkMs, completed_at = :completedMs,
            pass = :pass, observed_losses = :losses where id = :harvest`,
       );
       const passText = pass && JSON.stringify(pass);
       const lossesText = losses && JSON.stringify(losses);
-      update.run({ ...times, pass: passText, losses: lossesText, harvest });
+      update.run({ ...columns, pass: passText, losses: lossesText, harvest });
     },
   };
 }

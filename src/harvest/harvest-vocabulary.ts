@@ -81,19 +81,11 @@ async function harvestSet(
 ): Promise<SetHarvest> {
   const { vocabulary, clock } = options;
   const startedMs = clock.monotonicMs();
-  const { id, run, hasOtherRights } = vocabulary.change(() => {
+  const { id, run } = vocabulary.change(() => {
     const harvestId = getOrCreateVocabularyHarvest(vocabulary, setSpec);
-    const subject = `${options.subject} ${options.metadataPrefix}`;
-    const differs = recordHarvestSubject(vocabulary, harvestId, {
-      subject,
-      rights: options.rights,
-    });
-    return { id: harvestId, run: beginHarvestRun(vocabulary, harvestId), hasOtherRights: differs };
+    recordHarvestSubject(vocabulary, harvestId, `${options.subject} ${options.metadataPrefix}`);
+    return { id: harvestId, run: beginHarvestRun(vocabulary, harvestId) };
   });
-  if (hasOtherRights)
-    options.onNote?.(
-      t`The account's permissions have changed since the last harvest, so everything is read again.`,
-    );
   const state = makeVocabularyState(vocabulary, { id, run });
   const listUnseen = (scan: number) =>
     listUnseenTerms(vocabulary, setSpec, new Set([...state.listSeenIn(scan)].map(toIdent)));

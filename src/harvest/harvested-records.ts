@@ -150,26 +150,8 @@ export function storeCommittedPart(store: HarvestStore, part: CommittedPart): vo
  */
 export function resetOutput(store: HarvestStore): void {
   store.sql('delete from seen_records').run();
-  invalidateWatermarks(store);
-  storeCommittedPart(store, NOTHING_COMMITTED);
-}
-
-/** Makes the next pass of each set a complete one. */
-function invalidateWatermarks(store: HarvestStore): void {
   store.sql('update harvests set watermark_at = null, pass = null').run();
-}
-
-/**
- * Compares the rights of the account with the previous ones, and stores them; where they differ, no
- * list of changes contains the difference, so the next pass of each set is a complete one.
- * @returns true if they differ; false where none were known before
- */
-export function updateRights(store: HarvestStore, rights: string): boolean {
-  const before = store.sql('select rights from outputs').pluck().get();
-  const differs = typeof before === 'string' && before !== rights;
-  if (differs) invalidateWatermarks(store);
-  store.sql('update outputs set rights = ?').run(rights);
-  return differs;
+  storeCommittedPart(store, NOTHING_COMMITTED);
 }
 
 /** Subject of a harvest into one output, and its account. One output has one subject. */

@@ -403,31 +403,14 @@ export function isHarvested(vocabulary: Vocabulary, setSpec: string): boolean {
 }
 
 /**
- * `subject`: `{version} {account} {format}` of the harvest; `rights`: the account's role and
- * organisation, if known.
+ * Resets the watermark where the harvest was made by another account, or from another endpoint:
+ * these see other records, and the list of changes does not show the difference.
+ * @param subject `{version} {account} {format}` of the harvest
  */
-type HarvestSubject = { readonly subject: string; readonly rights: string | undefined };
-
-/**
- * Resets the watermark where the harvest was made by another account, with other rights, or from
- * another endpoint: these see other records, and the list of changes does not show the difference.
- * @returns true if the rights changed
- */
-export function recordHarvestSubject(
-  { sql }: Vocabulary,
-  harvest: number,
-  { subject, rights }: HarvestSubject,
-): boolean {
+export function recordHarvestSubject({ sql }: Vocabulary, harvest: number, subject: string): void {
   sql(
     'update harvests set subject = :subject, rights = null, watermark_at = null, pass = null where id = :harvest and subject <> :subject',
   ).run({ harvest, subject });
-  if (rights === undefined) return false;
-  const hasOthers =
-    sql(
-      'update harvests set watermark_at = null, pass = null where id = :harvest and rights is not null and rights <> :rights',
-    ).run({ harvest, rights }).changes > 0;
-  sql('update harvests set rights = :rights where id = :harvest').run({ harvest, rights });
-  return hasOthers;
 }
 
 /**
