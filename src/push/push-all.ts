@@ -257,13 +257,14 @@ function listMeantHeld({ outbox, kinds, subjects }: PushContext): Entry[] {
 }
 
 function toLookupError({ outbox }: PushContext, thrown: PasError): UnavailableError {
+  const todo = thrown.hintSays ?? msg`Try again later.`;
   return new UnavailableError(
     msg`pas could not search the service before sending: ${thrown.says}`,
     {
       cause: thrown,
       hint: readHeader(outbox).mustLook
-        ? msg`Nothing was sent. Try again later: the outbox was pushed from another place before, so pas must search the service before it sends anything.`
-        : msg`Nothing was sent. Try again later.`,
+        ? msg`Nothing was sent: the outbox was pushed from another place before, so pas must search the service before it sends anything. ${todo}`
+        : msg`Nothing was sent. ${todo}`,
     },
   );
 }

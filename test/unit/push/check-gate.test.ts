@@ -423,15 +423,16 @@ describe('the scan before a push', () => {
     return { told: notChecked, result };
   };
 
-  test('sends nothing if it fails', async () => {
+  test('sends nothing if it fails, and says what to do', async () => {
     using setup = scene();
     setup.service.habits.beforeHarvest = async () => {
-      throw new UnavailableError('closed for the night');
+      throw new UnavailableError('closed for the night', { hint: 'Come tomorrow.' });
     };
     queueFind(setup.outbox, 'K-1');
-    await expect(pushing(setup)).rejects.toSatisfy(
-      (thrown) => thrown instanceof UnavailableError && thrown.exitCode === 5,
-    );
+    await expect(pushing(setup)).rejects.toMatchObject({
+      exitCode: 5,
+      hint: 'Nothing was sent. Come tomorrow.',
+    });
     expect([setup.service.writes, states(setup.outbox)]).toEqual([[], ['queued']]);
   });
 
