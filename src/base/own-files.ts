@@ -19,6 +19,7 @@ export function getPackageVersion(): string {
  * without end; this process is blocked until then.
  * @param script its path below `src`, without its ending, and its arguments
  * @param env undefined: that of this process
+ * @returns exit status and stdout; `error` where it was killed or not started. Nothing is thrown.
  */
 export function runChildScript(
   [script, ...args]: readonly [string, ...string[]],

@@ -306,6 +306,7 @@ export function listFactsOfKind<Kind extends FactKind>(
   return facts.filter((fact) => fact.kind === kind) as FactOf<Kind>[];
 }
 
+/** Tells if a fact is a request, after which the service may have what was sent. */
 export function isAttempt({ kind }: Fact): boolean {
   return kind === 'attempted';
 }

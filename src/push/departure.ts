@@ -129,7 +129,7 @@ const MIN_UPLOAD_RATE = 4;
 
 /**
  * Returns the earliest departure of the request, and the latest end of its upload, by the server's
- * clock.
+ * clock; null before its first answer.
  */
 export function estimateDeparture({ answerTimeoutMs, serverClock }: SignedInPush, entry: Entry) {
   const now = serverClock.now();

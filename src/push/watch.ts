@@ -29,7 +29,7 @@ type WatchOptions = {
   readonly stop: AbortSignal;
   readonly push: () => Promise<WatchRound>;
   /** Sends one cheap request within the pace; true where the service is open. */
-  readonly isOpen: () => Promise<boolean>;
+  readonly probeService: () => Promise<boolean>;
   /** Returns the time of the next retry; undefined where no entry waits for a time. */
   readonly dueAtMs: () => number | undefined;
   readonly report: (event: WatchEvent) => void;
@@ -75,7 +75,7 @@ export async function runWatchLoop(options: WatchOptions): Promise<StopCause> {
           });
           await pause(options, pauseMs);
           pauseMs = Math.min(pauseMs * 2, maxPauseMs);
-        } while (!stop.aborted && !(await options.isOpen()));
+        } while (!stop.aborted && !(await options.probeService()));
         break;
       case 'waiting':
         options.report({
@@ -152,7 +152,7 @@ export async function watchOutbox(
       searchedAtMs = clock.now();
       return round;
     },
-    isOpen: () => isOpen(options),
+    probeService: () => probeService(options),
     dueAtMs: () => findDueAtMs(options, searchedAtMs),
     report: onWait,
   });
@@ -191,8 +191,8 @@ async function runRound(options: PushContext, isFirst: boolean): Promise<WatchRo
   }
 }
 
-/** Probes if the service itself answers. */
-async function isOpen(options: PushContext): Promise<boolean> {
+/** Sends a probe; false where the service does not answer, or may not be written to. */
+async function probeService(options: PushContext): Promise<boolean> {
   const { service, stop } = options;
   try {
     const token = await service.session.token(stop);

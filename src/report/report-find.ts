@@ -16,7 +16,7 @@ import { listEntriesOfSubject } from '../outbox/entry-queries.ts';
 import type { Photograph } from '../outbox/facts.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import type { StoredFind } from '../outbox/stored-finds.ts';
-import { formatElementValue } from '../outbox/views/entry-words.ts';
+import { formatWithUnit } from '../outbox/views/entry-words.ts';
 import {
   findPulledRecord,
   formatChange,
@@ -168,7 +168,7 @@ function listFacts(sources: FindSources, elements: FindElements): ReportedFact[]
     if (at === null || before !== undefined) return [];
     const beside = shownFields.filter(({ reportedWith }) => reportedWith === name);
     const text = [field, ...beside]
-      .map((each) => formatElement(sources, each, elements))
+      .map((each) => formatForReport(sources, each, elements))
       .filter((each) => each !== '');
     return [{ at, label: getElementLabel(field), text: text.join(', '), shape }];
   });
@@ -195,10 +195,11 @@ function listShownDifferences(
     : [{ at: DIFFERENCES_AT, label: t`Changed in the service`, text, shape: 'wide' }];
 }
 
-function formatElement(sources: FindSources, field: Field, elements: FindElements): string {
+/** Formats a term by its label, a day in words; empty where the find lacks the element. */
+function formatForReport(sources: FindSources, field: Field, elements: FindElements): string {
   const value = elements[field.name];
   if (field.kind === 'date' && typeof value === 'string') return formatReportDay(value);
-  if (typeof value !== 'object') return formatElementValue(field, value) ?? '';
+  if (typeof value !== 'object') return formatWithUnit(field, value) ?? '';
   return field.set === undefined ? value.id : (findLabel(sources, value)?.text ?? '');
 }
 

@@ -85,7 +85,7 @@ export function planEdits(
   const issues: Issue[] = [];
   for (const stored of finds) {
     try {
-      const find = openFind(context, stored);
+      const find = getEditableFind(context, stored);
       const read = applySettings(find, texts, point, context.ruleContext.lookupTerm);
       if (hasErrors(read.issues)) issues.push(...read.issues);
       else planned.push(...planEdit(context, stored, { ...read, intent: 'send' }));
@@ -106,7 +106,7 @@ export async function planAnsweredEdit(
   stored: StoredFind,
   ask: (find: Find) => Promise<InterviewResult>,
 ): Promise<PlannedEdits> {
-  const answered = await ask(openFind(context, stored));
+  const answered = await ask(getEditableFind(context, stored));
   return {
     planned: planEdit(context, stored, { ...answered, issues: [] }),
     refused: [],
@@ -128,7 +128,7 @@ export function replaceFinder(context: EditContext, finds: readonly string[], id
  * Returns an unsent find without its table's row, to which the issues no longer refer.
  * @throws UsageError where it was sent
  */
-function openFind({ outbox }: EditContext, stored: StoredFind): Find {
+function getEditableFind({ outbox }: EditContext, stored: StoredFind): Find {
   assertEditable(outbox, stored);
   const { localId, elements } = convertStoredFind(stored);
   return { localId, elements, photos: [] };

@@ -66,11 +66,14 @@ export function formatAnswer(name: QuestionName, find: Find): string | undefined
       ? undefined
       : find.photos.map((path) => path.split(/[\\/]/).at(-1)).join('; ');
   if (name === 'point') return formatPointOfFind(find.elements);
-  return formatElementValue(getField(name), find.elements[name]);
+  return formatWithUnit(getField(name), find.elements[name]);
 }
 
-/** Formats a value in the language of pas, with its unit; undefined where it is absent. */
-export function formatElementValue(
+/**
+ * Formats a value in the language of pas, with its unit; a term by its text alone. Undefined where
+ * it is absent.
+ */
+export function formatWithUnit(
   { kind, unit }: Field,
   value: FindElements[ElementName],
 ): string | undefined {
@@ -106,7 +109,7 @@ export function listLabelledTexts(
     if (field.kind === 'point' && point !== undefined && field.epsg === elements.geom_system)
       return [];
     const text =
-      typeof value === 'object' ? formatWithIdentifier(value) : formatElementValue(field, value);
+      typeof value === 'object' ? formatWithIdentifier(value) : formatWithUnit(field, value);
     return [[getElementLabel(field), text ?? ''] as const];
   });
 }

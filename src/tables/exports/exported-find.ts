@@ -25,11 +25,7 @@ import {
   toWgs84,
 } from '../../finds/place/geometry.ts';
 import { ENTRY_STATES, type EntryState } from '../../outbox/entry.ts';
-import {
-  formatElementValue,
-  formatPointOfFind,
-  STATE_WORDS,
-} from '../../outbox/views/entry-words.ts';
+import { formatPointOfFind, formatWithUnit, STATE_WORDS } from '../../outbox/views/entry-words.ts';
 import { formatChange } from '../../outbox/views/records-at-service.ts';
 import type { RowCell } from './write-rows.ts';
 
@@ -332,6 +328,6 @@ function formatField({ elements, getLabels }: ExportedFind, field: Field): strin
   const value = elements[field.name];
   const labels =
     field.kind === 'term' && typeof value === 'object' ? getLabels?.(value.id) : undefined;
-  if (labels === undefined) return formatElementValue(field, value) ?? '';
+  if (labels === undefined) return formatWithUnit(field, value) ?? '';
   return chooseLabel(labels);
 }
