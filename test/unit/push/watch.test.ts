@@ -29,7 +29,7 @@ function watching(
         ? { accepted: 1, stopCause: undefined }
         : { accepted: 0, stopCause: round };
     },
-    isOpen: async () => {
+    probeService: async () => {
       probedAt.push(clock.now() - startedMs);
       return open[probedAt.length - 1] ?? true;
     },
