@@ -1,13 +1,12 @@
 import { existsSync } from 'node:fs';
-import { basename, extname, resolve } from 'node:path';
+import { basename, extname } from 'node:path';
 import { type Command, Option } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { cmd, composeCommand, msgid, ngettext, t } from '../../base/message.ts';
 import type { TableProposal } from '../../tables/columns/propose-columns.ts';
 import {
-  type ImportPreview,
-  type PreviewedTable,
-  previewTable,
+  type ProposedTable,
+  proposeForTable,
   type UnmappedTerm,
 } from '../../tables/columns/wizard.ts';
 import type { Table } from '../../tables/table.ts';
@@ -18,16 +17,13 @@ import {
   openTermOfferer,
   openValidationContext,
   readTableOrInput,
-  resolvePhotoFolder,
 } from '../context/find-input.ts';
 import {
   askAboutTable,
-  formatPreview,
   formatProposal,
   formatUnmappedTerms,
   hasVocabulary,
 } from '../interview/ask-about-table.ts';
-import { toIssueJson } from '../terminal.ts';
 import {
   type ImportOptions,
   importTables,
@@ -120,11 +116,16 @@ async function runWizard(
   const termsFile = `${file.slice(0, file.length - extname(file).length)}.terms.csv`;
   terminal.note(t`Reading ${file} …`);
   const say = (lines: readonly string[]): void => terminal.note(lines.join('\n'));
-  const previewed = await openPreview(context, file, mapFile, options);
-  const { proposed } = previewed;
-  printReadNotes(previewed.table, say);
+  const wizard = proposeForTable(await readTableOrInput(context, file, options), {
+    outbox: await context.openOutbox(),
+    mapFile,
+    set: options.set ?? [],
+    lookupTerm: (await openValidationContext(context)).lookupTerm,
+  });
+  const { proposed } = wizard;
+  printReadNotes(wizard.table, say);
   const name = basename(file);
-  const rows = previewed.table.rowCount;
+  const rows = wizard.table.rowCount;
   say([
     ngettext(
       msgid`${name}: ${rows} row. The columns seem to be:`,
@@ -135,11 +136,9 @@ async function runWizard(
     ...formatProposal(proposed),
   ]);
   const { proposal, importNow } = asks
-    ? await ask(context, previewed, say)
+    ? await ask(context, wizard, say)
     : { proposal: proposed, importNow: false };
-  const preview = previewed.preview(proposal);
-  if (!asks) say(['', ...formatPreview(preview)]);
-  const { strange, termsKept, problems } = await previewed.write(proposal, termsFile);
+  const { strange, termsKept, problems } = await wizard.write(proposal, termsFile);
   if (strange.length > 0) say(formatUnmappedTerms(strange, termsFile));
   if (termsKept) terminal.warn(t`${termsFile} already exists and stays as it is.`);
   for (const { message } of problems) terminal.warn(message);
@@ -153,7 +152,7 @@ async function runWizard(
     terminal.warn(t`${problem} Write the answer in ${mapFile}.`);
   terminal.printLine(t`Written: ${mapFile}`);
   terminal.printValue(
-    toWizardJson(mapFile, strange.length > 0 ? termsFile : undefined, proposal, preview, strange),
+    toWizardJson(mapFile, strange.length > 0 ? termsFile : undefined, rows, proposal, strange),
   );
   if (importNow) return importTables(context, [file], { ...options, map: mapFile });
   printDryRun(context, file, mapFile, options);
@@ -217,31 +216,13 @@ function printReadNotes({ issues }: Table, say: (lines: readonly string[]) => vo
     if (severity === 'warning' && row === undefined) say([message]);
 }
 
-async function openPreview(
-  context: Context,
-  file: string,
-  mapFile: string,
-  options: ImportOptions,
-) {
-  const { set = [], photos } = options;
-  const table = await readTableOrInput(context, file, options);
-  const photoFolder = resolvePhotoFolder(resolve(context.cwd, file), photos);
-  return previewTable(table, {
-    outbox: await context.openOutbox(),
-    mapFile,
-    set,
-    photoFolder,
-    knowledge: await openValidationContext(context),
-  });
-}
-
 async function ask(
   context: Context,
-  previewed: PreviewedTable,
+  wizard: ProposedTable,
   say: (lines: readonly string[]) => void,
 ) {
   return askAboutTable({
-    ...previewed,
+    ...wizard,
     prompt: await context.prompt(),
     say,
     offerTerms: await openTermOfferer(context),
@@ -251,8 +232,8 @@ async function ask(
 function toWizardJson(
   mapFile: string,
   termsFile: string | undefined,
+  rows: number,
   { columns, fixed, undecided, questions }: TableProposal,
-  preview: ImportPreview,
   strange: readonly UnmappedTerm[],
 ): Record<string, unknown> {
   return {
@@ -272,10 +253,7 @@ function toWizardJson(
     fixed: Object.fromEntries(fixed.map(({ name, value }) => [name, value])),
     undecided,
     questions,
-    rows: preview.rows,
-    left_out: preview.leftOut,
-    drafts: preview.drafts,
-    issues: preview.commonest.map(({ issue, rows }) => ({ rows, ...toIssueJson(issue) })),
-    strange_terms: strange.map(({ element, term, rows, kind }) => ({ element, term, rows, kind })),
+    rows,
+    strange_terms: strange,
   };
 }

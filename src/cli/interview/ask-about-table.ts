@@ -1,10 +1,8 @@
 import { cutText } from '../../base/characters.ts';
-import { formatIssuePlace, hasErrors } from '../../base/issue.ts';
+import { hasErrors } from '../../base/issue.ts';
 import { cmd, msgid, ngettext, t } from '../../base/message.ts';
-import { FIELDS, type FindElements, getField, isElementName } from '../../finds/fields.ts';
-import type { Find } from '../../finds/find.ts';
+import { FIELDS, getField, isElementName } from '../../finds/fields.ts';
 import { DEPTH_UNITS, type DepthUnit } from '../../finds/parse-cell.ts';
-import { formatElement } from '../../outbox/changes/merge-row.ts';
 import { ANSWERS_OF_ROWS, type RowAnswer } from '../../outbox/entry.ts';
 import type { AskedRow } from '../../outbox/facts.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
@@ -24,7 +22,7 @@ import {
   type TableProposal,
 } from '../../tables/columns/propose-columns.ts';
 import { checkFixedValues } from '../../tables/columns/settings.ts';
-import type { ImportPreview, PreviewedTable, UnmappedTerm } from '../../tables/columns/wizard.ts';
+import type { ProposedTable, UnmappedTerm } from '../../tables/columns/wizard.ts';
 import type { NumberTable } from '../../tables/number-table.ts';
 import type { Context } from '../context/context.ts';
 import { makeProfileKeeping, openValidationContext } from '../context/find-input.ts';
@@ -32,33 +30,32 @@ import { askChoice, type Prompt, type PromptOffer } from '../prompt.ts';
 import { printIssues } from '../terminal.ts';
 import type { OfferTerms } from './answer.ts';
 
-type WizardContext = Pick<PreviewedTable, 'lookupTerm' | 'preview' | 'propose' | 'answers'> & {
+type WizardContext = Pick<ProposedTable, 'lookupTerm' | 'propose' | 'answers'> & {
   readonly prompt: Prompt;
   readonly say: (lines: readonly string[]) => void;
   readonly offerTerms: OfferTerms;
 };
 
 /**
- * Lets a person change the proposed columns, answer the questions, and see the effect, until they
- * want to write the map. Nothing is written here.
+ * Lets a person change the proposed columns and answer the questions, until they want to write the
+ * map. Nothing is written here.
  * @returns the columns as decided; `importNow` where the table is to be imported at once
  * @throws InterruptedError on Ctrl-C
  */
 export async function askAboutTable(context: WizardContext) {
-  const { prompt, say, preview, propose } = context;
+  const { prompt, propose } = context;
   let answers = context.answers;
   for (;;) {
     answers = await changeColumns(answers, context);
     answers = await settleQuestions(answers, context);
     for (const name of propose(answers).undecided) answers = await askFixed(answers, name, context);
-    const proposal = propose(answers);
-    say(['', ...formatPreview(preview(proposal)), '']);
     const decided = await askChoice<'write' | 'import' | 'change'>(prompt, t`Continue?`, [
       { value: 'write', name: t`Write the column map` },
       { value: 'import', name: t`Write the column map and import now` },
       { value: 'change', name: t`Change something` },
     ]);
-    if (decided !== 'change') return { proposal, importNow: decided === 'import' };
+    if (decided !== 'change')
+      return { proposal: propose(answers), importNow: decided === 'import' };
   }
 }
 
@@ -272,42 +269,6 @@ function getGloss(element: string): string {
 export function hasVocabulary(element: string): boolean {
   const kind = FIELDS.find(({ name }) => name === element)?.kind;
   return kind === 'term' || kind === 'reference';
-}
-
-/**
- * Formats the effect of an import as lines: the first find, the numbers of complete, incomplete
- * and unreadable rows, and the commonest errors.
- */
-export function formatPreview({
-  rows: all,
-  example,
-  leftOut,
-  drafts,
-  commonest,
-}: ImportPreview): string[] {
-  const lines =
-    example === undefined ? [] : [t`This is how pas reads the first:`, ...findLines(example), ''];
-  const good = all - leftOut - drafts;
-  lines.push(
-    ngettext(
-      msgid`${all} row: ${good} ready to send, ${drafts} incomplete, ${leftOut} unreadable.`,
-      `${all} rows: ${good} ready to send, ${drafts} incomplete, ${leftOut} unreadable.`,
-      all,
-    ),
-  );
-  for (const { issue, rows: count } of commonest) {
-    const where = formatIssuePlace(issue.without('file', 'sheet'));
-    const line = t`${count}× first in ${where}: ${issue.message}`;
-    lines.push(`  ${line}`);
-  }
-  return lines;
-}
-
-function findLines({ localId, elements }: Find): string[] {
-  const parts = (
-    Object.entries(elements) as [keyof FindElements, FindElements[keyof FindElements]][]
-  ).map(([name, value]) => `${name} ${cut(formatElement(value) ?? '', 40)}`);
-  return [` ${localId}`, `     ${parts.join(' · ')}`];
 }
 
 const MAX_TERMS = 12;

@@ -3,19 +3,15 @@ import { basename } from 'node:path';
 import { toPrintable } from '../../base/characters.ts';
 import { formatCsvTable } from '../../base/csv.ts';
 import { writeOutputFile } from '../../base/disk/output-file.ts';
-import { hasErrors, type Issue } from '../../base/issue.ts';
 import { getField, isElementName } from '../../finds/fields.ts';
-import type { Find, LookupTerm } from '../../finds/find.ts';
-import { checkRules } from '../../finds/rules.ts';
-import type { RuleContext } from '../../finds/value-rules.ts';
+import type { LookupTerm } from '../../finds/find.ts';
 import { createFindLookup, parseTypedIdent } from '../../outbox/changes/resolve-finds.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { makePhotoResolver, type ResolvePhoto } from '../../photos/photograph.ts';
 import type { Table } from '../table.ts';
 import { formatColumnMap } from './column-map.ts';
 import type { ColumnName } from './column-names.ts';
 import { applyColumnRule, type ColumnMap } from './column-rule.ts';
-import { mapTable, omitOtherRows } from './map-table.ts';
+import { omitOtherRows } from './map-table.ts';
 import {
   type ColumnProposal,
   type KnownNames,
@@ -31,31 +27,20 @@ type WizardOptions = {
   readonly mapFile: string;
   /** `element=value`, for every find. */
   readonly set: readonly string[];
-  readonly photoFolder: string;
-  readonly knowledge: RuleContext & { readonly lookupTerm: LookupTerm };
+  readonly lookupTerm: LookupTerm;
 };
 
-/** Result of {@link previewTable}. */
-export type PreviewedTable = Awaited<ReturnType<typeof previewTable>>;
+/** Result of {@link proposeForTable}. */
+export type ProposedTable = ReturnType<typeof proposeForTable>;
 
 /**
- * Reads a foreign table and proposes its columns. Returns the proposal, the functions that propose
- * again after an answer and preview the import, and `write`, which writes the column map and the
- * list of terms to map; an existing map is not replaced. Nothing is stored in the outbox.
+ * Proposes the columns of a foreign table. Returns the proposal, the function that proposes again
+ * after an answer, and `write`, which writes the column map and the list of terms to map; an
+ * existing map is not replaced. Nothing is stored in the outbox.
  * @throws UsageError for an invalid `set`; from `write`, where the map exists
- * @throws FileError where the folder of photographs cannot be reached, or a path not be written
+ * @throws FileError from `write`, where a path is not writable
  */
-export async function previewTable(
-  rows: Table,
-  { outbox, mapFile, set, photoFolder, knowledge }: WizardOptions,
-) {
-  const { lookupTerm } = knowledge;
-  const check = (find: Find) => checkRules(find, knowledge);
-  const context = {
-    lookupTerm,
-    resolvePhoto: makePhotoResolver(rows.attachments?.folder ?? photoFolder),
-    check,
-  };
+export function proposeForTable(rows: Table, { outbox, mapFile, set, lookupTerm }: WizardOptions) {
   const propose = makeColumnProposer(omitOtherRows(rows), lookupTerm, makeKnownNames(outbox));
   const answers: TableAnswers = { rules: new Map(), settings: parseFixedValues(set) };
   const proposed = propose(answers);
@@ -66,10 +51,6 @@ export async function previewTable(
     propose,
     answers,
     proposed,
-    preview(proposal: TableProposal) {
-      const map = makeColumnMap(mapFile, proposal);
-      return previewImport(omitOtherRows(rows, map), map, context);
-    },
     /**
      * Terms that must be mapped before their rows can be read are written to a file of their own.
      */
@@ -114,53 +95,6 @@ export function makeKnownNames(outbox: Outbox): KnownNames {
   const lookUp = createFindLookup(outbox);
   const isIdent = (text: string): boolean => parseTypedIdent(text) !== undefined;
   return { isIdent, isFind: (text) => !isIdent(text) && lookUp(text) !== undefined };
-}
-
-/** Result of {@link previewImport}. */
-export type ImportPreview = ReturnType<typeof previewImport>;
-
-type PreviewContext = {
-  readonly lookupTerm: LookupTerm;
-  readonly resolvePhoto: ResolvePhoto;
-  readonly check: (find: Find) => readonly Issue[];
-};
-
-const MAX_ISSUES = 6;
-
-/**
- * Maps all rows without storing anything; counts drafts and unreadable rows (`leftOut`), with the
- * first find and the most frequent errors, each with its number of rows.
- */
-function previewImport(table: Table, map: ColumnMap, context: PreviewContext) {
-  const mapped = mapTable(table, { ...context, map });
-  let example: Find | undefined;
-  const problems = new Map<string, { issue: Issue; rows: number }>();
-  const noteErrors = (issues: readonly Issue[]): void => {
-    for (const issue of issues.filter(({ severity }) => severity === 'error')) {
-      const key = `${issue.rule} ${issue.element ?? issue.column ?? ''}`;
-      const { issue: first, rows } = problems.get(key) ?? { issue, rows: 0 };
-      problems.set(key, { issue: first, rows: rows + 1 });
-    }
-  };
-  let read = 0;
-  let drafts = 0;
-  noteErrors(mapped.issues);
-  for (const { find, issues } of mapped.rows) {
-    const all = find === undefined ? issues : [...issues, ...context.check(find)];
-    noteErrors(all);
-    if (find === undefined) continue;
-    read += 1;
-    if (hasErrors(all)) drafts += 1;
-    example ??= find;
-  }
-  const commonest = [...problems.values()].sort((a, b) => b.rows - a.rows).slice(0, MAX_ISSUES);
-  return {
-    rows: table.rowCount,
-    example,
-    leftOut: table.rowCount - read,
-    drafts,
-    commonest,
-  };
 }
 
 /** A museum's term that matches no entry, or several. */

@@ -36,16 +36,6 @@ const MAPPING_COLUMNS = ['set', 'term', 'id', 'label', 'note', 'confirmed'] as c
 type MappingColumn = (typeof MAPPING_COLUMNS)[number];
 type MappingColumns = ReadonlyMap<MappingColumn, number>;
 
-const OTHER_HEADERS: Readonly<Record<string, MappingColumn>> = {
-  element: 'set',
-  sada: 'set',
-  own_term: 'term',
-  vlastni_termin: 'term',
-  termin: 'term',
-  poznamka: 'note',
-  potvrzeno: 'confirmed',
-};
-
 const YES = new Set(['yes', 'y', 'ano', 'a', 'x', 'true', '1', 'ok']);
 const NO = new Set(['', 'no', 'n', 'ne', 'false', '0', '?']);
 
@@ -78,7 +68,8 @@ function findMappingColumns(table: Table): Map<MappingColumn, number> {
   const columns = new Map<MappingColumn, number>();
   table.header.forEach((header, index) => {
     const name = foldName(header);
-    const column = MAPPING_COLUMNS.find((column) => column === name) ?? OTHER_HEADERS[name];
+    // The list of the wizard names elements in place of their sets.
+    const column = name === 'element' ? 'set' : MAPPING_COLUMNS.find((each) => each === name);
     if (column !== undefined && !columns.has(column)) columns.set(column, index);
   });
   return columns;

@@ -131,16 +131,6 @@ describe('a mapping that a person has edited', () => {
     ]);
   });
 
-  test('is read with Czech headers and commas as well', () => {
-    const table = parseCsvTable(
-      'mapping.csv',
-      Buffer.from('Sada,Vlastní termín,ID,Potvrzeno\nobdobi,laten,HES-000286,ano\n'),
-    );
-    expect(parseMapping(table).rows).toMatchObject([
-      { set: 'heslo:obdobi', term: 'laten', confirmed: true },
-    ]);
-  });
-
   test('is read back from its file unchanged, including formula-like and quoted terms', () => {
     const rows = ['=1+1', '-', '+', '@x', "'=x", 'a;b', 'he said "no"', 'řádek\ndva'].map(
       (term) => ({
