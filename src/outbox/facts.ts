@@ -103,6 +103,7 @@ export const HELD_BASES = {
   'two-records': 'machine',
   'local-id-in-use': 'machine',
   'attempted-elsewhere': 'machine',
+  'number-used': 'machine',
   'equal-record': 'service',
   'not-searched': 'service',
   'record-not-ours': 'service',

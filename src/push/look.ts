@@ -1,6 +1,8 @@
 import { setImmediate as letOthersRun } from 'node:timers/promises';
+import { normalizeNumber } from '../base/characters.ts';
 import { memoize } from '../base/collections.ts';
 import { AuthError } from '../base/errors.ts';
+import type { LookupNumber } from '../finds/find.ts';
 import type { HarvestedFind } from '../finds/harvested-find.ts';
 import {
   type ComparableFind,
@@ -17,6 +19,7 @@ import {
   lookUpRecord,
 } from '../harvest/pull-finds.ts';
 import { listEffectiveAttempts } from '../outbox/attempts.ts';
+import { makeNumberLookup } from '../outbox/changes/enqueue-change.ts';
 import type { Entry, HeldQuestion, ImportEntry, NumberEntry, PhotoEntry } from '../outbox/entry.ts';
 import {
   findImportOfFind,
@@ -312,6 +315,7 @@ async function indexSearchResult(
         records.map((identCely) => [identCely, attempt.body.at] as const),
       ),
     ),
+    lookupNumber: makeNumberLookup(outbox),
     /** Imports of unknown outcome, or under way. */
     uncertain: listSentImports(outbox, [
       ...listEntriesInState(outbox, 'uncertain'),
@@ -352,7 +356,8 @@ function gatherKnowledge(
   if (entry.kind === 'import') return gatherImportKnowledge(outbox, entry, result);
   const listed = result.lookups.get(entry.identCely ?? '');
   const ofRecord = gatherRecordKnowledge(outbox, entry, listed, result.ofOthers);
-  if (entry.kind === 'number') return ofRecord;
+  if (entry.kind === 'number')
+    return { ...ofRecord, 'number-used': listUsersOfNumber(entry, result.lookupNumber) };
   const sent = ofRecord['equal-photograph'] ?? [];
   return {
     ...ofRecord,
@@ -408,6 +413,15 @@ function gatherRecordKnowledge(
     'equal-photograph':
       entry.kind === 'photo' ? makeCandidates(listSamePhotographs(outbox, entry)) : [],
   };
+}
+
+/** Returns the other find or record that has the number, or is to get it. */
+function listUsersOfNumber(
+  { value, localId, identCely }: NumberEntry,
+  lookupNumber: LookupNumber,
+): readonly Candidate[] {
+  const other = lookupNumber(normalizeNumber(value), localId ?? identCely ?? '');
+  return other === undefined || other === identCely ? [] : makeCandidates([other]);
 }
 
 /** Returns what a find may be already: an equal local id is a question as well. */

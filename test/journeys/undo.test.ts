@@ -96,6 +96,19 @@ describe('pas undo', () => {
     expect(await list()).toEqual([]);
   });
 
+  test('that leaves two finds one number is a question', async () => {
+    await sendSeason(home, 2);
+    await home.do('number', 'set', 'K-1', 'X');
+    await home.do('push');
+    await home.do('number', 'set', 'K-1', 'Y', '--replace');
+    await home.do('number', 'set', 'K-2', 'X');
+    await home.do('undo', (await log())[1]?.id ?? '');
+    await expectEnded(home.pas('push'), 6);
+    expect((await home.pas('status')).stdout).toContain('X is also the number of K-1.');
+    await home.do('resolve', 'K-2', '--resend');
+    await home.do('push');
+  });
+
   test('says that nothing could be taken back of what was sent', async () => {
     await sendSeason(home, 1);
     const run = await home.pas('undo');

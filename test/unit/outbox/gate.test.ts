@@ -31,6 +31,7 @@ const knowledge: fc.Arbitrary<Knowledge> = fc.record(
     'two-records': candidates,
     'local-id-in-use': candidates,
     'attempted-elsewhere': candidates,
+    'number-used': candidates,
     'equal-record': candidates,
     'not-searched': candidates,
     'record-not-ours': candidates,
