@@ -116,8 +116,9 @@ const MAX_ROUNDS = 5;
 const CLOCK_STEP_MS = 2000;
 
 /**
- * Updates stored records from a set: all of them the first time, then the changes. Each page is
- * committed together with the position of the next one, so an interrupted run continues there.
+ * Updates stored records from a set: all of them the first time, then the changes. Pages are
+ * committed, one or several at once, together with the position of the next one, so an interrupted
+ * run continues there.
  * Returns only when no record can be missing; docs/harvesting.md has the rules.
  * @throws as the client: OaiError, UnavailableError, AuthError; OaiError `incomplete` or `loop`; as
  * the store
@@ -134,7 +135,7 @@ export async function harvestList(options: HarvestOptions): Promise<HarvestResul
     deleted: 0,
   };
   await readCompletely(run);
-  if (run.pass.kind === 'changes' && !(await isAsCounted(run))) {
+  if (run.pass.kind === 'changes' && !(await compareWithCount(run))) {
     run.pass = beginPass(options, 'full');
     await readCompletely(run);
   }
@@ -397,8 +398,10 @@ function isOfOneRecord(thrown: unknown): boolean {
 /**
  * Compares the service's count of the whole list, and the list's first page, with the stored
  * records, by one request.
+ * @returns false where they differ, so that all must be read again; true also where the service
+ * does not count, and for a window with an end
  */
-async function isAsCounted(run: Run): Promise<boolean> {
+async function compareWithCount(run: Run): Promise<boolean> {
   const { state, window, onNote } = run;
   // A changed record leaves a window with an end, so the counts differ.
   if (run.store.holdings === undefined || window.untilMs !== null) return true;

@@ -65,7 +65,8 @@ export function parseProjectCode(typed: string): string {
 }
 
 /**
- * Returns the results of the copies.
+ * Counts the copies that were sent and accepted, and returns the refused ones with their issues,
+ * and those that were not tested with the reason.
  * @param outbox the one of the rehearsal
  * @param mapped finds whose project was translated: findings about it count
  */

@@ -405,15 +405,15 @@ const BATCH = 100;
 type EnteredFind = Pick<StoredFind, 'uuid' | 'localId' | 'wish' | 'command'>;
 type Entered = { readonly stored: StoredFind; readonly find: ComparableFind };
 
-/** Asks about finds that are like those that the running command changed. */
+/** As {@link askAboutAlikeFinds}, for the finds that the running command changed. */
 export function askAboutChangedFinds(outbox: Outbox): void {
   const { id } = outbox.command;
   if (id !== undefined) askAboutAlikeFinds(outbox, ({ command }) => command === id);
 }
 
 /**
- * Compares finds that wait to be sent with those of other commands and other tables, and asks about
- * what is the same or nearly so. Within one table, and of one command, equal finds are different
+ * Compares finds that wait to be sent with those of other commands and other tables, and stores a
+ * question about what is the same or nearly so. Within one table, and of one command, equal finds are different
  * ones; what a person dropped is compared once it is wanted again.
  * @param hasEntered tells which of them are compared
  * @param arrived UUIDs of finds that came by a union: one may be a row that has another local id

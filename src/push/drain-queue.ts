@@ -76,7 +76,7 @@ async function sendAll(session: PushSession): Promise<void> {
     const isDue = next !== undefined && next.notBeforeAt <= clock.now() && session.mayStart;
     if (!isDue) {
       if (!(await waitForMore(session, next))) return;
-    } else if (!(await isHeld(session, next))) await launch(session, next);
+    } else if (!(await applyGate(session, next))) await launch(session, next);
   }
 }
 
@@ -84,8 +84,11 @@ function findNext(session: PushSession): Entry | undefined {
   return findNextClaimable(session.push.outbox, session.makeClaimableQuery());
 }
 
-/** Applies the gate to an entry. A failed search ends the push. */
-async function isHeld(session: PushSession, entry: Entry): Promise<boolean> {
+/**
+ * Applies the gate to an entry. A failed search, or a cause of the gate to stop, ends the push.
+ * @returns true if the entry must not be sent now
+ */
+async function applyGate(session: PushSession, entry: Entry): Promise<boolean> {
   try {
     const held = await session.hold(entry);
     if (typeof held === 'object') session.stop(held);

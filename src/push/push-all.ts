@@ -59,7 +59,7 @@ export async function pushAll(push: PushContext): Promise<PushResult> {
 
 async function pushUnderLock(push: PushContext): Promise<PushResult> {
   await prepareOutbox(push);
-  const runRound = openRounds(push);
+  const runRound = makeRounds(push);
   let result = await runRound();
   const freed = new Set<number>();
   for (;;) {
@@ -139,8 +139,11 @@ function assertSameOutbox({ outbox, service }: PushContext): void {
   );
 }
 
-/** Opens the rounds of a push: each checks the gate and drains the queue, unless it is empty. */
-function openRounds(push: PushContext): () => Promise<PushResult> {
+/**
+ * Makes the function that runs a round of a push: it checks the gate and drains the queue, unless
+ * that is empty.
+ */
+function makeRounds(push: PushContext): () => Promise<PushResult> {
   const { outbox, clock } = push;
   const serverClock = createServerClock(clock);
   const service = { ...push.service, send: serverClock.observe(push.service.send) };

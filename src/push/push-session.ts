@@ -348,7 +348,7 @@ export function addResults(first: PushResult, second: PushResult): PushResult {
 }
 
 /**
- * Counts what a push would send.
+ * Counts what a push would send, without a request. `subjects` is undefined for all records.
  * @param names of finds; empty means all
  * @throws UsageError for an unknown name
  */

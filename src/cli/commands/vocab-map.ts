@@ -94,7 +94,7 @@ async function importMapping(
 ): Promise<ExitReason> {
   const { terminal } = context;
   const table = await readTableOrInput(context, file, reading);
-  const { lookupTerm } = await openMappable(context);
+  const { lookupTerm } = await openHarvestedTerms(context);
   const merged = await changeMappingFile(context, (mapping) =>
     mergeMapping(mapping, table, lookupTerm),
   );
@@ -112,7 +112,7 @@ async function importMapping(
   return hasErrors(issues) ? 'dataRefused' : 'done';
 }
 
-async function openMappable(context: Context) {
+async function openHarvestedTerms(context: Context) {
   const { lookupTerm } = await openLookups(context);
   return { lookupTerm, vocabulary: await openProfileVocabulary(context) };
 }
@@ -123,7 +123,7 @@ async function setMapping(
   ownTerm: string,
   entry: string,
 ): Promise<ExitReason> {
-  const harvested = await openMappable(context);
+  const harvested = await openHarvestedTerms(context);
   const row = { set: of, term: ownTerm, entry };
   const mapped = await changeMappingFile(context, (mapping) => mapTerm(mapping, row, harvested));
   const { set, term, id, label } = mapped.row;

@@ -387,7 +387,10 @@ export function getOrCreateVocabularyHarvest({ sql, source }: Vocabulary, setSpe
   );
 }
 
-/** Returns the harvested sets of this source with what is known of each harvest, by set. */
+/**
+ * Returns what is known of each harvest of this source, by set; `unfinished`: a pass was begun and
+ * is not complete.
+ */
 export function listHarvests({ sql, source }: Vocabulary) {
   const rows = sql(
     `select ${HARVEST_COLUMNS} from harvests where source = ? order by set_spec`,

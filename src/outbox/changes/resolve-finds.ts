@@ -224,7 +224,8 @@ export function getFindDetails(outbox: Outbox, name: string) {
 type OpenValidation = () => Promise<(find: Find) => ValidatedFind>;
 
 /**
- * Returns the import document of a find, byte for byte; for a draft, the one that it would have.
+ * Returns the import document of a find, byte for byte, without issues; for a draft, the one that it
+ * would have, with those of its validation.
  */
 export async function getDocumentOfFind(
   outbox: Outbox,
