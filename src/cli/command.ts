@@ -78,7 +78,7 @@ const FLAG_GROUPS: readonly (readonly [heading: Message, flags: readonly string[
     msg`Table:`,
     ['--sheet', '--encoding', '--header-row', '--map', '--wizard', '--keep-rows', '--id-prefix'],
   ],
-  [msg`Photographs:`, ['--photo', '--photos']],
+  [msg`Photographs:`, ['--photos']],
   [
     msg`Conflicts and questions:`,
     [

@@ -47,8 +47,8 @@ describe('a find is added from flags', () => {
       ...sets({ local_id: 'K-017', ...COMPLETE }),
       '--point',
       `49°50'25.8"N 15°10'16.3"E`,
-      '--photo',
-      'a.png',
+      '--set',
+      'photos=a.png',
     );
     expect(added).toMatchObject({
       local_id: 'K-017',
@@ -77,7 +77,7 @@ describe('a find is added from flags', () => {
       'K-017',
       '--set',
       'depth_cm=40',
-      '--point-from',
+      '--point',
       'b.jpg',
     );
     expect(added).toMatchObject({ local_id: 'K-018', state: 'queued', photos: 0 });
@@ -120,7 +120,7 @@ describe('nothing is saved, and the error is reported, if', () => {
     ],
     [
       'something is missing, and a photograph is not there',
-      ['--set', 'depth_cm=', '--photo', 'none.jpg'],
+      ['--set', 'depth_cm=', '--set', 'photos=none.jpg'],
       ['needs hloubka', 'There is no photograph'],
     ],
     [
@@ -128,7 +128,7 @@ describe('nothing is saved, and the error is reported, if', () => {
       ['--point', '48.2N 16.37E'],
       ['is not in any known cadastral area'],
     ],
-    ['a photograph has no place', ['--point-from', 'a.png'], ['contains no position']],
+    ['a photograph has no place', ['--point', 'a.png'], ['contains no position']],
   ])('%s', async (_why, flags, messages) => {
     const changed = flags.filter((flag) => flag.includes('=')).map((flag) => flag.split('=')[0]);
     const others = Object.fromEntries(

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
+import { expectEnded } from '../support/run-pas.ts';
 import { answer, startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
 import { shareMock, useVocabularies } from '../support/use-mock.ts';
 
@@ -11,7 +12,7 @@ beforeEach(({ skip }) => skip(whyNoTerminal !== undefined, whyNoTerminal));
 
 const TALL = { columns: 100, rows: 60 };
 
-test('in English: a column is changed, a missing value is asked for, the map is written and the table imported', async () => {
+test('in English: a column is changed, a missing value is asked for, and the map is written, by which the table is imported', async () => {
   home.file(
     'bags.csv',
     'bag;what;made of;depth;weight\n1;brooch;bronze;0.15;12\n2;coin;silver;0.3;3\n3;odd thing;iron;0.4;7\n',
@@ -26,10 +27,8 @@ test('in English: a column is changed, a missing value is asked for, the map is 
   await answer(terminal, 'geom_system of every find', '4326');
   await terminal.expect('pristupnost of every find', '❯ leave it for later');
   await answer(terminal, 'pristupnost of every find', 'archaeo', '❯ archaeologist');
-  await answer(terminal, 'Continue?', 'now', '❯ Write the column map and import now');
   const { code, screen } = await terminal.ended();
-  expect(code).toBe(3);
-  expect(screen).toContain('Imported 2 finds: 2 added');
+  expect(code).toBe(0);
   expect(screen).toContain('0.15–0.40: m by the size of the numbers');
   expect(screen).toContain('✓ bag → local_id');
   expect(screen).toContain('odd thing (1×)');
@@ -37,6 +36,7 @@ test('in English: a column is changed, a missing value is asked for, the map is 
   expect(readFileSync(join(home.folder, 'bags.map.toml'), 'utf8')).toContain(
     '"depth" = { element = "hloubka", unit = "m" }',
   );
+  await expectEnded(home.pas('import', 'bags.csv', '--map', 'bags.map.toml'), 3);
   expect(await home.json('list')).toHaveLength(2);
 });
 
@@ -53,7 +53,6 @@ test('in Czech: every proposal is accepted with Enter', async () => {
   await answer(terminal, 'Převzít všechno', '', '❯ Převzít všechno');
   await answer(terminal, 'projekt u všech nálezů', 'C-202400101', '❯ C-202400101');
   await answer(terminal, 'pristupnost u všech nálezů', 'arche', '❯ archeolog');
-  await answer(terminal, 'Pokračovat?', '', '❯ Zapsat předpis sloupců');
   const { code, screen } = await terminal.ended();
   expect(code).toBe(0);
   expect(screen).toContain('Zapsáno: nalezy.map.toml');
@@ -74,7 +73,6 @@ test('which of two columns is the number of the find is asked, and the other one
   );
   await answer(terminal, 'Accept all', '', '❯ Accept all');
   await answer(terminal, 'Which column is local_id?', 'inv', '❯ inv. č.');
-  await answer(terminal, 'Continue?', '', '❯ Write the column map');
   expect((await terminal.ended()).code).toBe(0);
   const map = readFileSync(join(home.folder, 'both.map.toml'), 'utf8');
   expect(map).toContain('"inv. č." = "local_id"');

@@ -28,7 +28,7 @@ export function register(program: Command, run: Runner): void {
     t`Enter one find: answer questions on a terminal, or give all values with --set.`,
     [
       'pas add',
-      'pas add --same-as K-017 --point-from IMG_0412.jpg',
+      'pas add --same-as K-017 --point IMG_0412.jpg',
       'pas add --set project=C-202400101 --set object_type=brooch --set depth_cm=35 --point "50.0871N 14.4208E"',
     ],
   )
@@ -41,9 +41,7 @@ export function register(program: Command, run: Runner): void {
       '--same-as <find>',
       t`copy another find, except its numbers, point, depth, count and note`,
     )
-    .option('--point <position>', t`the point: degrees, S-JTSK or a map link`)
-    .option('--point-from <photo>', t`the point where this photograph was taken`)
-    .option('--photo <file...>', t`queue photographs with the find`)
+    .option('--point <position>', t`the point: degrees, S-JTSK, a map link, or a photograph`)
     .option('--draft', t`keep the find as a draft, even if it is complete`)
     .action(run(add));
 }

@@ -14,6 +14,7 @@ import { addWhereOption, appendValue, defineCommand, type Runner } from '../comm
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { openValidationContext, parseFilters } from '../context/find-input.ts';
 import { openEntrySession, openInterview } from '../interview/add-find.ts';
+import { readPosition } from '../interview/answer.ts';
 import { type PlannedEdit, planAnsweredEdit, planEdits } from '../interview/edit-find.ts';
 import { type InterviewResult, reviewFind } from '../interview/interview.ts';
 import { formatFindCount, printNextStep } from '../result-texts.ts';
@@ -114,8 +115,9 @@ async function planChange(
 ) {
   const { set = [], point } = options;
   const ruleContext = await openValidationContext(context);
-  if (set.length > 0 || point !== undefined)
-    return planEdits({ outbox, ruleContext }, finds, set, point);
+  const position = point === undefined ? undefined : await readPosition(point, context.cwd);
+  if (set.length > 0 || position !== undefined)
+    return planEdits({ outbox, ruleContext }, finds, set, position);
   const [only, another] = finds;
   if (only === undefined || another !== undefined || !context.terminal.interactive)
     throw new UsageError(t`Specify what to change: --set element=value.`);

@@ -100,8 +100,7 @@ async function start(
 }
 
 /**
- * Proposes the column map of a table, lets a person change it on a terminal, writes it, and
- * imports the table on request.
+ * Proposes the column map of a table, lets a person change it on a terminal, and writes it.
  * @returns `dataRefused` where something is left to decide in the written map
  * @throws UsageError where several files or standard input are given, the map exists, or there is
  * neither a terminal nor `--yes`
@@ -135,9 +134,7 @@ async function runWizard(
     '',
     ...formatProposal(proposed),
   ]);
-  const { proposal, importNow } = asks
-    ? await ask(context, wizard, say)
-    : { proposal: proposed, importNow: false };
+  const proposal = asks ? await ask(context, wizard, say) : proposed;
   const { strange, termsKept, problems } = await wizard.write(proposal, termsFile);
   if (strange.length > 0) say(formatUnmappedTerms(strange, termsFile));
   if (termsKept) terminal.warn(t`${termsFile} already exists and stays as it is.`);
@@ -154,7 +151,6 @@ async function runWizard(
   terminal.printValue(
     toWizardJson(mapFile, strange.length > 0 ? termsFile : undefined, rows, proposal, strange),
   );
-  if (importNow) return importTables(context, [file], { ...options, map: mapFile });
   printDryRun(context, file, mapFile, options);
   return proposal.undecided.length + problems.length + proposal.questions.length > 0
     ? 'dataRefused'

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { ConfigError, type ExitReason } from '../../base/errors.ts';
-import { cmd, msgid, ngettext, t } from '../../base/message.ts';
-import { countEntriesByState } from '../../outbox/views/outbox-status.ts';
+import { t } from '../../base/message.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import {
   type Config,
@@ -14,9 +13,8 @@ import {
   toProfile,
 } from '../context/config.ts';
 import { type Context, getCredentialKey, maskSettings } from '../context/context.ts';
-import { saveProfile, withStoredOutbox } from '../context/profile-outbox.ts';
+import { saveProfile } from '../context/profile-outbox.ts';
 import { INSTANCE_WORDS } from '../result-texts.ts';
-import { requireConfirmation } from '../terminal.ts';
 
 export function register(program: Command, run: Runner): void {
   const parent = program.command('profile').description(t`Manage profiles.`);
@@ -126,8 +124,6 @@ async function remove(context: Context, name: string): Promise<ExitReason> {
   const settings = file.profiles.get(name) ?? {};
   const outbox = findOutboxName(settings) ?? '';
   const isOnly = listProfilesOfOutbox(file, outbox).length === 1;
-  const unsent = isOnly ? await countUnsentEntries(context, outbox) : 0;
-  if (unsent > 0) await confirmUnsent(context, name, unsent);
   // The secrets belong to the address and the user name, as the outbox does.
   const { base_url: baseUrl, username } = settings;
   if (isOnly && baseUrl !== undefined)
@@ -147,29 +143,6 @@ async function remove(context: Context, name: string): Promise<ExitReason> {
   if (outbox !== '' && existsSync(folder)) terminal.note(t`Its outbox stays in ${folder}.`);
   terminal.printValue({ removed: name });
   return 'done';
-}
-
-async function countUnsentEntries(context: Context, outbox: string): Promise<number> {
-  if (!existsSync(context.getOutboxPlaces(outbox).outboxFile)) return 0;
-  const {
-    accepted: _sent,
-    dropped: _dropped,
-    ...unsent
-  } = await withStoredOutbox(context, outbox, countEntriesByState);
-  return Object.values(unsent).reduce((sum, count) => sum + count, 0);
-}
-
-async function confirmUnsent(context: Context, name: string, unsent: number): Promise<void> {
-  const what = ngettext(
-    msgid`${unsent} entry of profile ${name} is not sent, and cannot be sent without it.`,
-    `${unsent} entries of profile ${name} are not sent, and cannot be sent without it.`,
-    unsent,
-  );
-  if (!context.isConfirmed)
-    context.terminal.warn(
-      `${what} ${t`Send them first: ${cmd`pas push --profile ${name}`}. If it is removed, they stay in its outbox.`}`,
-    );
-  await requireConfirmation(context, t`Remove the profile ${name} anyway?`);
 }
 
 function makeUnknownProfileError(name: string, config: Config): ConfigError {

@@ -36,7 +36,7 @@ import {
 } from '../context/context.ts';
 import { openHarvestClient, openServiceAccess } from '../context/open-service.ts';
 import { openUnitedOutbox, withLockIfFree } from '../context/profile-outbox.ts';
-import { askAboutRow, askChoiceOrLater, importAnsweredRow } from '../interview/ask-about-table.ts';
+import { importAnsweredRow } from '../interview/ask-about-table.ts';
 import { getSettlingCommand, listAnswerWords } from '../result-texts.ts';
 import { requireConfirmation } from '../terminal.ts';
 
@@ -193,21 +193,20 @@ function listFindsToAnswer(
   return open.map(({ stored }) => stored.localId);
 }
 
-/** @returns `differs` where an answered row still has an error, a question, or differs */
+/**
+ * @returns `differs` where an answered row still has an error, a question, or differs
+ * @throws UsageError where nothing is decided, with the command of each decision
+ */
 async function resolveOne(
   find: FindToResolve,
   options: ResolveOptions,
 ): Promise<'done' | 'differs'> {
   const { context, outbox, name, entryId } = find;
-  const given = parseDecision(options);
-  const answer =
-    options.answer ?? (given === undefined ? await askAboutRowOfFind(find) : undefined);
-  if (answer === 'later') return 'done';
-  if (answer !== undefined) return answerQuestion(find, answer);
-  const isOpen = given === undefined || given.kind === 'created';
-  const open = isOpen ? getOpenDecision(outbox, name, entryId) : undefined;
-  const decision = given ?? (open && (await askForDecision(find, open)));
-  if (decision !== undefined) await carryOut(find, decision, open, context.isConfirmed);
+  if (options.answer !== undefined) return answerQuestion(find, options.answer);
+  const decision = parseDecision(options);
+  if (decision === undefined) throw makeUndecidedError(find);
+  const open = decision.kind === 'created' ? getOpenDecision(outbox, name, entryId) : undefined;
+  await carryOut(find, decision, open, context.isConfirmed);
   return 'done';
 }
 
@@ -277,32 +276,19 @@ async function carryOut(
   });
 }
 
-/**
- * Asks about the row of a find; undefined where there is none.
- * @throws UsageError without a terminal
- */
-async function askAboutRowOfFind({
-  context,
-  outbox,
-  name,
-}: FindToResolve): Promise<RowAnswer | 'later' | undefined> {
-  const [asked] = findAskedFind(outbox, name)?.stored.wish.asked ?? [];
-  if (asked === undefined) return undefined;
-  if (context.terminal.interactive) return (await askAboutRow(context, asked)) ?? 'later';
-  const ways = ANSWERS_OF_ROWS[asked.basis].map((answer) => {
-    const command = composeCommand('pas resolve', [
-      ['', name],
-      ['--answer', answer],
-    ]);
-    return { words: ANSWER_WORDS[answer], command };
-  });
-  throw makeUndecidedError(name, ways);
-}
-
 /** An answer in words, and the command that gives it. */
 type Way = { readonly words: Message; readonly command: Message };
 
-function makeUndecidedError(name: string, ways: readonly Way[]): UsageError {
+/** @throws UsageError where there is nothing to decide */
+function makeUndecidedError({ outbox, name, entryId }: FindToResolve): UsageError {
+  const [asked] = findAskedFind(outbox, name)?.stored.wish.asked ?? [];
+  const ways =
+    asked === undefined
+      ? listWays(getOpenDecision(outbox, name, entryId), name, entryId)
+      : ANSWERS_OF_ROWS[asked.basis].map((answer) => ({
+          words: ANSWER_WORDS[answer],
+          command: cmd`pas resolve ${name} --answer ${answer}`,
+        }));
   const lines = ways.map(({ words, command }) => joinMessages([words, command], ': '));
   return new UsageError(t`Decide about ${name}:`, { hint: joinMessages(lines, '\n') });
 }
@@ -337,54 +323,29 @@ function printWaiting({ terminal }: Context, name: string, waiting: number): voi
   );
 }
 
-/**
- * Asks a person for a decision; undefined where they leave it open.
- * @throws UsageError without a terminal, with the commands for each decision
- */
-async function askForDecision(
-  { context, outbox, name, entryId }: FindToResolve,
-  open: OpenDecision,
-): Promise<PersonDecision | undefined> {
-  const ways = listWays(open, name, entryId);
-  if (!context.terminal.interactive) throw makeUndecidedError(name, ways);
-  const offers = ways.map(({ value, words }) => ({ value, name: String(words) }));
-  const chosen = await askChoiceOrLater(context, t`Does the service have ${name}?`, offers);
-  if (chosen !== 'other') return chosen;
-  const findProblem = async (text: string) => {
-    const problem = findRecordProblem(outbox, open.entry, makeCreated(text).identCely);
-    return problem === undefined ? undefined : `${problem.message} ${problem.hint ?? ''}`.trim();
-  };
-  const prompt = await context.prompt();
-  return makeCreated(await prompt.askText({ message: t`Identifier of the record`, findProblem }));
-}
-
-/** A decision that a person can make: a choice on a terminal, a command elsewhere. */
-type DecisionWay = Way & { readonly value: PersonDecision | 'other' };
-
 /** Lists the possible decisions: with each known record, and with another one. */
 function listWays(
   { kinds, candidates, entry }: OpenDecision,
   find: string,
   entryId: number | undefined,
-): DecisionWay[] {
-  const makeWay = (value: PersonDecision | 'other', words: Message): DecisionWay => {
-    const decision = value === 'other' ? ({ kind: 'created', identCely: 'IDENT' } as const) : value;
+): Way[] {
+  const makeWay = (words: Message, flag: string, value: string | true): Way => {
     const command = composeCommand('pas resolve', [
       ['', find],
       ['--entry', entryId?.toString()],
-      [`--${decision.kind}`, decision.kind === 'created' ? decision.identCely : true],
+      [flag, value],
     ]);
-    return { value, words, command };
+    return { words, command };
   };
-  const seen = candidates.map((identCely) =>
-    makeWay({ kind: 'created', identCely }, msg`the service has it, in the record ${identCely}`),
+  const seen = candidates.map((ident) =>
+    makeWay(msg`the service has it, in the record ${ident}`, '--created', ident),
   );
   const elsewhere = msg`the service has it, in another record, whose identifier its website shows`;
   const again = msg`send it again; the service does not have it`;
-  const ways: Record<PersonDecision['kind'], readonly DecisionWay[]> = {
-    created: entry.kind === 'import' ? [...seen, makeWay('other', elsewhere)] : seen,
-    resend: [makeWay({ kind: 'resend' }, again)],
-    drop: [makeWay({ kind: 'drop' }, msg`drop it`)],
+  const ways: Record<PersonDecision['kind'], readonly Way[]> = {
+    created: entry.kind === 'import' ? [...seen, makeWay(elsewhere, '--created', 'IDENT')] : seen,
+    resend: [makeWay(again, '--resend', true)],
+    drop: [makeWay(msg`drop it`, '--drop', true)],
   };
   return kinds.flatMap((kind) => ways[kind]);
 }

@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { InterruptedError, UsageError } from '../../base/errors.ts';
 import {
   hasErrors,
@@ -11,11 +10,7 @@ import {
 import { cmd, t } from '../../base/message.ts';
 import type { FindElements } from '../../finds/fields.ts';
 import { type Find, KEPT_AS_DRAFT, makeNextLocalId } from '../../finds/find.ts';
-import {
-  formatExactPosition,
-  type Position,
-  parsePosition,
-} from '../../finds/place/read-position.ts';
+import { formatExactPosition, type Position } from '../../finds/place/read-position.ts';
 import { FORM_QUESTIONS, pickCarriedElements, pickCopiedElements } from '../../finds/questions.ts';
 import { makeReferenceResolver } from '../../finds/resolve-references.ts';
 import { type ValidatedFind, validateFind } from '../../finds/rules.ts';
@@ -27,7 +22,6 @@ import { findImportOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findByLocalId, listLatestFinds } from '../../outbox/stored-finds.ts';
 import { updateFindWish } from '../../outbox/wishes.ts';
-import { readPhotoPosition } from '../../photos/photo-exif.ts';
 import { makePhotoResolver } from '../../photos/photograph.ts';
 import { collapseRepeatedWarnings } from '../../tables/collapse-issues.ts';
 import type { RowContext } from '../../tables/columns/map-row.ts';
@@ -45,7 +39,7 @@ import {
   openTermOfferer,
   openValidationContext,
 } from '../context/find-input.ts';
-import { parseAnswer, replaceElements, replacePosition } from './answer.ts';
+import { parseAnswer, readPosition, replaceElements, replacePosition } from './answer.ts';
 import { type InterviewContext, runInterview } from './interview.ts';
 
 /** Values given before the questions. */
@@ -54,10 +48,8 @@ export type GivenAnswers = {
   readonly set?: readonly string[];
   /** Another find, whose copyable elements are used. */
   readonly sameAs?: string;
+  /** A position as typed, or the file of a photograph that has one. */
   readonly point?: string;
-  /** Photograph whose GPS position is used. */
-  readonly pointFrom?: string;
-  readonly photo?: readonly string[];
 };
 
 type Intent = 'send' | 'draft' | 'unfinished';
@@ -152,7 +144,7 @@ function getPrefilledElements(outbox: Outbox, named: string): FindElements {
 /** @param base of a new find: empty, or the elements in common with another one */
 async function startFind(
   base: Find,
-  { set = [], point, pointFrom, photo = [] }: GivenAnswers,
+  { set = [], point }: GivenAnswers,
   context: RowContext & { readonly folder: string },
 ): Promise<{ readonly find: Find; readonly issues: readonly Issue[] }> {
   const parsed = set.map(parseSettingText);
@@ -166,18 +158,11 @@ async function startFind(
   const otherSettings = settings.filter(({ name }) => name !== 'local_id');
   const settled = parseSettings(otherSettings, localId, context);
   issues.push(...settled.issues);
-  const photos = new Set([
-    ...base.photos,
-    ...settled.photos,
-    ...photo.map((file) => resolve(context.folder, file)),
-  ]);
+  const photos = new Set([...base.photos, ...settled.photos]);
   const names = settings.map(({ name }) => name);
   const find = replaceElements({ ...base, localId, photos: [...photos] }, names, settled.elements);
-  const ofPoint = point === undefined ? undefined : parsePosition(point);
-  const position =
-    pointFrom === undefined ? ofPoint : await readPhotoPosition(resolve(context.folder, pointFrom));
-  if (position === undefined) return { find, issues };
-  const certain = acceptCertainPosition(position, localId);
+  if (point === undefined) return { find, issues };
+  const certain = acceptCertainPosition(await readPosition(point, context.folder), localId);
   return 'rule' in certain
     ? { find, issues: [...issues, certain] }
     : { find: replacePosition(find, certain), issues };

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { cutText, normalizeId } from '../../base/characters.ts';
 import { splitFileNames } from '../../base/csv.ts';
-import { hasErrors, type Issue, isReadable } from '../../base/issue.ts';
+import { hasErrors, type Issue, isReadable, type Reading } from '../../base/issue.ts';
 import { getLanguage, t } from '../../base/message.ts';
 import { foldForSearch } from '../../base/names.ts';
 import {
@@ -149,12 +149,7 @@ async function parsePhotos(text: string, find: Find, context: AnswerContext): Pr
 }
 
 async function parsePointAnswer(text: string, find: Find, context: AnswerContext): Promise<Answer> {
-  const path = resolve(context.folder, withoutQuotes(text));
-  const isPhoto = await stat(path).then(
-    (stats) => stats.isFile(),
-    () => false,
-  );
-  const reading = isPhoto ? await readPhotoPosition(path) : parsePosition(text);
+  const reading = await readPosition(text, context.folder);
   if (!isReadable(reading)) return { problem: String(reading.problem) };
   const { value } = reading;
   const answer = judgeAnswer('point', replacePosition(find, value), context);
@@ -168,6 +163,19 @@ async function parsePointAnswer(text: string, find: Find, context: AnswerContext
     ],
     doubt: value.doubt && String(value.doubt),
   };
+}
+
+/**
+ * Reads a position as typed, or that of a photograph where the text names a file.
+ * @param folder of a relative file name
+ */
+export async function readPosition(text: string, folder: string): Promise<Reading<Position>> {
+  const path = resolve(folder, withoutQuotes(text));
+  const isPhoto = await stat(path).then(
+    (stats) => stats.isFile(),
+    () => false,
+  );
+  return isPhoto ? readPhotoPosition(path) : parsePosition(text);
 }
 
 /** Returns the find at this point in its coordinate system, without that in the other system. */

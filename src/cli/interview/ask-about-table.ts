@@ -37,26 +37,15 @@ type WizardContext = Pick<ProposedTable, 'lookupTerm' | 'propose' | 'answers'> &
 };
 
 /**
- * Lets a person change the proposed columns and answer the questions, until they want to write the
- * map. Nothing is written here.
- * @returns the columns as decided; `importNow` where the table is to be imported at once
+ * Lets a person change the proposed columns, and asks what is open. Nothing is written here.
  * @throws InterruptedError on Ctrl-C
  */
-export async function askAboutTable(context: WizardContext) {
-  const { prompt, propose } = context;
-  let answers = context.answers;
-  for (;;) {
-    answers = await changeColumns(answers, context);
-    answers = await settleQuestions(answers, context);
-    for (const name of propose(answers).undecided) answers = await askFixed(answers, name, context);
-    const decided = await askChoice<'write' | 'import' | 'change'>(prompt, t`Continue?`, [
-      { value: 'write', name: t`Write the column map` },
-      { value: 'import', name: t`Write the column map and import now` },
-      { value: 'change', name: t`Change something` },
-    ]);
-    if (decided !== 'change')
-      return { proposal: propose(answers), importNow: decided === 'import' };
-  }
+export async function askAboutTable(context: WizardContext): Promise<TableProposal> {
+  let answers = await changeColumns(context.answers, context);
+  answers = await settleQuestions(answers, context);
+  for (const name of context.propose(answers).undecided)
+    answers = await askFixed(answers, name, context);
+  return context.propose(answers);
 }
 
 async function changeColumns(
@@ -318,19 +307,7 @@ export async function askAboutRow(
     value,
     name: String(ANSWER_WORDS[value]),
   }));
-  return askChoiceOrLater(context, String(getRowQuestion(asked)), offers);
-}
-
-/**
- * Asks a person to choose; undefined where they decide later, an offer that is added as the last.
- * @throws InterruptedError on Ctrl-C
- */
-export async function askChoiceOrLater<Value>(
-  context: Context,
-  question: string,
-  offers: readonly { readonly value: Value; readonly name: string }[],
-): Promise<Value | undefined> {
-  return askChoice<Value | undefined>(await context.prompt(), question, [
+  return askChoice<RowAnswer | undefined>(await context.prompt(), String(getRowQuestion(asked)), [
     ...offers,
     { value: undefined, name: t`decide later` },
   ]);

@@ -1,5 +1,11 @@
 import { UsageError } from '../../base/errors.ts';
-import { hasErrors, type Issue, makeErrorIssue, makeRuleProblem } from '../../base/issue.ts';
+import {
+  hasErrors,
+  type Issue,
+  makeErrorIssue,
+  makeRuleProblem,
+  type Reading,
+} from '../../base/issue.ts';
 import { cmd, msg, t } from '../../base/message.ts';
 import {
   type ElementName,
@@ -9,7 +15,7 @@ import {
 } from '../../finds/fields.ts';
 import type { Find, LookupTerm } from '../../finds/find.ts';
 import { formatWithIdentifier } from '../../finds/harvested-find.ts';
-import { parsePosition } from '../../finds/place/read-position.ts';
+import type { Position } from '../../finds/place/read-position.ts';
 import { makeReferenceResolver } from '../../finds/resolve-references.ts';
 import { type ValidationContext, validateFind } from '../../finds/rules.ts';
 import { makeNumberLookup } from '../../outbox/changes/enqueue-change.ts';
@@ -77,7 +83,7 @@ export function planEdits(
   context: EditContext,
   finds: readonly StoredFind[],
   texts: readonly string[],
-  point?: string,
+  point?: Reading<Position>,
 ): PlannedEdits {
   parseSettingTexts(texts);
   const planned: PlannedEdit[] = [];
@@ -207,12 +213,11 @@ function assertEditable(outbox: Outbox, { uuid, localId }: StoredFind): void {
 function applySettings(
   find: Find,
   texts: readonly string[],
-  point: string | undefined,
+  point: Reading<Position> | undefined,
   lookupTerm: LookupTerm,
 ): { readonly find: Find; readonly issues: readonly Issue[] } {
   const { localId } = find;
-  const position =
-    point === undefined ? undefined : acceptCertainPosition(parsePosition(point), localId);
+  const position = point === undefined ? undefined : acceptCertainPosition(point, localId);
   if (position !== undefined && 'rule' in position) return { find, issues: [position] };
   const placed = position === undefined ? [] : listPointSettings(replacePosition(find, position));
   const given = [...placed, ...parseSettingTexts(texts)];
