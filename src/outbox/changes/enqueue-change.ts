@@ -120,13 +120,7 @@ export function enqueueNumber(
   mayReplace: (replaces: string) => boolean = () => true,
 ): NumberChange | undefined {
   assertMaySetNumbers(outbox);
-  const value = normalizeNumber(rawValue);
-  if (value === '')
-    throw new UsageError(msg`The registration number is empty.`, {
-      hint: msg`A number cannot be removed, only changed.`,
-    });
-  const unfit = findNumberProblem(value);
-  if (unfit !== undefined) throw new UsageError(unfit.problem);
+  const value = parseNumber(rawValue);
   return outbox.change(() => {
     assertNotRemoved(outbox, subject);
     const { change, replaces, last, expects } = planNumberChange(outbox, subject, value);
@@ -137,6 +131,17 @@ export function enqueueNumber(
     if (change !== 'kept') wantNumber(outbox, subject, value, { expects, isChangedSince });
     return change;
   });
+}
+
+function parseNumber(rawValue: string): string {
+  const value = normalizeNumber(rawValue);
+  if (value === '')
+    throw new UsageError(msg`The registration number is empty.`, {
+      hint: msg`A number cannot be removed, only changed.`,
+    });
+  const unfit = findNumberProblem(value);
+  if (unfit !== undefined) throw new UsageError(unfit.problem);
+  return value;
 }
 
 /**

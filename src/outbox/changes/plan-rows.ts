@@ -51,9 +51,14 @@ export function planRows(rows: Iterable<Find>, known: readonly FindHere[], table
   const planNew = (row: Find): RowPlan => makeNew(`${prefix}${row.localId}`);
   if (known.length === 0) return { finds: rows, planRow: planNew, names: new Set<string>() };
   const finds = [...rows];
-  const planner = openPlanner(finds, known, table);
-  const keyed = finds.map((row) => ({ row, plan: planner.planByKey(row) }));
-  const plans = new Map(keyed.map(({ row, plan }) => [row, plan ?? planner.planByContent(row)]));
+  const comparison = compareTable(finds, known, table);
+  const keyed = finds.map((row) => ({ row, plan: planByKey(row, comparison) }));
+  const taken = new Set(keyed.flatMap(({ plan }) => (plan === undefined ? [] : listTaken(plan))));
+  const plans = new Map<Find, RowPlan>();
+  for (const { row, plan = planByContent(row, comparison, taken) } of keyed) {
+    for (const find of listTaken(plan)) taken.add(find);
+    plans.set(row, plan);
+  }
   return {
     finds,
     planRow: (row: Find): RowPlan => plans.get(row) ?? planNew(row),
@@ -72,7 +77,16 @@ export function getLocalIdOfPlan(plan: RowPlan): string {
   return plan.kind === 'new' ? plan.localId : plan.find;
 }
 
-function openPlanner(
+/** Returns the local id of the find here that no other row can be, once a row has this plan. */
+function listTaken(plan: RowPlan): string[] {
+  const isTaking = plan.kind === 'same' || (plan.kind === 'question' && plan.basis === 'row-near');
+  return isTaking ? [plan.find] : [];
+}
+
+type TableComparison = ReturnType<typeof compareTable>;
+
+/** Compares the rows of a table with the finds here; says nothing of a single row yet. */
+function compareTable(
   rows: readonly Find[],
   known: readonly FindHere[],
   { path, prefix, hasKey }: PlannedTable,
@@ -84,57 +98,66 @@ function openPlanner(
   const listAlike = (row: Find, isEdition: (find: FindHere) => boolean): Compared[] =>
     listLikeFinds(index, comparable.get(row), isEdition);
   const isEdition = openEditionTest(rows, compared, path, (row) => listAlike(row, () => true));
-  const { makeName, isPrefixed } = makeNamer(rows, compared, prefix, isEdition);
   const moved = findMovedRows(compared, comparable, known.filter(isEdition));
-  const movedFinds = new Set([...moved.values()].map(({ known: find }) => find));
-  const displaced = listDisplaced(compared);
-  const taken = new Set<FindHere>();
-  const take = (find: FindHere, plan: RowPlan): RowPlan => {
-    taken.add(find);
-    return plan;
-  };
-  const askNear = (row: Find, near: Compared): RowPlan =>
-    take(near.known, makePlanToAsk('row-near', near, makeName(row)));
-  const askAnother = (row: Find, other: Compared): RowPlan =>
-    makePlanToAsk('row-another', other, makeName(row));
   return {
-    /** Returns undefined where no find here has the key, and the row had no other one before. */
-    planByKey(row: Find): RowPlan | undefined {
-      const renumbered = moved.get(row);
-      if (renumbered !== undefined) return askNear(row, renumbered);
-      const candidates = compared.get(row) ?? [];
-      const best = candidates.toSorted(
-        (a, b) => rank(a, isEdition(a.known)) - rank(b, isEdition(b.known)),
-      )[0];
-      if (best === undefined) return undefined;
-      const { known: find, matched } = best;
-      const isOne =
-        find.isGone() || matched === 'same' || isUniversal(row.localId) || isEdition(find);
-      if (isOne) {
-        const isAnother = movedFinds.has(find) || hasOtherTraits(row, find);
-        return isAnother && matched !== 'same' && !find.isGone()
-          ? askAnother(row, best)
-          : take(find, { kind: 'same', find: find.localId });
-      }
-      if (matched === 'near') return askNear(row, best);
-      const isNameFree = makeIdKey(makeName(row)) !== makeIdKey(find.localId);
-      return prefix === undefined && isNameFree ? undefined : askAnother(row, best);
-    },
-    planByContent(row: Find): RowPlan {
-      const hasRow = (find: FindHere): boolean =>
-        isEdition(find) && hasKey(find.key) && !hasKeyOf(find, row) && !displaced.has(find);
-      const alike = listAlike(row, isEdition).filter(
-        ({ known: find }) => !taken.has(find) && !hasRow(find),
-      );
-      const isOther = ({ known: find }: Compared): boolean =>
-        isPrefixed(row) && hasKeyOf(find, row) && hasOtherTraits(row, find);
-      const [best] = alike.filter((each) => !isOther(each)).toSorted(compareMatches);
-      if (best === undefined) return makeNew(makeName(row), alike.filter(isOther).map(toCandidate));
-      return isContentKey(row.localId) && best.matched === 'same' && isEdition(best.known)
-        ? take(best.known, { kind: 'same', find: best.known.localId })
-        : askNear(row, best);
-    },
+    ...makeNamer(rows, compared, prefix, isEdition),
+    prefix,
+    hasKey,
+    compared,
+    isEdition,
+    listAlike: (row: Find) => listAlike(row, isEdition),
+    moved,
+    movedFinds: new Set([...moved.values()].map(({ known: find }) => find)),
+    displaced: listDisplaced(compared),
   };
+}
+
+/**
+ * Plans a row by its number; undefined where no find here has it, and the row had no other one
+ * before.
+ */
+function planByKey(
+  row: Find,
+  { compared, isEdition, makeName, moved, movedFinds, prefix }: TableComparison,
+): RowPlan | undefined {
+  const renumbered = moved.get(row);
+  if (renumbered !== undefined) return makePlanToAsk('row-near', renumbered, makeName(row));
+  const [best] = (compared.get(row) ?? []).toSorted(
+    (a, b) => rank(a, isEdition(a.known)) - rank(b, isEdition(b.known)),
+  );
+  if (best === undefined) return undefined;
+  const { known: find, matched } = best;
+  const same: RowPlan = { kind: 'same', find: find.localId };
+  if (find.isGone() || matched === 'same') return same;
+  if (isUniversal(row.localId) || isEdition(find)) {
+    const isAnother = movedFinds.has(find) || hasOtherTraits(row, find);
+    return isAnother ? makePlanToAsk('row-another', best, makeName(row)) : same;
+  }
+  if (matched === 'near') return makePlanToAsk('row-near', best, makeName(row));
+  const isNameFree = makeIdKey(makeName(row)) !== makeIdKey(find.localId);
+  return prefix === undefined && isNameFree
+    ? undefined
+    : makePlanToAsk('row-another', best, makeName(row));
+}
+
+/** @param taken local ids of the finds that other rows are */
+function planByContent(
+  row: Find,
+  { displaced, hasKey, isEdition, isPrefixed, listAlike, makeName }: TableComparison,
+  taken: ReadonlySet<string>,
+): RowPlan {
+  const hasRow = (find: FindHere): boolean =>
+    isEdition(find) && hasKey(find.key) && !hasKeyOf(find, row) && !displaced.has(find);
+  const alike = listAlike(row).filter(
+    ({ known: find }) => !taken.has(find.localId) && !hasRow(find),
+  );
+  const isOther = ({ known: find }: Compared): boolean =>
+    isPrefixed(row) && hasKeyOf(find, row) && hasOtherTraits(row, find);
+  const [best] = alike.filter((each) => !isOther(each)).toSorted(compareMatches);
+  if (best === undefined) return makeNew(makeName(row), alike.filter(isOther).map(toCandidate));
+  return isContentKey(row.localId) && best.matched === 'same' && isEdition(best.known)
+    ? { kind: 'same', find: best.known.localId }
+    : makePlanToAsk('row-near', best, makeName(row));
 }
 
 /** Returns a test for finds of the tables that these rows are an edition of. */
