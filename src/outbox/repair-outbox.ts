@@ -151,25 +151,14 @@ function isSoundRow(outbox: Outbox, row: unknown): boolean {
   return isSound(() => parseFact(outbox.path, row));
 }
 
-/**
- * Makes the caches again from the facts.
- * @returns the local ids or records that were wrong
- */
-export function rebuildAllEntries(outbox: Outbox): string[] {
-  const list = (): string[] =>
-    outbox.listTexts(
-      `select coalesce((select local_id from finds where uuid = subject), ident_cely, '?') || ' ' || key || ' ' || state || ' ' || coalesce(ident_cely, '')
-     from entries`,
-    );
-  return outbox.change(() => {
-    const before = new Set(list());
+/** Makes the caches again from the facts. */
+export function rebuildAllEntries(outbox: Outbox): void {
+  outbox.change(() => {
     const subjects = outbox.listTexts(
       'select subject from facts group by subject order by min(seq)',
     );
     outbox.sql('delete from entries').run();
     for (const subject of subjects) rebuildEntries(outbox, subject);
-    const after = list();
-    return after.filter((each) => !before.has(each)).map((each) => each.split(' ')[0] ?? '');
   });
 }
 
@@ -385,7 +374,7 @@ export async function repairOutbox(options: Damaged) {
     requestFullUnion(outbox);
     uniteWithLedger(outbox);
     restoreIntentContents(outbox, intents);
-    const corrected = rebuildAllEntries(outbox);
+    rebuildAllEntries(outbox);
     // The caches had the questions.
     askAboutAlikeFinds(outbox, () => true);
     const after = listNamedEntries(outbox);
@@ -403,8 +392,6 @@ export async function repairOutbox(options: Damaged) {
       damaged: listLocalIds(damaged),
       /** Local ids of finds without document now. */
       drafts: listLocalIds(after.filter(({ uuid }) => drafts.includes(uuid))),
-      /** Finds or records whose cache was wrong. */
-      corrected,
     };
   });
 }

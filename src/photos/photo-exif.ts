@@ -305,10 +305,9 @@ function removeFromXmp({ bytes }: Tiff, { count, value }: Entry): GpsFinding {
 
 /**
  * GPS data that were found in a photograph and removed, the most telling last: `other` without a
- * position, such as only the version, and a position that the service, which reads only EXIF, does
- * not see.
+ * position, such as only the version.
  */
-const FINDINGS = ['none', 'other', 'position', 'position-outside-exif'] as const;
+const FINDINGS = ['none', 'other', 'position'] as const;
 /** Result of reading the GPS data of a photograph; see {@link FINDINGS}. */
 export type GpsFinding = (typeof FINDINGS)[number];
 
@@ -332,10 +331,10 @@ const WIDE = /G\0P\0S\0/i;
 /** Finds the GPS properties of an XMP packet; any of a packet in UTF-16 count as a position. */
 export function findXmpGps(packet: Buffer): GpsFinding {
   const text = packet.toString('latin1');
-  if (WIDE.test(text)) return 'position-outside-exif';
+  if (WIDE.test(text)) return 'position';
   const names = Array.from(text.matchAll(XMP_PROPERTY), ([, name = '']) => name);
   if (names.length === 0) return 'none';
-  return names.some((name) => XMP_TELLING.test(name)) ? 'position-outside-exif' : 'other';
+  return names.some((name) => XMP_TELLING.test(name)) ? 'position' : 'other';
 }
 
 /**
@@ -361,7 +360,7 @@ export function hasXmpPosition(file: Buffer): boolean {
   for (let at = file.indexOf(PACKET_START); at !== -1; at = file.indexOf(PACKET_START, at + 1)) {
     const end = file.indexOf(PACKET_END, at);
     const packet = file.subarray(at, end === -1 ? undefined : end);
-    if (findXmpGps(packet) === 'position-outside-exif') return true;
+    if (findXmpGps(packet) === 'position') return true;
   }
   return false;
 }

@@ -136,7 +136,7 @@ function findGpsInText(type: string, data: Buffer): GpsFinding {
   const keyword = data.toString('latin1', 0, keywordEnd);
   if (/^raw profile/i.test(keyword)) return 'other';
   // ImageMagick writes each EXIF property as a text chunk.
-  if (/gps|l(?:at|ong)itude/i.test(keyword)) return 'position-outside-exif';
+  if (/gps|l(?:at|ong)itude/i.test(keyword)) return 'position';
   if (type === 'zTXt') return findGpsInPackedText(data.subarray(keywordEnd + 2));
   if (type === 'tEXt' || data[keywordEnd + 1] !== 1) return findXmpGps(data);
   // Behind two flags, a language and a translated keyword.

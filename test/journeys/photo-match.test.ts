@@ -98,7 +98,7 @@ test('a card is matched and pushed, and its photographs are attached to the righ
   expect(planned.issues.map(({ rule, severity }) => `${severity} ${rule}`).sort()).toEqual([
     'warning photo-gps',
     'warning photo-gps',
-    'warning photo-gps-xmp',
+    'warning photo-gps',
     'warning photo-type',
   ]);
 

@@ -97,7 +97,7 @@ async function repair(context: Context): Promise<void> {
   const profile = context.getProfile();
   const { outboxFile } = context.getOutboxPlaces();
   if (!existsSync(outboxFile)) return;
-  const { ledgerAside, outboxAside, damaged, drafts, corrected } = await repairOutbox({
+  const { ledgerAside, outboxAside, damaged, drafts } = await repairOutbox({
     lock: context.pushLock(),
     ledgerFile: context.getOutboxPlaces().ledgerFile,
     outboxFile,
@@ -119,7 +119,6 @@ async function repair(context: Context): Promise<void> {
     drafts,
     (names) => t`Their documents were damaged; \`${cmd`pas validate`}\` makes them again: ${names}`,
   );
-  warnOfFinds(corrected, (names) => t`The stored states of ${names} were wrong.`);
 
   function warnOfFinds(finds: readonly string[], say: (names: string) => string): void {
     if (finds.length > 0) terminal.warn(say(finds.slice(0, MAX_NAMED).join(', ')));

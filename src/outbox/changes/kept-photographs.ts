@@ -96,18 +96,10 @@ function checkLocations(path: string, gps: PhotoGps, stripGps: boolean): Issue[]
       return [];
     case 'removable':
       if (stripGps || gps.finding === 'other') return [];
-      if (gps.finding === 'position-outside-exif') {
-        return [
-          makeWarningIssue(
-            'photo-gps-xmp',
-            msg`${path} contains the place where it was taken (GPS in XMP). The service removes only places in EXIF, so this one would stay. To remove it here: ${cmd`pas profile set strip_gps=true`}, then queue it again.`,
-          ),
-        ];
-      }
       return [
         makeWarningIssue(
           'photo-gps',
-          msg`${path} contains the place where it was taken (GPS). The service removes it from EXIF, but recompresses the picture. To remove it here and leave the picture unchanged: ${cmd`pas profile set strip_gps=true`}, then queue it again.`,
+          msg`${path} contains the place where it was taken (GPS). The service removes it from EXIF only, and recompresses the picture then. To remove it here and leave the picture unchanged: ${cmd`pas profile set strip_gps=true`}, then queue it again.`,
         ),
       ];
     case 'fixed':

@@ -267,7 +267,8 @@ describe('any history of commands, attempts and undo', () => {
           expect(describeAll(outbox)).toStrictEqual(before);
           play(outbox, { kind: 'redo', at: 0 });
           expect(describeAll(outbox)).toStrictEqual(after);
-          expect(rebuildAllEntries(outbox)).toEqual([]);
+          rebuildAllEntries(outbox);
+          expect(describeAll(outbox)).toStrictEqual(after);
         },
       ),
       { numRuns: 60 },
