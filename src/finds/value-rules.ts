@@ -7,7 +7,6 @@ import {
 } from '../base/characters.ts';
 import { makeRuleProblem, type RuleProblem } from '../base/issue.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
-import { joinWithOr } from '../base/names.ts';
 import { findCharacterIllegalInXml } from '../base/xml/element.ts';
 import { type ElementName, FIELDS, type Field, type FindElements, NEW_PERSON } from './fields.ts';
 import type {
@@ -15,7 +14,6 @@ import type {
   LookupNumber,
   LookupProject,
   LookupTerm,
-  TermCandidate,
   TermLookupResult,
 } from './find.ts';
 import { findDayDoubt, isRealDate } from './parse-cell.ts';
@@ -198,7 +196,7 @@ function checkReferences(elements: FindElements, { lookupTerm }: RuleContext): r
     if (name === 'nalezce' && id === NEW_PERSON) return [];
     const form = set?.startsWith('heslo:') ? /^HES-\d+$/ : /^\s*\S+\s*$/;
     if (id === NEW_PERSON || !form.test(id)) {
-      const message = msg`"${id}" cannot be an identifier of ${name}. Write the one that ${cmd`pas vocab search`} finds.`;
+      const message = describeNoIdentifier(name, id);
       return [{ element: name, message, rule: 'identifier-form' }];
     }
     if (lookupTerm === undefined || set === undefined) return [];
@@ -220,10 +218,11 @@ function findMembershipProblem(
   id: string,
 ): Message | undefined {
   switch (lookup.kind) {
+    // A lookup finds labels and lower-case identifiers as well; the service accepts neither.
     case 'found':
-      return lookup.term.id === id ? undefined : explainLabelForIdentifier(name, id, [lookup.term]);
+      return lookup.term.id === id ? undefined : describeNoIdentifier(name, id);
     case 'ambiguous':
-      return explainLabelForIdentifier(name, id, lookup.candidates);
+      return describeNoIdentifier(name, id);
     case 'wrong-set':
     case 'deleted':
     case 'mapping-conflict':
@@ -235,14 +234,8 @@ function findMembershipProblem(
   }
 }
 
-/** A lookup finds labels and lower-case identifiers as well; the service accepts neither. */
-function explainLabelForIdentifier(
-  name: string,
-  id: string,
-  meant: readonly TermCandidate[],
-): Message {
-  const choice = joinWithOr(meant.map((term) => `${term.id} (${term.label})`));
-  return msg`The id of ${name} is "${id}", which the service does not know. Write ${choice}.`;
+function describeNoIdentifier(name: string, id: string): Message {
+  return msg`"${id}" cannot be an identifier of ${name}. Write the one that ${cmd`pas vocab search`} finds.`;
 }
 
 const REFERENCE_FIELDS = FIELDS.filter(({ kind }) => kind === 'reference' || kind === 'term');

@@ -217,51 +217,16 @@ function scoreTerm(
 
 /** Removes the case ending and a fleeting e of a folded word: `hrnec`, `hrnce` and `hrncem`. */
 function getStem(word: string): string {
-  const ending = CASE_ENDINGS.find(
-    (one) => word.endsWith(one) && word.length - one.length >= MIN_STEM,
-  );
-  const stem = ending === undefined ? word : word.slice(0, -ending.length);
+  const stem = word.replace(CASE_ENDING, '');
   return stem.length > MIN_BEGINNING ? stem.replace(/e([kclnv])$/, '$1') : stem;
 }
 
-const MIN_STEM = 3;
-
-/** Longest first; nouns and adjectives together, since an isolated word does not show its class. */
-const CASE_ENDINGS = [
-  'atech',
-  'etem',
-  'atum',
-  'ami',
-  'emi',
-  'imi',
-  'ymi',
-  'ech',
-  'ich',
-  'ych',
-  'ach',
-  'eho',
-  'iho',
-  'emu',
-  'imu',
-  'ove',
-  'ovi',
-  'ata',
-  'aty',
-  'om',
-  'em',
-  'im',
-  'ym',
-  'am',
-  'ou',
-  'um',
-  'ej',
-  'a',
-  'e',
-  'i',
-  'o',
-  'u',
-  'y',
-];
+/**
+ * The longest ending that leaves three letters; of nouns and adjectives together, since an isolated
+ * word does not show its class.
+ */
+const CASE_ENDING =
+  /(?<=.{3})(?:atech|etem|atum|[aeiy]mi|[eiya]ch|[ei]ho|emu|imu|ov[ei]|at[ay]|[oeiya]m|ou|um|ej|[aeiouy])$/;
 
 /** Each wording is searched; the words behind these are details. */
 const MAX_REPLACED = 3;
@@ -277,11 +242,10 @@ function listOtherWordings(typed: string): string[] {
     .flatMap((word) => listMeanings(word).map((meaning) => folded.replace(word, meaning)));
 }
 
+/** By stem, since a text may have any inflected form. */
 function listMeanings(word: string): string[] {
-  // By stem, since a text may have any inflected form.
-  meanings ??= new Map(Object.entries(SYNONYMS).map(([each, meaning]) => [getStem(each), meaning]));
-  const short = Object.hasOwn(ABBREVIATIONS, word) ? (ABBREVIATIONS[word] ?? '').split('|') : [];
-  return [...short, ...[meanings.get(getStem(word)) ?? []].flat()];
+  meanings ??= new Map(Object.entries(MEANINGS).map(([each, meaning]) => [getStem(each), meaning]));
+  return meanings.get(getStem(word))?.split('|') ?? [];
 }
 
 /** Made on first use, since most commands look up no word. */
@@ -293,7 +257,7 @@ let meanings: ReadonlyMap<string, string> | undefined;
  * separated by `|`, and the set decides between them (`stř.` is a sherd among objects, silver among
  * materials).
  */
-const ABBREVIATIONS: Readonly<Record<string, string>> = {
+const MEANINGS: Readonly<Record<string, string>> = {
   // materials
   ag: 'stříbro|stříbrný',
   au: 'zlato|zlatý|archeologický ústav',
@@ -369,9 +333,7 @@ const ABBREVIATIONS: Readonly<Record<string, string>> = {
   // organisations
   muz: 'muzeum',
   ust: 'ústav',
-};
 
-const SYNONYMS: Readonly<Record<string, string>> = {
   // fragments
   fragment: 'zlomek',
   okraj: 'zlomek',

@@ -91,7 +91,7 @@ describe('an issue about a value', () => {
     ],
     [
       { predano_organizace: { id: 'Muzeum', text: '' } },
-      'vocabulary: The id of predano_organizace is "Muzeum", which the service does not know. Write ORG-000091 (Muzeum).',
+      'vocabulary: "Muzeum" cannot be an identifier of predano_organizace. Write the one that pas vocab search finds.',
     ],
   ])('%j', (overrides, text) => {
     const [first, ...otherNames] = said(overrides);
@@ -119,14 +119,14 @@ describe('a lookup in the vocabulary reports', () => {
 
   test('an entry with another label', () => {
     expect(found({ kind: 'found', term: term('HES-000300', 'doba bronzová') })).toEqual([
-      'vocabulary: The id of obdobi is "HES-000253", which the service does not know. Write HES-000300 (doba bronzová).',
+      'vocabulary: "HES-000253" cannot be an identifier of obdobi. Write the one that pas vocab search finds.',
     ]);
   });
 
   test('several entries', () => {
     const candidates = [term('HES-1', 'jehla'), term('HES-2', 'jehla')];
     expect(found({ kind: 'ambiguous', candidates })).toEqual([
-      'vocabulary: The id of obdobi is "HES-000253", which the service does not know. Write HES-1 (jehla) or HES-2 (jehla).',
+      'vocabulary: "HES-000253" cannot be an identifier of obdobi. Write the one that pas vocab search finds.',
     ]);
   });
 
