@@ -151,22 +151,13 @@ export function undoCommand(
     outbox.change(() => {
       for (const part of parts.slice(at, at + BATCH)) {
         const plans = part.map((slot) => planUndo(outbox, command.command, slot));
-        const subjects = new Set(part.map(({ subject }) => subject));
-        if (plans.some(({ isKept }) => isKept)) {
-          for (const subject of subjects) kept.add(getSubjectName(outbox, subject));
-          continue;
-        }
-        appendFacts(
-          outbox,
-          plans.flatMap((plan) => makeUndoFacts(outbox, plan)),
-        );
-        // Without a search it is unknown again if the entry was sent from another place.
-        if (plans.some(({ decisions }) => decisions.some(isAboutUnsearched)))
-          updateHeader(outbox, { mustLook: true });
-        for (const subject of subjects) {
+        const isKept = plans.some((plan) => plan.isKept);
+        if (!isKept) applyUndo(outbox, plans);
+        for (const { subject } of part) {
+          if (isKept) kept.add(getSubjectName(outbox, subject));
           // Also what an interrupted undo has taken back, which had no chance to settle it.
-          returned.add(subject);
-          if (plans.some(isSomething)) undone.add(subject);
+          else returned.add(subject);
+          if (!isKept && plans.some(isSomething)) undone.add(subject);
         }
       }
       // With the last of them: an undo that is interrupted before is continued, and settles all.
@@ -299,6 +290,16 @@ function hasChangesOfOthers(
       return body.intent !== null && !facts.some((fact) => fact.id === origin && isOfCommand(fact));
     }),
   );
+}
+
+function applyUndo(outbox: Outbox, plans: readonly SlotUndo[]): void {
+  appendFacts(
+    outbox,
+    plans.flatMap((plan) => makeUndoFacts(outbox, plan)),
+  );
+  // Without a search it is unknown again if the entry was sent from another place.
+  if (plans.some(({ decisions }) => decisions.some(isAboutUnsearched)))
+    updateHeader(outbox, { mustLook: true });
 }
 
 function makeUndoFacts(outbox: Outbox, plan: SlotUndo): NewFact[] {
