@@ -76,8 +76,9 @@ export function resolveEntries(
   if (isLocked) recordOrphanedAttempts(outbox);
   const subject = findSubject(outbox, find);
   const settled = outbox.change(() => settleAs(outbox, subject, decision, entryId, asked));
-  // One that was dropped may be like a find that came since.
-  askAboutChangedFinds(outbox);
+  // It may be like a find that came while it was dropped.
+  if (settled.some(({ kind, state }) => kind === 'import' && state === 'dropped'))
+    askAboutChangedFinds(outbox);
   const waiting = decision.kind === 'drop' ? countDependents(outbox, subject) : undefined;
   return { settled, waiting };
 }
