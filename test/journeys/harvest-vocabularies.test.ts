@@ -263,6 +263,7 @@ test('a damaged vocabulary is deleted and harvested again, as its error says', a
     /\/vocabulary\.sqlite: [\s\S]*vocabulary\.sqlite: delete it, then `pas harvest-vocab/;
   await expectEnded(home.pas('harvest-vocab'), 12, says);
   rmSync(join(home.folder, 'pas/vocabulary.sqlite'));
+  await expectEnded(home.pas('search', 'spona'), 0, /Nothing was harvested yet/);
   await home.do('harvest-vocab', 'heslo:obdobi');
 });
 

@@ -82,6 +82,10 @@ function registerVocab(program: Command, run: Runner): void {
   registerMap(parent, run);
 }
 
+function noteNothingHarvested({ terminal }: Context): void {
+  terminal.note(t`Nothing was harvested yet. Run \`${cmd`pas harvest-vocab`}\`.`);
+}
+
 async function search(
   context: Context,
   typed: string,
@@ -92,7 +96,9 @@ async function search(
   const vocabulary = await openProfileVocabulary(context);
   if (set !== undefined) assertHarvested(vocabulary, set);
   const hits = searchTerms(vocabulary, typed, { limit, setSpec: set });
-  if (hits.length === 0) context.terminal.note(t`Nothing resembles "${typed}".`);
+  const isHeld = listHarvests(vocabulary).some(({ completedAtMs }) => completedAtMs !== null);
+  if (!isHeld) noteNothingHarvested(context);
+  else if (hits.length === 0) context.terminal.note(t`Nothing resembles "${typed}".`);
   await print(
     context,
     hits.map(({ term }) => term),
@@ -142,8 +148,7 @@ async function showSets(context: Context): Promise<ExitReason> {
       `${harvest.setSpec}: ${harvest.unfinished ? t`${when}, a harvest is unfinished` : when}`,
     );
   }
-  if (harvests.length === 0)
-    terminal.note(t`Nothing was harvested yet. Run \`${cmd`pas harvest-vocab`}\`.`);
+  if (harvests.length === 0) noteNothingHarvested(context);
   terminal.printValue({
     sets: counts.map(({ setSpec, terms, gone }) => ({ set: setSpec, entries: terms, gone })),
     harvests: harvests.map(({ setSpec, completedAtMs, watermarkMs, unfinished }) => ({
