@@ -81,7 +81,6 @@ ${renderStateShapes()}
 <header class="top"><h1>${t`Finds`}</h1>${renderOrigin(report)}</header>
 <main>
 ${renderPlacesNotice(report)}
-${renderFigures(report)}
 ${
   finds === 0
     ? undefined
@@ -115,19 +114,6 @@ function renderAccessCounts(byAccessibility: readonly LabelledCount[]): Html {
     ({ label, count }, index) =>
       html`${index === 0 ? '' : ', '}${label} ${formatWholeNumber(count)}`,
   )}</p>`;
-}
-
-function renderFigures({ finds, photographs, withProblems, byState }: Report): Html {
-  const countIn = (...states: readonly string[]): number =>
-    byState.filter(({ key }) => states.includes(key)).reduce((sum, { count }) => sum + count, 0);
-  const tiles: readonly (readonly [number, string])[] = [
-    [finds, t`finds in all`],
-    [countIn('registered', 'submitted', 'confirmed', 'archived'), t`in the service`],
-    [countIn('queued'), t`waiting to be sent`],
-    [withProblems, t`need attention`],
-    [photographs, t`photographs in all`],
-  ];
-  return html`<ul class="figures-row">${tiles.map(([number, label]) => html`<li><b>${formatWholeNumber(number)}</b> ${label}</li>`)}</ul>`;
 }
 
 function renderHiddenPlaces({ withoutPlace: count }: Report): Html | undefined {

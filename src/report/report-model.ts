@@ -87,14 +87,6 @@ export type ReportFind = Findspot & {
   readonly problems: readonly Problem[];
 };
 
-/** Tells if a find waits for an action of a person: its state says so, or it has an error. */
-export function isWaitingForPerson({ state, problems }: ReportFind): boolean {
-  return (
-    ['draft', 'refused', 'uncertain', 'gone'].includes(state) ||
-    problems.some(({ severity }) => severity === 'error')
-  );
-}
-
 /** The window of a map: converts degrees to drawing units, x to the right and y down. */
 export type MapFrame = {
   readonly width: number;
@@ -152,7 +144,6 @@ export type Report = ReportSettings & {
   readonly account: string | undefined;
   readonly finds: number;
   readonly photographs: number;
-  readonly withProblems: number;
   readonly withoutPlace: number;
   readonly byState: readonly StateCount[];
   readonly byPeriod: readonly LabelledCount[];

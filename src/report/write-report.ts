@@ -22,7 +22,6 @@ import {
 } from './report-find.ts';
 import {
   countFindsByState,
-  isWaitingForPerson,
   type Label,
   type LabelledCount,
   type MappedFind,
@@ -143,7 +142,6 @@ function gatherReport(request: ReportRequest): GatheredReport {
         : [account.name, account.organisation].filter((part) => part !== '').join(', '),
     finds: reportFinds.length,
     photographs: finds.reduce((sum, { photographs }) => sum + photographs.length, 0),
-    withProblems: reportFinds.filter(isWaitingForPerson).length,
     withoutPlace: reportFinds.length - mapped.length,
     byState: countFindsByState(reportFinds),
     byPeriod: countBy(reportFinds, ({ period }) => period),

@@ -1,7 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/message.ts';
-import { findKnownAccount } from '../../outbox/open-outbox.ts';
 import { FIELD_APPS, type FieldApp, writeFieldForm } from '../../tables/forms/field-tools.ts';
 import { appendValue, defineCommand, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
@@ -52,7 +51,6 @@ async function make(
     vocabulary: await openProfileVocabulary(context),
     defaults: makeProfileDefaults(context, set),
     rules: await openValidationContext(context),
-    finder: findKnownAccount(await context.openOutbox())?.name,
     nowMs: context.clock.now(),
   });
   for (const file of files) terminal.note(t`Written: ${file}`);

@@ -68,8 +68,6 @@ export type FieldFormOrder = {
   readonly overwrite: boolean;
   readonly vocabulary: Vocabulary;
   readonly rules: RuleContext;
-  /** The account's own name, the default finder. */
-  readonly finder?: string | undefined;
   readonly nowMs: number;
 };
 

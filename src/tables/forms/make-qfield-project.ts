@@ -80,10 +80,7 @@ export async function writeQfieldProject(request: FieldFormRequest): Promise<rea
   return [...files.keys()].map((name) => join(destination, name));
 }
 
-function makeFormContent(
-  { starting, rules, finder }: FieldFormRequest,
-  lists: FormLists,
-): FormContent {
+function makeFormContent({ starting, rules }: FieldFormRequest, lists: FormLists): FormContent {
   const states: readonly TargetState[] = findRoleRank(rules) === 'researcher' ? [1] : [1, 2, 3];
   const initial = new Map<string, string>();
   for (const { name } of FIELDS) {
@@ -91,12 +88,6 @@ function makeFormContent(
     if (value !== undefined && !(name === 'nalezce' && isNewPerson(starting)))
       initial.set(name, formatDefault(value));
   }
-  const finderLookup = finder === undefined ? undefined : rules.lookupTerm?.('osoba', finder);
-  if (starting.nalezce === undefined && finderLookup?.kind === 'found')
-    initial.set('nalezce', finderLookup.term.id);
-  const [only, another] = lists.get('projekt') ?? [];
-  if (starting.projekt === undefined && only !== undefined && another === undefined)
-    initial.set('projekt', only.name);
   const written = new Map(
     isNewPerson(starting) ? [['nalezce', quoteQgisText(starting.nalezce?.text ?? '')]] : [],
   );
