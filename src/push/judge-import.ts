@@ -83,11 +83,11 @@ export type HarvestView = ViewTime & {
   /** The shown ones of them. */
   readonly finds: readonly HarvestedFind[];
   /**
-   * Tells if an entry of this outbox, or of another one of the account on this machine, made the
-   * record. With the current record: if it is still that of the entry here, since a service
-   * restored from a backup assigns an identifier a second time.
+   * Tells if a find of this outbox, or of another account on this machine, has the record. With the
+   * current record: if it is still that of the find here, since a service restored from a backup
+   * assigns an identifier a second time.
    */
-  readonly isOwned: (identCely: string, shown?: HarvestedFind) => boolean;
+  readonly isExplained: (identCely: string, shown?: HarvestedFind) => boolean;
   /** Tells if the record equals what the entry that made it sent, except for its number. */
   readonly readsAsSent: (identCely: string, shown: HarvestedFind) => boolean;
   /**
@@ -393,7 +393,9 @@ function judgeImport(
  * Returns records of the same project with equal readable elements that belong to no other entry.
  */
 function findEqualRecords(judged: SentImport, view: HarvestView): HarvestedFind[] {
-  return view.finds.filter((find) => isLike(judged, find) && !view.isOwned(find.identCely, find));
+  return view.finds.filter(
+    (find) => isLike(judged, find) && !view.isExplained(find.identCely, find),
+  );
 }
 
 function isLike(judged: SentImport, find: HarvestedFind): boolean {
@@ -409,7 +411,7 @@ function findSimilarRecords(judged: SentImport, view: HarvestView): string[] {
   // A record that equals this find and not its owner may have an identifier that a restored service
   // assigned twice.
   const isAnothers = (find: HarvestedFind): boolean =>
-    view.isOwned(find.identCely, find) &&
+    view.isExplained(find.identCely, find) &&
     !(isLike(judged, find) && !view.readsAsSent(find.identCely, find));
   const shown = view.finds.filter((find) => isNear(judged, find) && !isAnothers(find));
   return [
@@ -436,7 +438,7 @@ function listChangedSince(
         identCely.startsWith(`${getReferenceId(elements.projekt)}-`),
     )
     .map(([identCely]) => identCely)
-    .filter((identCely) => !view.isOwned(identCely));
+    .filter((identCely) => !view.isExplained(identCely));
 }
 
 /**

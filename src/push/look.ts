@@ -51,15 +51,15 @@ import {
 } from './judge-change.ts';
 import { findCreation, isMadeBy, listSentImports, mayBeCreation } from './judge-import.ts';
 import {
-  type FindElsewhere,
-  isOwned,
-  listFindsElsewhere,
+  type FindOfOtherAccount,
+  isRecordOfFindHere,
+  listFindsOfOtherAccounts,
   listShownRecords,
   type SearchContext,
 } from './reconcile-entries.ts';
 
-/** Knowledge of the gate of one round. */
-export type Gate = {
+/** With what the gate of one round looks for what the service may have already. */
+export type LookContext = {
   readonly outbox: Outbox;
   /** The service's identifier of the sending account. */
   readonly account: string;
@@ -92,7 +92,7 @@ const DAY_MS = 24 * 3600 * 1000;
  * @returns the held entries
  * @throws as {@link harvestFinds}; the reason of the signal
  */
-export async function holdEntriesWithQuestions(context: Gate): Promise<Entry[]> {
+export async function holdEntriesWithQuestions(context: LookContext): Promise<Entry[]> {
   const { outbox, lookup, stop } = context;
   const waiting = listQueuedSummaries(outbox);
   if (waiting.length === 0) return [];
@@ -148,7 +148,7 @@ function recordSearches(
 
 /** Searches the service; one that refuses the account is not searched again. */
 async function searchUnlessRefused<T>(
-  context: Gate,
+  context: LookContext,
   search: (lookup: SearchContext) => Promise<T>,
 ): Promise<T | undefined> {
   if (context.lookup === undefined) return undefined;
@@ -202,7 +202,7 @@ function findQuestion(
  * the server's now, since the wall clock may be wrong.
  */
 function computeSearchStart(
-  { outbox, lookBackMs, serverNowMs }: Gate,
+  { outbox, lookBackMs, serverNowMs }: LookContext,
   lookup: SearchContext,
   waiting: ReturnType<typeof listQueuedSummaries>,
 ): number {
@@ -229,7 +229,7 @@ function computeSearchStart(
  * @returns true if the entry must not be sent now
  * @throws as {@link holdEntriesWithQuestions}
  */
-export async function holdBeforeDeparture(context: Gate, entry: Entry): Promise<boolean> {
+export async function holdBeforeDeparture(context: LookContext, entry: Entry): Promise<boolean> {
   if (context.judged.get(entry.id) !== getContentKey(entry)) {
     await holdEntriesWithQuestions(context);
     return true;
@@ -237,7 +237,7 @@ export async function holdBeforeDeparture(context: Gate, entry: Entry): Promise<
   return entry.kind !== 'import' && (await holdChange(context, entry));
 }
 
-async function holdChange(context: Gate, entry: NumberEntry | PhotoEntry): Promise<boolean> {
+async function holdChange(context: LookContext, entry: NumberEntry | PhotoEntry): Promise<boolean> {
   const { outbox } = context;
   const { identCely } = entry;
   if (identCely === null) return false;
@@ -276,7 +276,7 @@ type SearchResult = Awaited<ReturnType<typeof indexSearchResult>>;
 
 /** Stores which records no fact explains, and indexes the search for the comparison with entries. */
 async function indexSearchResult(
-  { outbox, account, stop }: Gate,
+  { outbox, account, stop }: LookContext,
   harvest: HarvestedFinds | undefined,
 ) {
   const shown = harvest === undefined ? [] : listShownRecords(harvest);
@@ -300,7 +300,7 @@ async function indexSearchResult(
       if (isUnexplainedCreation(outbox, account, find))
         records.add(makeComparable(find.elements, undefined, find.protectedWithheld), find);
   });
-  const findsOfOthers = listFindsElsewhere(outbox);
+  const findsOfOthers = listFindsOfOtherAccounts(outbox);
   return {
     lookups: harvest?.lookups ?? (new Map() as HarvestedFinds['lookups']),
     /** Shown records, and those of earlier searches with files that no fact explains. */
@@ -310,7 +310,7 @@ async function indexSearchResult(
     /** Finds that other accounts attempted from this machine. */
     attempted: indexAttempted(findsOfOthers),
     /** Records of finds of other accounts, with the wall clock of the last attempt. */
-    ofOthers: new Map(
+    recordsOfOthers: new Map(
       findsOfOthers.flatMap(({ attempt, records }) =>
         records.map((identCely) => [identCely, attempt.body.at] as const),
       ),
@@ -328,11 +328,11 @@ async function indexSearchResult(
 
 /** Tells if this account made a record that no fact explains. */
 function isUnexplainedCreation(outbox: Outbox, account: string, find: HarvestedFind): boolean {
-  return findCreation(find)?.user === account && !isOwned(outbox, find.identCely, find);
+  return findCreation(find)?.user === account && !isRecordOfFindHere(outbox, find.identCely, find);
 }
 
 /** Indexes the finds of other accounts, with the names of their records or local ids. */
-function indexAttempted(finds: readonly FindElsewhere[]): FindIndex<string> {
+function indexAttempted(finds: readonly FindOfOtherAccount[]): FindIndex<string> {
   const index = createFindIndex<string>();
   for (const { attempt, records } of finds) {
     const intent = parseIntent('import', attempt.subject, unpackAttempt(attempt).content.intent);
@@ -355,7 +355,7 @@ function gatherKnowledge(
 ): Knowledge {
   if (entry.kind === 'import') return gatherImportKnowledge(outbox, entry, result);
   const listed = result.lookups.get(entry.identCely ?? '');
-  const ofRecord = gatherRecordKnowledge(outbox, entry, listed, result.ofOthers);
+  const ofRecord = gatherRecordKnowledge(outbox, entry, listed, result.recordsOfOthers);
   if (entry.kind === 'number')
     return { ...ofRecord, 'number-used': listUsersOfNumber(entry, result.lookupNumber) };
   const sent = ofRecord['equal-photograph'] ?? [];
@@ -398,14 +398,14 @@ function gatherRecordKnowledge(
   outbox: Outbox,
   entry: NumberEntry | PhotoEntry,
   listed: FindLookup | undefined,
-  ofOthers: ReadonlyMap<string, number> = new Map(),
+  recordsOfOthers: ReadonlyMap<string, number> = new Map(),
 ): Knowledge {
   const ofImport = findImportOfFind(outbox, entry.subject);
   const records = ofImport === undefined ? [] : getSlotState(outbox, ofImport).records;
   return {
     'two-records': makeCandidates(records.length < 2 ? [] : records),
     'record-not-ours': makeCandidates(
-      isRecordOurs(outbox, ofImport, listed, ofOthers) ? [] : [entry.identCely ?? ''],
+      isRecordOurs(outbox, ofImport, listed, recordsOfOthers) ? [] : [entry.identCely ?? ''],
     ),
     // The number is requested again right before it is sent.
     'number-changed':
@@ -463,22 +463,22 @@ function isRecordOurs(
   outbox: Outbox,
   ofImport: ImportEntry | undefined,
   listed: FindLookup | undefined,
-  ofOthers: ReadonlyMap<string, number>,
+  recordsOfOthers: ReadonlyMap<string, number>,
 ): boolean {
   if (listed?.kind === 'deleted') return false;
   if (ofImport === undefined) return true;
   return listed?.kind === 'shown'
     ? isMadeBy(outbox, ofImport, listed.record)
-    : !isGivenToOthers(outbox, ofImport, ofOthers);
+    : !isGivenToOthers(outbox, ofImport, recordsOfOthers);
 }
 
 /** Tells if the service gave the record of our import to a find of another account later. */
 function isGivenToOthers(
   outbox: Outbox,
   ofImport: ImportEntry,
-  ofOthers: ReadonlyMap<string, number>,
+  recordsOfOthers: ReadonlyMap<string, number>,
 ): boolean {
-  const givenAt = ofOthers.get(ofImport.identCely ?? '');
+  const givenAt = recordsOfOthers.get(ofImport.identCely ?? '');
   if (givenAt === undefined) return false;
   const last = listEffectiveAttempts(outbox, ofImport).at(-1);
   return last !== undefined && givenAt > last.startedAt;

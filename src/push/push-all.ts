@@ -32,7 +32,7 @@ import { makePeopleAdmission } from '../outbox/views/outbox-status.ts';
 import { resolveAccount } from './account.ts';
 import { drainQueue, explainWaiting } from './drain-queue.ts';
 import type { ReconciledEntry } from './judge-import.ts';
-import { type Gate, holdBeforeDeparture, holdEntriesWithQuestions } from './look.ts';
+import { holdBeforeDeparture, holdEntriesWithQuestions, type LookContext } from './look.ts';
 import {
   type HarvestAccess,
   type NoSearchReason,
@@ -177,7 +177,7 @@ function makeRounds(push: PushContext): () => Promise<PushResult> {
     const accepted = hasSearched ? 0 : countFound(await reconcileUncertain(push, undefined));
     hasSearched = true;
     const signed = { ...push, service, account, serverClock };
-    const gate = await openGate(signed);
+    const gate = await openLookContext(signed);
     const isStopped = await passGate(push, gate);
     if (isStopped) return { ...NOTHING_SENT, accepted, stopCause: { kind: 'interrupted' } };
     push.onRound?.(countToSend(push));
@@ -202,8 +202,8 @@ const NEW_PEOPLE = {
   reason: msg`some finders would be new people at the service`,
 } as const;
 
-/** Opens the gate of a round. */
-async function openGate(push: SignedInPush): Promise<Gate> {
+/** Opens what the gate of a round needs, and says where nothing can be searched. */
+async function openLookContext(push: SignedInPush): Promise<LookContext> {
   const { account, lookBackMs, outbox, serverClock, stop } = push;
   const search = await openSearch(push);
   if (typeof search === 'string' && countToSend(push) > 0) push.onNotChecked?.(search);
@@ -238,7 +238,7 @@ async function openSearch(push: SignedInPush): Promise<SearchContext | NoSearchR
  * @returns true if the push was stopped meanwhile
  * @throws UnavailableError where the search fails: nothing is sent without it
  */
-async function passGate(push: PushContext, gate: Gate): Promise<boolean> {
+async function passGate(push: PushContext, gate: LookContext): Promise<boolean> {
   try {
     await holdEntriesWithQuestions(gate);
   } catch (thrown) {

@@ -243,14 +243,18 @@ function makeView(
   accepted: ReadonlyMap<string, number>,
 ): HarvestView {
   const { outbox } = context;
-  const ofOthers = new Set(listFindsElsewhere(outbox).flatMap(({ records }) => records));
+  const recordsOfOthers = new Set(
+    listFindsOfOtherAccounts(outbox).flatMap(({ records }) => records),
+  );
   return {
     lookups: harvest.lookups,
     finds: listShownRecords(harvest),
     nowMs: harvest.beganMs,
-    isOwned: (identCely, shown) => ofOthers.has(identCely) || isOwned(outbox, identCely, shown),
+    isExplained: (identCely, shown) =>
+      recordsOfOthers.has(identCely) || isRecordOfFindHere(outbox, identCely, shown),
     readsAsSent: (identCely, shown) =>
-      ofOthers.has(identCely) || isReadAs(outbox, findImportOfRecord(outbox, identCely), shown),
+      recordsOfOthers.has(identCely) ||
+      readsAsSent(outbox, findImportOfRecord(outbox, identCely), shown),
     shown: collectShownKinds(canaries, harvest),
     harvester: context.harvester,
     index: {
@@ -283,16 +287,24 @@ function collectShownKinds(
 }
 
 /**
- * Tells if a find here has a record; of a shown one, if that is still the find's own. A person may
- * have corrected it since.
+ * Tells if an accepted import of this outbox has a record. With `shown`: also if maker and time, or
+ * its content, are still those of the import; a person may have corrected it since.
  */
-export function isOwned(outbox: Outbox, identCely: string, shown?: HarvestedFind): boolean {
+export function isRecordOfFindHere(
+  outbox: Outbox,
+  identCely: string,
+  shown?: HarvestedFind,
+): boolean {
   const owner = findImportOfRecord(outbox, identCely);
   if (owner === undefined || shown === undefined) return owner !== undefined;
-  return isMadeBy(outbox, owner, shown) || isReadAs(outbox, owner, shown);
+  return isMadeBy(outbox, owner, shown) || readsAsSent(outbox, owner, shown);
 }
 
-function isReadAs(outbox: Outbox, owner: ImportEntry | undefined, shown: HarvestedFind): boolean {
+function readsAsSent(
+  outbox: Outbox,
+  owner: ImportEntry | undefined,
+  shown: HarvestedFind,
+): boolean {
   const sent = owner === undefined ? undefined : getSentElements(outbox, owner);
   return (
     sent !== undefined &&
@@ -301,16 +313,16 @@ function isReadAs(outbox: Outbox, owner: ImportEntry | undefined, shown: Harvest
 }
 
 /** The last attempt of another account to send a find, and the records that it got. */
-export type FindElsewhere = {
+export type FindOfOtherAccount = {
   readonly attempt: FactOf<'attempted'>;
   readonly records: readonly string[];
 };
 
 /**
  * Returns finds that other accounts attempted from this machine, also copies of finds that are here:
- * a union brings only what this account attempted.
+ * a union brings only what this account attempted. Empty without a ledger.
  */
-export function listFindsElsewhere(outbox: Outbox): FindElsewhere[] {
+export function listFindsOfOtherAccounts(outbox: Outbox): FindOfOtherAccount[] {
   const { service, account } = readHeader(outbox);
   const facts = outbox.ledger?.listFactsOfOtherAccounts({ service, account: account ?? '' }) ?? [];
   return [...groupBy(facts, ({ subject }) => subject).values()].flatMap((own) => {

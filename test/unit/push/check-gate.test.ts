@@ -11,10 +11,10 @@ import { type Outbox, updateHeader } from '../../../src/outbox/open-outbox.ts';
 import { findByLocalId } from '../../../src/outbox/stored-finds.ts';
 import { wantFind } from '../../../src/outbox/wishes.ts';
 import {
-  type Gate,
   getContentKey,
   holdBeforeDeparture,
   holdEntriesWithQuestions,
+  type LookContext,
 } from '../../../src/push/look.ts';
 import type { NoSearchReason } from '../../../src/push/push-context.ts';
 import { getOpenDecision, resolveEntries } from '../../../src/push/resolve-entries.ts';
@@ -539,7 +539,7 @@ describe('with thousands of records and entries', () => {
       indexAllowanceMs: 0,
       harvester: EVA.identCely,
     };
-    const context: Gate = {
+    const context: LookContext = {
       outbox: counted,
       account: EVA.identCely,
       lookup,
@@ -583,7 +583,7 @@ describe('with thousands of records and entries', () => {
       const entry = listAllEntries(outbox).find(({ kind }) => kind === 'photo');
       if (entry === undefined) throw new Error('there is no photograph');
       let statements = 0;
-      const context: Gate = {
+      const context: LookContext = {
         outbox: {
           ...outbox,
           sql: (text) => {

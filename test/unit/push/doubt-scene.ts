@@ -103,7 +103,7 @@ export function view(
     lookups: new Map(),
     finds: records,
     nowMs: START + 60 * MINUTE,
-    isOwned: (identCely) => identCely === owned,
+    isExplained: (identCely) => identCely === owned,
     readsAsSent: () => true,
     shown: makeSights(SENT, 2),
     harvester: USER,
