@@ -222,8 +222,9 @@ export function makePhotoResolver(root: string): ResolvePhoto {
     }
     if (found === undefined) {
       folders ??= listFolders(root);
-      const folder = folders.find((each) => existsSync(join(each, relative)));
-      return makeRuleProblem(PHOTO_MISSING, explainMissing(name, root, folder));
+      const [folder, another] = folders.filter((each) => existsSync(join(each, relative)));
+      const only = another === undefined ? folder : undefined;
+      return makeRuleProblem(PHOTO_MISSING, explainMissing(name, root, only));
     }
     const real = realpathSync(found.path);
     return real.startsWith(realRoot.endsWith(sep) ? realRoot : realRoot + sep)
@@ -232,7 +233,7 @@ export function makePhotoResolver(root: string): ResolvePhoto {
   };
 }
 
-/** @param folder in `root` that has such a photograph */
+/** @param folder the only one in `root` that has such a photograph */
 function explainMissing(name: string, root: string, folder: string | undefined): Message {
   if (folder === undefined)
     return msg`There is no photograph "${name}" in ${root}. Check the name, letter case included, or name the folder: --photos FOLDER`;

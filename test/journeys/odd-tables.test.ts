@@ -189,13 +189,15 @@ test.each([';', ' | ', ', ', '\n'])(
   },
 );
 
-test('a folder beside the table that has photographs is named with each of them', async () => {
+test('the only folder beside the table that has a photograph is named with it', async () => {
   const copy = home.copy();
   const path = copy.file('foto léto/1.png', tinyPng(1));
   const table = copy.file('t.csv', 'local_id;photos\nA-1;1.png\nA-2;2.png\n');
   const run = await copy.do('import', table, ...SET);
   expect(run.stdout).toContain(`--photos '${dirname(path)}'`);
   expect(run.stdout).toMatch(/no photograph "2\.png" in \S+\. Check the name/);
+  copy.file('foto zima/1.png', tinyPng(2));
+  expect((await copy.do('import', table, ...SET)).stdout).not.toMatch(/foto (?:léto|zima)/);
 });
 
 test('a table that queues nothing announces nothing', async () => {
