@@ -128,6 +128,11 @@ describe('nothing is saved, and the error is reported, if', () => {
       ['--point', '48.2N 16.37E'],
       ['is not in any known cadastral area'],
     ],
+    [
+      'a point is given twice',
+      ['--set', 'lon=15.17', '--set', 'lat=49.84', '--point', '50.0871N 14.4208E'],
+      ['The point is also given as lon. Keep one.'],
+    ],
     ['a photograph has no place', ['--point', 'a.png'], ['contains no position']],
   ])('%s', async (_why, flags, messages) => {
     const changed = flags.filter((flag) => flag.includes('=')).map((flag) => flag.split('=')[0]);

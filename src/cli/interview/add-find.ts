@@ -7,7 +7,7 @@ import {
   type Reading,
   toIssue,
 } from '../../base/issue.ts';
-import { cmd, t } from '../../base/message.ts';
+import { cmd, msg, t } from '../../base/message.ts';
 import type { FindElements } from '../../finds/fields.ts';
 import { type Find, KEPT_AS_DRAFT, makeNextLocalId } from '../../finds/find.ts';
 import { formatExactPosition, type Position } from '../../finds/place/read-position.ts';
@@ -24,6 +24,7 @@ import { findByLocalId, listLatestFinds } from '../../outbox/stored-finds.ts';
 import { updateFindWish } from '../../outbox/wishes.ts';
 import { makePhotoResolver } from '../../photos/photograph.ts';
 import { collapseRepeatedWarnings } from '../../tables/collapse-issues.ts';
+import { isPointColumn } from '../../tables/columns/column-names.ts';
 import type { RowContext } from '../../tables/columns/map-row.ts';
 import { findLocalIdProblem } from '../../tables/columns/map-table.ts';
 import {
@@ -162,6 +163,14 @@ async function startFind(
   const names = settings.map(({ name }) => name);
   const find = replaceElements({ ...base, localId, photos: [...photos] }, names, settled.elements);
   if (point === undefined) return { find, issues };
+  const other = settings.find(({ name }) => isPointColumn(name));
+  if (other !== undefined)
+    issues.push(
+      makeErrorIssue('point-twice', msg`The point is also given as ${other.givenName}. Keep one.`, {
+        find: localId,
+        element: 'geom_wkt',
+      }),
+    );
   const certain = acceptCertainPosition(await readPosition(point, context.folder), localId);
   return 'rule' in certain
     ? { find, issues: [...issues, certain] }
