@@ -173,6 +173,7 @@ export function fillGeoPackage(
   nowIso: string,
 ): void {
   beginGeoPackage(database);
+  // The geometry has the point; where it would lose digits, they are in a column of WKT.
   const names = [
     ...listExportColumns().filter((name) => name !== 'geom_x' && name !== 'geom_y'),
     'geom_wkt',
@@ -180,19 +181,25 @@ export function fillGeoPackage(
     STATE_COLUMN,
   ];
   const columns = names.map((name) => ({ name, type: getColumnType(name) }));
-  const features = function* (): Generator<GpkgFeature> {
-    for (const find of finds) {
-      const values = new Map<string, ExportValue>(collectExportValues(find));
-      const point = getPoint(find.elements);
-      const degrees = point === undefined ? undefined : makeWgs84Point(point);
-      if (degrees?.exact !== undefined) values.set(degrees.exact.column, degrees.exact.wkt);
-      if (find.state !== undefined) values.set(STATE_COLUMN, find.state);
-      const wkb = degrees && encodePoint(degrees.longitude, degrees.latitude);
-      yield { wkb, values: names.map((name) => toStoredValue(values.get(name))) };
-    }
-  };
-  addLayer(database, { table: LAYER, columns, geometry: 'POINT', nowIso }, features());
+  const features = listFeatures(finds, names);
+  addLayer(database, { table: LAYER, columns, geometry: 'POINT', nowIso }, features);
   addStyle(database, nowIso);
+}
+
+/** Yields a feature per find, with the values of the named columns. */
+function* listFeatures(
+  finds: Iterable<ExportedFind>,
+  names: readonly string[],
+): Generator<GpkgFeature> {
+  for (const find of finds) {
+    const values = new Map<string, ExportValue>(collectExportValues(find));
+    const point = getPoint(find.elements);
+    const degrees = point === undefined ? undefined : makeWgs84Point(point);
+    if (degrees?.exact !== undefined) values.set(degrees.exact.column, degrees.exact.wkt);
+    if (find.state !== undefined) values.set(STATE_COLUMN, find.state);
+    const wkb = degrees && encodePoint(degrees.longitude, degrees.latitude);
+    yield { wkb, values: names.map((name) => toStoredValue(values.get(name))) };
+  }
 }
 
 /** Returns the type of a find column in a GeoPackage; `text` for columns that are no elements. */
