@@ -77,9 +77,9 @@ describe('a service behind a proxy', () => {
 
   test('gets each request of a push by http from the proxy of config.toml', async () => {
     await using proxy = await startProxy();
-    const home = await homeBehind(mock.service, [...PLAIN, '--set', `proxy=http://${proxy.host}`], {
-      HTTP_PROXY: 'http://127.0.0.1:9',
-    });
+    const home = await homeBehind(mock.service, PLAIN, { HTTP_PROXY: 'http://127.0.0.1:9' });
+    const config = join(home.folder, 'pas', 'config.toml');
+    home.file('pas/config.toml', `proxy = "http://${proxy.host}"\n${readFileSync(config, 'utf8')}`);
     await home.do('login');
     await sendSeason(home, 3, { photos: true });
     await mock.expectMade({ finds: 3, photos: 3 });

@@ -15,9 +15,14 @@ import {
 } from '../../service/http/redis-pace-store.ts';
 import { type DataPaths, type Environment, makeOutboxName } from './places.ts';
 
+/** Keys of config.toml, for all profiles or for one. */
+type NetworkKeys = { readonly proxy?: string | undefined; readonly ca_file?: string | undefined };
+
 /** Content of config.toml, with its values checked. */
 export type Config = {
   readonly defaultProfile: string | undefined;
+  /** Settings of the network, unless a profile has its own. */
+  readonly network: NetworkKeys;
   /** Language of messages, where neither `--lang` nor PAS_LANG sets it. */
   readonly language: Language | undefined;
   readonly profiles: ReadonlyMap<string, ProfileSettings>;
@@ -47,11 +52,12 @@ export function readConfigFile(path: string): Config {
   return {
     defaultProfile: check('default_profile', checkText),
     language: check('lang', (where, value) => checkChoice(where, value, LANGUAGES)),
+    network: { proxy: check('proxy', checkProxy), ca_file: check('ca_file', checkText) },
     ...parseProfiles(path, checkTable(`${path}: profiles`, profiles), projects),
   };
 }
 
-const GLOBAL_KEYS = ['default_profile', 'lang'];
+const GLOBAL_KEYS = ['default_profile', 'lang', 'proxy', 'ca_file'];
 
 function assertKnownKey(where: string, key: string, known: readonly string[]): void {
   if (known.includes(key)) return;
@@ -370,13 +376,15 @@ export function isLoopback(host: string): boolean {
 
 function writeConfigFile(
   path: string,
-  { defaultProfile, language, profiles, defaults }: Config,
+  { defaultProfile, language, network, profiles, defaults }: Config,
 ): void {
   const { projects } = defaults;
   // Keys that are undefined are left out.
   const text = tomlText({
     default_profile: defaultProfile,
     lang: language,
+    proxy: network.proxy,
+    ca_file: network.ca_file,
     profiles: Object.fromEntries(
       [...profiles].map(([name, settings]) => [
         name,

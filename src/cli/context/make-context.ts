@@ -254,7 +254,7 @@ function chooseProfile(
 
 /**
  * Returns proxy and certificates for requests: those of `given`, else of the profile, which need
- * not exist.
+ * not exist, else those for all profiles.
  */
 function getNetworkSettings(
   config: Config,
@@ -263,7 +263,7 @@ function getNetworkSettings(
   given: ProfileSettings = {},
 ): NetworkSettings {
   const own = config.profiles.get(findProfileName(config, environment, flag) ?? '') ?? {};
-  const { proxy = own.proxy, ca_file: caFile = own.ca_file } = given;
+  const { proxy, ca_file: caFile } = { ...config.network, ...own, ...given };
   return { environment, proxy, caFile };
 }
 
