@@ -10,7 +10,7 @@ import { packageRoot } from '../base/own-files.ts';
 import { findSchemaNamesProblem } from '../finds/document.ts';
 import type { Vocabulary } from '../finds/vocabulary/term.ts';
 import { listHarvests } from '../finds/vocabulary/terms.ts';
-import { openContentStore } from '../outbox/changes/content-store.ts';
+import { makeContentStore } from '../outbox/changes/content-store.ts';
 import { listUnsentPhotoEntries } from '../outbox/entry-queries.ts';
 import { assertSoundLedger } from '../outbox/ledger.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
@@ -194,7 +194,7 @@ export function checkPhotographs(
   photosFolder: string,
   onProgress: (doneCount: number, total: number) => void,
 ): Finding {
-  const copies = openContentStore(photosFolder);
+  const copies = makeContentStore(photosFolder);
   const waiting =
     outbox === undefined ? [] : listUnsentPhotoEntries(outbox).map(({ photograph }) => photograph);
   const count = waiting.length;

@@ -308,7 +308,7 @@ function agreeInPart(a: ComparableFind, b: ComparableFind): boolean {
  * Tells if a find has enough content to be compared with finds of other tables: two of object,
  * place, day and note.
  */
-export function hasDistinctContent(find: ComparableFind): boolean {
+export function hasEnoughContent(find: ComparableFind): boolean {
   const note = find.details[DETAILS.indexOf('poznamka')] ?? '';
   const given = [
     find.object !== NO_OBJECT,

@@ -8,7 +8,7 @@ import type { Find } from '../finds/find.ts';
 import { resolveProject } from '../finds/resolve-references.ts';
 import type { ValidatedFind } from '../finds/rules.ts';
 import { listAttempts } from './attempts.ts';
-import { copyStoredFile, openContentStore } from './changes/content-store.ts';
+import { copyStoredFile, makeContentStore } from './changes/content-store.ts';
 import { convertStoredFind, makePreparedDocument } from './changes/enqueue-finds.ts';
 import type { Entry } from './entry.ts';
 import { findImportOfFind, listEntriesOfSubject } from './entry-queries.ts';
@@ -165,8 +165,8 @@ export async function copyFindsForRehearsal(
   finds: readonly StoredFind[],
   { validate, photosFolders, projects }: CopyOptions,
 ): Promise<void> {
-  const source = openContentStore(photosFolders.from);
-  const target = openContentStore(photosFolders.to);
+  const source = makeContentStore(photosFolders.from);
+  const target = makeContentStore(photosFolders.to);
   for (const stored of finds) {
     const find = withProject(convertStoredFind(stored), projects);
     const uuid = wantNewFind(

@@ -13,7 +13,7 @@ import { deleteLeftovers, makeFolder } from '../base/disk/files.ts';
 import { assertMayWrite } from '../base/disk/output-file.ts';
 import { ConfigError, DatabaseError, FileError, isDamaged, UsageError } from '../base/errors.ts';
 import { cmd, msg, t } from '../base/message.ts';
-import { copyStoredFile, openContentStore } from './changes/content-store.ts';
+import { copyStoredFile, makeContentStore } from './changes/content-store.ts';
 import { listSubjectsWithUnknownChanges } from './changes/undo-command.ts';
 import type { PhotoEntry } from './entry.ts';
 import { listEntriesInState, listUnsentPhotoEntries } from './entry-queries.ts';
@@ -244,8 +244,8 @@ async function restorePhotographs(
   photosFolder: string,
   photographs: readonly PhotoEntry[],
 ) {
-  const here = openContentStore(photosFolder);
-  const copies = openContentStore(`${backup}.photos`);
+  const here = makeContentStore(photosFolder);
+  const copies = makeContentStore(`${backup}.photos`);
   const missing: PhotoEntry[] = [];
   let photosCopied = 0;
   for (const [index, entry] of photographs.entries()) {
@@ -296,8 +296,8 @@ export async function backUpPhotographs(
   photographs: readonly Photograph[],
   onProgress: (doneCount: number, total: number) => void,
 ): Promise<void> {
-  const source = openContentStore(from);
-  const copy = openContentStore(to);
+  const source = makeContentStore(from);
+  const copy = makeContentStore(to);
   for (const [index, { name, sha512 }] of photographs.entries()) {
     onProgress(index, photographs.length);
     const path = source.getPath(sha512);

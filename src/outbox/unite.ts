@@ -7,7 +7,7 @@ import {
   createFindIndex,
   type FindIndex,
   findEditions,
-  hasDistinctContent,
+  hasEnoughContent,
   isInEdition,
   makeComparable,
   matchFinds,
@@ -448,7 +448,7 @@ export function askAboutAlikeFinds(
       for (const each of entered.slice(at, at + BATCH)) {
         const entry = findImportOfFind(outbox, each.stored.uuid);
         const isWaiting = entry?.state === 'draft' || entry?.state === 'queued';
-        if (!isWaiting || entry.held !== null || !hasDistinctContent(each.find)) continue;
+        if (!isWaiting || entry.held !== null || !hasEnoughContent(each.find)) continue;
         const { rejected } = getSlotState(outbox, entry);
         const question = judgeDeparture(entry, { 'alike-here': listAlike(each) }, rejected);
         if (question !== undefined) storeQuestion(outbox, entry.id, question);

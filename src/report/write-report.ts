@@ -6,7 +6,7 @@ import { getPackageVersion } from '../base/own-files.ts';
 import type { Vocabulary } from '../finds/vocabulary/term.ts';
 import { listAreasInBox, makeAreaLookup } from '../finds/vocabulary/term-lookup.ts';
 import { findTermByIdent, listSuperiors } from '../finds/vocabulary/terms.ts';
-import { openContentStore } from '../outbox/changes/content-store.ts';
+import { makeContentStore } from '../outbox/changes/content-store.ts';
 import type { Photograph } from '../outbox/facts.ts';
 import { findKnownAccount } from '../outbox/open-outbox.ts';
 import { iterateFinds, type StoredFind } from '../outbox/stored-finds.ts';
@@ -75,7 +75,7 @@ type PictureOf = (photograph: Photograph) => Promise<Thumbnail>;
 
 async function openPictures({ photoPx, photosFolder }: PageRequest): Promise<PictureOf> {
   const make = makeThumbnailMaker({ maxPx: photoPx, library: await loadImageLibrary() });
-  const { getPath: getContentPath } = openContentStore(photosFolder);
+  const { getPath: getContentPath } = makeContentStore(photosFolder);
   return ({ sha512 }) => make(getContentPath(sha512));
 }
 

@@ -5,7 +5,7 @@ import { cmd, t } from '../../base/message.ts';
 import type { Vocabulary } from '../../finds/vocabulary/term.ts';
 import type { OaiClient } from '../../harvest/client.ts';
 import type { OaiCredentials } from '../../harvest/send-request.ts';
-import { openContentStore } from '../../outbox/changes/content-store.ts';
+import { makeContentStore } from '../../outbox/changes/content-store.ts';
 import type { Photograph } from '../../outbox/facts.ts';
 import type { OpenService } from '../../push/account.ts';
 import type { HarvestAccess, ServiceAccess } from '../../push/push-context.ts';
@@ -320,7 +320,7 @@ export async function openPush(context: Context) {
     pace: await openPace(context, profile),
     machine: context.getMachineId(),
     openPhotograph: (photograph: Photograph) =>
-      openVerifiedFile(openContentStore(photosFolder).getPath(photograph.sha512), photograph),
+      openVerifiedFile(makeContentStore(photosFolder).getPath(photograph.sha512), photograph),
     lookBackMs: lookBackDays * DAY_MS,
     maxInFlight,
     answerTimeoutMs,

@@ -2,7 +2,7 @@ import { existsSync, renameSync } from 'node:fs';
 import type { LockFile } from '../../base/disk/lock-file.ts';
 import { ConfigError, DatabaseError, OutboxLeasedError, PasError } from '../../base/errors.ts';
 import { cmd, msg, t } from '../../base/message.ts';
-import { copyStoredFile, openContentStore } from '../../outbox/changes/content-store.ts';
+import { copyStoredFile, makeContentStore } from '../../outbox/changes/content-store.ts';
 import { listOutdatedFinds, listUnsentPhotoEntries } from '../../outbox/entry-queries.ts';
 import { openLedger } from '../../outbox/ledger.ts';
 import {
@@ -417,9 +417,9 @@ async function takeIn(
   const unite = async (outbox: Outbox) => {
     const { account } = readHeader(outbox);
     if (account !== null) assertSameAccount(to, account);
-    const photographs = openContentStore(photosFolder);
+    const photographs = makeContentStore(photosFolder);
     for (const { photograph } of listUnsentPhotoEntries(outbox))
-      await copyStoredFile(photograph.sha512, openContentStore(source.photosFolder), photographs);
+      await copyStoredFile(photograph.sha512, makeContentStore(source.photosFolder), photographs);
     return uniteWithOutbox(outbox, to);
   };
   const { finds: count } = await withPushLock(context.pushLock(from), () =>

@@ -19,7 +19,7 @@ import type { Outbox } from '../open-outbox.ts';
  * Content-addressed copies of files, named by SHA-512: equal files are stored once, and damage is
  * detectable.
  */
-type ContentStore = ReturnType<typeof openContentStore>;
+type ContentStore = ReturnType<typeof makeContentStore>;
 
 /**
  * Copies a file from one store to another. A damaged one is stored too, under the digest of what it
@@ -36,8 +36,8 @@ export async function copyStoredFile(
   return existsSync(path) && (await to.add(path)).sha512 === sha512;
 }
 
-/** Opens a folder of files named by SHA-512; `add` reads each back. */
-export function openContentStore(folder: string) {
+/** Makes the store of a folder, whose files are named by SHA-512. Nothing is read or written yet. */
+export function makeContentStore(folder: string) {
   const getPath = (sha512: string): string => join(folder, sha512.slice(0, 2), sha512);
   return {
     getPath,

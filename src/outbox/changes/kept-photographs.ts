@@ -12,7 +12,7 @@ import {
 } from '../../photos/photograph.ts';
 import { type PhotoGps, removeGps } from '../../photos/remove-gps.ts';
 import type { Photograph } from '../facts.ts';
-import { openContentStore } from './content-store.ts';
+import { makeContentStore } from './content-store.ts';
 
 /** A photograph that may be queued, described before it is copied. */
 export type Sendable = Photograph & { readonly source: string };
@@ -37,7 +37,7 @@ type KeepingOptions = {
  */
 export function makePhotographKeeping(folder: string, options: KeepingOptions): PhotographKeeping {
   const { maxBytes, stripGps = false } = options;
-  const content = openContentStore(folder);
+  const content = makeContentStore(folder);
   return {
     async inspectPhotograph(givenPath) {
       const { path = givenPath, remark } = findPhotoFile(givenPath) ?? {};

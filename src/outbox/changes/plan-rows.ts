@@ -8,7 +8,7 @@ import {
   type FindIndex,
   type FindLikeness,
   findEditions,
-  hasDistinctContent,
+  hasEnoughContent,
   makeComparable,
   matchFinds,
 } from '../../finds/match-finds.ts';
@@ -196,7 +196,7 @@ function listLikeFinds(
   row: ComparableFind | undefined,
   isEdition: (find: FindHere) => boolean,
 ): Compared[] {
-  if (row === undefined || !hasDistinctContent(row)) return [];
+  if (row === undefined || !hasEnoughContent(row)) return [];
   return index.list(row).flatMap(({ find, item }) => {
     const matched = matchFinds(row, find, isEdition(item));
     return matched === 'other' || item.isGone() ? [] : [{ known: item, matched }];
@@ -224,7 +224,7 @@ function findMovedRows(
   const found = new Set<FindHere>();
   for (const [row, content] of comparable) {
     if (inPlace.has(row) || isContentKey(row.localId) || isUniversal(row.localId)) continue;
-    if (!hasDistinctContent(content)) continue;
+    if (!hasEnoughContent(content)) continue;
     const match = groups
       .get(makeContentKey(content))
       ?.find(

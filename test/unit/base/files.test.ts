@@ -22,7 +22,7 @@ import { DatabaseError, FileError } from '../../../src/base/errors.ts';
 import { NOTHING_COMMITTED } from '../../../src/harvest/harvested-records.ts';
 import { openAppendFile } from '../../../src/harvest/outputs.ts';
 import { readKeptFile, storeKeptFile } from '../../../src/harvest/update-schema.ts';
-import { openContentStore } from '../../../src/outbox/changes/content-store.ts';
+import { makeContentStore } from '../../../src/outbox/changes/content-store.ts';
 import { backUpOutbox } from '../../../src/outbox/repair-outbox.ts';
 import { canLimitFiles, withFilesUpTo } from '../../support/file-limit.ts';
 import { SLOW_RUNS } from '../../support/property-runs.ts';
@@ -60,7 +60,7 @@ describe.runIf(canWatchDisk)('a power cut at any moment', () => {
 
   test('leaves a queued photograph, with the folders that were made for it', async () => {
     const home = tempFolder();
-    const store = openContentStore(join(home, 'photos'));
+    const store = makeContentStore(join(home, 'photos'));
     let place = '';
     const seen = await watchDisk(async () => {
       place = store.getPath((await store.add(photograph())).sha512);
@@ -162,7 +162,7 @@ describe.runIf(canWatchDisk)('a disk that returns other data than written', () =
 
   test('stores no photograph, whose original might be deleted', async () => {
     const folder = tempFolder();
-    const adding = watchDisk(() => openContentStore(folder).add(photograph()), lie);
+    const adding = watchDisk(() => makeContentStore(folder).add(photograph()), lie);
     await expect(adding).rejects.toThrow(/returns other data than was written/);
     expect(readdirSync(folder)).toEqual([]);
   });
@@ -230,12 +230,12 @@ test('a link to a file stays a link when the file is rewritten', async () => {
 test('an unreadable photograph is named, and not reported as a fault of the target disk', async () => {
   const folder = tempFolder();
   const photo = join(tempFolder(), 'gone.jpg');
-  await expect(openContentStore(folder).add(photo)).rejects.toThrow(FileError);
-  await expect(openContentStore(folder).add(photo)).rejects.toThrow(
+  await expect(makeContentStore(folder).add(photo)).rejects.toThrow(FileError);
+  await expect(makeContentStore(folder).add(photo)).rejects.toThrow(
     /gone\.jpg cannot be read.*Copy it again/,
   );
   mkdirSync(photo);
-  await expect(openContentStore(folder).add(photo)).rejects.toThrow(/gone\.jpg cannot be read/);
+  await expect(makeContentStore(folder).add(photo)).rejects.toThrow(/gone\.jpg cannot be read/);
   expect(existsSync(folder) ? readdirSync(folder) : []).toEqual([]);
 });
 
@@ -249,7 +249,7 @@ describe('unfinished files of a killed process', () => {
   };
   const writers = {
     settings: async (folder: string) => writePrivateFile(join(folder, 'config.toml'), 'new'),
-    photographs: async (folder: string) => void (await openContentStore(folder).add(photograph())),
+    photographs: async (folder: string) => void (await makeContentStore(folder).add(photograph())),
     exports: async (folder: string) =>
       void (await writeOutputFile(join(folder, 'finds.csv'), ['new'], { overwrite: false })),
   };

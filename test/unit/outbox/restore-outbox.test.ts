@@ -9,7 +9,7 @@ import {
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { hashSha512 } from '../../../src/base/disk/files.ts';
-import { openContentStore } from '../../../src/outbox/changes/content-store.ts';
+import { makeContentStore } from '../../../src/outbox/changes/content-store.ts';
 import { openLedger } from '../../../src/outbox/ledger.ts';
 import { type Outbox, openOutbox } from '../../../src/outbox/open-outbox.ts';
 import {
@@ -157,8 +157,8 @@ test('photographs are restored from beside the backup, and missing ones are name
     const { findId } = queueImport(outbox, 'K-1');
     for (const n of [0, 1, 2, 3]) queuePhoto(outbox, findId, photograph(n));
   });
-  const here = openContentStore(join(folder, 'photos'));
-  const beside = openContentStore(`${backup}.photos`);
+  const here = makeContentStore(join(folder, 'photos'));
+  const beside = makeContentStore(`${backup}.photos`);
   const put = async (store: typeof here, n: number, content?: Buffer): Promise<void> => {
     const path = join(tempFolder(), 'x.jpg');
     writeFileSync(path, bytes(n));

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import {
   deleteUnusedPhotographs,
-  openContentStore,
+  makeContentStore,
 } from '../../../src/outbox/changes/content-store.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
@@ -20,7 +20,7 @@ function makeCopy(
   ageMs: number,
 ): { readonly path: string; readonly sha512: string } {
   const sha512 = Buffer.alloc(64, byte).toString('hex');
-  const path = openContentStore(folder).getPath(sha512);
+  const path = makeContentStore(folder).getPath(sha512);
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, 'x');
   const seconds = (outbox.clock.now() - ageMs) / 1000;
