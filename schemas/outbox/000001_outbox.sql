@@ -129,8 +129,8 @@ from entries where key = 'import';
 -- the server time of the last complete search of each project
 create table project_searches (project text primary key, server_at integer not null) strict, without rowid;
 
--- records that a search showed and no fact explains, as JSON; null where it is listed and not shown
-create table unexplained (ident_cely text primary key, record text check (record is null or json_valid(record))) strict, without rowid;
+-- records that a search showed and no fact explains, as JSON
+create table unexplained (ident_cely text primary key, record text not null check (json_valid(record))) strict, without rowid;
 
 -- how harvesting last showed the records that were sent from here, by server times; record: as it was last shown
 create table pulled (

@@ -30,7 +30,7 @@ import { parseErrorBody } from '../service/outcome.ts';
 import { type Account, makeUserInfoRequest, type Session } from '../service/session.ts';
 import { isLoopback, type Profile } from './context/config.ts';
 import type { Context } from './context/context.ts';
-import { connectPaceStore, getRedisAddress } from './context/open-service.ts';
+import { getRedisAddress, openRedisOfProfile } from './context/open-service.ts';
 import { formatFindCount, LOST_LEDGER_NOTE } from './result-texts.ts';
 
 /** Finding of a check. A push continues despite a warning; a problem prevents it, now or soon. */
@@ -275,7 +275,7 @@ export async function checkPacing(context: Context, profile: Profile): Promise<F
   const todo = t`Check that Redis runs there and accepts connections from this machine; until then a push sends one request every ${seconds} s.`;
   let store: RedisPaceStore | undefined;
   try {
-    store = await connectPaceStore(context, profile);
+    store = await openRedisOfProfile(context, profile);
     const latency = (await store.measureLatencyMs()).toFixed(1);
     const summary = t`Redis at ${place} answers in ${latency} ms`;
     if (store.role === 'slave')

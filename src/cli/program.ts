@@ -311,8 +311,13 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
  */
 export function resolveAlias(args: readonly string[]): readonly string[] {
   const [first = 'help', ...rest] = args;
-  if (first === 'help') return [...rest, '--help'];
-  return [...(ALIASES[first] ?? [first]), ...rest];
+  if (first !== 'help') return [...(ALIASES[first] ?? [first]), ...rest];
+  const [asked] = rest;
+  // An unknown word is refused as without `help`; --help would end before.
+  if (asked !== undefined && !isCommand(asked) && ALIASES[asked] === undefined) return rest;
+  return asked === 'help' || asked === undefined
+    ? ['--help']
+    : [...(ALIASES[asked] ?? [asked]), ...rest.slice(1), '--help'];
 }
 
 function isCommand(word: string): boolean {

@@ -77,7 +77,9 @@ export function listAnswerCommands(entry: Entry): Command[] {
  */
 export function listAnswerWords(held: HeldQuestion | null): readonly RowAnswer[] {
   if (held === null || !isAnswerable({ held })) return [];
-  const isOneFind = held.basis === 'alike-here' || listRecordsAmong(held).length === 1;
+  const isOneFind =
+    held.basis === 'alike-here' ||
+    (held.basis !== 'number-used' && listRecordsAmong(held).length === 1);
   return findRowAnswers(held) ?? (isOneFind ? ['same', 'new'] : ['new']);
 }
 
@@ -129,7 +131,7 @@ export const EXIT_REASON_OF_STOP: Readonly<Record<StopCause['kind'], ExitReason>
 /** Note before a push that first searches the service, since it does not know what was sent. */
 export const LOST_LEDGER_NOTE = msg`The ledger that this outbox was pushed with is missing. Before sending, pas searches the service for entries that are not sent yet.`;
 
-/** Formats a count with its noun, as the functions below do, for sentences with several counts. */
+/** Formats `1 find`, `5 finds` in the current language. */
 export function formatFindCount(count: number): string {
   return ngettext(msgid`${count} find`, `${count} finds`, count);
 }

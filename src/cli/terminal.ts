@@ -155,7 +155,7 @@ export async function requireConfirmation(
 }
 
 /**
- * Tells if a file or folder of this name may be replaced: after `--yes`, or the answer of a person.
+ * Tells if a file of this name may be replaced: after `--yes`, or the answer of a person.
  * Without a terminal it may not, and its writer refuses with a hint; nor where nothing is there.
  * @throws UsageError when the answer is no; InterruptedError on Ctrl-C
  */

@@ -157,8 +157,8 @@ export function isSamePoint(a: PointInSystem | undefined, b: PointInSystem | und
 }
 
 /**
- * Compares one element in canonical form. Where one of two people is given by name, their names
- * are compared, although a record has an identifier.
+ * Tells if both have the same value of a field, in canonical form. Where one of two people is given
+ * by name, their names are compared, although a record has an identifier.
  */
 export function isSameValue(field: Field, one: Elements, other: Elements): boolean {
   const a = one[field.name];

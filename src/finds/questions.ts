@@ -86,7 +86,7 @@ function listFieldQuestions(field: Field): PlacedQuestion[] {
 
 /**
  * Returns the question of a name.
- * @throws Error where the table of questions lacks it
+ * @throws Error where the table of questions lacks it, which is a bug
  */
 export function getQuestion(name: QuestionName): Question {
   const question = FORM_QUESTIONS.find((each) => each.name === name);

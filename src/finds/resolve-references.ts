@@ -58,7 +58,7 @@ type FailedLookup = Exclude<TermLookupResult, { kind: 'found' }>;
  * command that finds them.
  */
 export function explainFailedLookup(lookup: FailedLookup, set: string, text: string): Message {
-  const where = formatSet(set);
+  const where = formatVocabularySet(set);
   switch (lookup.kind) {
     case 'ambiguous': {
       const names = formatTerms(lookup.candidates);
@@ -70,7 +70,7 @@ export function explainFailedLookup(lookup: FailedLookup, set: string, text: str
     }
     case 'wrong-set': {
       const { label, id, setSpec } = lookup.term;
-      const ownSet = formatSet(setSpec);
+      const ownSet = formatVocabularySet(setSpec);
       return msg`${label} (${id}) is an entry of ${ownSet}, but this element needs one of ${where}. See: ${cmd`pas vocab list ${set}`}`;
     }
     case 'deleted': {
@@ -88,7 +88,7 @@ export function explainFailedLookup(lookup: FailedLookup, set: string, text: str
  * Formats a set for people by the label of its element, with its set name in brackets; the set name
  * alone where it is no element's.
  */
-export function formatSet(set: string): Message {
+export function formatVocabularySet(set: string): Message {
   const field = FIELDS.find((each) => each.set === set);
   if (field === undefined) return set;
   const label = field.label ?? field.gloss;
@@ -101,7 +101,7 @@ function makeMappingConflictMessage(conflict: MappingConflict, set: string): Mes
   const { ownTerm, target, failure } = conflict;
   const term = 'term' in failure ? failure.term : undefined;
   const named = term === undefined ? target : `${term.label} (${term.id})`;
-  const where = formatSet(set);
+  const where = formatVocabularySet(set);
   return msg`"${ownTerm}" is mapped to ${named}, which is no entry of ${where} now. Choose another: ${cmd`pas vocab map set ${set} ${ownTerm}`} ID`;
 }
 

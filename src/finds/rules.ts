@@ -20,13 +20,12 @@ import {
 } from './value-rules.ts';
 
 /**
- * Tells if a project takes finds of this account, by {@link checkProject}; `perhaps` where the
- * harvest cannot tell. `yes` also where no projects were harvested.
+ * Tells if a project may take finds of this account, by {@link checkProject}: also where the harvest
+ * cannot tell, or no projects were harvested.
  */
-export function judgeProject(ident: string, context: RuleContext): 'yes' | 'perhaps' | 'no' {
+export function mayTakeFinds(ident: string, context: RuleContext): boolean {
   const findings = checkProject({ projekt: { id: ident, text: ident } }, context);
-  if (findings.some(({ warning }) => warning !== true)) return 'no';
-  return findings.length > 0 ? 'perhaps' : 'yes';
+  return findings.every(({ warning }) => warning === true);
 }
 
 type FoundProject = Extract<ProjectLookupResult, { kind: 'found' }>;

@@ -21,7 +21,7 @@ import {
   explainFailedLookup,
   explainNameDoubt,
   explainNameProblem,
-  formatSet,
+  formatVocabularySet,
 } from './resolve-references.ts';
 
 /** PostgreSQL's largest integer, the type of the depth at the service (A-VALUE-3). */
@@ -145,7 +145,11 @@ function checkDepthRange({ hloubka: depthCm }: FindElements): Finding[] {
     (Number.isInteger(depthCm) && depthCm >= 0 && depthCm <= MAX_DEPTH_CM)
   )
     return [];
-  const message = msg`hloubka is ${depthCm}. Depth is in whole centimetres below the surface, 0 to ${MAX_DEPTH_CM}.`;
+  // A longer number has lost its last digits, so it is not what the document says.
+  const isExact = Number.isNaN(depthCm) || Math.abs(depthCm) <= Number.MAX_SAFE_INTEGER;
+  const bound = depthCm > 0 ? `> ${MAX_DEPTH_CM}` : '< 0';
+  const hloubka = isExact ? depthCm : bound;
+  const message = msg`hloubka is ${hloubka}. Depth is in whole centimetres below the surface, 0 to ${MAX_DEPTH_CM}.`;
   return [{ element: 'hloubka', message }];
 }
 
@@ -202,7 +206,7 @@ function checkReferences(elements: FindElements, { lookupTerm }: RuleContext): r
     if (lookupTerm === undefined || set === undefined) return [];
     const lookup = lookupTerm(set, id);
     if (lookup.kind === 'not-harvested') {
-      const where = formatSet(set);
+      const where = formatVocabularySet(set);
       const message = msg`${id} in ${name} was not checked: ${where} was not harvested. Run ${cmd`pas harvest-vocab`} to check it.`;
       return [{ element: name, message, warning: true, rule: NOT_HARVESTED }];
     }

@@ -240,7 +240,7 @@ function makeSetStore({
   tally,
 }: SetStoreOptions): RecordStore {
   const state = { ...openSetState(store, setSpec), change: store.changeInGroup };
-  const settledMs = state.getProgress().watermarkMs ?? Number.NEGATIVE_INFINITY;
+  let settledMs: number | undefined;
   const setStore: RecordStore = {
     state,
     write: async (page) => {
@@ -248,6 +248,8 @@ function makeSetStore({
       await output.write(page);
     },
     commit: (page) => {
+      // Not before: new rights of the account begin anew.
+      settledMs ??= state.getProgress().watermarkMs ?? Number.NEGATIVE_INFINITY;
       for (const { header, refused } of page.records) {
         if (refused) tally.masked++;
         if (header.datestampMs < settledMs) tally.mended++;

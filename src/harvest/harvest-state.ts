@@ -203,7 +203,7 @@ const parseSeen = createRowParser({
 export type HarvestState = ReturnType<typeof makeStoredState>;
 
 /**
- * Opens the state of one list in the tables of a store, whose changes must run inside `change`.
+ * Makes the state of one list in the tables of a store, whose changes must run inside `change`.
  * Reading throws DatabaseError where a stored value is damaged.
  * @param harvest id of its row in `harvests`
  */
@@ -372,7 +372,8 @@ export type ReadPage = {
 
 /**
  * Stores new and changed records of a page, and commits all its records in one transaction with the
- * pass after it: after a kill, the page is either complete or read again.
+ * pass after it: after a kill, the page is either complete or read again. The store of a file commits
+ * several pages together, so a kill takes those of the last moments.
  * @param advance makes the pass after the page from its records
  * @returns the new and changed records, and the identifiers of those that the store cannot use
  * @throws errors of the store

@@ -247,7 +247,7 @@ export function getOrCreateHarvest(store: HarvestStore, setSpec: string): number
   return Number(store.sql('select id from harvests where set_spec = ?').pluck().get(setSpec));
 }
 
-/** Counts the seen identifiers with a digest; a record that the output lacks has an empty one. */
+/** Counts the different records that the output has, of all sets. */
 export function countStoredRecords(store: HarvestStore): number {
   return Number(
     store

@@ -121,8 +121,10 @@ async function openContent(
     store.change(() => storeCommittedPart(store, { ...committed, closedBytes: null }));
     store.flush();
   };
-  const open = (): Promise<AppendFile> =>
-    openAppendFile(path, getCommittedPartOfOutput(store), storeAsOpen);
+  const open = (): Promise<AppendFile> => {
+    const committed = getCommittedPartOfOutput(store);
+    return openAppendFile(path, committed, () => storeAsOpen(committed));
+  };
   const startAnew = (): Promise<AppendFile> => {
     onNote(
       verify
@@ -288,7 +290,7 @@ const CHUNK_BYTES = 1024 * 1024;
 export async function openAppendFile(
   path: string,
   committed: CommittedPart,
-  onSound: (committed: CommittedPart) => void = () => {},
+  onSound: () => void = () => {},
 ): Promise<AppendFile> {
   const file = await asDiskError(path, () =>
     open(path, constants.O_RDWR | constants.O_CREAT, 0o600),
@@ -301,7 +303,7 @@ export async function openAppendFile(
       assertSize(path, stat, committed.lengthBytes, committed.closedBytes);
       const content = await hashContent(file, committed);
       if (content === undefined) throw makeModifiedFileError(path);
-      onSound(committed);
+      onSound();
       await file.truncate(committed.lengthBytes);
       flushFolder(dirname(path));
       return new AppendFile(path, file, content, committed.lengthBytes);

@@ -279,7 +279,8 @@ function parseAnswerXml(endpoint: string, response: HttpResponse, body: Buffer):
     return parseXml(body, charset, MAX_NODES);
   } catch (thrown) {
     if (!(thrown instanceof XmlSyntaxError)) throw thrown;
-    const record = findRecordAt(body, thrown.byte);
+    // The fault's place is that in UTF-8.
+    const record = isUtf8(body) ? findRecordAt(body, thrown.byte) : undefined;
     const where = record === undefined ? '' : t`, in the record ${record}`;
     throw new MalformedAnswerError(
       t`${endpoint} sent XML that cannot be read: ${thrown.message}${where}.`,

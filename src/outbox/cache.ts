@@ -33,7 +33,7 @@ import {
 import { foldSlot, getChangeState, getImportState, type SlotState } from './fold.ts';
 import { makeCandidates } from './gate.ts';
 import {
-  findKnownIntent,
+  findUnverifiedIntent,
   IMPORT_KEY,
   type Intent,
   type KnownIntent,
@@ -129,7 +129,7 @@ function writeRows(outbox: Outbox, subject: string, all: readonly Fact[]): void 
   const importSlot = makeImportSlot(subject);
   const ofImport = slots.get(importSlot);
   const record = parseRecordSubject(subject);
-  const findIntent: FindIntent = (id) => findKnownIntent(outbox, subject, id);
+  const findIntent: FindIntent = (id) => findUnverifiedIntent(outbox, subject, id);
   const find =
     ofImport === undefined ? undefined : makeImportRow(outbox, subject, ofImport, findIntent);
   const rows = find === undefined ? [] : [find];

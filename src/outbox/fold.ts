@@ -192,13 +192,17 @@ function isOutdatedRepeat(head: Current | Attempted, facts: readonly Fact[]): bo
   );
 }
 
-/** Tells if a wish for another version follows a wish or attempt, also behind repeats of it. */
+/**
+ * Tells if a wish for another version follows a wish or attempt, also behind repeats of it. A
+ * removal is no version: beside a repeat it is disputed.
+ */
 function isVersionReplaced({ id, body }: Current | Attempted, facts: readonly Fact[]): boolean {
   const attempts = listFactsOfKind(facts, 'attempted').filter((each) => each.body.current === id);
   const replaceable = [id, ...attempts.map((each) => each.id)];
   return listFactsOfKind(facts, 'current').some(
     (wish) =>
       wish.body.replaces.some((each) => replaceable.includes(each)) &&
+      wish.body.intent !== null &&
       (wish.body.intent !== body.intent || isVersionReplaced(wish, facts)),
   );
 }

@@ -248,7 +248,7 @@ export type KnownIntent = {
  * Returns an intent, not verified by its id; undefined where it is unknown.
  * @throws DatabaseError or SyntaxError where its row is damaged
  */
-export function findKnownIntent(
+export function findUnverifiedIntent(
   store: IntentStore,
   subject: string,
   id: string,

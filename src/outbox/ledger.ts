@@ -199,12 +199,11 @@ function makeFactFunctions(path: string, { sql, listTexts, change }: GuardedData
       sql('select * from facts where service = ? and account = ? and seq > ? order by seq limit ?')
         .all(service, account, seq, limit)
         .map((row) => ({ seq: parseNumbered(row).seq, fact: parseFact(path, row) })),
-    /** Returns subjects with attempts at the service, of any account, each once. */
-    listAttemptedFinds: (service: string): string[] =>
-      listTexts(
-        `select distinct subject from facts where service = ? and kind = 'attempted' and slot = 'import ' || subject`,
-        service,
-      ),
+    /** Tells if any account tried to send a find to the service. */
+    hasAttemptedFinds: (service: string): boolean =>
+      sql(
+        `select 1 from facts where service = ? and kind = 'attempted' and slot = 'import ' || subject limit 1`,
+      ).get(service) !== undefined,
     /** Returns what is known here of the finds that other accounts sent to the service. */
     listFactsOfOtherAccounts: ({ service, account }: LedgerScope): Fact[] =>
       selectFacts(

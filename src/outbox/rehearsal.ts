@@ -24,8 +24,9 @@ type Instance = {
 };
 
 /**
- * @throws UsageError where finds sent there could be taken for real ones; `productionAddresses` has
- * those of all profiles
+ * Asserts that a profile is for training, and that its address is not that of production.
+ * @param productionAddresses those of all profiles
+ * @throws UsageError where finds sent there could be taken for real ones
  */
 export function assertTrainingInstance(
   { name, kind, baseUrl }: Instance,
@@ -49,13 +50,6 @@ export function selectFindsToRehearse(outbox: Outbox): StoredFind[] {
   return [...iterateFinds(outbox)].filter(
     ({ uuid }) => findImportOfFind(outbox, uuid)?.state === 'queued',
   );
-}
-
-/**
- * Returns the projects of the finds' imports, each once; imports without a project are left out.
- */
-export function listProjectCodes(outbox: Outbox, finds: readonly StoredFind[]): string[] {
-  return [...new Set(finds.flatMap(({ uuid }) => findImportOfFind(outbox, uuid)?.project ?? []))];
 }
 
 /** Returns the identifier of a typed project; empty where it is none. */
@@ -102,7 +96,9 @@ function getResult(outbox: Outbox, entries: readonly Entry[], isMapped: boolean)
     ({ state }) => state === 'queued' || state === 'uncertain' || state === 'sending',
   );
   if (!isMapped && entries.some((entry) => isAboutProject(outbox, entry)))
-    return { reason: msg`its project has no counterpart in the training instance` };
+    return {
+      reason: msg`its project has no counterpart in the training instance; name one: --project-map FROM=TO`,
+    };
   if (issues.length > 0) return { issues };
   if (entries.length > 0 && entries.every(({ state }) => state === 'accepted')) return 'accepted';
   return { reason: open?.reason ?? msg`it was not sent` };

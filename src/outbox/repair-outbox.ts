@@ -39,7 +39,7 @@ import {
   ENTRY_ROWS,
   listNamedEntries,
   type NamedEntry,
-  parseNamedEntries,
+  parseEntriesOfFinds,
 } from './stored-finds.ts';
 import {
   askAboutAlikeFinds,
@@ -291,7 +291,7 @@ function salvageRows(path: string, outbox: Outbox): NamedEntry[] {
     outbox.change(() => {
       for (const table of TRUTH) copyRows(from, table, outbox);
     });
-    return parseNamedEntries(readFromBothEnds(from, ENTRY_ROWS));
+    return parseEntriesOfFinds(readFromBothEnds(from, ENTRY_ROWS));
   });
 }
 

@@ -185,10 +185,10 @@ export const ENTRY_ROWS =
   'select key, subject as uuid, local_id as localId from entries not indexed';
 
 /**
- * Returns the entries of finds among {@link ENTRY_ROWS}. Rows that are damaged, and entries
- * without the import that has the local id, are left out.
+ * Returns the entries of finds among {@link ENTRY_ROWS}, each with the local id that its import has.
+ * Rows that are damaged, and entries without an import, are left out.
  */
-export function parseNamedEntries(rows: readonly unknown[]): NamedEntry[] {
+export function parseEntriesOfFinds(rows: readonly unknown[]): NamedEntry[] {
   const entries = rows.filter(isEntryRow);
   const localIds = new Map(
     entries.flatMap(({ uuid, localId }) => (localId === null ? [] : [[uuid, localId]])),
@@ -201,7 +201,7 @@ export function parseNamedEntries(rows: readonly unknown[]): NamedEntry[] {
 
 /** Returns the entries of finds. */
 export function listNamedEntries({ sql }: Outbox): NamedEntry[] {
-  return parseNamedEntries(sql(ENTRY_ROWS).all());
+  return parseEntriesOfFinds(sql(ENTRY_ROWS).all());
 }
 
 const parseName = createRowParser({ name: isText, localId: isText });

@@ -413,8 +413,9 @@ export function askAboutChangedFinds(outbox: Outbox): void {
 
 /**
  * Compares finds that wait to be sent with those of other commands and other tables, and stores a
- * question about what is the same or nearly so. Within one table, and of one command, equal finds are different
- * ones; what a person dropped is compared once it is wanted again.
+ * question about what is the same or nearly so. Of one command, and of one table unless they have
+ * one number, equal finds are different ones; what a person dropped is compared once it is wanted
+ * again.
  * @param hasEntered tells which of them are compared
  * @param arrived UUIDs of finds that came by a union: one may be a row that has another local id
  */

@@ -29,8 +29,8 @@ import {
 import { foldSlot, type SlotState } from './fold.ts';
 import {
   chooseNumberIntent,
-  findKnownIntent,
   findStoredIntent,
+  findUnverifiedIntent,
   type Intent,
   isImportSlot,
   makeFindSlot,
@@ -290,7 +290,7 @@ export function updateFindWish(
   outbox.change(() => {
     const { heads, wanted } = getSlotState(outbox, makeFindSlot(uuid));
     const shown = wanted.wishes.find(({ body }) => body.intent !== null);
-    if (shown === undefined) return;
+    if (shown === undefined || wanted.kind === 'nothing') return;
     const replaced = wanted.kind === 'one' ? heads : [shown.id];
     const wanting = makeBody(outbox, shown.body.intent, replaced);
     const body = { ...wanting, find: { ...wish, ...changes } };
@@ -308,7 +308,7 @@ export function storePreparedDocument(
   prepared: PreparedDocument,
 ): void {
   outbox.change(() => {
-    const known = findKnownIntent(outbox, entry.subject, entry.intent);
+    const known = findUnverifiedIntent(outbox, entry.subject, entry.intent);
     if (known?.intent === undefined) return;
     storeIntent(outbox, known.intent, prepared);
     rebuildEntries(outbox, entry.subject);
@@ -350,7 +350,7 @@ export function wantNumber(
     const { heads, intents, wanted } = getSlotState(outbox, slot);
     const attempted = [...intents].flatMap(([id, { attempts }]): NumberIntent[] => {
       const intent =
-        attempts.length === 0 ? undefined : findKnownIntent(outbox, subject, id)?.intent;
+        attempts.length === 0 ? undefined : findUnverifiedIntent(outbox, subject, id)?.intent;
       return intent?.kind === 'number' ? [intent] : [];
     });
     const intent = chooseNumberIntent(attempted, subject, value, isChangedSince);

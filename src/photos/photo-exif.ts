@@ -305,7 +305,7 @@ function removeFromXmp({ bytes }: Tiff, { count, value }: Entry): GpsFinding {
 
 /**
  * GPS data that were found in a photograph and removed, the most telling last: `other` without a
- * position, such as only the version.
+ * position, such as only the version, or a text that cannot be read.
  */
 const FINDINGS = ['none', 'other', 'position'] as const;
 /** Result of reading the GPS data of a photograph; see {@link FINDINGS}. */

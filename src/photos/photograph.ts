@@ -217,7 +217,7 @@ export function makePhotoResolver(root: string): ResolvePhoto {
     if (found === undefined && isFromElsewhere) {
       return makeRuleProblem(
         PHOTO_MISSING,
-        msg`The photograph "${name}" is an absolute path, and there is no "${relative}" in ${root}. Copy it there.`,
+        msg`The photograph "${name}" is an absolute path, and there is no "${relative}" in ${root}. Copy it there, and import again.`,
       );
     }
     if (found === undefined) {
@@ -236,9 +236,9 @@ export function makePhotoResolver(root: string): ResolvePhoto {
 /** @param folder the only one in `root` that has such a photograph */
 function explainMissing(name: string, root: string, folder: string | undefined): Message {
   if (folder === undefined)
-    return msg`There is no photograph "${name}" in ${root}. Check the name, letter case included, or name the folder: --photos FOLDER`;
+    return msg`There is no photograph "${name}" in ${root}. Check the name, letter case included, and import again, or with the right folder: --photos FOLDER`;
   const quoted = quoteShellWord(folder);
-  return msg`There is no photograph "${name}" in ${root}, but there is one in ${folder}. To take the photographs from there: --photos ${quoted}`;
+  return msg`There is no photograph "${name}" in ${root}, but there is one in ${folder}. To take the photographs from there, import again with: --photos ${quoted}`;
 }
 
 function listFolders(root: string): string[] {

@@ -127,14 +127,14 @@ function removePngGps(bytes: Buffer): StrippedPhotograph {
 }
 
 /**
- * Finds GPS data in a text chunk; other chunks have none. Profiles that ImageMagick writes in
- * hexadecimal are not read, so any of them may have some.
+ * Finds GPS data in a text chunk; other chunks have none. EXIF and XMP that ImageMagick writes in
+ * hexadecimal are not read, so each counts as a position.
  */
 function findGpsInText(type: string, data: Buffer): GpsFinding {
   if (!['tEXt', 'zTXt', 'iTXt'].includes(type)) return 'none';
   const keywordEnd = data.indexOf(0);
   const keyword = data.toString('latin1', 0, keywordEnd);
-  if (/^raw profile/i.test(keyword)) return 'other';
+  if (/^raw profile type (?:exif|app1|xmp)$/i.test(keyword)) return 'position';
   // ImageMagick writes each EXIF property as a text chunk.
   if (/gps|l(?:at|ong)itude/i.test(keyword)) return 'position';
   if (type === 'zTXt') return findGpsInPackedText(data.subarray(keywordEnd + 2));

@@ -148,7 +148,11 @@ export function getAttemptWindow(outbox: Outbox, entry: Entry): AttemptWindow {
   return makeAttemptWindow(listEffectiveAttempts(outbox, entry));
 }
 
-/** @param attempts those by which the service has, or may have, what the entry sends */
+/**
+ * Unites the intervals and accounts of attempts; `bounds` is undefined without attempts, or where
+ * one of them has none.
+ * @param attempts those by which the service has, or may have, what the entry sends
+ */
 export function makeAttemptWindow(attempts: readonly Attempt[]): AttemptWindow {
   const bounds = attempts.flatMap(({ bounds: each }) => each ?? []);
   const accounts = new Set(attempts.map(({ account }) => account));

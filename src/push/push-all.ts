@@ -223,6 +223,7 @@ async function openLookContext(push: SignedInPush): Promise<LookContext> {
 async function openSearch(push: SignedInPush): Promise<SearchContext | NoSearchReason> {
   const { account, harvesting, stop } = push;
   if (harvesting === undefined) return 'no-harvesting';
+  if (harvesting.auth === 'none') return 'anonymous';
   try {
     const search = await openLookup(push, harvesting, account, stop);
     // Another account may not see what this one has sent.

@@ -19,7 +19,7 @@ import {
 import type { Outbox } from '../outbox/open-outbox.ts';
 import {
   countEntriesByState,
-  countQueued,
+  countUnheldQueued,
   countWaiting,
   listDroppedWithDependents,
 } from '../outbox/views/outbox-status.ts';
@@ -328,7 +328,7 @@ export function countToSend({
   kinds,
   subjects,
 }: Pick<PushContext, 'outbox' | 'kinds' | 'subjects'>): number {
-  const counts = countQueued(outbox, subjects);
+  const counts = countUnheldQueued(outbox, subjects);
   return kinds.reduce((sum, kind) => sum + counts[kind], 0);
 }
 
@@ -356,7 +356,7 @@ export function planPush(outbox: Outbox, names: readonly string[]) {
   const subjects = names.length === 0 ? undefined : findSubjectsWithEntries(outbox, names);
   return {
     subjects,
-    queued: countQueued(outbox, subjects),
+    queued: countUnheldQueued(outbox, subjects),
     /** Incomplete finds that are named, or block numbers or photographs. */
     drafts: listDraftImports(outbox, subjects).flatMap(({ localId }) => localId ?? []),
     usedNumbers: listUsedNumbers(outbox, subjects),

@@ -118,11 +118,8 @@ describe('nothing is saved, and the error is reported, if', () => {
       ['--set', 'object_type=broch', '--point', '49.8405123 15.1712'],
       ['spona (HES-000605)', 'If you mean 49.8405123 N 15.1712 E, write it that way.'],
     ],
-    [
-      'something is missing, and a photograph is not there',
-      ['--set', 'depth_cm=', '--set', 'photos=none.jpg'],
-      ['needs hloubka', 'There is no photograph'],
-    ],
+    ['a photograph is not there', ['--set', 'photos=none.jpg'], ['none.jpg']],
+    ['something is missing', ['--set', 'depth_cm='], ['needs hloubka']],
     [
       'a point lies outside the country',
       ['--point', '48.2N 16.37E'],

@@ -32,7 +32,8 @@ describe('a harvest', () => {
   test('shows new records after the rights of the account changed, without --full', async () => {
     const reader = await signedIn(mock.server, WITHOUT_PAUSES, 'researcher');
     const shown = async (): Promise<number> => {
-      await reader.pas('harvest', 'samostatny_nalez', '--out', 'shown.jsonl');
+      const run = await reader.pas('harvest', 'samostatny_nalez', '--out', 'shown.jsonl');
+      expect(run.stdout).not.toContain('repaired');
       const last = new Map(readLines(reader, 'shown.jsonl').map((line) => [getIdent(line), line]));
       return [...last.values()].filter(({ masked }) => masked !== true).length;
     };

@@ -38,6 +38,7 @@ test.each([
   [['vocb'], /Did you mean vocab\?/],
   [['vocab', 'serch', 'x'], /Did you mean search\?/],
   [['push', '--dryrun'], /Did you mean --dry-run/],
+  [['help', 'imprt'], /Did you mean import\?/],
 ])('a mistyped %j suggests the intended one', async (args, suggestion) => {
   const run = await home.pas(...args);
   expect(run.stderr).toMatch(suggestion);
@@ -46,6 +47,7 @@ test.each([
 
 test.each([
   [['help', 'vocab', 'search'], /^Usage: pas vocab search /],
+  [['help', 'search'], /^Usage: pas vocab search /],
   [['vocab', 'help', 'map'], /^Usage: pas vocab map /],
   [['help', 'help'], /^Usage: pas \[options\] \[command\]/],
   [['--lang', 'cs', 'help', 'photo', 'add'], /^Použití: pas photo add /],

@@ -238,7 +238,7 @@ export function writeOutputFolder(path: string, { files, folders }: FolderConten
   const target = resolve(path);
   if (existsSync(target))
     throw new UsageError(t`${path} exists already, and a folder is not replaced.`, {
-      hint: t`Choose another name, or delete it first.`,
+      hint: t`Choose another name, or delete it when all in it was imported.`,
     });
   const draft = makeTempPath(dirname(target));
   try {

@@ -14,7 +14,7 @@ import { addReadingOptions, appendValue, defineCommand, type Runner } from '../c
 import type { Context } from '../context/context.ts';
 import {
   listReadingFlags,
-  openTermOfferer,
+  openTermOffers,
   openValidationContext,
   readTableOrInput,
 } from '../context/find-input.ts';
@@ -221,7 +221,7 @@ async function ask(
     ...wizard,
     prompt: await context.prompt(),
     say,
-    offerTerms: await openTermOfferer(context),
+    offerTerms: await openTermOffers(context),
   });
 }
 

@@ -5,12 +5,12 @@ import { formatIssuePlace } from '../../base/issue.ts';
 import { cmd, msgid, ngettext, setProfileFlagSource, t } from '../../base/message.ts';
 import { resolveFindNames } from '../../outbox/changes/resolve-finds.ts';
 import { ENTRY_KINDS } from '../../outbox/entry.ts';
+import { findImportOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import {
   assertTrainingInstance,
   collectRehearsalResult,
   copyFindsForRehearsal,
-  listProjectCodes,
   parseProjectCode,
   prepareRehearsalFolder,
   type RehearsalResult,
@@ -145,9 +145,10 @@ async function sendCopies(
       projects,
     });
     const ended = await push(training);
-    const mapped = finds.filter((find) =>
-      listProjectCodes(from, [find]).every((project) => projects.has(project)),
-    );
+    const mapped = finds.filter(({ uuid }) => {
+      const project = findImportOfFind(from, uuid)?.project ?? undefined;
+      return project === undefined || projects.has(project);
+    });
     const result = collectRehearsalResult(to, finds, new Set(mapped.map(({ localId }) => localId)));
     setProfileFlagSource(context.getProfileFlag);
     return [result, ended];

@@ -160,7 +160,7 @@ export function makeProfileDefaults(context: Context, flags: readonly string[] =
  * Opens the function that offers terms, as wide as the terminal, to a person who is asked.
  * @throws ConfigError where no profile is chosen; DatabaseError where the vocabulary is unusable
  */
-export async function openTermOfferer(context: Context) {
+export async function openTermOffers(context: Context) {
   const { makeTermOfferer } = await import('../interview/answer.ts');
   return makeTermOfferer({
     vocabulary: await openProfileVocabulary(context),

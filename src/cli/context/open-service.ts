@@ -391,7 +391,7 @@ async function openSharedStore(
   const place = formatRedisEndpoint(getRedisAddress(profile));
   const seconds = profile.pacingFallbackIntervalMs / 1000;
   const store = await openWithFallback({
-    connect: (signal) => connectPaceStore(context, profile, signal),
+    connect: (signal) => openRedisOfProfile(context, profile, signal),
     local,
     fallbackIntervalMs: profile.pacingFallbackIntervalMs,
     clock,
@@ -411,7 +411,7 @@ async function openSharedStore(
  * Opens the Redis in which several machines keep the pace of the profile; the caller closes it.
  * @throws PaceStoreError when it is unavailable; ConfigError when it refuses
  */
-export async function connectPaceStore(
+export async function openRedisOfProfile(
   context: Context,
   profile: Profile,
   signal?: AbortSignal,

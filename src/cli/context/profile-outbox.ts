@@ -140,7 +140,7 @@ function uniteIfPossible(outbox: Outbox): void {
 /** Tells if the ledger has finds that may be this outbox's, whose account is not known yet. */
 function mayBelongToSender(outbox: Outbox): boolean {
   const { account, service } = readHeader(outbox);
-  return account === null && (outbox.ledger?.listAttemptedFinds(service) ?? []).length > 0;
+  return account === null && outbox.ledger?.hasAttemptedFinds(service) === true;
 }
 
 /**

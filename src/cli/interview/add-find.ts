@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { InterruptedError, UsageError } from '../../base/errors.ts';
 import {
   hasErrors,
@@ -22,7 +23,6 @@ import { findImportOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findByLocalId, listLatestFinds } from '../../outbox/stored-finds.ts';
 import { updateFindWish } from '../../outbox/wishes.ts';
-import { makePhotoResolver } from '../../photos/photograph.ts';
 import { collapseRepeatedWarnings } from '../../tables/collapse-issues.ts';
 import { isPointColumn } from '../../tables/columns/column-names.ts';
 import type { RowContext } from '../../tables/columns/map-row.ts';
@@ -37,10 +37,10 @@ import {
 import type { Context } from '../context/context.ts';
 import {
   makeProfileKeeping,
-  openTermOfferer,
+  openTermOffers,
   openValidationContext,
 } from '../context/find-input.ts';
-import { parseAnswer, readPosition, replaceElements, replacePosition } from './answer.ts';
+import { parseAnswer, readPosition, replaceElements, withPosition } from './answer.ts';
 import { type InterviewContext, runInterview } from './interview.ts';
 
 /** Values given before the questions. */
@@ -92,7 +92,8 @@ export async function openEntrySession(context: Context, beginning: GivenAnswers
   const rowContext = {
     ...ruleContext,
     resolveReference: makeReferenceResolver(ruleContext.lookupTerm),
-    resolvePhoto: makePhotoResolver(folder),
+    // One that is not there is refused with the other errors.
+    resolvePhoto: (name: string) => ({ value: resolve(folder, name) }),
     outbox,
     folder,
     isTaken,
@@ -174,7 +175,7 @@ async function startFind(
   const certain = acceptCertainPosition(await readPosition(point, context.folder), localId);
   return 'rule' in certain
     ? { find, issues: [...issues, certain] }
-    : { find: replacePosition(find, certain), issues };
+    : { find: withPosition(find, certain), issues };
 }
 
 /**
@@ -286,7 +287,7 @@ export async function openInterview(context: Context, session: EntrySession) {
   return {
     prompt: await context.prompt(),
     say: context.terminal.note,
-    offerTerms: await openTermOfferer(context),
+    offerTerms: await openTermOffers(context),
     questions: FORM_QUESTIONS,
     read,
     check: session.check,

@@ -152,7 +152,7 @@ async function parsePointAnswer(text: string, find: Find, context: AnswerContext
   const reading = await readPosition(text, context.folder);
   if (!isReadable(reading)) return { problem: String(reading.problem) };
   const { value } = reading;
-  const answer = judgeAnswer('point', replacePosition(find, value), context);
+  const answer = judgeAnswer('point', withPosition(find, value), context);
   if ('problem' in answer) return answer;
   const area = findAreaLabel(value, context);
   return {
@@ -179,7 +179,7 @@ export async function readPosition(text: string, folder: string): Promise<Readin
 }
 
 /** Returns the find at this point in its coordinate system, without that in the other system. */
-export function replacePosition(find: Find, { system, point }: Position): Find {
+export function withPosition(find: Find, { system, point }: Position): Find {
   const elements = { geom_system: system, [getPointElement(system)]: formatPoint(point) };
   return replaceElements(find, POINT_ELEMENTS, elements);
 }

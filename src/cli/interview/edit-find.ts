@@ -38,7 +38,7 @@ import {
   parseSettingTexts,
 } from '../../tables/columns/settings.ts';
 import { acceptCertainPosition, withIntent } from './add-find.ts';
-import { replaceElements, replacePosition } from './answer.ts';
+import { replaceElements, withPosition } from './answer.ts';
 import type { InterviewResult } from './interview.ts';
 
 type EditContext = {
@@ -219,7 +219,7 @@ function applySettings(
   const { localId } = find;
   const position = point === undefined ? undefined : acceptCertainPosition(point, localId);
   if (position !== undefined && 'rule' in position) return { find, issues: [position] };
-  const placed = position === undefined ? [] : listPointSettings(replacePosition(find, position));
+  const placed = position === undefined ? [] : listPointSettings(withPosition(find, position));
   const given = [...placed, ...parseSettingTexts(texts)];
   const fixed = given.filter(({ name }) => IDENTIFYING_COLUMNS.includes(name));
   if (fixed.length > 0) {

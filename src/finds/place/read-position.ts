@@ -330,8 +330,10 @@ const MARKED: readonly ((url: URL) => Degrees | undefined)[] = [
     parseDegreesPair(searchParams.get('q')) ?? parseDegreesPair(searchParams.get('query')),
   ({ searchParams }) => parseDegreesPair(`${searchParams.get('mlat')},${searchParams.get('mlon')}`),
   ({ pathname }) => {
+    const [ends = ''] = pathname.split('/dir/')[1]?.split(/\/(?:@|data=)/) ?? [];
+    const isRoute = ends.split('/').filter((end) => end !== '').length > 1;
+    if (isRoute) return undefined;
     const places = pathname.split('/').flatMap((part) => parseDegreesPair(decodePart(part)) ?? []);
-    // Two are a route.
     return places.length === 1 ? places[0] : undefined;
   },
 ];

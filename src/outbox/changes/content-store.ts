@@ -123,7 +123,7 @@ function listUsedDigests(outbox: Outbox): Set<string> {
  * may belong to a photograph that is being added.
  * @throws DatabaseError where the disk fails
  */
-export function deleteUnusedPhotographs(outbox: Outbox, photosFolder: string): void {
+export function deleteUnusedCopies(outbox: Outbox, photosFolder: string): void {
   const copies = listCopies(photosFolder);
   // Nothing is added during the transaction.
   outbox.change(() => {

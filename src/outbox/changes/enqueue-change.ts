@@ -420,7 +420,7 @@ function removePhotographs(
 }
 
 /**
- * Opens a lookup that returns the name of another find or record that has a number, or undefined.
+ * Makes a lookup that returns the name of another find or record that has a number, or undefined.
  * The numbers are read with the first one that is looked up, since most finds have none.
  * @param listComing returns the numbers that finds, by name, are about to get
  */

@@ -1,8 +1,8 @@
 import { readdir } from 'node:fs/promises';
-import { join, relative, sep } from 'node:path';
+import { join } from 'node:path';
 import { groupBy } from '../../base/collections.ts';
 import { FileError, getErrorCode, getErrorMessage } from '../../base/errors.ts';
-import type { Issue } from '../../base/issue.ts';
+import { type Issue, makeWarningIssue } from '../../base/issue.ts';
 import { type Message, msg } from '../../base/message.ts';
 import { findPointInBothSystems } from '../../finds/match-finds.ts';
 import {
@@ -57,8 +57,7 @@ type MatchSources = {
  * @throws FileError where the folder cannot be read
  */
 export async function matchFolder(folder: string, sources: MatchSources): Promise<MatchedFolder> {
-  const files = await listFiles(folder);
-  const issues: Issue[] = [];
+  const { files, issues } = await searchFolder(folder);
   const byDigest = groupBy(listPhotoEntries(sources.outbox), ({ photograph }) =>
     getOriginalDigest(photograph),
   );
@@ -201,21 +200,42 @@ function withCopies(matched: readonly MatchedFile[]): FileStatus[] {
 }
 
 /**
- * Lists the files of a folder and its subfolders as relative paths with `/`, without hidden ones,
- * sorted by number.
- * @throws FileError
+ * Returns the files of a folder and its subfolders, sorted by number, and an issue for each
+ * subfolder that cannot be read, as some of a memory card's.
+ * @throws FileError where the folder itself cannot be read
  */
-async function listFiles(folder: string): Promise<string[]> {
+async function searchFolder(folder: string): Promise<{ files: string[]; issues: Issue[] }> {
+  const issues: Issue[] = [];
   try {
-    const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-    return entries
-      .filter((entry) => !entry.isDirectory())
-      .map(({ parentPath, name }) => relative(folder, join(parentPath, name)).replaceAll(sep, '/'))
-      .filter((path) => !/(?:^|\/)\./.test(path))
-      .sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
+    const files = await listFiles(folder, '', issues);
+    files.sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
+    return { files, issues };
   } catch (thrown) {
     throw new FileError(folder, explainNotListed(folder, thrown), { cause: thrown });
   }
+}
+
+/**
+ * Lists files as relative paths with `/`, without hidden ones. Links to folders count as files.
+ * @param below path of the searched folder in `folder`; '' or with a final `/`
+ */
+async function listFiles(folder: string, below: string, issues: Issue[]): Promise<string[]> {
+  const files: string[] = [];
+  for (const entry of await readdir(join(folder, below), { withFileTypes: true })) {
+    const path = `${below}${entry.name}`;
+    if (entry.name.startsWith('.')) continue;
+    if (!entry.isDirectory()) {
+      files.push(path);
+      continue;
+    }
+    try {
+      files.push(...(await listFiles(folder, `${path}/`, issues)));
+    } catch (thrown) {
+      const problem = explainNotListed(join(folder, path), thrown);
+      issues.push(makeWarningIssue('folder-unreadable', problem));
+    }
+  }
+  return files;
 }
 
 function explainNotListed(folder: string, thrown: unknown): Message {

@@ -41,10 +41,22 @@ type PlannedTable = {
 type Compared = { readonly known: FindHere; readonly matched: FindLikeness };
 
 /**
- * Plans the rows of a table against the finds here, by number, else by content. The table is an
- * edition of those tables from which it has finds, if at least half of its rows are known. A number
- * of an edition is the same find, unless the row has two of object, place and day different. The
- * rows are all in memory only where there are finds to compare them with.
+ * Plans the rows of a table against the finds here. The table is an edition of those tables from
+ * which it has finds, if at least half of its rows are known. The first line that holds decides; its
+ * find is then no other row's:
+ *
+ * | row | plan |
+ * |---|---|
+ * | was imported with another number, whose find no row has any more (renumbered) | ask: near |
+ * | number of a find that is equal, removed or dropped | same |
+ * | number of a find of an edition, or a UUID | same; ask: another, if two of object, place, day differ |
+ * | number of another table's find, nearly equal | ask: near |
+ * | number of another table's find, not alike, and a prefix leaves no free name | ask: another |
+ * | no numbers in an edition, and an equal find | same |
+ * | equal or nearly equal to a find that is no other row's | ask: near |
+ * | any other | new |
+ *
+ * The rows are all in memory only where there are finds to compare them with.
  */
 export function planRows(rows: Iterable<Find>, known: readonly FindHere[], table: PlannedTable) {
   const { prefix = '' } = table;

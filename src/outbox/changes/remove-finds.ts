@@ -7,7 +7,7 @@ import { deleteUnneededContents } from '../intents.ts';
 import type { Outbox } from '../open-outbox.ts';
 import { isRemoved } from '../stored-finds.ts';
 import { withdrawWish } from '../wishes.ts';
-import { deleteUnusedPhotographs } from './content-store.ts';
+import { deleteUnusedCopies } from './content-store.ts';
 import { findSubjectWithEntries } from './resolve-finds.ts';
 
 /** A find or record to remove, as a person named it. */
@@ -66,7 +66,7 @@ export function removeFinds(
   }));
   if (removals.some(({ because }) => because === undefined)) {
     deleteUnneededContents(outbox);
-    deleteUnusedPhotographs(outbox, photosFolder);
+    deleteUnusedCopies(outbox, photosFolder);
   }
   return removals;
 }

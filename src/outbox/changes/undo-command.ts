@@ -17,7 +17,7 @@ import {
   unpackAttempt,
 } from '../facts.ts';
 import { foldSlot, type SlotState } from '../fold.ts';
-import { findKnownIntent, isImportSlot } from '../intents.ts';
+import { findUnverifiedIntent, isImportSlot } from '../intents.ts';
 import { type Outbox, updateHeader } from '../open-outbox.ts';
 import { getSubjectName } from '../stored-finds.ts';
 import { askAboutAlikeFinds, settleReturnedFinds } from '../unite.ts';
@@ -85,7 +85,8 @@ function findElementsOfFact(outbox: Outbox, subject: string, id: string): FindEl
 }
 
 function findElements(outbox: Outbox, subject: string, intent: string | null): FindElements | null {
-  const stored = intent === null ? undefined : findKnownIntent(outbox, subject, intent)?.intent;
+  const stored =
+    intent === null ? undefined : findUnverifiedIntent(outbox, subject, intent)?.intent;
   return stored?.kind === 'import' ? stored.elements : null;
 }
 

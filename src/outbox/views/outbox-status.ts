@@ -27,7 +27,7 @@ import { countFinds, findByUuid } from '../stored-finds.ts';
 const parseKindCount = createRowParser({ kind: makeMemberGuard(ENTRY_KINDS), count: isNumber });
 
 /** Counts queued entries of each kind, of these records or of all; held ones are excluded. */
-export function countQueued(
+export function countUnheldQueued(
   outbox: Outbox,
   subjects: readonly string[] | undefined,
 ): Readonly<Record<EntryKind, number>> {

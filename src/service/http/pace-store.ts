@@ -116,7 +116,10 @@ export function computePollIntervalMs(reservedUntilMs: number, nowMs: number): n
   );
 }
 
-/** Returns the state after a turn was taken until `reservedUntilMs`. */
+/**
+ * Returns the state after a turn was taken until `reservedUntilMs`. It counts as a departure now, and
+ * the gaps for jitter and for a cold start shrink.
+ */
 export function withReservation(
   state: PaceState,
   nowMs: number,
@@ -169,11 +172,11 @@ function zeroIfNegligible(ms: number): number {
 export const MAX_PAUSE_MS = 3_600_000;
 
 /**
- * Corrects times in the future, as a clock that was set back or restarted leaves them: a departure
- * ahead of `nowMs` counts as one now, and every other time is limited to the longest that pas
- * writes.
+ * Corrects times in the future, as a clock that was set back or restarted leaves them. A departure
+ * ahead of `nowMs` counts as one now, and ends the lease and the pause, which are by the same clock;
+ * every other time is limited to the longest that pas writes.
  */
-export function clampToNow(state: PaceState, nowMs: number): PaceState {
+export function limitToNow(state: PaceState, nowMs: number): PaceState {
   const past =
     state.lastDepartureMs > nowMs
       ? { ...state, lastDepartureMs: nowMs, reservedUntilMs: 0, pausedUntilMs: 0 }

@@ -7,10 +7,10 @@ import {
 } from '../../base/clock.ts';
 import { LongPauseError } from './exchange.ts';
 import {
-  clampToNow,
   computeGapMs,
   computePollIntervalMs,
   GUARD_MS,
+  limitToNow,
   MAX_LEASE_MS,
   MAX_PAUSE_MS,
   type PaceState,
@@ -191,7 +191,7 @@ class StoredPace implements Pace {
     const { store, scopes } = this.#options;
     return store.update<T>(scopes, (storedStates, nowMs, minIntervalMs) =>
       change(
-        storedStates.map((state) => clampToNow(state, nowMs)),
+        storedStates.map((state) => limitToNow(state, nowMs)),
         nowMs,
         minIntervalMs,
       ),

@@ -287,8 +287,7 @@ function parsePhotos(
     }
     missing.push(name);
     if (previousPhotos.includes(name)) continue;
-    const later = msg`Then import again.`;
-    if (path.rule === PHOTO_MISSING) warn(PHOTO_MISSING, joinMessages([path.problem, later], ' '));
+    if (path.rule === PHOTO_MISSING) warn(PHOTO_MISSING, path.problem);
     else report(path, 'photos');
   }
   return { photos: [...photos], missing };

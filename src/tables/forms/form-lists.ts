@@ -3,7 +3,7 @@ import { cmd, type Message, msg, t } from '../../base/message.ts';
 import { type ElementName, FIELDS, type FindElements } from '../../finds/fields.ts';
 import { FORM_LABEL_GAP } from '../../finds/questions.ts';
 import { MAX_NAME_LENGTH } from '../../finds/resolve-references.ts';
-import { HANDOVER_REQUIRED, judgeProject } from '../../finds/rules.ts';
+import { HANDOVER_REQUIRED, mayTakeFinds } from '../../finds/rules.ts';
 import { MAX_CHARACTERS, MAX_DEPTH_CM, type RuleContext } from '../../finds/value-rules.ts';
 import type { Term, Vocabulary } from '../../finds/vocabulary/term.ts';
 import { isHarvested, listTermsOfSet } from '../../finds/vocabulary/terms.ts';
@@ -46,7 +46,7 @@ export function makeFormLists(vocabulary: Vocabulary, rules: RuleContext): FormL
 /** Lists survey projects into which the account may import, as far as that is known. */
 function listOpenProjects(vocabulary: Vocabulary, rules: RuleContext): FormChoice[] {
   return listTermsOfSet(vocabulary, PROJECT_SET)
-    .filter(({ ident, details }) => details.survey === true && judgeProject(ident, rules) !== 'no')
+    .filter(({ ident, details }) => details.survey === true && mayTakeFinds(ident, rules))
     .map(makeFormChoice);
 }
 

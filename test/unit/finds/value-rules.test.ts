@@ -59,7 +59,7 @@ describe('an issue about a value', () => {
     ],
     [
       { hloubka: Number('9'.repeat(40)) },
-      'depth-range: hloubka is 1e+40. Depth is in whole centimetres below the surface, 0 to 2147483647.',
+      'depth-range: hloubka is > 2147483647. Depth is in whole centimetres below the surface, 0 to 2147483647.',
     ],
     [
       { datum_nalezu: '17.6.2024' },

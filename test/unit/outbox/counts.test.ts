@@ -6,7 +6,7 @@ import {
 } from '../../../src/outbox/entry-queries.ts';
 import { makeCandidates } from '../../../src/outbox/gate.ts';
 import {
-  countQueued,
+  countUnheldQueued,
   countWaiting,
   listDelays,
   listDroppedWithDependents,
@@ -39,7 +39,7 @@ test('waiting entries are counted by the cause of their wait', () => {
   });
   expect(countWaiting(outbox)).toEqual({ forImport: 1, forDropped: 1, forPerson: 1, forTime: 1 });
   expect(listDroppedWithDependents(outbox)).toEqual(['K-2']);
-  expect(countQueued(outbox, [queued?.subject ?? ''])).toEqual({
+  expect(countUnheldQueued(outbox, [queued?.subject ?? ''])).toEqual({
     import: 1,
     number: 1,
     photo: 0,

@@ -1,10 +1,7 @@
 import { existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import {
-  deleteUnusedPhotographs,
-  makeContentStore,
-} from '../../../src/outbox/changes/content-store.ts';
+import { deleteUnusedCopies, makeContentStore } from '../../../src/outbox/changes/content-store.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { wantPhoto } from '../../../src/outbox/wishes.ts';
@@ -38,14 +35,14 @@ test('only copies without an entry are removed, an hour after they were made', (
   writeFileSync(strange, 'x');
   const photograph = { name: 'a.jpg', mediaType: 'image/jpeg', sha512: used.sha512, sizeBytes: 1 };
   wantPhoto(outbox, makeRecordSubject('C-202400101-N00001'), photograph);
-  deleteUnusedPhotographs(outbox, folder);
+  deleteUnusedCopies(outbox, folder);
   expect([used.path, unused.path, young.path, strange].map(existsSync)).toEqual([
     true,
     false,
     true,
     true,
   ]);
-  deleteUnusedPhotographs(outbox, join(folder, 'nothing'));
+  deleteUnusedCopies(outbox, join(folder, 'nothing'));
 });
 
 test('a photograph added during the scan of the folder stays', () => {
@@ -67,6 +64,6 @@ test('a photograph added during the scan of the folder stays', () => {
       return outbox.change(work);
     },
   };
-  deleteUnusedPhotographs(beside, folder);
+  deleteUnusedCopies(beside, folder);
   expect(existsSync(path)).toBe(true);
 });
