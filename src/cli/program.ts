@@ -312,12 +312,12 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
 export function resolveAlias(args: readonly string[]): readonly string[] {
   const [first = 'help', ...rest] = args;
   if (first !== 'help') return [...(ALIASES[first] ?? [first]), ...rest];
-  const [asked] = rest;
-  // An unknown word is refused as without `help`; --help would end before.
-  if (asked !== undefined && !isCommand(asked) && ALIASES[asked] === undefined) return rest;
-  return asked === 'help' || asked === undefined
-    ? ['--help']
-    : [...(ALIASES[asked] ?? [asked]), ...rest.slice(1), '--help'];
+  const [asked = 'help'] = rest;
+  if (asked === 'help') return ['--help'];
+  const alias = ALIASES[asked];
+  // An unknown word is refused as without `help`; with --help it would not be.
+  if (alias === undefined && !asked.startsWith('-') && !isCommand(asked)) return rest;
+  return [...(alias ?? [asked]), ...rest.slice(1), '--help'];
 }
 
 function isCommand(word: string): boolean {
