@@ -56,6 +56,14 @@ const HOUR_MS = 60 * MINUTE_MS;
 /**
  * Limits of retries and backoffs, in milliseconds and counts. How long a 429 pauses is the pace's:
  * `pauseAfterThrottle` in service/http/pacer.ts.
+ *
+ * | pause that the service asks for | limit | in |
+ * |---|---|---|
+ * | any `Retry-After`, as parsed | 31 years | service/http/exchange.ts |
+ * | of all processes, after a throttle | 1 h | service/http/pace-store.ts |
+ * | for which a request to the service waits, else the command ends | 2 min | service/http/pacer.ts |
+ * | for which a push waits, else it ends | 2 min | `push` below |
+ * | for which a harvest waits, else it ends | 5 min | service/http/exchange.ts |
  */
 export const RETRY_POLICY = {
   /**

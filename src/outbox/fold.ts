@@ -142,6 +142,7 @@ function findHeads(facts: readonly Fact[]): (Current | Attempted)[] {
  * Returns the facts that say what is wanted. A drop, a removal or an undo is not one of them while
  * the service has what it withdraws, or may have it: the person did not know, because another copy
  * of the outbox sent it, or the proof came later. What such a withdrawal replaced is still wanted.
+ * For example: copy 1 sent a photograph, and copy 2 removed it before they were united.
  * @param sent facts whose intents the service has or may have
  */
 function leaveOutVoidWithdrawals(
@@ -177,7 +178,8 @@ function getWanted(heads: readonly (Current | Attempted)[], facts: readonly Fact
 
 /**
  * Tells if a wish repeats the version of those that it replaces, as one does that only has another
- * question or local id, and another copy has replaced that version: its own content counts.
+ * question or local id, and another copy has replaced that version: its own content counts. For
+ * example: copy 1 changed the depth, and copy 2 stored a question about the find as it was.
  */
 function isOutdatedRepeat(head: Current | Attempted, facts: readonly Fact[]): boolean {
   if (head.kind === 'attempted') return false;
