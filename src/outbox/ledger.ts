@@ -58,6 +58,7 @@ export function openLedger(path: string, options: LedgerOptions = {}) {
     });
     migrate(database, join(packageRoot, 'schemas', 'ledger'));
     if (options.isChecked === true) assertSoundFile(path, database);
+    assertKnownServices(path, database);
     return withStatements(path, database, getId(database));
   } catch (thrown) {
     database?.close();
@@ -70,6 +71,12 @@ function assertSoundFile(path: string, database: Database): void {
   if (result !== 'ok') throw makeDamagedLedgerError(path, result);
 }
 
+/** An address of an unknown service would count as that of another service. */
+function assertKnownServices(path: string, database: Database): void {
+  const unknown = 'select 1 from addresses where service not in (select id from services)';
+  if (database.prepare(unknown).get() !== undefined) throw makeDamagedLedgerError(path, 'services');
+}
+
 /**
  * Verifies each row by its id.
  * @throws DatabaseError where one differs from what was written
@@ -78,6 +85,7 @@ export function assertSoundLedger(path: string): void {
   const database = openDatabase(path, { synchronous: 'normal', readonly: true });
   try {
     assertSoundFile(path, database);
+    assertKnownServices(path, database);
     assertSoundRows(path, (text) => database.prepare(text));
   } catch (thrown) {
     throw toLedgerError(path, thrown);

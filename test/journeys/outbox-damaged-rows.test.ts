@@ -20,8 +20,8 @@ beforeEach(async () => {
 });
 
 /** Changes rows past pas, as a drive that is wearing out does. */
-function damage(sql: string): void {
-  const database = openSqlite(outboxFile(home));
+function damage(sql: string, file = outboxFile(home)): void {
+  const database = openSqlite(file);
   database.pragma('ignore_check_constraints = on');
   database.exec(sql);
   database.pragma('wal_checkpoint(truncate)');
@@ -125,6 +125,18 @@ test('If the drive changed the account in the header, nothing is sent, and the r
   await expectEnded(home.pas('push'), 12);
   await home.do('doctor', '--offline', '--repair');
   await pushAll();
+});
+
+test('If the drive changed the service of an address in the ledger, nothing is sent, and the repair helps.', async () => {
+  damage(
+    `pragma foreign_keys = off; update addresses set service = 'x' || service`,
+    join(home.folder, 'state', 'pas', 'ledger.sqlite'),
+  );
+  await expectEnded(home.pas('push'), 12, /ledger is damaged[\s\S]*pas doctor --repair/);
+  await home.pas('doctor', '--offline', '--repair');
+  // A machine without an identifier cannot tell that the new ledger is its own.
+  await home.do('push', '--take-over');
+  await mock.expectMade({ finds: 3 });
 });
 
 test('A repair asks again about a find that is alike, and an answer to that stays.', async () => {
