@@ -39,8 +39,10 @@ const NEVER = Number.POSITIVE_INFINITY;
 const { minPauseMs, maxPauseMs, maxUncertainPauseMs, pollMs } = RETRY_POLICY.watch;
 
 /**
- * Pushes when an entry becomes due or is queued, and when the service is back, until interrupted;
- * returns why it ended.
+ * Pushes when an entry becomes due or is queued, and when the service is back. The pauses of a closed
+ * service, and those after entries that stay uncertain, double, and begin anew once an entry is
+ * accepted.
+ * @returns why it ended: interrupted, or what only a person changes, `not-allowed` or `new-people`
  */
 export async function runWatchLoop(options: WatchOptions): Promise<StopCause> {
   const { clock, stop } = options;

@@ -71,7 +71,7 @@ function parseSchemaDocument(
 const PARSER_ADVICE = /,? (?:use|try|see) (?:XML_PARSE_HUGE|xmlCtxt\w+)(?: option)?/;
 
 /**
- * Compiles a schema with `imports` only, no disk or network.
+ * Compiles a schema with `imports` only, no disk or network. The caller disposes of the validator.
  * @throws LocalizedError when it is faulty or imports another file
  */
 export async function compileSchema(

@@ -54,6 +54,7 @@ import {
 } from '../../tables/own-terms/mapping.ts';
 import { parseTableBytes, readTable } from '../../tables/readers.ts';
 import type { Table } from '../../tables/table.ts';
+import type { OfferTerms } from '../interview/answer.ts';
 import { printIssues } from '../terminal.ts';
 import type { Context } from './context.ts';
 import { openLookups, openProfileVocabulary } from './open-service.ts';
@@ -160,7 +161,7 @@ export function makeProfileDefaults(context: Context, flags: readonly string[] =
  * Opens the function that offers terms, as wide as the terminal, to a person who is asked.
  * @throws ConfigError where no profile is chosen; DatabaseError where the vocabulary is unusable
  */
-export async function openTermOffers(context: Context) {
+export async function openTermOffers(context: Context): Promise<OfferTerms> {
   const { makeTermOfferer } = await import('../interview/answer.ts');
   return makeTermOfferer({
     vocabulary: await openProfileVocabulary(context),

@@ -234,8 +234,8 @@ export function unmapTerm({ rows }: Mapping, setText: string, term: string) {
 
 /**
  * Merges the confirmed rows of a table into the mapping; nothing is written. `rows` is the new
- * mapping, the numbers tell what changes. Rows that contradict each other, or whose entry cannot
- * be used, are left out with errors.
+ * mapping, the numbers tell what changes; a row without a note keeps the earlier one. Rows that
+ * contradict each other, or whose entry cannot be used, are left out with errors.
  */
 export function mergeMapping(stored: Mapping, table: Table, lookupTerm: LookupTerm) {
   const { file, rows: read, issues: readIssues } = parseMapping(table, ANY_VOCABULARY);

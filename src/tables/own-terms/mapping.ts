@@ -46,7 +46,7 @@ const IDENTIFIER = /^(?:HES|ORG|OS|ruian)-\d+$/i;
  * Reads the rows of a mapping; two confirmed rows that contradict each other are both ignored, with
  * an error among `issues`. A row without set and entry proposes nothing and is skipped. No rows
  * where a column is missing.
- * @param anySet set of a row that names an entry only
+ * @param anySet set of a row that has an entry and no set; without it such a row is an error
  */
 export function parseMapping(table: Table, anySet?: string): Mapping {
   const columns = findMappingColumns(table);
