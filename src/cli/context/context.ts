@@ -242,7 +242,7 @@ export function makeNoHarvestingError(profile: Profile): ConfigError {
   });
 }
 
-/** Returns the profile and its user in the configuration, whoever the environment names. */
+/** Returns the profile and its configured user; the user of the environment does not count. */
 export function getProfileUser(context: Context): ProfileUser {
   const { name } = context.getProfile();
   return { name, username: context.getConfig().profiles.get(name)?.username };
