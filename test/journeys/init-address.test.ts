@@ -264,6 +264,17 @@ describe('pas init with one address of the service', () => {
     const refused = await home.pas('init', '--from', 'https://eva:planted@127.0.0.1:9/x.toml');
     await expectEnded(refused, 5, 'https://***@127.0.0.1:9/x.toml did not answer');
   });
+
+  test.each([
+    ['is no TOML', '<html>'],
+    ['has an unknown key', 'colour = "red"'],
+    ['allows addresses without TLS', 'allow_http = true'],
+  ])('shows no password of an address whose profile %s', async (_, text) => {
+    const { host } = new URL(await serve((_request, response) => response.end(text)));
+    const run = await makeHome().pas('init', '--from', `http://eva:planted@${host}/x.toml`);
+    await expectEnded(run, 12, `http://***@${host}/x.toml`);
+    expect(run.stderr).not.toContain('planted');
+  });
 });
 
 test('pas init without an address says that it needs one', async () => {

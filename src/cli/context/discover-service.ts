@@ -309,9 +309,13 @@ const PRIVATE_KEYS = 'allow_http';
  * FileError where a file cannot be read
  */
 export async function fetchSharedProfile(context: Context, from: string): Promise<ProfileSettings> {
-  const text = (
-    /^https?:\/\//i.test(from) ? await fetchProfileText(context, from) : await readInputFile(from)
-  ).toString('utf8');
+  const isAddress = /^https?:\/\//i.test(from);
+  // Errors do not show a password in the address.
+  const shown = isAddress ? from.replace(/\/\/[^/]*@/, '//***@') : from;
+  const bytes = isAddress
+    ? await fetchProfileText(context, from, shown)
+    : await readInputFile(from);
+  const text = bytes.toString('utf8');
   let table: unknown;
   try {
     const read = parseToml(text);
@@ -320,18 +324,18 @@ export async function fetchSharedProfile(context: Context, from: string): Promis
   } catch (thrown) {
     // An excerpt of the file follows the first line.
     const [why = ''] = getErrorMessage(thrown).split('\n');
-    throw new ConfigError(t`${from} is not valid TOML: ${why}`, { cause: thrown });
+    throw new ConfigError(t`${shown} is not valid TOML: ${why}`, { cause: thrown });
   }
-  const settings = parseProfileSettings(from, table);
+  const settings = parseProfileSettings(shown, table);
   if (PRIVATE_KEYS in settings)
-    throw new ConfigError(t`${from} allows addresses without TLS.`, {
+    throw new ConfigError(t`${shown} allows addresses without TLS.`, {
       hint: t`If the network is your own, add --set allow_http=true.`,
     });
   return settings;
 }
 
-async function fetchProfileText(context: Context, url: string): Promise<Buffer> {
-  const shown = url.replace(/\/\/[^/]*@/, '//***@');
+/** @param shown the address in errors */
+async function fetchProfileText(context: Context, url: string, shown: string): Promise<Buffer> {
   if (!isProtectedAddress(url))
     throw new ConfigError(
       t`${shown} is not protected by TLS: the profile could be changed in transit.`,
