@@ -173,8 +173,8 @@ export const SCENARIOS: readonly Scenario[] = [
     args: [
       'add',
       ...Object.entries(ADDED).flatMap(([name, value]) => ['--set', `${name}=${value}`]),
-      '--photo',
-      'photo-2.png',
+      '--set',
+      'photos=photo-2.png',
     ],
     prepare: async (home) => {
       await importSeason(home, 1);
