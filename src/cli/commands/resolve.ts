@@ -12,8 +12,13 @@ import {
 } from '../../base/message.ts';
 import { planRemoval, removeFinds } from '../../outbox/changes/remove-finds.ts';
 import { findSubjectsWithEntries, parseTypedIdent } from '../../outbox/changes/resolve-finds.ts';
-import type { Entry, ImportEntry } from '../../outbox/entry.ts';
-import { ANSWERS_OF_ROWS, ROW_ANSWERS, type RowAnswer } from '../../outbox/entry.ts';
+import {
+  ANSWERS_OF_ROWS,
+  type Entry,
+  type ImportEntry,
+  ROW_ANSWERS,
+  type RowAnswer,
+} from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { formatEntry } from '../../outbox/views/entry-words.ts';
 import type { ReconciledEntry } from '../../push/judge-import.ts';
@@ -201,12 +206,10 @@ async function resolveOne(
   find: FindToResolve,
   options: ResolveOptions,
 ): Promise<'done' | 'differs'> {
-  const { context, outbox, name, entryId } = find;
   if (options.answer !== undefined) return answerQuestion(find, options.answer);
   const decision = parseDecision(options);
   if (decision === undefined) throw makeUndecidedError(find);
-  const open = decision.kind === 'created' ? getOpenDecision(outbox, name, entryId) : undefined;
-  await carryOut(find, decision, open, context.isConfirmed);
+  await carryOut(find, decision, find.context.isConfirmed);
   return 'done';
 }
 
@@ -221,14 +224,11 @@ async function answerQuestion(find: FindToResolve, answer: RowAnswer): Promise<'
   }
   assertAnswers(listAnswerWords(entry?.held ?? null), answer, name);
   const record = entry?.held?.candidates[0]?.name ?? '';
-  if (answer !== 'same') await carryOut(find, { kind: 'resend' }, undefined, true);
+  if (answer !== 'same') await carryOut(find, { kind: 'resend' }, true);
   else if (entry?.held?.basis === 'alike-here') {
     removeFinds(outbox, planRemoval(outbox, [name]), context.getOutboxPlaces().photosFolder);
     context.terminal.printLine(t`${name} is the same as ${record} and was removed.`);
-  } else {
-    const open = getOpenDecision(outbox, name, undefined);
-    await carryOut(find, { kind: 'created', identCely: record }, open, true);
-  }
+  } else await carryOut(find, { kind: 'created', identCely: record }, true);
   return 'done';
 }
 
@@ -244,21 +244,23 @@ function assertAnswers(answers: readonly RowAnswer[], answer: RowAnswer, name: s
 /**
  * Settles the entries by a decision, and prints what was settled. That it is a certain record is
  * checked before.
- * @param open what a person was asked about, or may decide
  * @param isSure no further question is asked
+ * @throws UsageError where there is nothing to decide
  */
 async function carryOut(
   find: FindToResolve,
   decision: PersonDecision,
-  open: OpenDecision | undefined,
   isSure: boolean,
 ): Promise<void> {
   const { context, outbox, name, entryId } = find;
   const { terminal } = context;
-  if (decision.kind === 'created' && open !== undefined)
-    await checkRecord(find, open.entry, decision.identCely, isSure);
+  let asked: Entry | undefined;
+  if (decision.kind === 'created') {
+    asked = getOpenDecision(outbox, name, entryId).entry;
+    await checkRecord(find, asked, decision.identCely, isSure);
+  }
   const { settled, waiting } = withLockIfFree(context, (isLocked) =>
-    resolveEntries(outbox, name, decision, entryId, isLocked, open?.entry),
+    resolveEntries(outbox, name, decision, entryId, isLocked, asked),
   );
   const count = settled.length;
   terminal.printLine(
