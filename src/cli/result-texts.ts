@@ -166,20 +166,6 @@ export function formatPerson({ id, label, about }: TermCandidate): string {
   return about === undefined ? `${label} (${id})` : `${label} (${id}, ${about})`;
 }
 
-/**
- * Formats an entry and the number of further ones of its kind: `a.jpg and 2 more: refused`.
- * @param what name of the first one
- * @param text holds for all of them
- */
-export function formatFirstOfKind(what: string, more: number, text: string): string {
-  if (more === 0) return `${what}: ${text}`;
-  return ngettext(
-    msgid`${what} and ${more} more: ${text}`,
-    `${what} and ${more} more: ${text}`,
-    more,
-  );
-}
-
 /** Words for the kind of an instance, in the middle of a sentence. */
 export const INSTANCE_WORDS = { production: msg`production`, training: msg`training` } as const;
 

@@ -1,7 +1,15 @@
 import { formatIso } from '../../base/clock.ts';
 import { groupBy } from '../../base/collections.ts';
 import type { PasError } from '../../base/errors.ts';
-import { cmd, composeCommand, getTemplate, type Message, t } from '../../base/message.ts';
+import {
+  cmd,
+  composeCommand,
+  getTemplate,
+  type Message,
+  msgid,
+  ngettext,
+  t,
+} from '../../base/message.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import {
   formatEntry,
@@ -14,7 +22,6 @@ import type { PushEvent } from '../../push/push-context.ts';
 import { explainUncertain } from '../../push/uncertain-words.ts';
 import type { WatchEvent } from '../../push/watch.ts';
 import { type Context, findSettleMs } from '../context/context.ts';
-import { formatFirstOfKind } from '../result-texts.ts';
 import type { Progress } from '../terminal.ts';
 
 /** A result of an entry; `kind` is equal where only names and numbers differ. */
@@ -56,8 +63,7 @@ export function makePushListeners(
   };
   const printFolded = (): void => {
     for (const [first, ...more] of groupBy(folded.splice(0), ({ kind }) => kind).values())
-      if (first !== undefined)
-        terminal.note(formatFirstOfKind(String(first.what), more.length, first.text));
+      if (first !== undefined) terminal.note(formatFolded(first, more.length));
   };
   return {
     end: () => {
@@ -105,6 +111,16 @@ export function makePushListeners(
       terminal.note(t`Uncertain entries could not be checked: ${message}`);
     },
   };
+}
+
+/** Formats a result and the number of further ones of its kind: `a.jpg and 2 more: refused`. */
+function formatFolded({ what, text }: FoldedLine, more: number): string {
+  if (more === 0) return `${what}: ${text}`;
+  return ngettext(
+    msgid`${what} and ${more} more: ${text}`,
+    `${what} and ${more} more: ${text}`,
+    more,
+  );
 }
 
 function printEvent(
