@@ -260,8 +260,9 @@ export function checkMachineOfOutbox(outbox: Outbox, machine: string): Finding {
 }
 
 /**
- * Checks the store of the pace: the local file, or the shared Redis with its answer time, and whether its
- * password is protected. One that cannot be used is a problem; nothing is thrown for it.
+ * Checks the store of the pace: the local file, or the shared Redis with its answer time, and
+ * whether its password is protected. One that cannot be used is a problem; nothing is thrown for
+ * it.
  */
 export async function checkPacing(context: Context, profile: Profile): Promise<Finding> {
   if (profile.pacing === 'local')

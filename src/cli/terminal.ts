@@ -396,16 +396,15 @@ function sortByRow(issues: readonly Issue[]): readonly Issue[] {
   });
 }
 
-/** Converts issues in their order; see {@link toIssueJson}. */
+/**
+ * Converts issues in their order to JSON with stable keys; an unknown place is null. The values of a
+ * conflict are keys of their own.
+ */
 export function toIssuesJson(issues: readonly Issue[]): Record<string, unknown>[] {
   return issues.map(toIssueJson);
 }
 
-/**
- * Converts an issue to JSON with stable keys; an unknown place is null. The values of a conflict
- * are keys of their own.
- */
-export function toIssueJson(issue: Issue): Record<string, unknown> {
+function toIssueJson(issue: Issue): Record<string, unknown> {
   return {
     find: issue.find ?? null,
     file: issue.file ?? null,

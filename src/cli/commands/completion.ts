@@ -57,7 +57,7 @@ type Candidate = { readonly text: string; readonly summary: string };
  * empty where only the user or the shell knows.
  * @param typed the words after `pas`; the last one is incomplete, and may be empty
  */
-export function listCandidates(
+function listCandidates(
   { program, globalOptions }: Outline,
   typed: readonly string[],
 ): Candidate[] {

@@ -201,7 +201,7 @@ type ValueOf<Key extends ProfileKey> = ReturnType<(typeof TABLE)[Key]['check']>;
 /** How each key of a profile is checked, what it is by default, and its help. */
 export const KEY_RULES: Readonly<Record<ProfileKey, KeyRule>> = TABLE;
 /** All keys of a profile, in the order in which they are shown. */
-export const PROFILE_KEYS = Object.keys(TABLE) as ProfileKey[];
+const PROFILE_KEYS = Object.keys(TABLE) as ProfileKey[];
 /** Keys that have a flag of `pas init`. */
 export const KEYS_WITH_FLAG = PROFILE_KEYS.filter((key) => KEY_RULES[key].help !== undefined);
 

@@ -201,7 +201,7 @@ function warnOfOthers(context: Context, outbox: Outbox): void {
  * @param name of the outbox, not of a profile
  * @throws as {@link openStoredOutbox}; errors of `work`
  */
-export async function withStoredOutbox<T>(
+async function withStoredOutbox<T>(
   context: Context,
   name: string,
   work: (outbox: Outbox) => T | Promise<T>,

@@ -76,7 +76,7 @@ type PlannedEdits = {
  * Plans the same change of all these finds; nothing is stored. Of several finds a sent one is among
  * `refused`, and does not prevent the others; one that would not change is left out.
  * @param texts `element=value`; an empty value removes the element
- * @param point a position as a person writes it, which replaces the find's coordinates
+ * @param point a position as read, which replaces the find's coordinates
  * @throws UsageError for an invalid setting, or where the only find was sent
  */
 export function planEdits(

@@ -183,8 +183,7 @@ export function formatKeyHelp(): string {
 }
 
 /**
- * Asks for missing elements in the order of the questions, and then shows the find for
- * review.
+ * Asks for missing elements in the order of the questions, and then shows the find for review.
  * @throws InterruptedError on Ctrl-C; earlier answers are saved
  */
 export async function runInterview(

@@ -174,7 +174,7 @@ function findPointName(...candidates: readonly FindElements[]): (typeof POINT_EL
 }
 
 /** Formats a value for people; a term without a text by its identifier. */
-export function formatElement(value: Value): string | undefined {
+function formatElement(value: Value): string | undefined {
   if (value === undefined) return undefined;
   return typeof value === 'object' ? value.text || value.id : value.toString();
 }
