@@ -32,21 +32,18 @@ type FileSource = ReadOptions & {
   readonly isOnDisk: boolean;
 };
 
-type Format = {
+type TableReader = {
   /** Extensions, the usual one first. */
   readonly extensions: readonly string[];
   /** Name in messages; absent for a text table, the fallback. */
   readonly called?: string;
-};
-
-type TableReader = Format & {
-  /** First bytes as Latin-1. */
-  readonly signature?: string;
+  /** First bytes as Latin-1, one of which the file has. */
+  readonly signatures?: readonly string[];
   /** Loads the reader on demand and reads the table. */
   read(source: FileSource): Promise<Table>;
 };
 
-/** Formats of files other than archives: a new one is a file that reads it, and a row here. */
+/** A new format is a file that reads it, and a row here. */
 const READERS = {
   csv: {
     extensions: ['csv', 'tsv', 'txt'],
@@ -67,7 +64,7 @@ const READERS = {
   gpkg: {
     extensions: ['gpkg'],
     called: 'GeoPackage',
-    signature: 'SQLite format 3\u0000',
+    signatures: ['SQLite format 3\u0000'],
     read: async ({ file, bytes, sheet, isOnDisk }) => {
       const content = isOnDisk ? withJournal(file, bytes) : bytes;
       return (await import('./formats/gpkg-table.ts')).readGeoPackage(file, content, sheet);
@@ -79,14 +76,24 @@ const READERS = {
     read: async ({ file, bytes }) =>
       (await import('./formats/xml-table.ts')).parseXmlTable(file, bytes),
   },
+  xlsx: {
+    extensions: ['xlsx', 'xlsm'],
+    called: 'XLSX',
+    // Any archive (ZIP), also an empty one: the reader refuses one that is no workbook.
+    signatures: ['PK\u0003\u0004', 'PK\u0005\u0006'],
+    read: async ({ file, bytes, sheet, headerRows, isOnDisk, photoFolder }) => {
+      const { readZip } = await import('./formats/zip-entries.ts');
+      const { parseXlsx } = await import('./formats/xlsx.ts');
+      const entries = await readZip(file, bytes);
+      const table = parseXlsx(file, entries, sheet, headerRows);
+      return isOnDisk && isFormTable(table)
+        ? (await import('./formats/form-export.ts')).readRepeatSheets(table, entries, photoFolder)
+        : table;
+    },
+  },
 } as const satisfies Readonly<Record<string, TableReader>>;
 
-const FILE_READERS: readonly TableReader[] = Object.values(READERS);
-
-/** The format of archives (ZIP), which {@link readWorkbook} reads. */
-const WORKBOOK: Format = { extensions: ['xlsx', 'xlsm'], called: 'XLSX' };
-
-const FORMATS: readonly Format[] = [...FILE_READERS, WORKBOOK];
+const ALL_READERS: readonly TableReader[] = Object.values(READERS);
 
 /** Extensions of formats that are not read, whose content may look like a text or XML. */
 const OTHER_FORMATS = /\.(?:xls|f?ods|html?|shp|dbf|km[lz])$/i;
@@ -100,8 +107,6 @@ function assertFormatRead(file: string, bytes: Buffer, head: string): void {
   throw makeOtherFormatError(file);
 }
 
-/** First bytes of an archive (ZIP). */
-const ARCHIVE = /^PK(?:\u0003\u0004|\u0005\u0006)/;
 const HEAD_BYTES = 64;
 
 /**
@@ -110,16 +115,15 @@ const HEAD_BYTES = 64;
  * with odd columns.
  * @throws FileError where no format fits, or the extension is that of another one
  */
-function detectReader(file: string, bytes: Buffer): TableReader | 'archive' {
+function detectReader(file: string, bytes: Buffer): TableReader {
   const head = bytes.toString('latin1', 0, HEAD_BYTES);
-  if (ARCHIVE.test(head)) return 'archive';
-  const signed = FILE_READERS.find(
-    ({ signature }) => signature !== undefined && head.startsWith(signature),
+  const signed = ALL_READERS.find(({ signatures = [] }) =>
+    signatures.some((signature) => head.startsWith(signature)),
   );
   if (signed !== undefined) return signed;
   assertFormatRead(file, bytes, head);
   const extension = /\.([a-z]+)$/i.exec(file)?.[1]?.toLowerCase() ?? '';
-  const named = FORMATS.find(({ extensions }) => extensions.includes(extension));
+  const named = ALL_READERS.find(({ extensions }) => extensions.includes(extension));
   const start = findTextStart(bytes);
   // A text table may begin with any character, so its extension decides.
   if (named !== READERS.csv && start === '<') return READERS.xml;
@@ -184,7 +188,7 @@ async function readFolder(folder: string, options: ReadOptions): Promise<Table> 
 }
 
 const MAX_NAMED_TABLES = 10;
-const EXTENSIONS = FORMATS.flatMap(({ extensions }) => extensions).join('|');
+const EXTENSIONS = ALL_READERS.flatMap(({ extensions }) => extensions).join('|');
 const TABLE_NAME = new RegExp(`^[^.~].*\\.(?:${EXTENSIONS})$`, 'i');
 
 /** Adds the uncommitted journal beside a GeoPackage that another program has open. */
@@ -209,21 +213,5 @@ export async function parseTableBytes(
 }
 
 async function readBytes(source: FileSource): Promise<Table> {
-  const { file, bytes } = source;
-  const reader = detectReader(file, bytes);
-  if (reader === 'archive') return readWorkbook(source);
-  return reader.read(source);
-}
-
-/** @throws FileError where the archive is damaged, or no workbook */
-async function readWorkbook(source: FileSource): Promise<Table> {
-  const { file, bytes, sheet, headerRows, isOnDisk, photoFolder } = source;
-  const { readZip } = await import('./formats/zip-entries.ts');
-  const entries = await readZip(file, bytes);
-  if (![...entries.keys()].some((path) => /^xl\/workbook\.xml$/i.test(path)))
-    throw makeOtherFormatError(file);
-  const table = (await import('./formats/xlsx.ts')).parseXlsx(file, entries, sheet, headerRows);
-  return isOnDisk && isFormTable(table)
-    ? (await import('./formats/form-export.ts')).readRepeatSheets(table, entries, photoFolder)
-    : table;
+  return detectReader(source.file, source.bytes).read(source);
 }

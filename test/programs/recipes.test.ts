@@ -41,7 +41,7 @@ export function readTiny(file: string, bytes: Buffer): Table {
     row: `  tiny: {
     extensions: ['tiny'],
     called: 'TINY',
-    signature: 'TINY',
+    signatures: ['TINY'],
     read: async ({ file, bytes }) => (await import('./formats/tiny-table.ts')).readTiny(file, bytes),
   },
 `,

@@ -19,6 +19,7 @@ import {
   isOverlong,
   makeFormulaFault,
   makeNoPartError,
+  makeOtherFormatError,
   makeOverlongValue,
   makeSyntaxError,
   makeUnreadPartsIssues,
@@ -312,7 +313,7 @@ type Sheet = { readonly name: string; readonly isHidden: boolean; readonly part:
 function openWorkbook(file: string, entries: ReadonlyMap<string, ZipEntry>): Workbook {
   const parts: Parts = new Map([...entries].map(([name, entry]) => [name.toLowerCase(), entry]));
   const workbook = parts.get('xl/workbook.xml');
-  if (workbook === undefined) throw new Error(`${file} has no workbook`);
+  if (workbook === undefined) throw makeOtherFormatError(file);
   const relations = parseRelations(file, workbook, parts);
   return { file, relations, root: parseRoot(file, workbook) };
 }
@@ -413,11 +414,11 @@ function toPartError(file: string, part: string, thrown: unknown): unknown {
 /**
  * Reads a sheet of a workbook (XLSX). Dates are read as days, numbers with the digits that the
  * spreadsheet shows, formulas as their saved result.
- * @param entries parts of the workbook's archive, one of them `xl/workbook.xml`
+ * @param entries parts of an archive
  * @param named sheet, in any letter case, or its number; otherwise the first visible one with
  * content
  * @param headerRows rows of the header; otherwise they are detected
- * @throws FileError where it has no such sheet, or is malformed or too large
+ * @throws FileError where it is no workbook, has no such sheet, or is malformed or too large
  */
 export function parseXlsx(
   file: string,
