@@ -96,7 +96,7 @@ export async function importTable(findTable: Table, context: ImportContext): Pro
     map,
     fixed,
     lookupTerm: ruleContext.lookupTerm,
-    resolvePhoto: makePhotoResolver(findTable.attachments?.folder ?? photoFolder),
+    resolvePhoto: makePhotoResolver(findTable.photoFolder ?? photoFolder),
     findKnown: (number) => findKnownFind(lookUp((context.idPrefix ?? '') + number), outbox),
     today: ruleContext.today,
   });

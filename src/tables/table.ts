@@ -27,12 +27,9 @@ export type Table = TablePlace & {
   readonly rows: Iterable<TableRow>;
   readonly rowCount: number;
   readonly issues: readonly Issue[];
-  /** Files that came with a table of forms. */
-  readonly attachments?: Attachments;
+  /** Folder of the photographs that came with forms; only a table of forms has one. */
+  readonly photoFolder?: string;
 };
-
-/** Files in a folder, by their paths relative to it. */
-export type Attachments = { readonly folder: string; readonly paths: readonly string[] };
 
 /** A row; `cells` has one text per column of the header. */
 export type TableRow = RowNumber & RowCells & BesideColumns;

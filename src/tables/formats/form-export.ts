@@ -5,7 +5,7 @@ import { msg } from '../../base/message.ts';
 import { FORM_FILE } from '../../finds/questions.ts';
 import { isRepeatTable } from '../header-row.ts';
 import { readInputFile } from '../input-file.ts';
-import { type Attachments, makeTooLargeError, type Table } from '../table.ts';
+import { makeTooLargeError, type Table } from '../table.ts';
 import { parseCsvTable } from './csv-table.ts';
 import { convertFormTable } from './form-return.ts';
 import type { ZipEntry } from './zip-entries.ts';
@@ -20,7 +20,7 @@ const MAX_FILES = 200_000;
 const DEEPEST = 8;
 
 /** Lists all files below a folder by relative path; links are not followed. */
-function findAttachments(folder: string): Attachments {
+function listFilesBelow(folder: string): string[] {
   const paths: string[] = [];
   const walk = (at: string, depth: number): void => {
     for (const entry of readdirSync(at, { withFileTypes: true })) {
@@ -31,7 +31,7 @@ function findAttachments(folder: string): Attachments {
     }
   };
   walk(folder, 0);
-  return { paths, folder };
+  return paths;
 }
 
 /**
@@ -47,7 +47,7 @@ export function findGeoPackage(folder: string): string | undefined {
 /**
  * Reads the finds of filled forms in the unpacked export of a server: of the CSV or XLSX file that
  * has forms. Files that cannot be read are passed over; undefined where none is left.
- * @param read called for each such file; its table has attachments where it is one of forms
+ * @param read called for each such file; only a table of forms has a folder of photographs
  * @throws FileError where several have forms
  */
 export async function readFormFolder(
@@ -80,7 +80,7 @@ async function readForms(
 ): Promise<Table | undefined> {
   try {
     const table = await read(path);
-    return table.attachments === undefined ? undefined : table;
+    return table.photoFolder === undefined ? undefined : table;
   } catch (thrown) {
     if (thrown instanceof FileError) return undefined;
     throw thrown;
@@ -90,10 +90,13 @@ async function readForms(
 /**
  * Returns the finds of a CSV table of forms, with its repeated groups, which are read from
  * `FORM-GROUP.csv` beside `FORM.csv`, and with the files of the photographs.
- * @param photoFolder folder of the photographs; otherwise they are searched in the whole folder
+ * @param photoFolder by default the folder of the table
  * @throws FileError where a file cannot be read, or the folder has too many files
  */
-export async function readRepeatFiles(table: Table, photoFolder?: string): Promise<Table> {
+export async function readRepeatFiles(
+  table: Table,
+  photoFolder = dirname(table.file),
+): Promise<Table> {
   const folder = dirname(table.file);
   const start = `${basename(table.file, extname(table.file))}-`;
   const beside = readdirSync(folder).filter(
@@ -105,7 +108,7 @@ export async function readRepeatFiles(table: Table, photoFolder?: string): Promi
     const repeat = parseCsvTable(path, await readInputFile(path), FIRST_ROW);
     if (isRepeatTable(repeat)) repeats.push(repeat);
   }
-  return convertFormTable({ table, repeats, attachments: findAttachments(photoFolder ?? folder) });
+  return convertFormTable({ table, repeats, photoFolder, paths: listFilesBelow(photoFolder) });
 }
 
 /**
@@ -128,6 +131,7 @@ export async function readRepeatSheets(
   return convertFormTable({
     table: { ...table, issues },
     repeats,
-    attachments: findAttachments(photoFolder),
+    photoFolder,
+    paths: listFilesBelow(photoFolder),
   });
 }

@@ -16,13 +16,7 @@ import {
 } from '../../finds/questions.ts';
 import { findColumnByName } from '../columns/column-names.ts';
 import { getTrimmedCell } from '../columns/columns.ts';
-import {
-  type Attachments,
-  getDisplayedText,
-  getRowPlace,
-  type Table,
-  type TableRow,
-} from '../table.ts';
+import { getDisplayedText, getRowPlace, type Table, type TableRow } from '../table.ts';
 
 /**
  * Columns with the permanent identifier of a filled form, most reliable first: a correction keeps
@@ -47,7 +41,9 @@ type FormExport = {
   readonly table: Table;
   /** Tables of its repeated groups, whose rows name their form. */
   readonly repeats: readonly Table[];
-  readonly attachments: Attachments;
+  readonly photoFolder: string;
+  /** All files in that folder, relative to it. */
+  readonly paths: readonly string[];
 };
 
 /**
@@ -58,7 +54,7 @@ type FormExport = {
  * identifier of the filled form. A form that a reviewer rejected, or that is still encrypted, is
  * left out with an issue.
  */
-export function convertFormTable({ table, repeats, attachments }: FormExport): Table {
+export function convertFormTable({ table, repeats, photoFolder, paths }: FormExport): Table {
   const issues: Issue[] = [
     ...table.issues,
     ...repeats.flatMap((repeat) => repeat.issues.filter(({ rule }) => rule !== NO_ROWS)),
@@ -66,7 +62,7 @@ export function convertFormTable({ table, repeats, attachments }: FormExport): T
   const questions = listKnownQuestions();
   const columns = findFormColumns(table, questions);
   const parts = groupPartsByForm(table, repeats, questions, issues);
-  const findAttachment = makeAttachmentFinder(attachments);
+  const findAttachment = makeAttachmentFinder(paths);
   const header = listFindColumns(columns);
   const sources = header.map((name) =>
     columns.findIndex((column) => typeof column === 'object' && column.name === name),
@@ -103,7 +99,7 @@ export function convertFormTable({ table, repeats, attachments }: FormExport): T
     const cells = header.map((name) => values.get(name) ?? getChosen(answers, name));
     rows.push({ ...form, cells, shown: makeShown(form, sources, cells) });
   }
-  return { ...table, header, rows, rowCount: rows.length, issues, attachments };
+  return { ...table, header, rows, rowCount: rows.length, issues, photoFolder };
 }
 
 /** Lists the columns of the table of finds: those that the form has, and those of every table. */
@@ -266,8 +262,8 @@ const CENTRAL_FOLDER = 'media/';
  * there is none, undefined where several fit. Names are the phone's; KoboToolbox has a folder per
  * filled form, and changes some names.
  */
-function makeAttachmentFinder({ paths }: Attachments) {
-  const byName = groupBy(paths, (path) => path.slice(path.lastIndexOf('/') + 1).normalize('NFC'));
+function makeAttachmentFinder(files: readonly string[]) {
+  const byName = groupBy(files, (path) => path.slice(path.lastIndexOf('/') + 1).normalize('NFC'));
   return (name: string, ids: readonly string[]): string | undefined => {
     const text = name.normalize('NFC');
     const paths = byName.get(text) ?? byName.get(toKoboName(text)) ?? [];
