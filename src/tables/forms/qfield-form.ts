@@ -265,7 +265,8 @@ function makeWrittenColumn(name: TypableElement): LayerColumn {
 }
 
 /**
- * Returns the tabs in the order of recording: object, photographs, day, further data, handing over. Elements without a column are left out.
+ * Returns the tabs in the order of recording: object, photographs, day, further data, handing over.
+ * Elements without a column are left out.
  */
 export function makeFormTabs(columns: readonly LayerColumn[]): readonly FormTab[] {
   const listColumns = (when: 'find' | 'frame' | 'handing-over' | 'more'): string[] =>
