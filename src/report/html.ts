@@ -72,7 +72,7 @@ export function parseWebAddress(address: string): string | undefined {
 /** Style and script of the page, and the content security policy with their digests. */
 export type Assets = { readonly style: string; readonly script: string; readonly policy: string };
 
-const STYLES = ['colours.css', 'page.css', 'finds.css', 'views.css', 'map.css', 'print.css'];
+const STYLES = ['colours.css', 'page.css', 'finds.css', 'photographs.css', 'map.css', 'print.css'];
 const SCRIPTS = ['filters.js', 'photographs.js', 'map-names.js', 'maps.js'];
 
 /**

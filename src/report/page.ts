@@ -84,7 +84,7 @@ ${renderPlacesNotice(report)}
 ${
   finds === 0
     ? undefined
-    : html`<section class="states"><h2>${t`By state`}</h2>${renderStateLegend(byState)}</section>`
+    : html`<section><h2>${t`By state`}</h2>${renderStateLegend(byState)}</section>`
 }
 ${maps.length === 0 ? undefined : html`<section aria-labelledby="maps-title"><h2 id="maps-title">${t`Where they were found`}</h2>${renderMaps(maps)}${renderHiddenPlaces(report)}</section>`}
 ${places === 'shown' && maps.length === 0 && finds > 0 ? html`<p class="quiet">${t`No find has a place that can be drawn on a map.`}</p>` : undefined}
