@@ -117,6 +117,8 @@ export async function runHarvest<Result>(
   const { terminal, clock } = context;
   const interrupts = handleSignals(context, t`Stopping. The harvested records are kept.`);
   let bar: Progress | undefined;
+  // A note about the account comes with each set.
+  const noted = new Set<string>();
   const { account, waitedMs } = await fetchHarvestingAccount(context);
   return harvest({
     client: await openHarvestClient(context, waitedMs),
@@ -125,7 +127,10 @@ export async function runHarvest<Result>(
     acceptLosses: options.acceptLosses === true,
     rights: account === undefined ? undefined : `${account.role}, ${account.organisation}`,
     indexAllowanceMs: context.getProfile().indexAllowanceMs,
-    onNote: terminal.note,
+    onNote: (text) => {
+      if (!noted.has(text)) terminal.note(text);
+      noted.add(text);
+    },
     startProgress: (list) => {
       bar?.end();
       bar = terminal.startProgress(list);

@@ -48,6 +48,18 @@ describe('a harvest', () => {
     expect(quiet.stdout).toMatch(/changes.* 0 new or changed/);
   });
 
+  test.each([
+    ['harvest', 'heslo:obdobi', 'heslo:jazyk', '--out', 'sets.jsonl'],
+    ['harvest-vocab', 'heslo:obdobi', 'heslo:jazyk'],
+  ])('%s says once for all sets that the rights of the account changed', async (...command) => {
+    const reader = await signedIn(mock.server, WITHOUT_PAUSES, 'researcher');
+    await expectEnded(reader.pas(...command), 0, '');
+    await mock.control('PUT', '/accounts/researcher', { role: 'archivist' });
+    const run = await reader.pas(...command);
+    await mock.control('PUT', '/accounts/researcher', { role: 'researcher' });
+    expect(run.stderr.match(/permissions have changed since the last harvest/g)).toHaveLength(1);
+  });
+
   test('shows more to a signed-in account, and the two views are not mixed in one output', async () => {
     const anonymous = makeHome({}, home.folder).with({ PAS_HOME: join(home.folder, 'anonymous') });
     await anonymous.init(mock.server, '--name', 'a');
