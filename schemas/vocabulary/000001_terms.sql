@@ -1,4 +1,4 @@
--- What was harvested of the vocabularies. A cache: the file may be deleted and harvested again.
+-- The harvested vocabularies. A cache: the file may be deleted and harvested again.
 -- Times are whole milliseconds since 1970 UTC. "The server's" ones come from its answers, the others from this machine.
 
 -- one harvesting interface; what two of them say is never mixed

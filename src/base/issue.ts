@@ -122,7 +122,7 @@ function formatRow(row: number, unit: Issue['unit']): string {
 export type Reading<T> = { readonly value: T } | RuleProblem;
 
 /**
- * What is wrong with a value: it cannot be read, or is hardly what was meant. `rule` names it for
+ * A fault of a value: it cannot be read, or is hardly what was meant. `rule` names the fault for
  * programs, as in {@link Issue}; `problem` has the cause, then the remedy.
  */
 export type RuleProblem = { readonly rule: string; readonly problem: Message };

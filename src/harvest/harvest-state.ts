@@ -47,7 +47,7 @@ export type HarvestPass = {
   readonly cutMs: number | null;
 };
 
-/** What a scan of which no page was read has not seen yet. */
+/** Counts and position of a scan before its first page. */
 export const NEW_SCAN = { seen: 0, moved: false, token: null, pages: 0, cutMs: null } as const;
 
 /**

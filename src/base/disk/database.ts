@@ -75,7 +75,7 @@ export function describeColumns<C extends Columns>(table: string, guards: C) {
   };
 }
 
-/** What helps depends on the file, which the error names. */
+/** Remedies for each kind of file; the error names the file. */
 export const DAMAGE_HINT = msg`An outbox: \`${cmd`pas doctor --repair`}\` removes what is damaged and adds what the ledger has; or restore the last backup: ${cmd`pas restore`} FILE --replace. vocabulary.sqlite: delete it, then \`${cmd`pas harvest-vocab`}\`. The .harvest file of an output: delete both, and harvest again.`;
 
 /**

@@ -236,7 +236,10 @@ const FAILURES: Readonly<Record<string, NetworkFailure>> = {
 
 export const NOT_HTTP = msg`its answer is not HTTP`;
 
-/** Failures of TLS by the words of OpenSSL, whose codes differ between versions of Node; others. */
+/**
+ * Failures by a pattern of their code and words. Those of TLS have the words of OpenSSL, whose codes
+ * differ between versions of Node.
+ */
 const OTHER_FAILURES: readonly (readonly [RegExp, NetworkFailure])[] = [
   [
     /^HPE_/,
