@@ -1,4 +1,5 @@
 import { parse, stringify, TomlDate, TomlError, type TomlTable } from 'smol-toml';
+import { isJsonObject } from '../json.ts';
 
 export { parse as parseToml, stringify as tomlText, type TomlTable };
 
@@ -25,9 +26,7 @@ export function tryParseToml(text: string): TomlReading {
 
 /** Tells if a value of TOML is a table, and neither a list nor a day. */
 export function isTomlTable(value: unknown): value is TomlTable {
-  return (
-    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)
-  );
+  return isJsonObject(value) && !(value instanceof Date);
 }
 
 /**
