@@ -351,7 +351,7 @@ type Losses = {
 };
 
 /** A record as a page has it; several copies on one page count as one. */
-export type Sighting = {
+type Sighting = {
   readonly before: SeenRecord | undefined;
   readonly now: SeenRecord;
   /** Undefined for a record that is not stored. */

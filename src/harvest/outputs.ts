@@ -85,10 +85,6 @@ export async function openFileOutput(
   const form = subject.form === 'xml' ? XML_FORM : makeJsonlForm(subject);
   const file = await openContent(path, store, opening);
   const getHead = (): string => (file.isEmpty() ? form.head : '');
-  const flush = async (): Promise<void> => {
-    const committed = await file.flush();
-    store.change(() => storeCommittedPart(store, committed));
-  };
   let isClosed = false;
   return {
     write: async (page) => {
@@ -101,7 +97,10 @@ export async function openFileOutput(
       file.markEnd();
       return [];
     },
-    flush,
+    flush: async () => {
+      const committed = await file.flush();
+      store.change(() => storeCommittedPart(store, committed));
+    },
     close: async () => {
       if (isClosed) return;
       isClosed = true;
