@@ -11,7 +11,7 @@ const ADDRESSES = new Map([
   ['control', 'openapi.json'],
 ]);
 const METHODS = ['get', 'put', 'post', 'patch', 'delete'];
-/** What is said of a value besides its type. */
+/** Keys of a schema that are shown beside the type of a value. */
 const BOUNDS = [
   'format',
   'pattern',
@@ -169,7 +169,7 @@ function schemaPart(shown, schema) {
 }
 
 /**
- * What a value looks like: its type in a word, below it its parts.
+ * Describes a value: its type in a word, below it its parts.
  * @param {Shown} shown
  * @param {Json} schema
  * @returns {(Node | string)[]}

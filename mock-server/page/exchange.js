@@ -4,7 +4,7 @@ import { element } from './element.js';
 /** @import { Exchange, JournalEntry, Message } from './control.js' */
 
 /**
- * What a row of the journal opens to: the request, its answer, and why it was refused. @param
+ * Shows a row of the journal in full: the request, its answer, and why it was refused. @param
  * {JournalEntry} entry
  */
 export function exchangeView(entry) {

@@ -2,7 +2,7 @@ import { element, follow, getPart } from './element.js';
 
 /** @import { Fault, FaultRule } from './control.js' */
 
-/** What each condition asks for: its words, and how its field is to be filled. */
+/** Words and field of each condition. */
 const CONDITIONS = new Map([
   ['nth', { words: 'Which (from 1)', field: { type: 'number', min: '1', step: '1', value: '1' } }],
   [

@@ -13,7 +13,7 @@ import { makeThumbnail } from './photographs.js';
  * } }} FindRecord
  */
 
-/** What the service's history codes say. */
+/** Meanings of the service's history codes. */
 const CHANGES = new Map([
   ['SN01', 'registered'],
   ['SN12', 'submitted'],

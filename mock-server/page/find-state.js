@@ -1,6 +1,6 @@
 import { createDrawing } from './element.js';
 
-/** What a find's four states are called, and the shape of each: told apart without colour too. */
+/** Names and shapes of a find's four states, which are told apart without colour too. */
 const STATES = new Map([
   [1, { name: 'registered', shape: 'M-5 0a5 5 0 1 0 10 0a5 5 0 1 0 -10 0z' }],
   [2, { name: 'submitted', shape: 'M-6 0a6 6 0 1 0 12 0a6 6 0 1 0 -12 0z' }],

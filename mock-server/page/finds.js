@@ -20,9 +20,9 @@ export class FindPanel {
   /** @type {Find[]} */
   #finds = [];
   #revision = 0;
-  /** What was asked for last, to be shown in full: an identifier and a revision. */
+  /** Find that was last requested in full: its identifier and a revision. */
   #wanted = '';
-  /** What is shown in full: an identifier and its datestamp. */
+  /** Find that is shown in full: its identifier and datestamp. */
   #shown = '';
   #choose;
   #move;

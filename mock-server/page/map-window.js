@@ -8,7 +8,7 @@ export class MapWindow {
   #everything = { x: 0, y: 0, width: 1, height: 1 };
   /** @type {Box} */
   #view = this.#everything;
-  /** What buttons and keys come closer to. @type {{ x: number, y: number } | undefined} */
+  /** Point to which buttons and keys zoom in. @type {{ x: number, y: number } | undefined} */
   #anchor;
   #moved = false;
   /**

@@ -3,7 +3,7 @@ import { element, getPart } from './element.js';
 
 /** @import { Photograph } from './control.js' */
 
-/** What browsers draw; the service takes TIFF and HEIC too. */
+/** Types that browsers draw; the service takes TIFF and HEIC too. */
 const SHOWN_TYPES = ['image/jpeg', 'image/png'];
 const LARGEST_SHOWN_BYTES = 30_000_000;
 

@@ -4,7 +4,7 @@ import { element, getPart } from './element.js';
 
 /** @typedef {(method: 'PUT' | 'POST', path: string, body: unknown, done: string) => void} Act */
 
-/** What an operator may change: each field is sent as soon as it is changed. */
+/** Settings that an operator may change: each field is sent as soon as it is changed. */
 export class SettingsPanel {
   /** @type {Settings | undefined} */
   #settings;
@@ -103,7 +103,7 @@ export class ClockPanel {
   }
 }
 
-/** What does not change while the server runs. @param {State} state */
+/** Shows the facts that do not change while the server runs. @param {State} state */
 export function showServer(state) {
   const modes = [state.training ? 'training' : '', state.deployed ? 'as deployed' : ''].filter(
     (mode) => mode !== '',

@@ -29,7 +29,7 @@ export const ENTITIES = [
 /** Kind of a record: the name of its element. */
 export type Entity = (typeof ENTITIES)[number];
 
-/** What a harvest lists of a record, even of a deleted one. */
+/** Facts of a record that a harvest lists, even of a deleted one. */
 export type RecordHeader = {
   /** `ident_cely`; for the three ruian entities `kod`. */
   readonly ident: string;
