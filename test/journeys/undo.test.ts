@@ -96,6 +96,23 @@ describe('pas undo', () => {
     expect(await list()).toEqual([]);
   });
 
+  test('of an undo removes a find with its number again, unless that was set anew since', async () => {
+    await importSeason(home, 1);
+    await home.do('number', 'set', 'K-1', 'N 1');
+    await home.do('remove', 'K-1', '--yes');
+    await home.do('undo');
+    expect(await home.json('undo', (await log())[0]?.id ?? '')).toMatchObject({
+      finds: 1,
+      kept: [],
+    });
+    expect(await list()).toEqual([]);
+    await home.do('undo');
+    const restored = (await log())[0]?.id ?? '';
+    await home.do('number', 'set', 'K-1', 'N 2');
+    expect(await home.json('undo', restored)).toMatchObject({ finds: 0, kept: ['K-1'] });
+    expect(await list()).toMatchObject([{ local_id: 'K-1' }]);
+  });
+
   test('that leaves two finds one number is a question', async () => {
     await sendSeason(home, 2);
     await home.do('number', 'set', 'K-1', 'X');

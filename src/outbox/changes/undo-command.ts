@@ -268,14 +268,14 @@ function planUndo(outbox: Outbox, command: string, { subject, slot }: Slot): Slo
     isKept:
       wishes.kind === 'kept' ||
       decisions.length < effective.length ||
-      (takesBackFind(slot, wishes) && hasChangesOfOthers(ofSubject, slot, isOfCommand)),
+      (removesFind(slot, wishes) && hasChangesOfOthers(ofSubject, slot, isOfCommand)),
   };
 }
 
-/** Tells if a find goes that the command has made. */
-function takesBackFind(slot: string, wishes: WishUndo): boolean {
+/** Tells if the find goes, as one does that the command made or brought back. */
+function removesFind(slot: string, wishes: WishUndo): boolean {
   if (!isImportSlot(slot) || wishes.kind !== 'replaced') return false;
-  return wishes.by.some(({ intent, restores }) => intent === null && restores === undefined);
+  return wishes.by.some(({ intent, hides }) => intent === null && hides);
 }
 
 /** Tells if another command wants a number or photograph of a find, which would go with it. */
@@ -285,12 +285,12 @@ function hasChangesOfOthers(
   isOfCommand: (fact: Fact) => boolean,
 ): boolean {
   const others = ofSubject.filter((fact) => fact.slot !== slot);
-  return [...groupBy(others, (fact) => fact.slot).values()].some((facts) =>
-    foldSlot(facts).wanted.wishes.some(({ id, body }) => {
-      const origin = findOrigin(facts, id);
-      return body.intent !== null && !facts.some((fact) => fact.id === origin && isOfCommand(fact));
-    }),
-  );
+  return [...groupBy(others, (fact) => fact.slot).values()].some((facts) => {
+    const own = new Set(facts.filter(isOfCommand).map(({ id }) => id));
+    return foldSlot(facts).wanted.wishes.some(
+      ({ id, body }) => body.intent !== null && !isWishOf(own, facts, id),
+    );
+  });
 }
 
 function applyUndo(outbox: Outbox, plans: readonly SlotUndo[]): void {
@@ -329,8 +329,7 @@ function planWishUndo(
   const last = wishes.at(-1);
   if (last === undefined) return { kind: 'done' };
   const own = new Set(wishes.map(({ id }) => id));
-  // A redo brings a wish back as a fact of its own.
-  const isOwn = (id: string): boolean => own.has(id) || own.has(findOrigin(facts, id));
+  const isOwn = (id: string): boolean => isWishOf(own, facts, id);
   if (!heads.every(isOwn)) return { kind: isTakenBack(facts, own) ? 'done' : 'kept' };
   const isAttempted = [...intents.values()].some(({ attempts, verdicts }) =>
     attempts.some(({ id, body }) => {
@@ -346,6 +345,14 @@ function planWishUndo(
     ({ body }) => body.answer === 'created' && by.every(({ intent }) => intent !== body.intent),
   );
   return isCreated || by.length === 0 ? { kind: 'kept' } : { kind: 'replaced', by };
+}
+
+/**
+ * Tells if a wish, or that of an attempt, is one of these. A redo brings a wish back as a fact of
+ * its own.
+ */
+function isWishOf(wishes: ReadonlySet<string>, facts: readonly Fact[], id: string): boolean {
+  return wishes.has(id) || wishes.has(findOrigin(facts, id));
 }
 
 /** Returns the wish behind a fact: that of an attempt, and that which an undo brought back. */
