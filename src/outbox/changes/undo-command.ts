@@ -227,7 +227,7 @@ function isSomething({ wishes, decisions }: SlotUndo): boolean {
   return wishes.kind === 'replaced' || decisions.length > 0;
 }
 
-/** What becomes in one slot of the wishes of a command that is taken back. */
+/** An undo of the wishes that a command has in one slot. */
 type WishUndo =
   /** These replace them: one, or those of two copies; a wish for nothing where nothing was before. */
   | { readonly kind: 'replaced'; readonly by: readonly CurrentBody[] }
@@ -236,7 +236,7 @@ type WishUndo =
   /** They stay, since an attempt or a later command relies on them, or what was before is unknown. */
   | { readonly kind: 'kept' };
 
-/** What takes a command back in one slot. */
+/** An undo of a command in one slot. */
 type SlotUndo = Slot & {
   readonly wishes: WishUndo;
   /** Facts that say what is wanted now. */
