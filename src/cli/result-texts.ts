@@ -93,7 +93,7 @@ function listRecordsAmong(held: HeldQuestion): string[] {
 
 /** Returns records that may be the held entry. A number has none: it changes its record. */
 function listRecordsMeant({ kind, held, identCely }: Entry): string[] {
-  if (held === null || kind === 'number') return [];
+  if (held === null || held.basis === 'number-used' || kind === 'number') return [];
   if (kind === 'photo') return identCely === null ? [] : [identCely];
   return listRecordsAmong(held);
 }

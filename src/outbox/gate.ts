@@ -63,10 +63,10 @@ const QUESTIONS: Readonly<Record<GateBasis, Ask>> = {
       ? msg`the same find was sent from this machine before (${names})`
       : msg`a find that differs little was sent from this machine before (${names})`,
   // An undo, or a copy of the outbox, gave one number to two finds.
-  'number-used': (names, entry) => {
-    const value = entry.kind === 'number' ? entry.value : '';
-    return msg`${value} is also the number of ${names}. Give each find its own.`;
-  },
+  'number-used': (names, entry) =>
+    entry.kind === 'number'
+      ? msg`${entry.value} is also the number of ${names}. Give each find its own.`
+      : msg`its number is also the number of ${names}. Give each find its own.`,
   // A record of this account that no fact explains.
   'equal-record': (names, _entry, matched) =>
     matched === 'same'

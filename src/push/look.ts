@@ -315,7 +315,8 @@ async function indexSearchResult(
         records.map((identCely) => [identCely, attempt.body.at] as const),
       ),
     ),
-    lookupNumber: makeNumberLookup(outbox),
+    /** A draft with the number of another find is refused as long as that has it. */
+    lookupNumber: makeNumberLookup(outbox, { withoutDrafts: true }),
     /** Imports of unknown outcome, or under way. */
     uncertain: listSentImports(outbox, [
       ...listEntriesInState(outbox, 'uncertain'),
@@ -356,8 +357,14 @@ function gatherKnowledge(
   if (entry.kind === 'import') return gatherImportKnowledge(outbox, entry, result);
   const listed = result.lookups.get(entry.identCely ?? '');
   const ofRecord = gatherRecordKnowledge(outbox, entry, listed, result.recordsOfOthers);
-  if (entry.kind === 'number')
-    return { ...ofRecord, 'number-used': listUsersOfNumber(entry, result.lookupNumber) };
+  if (entry.kind === 'number') {
+    const users = listUsersOfNumber(
+      entry.value,
+      entry.localId ?? entry.identCely ?? '',
+      result.lookupNumber,
+    );
+    return { ...ofRecord, 'number-used': users.filter(({ name }) => name !== entry.identCely) };
+  }
   const sent = ofRecord['equal-photograph'] ?? [];
   return {
     ...ofRecord,
@@ -388,6 +395,11 @@ function gatherImportKnowledge(
         ? []
         : [compare(namesake)[0] ?? { name: namesake.localId, matched: 'near' }],
     'attempted-elsewhere': listMatches(comparable, result.attempted),
+    'number-used': listUsersOfNumber(
+      find.elements.evidencni_cislo,
+      find.localId,
+      result.lookupNumber,
+    ),
     'equal-record': listEqualRecords(comparable, result),
     'not-searched': unsearched,
   };
@@ -417,11 +429,13 @@ function gatherRecordKnowledge(
 
 /** Returns the other find or record that has the number, or is to get it. */
 function listUsersOfNumber(
-  { value, localId, identCely }: NumberEntry,
+  value: string | undefined,
+  name: string,
   lookupNumber: LookupNumber,
 ): readonly Candidate[] {
-  const other = lookupNumber(normalizeNumber(value), localId ?? identCely ?? '');
-  return other === undefined || other === identCely ? [] : makeCandidates([other]);
+  const number = normalizeNumber(value ?? '');
+  const other = number === '' ? undefined : lookupNumber(number, name);
+  return other === undefined ? [] : makeCandidates([other]);
 }
 
 /** Returns what a find may be already: an equal local id is a question as well. */

@@ -115,7 +115,9 @@ export async function importTable(findTable: Table, context: ImportContext): Pro
   const planned = planRows(finds, listKnownFinds(outbox), { path, prefix, hasKey });
   const missing = hasErrors(ofTable) ? [] : listMissingFinds(outbox, path, planned.names, hasKey);
   if (!context.dryRun && path !== undefined) forgetAskedRows(outbox, path);
-  const lookupNumber = makeNumberLookup(outbox, () => listComingNumbers(planned));
+  const lookupNumber = makeNumberLookup(outbox, {
+    listComing: () => listComingNumbers(planned),
+  });
   const findContext = { ...ruleContext, lookupNumber };
   const report = await enqueueFinds(planned.finds, {
     ...context,

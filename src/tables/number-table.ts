@@ -476,7 +476,7 @@ function leaveOutUsedNumbers(
   issues: Issue[],
 ): AddressedNumber[] {
   const coming = new Map(numbers.map(({ find, row }) => [find, row.value]));
-  const lookupNumber = makeNumberLookup(outbox, () => coming);
+  const lookupNumber = makeNumberLookup(outbox, { listComing: () => coming });
   return numbers.filter(({ find, row }) => {
     const used = findUsedNumberProblem(row.value, find, { lookupNumber });
     if (used !== undefined)

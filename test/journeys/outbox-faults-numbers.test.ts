@@ -140,3 +140,14 @@ test('A number that a curator gave one find is refused for another, and that of 
   );
   await home.do('number', 'set', 'K-2', 'MMK 5/2026');
 });
+
+test('A number is sent where a draft has the same one, which is not sent.', async () => {
+  const home = await signedIn(production.service);
+  await sendSeason(home, 1);
+  await home.do('number', 'set', 'K-1', 'X');
+  const draft = ['local_id=A', 'evidencni_cislo=X'].flatMap((value) => ['--set', value]);
+  const added = await home.pas('add', '--draft', ...draft);
+  expect(added.stdout + added.stderr).toContain('X is also the number of K-1');
+  await home.do('push', 'K-1');
+  expect(await numbersSent(production.service)).toBe(1);
+});

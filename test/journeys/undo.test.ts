@@ -126,6 +126,19 @@ describe('pas undo', () => {
     await home.do('push');
   });
 
+  test('that leaves two unsent finds one number is a question', async () => {
+    await importSeason(home, 2);
+    await home.do('edit', 'K-1', '--set', 'evidencni_cislo=X');
+    await home.do('edit', 'K-1', '--set', 'evidencni_cislo=Y');
+    await home.do('edit', 'K-2', '--set', 'evidencni_cislo=X');
+    await home.do('undo', (await log())[1]?.id ?? '');
+    await expectEnded(home.pas('push'), 6);
+    expect((await home.pas('status')).stdout).toContain('its number is also the number of K-1.');
+    await home.do('edit', 'K-2', '--set', 'evidencni_cislo=Z');
+    await home.do('push');
+    expect((await list()).map(({ state }) => state)).toEqual(['accepted', 'accepted']);
+  });
+
   test('says that nothing could be taken back of what was sent', async () => {
     await sendSeason(home, 1);
     const run = await home.pas('undo');

@@ -10,6 +10,7 @@ import { decide } from '../attempts.ts';
 import type { NumberEntry, PhotoEntry } from '../entry.ts';
 import {
   findIdentOfSubject,
+  findImportOfFind,
   findLastNumberEntry,
   isDropped,
   listEffectiveNumberEntries,
@@ -419,14 +420,20 @@ function removePhotographs(
   return { photosRemoved: unsent.length, sent };
 }
 
+type NumberLookupOptions = {
+  /** Returns the numbers that finds, by name, are about to get. */
+  readonly listComing?: () => ReadonlyMap<string, string>;
+  /** The numbers of drafts do not count, which are not sent. */
+  readonly withoutDrafts?: boolean;
+};
+
 /**
  * Makes a lookup that returns the name of another find or record that has a number, or undefined.
  * The numbers are read with the first one that is looked up, since most finds have none.
- * @param listComing returns the numbers that finds, by name, are about to get
  */
 export function makeNumberLookup(
   outbox: Outbox,
-  listComing: () => ReadonlyMap<string, string> = () => new Map(),
+  { listComing = () => new Map(), withoutDrafts = false }: NumberLookupOptions = {},
 ): LookupNumber {
   let coming: ReadonlyMap<string, string> | undefined;
   let numbered: ReadonlyMap<string, readonly NamedNumber[]> | undefined;
@@ -438,7 +445,8 @@ export function makeNumberLookup(
     for (const [name] of numbered.get(number) ?? []) {
       if (name === find) continue;
       const current = coming.get(name) ?? findCurrentNumber(outbox, name);
-      if (current !== undefined && normalizeNumber(current) === number) return name;
+      if (current === undefined || normalizeNumber(current) !== number) continue;
+      if (!withoutDrafts || !isDraft(outbox, name)) return name;
     }
     return undefined;
   };
@@ -454,6 +462,11 @@ function* listNumbersEver(outbox: Outbox): Generator<NamedNumber> {
     yield [find.localId, find.elements.evidencni_cislo ?? ''];
   for (const [identCely, value] of listPulledNumbers(outbox))
     yield [findByIdentCely(outbox, identCely)?.localId ?? identCely, value];
+}
+
+function isDraft(outbox: Outbox, name: string): boolean {
+  const find = findByLocalId(outbox, name);
+  return find !== undefined && findImportOfFind(outbox, find.uuid)?.state === 'draft';
 }
 
 /** Returns the number that is queued, or else that of the record; undefined for one that is gone. */
