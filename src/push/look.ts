@@ -58,14 +58,12 @@ import {
   type SearchContext,
 } from './reconcile-entries.ts';
 
-/** With what the gate of one round looks for what the service may have already. */
+/** Means of the gate of one round to find entries that the service may have already. */
 export type LookContext = {
   readonly outbox: Outbox;
   /** The service's identifier of the sending account. */
   readonly account: string;
-  /**
-   * Harvest as the sending account; undefined where there is none.
-   */
+  /** Harvest as the sending account; undefined where there is none. */
   lookup: SearchContext | undefined;
   readonly stop: AbortSignal;
   /** Called once, where the service refuses the account for harvesting. */

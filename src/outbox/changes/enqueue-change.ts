@@ -58,7 +58,7 @@ export function assertMaySetNumbers(outbox: Outbox): void {
 }
 
 /**
- * What queueing a number does: it is queued, it replaces an unsent or refused one in the queue, or
+ * Effect of queueing a number: it is queued, it replaces an unsent or refused one in the queue, or
  * nothing changes.
  */
 export type NumberChange = 'queued' | 'replaced' | 'kept';
