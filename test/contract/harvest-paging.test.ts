@@ -104,7 +104,9 @@ describe('a token is opaque', () => {
     const spellings = await Promise.all(
       [0, 1, 2, 3].map(async (seedNumber) => {
         await using other = await startMock({ seedNumber, pageSize: 50 });
-        return parseToken((await ask(other, ALL)).text)?.text ?? '';
+        const token = parseToken((await ask(other, ALL)).text);
+        expect(token?.size).toBeGreaterThan(850);
+        return token?.text ?? '';
       }),
     );
     expect(new Set(spellings).size).toBe(4);
