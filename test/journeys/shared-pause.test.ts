@@ -7,7 +7,7 @@ const mock = useMock();
 // A profile as people have it: with a pace.
 const home = useHome(mock, []);
 
-async function throttledFor(seconds: number): Promise<{ readonly stderr: string }> {
+async function throttledFor(seconds: number): Promise<void> {
   await importSeason(home, 2);
   await mock.service.faults({
     endpoint: 'import',
@@ -16,9 +16,7 @@ async function throttledFor(seconds: number): Promise<{ readonly stderr: string 
     retry_after: seconds,
     times: 1,
   });
-  const ended = await home.pas('push');
-  await expectEnded(ended, 5);
-  return ended;
+  await expectEnded(home.pas('push'), 5);
 }
 
 test('a pause requested by the service is shown by status, and honoured by the next push', async () => {

@@ -42,9 +42,9 @@ function shell(program: string, ...args: string[]): Promise<string[]> {
   });
 }
 
-/** Completions of bash for a line, as it calls the function: words split at COMP_WORDBREAKS. */
+/** Completions of bash for a line, as it calls the function. */
 function inBash(line: string): Promise<string[]> {
-  const words = line.split(/(?<=[:=])|(?=[:=])|\s+/);
+  const words = line.split(' ');
   const quoted = words.map((word) => `'${word}'`).join(' ');
   return shell(
     'bash',

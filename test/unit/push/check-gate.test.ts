@@ -4,8 +4,7 @@ import { asWallMs } from '../../../src/base/clock.ts';
 import { AuthError, UnavailableError } from '../../../src/base/errors.ts';
 import { removeSubject } from '../../../src/outbox/changes/remove-finds.ts';
 import { undoCommand } from '../../../src/outbox/changes/undo-command.ts';
-import { listHeldEntries, storeQuestion } from '../../../src/outbox/entry-queries.ts';
-import { makeCandidates } from '../../../src/outbox/gate.ts';
+import { listHeldEntries } from '../../../src/outbox/entry-queries.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import { type Outbox, updateHeader } from '../../../src/outbox/open-outbox.ts';
 import { findByLocalId } from '../../../src/outbox/stored-finds.ts';
@@ -60,15 +59,6 @@ function scene() {
   const outbox = tempOutbox(clock);
   const service = findService(clock);
   return { clock, outbox, service, [Symbol.dispose]: () => outbox[Symbol.dispose]() };
-}
-
-function _holdOtherwise(outbox: Outbox): void {
-  for (const { id } of listHeldEntries(outbox))
-    storeQuestion(outbox, id, {
-      basis: 'local-id-in-use',
-      question: 'another?',
-      candidates: makeCandidates(['A-1']),
-    });
 }
 
 function changeFind(outbox: Outbox, localId: string, note: string): void {
