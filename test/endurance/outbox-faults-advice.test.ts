@@ -9,6 +9,7 @@ import {
   accountFlags,
   type Home,
   type Run,
+  readIdent,
   settledAfter,
   signedIn,
   WITHOUT_PAUSES,
@@ -30,11 +31,6 @@ const readPhoto = (home: Home): string => home.file('p.png', tinyPng(1));
 async function sent(home: Home): Promise<Home> {
   await sendSeason(home, 1);
   return home;
-}
-
-async function readIdent(home: Home): Promise<string> {
-  const [first] = await home.json<{ ident_cely: string | null }[]>('list');
-  return first?.ident_cely ?? '';
 }
 
 /** A push in which one request of this kind gets this answer. */
@@ -152,7 +148,7 @@ const SCENES: Readonly<Record<string, () => Promise<Scene>>> = {
     await importSeason(home, 1);
     await home.do('number', 'set', FIND, 'X1');
     await home.do('push');
-    await curatorSets(mock.service, await readIdent(home), 'CURATOR');
+    await curatorSets(mock.service, await readIdent(home, FIND), 'CURATOR');
     await home.do('pull');
     return { home, find: FIND, state: 'accepted' };
   },
@@ -175,7 +171,7 @@ const SCENES: Readonly<Record<string, () => Promise<Scene>>> = {
   'a number whose record has got another one': async () => {
     const home = await sent(await laptop());
     await home.do('number', 'set', FIND, 'X1');
-    await curatorSets(mock.service, await readIdent(home), 'CURATOR');
+    await curatorSets(mock.service, await readIdent(home, FIND), 'CURATOR');
     await home.pas('push');
     return { home, find: FIND, state: 'queued', basis: 'number-changed' };
   },

@@ -10,7 +10,6 @@ import {
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../src/base/disk/database.ts';
-import type { Imported } from '../support/json-output.ts';
 import { pointBlob } from '../support/make-geopackage.ts';
 import { tinyPng } from '../support/season.ts';
 import { shareMock, useVocabularies } from '../support/use-mock.ts';
@@ -42,12 +41,12 @@ const FIND: Values = {
   lokalizace: 'pole',
 };
 
-/** A copy of the empty form, into which finds and photographs come as SQLite writes them. */
 /** Each returned form is of another day, so that its finds are not like earlier ones. */
 let returns = 0;
 
 const getDay = (): string => `2024-05-${String(returns).padStart(2, '0')}`;
 
+/** A copy of the empty form, into which finds and photographs come as SQLite writes them. */
 function collect(
   name: string,
   finds: Readonly<Record<string, Values>>,
@@ -77,10 +76,6 @@ function insert(database: ReturnType<typeof openSqlite>, values: Values): void {
       `insert into finds (geom, ${names.join(', ')}) values (?, ${names.map(() => '?').join(', ')})`,
     )
     .run(pointBlob(15.1700002, 49.84), ...Object.values(values));
-}
-
-async function imported(...args: string[]): Promise<Imported> {
-  return JSON.parse((await home.pas('import', ...args, '--json')).stdout) as Imported;
 }
 
 async function readElements(localId: string): Promise<Readonly<Record<string, unknown>>> {
@@ -122,8 +117,8 @@ describe('a returned QField form', () => {
       ['b2', 'DCIM/b2; second.png'],
     ]);
     database.close();
-    expect(await imported(folder)).toMatchObject({ added: 2, photos: 3, issues: [] });
-    expect(await imported(join(folder, 'finds.gpkg'))).toMatchObject({
+    expect(await home.json('import', folder)).toMatchObject({ added: 2, photos: 3, issues: [] });
+    expect(await home.json('import', join(folder, 'finds.gpkg'))).toMatchObject({
       added: 0,
       unchanged: 2,
       photos: 0,
@@ -153,7 +148,7 @@ describe('a returned QField form', () => {
       alter table finds add column barva text; alter table finds add column obraz blob;
       update finds set barva = 'zelená', obraz = x'00' where local_id = 'o1';`);
     database.close();
-    const { issues, added } = await imported(folder);
+    const { issues, added } = await home.json('import', folder);
     expect(added).toBe(2);
     const messages = issues.map(({ rule, message, find = '', column = '' }) =>
       [rule, find, column, message].join(' | '),
@@ -168,7 +163,7 @@ describe('a returned QField form', () => {
     expect(messages.filter((text) => /answer-twice \| o3 .*Nová, Eva/.test(text))).toHaveLength(1);
     expect(await readElements('o1')).toMatchObject({ poznamka: 'barva: zelená' });
     expect(await readElements('o2')).toMatchObject({ nalezce: { id: ':tba', text: 'Nová, Eva' } });
-    const again = await imported(folder);
+    const again = await home.json('import', folder);
     expect({ ...again, issues: [] }).toMatchObject({
       added: 0,
       updated: 0,
@@ -191,13 +186,13 @@ describe('a returned QField form', () => {
     const before = readdirSync(copy).map((name) =>
       readFileSync(join(copy, name)).toString('base64'),
     );
-    expect(await imported(copy)).toMatchObject({ added: 2, issues: [] });
+    expect(await home.json('import', copy)).toMatchObject({ added: 2, issues: [] });
     expect(
       readdirSync(copy).map((name) => readFileSync(join(copy, name)).toString('base64')),
     ).toEqual(before);
     // And while the program that writes it has it open.
     insert(database, { local_id: 'w3', ...FIND, hloubka: 43 });
-    expect(await imported(folder)).toMatchObject({ added: 1, unchanged: 2 });
+    expect(await home.json('import', folder)).toMatchObject({ added: 1, unchanged: 2 });
     database.close();
     chmodSync(copy, 0o755);
   });
@@ -214,7 +209,7 @@ describe('a returned QField form', () => {
       cpSync(join(folder, name), join(copy, name));
     database.exec('rollback');
     database.close();
-    expect(await imported(copy)).toMatchObject({ added: 1, issues: [] });
+    expect(await home.json('import', copy)).toMatchObject({ added: 1, issues: [] });
     // A journal of several databases names files that SQLite would look for, and may delete.
     const journal = join(copy, 'finds.gpkg-journal');
     writeFileSync(
@@ -234,7 +229,7 @@ describe('a returned QField form', () => {
     const { folder, database } = collect(name, { p1: {} }, []);
     database.exec(`drop table photos; alter table finds add column barva text${others}`);
     database.close();
-    const { added, issues } = await imported(folder);
+    const { added, issues } = await home.json('import', folder);
     expect(added).toBe(0);
     expect(issues.map(({ rule }) => rule)).toContain('column-unknown');
   });
