@@ -1,18 +1,10 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type RunningMock, serveMock } from '../support/mock-process.ts';
-import { type Home, signedIn } from '../support/run-pas.ts';
+import { beforeEach, expect, test } from 'vitest';
+import type { Listed } from '../support/json-output.ts';
 import { answer, startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
+import { shareMock, useVocabularies } from '../support/use-mock.ts';
 
-let service: RunningMock;
-let started: Home;
+const home = useVocabularies(shareMock());
 
-beforeAll(async () => {
-  if (whyNoTerminal !== undefined) return;
-  service = await serveMock();
-  started = await signedIn(service);
-  await started.do('harvest-vocab', 'heslo', 'organizace', 'osoba', 'ruian_katastr', '--quiet');
-});
-afterAll(() => service?.stop());
 beforeEach(({ skip }) => skip(whyNoTerminal !== undefined, whyNoTerminal));
 
 const HEADER = 'local_id;nalezce;projekt;stav;geom_system;pristupnost';
@@ -22,16 +14,7 @@ const makeTable = (...finders: string[]): string =>
     ...finders.map((finder, index) => `R${index};"${finder}";C-202400101;1;4326;badatel`),
   ].join('\n');
 
-async function readFinders(home: Home): Promise<Record<string, string | undefined>> {
-  const listed =
-    await home.json<{ local_id: string; elements: { nalezce?: { id: string } } }[]>('list');
-  return Object.fromEntries(
-    listed.map(({ local_id, elements: { nalezce } }) => [local_id, nalezce?.id]),
-  );
-}
-
 test('a push asks if new people may be created, after it has named them', async () => {
-  const home = started.copy();
   await home.do(
     'import',
     home.file('finds.csv', makeTable('Novak, Jam', 'Kolář, Jan', 'Novak, Jam')),
@@ -45,5 +28,10 @@ test('a push asks if new people may be created, after it has named them', async 
   await using terminal = await startTerminal(['push'], home);
   await answer(terminal, 'Let the service create them?', 'y');
   expect((await terminal.ended()).code).toBe(0);
-  expect(await readFinders(home)).toEqual({ R0: ':tba', R1: ':tba', R2: ':tba' });
+  const listed = await home.json<Listed<{ id: string }>[]>('list');
+  expect(listed.map(({ local_id, elements }) => [local_id, elements['nalezce']?.id])).toEqual([
+    ['R0', ':tba'],
+    ['R1', ':tba'],
+    ['R2', ':tba'],
+  ]);
 });
