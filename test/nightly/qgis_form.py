@@ -111,13 +111,11 @@ def check(folder):
         "attachment": photos.editorWidgetSetup(photos.fields().indexOf("photo")).type(),
         "attachments": project.readListEntry("qfieldsync", "attachmentDirs")[0],
         "themes": project.mapThemeCollection().mapThemes(),
-        "tabs": [tab.name() for tab in finds.editFormConfig().tabs()],
         "broken": [text for text in expressions if text != "" and QgsExpression(text).hasParserError()],
         "widgets": len(form.findChildren(QWidget)),
         "beginning": beginning,
         "missing": missing,
         "registered": refused(finds, feature),
-        "areas": project.mapLayer("pas_layer_cadastral_areas").featureCount() if "pas_layer_cadastral_areas" in project.mapLayers() else 0,
     }
     finds.rollBack()
     return answer
@@ -137,11 +135,6 @@ def chosen(dice, layer, feature, name, answers):
     feature[name] = answers[name] = dice.choice(offered).key
 
 
-def places(project, dice, count):
-    areas = list(project.mapLayer("pas_layer_cadastral_areas").getFeatures())
-    return [dice.choice(areas).geometry().randomPointsInPolygon(1, dice.randrange(1, 2**31))[0] for _ in range(count)]
-
-
 def fill(folder, count, photographs, seed):
     project, was_read, messages = opened(folder)
     assert was_read, messages
@@ -149,7 +142,8 @@ def fill(folder, count, photographs, seed):
     finds, photos = project.mapLayer("pas_layer_finds"), project.mapLayer("pas_layer_photos")
     assert finds.startEditing() and photos.startEditing()
     collected = []
-    for index, place in enumerate(places(project, dice, count)):
+    for index in range(count):
+        place = QgsPointXY(15.17 + dice.uniform(-0.005, 0.005), 49.84 + dice.uniform(-0.005, 0.005))
         feature = QgsVectorLayerUtils.createFeature(finds, QgsGeometry.fromPointXY(place), {}, context_of(finds))
         answers = {"projekt": feature["projekt"], "geom_system": "4326"}
         answers["stav"] = feature["stav"] = 3 if index % 4 == 0 else 2
@@ -166,7 +160,7 @@ def fill(folder, count, photographs, seed):
         else:
             chosen(dice, finds, feature, "nalezce", answers)
         if answers["stav"] == 3:
-            feature["evidencni_cislo"] = answers["evidencni_cislo"] = f"A {index}/2024 „x“"
+            feature["evidencni_cislo"] = answers["evidencni_cislo"] = f"A {seed}-{index}/2024 „x“"
             feature["predano"] = answers["predano"] = True
             chosen(dice, finds, feature, "predano_organizace", answers)
         answers["x"], answers["y"] = repr(place.x()), repr(place.y())
@@ -190,9 +184,8 @@ def fill(folder, count, photographs, seed):
 
 
 def styled(path):
-    """How QGIS shows the layers of a GeoPackage that it is only given the name of."""
+    """How QGIS shows the layer of a GeoPackage that it is only given the name of."""
     finds = QgsVectorLayer(f"{path}|layername=finds", "finds", "ogr")
-    photographs = QgsVectorLayer(f"{path}|layername=photographs", "photographs", "ogr")
     named = finds.labeling().settings()
     context = context_of(finds)
     shown = []
@@ -201,12 +194,10 @@ def styled(path):
         state = finds.renderer().categories()[finds.renderer().categoryIndexForValue(feature["sending_state"])]
         shown.append([feature["local_id"], state.label(), QgsExpression(named.fieldName).evaluate(context)])
     return {
-        "valid": finds.isValid() and photographs.isValid(),
+        "valid": finds.isValid(),
         "renderer": finds.renderer().type(),
         "labels": finds.labelsEnabled(),
         "shown": shown,
-        "picture": photographs.editorWidgetSetup(photographs.fields().indexOf("path")).type(),
-        "files": [os.path.isfile(feature["path"]) for feature in photographs.getFeatures()],
     }
 
 
