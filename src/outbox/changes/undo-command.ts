@@ -268,7 +268,7 @@ function planUndo(outbox: Outbox, command: string, { subject, slot }: Slot): Slo
     isKept:
       wishes.kind === 'kept' ||
       decisions.length < effective.length ||
-      (removesFind(slot, wishes) && hasChangesOfOthers(ofSubject, slot, isOfCommand)),
+      (removesFind(slot, wishes) && hasLaterChanges(ofSubject, slot, isOfCommand)),
   };
 }
 
@@ -278,17 +278,23 @@ function removesFind(slot: string, wishes: WishUndo): boolean {
   return wishes.by.some(({ intent, hides }) => intent === null && hides);
 }
 
-/** Tells if another command wants a number or photograph of a find, which would go with it. */
-function hasChangesOfOthers(
+/**
+ * Tells if another command has wanted a number or photograph of a find since the command did, which
+ * would go with it. One that was wanted before is part of what an undo returns to.
+ * @param ofSubject in the order in which they came
+ */
+function hasLaterChanges(
   ofSubject: readonly Fact[],
   slot: string,
   isOfCommand: (fact: Fact) => boolean,
 ): boolean {
+  const first = ofSubject.findIndex((fact) => fact.slot === slot && isOfCommand(fact));
+  const later = new Set(ofSubject.slice(first).map(({ id }) => id));
   const others = ofSubject.filter((fact) => fact.slot !== slot);
   return [...groupBy(others, (fact) => fact.slot).values()].some((facts) => {
     const own = new Set(facts.filter(isOfCommand).map(({ id }) => id));
     return foldSlot(facts).wanted.wishes.some(
-      ({ id, body }) => body.intent !== null && !isWishOf(own, facts, id),
+      ({ id, body }) => body.intent !== null && later.has(id) && !isWishOf(own, facts, id),
     );
   });
 }
