@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openDatabase, runTransaction } from '../dist/src/base/disk/database.js';
+import { findOutboxFile } from './fill-outbox.mjs';
 import { expectDone, PAS } from './measure.mjs';
 import { writeSeason } from './season.mjs';
 
@@ -17,7 +18,7 @@ export async function run(bench) {
   const env = bench.makeHome('beside', mock);
   const folder = join(bench.folder, 'beside-tables');
   expectDone([PAS, 'import', writeSeason(folder, 20, 0)], env);
-  const { file } = JSON.parse(expectDone([PAS, 'outbox', 'show', '--json'], env));
+  const file = findOutboxFile(env);
   const numbers = join(folder, 'numbers.csv');
   const rows = Array.from(
     { length: NUMBERS },

@@ -41,10 +41,15 @@ export const DOCUMENT = Buffer.from(
 export function makePlaces(env, address) {
   // Opens the outbox, though there is no command to undo.
   spawnSync(process.execPath, [PAS, 'undo'], { env });
-  const outboxes = join(env.PAS_HOME, 'outboxes');
-  const [id] = readdirSync(outboxes);
   const ledgerFile = join(env.XDG_STATE_HOME, 'pas', 'ledger.sqlite');
-  return { file: join(outboxes, id, 'outbox.sqlite'), ledgerFile, address };
+  return { file: findOutboxFile(env), ledgerFile, address };
+}
+
+/** Returns the path of the only outbox of a home. */
+export function findOutboxFile(env) {
+  const outboxes = join(env.PAS_HOME, 'outboxes');
+  const [name] = readdirSync(outboxes);
+  return join(outboxes, name, 'outbox.sqlite');
 }
 
 /**
