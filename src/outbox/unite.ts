@@ -447,11 +447,14 @@ export function askAboutAlikeFinds(
   for (let at = 0; at < entered.length; at += BATCH)
     outbox.change(() => {
       for (const each of entered.slice(at, at + BATCH)) {
+        const alike = hasEnoughContent(each.find) ? listAlike(each) : [];
+        // Most are like no other one, so their facts are not read.
+        if (alike.length === 0) continue;
         const entry = findImportOfFind(outbox, each.stored.uuid);
         const isWaiting = entry?.state === 'draft' || entry?.state === 'queued';
-        if (!isWaiting || entry.held !== null || !hasEnoughContent(each.find)) continue;
+        if (!isWaiting || entry.held !== null) continue;
         const { rejected } = getSlotState(outbox, entry);
-        const question = judgeDeparture(entry, { 'alike-here': listAlike(each) }, rejected);
+        const question = judgeDeparture(entry, { 'alike-here': alike }, rejected);
         if (question !== undefined) storeQuestion(outbox, entry.id, question);
       }
     });
