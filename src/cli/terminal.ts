@@ -397,8 +397,8 @@ function sortByRow(issues: readonly Issue[]): readonly Issue[] {
 }
 
 /**
- * Converts issues in their order to JSON with stable keys; an unknown place is null. The values of a
- * conflict are keys of their own.
+ * Converts issues in their order to JSON with stable keys; an unknown place is null. The values of
+ * a conflict are keys of their own.
  */
 export function toIssuesJson(issues: readonly Issue[]): Record<string, unknown>[] {
   return issues.map(toIssueJson);

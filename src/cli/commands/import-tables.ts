@@ -233,17 +233,13 @@ async function importFile(
   const photoFolder = resolvePhotoFolder(table.file, options.photos);
   // Most objects live for one batch of finds; without this flag the heap grows more than needed.
   setFlagsFromString('--heap-growing-percent=50');
-  const importIt = (): Promise<ImportReport> => {
-    const progress = terminal.startProgress(t`Importing ${file}`);
-    const onProgress = (done: number): void => progress.update(done, table.rowCount);
-    return importTable(table, {
-      ...request,
-      photoFolder,
-      onProgress,
-      isPiped: file === '-',
-    }).finally(progress.end);
-  };
-  const report = await importIt();
+  const progress = terminal.startProgress(t`Importing ${file}`);
+  const report = await importTable(table, {
+    ...request,
+    photoFolder,
+    onProgress: (done) => progress.update(done, table.rowCount),
+    isPiped: file === '-',
+  }).finally(progress.end);
   if (report.missing.length > 0) printMissing(context, file, report.missing);
   if (report.copied !== undefined) printCopied(context, file, report.copied);
   return report;

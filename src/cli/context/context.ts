@@ -62,8 +62,8 @@ export type Runtime = {
 
 /**
  * All that a command works with. Which service, account, outbox and secrets it uses follows from
- * its profile, which is chosen at its first use; nothing is opened before. Everything that is opened
- * is closed with the context, the last first.
+ * its profile, which is chosen at its first use; nothing is opened before. Everything that is
+ * opened is closed with the context, the last first.
  */
 export type Context = Runtime & {
   readonly clock: Clock;
