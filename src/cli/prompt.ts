@@ -97,17 +97,17 @@ export async function makePrompt(
         theme: makeYesAndNo(),
       })) === true,
     async search<T>({ message, listOffers }: SearchQuestion<T>): Promise<T> {
-      // The value is passed as an index, since the library compares and prints values.
-      const values: T[] = [];
+      // An offer is passed as an index, since the library compares and prints values.
+      const offered: PromptOffer<T>[] = [];
       const listLines = (typed: string | undefined) =>
         listOffers(typed ?? '').map((offer) => {
           if ('remark' in offer) return new inquirer.Separator(wrapInLines(offer.remark));
-          const { value, name, short = name, description } = offer;
+          const { name, short = name, description } = offer;
           return {
             name: toPrintable(name),
             short: toPrintable(short),
             description: description === undefined ? undefined : wrapInLines(description),
-            value: values.push(value) - 1,
+            value: offered.push(offer) - 1,
           };
         });
       const chosen = await askOne({
@@ -117,9 +117,9 @@ export async function makePrompt(
         source: listLines,
         ...SEARCH_FORM,
       });
-      const value = values[Number(chosen)];
-      if (value === undefined) throw new Error('what was chosen was never offered');
-      return value;
+      const offer = offered[Number(chosen)];
+      if (offer === undefined) throw new Error('what was chosen was never offered');
+      return offer.value;
     },
   };
 }

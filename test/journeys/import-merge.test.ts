@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { curatorSets } from '../support/records-at-service.ts';
 import { expectEnded, type Run, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { sendSeason, writeSeason } from '../support/season.ts';
+import { answer, startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
 import { useHome, useMock } from '../support/use-mock.ts';
 
 const mock = useMock();
@@ -202,6 +203,30 @@ describe('a table that is imported again', () => {
     ]);
     expect((await imports(season)).report).toMatchObject({ unchanged: 2, not_in_table: [] });
   });
+
+  test.skipIf(whyNoTerminal !== undefined)(
+    'asks about each such row on a terminal, where it may be decided later',
+    async () => {
+      const rows = [
+        { id: 'S-1', note: 'a' },
+        { id: 'S-2', note: 'b' },
+      ];
+      const season = table('season.csv', ...rows);
+      await home.do('import', season);
+      table('season.csv', ...rows.map(({ id, note }) => ({ id: `${id}0`, note })));
+      await using terminal = await startTerminal(['import', season], home, {
+        columns: 100,
+        rows: 60,
+      });
+      await answer(terminal, 'row 2', 'later', '❯ decide later');
+      await answer(terminal, 'row 3', 'same', '❯ the same find');
+      expect((await terminal.ended()).code).toBe(3);
+      expect((await home.json('list')).map(({ local_id }) => local_id).sort()).toEqual([
+        'S-1',
+        'S-20',
+      ]);
+    },
+  );
 
   test.each([
     {
