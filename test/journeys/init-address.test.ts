@@ -265,6 +265,15 @@ describe('pas init with one address of the service', () => {
     await expectEnded(refused, 5, 'https://***@127.0.0.1:9/x.toml did not answer');
   });
 
+  test.each(['https://', 'http://eva:planted@', 'https://eva:plan/ted@museum.example.org/x.toml'])(
+    'refuses %s as the address of a profile',
+    async (from) => {
+      const run = await makeHome().pas('init', '--from', from);
+      await expectEnded(run, 12, 'This is not an address of a profile');
+      expect(run.stderr).not.toContain('eva');
+    },
+  );
+
   test.each([
     ['is no TOML', '<html>'],
     ['has an unknown key', 'colour = "red"'],

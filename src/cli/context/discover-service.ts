@@ -304,7 +304,7 @@ const PRIVATE_KEYS = 'allow_http';
  * Reads the settings that an institution publishes: the keys of a profile alone, or one
  * `[profiles.NAME]` as in config.toml. Nothing is stored.
  * @param from a file, or an https address, which may not redirect to another one
- * @throws ConfigError where it is invalid, allows addresses without TLS, or its address is
+ * @throws ConfigError where it is invalid, allows addresses without TLS, or its address is none,
  * unprotected or answers with another status than 200; UnavailableError where that gives no answer;
  * FileError where a file cannot be read
  */
@@ -336,6 +336,11 @@ export async function fetchSharedProfile(context: Context, from: string): Promis
 
 /** @param shown the address in errors */
 async function fetchProfileText(context: Context, url: string, shown: string): Promise<Buffer> {
+  // Not quoted: a password in it may be anywhere.
+  if (!URL.canParse(url))
+    throw new ConfigError(
+      t`This is not an address of a profile: it must be like https://museum.example.org/finds-profile.toml.`,
+    );
   if (!isProtectedAddress(url))
     throw new ConfigError(
       t`${shown} is not protected by TLS: the profile could be changed in transit.`,
