@@ -10,13 +10,18 @@ import type { Context } from './context/context.ts';
  * Makes the action of a command from its work: it opens a context, calls `work` with the context,
  * the arguments (undefined for a missing one) and last the flags as one object, closes the
  * context, also after an error, and keeps the exit reason. Errors pass through; the main program
- * reports them. A module of `commands` exports `register(program, run)`, which adds its commands
- * by {@link defineCommand} and sets `run(work)` as their action. It runs nothing and opens
- * nothing.
+ * reports them.
  */
 export type Runner = (
   work: (context: Context, ...given: never[]) => Promise<ExitReason>,
 ) => (...given: unknown[]) => Promise<void>;
+
+/**
+ * Adds the commands of a module, by {@link defineCommand} and with `run(work)` as their action, to
+ * the program or to a group. It is the only function that a module of `commands` must export, as
+ * `register`; it runs nothing and opens nothing.
+ */
+export type Registration = (program: Command, run: Runner) => void;
 
 /**
  * Adds the flags that every command takes, as a group of its own in the help; returns the

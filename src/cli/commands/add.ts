@@ -1,8 +1,7 @@
-import type { Command } from 'commander';
 import { type ExitReason, InterruptedError, UsageError } from '../../base/errors.ts';
 import { cmd, t } from '../../base/message.ts';
 import { collapseRepeatedWarnings } from '../../tables/collapse-issues.ts';
-import { appendValue, defineCommand, type Runner } from '../command.ts';
+import { appendValue, defineCommand, type Registration } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import {
   addFind,
@@ -21,7 +20,7 @@ import { printIssues, toIssuesJson } from '../terminal.ts';
 
 type AddOptions = GlobalOptions & GivenAnswers & { readonly draft?: boolean };
 
-export function register(program: Command, run: Runner): void {
+export const register: Registration = (program, run) => {
   defineCommand(
     program,
     'add',
@@ -44,7 +43,7 @@ export function register(program: Command, run: Runner): void {
     .option('--point <position>', t`the point: degrees, S-JTSK, a map link, or a photograph`)
     .option('--draft', t`keep the find as a draft, even if it is complete`)
     .action(run(add));
-}
+};
 
 async function add(context: Context, options: AddOptions): Promise<ExitReason> {
   const outbox = await context.openOutbox();

@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import type { Command } from 'commander';
 import { formatIso } from '../../base/clock.ts';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { cmd, formatMoment, msgid, ngettext, t } from '../../base/message.ts';
@@ -9,19 +8,19 @@ import {
   type RestoreResult,
   restoreOutbox,
 } from '../../outbox/restore-outbox.ts';
-import { defineCommand, type Runner } from '../command.ts';
+import { defineCommand, type Registration } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { openStoredOutbox } from '../context/profile-outbox.ts';
 import { mayReplace } from '../terminal.ts';
 
 type BackupOptions = GlobalOptions & { readonly photos?: boolean };
 
-export function register(program: Command, run: Runner): void {
+export const register: Registration = (program, run) => {
   registerBackup(program, run);
   registerRestore(program, run);
-}
+};
 
-function registerBackup(program: Command, run: Runner): void {
+const registerBackup: Registration = (program, run) => {
   defineCommand(
     program,
     'backup <file>',
@@ -30,7 +29,7 @@ function registerBackup(program: Command, run: Runner): void {
   )
     .option('--photos', t`also copy the photographs that are not sent yet, into FILE.photos`)
     .action(run(runBackup));
-}
+};
 
 async function runBackup(
   context: Context,
@@ -89,7 +88,7 @@ async function runBackup(
 
 const MAX_NAMED = 20;
 
-function registerRestore(program: Command, run: Runner): void {
+const registerRestore: Registration = (program, run) => {
   defineCommand(
     program,
     'restore <file>',
@@ -101,7 +100,7 @@ function registerRestore(program: Command, run: Runner): void {
       t`replace an outbox that has finds, as with --yes; the old outbox is moved aside`,
     )
     .action(run(restore));
-}
+};
 
 type RestoreFlags = GlobalOptions & { readonly replace?: boolean };
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Argument, type Command } from 'commander';
+import { Argument } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { getLanguage, t } from '../../base/message.ts';
 import { packageRoot } from '../../base/own-files.ts';
@@ -9,7 +9,7 @@ import {
   defineCommand,
   type OptionOutline,
   type Outline,
-  type Runner,
+  type Registration,
   readOutline,
 } from '../command.ts';
 import type { Context } from '../context/context.ts';
@@ -18,7 +18,7 @@ const SHELLS = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof SHELLS)[number];
 
 /** Besides the command, registers `__complete`, by which its scripts ask for candidates. */
-export function register(program: Command, run: Runner): void {
+export const register: Registration = (program, run) => {
   defineCommand(
     program,
     'completion',
@@ -34,7 +34,7 @@ export function register(program: Command, run: Runner): void {
     .command('__complete [words...]', { hidden: true })
     // Without a context, which would load much code while the user waits after Tab.
     .action((words: string[]) => printCandidates(words));
-}
+};
 
 async function printScript({ terminal, streams }: Context, shell: Shell): Promise<ExitReason> {
   const script = readFileSync(join(packageRoot, 'bin', 'completion', `pas.${shell}`), 'utf8');

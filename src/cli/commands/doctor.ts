@@ -1,11 +1,10 @@
 import { existsSync } from 'node:fs';
-import type { Command } from 'commander';
 import { padEndText } from '../../base/characters.ts';
 import { type ExitReason, UnavailableError } from '../../base/errors.ts';
 import { cmd, t } from '../../base/message.ts';
 import { describeOutbox, repairOutbox } from '../../outbox/repair-outbox.ts';
 import type { Exchange } from '../../service/http/exchange.ts';
-import { defineCommand, type Runner } from '../command.ts';
+import { defineCommand, type Registration } from '../command.ts';
 import { isProtectedAddress, type Profile } from '../context/config.ts';
 import {
   type Context,
@@ -38,7 +37,7 @@ import { INSTANCE_WORDS } from '../result-texts.ts';
 
 type DoctorOptions = GlobalOptions & { readonly offline?: boolean; readonly repair?: boolean };
 
-export function register(program: Command, run: Runner): void {
+export const register: Registration = (program, run) => {
   defineCommand(
     program,
     'doctor',
@@ -48,7 +47,7 @@ export function register(program: Command, run: Runner): void {
     .option('--offline', t`check only what needs no network`)
     .option('--repair', t`remove what is damaged in the outbox, and add what the ledger has`)
     .action(run(runDoctor));
-}
+};
 
 async function runDoctor(context: Context, options: DoctorOptions): Promise<ExitReason> {
   if (options.repair === true) await repair(context);

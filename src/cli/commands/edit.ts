@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { type ExitReason, InterruptedError, UsageError } from '../../base/errors.ts';
 import { hasErrors } from '../../base/issue.ts';
 import { cmd, msgid, ngettext, t } from '../../base/message.ts';
@@ -10,7 +9,7 @@ import type { StoredFind } from '../../outbox/stored-finds.ts';
 import { askAboutChangedFinds } from '../../outbox/unite.ts';
 import { listFinds } from '../../outbox/views/records-at-service.ts';
 import { collapseRepeatedWarnings } from '../../tables/collapse-issues.ts';
-import { addWhereOption, appendValue, defineCommand, type Runner } from '../command.ts';
+import { addWhereOption, appendValue, defineCommand, type Registration } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { openValidationContext, parseFilters } from '../context/find-input.ts';
 import { openEntrySession, openInterview } from '../interview/add-find.ts';
@@ -26,7 +25,7 @@ type EditOptions = GlobalOptions & {
   readonly point?: string;
 };
 
-export function register(program: Command, run: Runner): void {
+export const register: Registration = (program, run) => {
   const command = defineCommand(
     program,
     'edit [find...]',
@@ -45,7 +44,7 @@ export function register(program: Command, run: Runner): void {
     )
     .option('--point <position>', t`as in ${cmd`pas add`}`)
     .action(run(edit));
-}
+};
 
 /**
  * Makes one change in the named or selected finds, which is shown before; that of several must be

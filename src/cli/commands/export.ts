@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/message.ts';
 import { resolveFindNames } from '../../outbox/changes/resolve-finds.ts';
@@ -11,7 +11,7 @@ import {
   exportFinds,
   findFormatOfExtension,
 } from '../../tables/exports/exporters.ts';
-import { addWhereOption, defineCommand, type Runner } from '../command.ts';
+import { addWhereOption, defineCommand, type Registration } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { openLabelLookup, openReferenceFormatter, parseFilters } from '../context/find-input.ts';
 import { formatFindCount } from '../result-texts.ts';
@@ -25,7 +25,7 @@ type ExportOptions = GlobalOptions & {
   readonly for?: ExportPurpose;
 };
 
-export function register(program: Command, run: Runner): void {
+export const register: Registration = (program, run) => {
   const command = defineCommand(
     program,
     'export [find-or-file...]',
@@ -52,7 +52,7 @@ export function register(program: Command, run: Runner): void {
       ).choices(EXPORTER_NAMES),
     )
     .action(run(exportCommand));
-}
+};
 
 async function exportCommand(
   context: Context,

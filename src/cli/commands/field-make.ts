@@ -1,8 +1,8 @@
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/message.ts';
 import { FIELD_APPS, type FieldApp, writeFieldForm } from '../../tables/forms/field-tools.ts';
-import { appendValue, defineCommand, type Runner } from '../command.ts';
+import { appendValue, defineCommand, type Registration } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { makeProfileDefaults, openValidationContext } from '../context/find-input.ts';
 import { openProfileVocabulary } from '../context/open-service.ts';
@@ -13,7 +13,7 @@ type MakeOptions = GlobalOptions & {
   readonly set?: readonly string[];
 };
 
-export function register(program: Command, run: Runner): void {
+export const register: Registration = (program, run) => {
   const parent = program
     .command('field')
     .description(t`Make forms for a phone from the fields and the harvested vocabularies.`);
@@ -37,7 +37,7 @@ export function register(program: Command, run: Runner): void {
       appendValue,
     )
     .action(run(make));
-}
+};
 
 async function make(
   context: Context,

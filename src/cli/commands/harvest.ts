@@ -1,6 +1,5 @@
 import { extname } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
-import type { Command } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { cmd, t } from '../../base/message.ts';
 import {
@@ -10,7 +9,7 @@ import {
 } from '../../harvest/harvest-records.ts';
 import type { RecordHarvestSubject } from '../../harvest/harvested-records.ts';
 import { formatSetName } from '../../harvest/protocol.ts';
-import { defineCommand, type Runner } from '../command.ts';
+import { defineCommand, type Registration } from '../command.ts';
 import {
   type Context,
   type GlobalOptions,
@@ -37,7 +36,7 @@ type HarvestOptions = GlobalOptions &
     readonly all?: boolean;
   };
 
-export function register(program: Command, run: Runner): void {
+export const register: Registration = (program, run) => {
   defineCommand(
     program,
     'harvest [set...]',
@@ -64,7 +63,7 @@ export function register(program: Command, run: Runner): void {
     .option('--accept-losses', t`accept at once that records no longer listed are gone`)
     .option('--deadline <time>', t`stop after this time, such as 30m or 2h; the next run continues`)
     .action(run(harvestCommand));
-}
+};
 
 /** Runs `pas harvest`: `dataRefused` where records were skipped or losses are unconfirmed. */
 async function harvestCommand(

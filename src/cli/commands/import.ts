@@ -10,7 +10,7 @@ import {
   type UnmappedTerm,
 } from '../../tables/columns/wizard.ts';
 import type { Table } from '../../tables/table.ts';
-import { addReadingOptions, appendValue, defineCommand, type Runner } from '../command.ts';
+import { addReadingOptions, appendValue, defineCommand, type Registration } from '../command.ts';
 import type { Context } from '../context/context.ts';
 import {
   listReadingFlags,
@@ -31,7 +31,7 @@ import {
   ON_CONFLICT,
 } from './import-tables.ts';
 
-export function register(program: Command, run: Runner): void {
+export const register: Registration = (program, run) => {
   const command = defineCommand(
     program,
     'import [file...]',
@@ -66,7 +66,7 @@ export function register(program: Command, run: Runner): void {
       t`copy the table to a new CSV or XLSX file, with a column for the errors of each row; rows with errors come first`,
     )
     .action(run(start));
-}
+};
 
 /** Answers to the questions of an import that meets finds. */
 function addMergeOptions(command: Command): Command {

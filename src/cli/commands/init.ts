@@ -1,7 +1,7 @@
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import { ConfigError, type ExitReason, UsageError } from '../../base/errors.ts';
 import { cmd, t } from '../../base/message.ts';
-import { appendValue, defineCommand, type Runner } from '../command.ts';
+import { appendValue, defineCommand, type Registration } from '../command.ts';
 import {
   assertTls,
   KEY_RULES,
@@ -31,7 +31,7 @@ type InitOptions = GlobalOptions & {
   readonly set?: readonly string[];
 } & Readonly<Record<string, unknown>>;
 
-export function register(program: Command, run: Runner): void {
+export const register: Registration = (program, run) => {
   const command = defineCommand(
     program,
     'init',
@@ -60,7 +60,7 @@ export function register(program: Command, run: Runner): void {
       return context.terminal.interactive ? goOn(context, options.name) : reason;
     }),
   );
-}
+};
 
 /** On a terminal: signs in to the new profile and harvests its vocabularies, unless declined. */
 async function goOn(context: Context, name: string): Promise<ExitReason> {

@@ -1,10 +1,10 @@
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { type Message, quoteShellWord, t } from '../../base/message.ts';
 import { ENTRY_STATES, type Entry } from '../../outbox/entry.ts';
 import { STATE_WORDS } from '../../outbox/views/entry-words.ts';
 import { formatStanding, listFinds } from '../../outbox/views/records-at-service.ts';
-import { addWhereOption, defineCommand, parseWholeNumber, type Runner } from '../command.ts';
+import { addWhereOption, defineCommand, parseWholeNumber, type Registration } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { toHeldJson } from '../result-texts.ts';
 
@@ -20,7 +20,7 @@ type ListOptions = GlobalOptions & {
   readonly limit?: number;
 };
 
-export function register(program: Command, run: Runner): void {
+export const register: Registration = (program, run) => {
   const command = defineCommand(
     program,
     'list',
@@ -36,7 +36,7 @@ export function register(program: Command, run: Runner): void {
   addWhereOption(command)
     .option('--limit <n>', t`maximum number`, parseWholeNumber)
     .action(run(list));
-}
+};
 
 function makeFilterOption(name: NamedFilter, value: string): Option {
   return new Option(`--${name} ${value}`, t`short for --where ${name}=…`);

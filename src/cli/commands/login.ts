@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { AuthError, ConfigError, type ExitReason, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/message.ts';
 import {
@@ -9,7 +8,7 @@ import {
   signIn,
 } from '../../push/account.ts';
 import type { Account } from '../../service/session.ts';
-import { defineCommand, type Runner } from '../command.ts';
+import { defineCommand, type Registration } from '../command.ts';
 import { mergeProfileSettings } from '../context/config.ts';
 import {
   type Context,
@@ -27,7 +26,7 @@ type LoginOptions = GlobalOptions & {
   readonly passwordStdin?: boolean;
 };
 
-export function register(program: Command, run: Runner): void {
+export const register: Registration = (program, run) => {
   defineCommand(
     program,
     'login',
@@ -45,7 +44,7 @@ export function register(program: Command, run: Runner): void {
     'pas whoami',
     'pas whoami --json',
   ]).action(run(whoami));
-}
+};
 
 /**
  * Signs in, and stores the password and the token. Outboxes of the same account are united, and the

@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Command } from 'commander';
 import { isPassing } from '../../../mock-server/base/error-message.ts';
 import {
   addMockServerOptions,
@@ -19,7 +18,7 @@ import { cmd, formatDecimal, msg, t } from '../../base/message.ts';
 import { packageRoot } from '../../base/own-files.ts';
 import type { EntryKind } from '../../outbox/entry.ts';
 import type { RecordStanding } from '../../outbox/views/records-at-service.ts';
-import { defineCommand, type Runner } from '../command.ts';
+import { defineCommand, type Registration } from '../command.ts';
 import {
   type Context,
   type GlobalOptions,
@@ -31,7 +30,7 @@ import { formatFindCount, formatNumberCount, formatPhotographCount } from '../re
 
 type DemoOptions = GlobalOptions & { readonly keep?: boolean };
 
-export function register(program: Command, run: Runner): void {
+export const register: Registration = (program, run) => {
   defineCommand(
     program,
     'demo',
@@ -48,7 +47,7 @@ export function register(program: Command, run: Runner): void {
   );
   // The mock describes its own flags, in English.
   addMockServerOptions(command).action(run(serve));
-}
+};
 
 /** Serves until it is stopped. The ready line is printed when connections are accepted. */
 async function serve(context: Context, flags: MockServerFlags): Promise<ExitReason> {

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { normalizeNumber, withHiddenDifference } from '../../base/characters.ts';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { hasErrors } from '../../base/issue.ts';
@@ -23,7 +22,7 @@ import {
   queueNumbers,
   type TableNumber,
 } from '../../tables/number-table.ts';
-import { addSheetOption, defineCommand, type Runner } from '../command.ts';
+import { addSheetOption, defineCommand, type Registration } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { readColumnMap, readTableOrInput } from '../context/find-input.ts';
 import { announceInstance, openLookups } from '../context/open-service.ts';
@@ -31,7 +30,7 @@ import { askForNumberColumns } from '../interview/ask-about-table.ts';
 import { formatNumberCount, printNextStep } from '../result-texts.ts';
 import { printIssues, toIssuesJson } from '../terminal.ts';
 
-export function register(program: Command, run: Runner): void {
+export const register: Registration = (program, run) => {
   const parent = program.command('number').description(t`Queue museum registration numbers.`);
   defineCommand(
     parent,
@@ -51,7 +50,7 @@ export function register(program: Command, run: Runner): void {
     .option('--map <file>', t`as in ${cmd`pas import`}`)
     .option('--replace', t`replace the numbers of records`)
     .action(run(importNumbers));
-}
+};
 
 type SetOptions = GlobalOptions & { readonly replace?: boolean };
 type NumberOptions = SetOptions & {

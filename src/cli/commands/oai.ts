@@ -1,4 +1,4 @@
-import { Argument, type Command, Option } from 'commander';
+import { Argument, Option } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/message.ts';
 import {
@@ -18,7 +18,7 @@ import {
   type PagingJson,
   resolveIdentifier,
 } from '../../harvest/record-json.ts';
-import { defineCommand, type Runner } from '../command.ts';
+import { defineCommand, type Registration } from '../command.ts';
 import {
   type Context,
   type GlobalOptions,
@@ -46,7 +46,7 @@ type VerbDefinition = {
 
 type OaiOptions = GlobalOptions & OaiArguments & { readonly xml?: boolean };
 
-export function register(program: Command, run: Runner): void {
+export const register: Registration = (program, run) => {
   defineCommand(program, 'oai', t`Send a single OAI-PMH request to the harvesting interface.`, [
     'pas oai identify',
     'pas oai get --identifier HES-000253 --metadata-prefix oai_dc --json',
@@ -69,7 +69,7 @@ export function register(program: Command, run: Runner): void {
     .option('--resumption-token <token>', t`token of the page; not combined with other options`)
     .addOption(new Option('--xml', t`print the original answer`).conflicts('json'))
     .action(run(sendVerb));
-}
+};
 
 /** Sends one request. `--xml` prints the answer unchanged, otherwise it is printed as a tree. */
 async function sendVerb(

@@ -1,5 +1,4 @@
 import { basename } from 'node:path';
-import type { Command } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { hasErrors, type Issue } from '../../base/issue.ts';
 import { cmd, formatDecimal, type Message, msg, msgid, ngettext, t } from '../../base/message.ts';
@@ -17,7 +16,7 @@ import { findSubjectToChange } from '../../outbox/changes/resolve-finds.ts';
 import { getOriginalDigest } from '../../outbox/facts.ts';
 import { STATE_WORDS } from '../../outbox/views/entry-words.ts';
 import type { Confidence, MatchReason, PhotoMatch } from '../../photos/match-photographs.ts';
-import { defineCommand, parseWholeNumber, type Runner } from '../command.ts';
+import { defineCommand, parseWholeNumber, type Registration } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { makeProfileKeeping } from '../context/find-input.ts';
 import { announceInstance } from '../context/open-service.ts';
@@ -281,7 +280,7 @@ function toStatusValue(fate: FileStatus, queuedFor: string | undefined): Record<
   }
 }
 
-export function register(program: Command, run: Runner): void {
+export const register: Registration = (program, run) => {
   const parent = program.command('photo').description(t`Queue photographs of finds.`);
   defineCommand(
     parent,
@@ -305,7 +304,7 @@ export function register(program: Command, run: Runner): void {
     )
     .option('--dry-run', t`show what would happen and change nothing`)
     .action(run(runPhotoMatch));
-}
+};
 
 async function add(context: Context, find: string, files: readonly string[]): Promise<ExitReason> {
   const { terminal } = context;

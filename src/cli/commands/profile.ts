@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { ConfigError, type ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/message.ts';
-import { defineCommand, type Runner } from '../command.ts';
+import { defineCommand, type Registration } from '../command.ts';
 import {
   type Config,
   findOutboxName,
@@ -16,7 +16,7 @@ import { type Context, getCredentialKey, maskSettings } from '../context/context
 import { saveProfile } from '../context/profile-outbox.ts';
 import { INSTANCE_WORDS } from '../result-texts.ts';
 
-export function register(program: Command, run: Runner): void {
+export const register: Registration = (program, run) => {
   const parent = program.command('profile').description(t`Manage profiles.`);
   defineCommand(parent, 'list', t`List the profiles.`, [
     'pas profile list',
@@ -49,7 +49,7 @@ export function register(program: Command, run: Runner): void {
   )
     .hook('preAction', useNamedProfile)
     .action(run(remove));
-}
+};
 
 /** Runs a command for the profile that its argument names. */
 function useNamedProfile(command: Command): void {

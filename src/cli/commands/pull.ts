@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { formatIso } from '../../base/clock.ts';
 import type { ExitReason } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/message.ts';
@@ -11,7 +10,7 @@ import {
   toStateAtServiceJson,
 } from '../../outbox/views/records-at-service.ts';
 import { resolveAccount } from '../../push/account.ts';
-import { defineCommand, type Runner } from '../command.ts';
+import { defineCommand, type Registration } from '../command.ts';
 import { type Context, type GlobalOptions, handleSignals } from '../context/context.ts';
 import { fetchHarvestingAccount, openHarvestClient } from '../context/open-service.ts';
 import { openUnitedOutbox } from '../context/profile-outbox.ts';
@@ -19,7 +18,7 @@ import { formatFindCount } from '../result-texts.ts';
 
 type PullOptions = GlobalOptions & { readonly full?: boolean };
 
-export function register(program: Command, run: Runner): void {
+export const register: Registration = (program, run) => {
   defineCommand(
     program,
     'pull [find...]',
@@ -28,7 +27,7 @@ export function register(program: Command, run: Runner): void {
   )
     .option('--full', t`read everything again, not only what changed`)
     .action(run(pullCommand));
-}
+};
 
 async function pullCommand(
   context: Context,

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { cmd, formatDecimal, type Message, msg, msgid, ngettext, t } from '../../base/message.ts';
 import { ENTRY_KINDS, type EntryKind } from '../../outbox/entry.ts';
@@ -14,7 +14,7 @@ import {
   type PushResult,
   planPush,
 } from '../../push/push-session.ts';
-import { defineCommand, parseWholeNumber, type Runner } from '../command.ts';
+import { defineCommand, parseWholeNumber, type Registration } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { announceInstance, confirmProduction, openPush } from '../context/open-service.ts';
 import {
@@ -47,7 +47,7 @@ type PushOptions = GlobalOptions & {
   readonly acceptNewPeople?: boolean;
 };
 
-export function register(program: Command, run: Runner): void {
+export const register: Registration = (program, run) => {
   defineCommand(
     program,
     'push [find...]',
@@ -72,7 +72,7 @@ export function register(program: Command, run: Runner): void {
     .option('--accept-new-people', t`let the service create a person for each unknown finder`)
     .option('--take-over', t`push an outbox from here that was pushed from another place`)
     .action(run(pushCommand));
-}
+};
 
 function parseKinds(text: string): EntryKind[] {
   return text.split(',').map((word) => {

@@ -1,5 +1,4 @@
 import { rmSync } from 'node:fs';
-import type { Command } from 'commander';
 import { AuthError, type ExitReason, UsageError } from '../../base/errors.ts';
 import { formatIssuePlace } from '../../base/issue.ts';
 import { cmd, msgid, ngettext, setProfileFlagSource, t } from '../../base/message.ts';
@@ -18,7 +17,7 @@ import {
 } from '../../outbox/rehearsal.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
 import { pushAll } from '../../push/push-all.ts';
-import { appendValue, defineCommand, type Runner } from '../command.ts';
+import { appendValue, defineCommand, type Registration } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { openFindValidator } from '../context/find-input.ts';
 import { openPush } from '../context/open-service.ts';
@@ -30,7 +29,7 @@ type RehearseOptions = GlobalOptions & {
   readonly projectMap?: readonly string[];
 };
 
-export function register(program: Command, run: Runner): void {
+export const register: Registration = (program, run) => {
   defineCommand(
     program,
     'rehearse [find...]',
@@ -47,7 +46,7 @@ export function register(program: Command, run: Runner): void {
       appendValue,
     )
     .action(run(rehearse));
-}
+};
 
 async function rehearse(
   context: Context,

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { cmd, msgid, ngettext, t } from '../../base/message.ts';
 import {
@@ -7,19 +6,19 @@ import {
   removeFinds,
 } from '../../outbox/changes/remove-finds.ts';
 import type { Entry } from '../../outbox/entry.ts';
-import { defineCommand, type Runner } from '../command.ts';
+import { defineCommand, type Registration } from '../command.ts';
 import type { Context } from '../context/context.ts';
 import { formatNumberCount, formatPhotographCount } from '../result-texts.ts';
 import { requireConfirmation, type Terminal } from '../terminal.ts';
 
-export function register(program: Command, run: Runner): void {
+export const register: Registration = (program, run) => {
   defineCommand(
     program,
     'remove <find...>',
     t`Remove finds that were never sent or that the service refused, with their numbers and photographs.`,
     ['pas remove K-017', 'pas remove K-017 K-018 --yes'],
   ).action(run(remove));
-}
+};
 
 async function remove(context: Context, names: readonly string[]): Promise<ExitReason> {
   const { terminal } = context;

@@ -1,10 +1,9 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Command } from 'commander';
 import { type ExitReason, FileError, InterruptedError, UsageError } from '../../base/errors.ts';
 import { formatSize, t } from '../../base/message.ts';
 import { resolveFindNames } from '../../outbox/changes/resolve-finds.ts';
-import { defineCommand, type Runner } from '../command.ts';
+import { defineCommand, type Registration } from '../command.ts';
 import {
   type Context,
   findOwnHarvestBase,
@@ -17,7 +16,7 @@ import { mayReplace } from '../terminal.ts';
 
 type ReportOptions = GlobalOptions & { readonly withoutPlaces?: boolean };
 
-export function register(program: Command, run: Runner): void {
+export const register: Registration = (program, run) => {
   defineCommand(
     program,
     'report <file> [find...]',
@@ -33,7 +32,7 @@ export function register(program: Command, run: Runner): void {
       `\n${t`Looters look for findspots: give a page that shows places only to people who may know them. Only you can read its file. To make a page to share, use --without-places. The page works offline.`}`,
     )
     .action(run(report));
-}
+};
 
 async function report(
   context: Context,

@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import { ConfigError, type ExitReason, PasError, UsageError } from '../../base/errors.ts';
 import {
   cmd,
@@ -32,7 +32,7 @@ import {
   resolveEntries,
 } from '../../push/resolve-entries.ts';
 import { ANSWER_WORDS, findAskedFind, listAskedFinds } from '../../tables/answer-rows.ts';
-import { defineCommand, parseWholeNumber, type Runner } from '../command.ts';
+import { defineCommand, parseWholeNumber, type Registration } from '../command.ts';
 import {
   type Context,
   findOwnHarvestBase,
@@ -54,7 +54,7 @@ type ResolveOptions = GlobalOptions & {
   readonly all?: RowAnswer;
 };
 
-export function register(program: Command, run: Runner): void {
+export const register: Registration = (program, run) => {
   defineCommand(
     program,
     'reconcile [find...]',
@@ -93,7 +93,7 @@ export function register(program: Command, run: Runner): void {
       parseWholeNumber,
     )
     .action(run(resolve));
-}
+};
 
 async function reconcile(context: Context, names: readonly string[]): Promise<ExitReason> {
   const outbox = await openUnitedOutbox(context, 'push');

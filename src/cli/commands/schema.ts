@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import { formatIso } from '../../base/clock.ts';
 import type { ExitReason } from '../../base/errors.ts';
 import { cmd, formatMoment, t } from '../../base/message.ts';
@@ -9,14 +9,14 @@ import {
   type SchemaInUse,
   updateSchema,
 } from '../../harvest/update-schema.ts';
-import { defineCommand, type Runner } from '../command.ts';
+import { defineCommand, type Registration } from '../command.ts';
 import { isProtectedAddress } from '../context/config.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { getOwnSchemaFolder } from '../context/find-input.ts';
 
 type SchemaOptions = GlobalOptions & { readonly update?: boolean; readonly bundled?: boolean };
 
-export function register(program: Command, run: Runner): void {
+export const register: Registration = (program, run) => {
   defineCommand(
     program,
     'schema',
@@ -28,7 +28,7 @@ export function register(program: Command, run: Runner): void {
     )
     .option('--bundled', t`use the bundled schema again`)
     .action(run(schema));
-}
+};
 
 async function schema(context: Context, options: SchemaOptions): Promise<ExitReason> {
   const { terminal } = context;

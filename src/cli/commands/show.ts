@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import { measureDisplayWidth, padEndText } from '../../base/characters.ts';
 import { formatIso } from '../../base/clock.ts';
 import { hashSha512 } from '../../base/disk/files.ts';
@@ -21,7 +21,7 @@ import {
   toStateAtServiceJson,
 } from '../../outbox/views/records-at-service.ts';
 import { explainUncertain } from '../../push/uncertain-words.ts';
-import { defineCommand, type Runner } from '../command.ts';
+import { defineCommand, type Registration } from '../command.ts';
 import { type Context, findSettleMs, type GlobalOptions } from '../context/context.ts';
 import { openFindValidator } from '../context/find-input.ts';
 import { renewProfileDocuments } from '../context/profile-outbox.ts';
@@ -35,7 +35,7 @@ import { printIssues, toIssuesJson } from '../terminal.ts';
 
 type ShowOptions = GlobalOptions & { readonly xml?: boolean };
 
-export function register(program: Command, run: Runner): void {
+export const register: Registration = (program, run) => {
   defineCommand(
     program,
     'show <find>',
@@ -55,7 +55,7 @@ export function register(program: Command, run: Runner): void {
           : show(context, find, options.verbose === true),
       ),
     );
-}
+};
 
 async function printDocument(context: Context, name: string): Promise<ExitReason> {
   const outbox = await context.openOutbox();

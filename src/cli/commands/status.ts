@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import type { Command } from 'commander';
 import { formatIso } from '../../base/clock.ts';
 import type { ExitReason } from '../../base/errors.ts';
 import { cmd, formatMoment, type Message, msg, msgid, ngettext, t } from '../../base/message.ts';
@@ -16,7 +15,7 @@ import {
   type WaitingCounts,
 } from '../../outbox/views/outbox-status.ts';
 import { explainUncertain } from '../../push/uncertain-words.ts';
-import { defineCommand, type Runner } from '../command.ts';
+import { defineCommand, type Registration } from '../command.ts';
 import {
   type Context,
   findOwnHarvestBase,
@@ -37,14 +36,14 @@ import {
 
 const MAX_SHOWN = 10;
 
-export function register(program: Command, run: Runner): void {
+export const register: Registration = (program, run) => {
   defineCommand(
     program,
     'status',
     t`Show the queue, what each entry waits for, and what needs your attention.`,
     ['pas status', 'pas status --json'],
   ).action(run(showStatus));
-}
+};
 
 async function showStatus(context: Context, options: GlobalOptions): Promise<ExitReason> {
   const { terminal } = context;

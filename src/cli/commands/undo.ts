@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { cmd, formatMoment, msg, quoteShellWord, t } from '../../base/message.ts';
 import {
@@ -7,11 +6,11 @@ import {
   listCommandLog,
   undoCommand,
 } from '../../outbox/changes/undo-command.ts';
-import { defineCommand, type Runner } from '../command.ts';
+import { defineCommand, type Registration } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { formatFindCount } from '../result-texts.ts';
 
-export function register(program: Command, run: Runner): void {
+export const register: Registration = (program, run) => {
   defineCommand(
     program,
     'undo [command]',
@@ -24,7 +23,7 @@ export function register(program: Command, run: Runner): void {
         options.list === true ? list(context) : undo(context, id),
       ),
     );
-}
+};
 
 type UndoOptions = GlobalOptions & { readonly list?: boolean };
 

@@ -1,24 +1,23 @@
-import type { Command } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { hasErrors } from '../../base/issue.ts';
 import { cmd, t } from '../../base/message.ts';
 import { findSubjectsWithEntries } from '../../outbox/changes/resolve-finds.ts';
 import { validateFindsAndDocuments } from '../../tables/validate-finds.ts';
-import { defineCommand, type Runner } from '../command.ts';
+import { defineCommand, type Registration } from '../command.ts';
 import type { Context } from '../context/context.ts';
 import { openValidationContext, readFileOrInput, readMappingFile } from '../context/find-input.ts';
 import { openLookups } from '../context/open-service.ts';
 import { listNewPeopleOfProfile, printNewPeople, toNewPeopleJson } from '../new-people.ts';
 import { printIssues, toIssuesJson } from '../terminal.ts';
 
-export function register(program: Command, run: Runner): void {
+export const register: Registration = (program, run) => {
   defineCommand(
     program,
     'validate [find-or-file...]',
     t`Check finds of the outbox, or XML documents, for anything that the service would refuse.`,
     ['pas validate', 'pas validate K-017 document.xml --json'],
   ).action(run(validate));
-}
+};
 
 /**
  * Validates the named finds and XML files (`-` is stdin), or the whole outbox, and prints the

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { toPrintable } from '../../base/characters.ts';
 import { formatCsvTable } from '../../base/csv.ts';
 import { writeOutputFile, writeToStdout } from '../../base/disk/output-file.ts';
@@ -15,7 +14,7 @@ import {
   unmapTerm,
 } from '../../tables/own-terms/map-terms.ts';
 import type { MappingRow } from '../../tables/own-terms/mapping.ts';
-import { addSheetOption, defineCommand, type Runner } from '../command.ts';
+import { addSheetOption, defineCommand, type Registration } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { changeMappingFile, readMappingFile, readTableOrInput } from '../context/find-input.ts';
 import { openLookups, openProfileVocabulary } from '../context/open-service.ts';
@@ -24,7 +23,7 @@ import { mayReplace, printIssues, toIssuesJson } from '../terminal.ts';
 type SheetOptions = GlobalOptions & { readonly sheet?: string };
 
 /** Adds the group `map`, whose commands change mapping.csv in the data home, to `pas vocab`. */
-export function registerMap(vocab: Command, run: Runner): void {
+export const registerMap: Registration = (vocab, run) => {
   const parent = vocab
     .command('map')
     .description(
@@ -59,7 +58,7 @@ export function registerMap(vocab: Command, run: Runner): void {
     'pas vocab map list',
     'pas vocab map list --json',
   ]).action(run(printMapping));
-}
+};
 
 async function printMapping(context: Context): Promise<ExitReason> {
   const { terminal } = context;
@@ -145,7 +144,7 @@ type SuggestOptions = SheetOptions & { readonly out: string };
 
 const COLUMNS = ['set', 'term', 'id', 'label', 'score', 'others', 'confirmed', 'note'] as const;
 
-function registerSuggest(parent: Command, run: Runner): void {
+const registerSuggest: Registration = (parent, run) => {
   addSheetOption(
     defineCommand(
       parent,
@@ -159,7 +158,7 @@ function registerSuggest(parent: Command, run: Runner): void {
   )
     .option('--out <file>', t`file to write, or - for standard output`, '-')
     .action(run(suggest));
-}
+};
 
 async function suggest(
   context: Context,

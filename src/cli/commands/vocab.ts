@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import type { Command } from 'commander';
 import { formatIso } from '../../base/clock.ts';
 import type { ExitReason } from '../../base/errors.ts';
 import { cmd, type Message, msg, t } from '../../base/message.ts';
@@ -19,7 +18,7 @@ import {
   getTermWithNeighbours,
   toTermJson,
 } from '../../tables/own-terms/map-terms.ts';
-import { defineCommand, parsePositiveWholeNumber, type Runner } from '../command.ts';
+import { defineCommand, parsePositiveWholeNumber, type Registration } from '../command.ts';
 import {
   type Context,
   type GlobalOptions,
@@ -42,12 +41,12 @@ import { registerMap, writeTermList } from './vocab-map.ts';
 type SearchOptions = GlobalOptions & { readonly set?: string; readonly limit: number };
 type ExportOptions = GlobalOptions & { readonly out: string };
 
-export function register(program: Command, run: Runner): void {
+export const register: Registration = (program, run) => {
   registerHarvest(program, run);
   registerVocab(program, run);
-}
+};
 
-function registerVocab(program: Command, run: Runner): void {
+const registerVocab: Registration = (program, run) => {
   const parent = program.command('vocab').description(t`Use the harvested vocabularies offline.`);
   defineCommand(
     parent,
@@ -80,7 +79,7 @@ function registerVocab(program: Command, run: Runner): void {
     .option('--out <file>', t`file to write, or - for standard output`, '-')
     .action(run(writeTerms));
   registerMap(parent, run);
-}
+};
 
 function noteNothingHarvested({ terminal }: Context): void {
   terminal.note(t`Nothing was harvested yet. Run \`${cmd`pas harvest-vocab`}\`.`);
@@ -196,7 +195,7 @@ function toNeighbourJson({ ident, label, kind }: Neighbour) {
   return { id: ident, label, kind };
 }
 
-function registerHarvest(program: Command, run: Runner): void {
+const registerHarvest: Registration = (program, run) => {
   defineCommand(
     program,
     'harvest-vocab [set...]',
@@ -206,7 +205,7 @@ function registerHarvest(program: Command, run: Runner): void {
     .option('--full', t`read everything again, not only what changed`)
     .option('--accept-losses', t`accept at once that records no longer listed are gone`)
     .action(run(harvestVocab));
-}
+};
 
 /**
  * Harvests sets into the vocabulary, all of them where none is named, and prints the results.
