@@ -18,8 +18,6 @@ export type MatchableFind = {
   readonly number?: string;
   /** YYYY-MM-DD */
   readonly foundOn?: string;
-  /** Time of manual entry, milliseconds since 1970 UTC; absent for finds of a table. */
-  readonly enteredMs?: number;
   readonly point?: Point;
 };
 
@@ -34,8 +32,6 @@ export type MatchReason =
   | { readonly kind: 'several-names'; readonly ids: readonly string[] }
   | { readonly kind: 'distance'; readonly metres: number }
   | { readonly kind: 'far'; readonly metres: number }
-  /** Negative where the photograph was taken before the find was entered. */
-  | { readonly kind: 'entered'; readonly minutes: number }
   | { readonly kind: 'same-day' }
   | { readonly kind: 'other-day'; readonly days: number };
 
@@ -50,21 +46,12 @@ export type PhotoMatch = {
   readonly candidates: readonly string[];
 };
 
-const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
-/** A find is entered soon before or after it is photographed. */
-const ENTERED_WITHIN_MS = 30 * MINUTE_MS;
-const ENTERED_SOON_MS = 10 * MINUTE_MS;
 /** Taken this far from the find in its name, a photograph may show something else. */
 const FAR_M = 500;
 /** A clock that is off by more was never set, so its date counts neither way. */
 const MAX_CLOCK_OFFSET_DAYS = 400;
-/** Accuracy of GPS in metres. */
-const APART_M = 5;
 const MAX_CANDIDATES = 5;
-/** Minimum points for a match without a name, and the required lead over the next find. */
-const LIKELY_POINTS = 4;
-const CLEAR_LEAD = 2;
 
 /**
  * Matches photographs to finds by the name of the file or its folder, else by position and time.
@@ -125,20 +112,15 @@ function matchByName(shot: PhotoInfo, index: NameIndex, withinM: number): PhotoM
 type Distances = {
   readonly find: MatchableFind;
   readonly metres: number;
-  /** Negative where the photograph was taken before the find was entered. */
-  readonly afterMs: number;
+  /** Negative where the photograph was taken before the find was made. */
   readonly days: number;
 };
 
-function measureDistances(
-  { position, takenMs, takenOn }: PhotoInfo,
-  find: MatchableFind,
-): Distances {
-  const { point, enteredMs, foundOn } = find;
+function measureDistances({ position, takenOn }: PhotoInfo, find: MatchableFind): Distances {
+  const { point, foundOn } = find;
   return {
     find,
     metres: position && point ? computeDistanceM(position, point) : Infinity,
-    afterMs: takenMs === undefined || enteredMs === undefined ? Infinity : takenMs - enteredMs,
     days:
       takenOn === undefined || foundOn === undefined
         ? Infinity
@@ -147,27 +129,18 @@ function measureDistances(
 }
 
 /** Lists all evidence except names for or against one find. */
-function listReasons({ metres, afterMs, days }: Distances, withinM: number): MatchReason[] {
+function listReasons({ metres, days }: Distances, withinM: number): MatchReason[] {
   const reasons: MatchReason[] = [];
   if (metres < Infinity) reasons.push({ kind: metres <= withinM ? 'distance' : 'far', metres });
-  if (Math.abs(afterMs) <= ENTERED_WITHIN_MS)
-    reasons.push({ kind: 'entered', minutes: Math.round(afterMs / MINUTE_MS) });
   if (days === 0) reasons.push({ kind: 'same-day' });
   else if (Math.abs(days) <= MAX_CLOCK_OFFSET_DAYS) reasons.push({ kind: 'other-day', days });
   return reasons;
 }
 
-/** Points of evidence; that of names is not counted. */
-const POINTS: Partial<Record<MatchReason['kind'], number>> = {
-  distance: 2,
-  far: -2,
-  entered: 1,
-  'same-day': 1,
-  'other-day': -2,
-};
-
-type ScoredFind = Distances & { readonly points: number; readonly reasons: readonly MatchReason[] };
-
+/**
+ * Matches by place, else by the day alone: finds of the day first, then the nearest. Likely is the
+ * one find of the day nearby where every other one is out of reach and twice as far.
+ */
 function matchByEvidence(
   shot: PhotoInfo,
   finds: readonly MatchableFind[],
@@ -175,63 +148,32 @@ function matchByEvidence(
 ): PhotoMatch {
   const { file } = shot;
   const measured = finds.map((find) => measureDistances(shot, find));
-  const nearest = preferUnambiguous(measured, ({ metres }) => metres, withinM, APART_M);
-  const soonest = preferUnambiguous(measured, getAwayMs, ENTERED_SOON_MS, MINUTE_MS);
-  const scored = measured
-    .map((each): ScoredFind => {
-      const reasons = listReasons(each, withinM);
-      const clear = (each === nearest ? 1 : 0) + (each === soonest ? 2 : 0);
-      const points = reasons.reduce((sum, { kind }) => sum + (POINTS[kind] ?? 0), clear);
-      // A spread makes this, the work of each photograph for each find, several times slower.
-      const { find, metres, afterMs, days } = each;
-      return { find, metres, afterMs, days, reasons, points };
-    })
-    .filter(({ points }) => points > 0)
-    // The difference of two infinite values is not a number, so the next criterion decides.
-    .sort((a, b) => b.points - a.points || a.metres - b.metres || getAwayMs(a) - getAwayMs(b) || 0);
-  const [best, second] = scored;
-  const candidates = scored.slice(0, MAX_CANDIDATES).map(({ find }) => find.localId);
+  const fitting = measured
+    .filter(({ metres, days }) => metres <= withinM || (metres === Infinity && days === 0))
+    // The difference of two infinite values is not a number, so their order stays.
+    .sort((a, b) => Number(b.days === 0) - Number(a.days === 0) || a.metres - b.metres || 0);
+  const [best, second] = fitting;
+  const candidates = fitting.slice(0, MAX_CANDIDATES).map(({ find }) => find.localId);
   if (best === undefined || (second !== undefined && isEquallyFit(best, second)))
     return { file, confidence: 'none', reasons: [], candidates };
-  const leads = best.points - (second?.points ?? 0) >= CLEAR_LEAD;
-  const isContradicted = soonest !== undefined && soonest.find !== best.find;
+  const isLikely =
+    best.metres <= withinM &&
+    best.days === 0 &&
+    measured.every(
+      (each) => each === best || (each.metres > withinM && each.metres >= 2 * best.metres),
+    );
   return {
     file,
-    confidence: best.points >= LIKELY_POINTS && leads && !isContradicted ? 'likely' : 'doubtful',
+    confidence: isLikely ? 'likely' : 'doubtful',
     find: best.find.localId,
-    reasons: best.reasons,
+    reasons: listReasons(best, withinM),
     candidates,
   };
 }
 
 /** Tells if nothing prefers one of two finds, such as two of the same day. */
-function isEquallyFit(one: ScoredFind, other: ScoredFind): boolean {
-  return (
-    one.points === other.points &&
-    one.metres === other.metres &&
-    getAwayMs(one) === getAwayMs(other)
-  );
-}
-
-function getAwayMs({ afterMs }: Distances): number {
-  return Math.abs(afterMs);
-}
-
-/**
- * Returns the find with the smallest value, at most `most`, if the next is at least `apart` larger
- * and twice as large.
- */
-function preferUnambiguous(
-  measured: readonly Distances[],
-  getValue: (each: Distances) => number,
-  most: number,
-  apart: number,
-): Distances | undefined {
-  const [first, second] = measured.toSorted((a, b) => getValue(a) - getValue(b) || 0);
-  if (first === undefined || getValue(first) > most) return undefined;
-  const value = getValue(first);
-  const next = second === undefined ? Infinity : getValue(second);
-  return next >= value + apart && next >= value * 2 ? first : undefined;
+function isEquallyFit(one: Distances, other: Distances): boolean {
+  return one.metres === other.metres && (one.days === 0) === (other.days === 0);
 }
 
 /** Returns the distance in a plane, which is exact enough for these ranges. */

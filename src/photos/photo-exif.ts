@@ -3,6 +3,7 @@ import type { ExpandedTags } from 'exifreader';
 import { getErrorMessage } from '../base/errors.ts';
 import { makeRuleProblem, type Reading } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
+import { isRealDate } from '../finds/parse-cell.ts';
 import { findRangeProblem, formatDegrees, type Point } from '../finds/place/geometry.ts';
 import type { Position } from '../finds/place/read-position.ts';
 
@@ -12,15 +13,13 @@ export type PhotoExif = {
   readonly position?: Point | undefined;
   /** The camera's day, YYYY-MM-DD. */
   readonly takenOn?: string | undefined;
-  /** Milliseconds since 1970 UTC. */
-  readonly takenMs?: number | undefined;
 };
 
 /** EXIF is near the beginning of a file; a HEIC of a phone has it within the first megabytes. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
 /**
- * Reads position and time from the first {@link MAX_BYTES} of a picture; empty where it has none,
+ * Reads position and day from the first {@link MAX_BYTES} of a picture; empty where it has none,
  * or is no picture.
  * @throws Error of the system where the file cannot be opened or read
  */
@@ -36,15 +35,11 @@ export async function readPhotoExif(path: string): Promise<PhotoExif> {
   }
 }
 
-/**
- * Parses position and time of a picture; empty where it has none, or is no picture. Without an
- * offset, the time is that of this computer's zone.
- */
+/** Parses position and day of a picture; empty where it has none, or is no picture. */
 export async function parsePhotoExif(bytes: Buffer): Promise<PhotoExif> {
   const tags = await parseExifTags(bytes);
   if (tags === undefined) return {};
-  const { takenOn, takenMs } = getTakenAt(tags);
-  return { position: getPosition(tags), takenOn, takenMs };
+  return { position: getPosition(tags), takenOn: getDay(tags) };
 }
 
 function getPosition({ gps }: ExifTags): Point | undefined {
@@ -54,40 +49,11 @@ function getPosition({ gps }: ExifTags): Point | undefined {
   return [longitude, latitude];
 }
 
-/** Tags of the exposure, not of the last change: a time, and the offset of the clock from UTC. */
-const TIMES = [
-  ['DateTimeOriginal', 'OffsetTimeOriginal'],
-  ['DateTimeDigitized', 'OffsetTimeDigitized'],
-] as const;
-
-/** Returns when it was taken. A time without an offset is taken in this machine's zone. */
-function getTakenAt({ exif }: ExifTags): Pick<PhotoExif, 'takenOn' | 'takenMs'> {
-  for (const [time, offset] of TIMES) {
-    const local = parseExifTime(exif?.[time]?.description);
-    if (local === undefined) continue;
-    const zone = parseOffset(exif?.[offset]?.description);
-    return { takenOn: local.slice(0, 10), takenMs: Date.parse(`${local}${zone}`) };
-  }
-  return {};
-}
-
-/** Parses `2024:05:06 07:08:09`; undefined for a clock that was never set. */
-function parseExifTime(text: string | undefined): string | undefined {
-  const match = /^(\d{4})[:-](\d\d)[:-](\d\d)[ T](\d\d):(\d\d):(\d\d)/.exec(text ?? '');
-  if (match === null) return undefined;
-  const [, year = '', month = '', day = '', hour = '', minute = '', second = ''] = match;
-  const local = `${year}-${month}-${day}T${hour}:${minute}:${second}`;
-  return Number(year) < 1990 || !isTime(local) ? undefined : local;
-}
-
-function isTime(local: string): boolean {
-  const time = Date.parse(`${local}Z`);
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(local);
-}
-
-/** Parses `+02:00` or `Z`; empty for anything else. */
-function parseOffset(text: string | undefined): string {
-  return /^(?:Z|[+-](?:0\d|1[0-4]):[0-5]\d)/.exec(text ?? '')?.[0] ?? '';
+/** Returns the day of the exposure, not of the last change; undefined for a clock never set. */
+function getDay({ exif }: ExifTags): string | undefined {
+  return ['DateTimeOriginal' as const, 'DateTimeDigitized' as const]
+    .map((tag) => (exif?.[tag]?.description ?? '').slice(0, 10).replaceAll(':', '-'))
+    .find((day) => isRealDate(day) && day >= '1990');
 }
 
 type ExifTags = ExpandedTags;

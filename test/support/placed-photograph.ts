@@ -12,7 +12,6 @@ export type PlacedOptions = {
   readonly place?: readonly [longitude: number, latitude: number];
   /** `2024:05:06 07:08:09` */
   readonly taken?: string;
-  readonly offset?: string;
   readonly xmp?: string;
 };
 
@@ -22,7 +21,7 @@ export async function placedPhotograph(
   format: PlacedFormat,
   options: PlacedOptions = {},
 ): Promise<Buffer> {
-  const { shade = 0, place, taken = '2024:05:06 07:08:09', offset, xmp } = options;
+  const { shade = 0, place, taken = '2024:05:06 07:08:09', xmp } = options;
   const noise = Buffer.from(
     Array.from({ length: 24 * 16 * 3 }, (_, at) => (at * 37 + shade * 11) % 256),
   );
@@ -30,7 +29,6 @@ export async function placedPhotograph(
     IFD0: { Make: 'Testa' },
     IFD2: {
       DateTimeOriginal: taken,
-      ...(offset === undefined ? {} : { OffsetTimeOriginal: offset }),
     },
     ...(place === undefined ? {} : { IFD3: gpsDirectory(place) }),
   };

@@ -77,10 +77,6 @@ function formatReason(reason: MatchReason): string {
           : `${formatDecimal(reason.metres / KILOMETRE_M, 1)} km`;
       return t`but ${away} from it`;
     }
-    case 'entered': {
-      const minutes = formatSigned(reason.minutes);
-      return t`${minutes} min from its entry`;
-    }
     case 'same-day':
       return t`on its day`;
     case 'other-day': {

@@ -258,10 +258,7 @@ async function readExifOrNothing(path: string): Promise<PhotoExif> {
   }
 }
 
-/**
- * Returns finds for which a photograph can be queued. Finds of tables have no time of entry, since
- * all were entered at once.
- */
+/** Returns finds for which a photograph can be queued. */
 function listMatchableFinds({ outbox }: MatchSources): MatchableFind[] {
   return [...iterateFinds(outbox)]
     .filter(({ uuid }) => !isDropped(outbox, uuid))
@@ -276,7 +273,6 @@ function listMatchableFinds({ outbox }: MatchSources): MatchableFind[] {
         identCely,
         number: former?.wish.path === wish.path ? key : undefined,
         foundOn,
-        enteredMs: wish.file === null ? wish.createdAt : undefined,
         point,
       };
     });

@@ -202,8 +202,6 @@ describe('the find named by a file name', () => {
 });
 
 const DAY = '2024-05-06';
-const NOON = Date.parse('2024-05-06T12:00:00Z');
-const MINUTE = 60_000;
 const HERE = [16.6, 49.2] as const;
 /** Metres to the east of HERE. */
 const east = (metres: number) => [16.6 + metres / 73_000, 49.2] as const;
@@ -251,25 +249,15 @@ describe('a photograph whose name names no find', () => {
     });
   });
 
-  test('is likely of the find entered at that time', () => {
-    const finds = [
-      { localId: 'K-1', foundOn: DAY, enteredMs: NOON - 40 * MINUTE },
-      { localId: 'K-2', foundOn: DAY, enteredMs: NOON + 3 * MINUTE },
-    ];
-    expect(matched({ takenMs: NOON, takenOn: DAY }, ...finds)).toEqual({
-      confidence: 'likely',
-      find: 'K-2',
-      reasons: [{ kind: 'entered', minutes: -3 }, { kind: 'same-day' }],
-      candidates: ['K-2', 'K-1'],
-    });
-  });
-
-  test('is doubtful if place and time suggest different finds', () => {
-    const finds = [
-      { localId: 'K-1', foundOn: DAY, point: east(2), enteredMs: NOON - 300 * MINUTE },
-      { localId: 'K-2', foundOn: DAY, point: east(90), enteredMs: NOON + MINUTE },
-    ];
-    expect(matched({ position: HERE, takenMs: NOON, takenOn: DAY }, ...finds)).toMatchObject({
+  test('is doubtful if another find is within reach, or less than twice as far', () => {
+    const here = { localId: 'K-1', foundOn: DAY, point: east(2) };
+    const matchedWith = (metres: number) =>
+      matched({ position: HERE, takenOn: DAY }, here, { localId: 'K-2', point: east(metres) });
+    expect(matchedWith(20)).toMatchObject({ confidence: 'doubtful', find: 'K-1' });
+    expect(matchedWith(26)).toMatchObject({ confidence: 'likely', find: 'K-1' });
+    const farther = { ...here, point: east(20) };
+    const next = { localId: 'K-2', point: east(30) };
+    expect(matched({ position: HERE, takenOn: DAY }, farther, next)).toMatchObject({
       confidence: 'doubtful',
     });
   });
@@ -290,13 +278,12 @@ describe('a photograph whose name names no find', () => {
         fc.double({ min: 16.599, max: 16.601, noNaN: true }),
         fc.double({ min: 49.199, max: 49.201, noNaN: true }),
       ),
-      enteredMs: fc.integer({ min: NOON - 100 * MINUTE, max: NOON + 100 * MINUTE }),
       foundOn: fc.constantFrom(DAY, '2024-05-07'),
     });
     fc.assert(
       fc.property(fc.array(spot, { maxLength: 8 }), (spots) => {
         const finds = spots.map((each, index) => ({ ...each, localId: `K-${index}` }));
-        const match = matched({ position: HERE, takenMs: NOON, takenOn: DAY }, ...finds);
+        const match = matched({ position: HERE, takenOn: DAY }, ...finds);
         expect(match).not.toMatchObject({ confidence: 'sure' });
       }),
     );
