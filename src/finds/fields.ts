@@ -331,7 +331,7 @@ const ROWS = [
     label: msg`Accessibility`,
     called: 'pristupnost, pristup, accessibility, access',
     ask: { at: 50, when: 'frame', stays: 'carried' },
-    reportedAt: null,
+    reportedAt: 140,
   },
   {
     name: 'lokalizace',

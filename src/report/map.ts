@@ -3,10 +3,7 @@ import {
   type BoundingBox,
   clipRing,
   computeMetresPerDegree,
-  getCentroid,
-  isInPolygon,
   makeBoxAround,
-  type Polygon,
   type Ring,
   simplifyRing,
 } from '../finds/place/areas.ts';
@@ -14,9 +11,6 @@ import type { Point } from '../finds/place/geometry.ts';
 import { type Html, html } from './html.ts';
 import {
   countFindsByState,
-  formatLatitude,
-  formatLongitude,
-  formatMetres,
   formatReportedFindCount,
   formatSJtsk,
   formatWgs84,
@@ -83,43 +77,6 @@ export function roundDownToStep(most: number): number {
   const power = 10 ** Math.floor(Math.log10(most));
   const digit = [5, 2, 1].find((each) => each * power <= most * (1 + 1e-9)) ?? 1;
   return digit * power;
-}
-
-/** A line of the grid: units from the left or upper edge. */
-type GridLine = { readonly at: number; readonly label: string };
-
-/** Minimum number of lines across. */
-const LINES = 3;
-
-/**
- * Returns the lines of WGS 84 at round numbers of degrees with their labels: meridians by their
- * distance from the left edge, parallels from the upper one, in drawing units.
- */
-export function makeGraticule({ box, place }: MapFrame) {
-  const lonStep = roundDownToStep((box.maxX - box.minX) / LINES);
-  const latStep = roundDownToStep((box.maxY - box.minY) / LINES);
-  const countDigits = (step: number): number => Math.max(0, Math.ceil(-Math.log10(step) - 1e-9));
-  return {
-    meridians: listMultiples(box.minX, box.maxX, lonStep).map((longitude) => ({
-      at: place([longitude, box.minY])[0],
-      label: formatLongitude(longitude, countDigits(lonStep)),
-    })),
-    parallels: listMultiples(box.minY, box.maxY, latStep).map((latitude) => ({
-      at: place([box.minX, latitude])[1],
-      label: formatLatitude(latitude, countDigits(latStep)),
-    })),
-  };
-}
-
-/** Starts within the first interval, so that no label touches a corner. */
-function listMultiples(from: number, to: number, step: number): number[] {
-  const room = (to - from) * 0.03;
-  const first = Math.ceil((from + room) / step);
-  const last = Math.floor((to - room) / step);
-  return Array.from(
-    { length: Math.max(0, last - first + 1) },
-    (_, index) => (first + index) * step,
-  );
 }
 
 /** Marks that would overlap, drawn as one at their middle. `reach` is how far the farthest is. */
@@ -195,7 +152,7 @@ export function renderMaps(maps: readonly MapSheet[]): Html {
   return html`
 <p class="quiet map-help js-only" hidden>${t`Drag to move. To zoom: Ctrl and the wheel, a double click or two fingers. With the keyboard: Tab to a map, then arrows to move, + and − to zoom, 0 for the whole map.`}</p>
 <div class="maps">${maps.map((sheet, index) => renderMap(sheet, `map-${index + 1}`, maps))}</div>
-<p class="quiet">${t`Lines: WGS 84, degrees of latitude and longitude. A ring with a number stands for several finds close together.`}</p>`;
+<p class="quiet">${t`A ring with a number stands for several finds close together.`}</p>`;
 }
 
 function renderMap(sheet: MapSheet, anchor: string, maps: readonly MapSheet[]): Html {
@@ -214,8 +171,7 @@ function renderMap(sheet: MapSheet, anchor: string, maps: readonly MapSheet[]): 
 <div class="map-window" role="group" aria-label="${title}">
 <svg viewBox="0 0 ${width} ${height}" role="group" aria-label="${t`Map`}: ${formatReportedFindCount(finds.length)}${summary}" data-metres="${metresPerUnit}">
 <rect class="ground" width="${width}" height="${height}"/>
-<g class="base" data-base="">${districts.map(({ path }) => html`<path class="land" d="${path}"/>`)}${named.map(({ path, polygon }) => html`<path class="${areas.length > 0 ? 'area' : 'land'}${hasFind(polygon, finds) ? ' with-finds' : ''}" d="${path}"/>`)}${districts.map(({ path }) => html`<path class="district" d="${path}"/>`)}</g>
-${renderGrid(frame)}
+<g class="base" data-base="">${districts.map(({ path }) => html`<path class="land" d="${path}"/>`)}${areas.map(({ path }) => html`<path class="area" d="${path}"/>`)}${districts.map(({ path }) => html`<path class="district" d="${path}"/>`)}</g>
 <g class="names">${named.map(({ nameAt, label }) => nameAt && html`<text ${renderPosition(nameAt)} dy="0.35em" text-anchor="middle">${label}</text>`)}</g>
 <g class="labels"></g>
 <g class="marks">${marks.map(renderMark)}${kind === 'detail' ? renderMembers(marks, frame) : undefined}</g>
@@ -223,18 +179,6 @@ ${renderScale(frame)}
 <rect class="frame" width="${width}" height="${height}"/>
 </svg></div>
 </figure>`;
-}
-
-function renderGrid(frame: MapFrame): Html {
-  const { width, height } = frame;
-  const { meridians, parallels } = makeGraticule(frame);
-  const renderLines = (
-    lines: readonly GridLine[],
-    draw: (at: number, label: string) => Html,
-  ): Html[] => lines.map(({ at, label }) => draw(roundToTenth(at), label));
-  return html`<g class="grid">
-${renderLines(meridians, (x, label) => html`<g data-x="${x}"><path d="M${x} 0V${height}"/><text x="${x}" y="${height - 5}" dx="4">${label}</text></g>`)}
-${renderLines(parallels, (y, label) => html`<g data-y="${y}"><path d="M0 ${y}H${width}"/><text x="5" y="${y}" dy="-4">${label}</text></g>`)}</g>`;
 }
 
 /** Maximum share of the scale bar in the width. */
@@ -245,7 +189,8 @@ const BAR = { aside: 16, above: 34 };
 function renderScale({ width, height, metresPerUnit }: MapFrame): Html {
   const metres = roundDownToStep(width * BAR_SHARE * metresPerUnit);
   const length = roundToTenth(metres / metresPerUnit);
-  return html`<g class="scale" transform="translate(${width - BAR.aside - length} ${height - BAR.above})"><path class="halo" d="M0-5V0H${length}V-5"/><path d="M0-5V0H${length}V-5"/><text x="${length / 2}" y="-5" text-anchor="middle">${formatMetres(metres)}</text></g>`;
+  const label = metres < 1000 ? `${metres} m` : `${metres / 1000} km`;
+  return html`<g class="scale" transform="translate(${width - BAR.aside - length} ${height - BAR.above})"><path class="halo" d="M0-5V0H${length}V-5"/><path d="M0-5V0H${length}V-5"/><text x="${length / 2}" y="-5" text-anchor="middle">${label}</text></g>`;
 }
 
 /** Returns the position attributes for the drawing and for the script that moves it. */
@@ -255,21 +200,17 @@ function renderPosition([x, y]: Point): Html {
   return html`data-x="${left}" data-y="${top}" transform="translate(${left} ${top})"`;
 }
 
-function hasFind(polygon: Polygon, finds: readonly MappedFind[]): boolean {
-  return finds.some(({ place }) => isInPolygon(polygon, ...place.wgs84));
-}
-
 /** Maximum deviation of a simplified boundary, in units. */
 const TOLERANCE = 0.3;
 /** Boundaries are clipped this far outside the frame, so that the cut is invisible. */
 const BLEED = 12;
-/** Minimum visible area for a name, in square units. */
-const MIN_NAMED = 2600;
+/** Minimum box of the visible part for a name, in square units. */
+const MIN_NAMED = 4000;
 
 type DrawnArea = LabelledArea & {
   /** Path data; empty where no part is in the frame. */
   readonly path: string;
-  /** Centre of the largest visible part, where there is room for a name. */
+  /** Centre of the box of the largest visible part, where there is room for a name. */
   readonly nameAt: Point | undefined;
 };
 
@@ -288,10 +229,11 @@ function drawArea(frame: MapFrame, area: LabelledArea): DrawnArea {
     const line = simplifyRing(clipRing(ring.map(frame.place), box), TOLERANCE);
     if (line === undefined) continue;
     path += renderPath(line);
-    const { doubleArea, x, y } = getCentroid(line);
-    if (Math.abs(doubleArea) / 2 < largest) continue;
-    largest = Math.abs(doubleArea) / 2;
-    nameAt = [x, y];
+    const { minX, minY, maxX, maxY } = makeBoxAround(line);
+    const size = (maxX - minX) * (maxY - minY);
+    if (size < largest) continue;
+    largest = size;
+    nameAt = [(minX + maxX) / 2, (minY + maxY) / 2];
   }
   return { ...area, path, nameAt };
 }

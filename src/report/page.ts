@@ -1,12 +1,11 @@
-import { getLanguage, t } from '../base/message.ts';
+import { formatLocalDate } from '../base/clock.ts';
+import { formatDay, formatMoment, getLanguage, t } from '../base/message.ts';
 import { compareCzech } from '../base/names.ts';
 import type { Thumbnail } from '../photos/photograph.ts';
 import { type Assets, type Html, html, parseWebAddress, renderPart, trustMarkup } from './html.ts';
 import { renderMaps } from './map.ts';
 import {
-  formatDayOfMoment,
   formatReportedFindCount,
-  formatReportMoment,
   formatSJtsk,
   formatWgs84,
   formatWholeNumber,
@@ -19,9 +18,6 @@ import {
   renderStateLegend,
   renderStateShapes,
 } from './report-model.ts';
-
-/** Beginning by which a page of pas is recognised. */
-export const GENERATOR = '<!doctype html>\n<!-- pas report -->\n';
 
 /** A find with its pictures, which are made one find at a time. */
 export type FindWithPictures = {
@@ -39,8 +35,7 @@ export async function* renderPage(
   finds: AsyncIterable<FindWithPictures>,
   assets: Assets,
 ): AsyncGenerator<string> {
-  yield GENERATOR;
-  yield renderPart(renderHead(assets));
+  yield `<!doctype html>\n${renderPart(renderHead(assets))}`;
   yield renderPart(renderOpening(report));
   for await (const { find, photographs } of finds) yield renderPart(renderCard(find, photographs));
   yield renderPart(html`
@@ -95,25 +90,18 @@ ${finds === 0 ? html`<p class="quiet">${t`There are no finds yet.`}</p>` : rende
 
 function renderOrigin({ madeMs, profile, account }: Report): Html {
   const { name, host } = profile;
-  const moment = formatReportMoment(madeMs);
+  const moment = formatMoment(madeMs);
   const instance = profile.kind === 'production' ? t`production instance` : t`training instance`;
   return html`<p class="origin"><time datetime="${new Date(madeMs).toISOString()}">${moment}</time> <span>${t`profile ${name}`}</span> <span>${instance} ${host}</span>${account === undefined ? undefined : html` <span>${account}</span>`}</p>`;
 }
 
 /** Warns of the locations on the page, since findspots are looted. */
-function renderPlacesNotice({ places, finds, byAccessibility }: Report): Html | undefined {
+function renderPlacesNotice({ places, finds }: Report): Html | undefined {
   if (finds === 0) return undefined;
   if (places === 'left-out') {
-    return html`<aside class="notice"><p>${t`Places are left out: no coordinates, maps, cadastral areas, place descriptions or notes. The levels of accessibility are those of the places in the service.`}</p>${renderAccessCounts(byAccessibility)}</aside>`;
+    return html`<aside class="notice"><p>${t`Places are left out: no coordinates, maps, cadastral areas, place descriptions or notes.`}</p></aside>`;
   }
-  return html`<aside class="notice guarded"><p><b>${t`This page reveals exact findspots.`}</b> ${t`Show it only to people who may know them. To make a page to share, use`} <code>pas report --without-places</code></p>${renderAccessCounts(byAccessibility)}</aside>`;
-}
-
-function renderAccessCounts(byAccessibility: readonly LabelledCount[]): Html {
-  return html`<p class="quiet">${t`Who may see the exact place, according to the service:`} ${byAccessibility.map(
-    ({ label, count }, index) =>
-      html`${index === 0 ? '' : ', '}${label} ${formatWholeNumber(count)}`,
-  )}</p>`;
+  return html`<aside class="notice guarded"><p><b>${t`This page reveals exact findspots.`}</b> ${t`Show it only to people who may know them. To make a page to share, use`} <code>pas report --without-places</code></p></aside>`;
 }
 
 function renderHiddenPlaces({ withoutPlace: count }: Report): Html | undefined {
@@ -161,7 +149,7 @@ function renderIdentifier({ identCely, recordUrl }: ReportFind): Html | undefine
 }
 
 function renderFacts(find: ReportFind): (Html | undefined)[] {
-  const { place, accessibility } = find;
+  const { place } = find;
   const otherFacts: readonly (readonly [at: number, Html | undefined])[] = [
     [90, renderFact(t`Cadastral area`, find.area)],
     [100, renderFact(t`District`, find.district)],
@@ -169,7 +157,7 @@ function renderFacts(find: ReportFind): (Html | undefined)[] {
       120,
       place === undefined
         ? undefined
-        : renderCoordinates('WGS 84', formatWgs84(place, 6), place.measuredIn === '4326'),
+        : renderCoordinates('WGS 84', formatWgs84(place), place.measuredIn === '4326'),
     ],
     [
       130,
@@ -177,12 +165,11 @@ function renderFacts(find: ReportFind): (Html | undefined)[] {
         ? undefined
         : renderCoordinates('S-JTSK', formatSJtsk(place), place.measuredIn === '5514'),
     ],
-    [140, accessibility === undefined ? undefined : renderAccess(accessibility)],
     [
       170,
       renderFact(
         t`Sent`,
-        find.acceptedMs === undefined ? undefined : formatDayOfMoment(find.acceptedMs),
+        find.acceptedMs === undefined ? undefined : formatDay(formatLocalDate(find.acceptedMs)),
       ),
     ],
   ];
@@ -201,10 +188,6 @@ function renderFact(name: string, value: string | undefined, classes = ''): Html
 function renderCoordinates(system: 'WGS 84' | 'S-JTSK', text: string, measured: boolean): Html {
   const origin = measured ? t`as measured` : t`computed`;
   return html`<div class="double${system === 'WGS 84' ? ' first' : ''}"><dt>${system}, ${origin}</dt><dd class="figures">${text}</dd></div>`;
-}
-
-function renderAccess({ text, letter }: NonNullable<ReportFind['accessibility']>): Html {
-  return html`<div><dt>${t`Accessibility`}</dt><dd><span class="access access-${letter ?? 'unknown'}">${letter === undefined ? undefined : html`<b>${letter}</b> `}${text}</span></dd></div>`;
 }
 
 function renderPictures(

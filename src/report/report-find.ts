@@ -1,4 +1,4 @@
-import { getLanguage, t } from '../base/message.ts';
+import { formatDay, getLanguage, t } from '../base/message.ts';
 import {
   canRevealLocation,
   FIELDS,
@@ -23,15 +23,14 @@ import {
   getFindAtService,
   type PulledRecord,
 } from '../outbox/views/records-at-service.ts';
-import {
-  type Findspot,
-  formatReportDay,
-  type Label,
-  type Problem,
-  type ReportedFact,
-  type ReportFind,
-  type ReportSettings,
-  type ReportState,
+import type {
+  Findspot,
+  Label,
+  Problem,
+  ReportedFact,
+  ReportFind,
+  ReportSettings,
+  ReportState,
 } from './report-model.ts';
 
 /** Sources of every report; whether it shows places is decided for each page. */
@@ -91,7 +90,6 @@ export function collectReportFind(
     objectType: findLabel(sources, elements.druh_nalezu),
     facts: [...listFacts(sources, elements), ...listShownDifferences(sources, differences)],
     acceptedMs: imported?.state === 'accepted' ? imported.updatedAt : undefined,
-    accessibility: getAccessibility(sources, elements.pristupnost),
     ...makeFindspot(sources, elements, pulled?.record),
     problems: entries.flatMap((entry) => listProblems(entry, sources.places)),
   };
@@ -198,19 +196,9 @@ function listShownDifferences(
 /** Formats a term by its label, a day in words; empty where the find lacks the element. */
 function formatForReport(sources: FindSources, field: Field, elements: FindElements): string {
   const value = elements[field.name];
-  if (field.kind === 'date' && typeof value === 'string') return formatReportDay(value);
+  if (field.kind === 'date' && typeof value === 'string') return formatDay(value);
   if (typeof value !== 'object') return formatWithUnit(field, value) ?? '';
   return field.set === undefined ? value.id : (findLabel(sources, value)?.text ?? '');
-}
-
-function getAccessibility(
-  sources: FindSources,
-  reference: Reference | undefined,
-): ReportFind['accessibility'] {
-  const label = findLabel(sources, reference);
-  if (label === undefined) return undefined;
-  const letter = sources.findTerm(label.id)?.abbreviation ?? undefined;
-  return { ...label, letter: letter !== undefined && /^[A-E]$/.test(letter) ? letter : undefined };
 }
 
 /** Returns the location and data that may reveal it. The district alone is not protected. */

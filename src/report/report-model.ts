@@ -1,12 +1,4 @@
-import {
-  formatDecimal,
-  getLanguage,
-  type Message,
-  msg,
-  msgid,
-  ngettext,
-  t,
-} from '../base/message.ts';
+import { formatDecimal, type Message, msg, msgid, ngettext } from '../base/message.ts';
 import type { BoundingBox, Polygon } from '../finds/place/areas.ts';
 import type { Point, PointInBothSystems } from '../finds/place/geometry.ts';
 import type { Thumbnail } from '../photos/photograph.ts';
@@ -83,7 +75,6 @@ export type ReportFind = Findspot & {
   readonly facts: readonly ReportedFact[];
   /** Time of acceptance by the service; milliseconds since 1970 UTC. */
   readonly acceptedMs: number | undefined;
-  readonly accessibility: (Label & { readonly letter: string | undefined }) | undefined;
   readonly problems: readonly Problem[];
 };
 
@@ -148,113 +139,30 @@ export type Report = ReportSettings & {
   readonly byState: readonly StateCount[];
   readonly byPeriod: readonly LabelledCount[];
   readonly byObjectType: readonly LabelledCount[];
-  readonly byAccessibility: readonly LabelledCount[];
   readonly maps: readonly MapSheet[];
 };
 
-// Numbers, dates and coordinates in the report's language.
+// Numbers and coordinates in the report's language.
 
 const NARROW_BLANK = '\u202f';
-const MINUS = '\u2212';
-
-/** Cached formats per language: making one takes longer than using it a hundred times. */
-const FORMS = new Map<string, Intl.DateTimeFormat>();
-
-function getDateFormat(name: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
-  const locale = getLanguage() === 'cs' ? 'cs-CZ' : 'en-GB';
-  const key = `${locale} ${name}`;
-  const form = FORMS.get(key) ?? new Intl.DateTimeFormat(locale, options);
-  FORMS.set(key, form);
-  return form;
-}
-
-/**
- * Formats YYYY-MM-DD as a date in words, in the language of the report; a text that is no date
- * stays as it is.
- */
-export function formatReportDay(isoDate: string): string {
-  const day = new Date(`${isoDate}T00:00:00Z`);
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(isoDate) || Number.isNaN(day.getTime())) return isoDate;
-  return getDateFormat('date', { dateStyle: 'long', timeZone: 'UTC' }).format(day);
-}
-
-/**
- * Formats a moment as day and time in the time zone of this computer.
- * @param ms milliseconds since 1970 UTC
- */
-export function formatReportMoment(ms: number): string {
-  return getDateFormat('moment', { dateStyle: 'long', timeStyle: 'short' }).format(new Date(ms));
-}
-
-/**
- * Formats the day of a moment in the time zone of this computer.
- * @param ms milliseconds since 1970 UTC
- */
-export function formatDayOfMoment(ms: number): string {
-  return getDateFormat('day', { dateStyle: 'long' }).format(new Date(ms));
-}
 
 /** Formats `10 000`, with narrow no-break blanks. */
 export function formatWholeNumber(value: number): string {
-  return groupDigits(String(value));
+  return String(value).replace(/\B(?=(?:\d{3})+(?!\d))/g, NARROW_BLANK);
 }
 
 export function formatReportedFindCount(count: number): string {
   return ngettext(msgid`${count} find`, `${count} finds`, count);
 }
 
-function groupDigits(digits: string): string {
-  return digits.replace(/\B(?=(?:\d{3})+(?!\d))/g, NARROW_BLANK);
+/** Formats `49.840500 N 15.171200 E`: six decimals of a degree are a decimetre. */
+export function formatWgs84({ wgs84: [longitude, latitude] }: PointInBothSystems): string {
+  return `${formatDecimal(latitude, 6)} N ${formatDecimal(longitude, 6)} E`;
 }
 
-/**
- * Formats `49.84050° N, 15.17120° E`, in the language of the report.
- * @param digits decimals of a degree; 5 are a metre
- */
-export function formatWgs84(
-  { wgs84: [longitude, latitude] }: PointInBothSystems,
-  digits = 5,
-): string {
-  return `${formatLatitude(latitude, digits)}, ${formatLongitude(longitude, digits)}`;
-}
-
-/**
- * Formats degrees of latitude, always north: the service accepts no other points.
- * @param digits decimals
- */
-export function formatLatitude(latitude: number, digits: number): string {
-  const degrees = formatDecimal(latitude, digits);
-  return t`${degrees}° N`;
-}
-
-/**
- * Formats degrees of longitude, always east: the service accepts no other points.
- * @param digits decimals
- */
-export function formatLongitude(longitude: number, digits: number): string {
-  const degrees = formatDecimal(longitude, digits);
-  return t`${degrees}° E`;
-}
-
-/** Formats `X −693 174.81 m, Y −1 077 354.27 m`: east and north axes of EPSG:5514. */
+/** Formats `x -693174.81 y -1077354.27`, metres of EPSG:5514. */
 export function formatSJtsk({ sJtsk: [x, y] }: PointInBothSystems): string {
-  return `X\u00a0${formatSigned(x)}\u00a0m, Y\u00a0${formatSigned(y)}\u00a0m`;
-}
-
-function formatSigned(value: number): string {
-  const [whole = '', fraction = ''] = formatDecimal(Math.abs(value), 2).split(/[.,]/);
-  const mark = getLanguage() === 'cs' ? ',' : '.';
-  return `${value < 0 ? MINUS : ''}${groupDigits(whole)}${mark}${fraction}`;
-}
-
-/**
- * Formats a distance below a kilometre as `250 m`, a larger one as `1.5 km`, with at most one
- * decimal.
- */
-export function formatMetres(metres: number): string {
-  if (metres < 1000) return `${metres} m`;
-  const km = metres / 1000;
-  return `${formatDecimal(km, Number.isInteger(km) ? 0 : 1)} km`;
+  return `x ${formatDecimal(x, 2)} y ${formatDecimal(y, 2)}`;
 }
 
 const NAMES: Readonly<Record<ReportState, Message>> = {

@@ -1,5 +1,5 @@
 import { memoize } from '../base/collections.ts';
-import { readBeginning, writeOutputFile, writeToStdout } from '../base/disk/output-file.ts';
+import { writeOutputFile, writeToStdout } from '../base/disk/output-file.ts';
 import { t } from '../base/message.ts';
 import { compareCzech } from '../base/names.ts';
 import { getPackageVersion } from '../base/own-files.ts';
@@ -13,7 +13,7 @@ import { iterateFinds, type StoredFind } from '../outbox/stored-finds.ts';
 import { loadImageLibrary, makeThumbnailMaker, type Thumbnail } from '../photos/photograph.ts';
 import { readAssets } from './html.ts';
 import { planMapSheets } from './map.ts';
-import { type FindWithPictures, GENERATOR, renderPage } from './page.ts';
+import { type FindWithPictures, renderPage } from './page.ts';
 import {
   collectReportFind,
   type FindSources,
@@ -61,14 +61,6 @@ export async function writeReport(request: PageRequest, to: Destination) {
   if ('stream' in to) await writeToStdout(to.stream, pieces);
   else sizeBytes = await writeOutputFile(to.file, pieces, { ...to, mode });
   return { report, missing, sizeBytes };
-}
-
-/**
- * Tells if a file begins as an earlier page does; false where it is missing.
- * @throws FileError where it is a folder or unreadable
- */
-export function isReport(file: string): boolean {
-  return readBeginning(file, Buffer.byteLength(GENERATOR)) === GENERATOR;
 }
 
 type PictureOf = (photograph: Photograph) => Promise<Thumbnail>;
@@ -146,16 +138,6 @@ function gatherReport(request: ReportRequest): GatheredReport {
     byState: countFindsByState(reportFinds),
     byPeriod: countBy(reportFinds, ({ period }) => period),
     byObjectType: countBy(reportFinds, ({ objectType }) => objectType),
-    byAccessibility: countBy(reportFinds, ({ accessibility }) =>
-      accessibility === undefined
-        ? undefined
-        : {
-            id: accessibility.id,
-            text: [accessibility.letter, accessibility.text]
-              .filter((part) => part !== undefined)
-              .join(' '),
-          },
-    ),
     maps: completeSheets(vocabulary, planMapSheets(mapped)),
   };
   return { report, finds };

@@ -79,7 +79,7 @@ describe('a report', () => {
   test('is the same on stdout as in a file', async () => {
     const { stdout, code } = await home.pas('report', '-', 'KH24-001', '--lang', 'cs');
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^<!doctype html>\n<!-- pas report -->\n<html lang="cs">/);
+    expect(stdout).toMatch(/^<!doctype html>\n<html lang="cs">/);
     expect(stdout.trimEnd()).toMatch(/<\/html>$/);
     expect(stdout).toContain('Jednotlivé nálezy');
     await expectEnded(home.pas('report', '-', '--json'), 2);
@@ -102,15 +102,14 @@ describe('a report', () => {
 });
 
 describe('an existing file', () => {
-  test('is replaced if it is a report, kept if it is anything else, and replaced with --yes', async () => {
+  test('is kept, and replaced with --yes', async () => {
     writeFileSync(path('other.html'), '<!doctype html>\n<title>Mine</title>');
     const refused = await home.pas('report', path('other.html'));
     await expectEnded(refused, 2, 'There is already a file');
     expect(refused.stderr).toContain('--yes');
     expect(text('other.html')).toContain('Mine');
     await home.do('report', path('other.html'), 'KH24-001', '--yes');
-    await home.do('report', path('other.html'), 'KH24-002');
-    expect(text('other.html')).toContain('KH24-002');
+    expect(text('other.html')).toContain('KH24-001');
   });
 
   test('is never replaced if it is a file of pas or a folder, and no folder is created', async () => {
@@ -118,7 +117,7 @@ describe('an existing file', () => {
     const before = statSync(outbox).size;
     for (const [target, words] of [
       [outbox, 'belongs to pas itself'],
-      [home.folder, 'is not a file'],
+      [home.folder, 'is a folder'],
       [join(home.folder, 'nowhere', 'a.html'), 'does not exist'],
     ] as const) {
       await expectEnded(home.pas('report', target, '--yes'), 2, words);

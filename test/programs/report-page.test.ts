@@ -35,14 +35,11 @@ const TEXTS = [
   ['muted', 'ground'],
   ['muted', 'surface'],
   ['muted', 'land'],
-  ['muted', 'land-lived'],
   ['accent', 'surface'],
-  ['grid-text', 'land'],
-  ['grid-text', 'land-lived'],
   ...STATES.map((state) => [state, 'surface']),
   ...STATES.map((state) => ['on-state', state]),
 ];
-const MARKS = STATES.map((state) => [state, 'land-lived']);
+const MARKS = STATES.map((state) => [state, 'land']);
 
 const NASTY = [
   '<script>alert(1)</script>',

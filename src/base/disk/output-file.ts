@@ -1,12 +1,9 @@
 import {
-  closeSync,
   constants,
   existsSync,
   fstatSync,
   mkdirSync,
-  openSync,
   readFileSync,
-  readSync,
   realpathSync,
   renameSync,
   statSync,
@@ -123,29 +120,6 @@ export function assertMayWrite(
   if (!stats.isFile()) throw new FileError(path, t`${path} is not a file.`);
   if (overwrite) return;
   throw new UsageError(t`There is already a file ${path}.`, { hint });
-}
-
-/**
- * Reads the first bytes of a file as UTF-8; undefined where it is missing.
- * @throws FileError where it is unreadable, a folder or a device
- */
-export function readBeginning(path: string, bytes: number): string | undefined {
-  try {
-    if (!statSync(path).isFile())
-      throw new FileError(path, t`${path} is not a file.`, {
-        hint: t`Give the name of the file to write.`,
-      });
-    const file = openSync(path, 'r');
-    try {
-      const buffer = Buffer.alloc(bytes);
-      return buffer.subarray(0, readSync(file, buffer, 0, bytes, 0)).toString('utf8');
-    } finally {
-      closeSync(file);
-    }
-  } catch (thrown) {
-    if (getErrorCode(thrown) === 'ENOENT') return undefined;
-    throw toOutputError(path, thrown);
-  }
 }
 
 /** Resolves a symbolic link, so that the link itself stays. */

@@ -45,9 +45,9 @@ async function report(
   if (toStdout && options.json === true)
     throw new UsageError(t`The page and --json cannot both go to stdout. Specify a file.`);
   const target = resolve(context.cwd, file);
-  const { isReport, writeReport } = await import('../../report/write-report.ts');
+  const { writeReport } = await import('../../report/write-report.ts');
   if (!toStdout) assertNotOwnFile(context, target);
-  const overwrite = !toStdout && (isReport(target) || (await mayReplace(context, target)));
+  const overwrite = !toStdout && (await mayReplace(context, target));
   const request = await makeReportRequest(context, names, options);
   const progress = terminal.startProgress(t`Finds`);
   const write = (to: Parameters<typeof writeReport>[1]) =>

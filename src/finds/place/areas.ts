@@ -194,34 +194,6 @@ function intersectEdge(from: Point, to: Point, axis: 0 | 1, at: number): Point {
 }
 
 /**
- * Returns twice the signed area of a closed ring (positive counter-clockwise, with y upwards), and
- * its centroid. For a ring without area, that is the first point; 0, 0 for an empty one.
- */
-export function getCentroid(ring: Ring): {
-  readonly doubleArea: number;
-  readonly x: number;
-  readonly y: number;
-} {
-  // Coordinates relative to the first point keep the precision far from the origin.
-  const [x0, y0] = ring[0] ?? [0, 0];
-  let doubleArea = 0;
-  let sumX = 0;
-  let sumY = 0;
-  forEachSegment([ring], (from, to) => {
-    const ax = from[0] - x0;
-    const ay = from[1] - y0;
-    const bx = to[0] - x0;
-    const by = to[1] - y0;
-    const cross = ax * by - bx * ay;
-    doubleArea += cross;
-    sumX += (ax + bx) * cross;
-    sumY += (ay + by) * cross;
-  });
-  if (doubleArea === 0) return { doubleArea, x: x0, y: y0 };
-  return { doubleArea, x: x0 + sumX / (3 * doubleArea), y: y0 + sumY / (3 * doubleArea) };
-}
-
-/**
  * Removes points of a closed ring so that its line moves by at most `tolerance`, in the ring's
  * units (Douglas and Peucker 1973). The order stays, and the ring stays closed.
  * @returns undefined where fewer points than a triangle's remain: at this scale the ring is

@@ -1,10 +1,10 @@
 // Places the names on the maps; letters are larger on a narrow screen. No name covers a mark or another name, or leaves the map.
 (() => {
   const SVG = 'http://www.w3.org/2000/svg';
-  /** Sizes of a letter, of the gap beside a mark, and of the labels along the edges, in units. */
+  /** Sizes of a letter, of the gap beside a mark, and of the margin along the edges, in units. */
   const LETTER = { width: 7, height: 13, inAreas: 8.2 };
   const GAP = 4;
-  const EDGES = { left: 58, right: 78, top: 20, bottom: 20 };
+  const EDGE = 5;
   const MAX_NAMED = 400;
   const narrow = matchMedia('(max-width: 36rem)');
 
@@ -56,14 +56,13 @@
         .filter(({ x, y }) => x > 0 && x < width && y > 0 && y < height);
       const taken = marks.map(({ x, y, radius }) => makeBox(x, y, radius, radius));
       taken.push(this.#placeBar(taken, scale));
-      this.#clearEdges();
       /** Takes the place of a name if it is free. @param {Box} box */
       const take = (box) => {
         const isFree =
-          box.left > EDGES.left * scale &&
-          box.top > EDGES.top * scale &&
-          box.right < width - EDGES.right * scale &&
-          box.bottom < height - EDGES.bottom * scale &&
+          box.left > EDGE &&
+          box.top > EDGE &&
+          box.right < width - EDGE &&
+          box.bottom < height - EDGE &&
           !taken.some((other) => isOverlapping(box, other));
         if (isFree) taken.push(box);
         return isFree;
@@ -107,29 +106,6 @@
         places.find((x) => !marks.some((mark) => isOverlapping(makeBox(x), mark))) ?? now;
       bar.setAttribute('transform', `translate(${free} ${y})`);
       return makeBox(free);
-    }
-
-    /**
-     * Hides labels at the edges that overlap marks, the scale bar or earlier labels, or that would
-     * be cut.
-     */
-    #clearEdges() {
-      const frame = /** @type {Element} */ (this.svg.parentElement).getBoundingClientRect();
-      const taken = [...this.svg.querySelectorAll('use, .disc, .scale')]
-        .map((node) => node.getBoundingClientRect())
-        .filter(({ width }) => width > 0);
-      for (const name of this.svg.querySelectorAll('.grid :is(text)')) {
-        name.classList.remove('left-out');
-        const box = name.getBoundingClientRect();
-        const isInside =
-          box.left >= frame.left - 1 &&
-          box.right <= frame.right + 1 &&
-          box.top >= frame.top - 1 &&
-          box.bottom <= frame.bottom + 1;
-        const isLeftOut = !isInside || taken.some((other) => isOverlapping(box, other));
-        name.classList.toggle('left-out', isLeftOut);
-        if (!isLeftOut) taken.push(box);
-      }
     }
   }
 

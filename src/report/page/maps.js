@@ -29,14 +29,6 @@
         x: getNumber(node, 'data-x'),
         y: getNumber(node, 'data-y'),
       }));
-      this.columns = selectAll('.grid g[data-x]').map((node) => ({
-        node,
-        x: getNumber(node, 'data-x'),
-      }));
-      this.rows = selectAll('.grid g[data-y]').map((node) => ({
-        node,
-        y: getNumber(node, 'data-y'),
-      }));
       this.members = new Map(
         selectAll('.member').map((node) => [node.getAttribute('data-find') ?? '', node]),
       );
@@ -64,10 +56,6 @@
       this.base.setAttribute('transform', `scale(${zoom}) translate(${-this.#left} ${-this.#top})`);
       for (const { node, x, y } of this.moved)
         node.setAttribute('transform', `translate(${toAcross(x)} ${toDown(y)})`);
-      for (const { node, x } of this.columns)
-        node.setAttribute('transform', `translate(${toAcross(x) - x} 0)`);
-      for (const { node, y } of this.rows)
-        node.setAttribute('transform', `translate(0 ${toDown(y) - y})`);
       for (const { node, reach, numbers } of this.stacks) {
         const opened = zoom > 1 && members.size > 0 && reach * zoom >= OPENS_AT;
         node.classList.toggle('open', opened);

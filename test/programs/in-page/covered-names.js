@@ -4,7 +4,7 @@
   const map = document.querySelector(globalThis.given);
   const seen = (selector) =>
     [...map.querySelectorAll(selector)].filter((node) => getComputedStyle(node).display !== 'none');
-  const names = seen('.labels text, .names text, .grid text');
+  const names = seen('.labels text, .names text');
   const marks = seen('.mark').map((mark) => mark.querySelector('use, circle'));
   const scale = seen('.scale text, .scale path');
   const covers = (a, b) =>

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { clipRing, getCentroid, simplifyRing } from '../../../src/finds/place/areas.ts';
+import { clipRing, simplifyRing } from '../../../src/finds/place/areas.ts';
 
 type Point = readonly [number, number];
 
@@ -72,7 +72,6 @@ describe('a ring clipped to a box', () => {
     expect(clipRing(inside, box).length).toBe(4);
     expect(clipRing(ring([200, 0], [300, 0], [300, 50]), box).length).toBe(0);
     const half = clipRing(ring([50, 20], [150, 20], [150, 40], [50, 40]), box);
-    expect(Math.abs(getCentroid(half).doubleArea)).toBeCloseTo(2 * 50 * 20, 6);
-    expect([getCentroid(half).x, getCentroid(half).y]).toEqual([75, 30]);
+    expect(new Set(half.map(String))).toEqual(new Set(['50,20', '100,20', '100,40', '50,40']));
   });
 });

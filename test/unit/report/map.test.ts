@@ -6,7 +6,6 @@ import {
   groupFinds,
   MAP_WIDTH,
   makeFrameAround,
-  makeGraticule,
   planMapSheets,
   roundDownToStep,
 } from '../../../src/report/map.ts';
@@ -59,14 +58,6 @@ describe('a map’s frame', () => {
     const b = toSJtsk([15.16, 49.83]);
     const units = frame.place([15.16, 49.83])[0] - frame.place([15.15, 49.83])[0];
     expect((units * frame.metresPerUnit) / Math.hypot(a[0] - b[0], a[1] - b[1])).toBeCloseTo(1, 3);
-  });
-
-  test('has grid lines at round degrees', () => {
-    const frame = makeFrameAround({ minX: 15.1, minY: 49.8, maxX: 15.2, maxY: 49.86 }, 'detail');
-    const { meridians, parallels } = makeGraticule(frame);
-    for (const lines of [meridians, parallels]) expect(lines.length).toBeGreaterThan(1);
-    for (const { at, label } of meridians)
-      expect(frame.place([Number.parseFloat(label), 49.8])[0]).toBeCloseTo(at, 6);
   });
 });
 
