@@ -24,7 +24,7 @@ import { isDropped } from '../outbox/entry-queries.ts';
 import { makeRecordSubject, parseRecordSubject } from '../outbox/intents.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import { findByUuid, type StoredFind } from '../outbox/stored-finds.ts';
-import { type ColumnName, findColumnByName } from './columns/column-names.ts';
+import type { ColumnName } from './columns/column-names.ts';
 import {
   type ColumnMap,
   IDENTIFYING_COLUMNS,
@@ -54,32 +54,6 @@ import {
 } from './columns/propose-columns.ts';
 import { makeKnownNames } from './columns/wizard.ts';
 import { getHeaderPlace, getRowPlace, type Table } from './table.ts';
-
-/**
- * Tells if a table, some of whose headers are no elements, names finds and their registration
- * numbers, with notes at most.
- */
-export function isNumberTable(table: Table): boolean {
-  const headers = table.header.filter((header) => header !== '');
-  if (headers.every((header) => findColumnByName(header) !== undefined)) return false;
-  const meanings = headers.map((header) => findColumnsOfHeader(header));
-  const isOfNumbers = meanings.every((named) => {
-    const columns = [...named.keys()];
-    return columns.length > 0 && columns.every((column) => MEANT_BY_NUMBERS.includes(column));
-  });
-  const isOfFind = (named: (typeof meanings)[number]): boolean =>
-    !named.has('evidencni_cislo') && (named.has('local_id') || named.has('ident_cely'));
-  return (
-    isOfNumbers && meanings.some(isOfFind) && meanings.some((named) => named.has('evidencni_cislo'))
-  );
-}
-
-const MEANT_BY_NUMBERS: readonly ColumnName[] = [
-  'local_id',
-  'ident_cely',
-  'evidencni_cislo',
-  'poznamka',
-];
 
 /** A row of a table of registration numbers, with at least one of the two identifiers. */
 type NumberRow = {

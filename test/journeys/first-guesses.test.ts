@@ -39,14 +39,6 @@ test.each([
   expect(run.stderr).toContain(hint);
 });
 
-test('pas import of a table of registration numbers names the command for it', async () => {
-  const copy = home.copy();
-  copy.file('numbers.csv', 'Terénní číslo;Inv. č.;Poznámka\nK-1;A 1/2024;\nK-2;A 2/2024;u dveří\n');
-  await expectEnded(copy.pas('import', 'numbers.csv'), 2, 'pas number import numbers.csv');
-  const numbers = await copy.pas('number', 'import', 'numbers.csv');
-  expect(numbers.stdout).toContain('2 numbers: 2 queued');
-});
-
 test('pas import names the column map that lies beside the table', async () => {
   const copy = home.copy();
   copy.file('own.csv', 'č. nálezu;předmět;místo;okres\nA-1;spona;les;Kolín\n');

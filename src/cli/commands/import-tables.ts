@@ -24,8 +24,6 @@ import {
   importTable,
   makeCorrectionsWriter,
 } from '../../tables/import-table.ts';
-import { isNumberTable } from '../../tables/number-table.ts';
-import type { Table } from '../../tables/table.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import {
   listReadingFlags,
@@ -48,21 +46,6 @@ type RepeatedOptions = TableOptions & {
   readonly photos?: string;
   readonly idPrefix?: string;
 };
-
-/**
- * Checks that a table is not one of registration numbers alone.
- * @throws FileError where it is, with the command that queues them
- */
-function assertHasFinds(table: Table, file: string, { sheet }: TableOptions): void {
-  if (!isNumberTable(table)) return;
-  const command = composeCommand('pas number import', [
-    ['', file],
-    ['--sheet', sheet],
-  ]);
-  throw new FileError(file, msg`${file} has registration numbers and nothing else of finds.`, {
-    hint: t`To queue the numbers: ${command}`,
-  });
-}
 
 /**
  * Returns the path of the column map that the wizard writes for a table: `season.map.toml` beside
@@ -226,7 +209,6 @@ async function importFile(
 ): Promise<ImportReport> {
   const { terminal } = context;
   const table = await readTableOrInput(context, file, options);
-  if (request.map === undefined) assertHasFinds(table, file, options);
   if (table.sheet !== undefined) {
     terminal.note(t`${file}: only ${table.sheet} is read.`);
   }
