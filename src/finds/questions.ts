@@ -186,6 +186,7 @@ export const FORM_LABEL_GAP = ' · ';
 const LABELS: Readonly<Record<string, Message>> = {
   [FORM_POINT]: msg`Place on the map`,
   [FORM_PHOTO]: msg`Photograph`,
+  [FORM_NOT_LISTED]: msg`not in the list: write it below`,
   [FORM_WRITTEN.nalezce]: msg`Name of the finder`,
   [FORM_WRITTEN.projekt]: msg`Identifier of the project`,
 };

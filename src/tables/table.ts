@@ -41,11 +41,8 @@ export type RowCells = {
   readonly shown?: ShownCells;
 };
 
-/** Point and photographs of a format that has them beside its columns. */
-type BesideColumns = {
-  readonly point?: PointInSystem;
-  readonly photos?: readonly string[];
-};
+/** Point of a format that has it beside its columns. */
+type BesideColumns = { readonly point?: PointInSystem };
 
 /** Text of a cell by its number format. */
 export type ShownCell = {

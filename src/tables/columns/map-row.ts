@@ -92,7 +92,7 @@ export function mapRow(
     localId,
     ...read,
     covered: row.point === undefined ? columns.covered : columns.coveredWithPoint,
-    coversPhotos: row.photos !== undefined || columns.has('photos'),
+    coversPhotos: columns.has('photos'),
     source: getRowPlace(columns.place, row),
     getColumn: (element) =>
       element === pointElement
@@ -126,7 +126,7 @@ export function readRow(row: TableRow, localId: string, columns: Columns, contex
   if (!isReadable(point)) report(point, point.column, { element: point.element });
   else if (point.value.remark !== undefined)
     report(asWarning(point.value.remark), 'wkt', { element: point.value.element });
-  const names = row.photos ?? splitPhotos(columns.getCell(row, 'photos'), context.resolvePhoto);
+  const names = splitPhotos(columns.getCell(row, 'photos'), context.resolvePhoto);
   const identCely = columns.getCell(row, 'ident_cely');
   const existing =
     names.length === 0 && identCely === '' ? undefined : context.findKnown?.(localId);

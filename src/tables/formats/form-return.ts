@@ -2,25 +2,30 @@ import { addToGroup, groupBy } from '../../base/collections.ts';
 import { joinFileNames } from '../../base/csv.ts';
 import { type Issue, makeErrorIssue, makeWarningIssue } from '../../base/issue.ts';
 import { forEachLanguage, msg } from '../../base/message.ts';
-import { isPictureName } from '../../base/names.ts';
 import { getField, isElementName } from '../../finds/fields.ts';
 import {
   FORM_LABEL_GAP,
+  FORM_NOT_LISTED,
   FORM_PHOTO,
   FORM_POINT,
   FORM_QUESTIONS,
   FORM_WORST_ACCURACY_M,
   FORM_WRITTEN,
   getFormLabel,
-  hasWrittenQuestion,
 } from '../../finds/questions.ts';
 import { findColumnByName } from '../columns/column-names.ts';
 import { getTrimmedCell } from '../columns/columns.ts';
-import { getDisplayedText, getRowPlace, type Table, type TableRow } from '../table.ts';
+import {
+  getDisplayedText,
+  getRowPlace,
+  getTablePlace,
+  type Table,
+  type TableRow,
+} from '../table.ts';
 
 /**
  * Columns with the permanent identifier of a filled form, most reliable first: a correction keeps
- * it.
+ * it. A form without a server has only its local id.
  */
 const KEYS = ['meta/rootUuid', 'KEY', '_uuid'];
 
@@ -32,27 +37,31 @@ const LATITUDE = 'lat';
 const LONGITUDE = 'lon';
 const ACCURACY = 'accuracy';
 
+/** Column of a repeated group with the identifier of its form: KoboToolbox's name for it. */
+export const FORM_OF_PART = '_submission__uuid';
+
 /** Columns of every table of finds, which may have another source than an answer. */
 const ADDED: readonly string[] = ['local_id', 'photos', LATITUDE, LONGITUDE, 'poznamka'];
 
-/** A form as its server exports it. */
+/** A form as its server exports it, or as QField collected it. */
 type FormExport = {
   /** A row for each filled form. */
   readonly table: Table;
   /** Tables of its repeated groups, whose rows name their form. */
   readonly repeats: readonly Table[];
-  readonly photoFolder: string;
-  /** All files in that folder, relative to it. */
+  /** By default the base folder of photographs. */
+  readonly photoFolder?: string;
+  /** All files in that folder, relative to it; empty where the answers are paths. */
   readonly paths: readonly string[];
 };
 
 /**
- * Converts the export of a form for phones into a table of finds: questions are in groups, a
+ * Converts a form that returned from phones into a table of finds: questions are in groups, a
  * geopoint is in several columns, photographs are in tables of their own. Names and labels, Czech or
  * English, are those of pas's form; a question of another form is matched by the name of an element,
  * and otherwise goes into the note under its name. The local id is the form's own, else the server's
- * identifier of the filled form. A form that a reviewer rejected, or that is still encrypted, is
- * left out with an issue.
+ * identifier of the filled form. A form that a reviewer rejected, that is still encrypted, or that
+ * has two answers to one question, is left out with an issue.
  */
 export function convertFormTable({ table, repeats, photoFolder, paths }: FormExport): Table {
   const issues: Issue[] = [
@@ -74,7 +83,7 @@ export function convertFormTable({ table, repeats, photoFolder, paths }: FormExp
     const localId = answers.named.get('local_id') ?? ids[0] ?? '';
     const report = (issue: Issue): void =>
       void issues.push(issue.with({ ...getRowPlace(table, form), find: localId }));
-    const exclusion = findExclusion(table, form);
+    const exclusion = findExclusion(table, form) ?? findContradiction(answers, questions);
     if (exclusion !== undefined) {
       report(exclusion);
       continue;
@@ -96,7 +105,7 @@ export function convertFormTable({ table, repeats, photoFolder, paths }: FormExp
       ['photos', joinFileNames(photos)],
       ['poznamka', composeNote(answers, repeated)],
     ]);
-    const cells = header.map((name) => values.get(name) ?? getChosen(answers, name));
+    const cells = header.map((name) => values.get(name) ?? getAnswer(answers, name));
     rows.push({ ...form, cells, shown: makeShown(form, sources, cells) });
   }
   return { ...table, header, rows, rowCount: rows.length, issues, photoFolder };
@@ -129,10 +138,25 @@ function makeShown(
   );
 }
 
+/** Elements with their text questions, for what is not in the list. */
+const WRITTEN = new Map<string, string>(Object.entries(FORM_WRITTEN));
+
 /** Returns the chosen answer, or the one that was written in place of a choice. */
-function getChosen({ named }: FormAnswers, name: string): string {
-  const written = hasWrittenQuestion(name) ? named.get(FORM_WRITTEN[name]) : undefined;
-  return written ?? getChoice(name, named.get(name) ?? '');
+function getAnswer({ named }: FormAnswers, name: string): string {
+  return named.get(WRITTEN.get(name) ?? '') ?? getChoice(name, named.get(name) ?? '');
+}
+
+/** A phone keeps what was chosen and what was written for the next find, so neither is surer. */
+function findContradiction({ named }: FormAnswers, questions: KnownQuestions): Issue | undefined {
+  for (const [name, question] of WRITTEN) {
+    const text = named.get(question);
+    const chosen = getChoice(name, named.get(name) ?? '');
+    const isListed = chosen !== '' && questions.get(chosen) !== FORM_NOT_LISTED;
+    if (text === undefined || !isListed) continue;
+    const message = msg`${name} and ${question} are both filled ("${chosen}", "${text}"). Empty one of them.`;
+    return makeErrorIssue('answer-twice', message);
+  }
+  return undefined;
 }
 
 /**
@@ -177,6 +201,9 @@ function withoutScheme(id: string): string {
   return id.replace(/^uuid:/, '');
 }
 
+/** Further columns by which a part names its form. */
+const FORM_KEYS = ['_index', 'local_id'];
+
 /** Groups the repetitions by the row of their filled form; one without a form is reported. */
 function groupPartsByForm(
   table: Table,
@@ -186,7 +213,10 @@ function groupPartsByForm(
 ): ReadonlyMap<number, readonly FormAnswers[]> {
   const forms = new Map<string, number>();
   for (const form of table.rows)
-    for (const id of [...listIds(table, form), getText(table, form, '_index')])
+    for (const id of [
+      ...listIds(table, form),
+      ...FORM_KEYS.map((key) => getText(table, form, key)),
+    ])
       if (id !== '') forms.set(id, form.row);
   const parts = new Map<number, FormAnswers[]>();
   for (const repeat of repeats) {
@@ -195,14 +225,14 @@ function groupPartsByForm(
       const [parent = ''] = getText(repeat, row, 'PARENT_KEY').split('/');
       const ids = [
         withoutScheme(parent),
-        withoutScheme(getText(repeat, row, '_submission__uuid')),
+        withoutScheme(getText(repeat, row, FORM_OF_PART)),
         getText(repeat, row, '_parent_index'),
       ];
       const form = ids.map((id) => forms.get(id)).find((each) => each !== undefined);
       const answers = readAnswers(row, repeat.header, columns);
       if (form !== undefined) addToGroup(parts, form, answers);
       else if (answers.pictures.length + answers.otherAnswers.length > 0)
-        issues.push(makeOrphanIssue(answers).with(getRowPlace(repeat, row)));
+        issues.push(makeOrphanIssue(answers).with(getTablePlace(repeat)));
     }
   }
   return parts;
@@ -248,9 +278,9 @@ function checkAccuracy({ named }: FormAnswers): Issue[] {
 
 function makeOrphanIssue({ pictures, otherAnswers }: FormAnswers): Issue {
   const says = [...pictures, ...otherAnswers.map(([name, text]) => `${name}: ${text}`)].join(', ');
-  return makeWarningIssue(
+  return makeErrorIssue(
     'form-part-alone',
-    msg`The row belongs to a form that is not in the export, and was skipped: ${says}.`,
+    msg`A part of a form belongs to no find here, and was skipped: ${says}. Attach a photograph with \`pas photo add\`.`,
   );
 }
 
@@ -301,17 +331,19 @@ const METADATA = [
   /(?:^|[-/])(?:meta|formhub)[-/]/,
   /^(?:instanceID|instanceName|start|end|today|username|deviceid|subscriberid|simserial|phonenumber|audit)$/,
   /^(?:SubmissionDate|Submitter(?:ID|Name)|Attachments(?:Present|Expected)|Status|ReviewState|DeviceID|Edits|FormVersion|isValidated|(?:PARENT_)?KEY|SET-OF-.*)$/,
+  // KoboToolbox has the whole geopoint as well.
+  /^_.*_(?:latitude|longitude|altitude|precision)$/,
   /^(?:_(?:id|uuid|submission_time|validation_status|notes|status|submitted_by|tags|index|parent_.*|submission_.*)|__version__)$/,
 ];
 
-/** Answers in the columns of a geopoint's parts; the altitude is not read. */
-const POINT_PARTS: Readonly<Record<string, string | undefined>> = {
-  latitude: LATITUDE,
-  longitude: LONGITUDE,
-  accuracy: ACCURACY,
-  precision: ACCURACY,
-};
-const PART_OF_POINT = /^(.+?)[-_](latitude|longitude|altitude|accuracy|precision)$/i;
+/** Part of a geopoint in a column of its own, in an export of ODK Central. */
+const PART_OF_POINT = /[-_](?:latitude|longitude|altitude|accuracy|precision)$/i;
+const POINT_PARTS = [
+  [`${FORM_POINT}-Latitude`, LATITUDE],
+  [`${FORM_POINT}-Longitude`, LONGITUDE],
+  [`${FORM_POINT}-Altitude`, 'altitude'],
+  [`${FORM_POINT}-Accuracy`, ACCURACY],
+] as const;
 
 /** Names of questions by possible header. */
 type KnownQuestions = ReadonlyMap<string, string>;
@@ -321,33 +353,42 @@ function listKnownQuestions(): KnownQuestions {
   const questionNames = FORM_QUESTIONS.map(({ name }) => name).filter(
     (name) => name !== 'photos' && name !== 'point',
   );
-  const labelled = [...questionNames, FORM_PHOTO, FORM_POINT, ...Object.values(FORM_WRITTEN)];
+  const labelled = [
+    ...questionNames,
+    FORM_PHOTO,
+    FORM_POINT,
+    FORM_NOT_LISTED,
+    ...Object.values(FORM_WRITTEN),
+  ];
   const labels = forEachLanguage(() =>
     labelled.map((name) => [String(getFormLabel(name)), name] as const),
   );
-  return new Map([...labels.en, ...labels.cs, ...labelled.map((name) => [name, name] as const)]);
+  const names = labelled.map((name) => [name, name] as const);
+  return new Map([...labels.en, ...labels.cs, ...names, ...POINT_PARTS]);
 }
 
 /**
  * Finds what the columns of a form have. A column is recognised by its full name or by the name
- * without its groups. A column in which every text is a picture's name has photographs.
+ * without its groups.
  */
-function findFormColumns({ header, rows }: Table, questions: KnownQuestions): FormColumns {
-  const point = findGeopoint(header, questions);
+function findFormColumns({ header, unit }: Table, questions: KnownQuestions): FormColumns {
   const named = new Set<string>();
-  return header.map((text, index): FormColumn => {
-    if (METADATA.some((pattern) => pattern.test(text)) || isAddressOfAnother(text, header))
-      return 'unread';
-    const part = parsePointPart(text, header);
-    const isOfPoint = point !== undefined && (part?.of ?? text) === point;
-    const name = isOfPoint ? part?.answer : findQuestionName(text, questions);
-    if (name === FORM_PHOTO || hasOnlyPictures(rows, index)) return 'photo';
-    // A column `photos` with other texts is no list of photographs.
-    if (name === undefined || name === 'photos' || named.has(name))
-      return isOfPoint ? 'unread' : 'other';
+  return header.map((text): FormColumn => {
+    // A layer of QField has no columns of a server.
+    if (unit === undefined && isAdded(text, header)) return 'unread';
+    const name = findQuestionName(text, questions);
+    if (name === FORM_PHOTO) return 'photo';
+    // A column `photos` is no list of photographs.
+    if (name === undefined || name === 'photos' || named.has(name)) return 'other';
     named.add(name);
     return { name };
   });
+}
+
+/** Tells if a server or phone adds a column: its own data, or the address of a file. */
+function isAdded(text: string, header: readonly string[]): boolean {
+  const [, file = ''] = /^(.+)_URL$/.exec(text) ?? [];
+  return METADATA.some((pattern) => pattern.test(text)) || (file !== '' && header.includes(file));
 }
 
 /** An answer under the name of its question. */
@@ -394,47 +435,4 @@ function findQuestionName(header: string, questions: KnownQuestions): string | u
     .map((start) => header.slice(start))
     .map((rest) => questions.get(rest) ?? (isPart ? undefined : findColumnByName(rest)))
     .find((name) => name !== undefined);
-}
-
-/**
- * Tells if a column has the address of a file named in another column, or one choice of a multiple
- * choice there.
- */
-function isAddressOfAnother(text: string, header: readonly string[]): boolean {
-  const [, of] = /^(.+)_URL$/.exec(text) ?? /^(.+)\/[^/]+$/.exec(text) ?? [];
-  return of !== undefined && header.includes(of);
-}
-
-function hasOnlyPictures(rows: Table['rows'], index: number): boolean {
-  let some = false;
-  for (const { cells } of rows) {
-    const text = (cells[index] ?? '').trim();
-    if (text !== '' && !(isPictureName(text) && !/[/\\]/.test(text))) return false;
-    some ||= text !== '';
-  }
-  return some;
-}
-
-/**
- * Parses the header of a geopoint's part: `where-point-Latitude` of ODK Central,
- * `_where/point_latitude` of KoboToolbox beside the whole point.
- */
-function parsePointPart(text: string, header: readonly string[]) {
-  const [, before = '', part = ''] = PART_OF_POINT.exec(text) ?? [];
-  const whole = before.replace(/^_/, '').replace(/\/_([^/]+)$/, '/$1');
-  const of = header.includes(before) ? before : whole;
-  if (part === '' || (text.startsWith('_') && !header.includes(of))) return undefined;
-  return { of, answer: POINT_PARTS[part.toLowerCase()] };
-}
-
-/** Finds the geopoint that is read: that of pas's form, else the only one. */
-function findGeopoint(header: readonly string[], questions: KnownQuestions): string | undefined {
-  const parts = header.flatMap((text) => parsePointPart(text, header) ?? []);
-  const points = [...new Set(parts.map(({ of }) => of))].filter((point) =>
-    [LATITUDE, LONGITUDE].every((name) =>
-      parts.some(({ of, answer }) => of === point && answer === name),
-    ),
-  );
-  const isOwn = (text: string): boolean => findQuestionName(text, questions) === FORM_POINT;
-  return points.find(isOwn) ?? (points.length === 1 && !header.some(isOwn) ? points[0] : undefined);
 }

@@ -1,5 +1,4 @@
 import { formatPlainNumber } from '../../base/characters.ts';
-import { addToGroup } from '../../base/collections.ts';
 import {
   convertDatabaseErrors,
   createRowGuard,
@@ -11,27 +10,14 @@ import {
 } from '../../base/disk/database.ts';
 import { assertReadableInTime, openDatabaseImage } from '../../base/disk/database-file.ts';
 import { DatabaseError, getErrorCode } from '../../base/errors.ts';
-import {
-  type Issue,
-  isReadable,
-  makeErrorIssue,
-  makeRuleProblem,
-  makeWarningIssue,
-} from '../../base/issue.ts';
+import { isReadable } from '../../base/issue.ts';
 import { msg } from '../../base/message.ts';
 import {
   makeUnsupportedCrsError,
   parseGeoPackagePoint,
   toGeomSystem,
 } from '../../finds/place/geometry.ts';
-import {
-  FINDS_LAYER,
-  FORM_FIND,
-  FORM_PHOTO,
-  FORM_WRITTEN,
-  PHOTOS_LAYER,
-} from '../../finds/questions.ts';
-import { findColumnByName } from '../columns/column-names.ts';
+import { FINDS_LAYER, FORM_FIND, FORM_PHOTO, PHOTOS_LAYER } from '../../finds/questions.ts';
 import {
   assertTableSize,
   getNamedPart,
@@ -40,11 +26,11 @@ import {
   makeNoPartError,
   makeTableOfRecords,
   makeUnreadPartsIssues,
-  type NamedValues,
   type ReadRecord,
   type Table,
   withUnreadNames,
 } from '../table.ts';
+import { convertFormTable, FORM_OF_PART } from './form-return.ts';
 
 const POINT_TYPES = ['POINT', 'MULTIPOINT', 'GEOMETRY'];
 
@@ -65,11 +51,9 @@ export function readGeoPackage(file: string, bytes: Buffer, named: string | unde
     const database = openDatabaseImage(file, bytes);
     return convertDatabaseErrors(file, () => {
       const { layer, others } = chooseLayer(file, database, named);
-      const form =
-        layer.name === FINDS_LAYER && isFieldForm(database)
-          ? readFieldForm(file, database)
-          : undefined;
-      const table = readLayer(file, database, layer, form);
+      const ofLayer = readLayer(file, database, layer);
+      const isForm = layer.name === FINDS_LAYER && isFieldForm(database);
+      const table = isForm ? convertFieldForm(ofLayer, database) : ofLayer;
       const issues = [...makeUnreadPartsIssues(table, others), ...table.issues];
       return { ...table, issues };
     });
@@ -120,30 +104,23 @@ function hasRow(database: Database, table: string): boolean {
 const DIRECTORY = ['gpkg_contents', 'gpkg_geometry_columns', 'gpkg_spatial_ref_sys'];
 
 /**
- * Reads the photographs of a form that `pas field make` made, each of the find that its row names.
- * @throws FileError where a table of it is computed
+ * Converts a form that `pas field make` made, with the photographs of its finds.
+ * @throws FileError where the table of photographs is computed
  */
-function readFieldForm(file: string, database: Database): FieldForm {
-  for (const table of [FINDS_LAYER, PHOTOS_LAYER]) assertNoComputedColumns(file, database, table);
-  const photos = new Map<string, string[]>();
-  const issues: Issue[] = [];
-  const where = { file, sheet: PHOTOS_LAYER, unit: 'feature' } as const;
-  assertTableSize(file, { rows: countRows(database, PHOTOS_LAYER) });
-  const finds = new Set(
-    Array.from(readRows(database, FINDS_LAYER), (row) => formatSqlValue(row['local_id'])),
-  );
-  for (const row of readRows(database, PHOTOS_LAYER)) {
-    const find = formatSqlValue(row[FORM_FIND]);
-    const path = formatSqlValue(row[FORM_PHOTO]);
-    if (path === '') {
-      const message = msg`A row of photographs names no file. Nothing was attached for it.`;
-      issues.push(makeWarningIssue('photo-without-file', message, { ...where, find }));
-    } else if (!finds.has(find)) {
-      const message = msg`The photograph "${path}" belongs to no find of the form: there is no "${find}". Attach it with \`pas photo add\`.`;
-      issues.push(makeErrorIssue('photo-without-find', message, where));
-    } else addToGroup(photos, find, path);
-  }
-  return { issues, photos };
+function convertFieldForm(table: Table, database: Database): Table {
+  const { file } = table;
+  assertNoComputedColumns(file, database, PHOTOS_LAYER);
+  const readPhotos = function* (): Generator<ReadRecord> {
+    let row = 0;
+    for (const { [FORM_FIND]: find, fid: _, ...answers } of readRows(database, PHOTOS_LAYER)) {
+      row += 1;
+      const values = new Map([[FORM_OF_PART, formatSqlValue(find)]]);
+      for (const [name, value] of Object.entries(answers)) values.set(name, formatSqlValue(value));
+      yield { row, values };
+    }
+  };
+  const photos = makeTableOfRecords({ file, sheet: PHOTOS_LAYER }, readPhotos);
+  return convertFormTable({ table, repeats: [photos], paths: [] });
 }
 
 /** Tells if a GeoPackage is such a form: other programs may name their layers so, too. */
@@ -160,13 +137,6 @@ function hasColumns(database: Database, table: string, ...names: readonly string
   return names.every((each) => columns.some(({ name }) => name === each));
 }
 
-/** Content of the table of photographs of a form, by the local ids of its finds. */
-type FieldForm = {
-  readonly issues: readonly Issue[];
-  /** Files beside the GeoPackage. */
-  readonly photos: ReadonlyMap<string, readonly string[]>;
-};
-
 function hasTable(database: Database, name: string): boolean {
   return (
     database
@@ -175,40 +145,6 @@ function hasTable(database: Database, name: string): boolean {
       )
       .get(name) !== undefined
   );
-}
-
-function countRows(database: Database, table: string): number {
-  const sql = `select count(*) from ${quoteIdentifier(table)}`;
-  return Number(database.prepare(sql).pluck().get());
-}
-
-/**
- * Makes a find of a row of the form: typed values in place of choices, photographs, other columns.
- * An element that was both chosen and typed is unreadable: the phone keeps both for the next find.
- */
-function convertFormRecord(record: NamedValues, { photos }: FieldForm): ReadRecord {
-  const { row, values: answers } = record;
-  const values = new Map<string, string>();
-  const added: string[] = [];
-  const written = Object.entries(FORM_WRITTEN);
-  for (const [name, text] of answers) {
-    if (findColumnByName(name) === name) values.set(name, text);
-    else if (text.trim() !== '' && !written.some(([, column]) => column === name))
-      added.push(`${name}: ${text}`);
-  }
-  const localId = values.get('local_id') ?? '';
-  for (const [element, column] of written) {
-    const text = answers.get(column)?.trim() ?? '';
-    const chosen = values.get(element)?.trim() ?? '';
-    if (text !== '' && chosen !== '') {
-      const problem = msg`${element} and ${column} are both filled ("${chosen}", "${text}"). Empty one of them.`;
-      return { row, find: localId, ...makeRuleProblem('answer-twice', problem) };
-    }
-    values.set(element, text || chosen);
-  }
-  const note = [values.get('poznamka') ?? '', ...added];
-  values.set('poznamka', note.filter((text) => text !== '').join('\n'));
-  return { ...record, values, photos: photos.get(localId) };
 }
 
 type Layer = GuardedType<typeof isLayer>;
@@ -260,7 +196,7 @@ function isComputed(database: Database, name: string): boolean {
 }
 
 /** Returns the features of a layer; each iteration reads them from the database. */
-function readLayer(file: string, database: Database, layer: Layer, form?: FieldForm): Table {
+function readLayer(file: string, database: Database, layer: Layer): Table {
   assertNoComputedColumns(file, database, layer.name);
   const isCoded = ['EPSG', 'ESRI'].includes(layer.organization.toUpperCase());
   const system = isCoded ? toGeomSystem(layer.code) : undefined;
@@ -293,15 +229,14 @@ function readLayer(file: string, database: Database, layer: Layer, form?: FieldF
         if (value instanceof Buffer) unread.add(name);
         if (name !== keyColumn) values.set(name, formatSqlValue(value));
       }
-      const record = {
+      yield {
         row,
         values,
         point: point.value === undefined ? undefined : { system, ...point.value },
       };
-      yield form === undefined ? record : convertFormRecord(record, form);
     }
   };
-  return withUnreadNames(makeTableOfRecords(place, readRecords, form?.issues), unread);
+  return withUnreadNames(makeTableOfRecords(place, readRecords), unread);
 }
 
 /**

@@ -82,10 +82,8 @@ function makeListFiles(lists: FormLists): ReadonlyMap<string, string> {
   return files;
 }
 
-const NOT_LISTED = msg`not in the list: write it below`;
-
 function makeNotListed(): FormChoice {
-  const { cs, en } = forEachLanguage(() => String(NOT_LISTED));
+  const { cs, en } = forEachLanguage(() => String(getFormLabel(FORM_NOT_LISTED)));
   return { name: FORM_NOT_LISTED, label: `${cs}${FORM_LABEL_GAP}${en}` };
 }
 

@@ -48,20 +48,20 @@ describe('an export of ODK Central', () => {
     'SubmissionDate',
     'grp-depth_cm',
     'grp-soil',
-    'grp-where-Latitude',
-    'grp-where-Longitude',
-    'grp-where-Altitude',
-    'grp-where-Accuracy',
+    'grp-point-Latitude',
+    'grp-point-Longitude',
+    'grp-point-Altitude',
+    'grp-point-Accuracy',
     'note',
     'KEY',
     'Status',
     'ReviewState',
   ];
   const place = {
-    'grp-where-Latitude': '50.0801234567',
-    'grp-where-Longitude': '14.4000000001',
-    'grp-where-Altitude': '240',
-    'grp-where-Accuracy': '4.5',
+    'grp-point-Latitude': '50.0801234567',
+    'grp-point-Longitude': '14.4000000001',
+    'grp-point-Altitude': '240',
+    'grp-point-Accuracy': '4.5',
   };
   const one = {
     ...place,
@@ -71,16 +71,16 @@ describe('an export of ODK Central', () => {
     KEY: 'uuid:a-1',
   };
   const photos = csv(
-    ['pic', 'caption', 'depth_cm', 'PARENT_KEY', 'KEY'],
+    ['photo', 'caption', 'depth_cm', 'PARENT_KEY', 'KEY'],
     {
-      pic: 'x 1.jpg',
+      photo: 'x 1.jpg',
       caption: 'rub',
       depth_cm: '3',
       PARENT_KEY: 'uuid:a-1',
       KEY: 'uuid:a-1/photos[1]',
     },
-    { pic: 'x2.jpg', PARENT_KEY: 'uuid:a-1', KEY: 'uuid:a-1/photos[2]' },
-    { pic: '', PARENT_KEY: 'uuid:a-2', KEY: 'uuid:a-2/photos[1]' },
+    { photo: 'x2.jpg', PARENT_KEY: 'uuid:a-1', KEY: 'uuid:a-1/photos[2]' },
+    { photo: '', PARENT_KEY: 'uuid:a-2', KEY: 'uuid:a-2/photos[1]' },
   );
   const media = { 'media/x 1.jpg': 'one', 'media/x2.jpg': 'two' };
 
@@ -117,8 +117,8 @@ describe('an export of ODK Central', () => {
         { KEY: 'uuid:a-2', ReviewState: 'rejected' },
         { KEY: 'uuid:a-3', Status: 'not decrypted' },
       ),
-      'walk-photos.csv': csv(['pic', 'PARENT_KEY', 'KEY'], {
-        pic: 'lost.jpg',
+      'walk-photos.csv': csv(['photo', 'PARENT_KEY', 'KEY'], {
+        photo: 'lost.jpg',
         PARENT_KEY: 'uuid:gone',
         KEY: 'uuid:gone/photos[1]',
       }),
@@ -135,41 +135,38 @@ describe('an export of ODK Central', () => {
 
   test('reports a point less accurate than the form requires', async () => {
     const folder = writeFolder({
-      'walk.csv': csv(header, { ...one, 'grp-where-Accuracy': '35.5' }),
+      'walk.csv': csv(header, { ...one, 'grp-point-Accuracy': '35.5' }),
     });
     expect((await findsIn(folder)).issues).toMatchObject([
       { rule: 'point-accuracy', find: 'a-1', message: expect.stringContaining('35.5') },
     ]);
   });
 
-  test('with several places takes none as the point', async () => {
+  test('keeps another place in the note', async () => {
     const wide = [...header, 'camp-Latitude', 'camp-Longitude'];
     const folder = writeFolder({
       'walk.csv': csv(wide, { ...one, 'camp-Latitude': '50.1', 'camp-Longitude': '14.5' }),
     });
     const [find] = (await findsIn(folder)).finds;
-    expect(find).not.toHaveProperty('lat');
+    expect(find).toMatchObject({ lat: '50.0801234567', lon: '14.4000000001' });
     expect(find?.['poznamka']).toContain('camp-Latitude: 50.1');
-    expect(find?.['poznamka']).toContain('grp-where-Latitude: 50.0801234567');
   });
 
   test('is fine without photographs', async () => {
     const folder = writeFolder({
       'walk.csv': csv(header, one),
-      'walk-photos.csv': csv(['pic', 'PARENT_KEY', 'KEY']),
+      'walk-photos.csv': csv(['photo', 'PARENT_KEY', 'KEY']),
     });
     expect((await readTable(folder)).issues).toEqual([]);
   });
 
   test('loses no column whose name suggests something else', async () => {
-    const wide = [...header, 'photos', 'point'];
+    const wide = [...header, 'photos'];
     const folder = writeFolder({
-      'walk.csv': csv(wide, { ...one, photos: '3 pieces', point: '50.1 14.5 200 3' }),
+      'walk.csv': csv(wide, { ...one, photos: '3 pieces' }),
     });
     const [find] = (await findsIn(folder)).finds;
-    expect(find).toMatchObject({ lat: '50.1', lon: '14.5' });
-    for (const text of ['photos: 3 pieces', 'grp-where-Latitude: 50.0801234567'])
-      expect(find?.['poznamka']).toContain(text);
+    expect(find?.['poznamka']).toContain('photos: 3 pieces');
   });
 
   test('contains one form at a time', async () => {
@@ -191,7 +188,6 @@ describe('an export of KoboToolbox', () => {
     'photo',
     'photo_URL',
     'colour',
-    'colour/red',
     '_id',
     '_uuid',
     '_submission_time',
@@ -206,7 +202,6 @@ describe('an export of KoboToolbox', () => {
     photo: 'a.jpg',
     photo_URL: 'https://x/a.jpg',
     colour: 'red',
-    'colour/red': '1',
   };
 
   test('follows the corrected form, whichever form the correction is', async () => {
@@ -229,6 +224,20 @@ describe('an export of KoboToolbox', () => {
       },
       { local_id: 'K-7' },
     ]);
+  });
+
+  test('has a finder who was both chosen and written: neither is taken', async () => {
+    const answers = { nalezce: 'OS-001507', nalezce_jmeno: 'Nová, Eva', _id: '1' };
+    const folder = writeFolder({
+      'k.csv': csv(
+        ['nalezce', 'nalezce_jmeno', '_id', '_uuid', '_submission_time'],
+        { ...answers, _uuid: 'u-1' },
+        { ...answers, _uuid: 'u-2', nalezce: 'not in the list: write it below' },
+      ),
+    });
+    const { finds, issues } = await findsIn(folder);
+    expect(finds).toEqual([{ local_id: 'u-2', nalezce: 'Nová, Eva' }]);
+    expect(issues).toMatchObject([{ rule: 'answer-twice', find: 'u-1' }]);
   });
 
   test('may have indistinguishable photographs: none is guessed', async () => {
