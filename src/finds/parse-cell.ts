@@ -167,12 +167,12 @@ function makeFractionFault(
 }
 
 /** Includes the words of spreadsheets in Czech and German. */
-const YES = ['ano', 'yes', 'true', '1', 'pravda', 'wahr'];
-const NO = ['ne', 'no', 'false', '0', 'nepravda', 'falsch'];
+const YES = ['ano', 'a', 'yes', 'y', 'true', '1', 'pravda', 'wahr'];
+const NO = ['ne', 'no', 'n', 'false', '0', 'nepravda', 'falsch'];
 
 /**
- * Parses a truth value in any letter case: yes and no in Czech or English, true and false (also
- * in Slovak and German), 1 and 0.
+ * Parses a truth value in any letter case: yes and no in Czech or English or their first letters,
+ * true and false (also in Slovak and German), 1 and 0.
  */
 export function parseBoolean(cell: string): Reading<boolean> {
   const word = cell.toLowerCase();

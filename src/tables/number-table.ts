@@ -42,10 +42,10 @@ import { findColumnsOfHeader } from './columns/header-names.ts';
 import { omitOtherRows } from './columns/map-table.ts';
 import {
   type ColumnMeaning,
-  type ColumnMeanings,
   type ColumnQuestion,
   findColumnMeanings,
   type KnownNames,
+  makeChoiceQuestion,
   makeColumnMap,
   NO_ANSWERS,
   proposeAssignment,
@@ -104,6 +104,7 @@ export function makeNumberProposer(table: Table, known: KnownNames, given?: Colu
   const areFindsNamed = ownRules.some(([, { element }]) => element !== 'evidencni_cislo');
   const open = profiles.filter(({ filled }, index) => filled > 0 && own[index] === undefined);
   const meanings = listNumberMeanings(open, known);
+  const others = open.filter((column) => !meanings.some(({ profile }) => profile === column));
   return (answers: TableAnswers): TableProposal => {
     const rules = new Map([...ownRules, ...answers.rules]);
     const { columns, questions: asked } = proposeAssignment(
@@ -115,9 +116,8 @@ export function makeNumberProposer(table: Table, known: KnownNames, given?: Colu
     );
     const read = columns.flatMap(({ rule }) => rule.element ?? []);
     const isNumbered = read.includes('evidencni_cislo');
-    const others = open.filter((column) => meanings.get(column)?.length === 0);
     const asksForNumber = asked.length === 0 && !isNumbered && others.length > 0;
-    const questions = asksForNumber ? [makeColumnQuestion('evidencni_cislo', others)] : asked;
+    const questions = asksForNumber ? [makeChoiceQuestion('evidencni_cislo', others)] : asked;
     const missing: ColumnName[] = isNumbered ? [] : ['evidencni_cislo'];
     if (!areFindsNamed && !read.some((element) => IDENTIFYING_COLUMNS.includes(element)))
       missing.unshift('local_id');
@@ -126,33 +126,20 @@ export function makeNumberProposer(table: Table, known: KnownNames, given?: Colu
 }
 
 /** A column called as the find's number may be the registration number beside another of these. */
-function listNumberMeanings(columns: readonly ColumnProfile[], known: KnownNames): ColumnMeanings {
+function listNumberMeanings(
+  columns: readonly ColumnProfile[],
+  known: KnownNames,
+): readonly ColumnMeaning[] {
   const hasIdents = columns.some((column) => hasFindNumbers(column, known.isIdent));
   const elements = hasIdents ? ONLY_NUMBERS : NUMBER_COLUMNS;
   const meanings = findColumnMeanings(columns, () => ({ kind: 'not-harvested' }), known, elements);
-  return new Map(
-    [...meanings].map(([column, listed]) => {
-      const isNumber = findColumnsOfHeader(column.header).has('local_id');
-      return [
-        column,
-        isNumber && !hasFindNumbers(column, known.isFind) ? [...listed, LAST_CHOICE] : listed,
-      ];
-    }),
-  );
+  const isNumber = (column: ColumnProfile): boolean =>
+    findColumnsOfHeader(column.header).has('local_id') && !hasFindNumbers(column, known.isFind);
+  return [...meanings, ...columns.filter(isNumber).map((profile) => ({ ...LAST_CHOICE, profile }))];
 }
 
 const ONLY_NUMBERS: readonly ColumnName[] = ['evidencni_cislo'];
-const LAST_CHOICE: ColumnMeaning = { element: 'evidencni_cislo', rank: LAST_RANK, isOnly: false };
-
-function makeColumnQuestion(
-  element: ColumnName,
-  columns: readonly ColumnProfile[],
-): ColumnQuestion {
-  const keys = columns.map(({ key }) => key);
-  const all = keys.join(', ');
-  const problem = msg`${element} may be any of these columns: ${all}.`;
-  return { asks: 'column', element, keys, problem };
-}
+const LAST_CHOICE = { element: 'evidencni_cislo', rank: LAST_RANK, isOnly: false } as const;
 
 /**
  * Reads the registration numbers of a table by the proposed columns; its other columns are ignored.

@@ -18,13 +18,7 @@ import { parseCoordinateNumber } from '../../finds/place/geometry.ts';
 import { parsePosition } from '../../finds/place/read-position.ts';
 import type { Table } from '../table.ts';
 import type { ColumnName } from './column-names.ts';
-import {
-  type ElementRule,
-  isWholeDepth,
-  makeColumnKeys,
-  normalizeColumnKey,
-  OPEN_UNIT,
-} from './column-rule.ts';
+import { type ElementRule, isWholeDepth, makeColumnKeys, OPEN_UNIT } from './column-rule.ts';
 import { findUnitOfHeader, type NameMatch } from './header-names.ts';
 
 /** Profile of the values of a column; made by {@link profileTableColumns}. */
@@ -145,11 +139,10 @@ export type ColumnVerdict = {
 /** Ranks by the name, of values that fit one meaning or others as well. */
 const RANKS = {
   exact: { sure: 0, open: 1 },
-  like: { sure: 2, open: 4 },
-  none: { sure: 3, open: 4 },
+  like: { sure: 2, open: 3 },
 } as const;
 /** Rank of a column with a name of its own whose values do not fit. */
-export const LAST_RANK = 5;
+export const LAST_RANK = 4;
 
 /** Judgement of a meaning by the values of a column alone. */
 type Evidence = Pick<ColumnVerdict, 'rule' | 'doubt'> & {
@@ -161,14 +154,14 @@ type Evidence = Pick<ColumnVerdict, 'rule' | 'doubt'> & {
 
 type ValueTest = (
   profile: ColumnProfile,
-  match: NameMatch | undefined,
+  match: NameMatch,
   lookup: (text: string) => TermLookupResult,
 ) => Evidence;
 
 const FREE_TEXT: Evidence = { share: 1, isOpen: true };
 
 /** Share of fitting values that a meaning needs: the less the name says, the more. */
-const LEAST = { exact: Number.MIN_VALUE, like: 0.5, none: 0.8 } as const;
+const LEAST = { exact: Number.MIN_VALUE, like: 0.5 } as const;
 
 const TESTS: Readonly<Partial<Record<ColumnName, ValueTest>>> = {
   local_id: testKeys,
@@ -186,14 +179,11 @@ const TESTS: Readonly<Partial<Record<ColumnName, ValueTest>>> = {
 
 const TESTS_OF_KINDS: Readonly<Partial<Record<Field['kind'], ValueTest>>> = {
   date: testDates,
-  boolean: testYesOrNo,
+  boolean: makeTest((text) => isReadable(parseBoolean(text))),
   state: makeTest((text) => isReadable(parseTargetState(text))),
   'geom-system': makeTest((text) => isReadable(parseGeomSystem(text))),
   term: testTerms,
 };
-
-/** Tests whose values need no name. */
-const TELLING = [TESTS.photos, TESTS.wkt, TESTS.projekt, TESTS_OF_KINDS.date, TESTS_OF_KINDS.term];
 
 /** Columns whose names have other meanings, too: at least one value must fit. */
 const NEED_VALUES: readonly ColumnName[] = [
@@ -207,27 +197,25 @@ const NEED_VALUES: readonly ColumnName[] = [
 ];
 
 /**
- * Judges by its values if a column is what its name may say. Undefined where it is not: without a
- * match only values that cannot be mistaken count; a column with an element's own name is always
- * it, unless its values are needed to be sure.
- * @param match of the header with the column's names; undefined without one
+ * Judges by its values if a column is what its name may say; undefined where it is not. A column
+ * with an element's own name is always it, unless its values are needed to be sure.
+ * @param match of the header with the column's names
  */
 export function judgeColumn(
   profile: ColumnProfile,
   column: ColumnName,
-  match: NameMatch | undefined,
+  match: NameMatch,
   lookupTerm: LookupTerm,
 ): ColumnVerdict | undefined {
   const field = isElementName(column) ? getField(column) : undefined;
   const test = TESTS[column] ?? (field && TESTS_OF_KINDS[field.kind]);
-  if (match === undefined && (test === undefined || !TELLING.includes(test))) return undefined;
   const lookup = (text: string): TermLookupResult => lookupTerm(field?.set ?? '', text);
   const { share, isOpen, rule, doubt } = test?.(profile, match, lookup) ?? FREE_TEXT;
-  const isFitting = share >= LEAST[match ?? 'none'];
+  const isFitting = share >= LEAST[match];
   // A column with a name of its own is read in any case; its unreadable rows are reported.
   if (!isFitting && (match !== 'exact' || NEED_VALUES.includes(column))) return undefined;
   return {
-    rank: isFitting ? RANKS[match ?? 'none'][isOpen === true ? 'open' : 'sure'] : LAST_RANK,
+    rank: isFitting ? RANKS[match][isOpen === true ? 'open' : 'sure'] : LAST_RANK,
     rule,
     doubt: doubt ?? makeUnreadableDoubt(profile, share),
   };
@@ -237,7 +225,7 @@ function makeTest(fits: (text: string) => boolean): ValueTest {
   return (profile) => ({ share: computeFittingShare(profile, fits) });
 }
 
-function testKeys(profile: ColumnProfile, match: NameMatch | undefined): Evidence {
+function testKeys(profile: ColumnProfile, match: NameMatch): Evidence {
   // "name" is the number of a waypoint, and in other tables the name of a thing.
   const isNumbered =
     match === 'exact' || computeFittingShare(profile, (text) => /\d/.test(text)) >= LEAST.like;
@@ -248,43 +236,26 @@ function testKeys(profile: ColumnProfile, match: NameMatch | undefined): Evidenc
   };
 }
 
-function testPositions(profile: ColumnProfile, match: NameMatch | undefined): Evidence {
+function testPositions(profile: ColumnProfile): Evidence {
   const isWellKnown = computeFittingShare(profile, (text) => /^point/i.test(text)) > 0.9;
   return {
-    share:
-      match === 'exact'
-        ? computeFittingShare(profile, (text) => isReadable(parsePosition(text)))
-        : measurePositionShare(profile),
+    share: measurePositionShare(profile),
     rule: isWellKnown ? undefined : { form: 'position' },
   };
 }
 
 /** Looking up the most frequent terms suffices; lookups of missing terms are slow. */
-const MAX_LOOKUPS = 24;
-/** The lookup of a column stops after so many misses without a hit. */
-const MAX_MISSES = 8;
+const MAX_LOOKUPS = 8;
 
+/** A museum has terms of its own beside those of the vocabulary, so that one found is enough. */
 function testTerms(
-  profile: ColumnProfile,
-  match: NameMatch | undefined,
+  { values }: ColumnProfile,
+  _match: NameMatch,
   lookup: (text: string) => TermLookupResult,
 ): Evidence {
-  const { values, filled } = profile;
-  if (computeFittingShare(profile, (text) => parsePlainNumber(text) !== undefined) >= LEAST.none)
-    return { share: 0 };
-  // Many different texts under another name are no terms.
-  if (match === undefined && values.size > Math.max(20, filled / 2)) return { share: 0 };
   const frequent = [...values].sort(([, a], [, b]) => b - a).slice(0, MAX_LOOKUPS);
-  let found = 0;
-  for (const [index, [text]] of frequent.entries()) {
-    const { kind } = lookup(text);
-    if (kind === 'not-harvested') return { share: Number(match !== undefined), isOpen: true };
-    if (kind === 'found') found += 1;
-    else if (found === 0 && index + 1 === MAX_MISSES) break;
-  }
-  // A museum has terms of its own beside those of the vocabulary.
-  if (match !== undefined) return { share: Number(found > 0) };
-  return { share: found > 1 ? found / frequent.length : 0 };
+  const kinds = frequent.map(([text]) => lookup(text).kind);
+  return kinds.includes('not-harvested') ? FREE_TEXT : { share: Number(kinds.includes('found')) };
 }
 
 /** Date forms of tables, the most frequent first. */
@@ -300,7 +271,7 @@ const DATE_FORMS = [
   'yyyymmdd',
 ] as const;
 
-function testDates(profile: ColumnProfile, match: NameMatch | undefined): Evidence {
+function testDates(profile: ColumnProfile): Evidence {
   const years = computeFittingShare(profile, (text) => /^(?:1[789]|20)\d\d$/.test(text));
   // Some forms are read without a rule, so the rule is for the others.
   const plainDays = new Set(
@@ -317,12 +288,12 @@ function testDates(profile: ColumnProfile, match: NameMatch | undefined): Eviden
   const isDayNumber = (text: string): boolean =>
     // 20 000 to 60 000 are days from 1954 to 2064.
     /^[2-5]\d{4}$/.test(text) && parseDateForm(text, DAY_NUMBER) !== undefined;
-  const numbers = match === undefined ? 0 : computeFittingShare(profile, isDayNumber);
+  const numbers = computeFittingShare(profile, isDayNumber);
   if (numbers > days + years) return { share: numbers, rule: { date: DAY_NUMBER } };
   const isAmbiguous =
     form === 'd/m/yyyy' && forms.some((other) => other.form === 'm/d/yyyy' && other.days === days);
   return {
-    share: days + (match === undefined ? 0 : years),
+    share: days + years,
     // A column of days is the date before a column of years.
     isOpen: days === 0,
     rule: { date: form, yearOnly: years > 0 ? 'note' : undefined },
@@ -345,28 +316,6 @@ function testFinders({ values }: ColumnProfile): Evidence {
   const surnameFirst = orders.filter((order) => order === 'surname-first').length;
   const name = surnameFirst * 2 >= orders.length ? 'surname-first' : 'given-first';
   return { share, rule: { name } };
-}
-
-/** Short words for yes and no that are read only with a map. */
-const OWN_WORDS: Readonly<Record<string, string>> = {
-  a: 'ano',
-  n: 'ne',
-  x: 'ano',
-  '+': 'ano',
-  '-': 'ne',
-  y: 'ano',
-};
-
-function testYesOrNo(profile: ColumnProfile): Evidence {
-  const words = [...new Set([...profile.values.keys()].map(normalizeColumnKey))].filter((text) =>
-    Object.hasOwn(OWN_WORDS, text),
-  );
-  const share = computeFittingShare(
-    profile,
-    (text) => isReadable(parseBoolean(text)) || words.includes(normalizeColumnKey(text)),
-  );
-  const values = Object.fromEntries(words.map((text) => [text, OWN_WORDS[text] ?? '']));
-  return { share, rule: words.length === 0 ? undefined : { values } };
 }
 
 /** Metres; no find lies deeper. */

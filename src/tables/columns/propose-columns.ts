@@ -1,4 +1,3 @@
-import { groupBy } from '../../base/collections.ts';
 import { isReadable } from '../../base/issue.ts';
 import { type Message, msg } from '../../base/message.ts';
 import { foldName } from '../../base/names.ts';
@@ -72,6 +71,7 @@ export const NO_ANSWERS: TableAnswers = { rules: new Map(), settings: [] };
 
 /** An element that a column may fill, and how sure that is. */
 export type ColumnMeaning = ColumnVerdict & {
+  readonly profile: ColumnProfile;
   readonly element: ColumnName;
   /** The header names nothing else. */
   readonly isOnly: boolean;
@@ -102,13 +102,9 @@ export function makeColumnProposer(
 ) {
   const profiles = profileTableColumns(table);
   const meanings = findColumnMeanings(profiles, lookupTerm, known);
-  const pair = findPointPairs(table, profiles);
-  const axes = [...pair].filter(([, { element }]) => element === 'geom_x' || element === 'lon');
-  const isSJtsk =
-    axes.length === 1 &&
-    axes.every(
-      ([profile, rule]) => rule.element === 'geom_x' && getDegreesShare(profile, 'geom_x') === 0,
-    );
+  const pair = findPointColumns(profiles);
+  const axes = [...pair.values()].map(({ element }) => element);
+  const isSJtsk = axes.includes('geom_x') && !axes.includes('lon');
   const hasPoints = Array.from(table.rows).some((row) => row.point !== undefined);
   return (answers: TableAnswers): TableProposal => {
     const rules = new Map(answers.rules);
@@ -153,12 +149,9 @@ function completeRule(
   return { ...details, ...rule };
 }
 
-/** The possible meanings of each column. */
-export type ColumnMeanings = ReadonlyMap<ColumnProfile, readonly ColumnMeaning[]>;
-
 /**
- * Returns for each column what it may be, in no order; empty for one without a known meaning.
- * Columns whose values name finds that are here have their numbers, and nothing else may be that.
+ * Returns what each column may be, in no order; nothing for one without a known meaning. Columns
+ * whose values name finds that are here have their numbers, and nothing else may be that.
  * @param elements columns among which the meanings are searched
  */
 export function findColumnMeanings(
@@ -166,27 +159,25 @@ export function findColumnMeanings(
   lookupTerm: LookupTerm,
   { isFind, isIdent }: KnownNames,
   elements = NAMED_COLUMNS,
-): ColumnMeanings {
+): readonly ColumnMeaning[] {
   const ofFinds = profiles.filter((profile) => hasFindNumbers(profile, isFind));
-  return new Map(
-    profiles.map((profile) => {
-      if (ofFinds.includes(profile)) return [profile, [makeSure('local_id')]];
-      if (hasFindNumbers(profile, isIdent)) return [profile, [makeSure('ident_cely')]];
-      const matches = findColumnsOfHeader(profile.header);
-      const isRead = profile.filled > 0 && !isDerivedColumn(profile.header);
-      const listed = (isRead ? elements : []).flatMap((element): ColumnMeaning[] => {
-        if (element === 'local_id' && ofFinds.length > 0) return [];
-        const match = matches.get(element);
-        const verdict = judgeColumn(profile, element, match, lookupTerm);
-        return verdict === undefined ? [] : [{ ...verdict, element, isOnly: matches.size === 1 }];
-      });
-      return [profile, listed];
-    }),
-  );
+  return profiles.flatMap((profile): ColumnMeaning[] => {
+    if (ofFinds.includes(profile)) return [makeSure(profile, 'local_id')];
+    if (hasFindNumbers(profile, isIdent)) return [makeSure(profile, 'ident_cely')];
+    const matches = findColumnsOfHeader(profile.header);
+    const isRead = profile.filled > 0 && !isDerivedColumn(profile.header);
+    return (isRead ? elements : []).flatMap((element) => {
+      const match = matches.get(element);
+      if (match === undefined || (element === 'local_id' && ofFinds.length > 0)) return [];
+      const verdict = judgeColumn(profile, element, match, lookupTerm);
+      const isOnly = matches.size === 1;
+      return verdict === undefined ? [] : [{ ...verdict, profile, element, isOnly }];
+    });
+  });
 }
 
-function makeSure(element: ColumnName): ColumnMeaning {
-  return { element, rank: 0, isOnly: true };
+function makeSure(profile: ColumnProfile, element: ColumnName): ColumnMeaning {
+  return { profile, element, rank: 0, isOnly: true };
 }
 
 /**
@@ -199,7 +190,7 @@ function makeSure(element: ColumnName): ColumnMeaning {
  */
 export function proposeAssignment(
   profiles: readonly ColumnProfile[],
-  meanings: ColumnMeanings,
+  meanings: readonly ColumnMeaning[],
   rules: ReadonlyMap<string, ColumnRule>,
   taken: readonly ColumnName[],
   findRest: (profile: ColumnProfile) => ColumnRule,
@@ -212,26 +203,27 @@ export function proposeAssignment(
     if (rule !== undefined) assigned.set(profile, { profile, rule });
     if (rule?.element !== undefined) used.add(rule.element);
   }
-  const assignRank = (rank: number, isWanted: (element: ColumnName) => boolean): void => {
-    const isFree = ({ element }: ColumnMeaning): boolean =>
-      isWanted(element) && (!used.has(element) || JOINABLE_COLUMNS.includes(element));
-    const open = profiles.filter((profile) => !assigned.has(profile));
-    for (const [element, claims] of listClaims(open, meanings, rank, isFree)) {
-      const settled = settleClaims(element, claims);
-      const question = settled.length > 1 ? makeChoiceQuestion(element, settled) : undefined;
-      if (question !== undefined) questions.push(question);
-      for (const { profile, meaning } of settled) {
-        const isLabelled = LABELLED_COLUMNS.includes(element) && used.has(element);
-        const label = isLabelled ? profile.header : undefined;
-        const rule = { element, ...meaning.rule, label };
-        assigned.set(profile, { profile, rule, doubt: question?.problem ?? meaning.doubt });
-        used.add(element);
-      }
+  for (const [element, rank] of ORDER) {
+    const isClaim = (meaning: ColumnMeaning): boolean =>
+      meaning.element === element && meaning.rank === rank && !assigned.has(meaning.profile);
+    const claims = settleClaims(element, meanings.filter(isClaim));
+    const isJoined = JOINABLE_COLUMNS.includes(element);
+    if (used.has(element) && !isJoined) continue;
+    const columns = claims.map(({ profile }) => profile);
+    const question =
+      columns.length > 1 && !isJoined ? makeChoiceQuestion(element, columns) : undefined;
+    if (question !== undefined) questions.push(question);
+    for (const { profile, rule, doubt } of claims) {
+      const label =
+        LABELLED_COLUMNS.includes(element) && used.has(element) ? profile.header : undefined;
+      assigned.set(profile, {
+        profile,
+        rule: { element, ...rule, label },
+        doubt: question?.problem ?? doubt,
+      });
+      used.add(element);
     }
-  };
-  const ranks = Array.from({ length: LAST_RANK + 1 }, (_, rank) => rank);
-  for (const rank of ranks) assignRank(rank, (element) => element === 'local_id');
-  for (const rank of ranks) assignRank(rank, (element) => element !== 'local_id');
+  }
   questions.push(...[...assigned.values()].flatMap(listUnitQuestions));
   const columns = profiles.map(
     (profile) => assigned.get(profile) ?? { profile, rule: findRest(profile) },
@@ -239,15 +231,19 @@ export function proposeAssignment(
   return { columns, questions };
 }
 
-type Claim = { readonly profile: ColumnProfile; readonly meaning: ColumnMeaning };
+const RANKS = Array.from({ length: LAST_RANK + 1 }, (_, rank) => rank);
+/** Elements and ranks of their columns, in the order in which they are assigned. */
+const ORDER: readonly (readonly [ColumnName, rank: number])[] = [
+  ...RANKS.map((rank) => ['local_id', rank] as const),
+  ...RANKS.flatMap((rank) => NAMED_COLUMNS.map((element) => [element, rank] as const)),
+];
 
-/** Makes the question which column an element is; undefined where several columns may have it. */
-function makeChoiceQuestion(
+/** Makes the question which of the columns an element is. */
+export function makeChoiceQuestion(
   element: ColumnName,
-  claims: readonly Claim[],
-): ColumnQuestion | undefined {
-  if (JOINABLE_COLUMNS.includes(element)) return undefined;
-  const keys = claims.map(({ profile }) => profile.key);
+  columns: readonly ColumnProfile[],
+): ColumnQuestion {
+  const keys = columns.map(({ key }) => key);
   const all = keys.join(', ');
   const problem = msg`${all}: only one column can be ${element}. Which one is it?`;
   return { asks: 'column', element, keys, problem };
@@ -261,26 +257,15 @@ function listUnitQuestions({ profile, rule, doubt }: ColumnProposal): ColumnQues
   return [{ asks: 'unit', element: rule.element, keys: [key], problem }];
 }
 
-/** Lists the columns that have a rank for an element, each for its first free one. */
-function listClaims(
-  profiles: readonly ColumnProfile[],
-  meanings: ColumnMeanings,
-  rank: number,
-  isFree: (meaning: ColumnMeaning) => boolean,
-): ReadonlyMap<ColumnName, readonly Claim[]> {
-  const claims = profiles.flatMap((profile): Claim[] => {
-    const meaning = meanings.get(profile)?.find((each) => each.rank === rank && isFree(each));
-    return meaning === undefined ? [] : [{ profile, meaning }];
-  });
-  return groupBy(claims, ({ meaning }) => meaning.element);
-}
-
 /**
  * Prefers the column whose header names nothing else: `obdobi` to `datace`, which may be in detail.
  * Numbers are always asked about.
  */
-function settleClaims(element: ColumnName, claims: readonly Claim[]): readonly Claim[] {
-  const sure = claims.filter(({ meaning }) => meaning.isOnly);
+function settleClaims(
+  element: ColumnName,
+  claims: readonly ColumnMeaning[],
+): readonly ColumnMeaning[] {
+  const sure = claims.filter(({ isOnly }) => isOnly);
   const isAsked = JOINABLE_COLUMNS.includes(element) || NUMBER_COLUMNS.includes(element);
   return sure.length === 1 && !isAsked ? sure : claims;
 }
@@ -328,50 +313,47 @@ function isAxis(column: ColumnName): column is Axis {
   return Object.hasOwn(AXES, column);
 }
 
-/** Axes of degrees, by those of S-JTSK. */
-const DEGREES = { geom_x: 'lon', geom_y: 'lat' } as const;
-
 /** Pairs of axes: S-JTSK, and degrees. */
 const PAIRS: readonly (readonly [Axis, Axis])[] = [
   ['geom_x', 'geom_y'],
   ['lon', 'lat'],
 ];
 
-const AXIS_WORDS = ['x', 'y', 'lon', 'long', 'lng', 'longitude', 'lat', 'latitude'];
+const AXIS_WORDS = [
+  'x',
+  'y',
+  'lon',
+  'long',
+  'lng',
+  'longitude',
+  'lat',
+  'latitude',
+  'easting',
+  'northing',
+];
 
 /** Share of a column's rows that a meaning needs. */
 const MOST = 0.6;
 
 /**
- * Finds the columns with coordinates. A measurement may have the numbers of an axis, so a column
- * with the name of an axis counts first. Of two pairs the fuller one is the point, and the other one
- * as well, if some rows have only that.
+ * Finds the columns with coordinates, in both systems where there are both. A measurement may have
+ * the numbers of an axis, so a column with the name of an axis counts first.
  */
-function findPointPairs(
-  { rows }: Table,
+function findPointColumns(
   profiles: readonly ColumnProfile[],
 ): ReadonlyMap<ColumnProfile, ElementRule> {
-  const axisOf = new Map(profiles.map((profile) => [profile, findAxis(profile)]));
   const isNamed = (profile: ColumnProfile): number => Number(isNamedAsAxis(profile));
-  const findRules = (axis: Axis): [ColumnProfile, ElementRule][] =>
+  const findColumn = (axis: Axis): ColumnProfile[] =>
     profiles
-      .filter((profile) => axisOf.get(profile) === axis)
+      .filter((profile) => findAxis(profile) === axis)
       .sort((a, b) => isNamed(b) - isNamed(a) || b.filled - a.filled)
-      .slice(0, 1)
-      .map((profile) => [profile, makeAxisRule(profile, axis)]);
-  const pairs = PAIRS.map((axes) => axes.flatMap(findRules))
-    .filter(({ length }) => length === 2)
-    .sort(([a], [b]) => (b?.[0].filled ?? 0) - (a?.[0].filled ?? 0));
-  const [pair = [], other = []] = pairs;
-  const [first] = pair;
-  const [second] = other;
-  if (first === undefined || second === undefined) return new Map(pair);
-  const here = profiles.indexOf(first[0]);
-  const there = profiles.indexOf(second[0]);
-  const isOther = Array.from(rows).some(
-    ({ cells }) => (cells[here] ?? '') === '' && (cells[there] ?? '') !== '',
+      .slice(0, 1);
+  const pairs = PAIRS.map((axes) =>
+    axes.flatMap((axis) =>
+      findColumn(axis).map((profile) => [profile, makeAxisRule(profile, axis)] as const),
+    ),
   );
-  return new Map(isOther ? [...pair, ...other] : pair);
+  return new Map(pairs.filter(({ length }) => length === 2).flat());
 }
 
 function makeAxisRule(profile: ColumnProfile, element: Axis): ElementRule {
@@ -387,23 +369,16 @@ function findAxis(profile: ColumnProfile): Axis | undefined {
 
 function isOfAxis(profile: ColumnProfile, axis: Axis): boolean {
   const share = computeFittingShare(profile, (text) => isInRange(text, axis));
-  if (isMetric(axis)) return share > 0 && share + getDegreesShare(profile, axis) >= MOST;
+  const isNamed = isNamedAsAxis(profile);
+  // A column with the name of an axis may have degrees in other rows.
+  if (isMetric(axis)) return isNamed ? share > 0 : share >= MOST;
   // Numbers from 12 to 19 are frequent; degrees have a name that says so, or three decimals.
-  const isFine = isNamedAsAxis(profile)
-    ? /[.,]\d|^[^°º\s]*[°º\s].*\d/
-    : /[.,]\d{3}|^[^°º\s]*[°º\s].*\d/;
+  const isFine = isNamed ? /[.,]\d|^[^°º\s]*[°º\s].*\d/ : /[.,]\d{3}|^[^°º\s]*[°º\s].*\d/;
   return share >= MOST && computeFittingShare(profile, (text) => isFine.test(text)) >= 0.5;
 }
 
-function isMetric(axis: Axis): axis is keyof typeof DEGREES {
-  return axis in DEGREES;
-}
-
-/** A column with the name of an axis may have degrees in some rows and metres in others. */
-function getDegreesShare(profile: ColumnProfile, axis: keyof typeof DEGREES): number {
-  return isNamedAsAxis(profile)
-    ? computeFittingShare(profile, (text) => isInRange(text, DEGREES[axis]))
-    : 0;
+function isMetric(axis: Axis): boolean {
+  return axis === 'geom_x' || axis === 'geom_y';
 }
 
 function isInRange(text: string, axis: Axis): boolean {
@@ -429,14 +404,11 @@ function isNamedAsAxis({ header }: ColumnProfile): boolean {
  * read, such as UTM.
  */
 function hasCoordinates(profile: ColumnProfile): boolean {
-  const isNorthing = (text: string): boolean =>
-    /^5[2-7]\d{5}$/.test(String(Math.trunc(parsePlainNumber(text) ?? 0)));
   // A place in the trench, such as 2.35, has fewer digits.
   const isLong = (text: string): boolean => /^(?:[^\p{L}\d]*\d){5,}[^\p{L}\d]*$/u.test(text);
   return (
     findAxis(profile) !== undefined ||
     (isNamedAsAxis(profile) && computeFittingShare(profile, isLong) >= MOST) ||
-    measurePositionShare(profile) >= MOST ||
-    computeFittingShare(profile, isNorthing) >= MOST
+    measurePositionShare(profile) >= MOST
   );
 }

@@ -173,7 +173,7 @@ describe('museum tables with custom columns:', () => {
       GPS: { wkt: { form: 'position' } },
       hloubka: { hloubka: { unit: 'cm' } },
       'nalezeno dne': { datum_nalezu: { date: 'day-number' } },
-      předáno: { predano: { values: { a: 'ano', n: 'ne' } } },
+      předáno: 'predano',
     });
     expect(String(proposal.columns[0]?.doubt)).toContain('numbers are missing or repeated');
     expect(listFixed(proposal)).toContainEqual(['geom_system', '4326']);
@@ -244,7 +244,7 @@ describe('museum tables with custom columns:', () => {
     },
   );
 
-  test('one with two points: the more complete one is used, and the other is dropped entirely', () => {
+  test('one with points in both systems: both are read, and must agree', () => {
     const rules = listRules(
       propose([
         'inv. c.;x;y;lon;lat',
@@ -256,8 +256,8 @@ describe('museum tables with custom columns:', () => {
     );
     expect(rules).toEqual({
       'inv. c.': 'local_id',
-      x: '–',
-      y: '–',
+      x: { geom_x: { sign: 'minus' } },
+      y: { geom_y: { sign: 'minus' } },
       lon: 'lon',
       lat: 'lat',
     });
@@ -361,9 +361,6 @@ describe('everyday column names', () => {
     expect(listRules(propose(lines, notHarvested))).toMatchObject(rules);
     expect(listRules(propose(['č.;Kdy', '1;1. 6. 2024', '2;2. 6. 2024']))).toMatchObject({
       Kdy: { datum_nalezu: { date: 'd.m.yyyy' } },
-    });
-    expect(listRules(propose(['č.;sloupec', '1;1. 6. 2024', '2;2. 6. 2024']))).toMatchObject({
-      sloupec: { datum_nalezu: { date: 'd.m.yyyy' } },
     });
   });
 
