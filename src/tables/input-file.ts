@@ -70,20 +70,12 @@ const ENCODINGS: readonly Encoding[] = [
   WINDOWS_1250,
   { name: 'ISO 8859-2', codec: 'iso88592' },
   { name: 'Mac-CE', codec: 'maccenteuro' },
-  { name: 'Windows-1252', codec: 'win1252' },
   { name: 'CP852', codec: 'cp852' },
   UTF_8,
 ];
-/** Letters of Czech words, the frequent ones first, and of foreign names. */
-const FREQUENT = 'íáěéřčžýšů';
-const OCCASIONAL = 'úóťďňäöüôľßàèêñøåìòùûæõ';
-
-/**
- * Letter pairs that no Czech word has: `ě` behind most letters, a long vowel beside another (except
- * `linií`, `neúplný`).
- */
-const ODD_BEHIND = /^(?:[^bdfmnptv]?ě|[aeouyáéěíóúůýä][áéěíóůýä]|[iuyáéěíóúůýä]ú)$/;
-const ODD_BEFORE = /^[áéěíóúůýä][aeiouyáéěíóúůýä]$/;
+/** A letter of Czech, a capital only where a word may have one. */
+const CZECH = /[áčďéěíňóřšťúůýž]|(?<!\p{Ll})[ÁČĎÉĚÍŇÓŘŠŤÚŮÝŽ]/gu;
+const OUTSIDE_ASCII = /[^\0-\x7f]/g;
 
 const SAMPLE_BYTES = 256 * 1024;
 const WORDS_SHOWN = 2;
@@ -146,34 +138,12 @@ function detectUtf16(bytes: Buffer): Encoding | undefined {
   return { name: 'UTF-16', codec: isLittle ? 'utf-16le' : 'utf-16be' };
 }
 
-/**
- * Scores how plausible a text is as Czech: its letters count for it, all else outside ASCII against
- * it, most of all inside a word.
- */
+/** Scores how plausible a text is as Czech: its letters count for it, all else outside ASCII against it. */
 function scoreAsCzech(text: string): number {
-  let sum = 0;
-  for (const { 0: letter, index } of text.matchAll(/[^\0-\x7f]/g)) {
-    const before = text.charAt(index - 1);
-    const after = text.charAt(index + 1);
-    const small = letter.toLowerCase();
-    const isLetter = /\p{L}/u.test(letter);
-    // A capital behind a lower-case letter counts as a sign.
-    const isLoud = letter !== small && /\p{Ll}/u.test(before);
-    const isOdd =
-      ((!isLetter || isLoud) && /\p{L}{2}/u.test(before + after)) ||
-      ODD_BEHIND.test(before.toLowerCase() + small) ||
-      ODD_BEFORE.test(small + after.toLowerCase());
-    if (DRAWN_LINE.test(letter)) sum -= 24;
-    else if (isOdd) sum -= 6;
-    else if (FREQUENT.includes(small)) sum += 3;
-    else if (OCCASIONAL.includes(small)) sum += 0.5;
-    else sum -= isLetter || /\p{C}/u.test(letter) ? 6 : 1;
-  }
-  return sum;
+  const czech = text.match(CZECH)?.length ?? 0;
+  const all = text.match(OUTSIDE_ASCII)?.length ?? 0;
+  return czech - 3 * (all - czech);
 }
-
-/** Characters of CP852 that only its screens have; bytes of UTF-8 are such. */
-const DRAWN_LINE = /[\u2500-\u259f]/;
 
 const WORD = /(?<!\p{L})\p{L}{3,40}(?!\p{L})/gu;
 
