@@ -15,7 +15,7 @@ import { listUnsentPhotoEntries } from '../outbox/entry-queries.ts';
 import { assertSoundLedger } from '../outbox/ledger.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import { assertSoundOutbox, describeOutbox } from '../outbox/repair-outbox.ts';
-import { comparePushPlace } from '../outbox/unite.ts';
+import { getPushPlace } from '../outbox/unite.ts';
 import { hasAcceptedDocumentContaining } from '../outbox/views/outbox-status.ts';
 import { fetchAccount, type ProbeContext, ROLE_WORDS, sendAccessProbe } from '../push/account.ts';
 import {
@@ -250,7 +250,7 @@ export function checkLocks(folder: string): Finding {
 export function checkMachineOfOutbox(outbox: Outbox, machine: string): Finding {
   const { ledger, ledgerProblem } = outbox;
   if (ledgerProblem !== undefined) return toProblem(ledgerProblem);
-  const place = ledger === undefined ? 'new' : comparePushPlace(outbox, machine).kind;
+  const place = ledger === undefined ? 'new' : getPushPlace(outbox, machine);
   if (place === 'lost-ledger') return makePass(String(LOST_LEDGER_NOTE));
   if (place !== 'foreign') return makePass();
   return makeProblem(

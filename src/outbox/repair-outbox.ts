@@ -43,12 +43,12 @@ import {
 } from './stored-finds.ts';
 import {
   askAboutAlikeFinds,
-  comparePushPlace,
+  getPushPlace,
   requestFullUnion,
   restoreIntentContents,
   uniteWithLedger,
 } from './unite.ts';
-import { countEntries } from './views/outbox-status.ts';
+import { countEntriesByState } from './views/outbox-status.ts';
 import { rebuildEntries } from './wishes.ts';
 
 /** Tables of every outbox; a file without them belongs to another program. */
@@ -329,20 +329,19 @@ function listReadableRows(from: Database, query: string): unknown[] {
  * @param machine identifier of this machine; empty where it has none
  */
 export function describeOutbox(outbox: Outbox, machine: string) {
-  const states = Object.values(countEntries(outbox)).flatMap((counts) => Object.entries(counts));
-  const sum = (isCounted: (state: string) => boolean): number =>
-    states.reduce((all, [state, count]) => all + (isCounted(state) ? count : 0), 0);
+  const { accepted, dropped, ...unsent } = countEntriesByState(outbox);
+  const unsentCount = Object.values(unsent).reduce((sum, count) => sum + count);
   return {
     header: readHeader(outbox),
     /** User name or e-mail address of its account; undefined where none has signed in. */
     user: findKnownUsername(outbox) ?? findKnownAccount(outbox)?.email,
     /** Undefined where the ledger is unusable. */
-    place: outbox.ledger === undefined ? undefined : comparePushPlace(outbox, machine).kind,
+    place: outbox.ledger === undefined ? undefined : getPushPlace(outbox, machine),
     finds: countFinds(outbox),
-    entries: sum(() => true),
-    accepted: sum((state) => state === 'accepted'),
+    entries: unsentCount + accepted + dropped,
+    accepted,
     /** Entries that the service does not have yet, without dropped ones. */
-    unsent: sum((state) => state !== 'accepted' && state !== 'dropped'),
+    unsent: unsentCount,
   };
 }
 

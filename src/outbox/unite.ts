@@ -351,24 +351,20 @@ export function uniteWithOutbox(from: Outbox, to: Outbox): UnionResult {
  * Where the outbox was pushed last. `new`: nowhere; `own`: here; `foreign`: it, or a copy of it, may
  * be pushed from another place; `lost-ledger`: this machine had another ledger, or an older one.
  */
-export type PushPlace =
-  | { readonly kind: 'own' | 'new' | 'lost-ledger' }
-  | { readonly kind: 'foreign'; readonly machine: string };
+type PushPlace = 'new' | 'own' | 'foreign' | 'lost-ledger';
 
 /**
- * Tells if the outbox was last pushed from this machine and with this ledger.
- * @param machine its identifier; empty without one
+ * Returns where the outbox was pushed last, as this machine and its ledger know it.
+ * @param machine identifier of this machine; empty where it has none
+ * @throws DatabaseError or DatabaseTooNewError where the ledger is unusable
  */
-export function comparePushPlace(outbox: Outbox, machine: string): PushPlace {
+export function getPushPlace(outbox: Outbox, machine: string): PushPlace {
   const { id } = requireLedger(outbox);
-  const { ledger, machine: other } = readHeader(outbox);
-  if (ledger === '') return { kind: 'new' };
-  const areKnown = machine !== '' && other !== '';
-  if (ledger === id)
-    return areKnown && machine !== other ? { kind: 'foreign', machine: other } : { kind: 'own' };
-  return areKnown && machine === other
-    ? { kind: 'lost-ledger' }
-    : { kind: 'foreign', machine: other };
+  const { ledger, machine: last } = readHeader(outbox);
+  if (ledger === '') return 'new';
+  const areKnown = machine !== '' && last !== '';
+  if (ledger === id) return areKnown && machine !== last ? 'foreign' : 'own';
+  return areKnown && machine === last ? 'lost-ledger' : 'foreign';
 }
 
 /**
@@ -376,12 +372,12 @@ export function comparePushPlace(outbox: Outbox, machine: string): PushPlace {
  * ledger, the service is searched as for the first time.
  */
 export function storePushPlace(outbox: Outbox, machine: string, place: PushPlace): void {
-  if (place.kind === 'own') return;
+  if (place === 'own') return;
   const { id } = requireLedger(outbox);
   outbox.change(() => {
-    const mustLook = place.kind === 'new' ? readHeader(outbox).mustLook : true;
+    const mustLook = place === 'new' ? readHeader(outbox).mustLook : true;
     updateHeader(outbox, { ledger: id, machine, mustLook });
-    if (place.kind !== 'new') requestFullUnion(outbox);
+    if (place !== 'new') requestFullUnion(outbox);
   });
 }
 

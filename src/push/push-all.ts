@@ -27,7 +27,7 @@ import {
 } from '../outbox/open-outbox.ts';
 import { withPushLock } from '../outbox/push-lock.ts';
 import { assertSoundEntries } from '../outbox/repair-outbox.ts';
-import { comparePushPlace, storePushPlace, uniteWithLedger } from '../outbox/unite.ts';
+import { getPushPlace, storePushPlace, uniteWithLedger } from '../outbox/unite.ts';
 import { makePeopleAdmission } from '../outbox/views/outbox-status.ts';
 import { resolveAccount } from './account.ts';
 import { drainQueue, explainWaiting } from './drain-queue.ts';
@@ -88,11 +88,11 @@ async function pushUnderLock(push: PushContext): Promise<PushResult> {
 async function prepareOutbox(push: PushContext): Promise<void> {
   const { outbox, machine } = push;
   assertSameOutbox(push);
-  const place = comparePushPlace(outbox, machine);
-  if (place.kind === 'foreign' && (await push.confirmTakeOver?.()) !== true)
+  const place = getPushPlace(outbox, machine);
+  if (place === 'foreign' && (await push.confirmTakeOver?.()) !== true)
     throw makeForeignError(outbox);
   assertSoundEntries(outbox);
-  if (place.kind === 'lost-ledger') push.onLostLedger?.();
+  if (place === 'lost-ledger') push.onLostLedger?.();
   storePushPlace(outbox, machine, place);
   uniteWithLedger(outbox);
 }

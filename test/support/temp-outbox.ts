@@ -23,7 +23,7 @@ import {
   openOutbox,
   storeKnownAccount,
 } from '../../src/outbox/open-outbox.ts';
-import { comparePushPlace, storePushPlace, uniteWithLedger } from '../../src/outbox/unite.ts';
+import { getPushPlace, storePushPlace, uniteWithLedger } from '../../src/outbox/unite.ts';
 import { findOwnLedger, wantNewFind, wantNumber, wantPhoto } from '../../src/outbox/wishes.ts';
 import { manualClock } from './manual-clock.ts';
 import { tempFolder } from './temp-folder.ts';
@@ -91,8 +91,8 @@ export function openAt(
   if (ledger === undefined) throw outbox.ledgerProblem ?? new Error('there is no ledger');
   uniteWithLedger(outbox, ACCOUNT_ID);
   // As the first push does it.
-  const place = comparePushPlace(outbox, MACHINE);
-  if (place.kind === 'new') storePushPlace(outbox, MACHINE, place);
+  const place = getPushPlace(outbox, MACHINE);
+  if (place === 'new') storePushPlace(outbox, MACHINE, place);
   return { ...outbox, ledger, [Symbol.dispose]: () => outbox.close() };
 }
 
