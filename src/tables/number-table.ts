@@ -3,7 +3,7 @@ import { groupBy } from '../base/collections.ts';
 import { quoteTomlString } from '../base/disk/toml.ts';
 import { UsageError } from '../base/errors.ts';
 import { hasErrors, type Issue, makeErrorIssue, makeWarningIssue, toIssue } from '../base/issue.ts';
-import { cmd, joinMessages, type Message, msg } from '../base/message.ts';
+import { cmd, type Message, msg } from '../base/message.ts';
 import type { RowPlace } from '../finds/find.ts';
 import { findNumberDoubt, findNumberProblem, findUsedNumberProblem } from '../finds/value-rules.ts';
 import {
@@ -15,8 +15,6 @@ import {
 } from '../outbox/changes/enqueue-change.ts';
 import {
   createFindLookup,
-  explainGoneRecord,
-  GONE_HINT,
   type NamedFind,
   parseTypedIdent,
 } from '../outbox/changes/resolve-finds.ts';
@@ -357,7 +355,7 @@ function findAddressee(
     return makeErrorIssue('number-find', message, { find: localId });
   }
   if (typeof first !== 'string') return addressFind(outbox, first);
-  return addressRecord(outbox, first, makeRecordSubject(first));
+  return { find: first, subject: makeRecordSubject(first) };
 }
 
 function getFindKey(findOrIdent: StoredFind | string): string {
@@ -380,14 +378,7 @@ function addressFind(
     const message = msg`${find} was dropped, so its number would never be sent. To queue it again: ${cmd`pas resolve ${find} --resend`}`;
     return makeErrorIssue('number-given-up', message, { find });
   }
-  return addressRecord(outbox, find, uuid);
-}
-
-function addressRecord(outbox: Outbox, find: string, subject: string): Addressee | Issue {
-  const goneMessage = explainGoneRecord(outbox, subject);
-  return goneMessage === undefined
-    ? { find, subject }
-    : makeErrorIssue('number-gone', joinMessages([goneMessage, GONE_HINT], ' '), { find });
+  return { find, subject: uuid };
 }
 
 /** Leaves out finds with two numbers. @returns one row for each of the others */

@@ -14,7 +14,7 @@ import {
   enqueueNumber,
   planNumberChange,
 } from '../../outbox/changes/enqueue-change.ts';
-import { findSubjectToChange } from '../../outbox/changes/resolve-finds.ts';
+import { findSubject } from '../../outbox/changes/resolve-finds.ts';
 import {
   checkWrittenNumber,
   planTableNumbers,
@@ -69,7 +69,7 @@ async function set(
   assertMaySetNumbers(outbox);
   outbox.command.words = 'number-set';
   const number = normalizeNumber(value);
-  const subject = findSubjectToChange(outbox, find);
+  const subject = findSubject(outbox, find);
   const doubt = checkWrittenNumber(outbox, subject, value);
   if (doubt !== undefined) context.terminal.warn(String(doubt));
   const { replaces } = planNumberChange(outbox, subject, number);

@@ -12,7 +12,7 @@ import {
   queueMatches,
   selectMatched,
 } from '../../outbox/changes/match-folder.ts';
-import { findSubjectToChange } from '../../outbox/changes/resolve-finds.ts';
+import { findSubject } from '../../outbox/changes/resolve-finds.ts';
 import { getOriginalDigest } from '../../outbox/facts.ts';
 import { STATE_WORDS } from '../../outbox/views/entry-words.ts';
 import type { Confidence, MatchReason, PhotoMatch } from '../../photos/match-photographs.ts';
@@ -311,7 +311,7 @@ async function add(context: Context, find: string, files: readonly string[]): Pr
   }
   const outbox = await context.openOutbox();
   outbox.command.words = 'photo-add';
-  const subject = findSubjectToChange(outbox, find);
+  const subject = findSubject(outbox, find);
   const keeping = makeProfileKeeping(context);
   const issues: Issue[] = [];
   const together = new Set<string>();

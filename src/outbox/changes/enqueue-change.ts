@@ -25,6 +25,7 @@ import {
   findByIdentCely,
   findByLocalId,
   findByUuid,
+  getSubjectName,
   type ImportedRow,
   isRemoved,
   iterateFinds,
@@ -145,14 +146,12 @@ function parseNumber(rawValue: string): string {
   return value;
 }
 
-/**
- * Asserts that no other command removed the find since it was looked up.
- * @throws UsageError
- */
+/** @throws UsageError for a removed find, also one that was removed since it was looked up */
 function assertNotRemoved(outbox: Outbox, subject: string): void {
   if (!isRemoved(outbox, subject)) return;
-  throw new UsageError(msg`Another command has removed the find.`, {
-    hint: msg`Nothing was queued for it. \`${cmd`pas list`}\` shows the finds.`,
+  const find = getSubjectName(outbox, subject);
+  throw new UsageError(msg`${find} was removed.`, {
+    hint: msg`Queue it again first: ${cmd`pas resolve ${find} --resend`}`,
   });
 }
 

@@ -1,28 +1,22 @@
 import { makeIdKey, normalizeId } from '../../base/characters.ts';
 import { UsageError } from '../../base/errors.ts';
-import { cmd, type Message, msg } from '../../base/message.ts';
+import { cmd, msg } from '../../base/message.ts';
 import type { Find } from '../../finds/find.ts';
 import type { ValidatedFind } from '../../finds/rules.ts';
 import { type Evidence, listAttempts, listEvidence } from '../attempts.ts';
 import { type Attempt, type Entry, isLikeIdent } from '../entry.ts';
-import {
-  findIdentOfSubject,
-  findImportOfFind,
-  getWantedElements,
-  listEntriesOfSubject,
-} from '../entry-queries.ts';
+import { findImportOfFind, getWantedElements, listEntriesOfSubject } from '../entry-queries.ts';
 import { makeRecordSubject, parseRecordSubject } from '../intents.ts';
 import { type Outbox, readHeader } from '../open-outbox.ts';
 import {
   findByIdentCely,
   findByLocalId,
   findByUuid,
-  isRemoved,
   listNamesOfFinds,
   type StoredFind,
 } from '../stored-finds.ts';
 import { listLabelledTexts } from '../views/entry-words.ts';
-import { findPulledRecord, findSentFind, findStateAtService } from '../views/records-at-service.ts';
+import { findSentFind, findStateAtService } from '../views/records-at-service.ts';
 import { convertStoredFind } from './enqueue-finds.ts';
 
 /**
@@ -85,37 +79,6 @@ export function findSubject(outbox: Outbox, find: string): string {
   if (identCely !== undefined) return makeRecordSubject(identCely);
   throw new UsageError(msg`There is no find ${find}.`, {
     hint: msg`FIND is a local id (\`${cmd`pas list`}\` shows them) or the identifier given by the service.`,
-  });
-}
-
-/**
- * Returns the subject to change.
- * @throws UsageError for an unknown name, a removed find, or a record gone from the service
- */
-export function findSubjectToChange(outbox: Outbox, find: string): string {
-  const subject = findSubject(outbox, find);
-  if (isRemoved(outbox, subject)) throw makeRemovedFindError(find);
-  const goneMessage = explainGoneRecord(outbox, subject);
-  if (goneMessage !== undefined) throw new UsageError(goneMessage, { hint: GONE_HINT });
-  return subject;
-}
-
-export const GONE_HINT = msg`Nothing that is queued for it was sent. To check again: ${cmd`pas pull`}`;
-
-/** Describes a record that the last pull did not find; undefined where it may exist. */
-export function explainGoneRecord(outbox: Outbox, subject: string): Message | undefined {
-  const identCely = findIdentOfSubject(outbox, subject);
-  const standing = identCely === null ? undefined : findPulledRecord(outbox, identCely)?.standing;
-  if (standing !== 'deleted' && standing !== 'missing') return undefined;
-  const ident = identCely ?? '';
-  return standing === 'deleted'
-    ? msg`The record ${ident} was deleted in the service, so nothing can be added to it.`
-    : msg`The service no longer lists the record ${ident}, so nothing can be added to it.`;
-}
-
-function makeRemovedFindError(find: string): UsageError {
-  return new UsageError(msg`${find} was removed.`, {
-    hint: msg`Queue it again first: ${cmd`pas resolve ${find} --resend`}`,
   });
 }
 

@@ -84,7 +84,7 @@ test('nothing is queued for a find that another command removed since it was loo
   queueImport(outbox, 'K-1');
   const lookedUpBefore = findSubject(outbox, 'K-1');
   removeFinds(outbox, planRemoval(outbox, ['K-1']), tempFolder());
-  const removed = expect.objectContaining({ message: 'Another command has removed the find.' });
+  const removed = expect.objectContaining({ message: 'K-1 was removed.' });
   expect(() => enqueuePhoto(outbox, lookedUpBefore, PHOTOGRAPH, ALONE)).toThrow(removed);
   expect(() => enqueueNumber(outbox, lookedUpBefore, 'A 1')).toThrow(removed);
 });
