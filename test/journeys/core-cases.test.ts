@@ -634,7 +634,7 @@ test('a find that was being sent at a kill is advised on, kept, settled in JSON,
   killed.child.kill('SIGKILL');
   await killed.ended;
   await mock.service.faults();
-  expect((await home.pas('status')).stdout).toContain('A push was interrupted');
+  expect((await home.pas('status')).stdout).toContain('If no push is running any more');
   await expectEnded(home.pas('edit', 'K-1', '--set', 'hloubka=5'), 2, 'pas reconcile K-1');
   await expectEnded(home.pas('remove', 'K-1', '--yes'), 3, 'pas reconcile');
   expect(await home.json('push', '--dry-run')).toMatchObject({ queued: { import: 1 } });

@@ -4,7 +4,6 @@ import type { ExitReason } from '../../base/errors.ts';
 import { cmd, formatMoment, type Message, msg, msgid, ngettext, t } from '../../base/message.ts';
 import type { Entry } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { isPushRunning } from '../../outbox/push-lock.ts';
 import { formatEntry, KIND_WORDS, STATE_WORDS } from '../../outbox/views/entry-words.ts';
 import {
   type Delay,
@@ -142,9 +141,9 @@ async function makeNextSteps(
   const last: Section[] = [];
   const isAnyoneNew = people.some(({ isAccepted }) => !isAccepted);
   const send = isAnyoneNew ? cmd`pas push --accept-new-people` : cmd`pas push`;
-  if (state.sending > 0 && !isPushRunning(context.pushLock()))
+  if (state.sending > 0)
     last.push({
-      title: t`A push was interrupted. Look up what it sent:`,
+      title: t`Something is being sent. If no push is running any more, look up what was sent:`,
       lines: [cmd`pas push`],
     });
   if (state.sendable > 0) last.push({ title: t`Send what is queued:`, lines: [send] });

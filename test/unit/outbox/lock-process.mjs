@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import { systemClock } from '../../../dist/src/base/clock.js';
 import { openSqlite } from '../../../dist/src/base/disk/database.js';
 import { acquireLockFile, isLockingReliable } from '../../../dist/src/base/disk/lock-file.js';
-import { acquirePushLock, isPushRunning } from '../../../dist/src/outbox/push-lock.js';
+import { acquirePushLock } from '../../../dist/src/outbox/push-lock.js';
 
 // A process that takes and releases locks as lock-process.ts says: one order a line on stdin, one
 // answer a line on stdout.
@@ -21,7 +21,6 @@ const ORDERS = {
     for (const release of releases.splice(0)) release();
     return 'released';
   },
-  running: (outbox) => isPushRunning({ ...outbox, clock: systemClock }),
   file: ({ path }) => (acquireLockFile(path) === undefined ? 'refused' : 'acquired'),
   reliable: ({ folder }) => isLockingReliable(folder),
   collect() {

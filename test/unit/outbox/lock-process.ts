@@ -7,7 +7,7 @@ import { tied } from '../../support/tied.ts';
 
 type Order =
   | {
-      readonly order: 'acquire' | 'running';
+      readonly order: 'acquire';
       readonly folder: string;
       readonly scope: string;
       readonly outboxFolder: string;

@@ -1,9 +1,9 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { acquireLockFile, type LockFile } from '../../../src/base/disk/lock-file.ts';
 import { OutboxLeasedError } from '../../../src/base/errors.ts';
-import { acquirePushLock, isPushRunning, withPushLock } from '../../../src/outbox/push-lock.ts';
+import { acquirePushLock, withPushLock } from '../../../src/outbox/push-lock.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 import {
@@ -76,7 +76,7 @@ describe('the lock of an outbox', () => {
     expect(catchError(() => acquirePushLock(elsewhere)).exitCode).toBe(11);
   });
 
-  test('is not affected by a command that only checks it', () => {
+  test('waits for a command that holds it for a moment', () => {
     const { options, place, lockPath } = anOutbox();
     mkdirSync(place.folder);
     const looking = acquireLockFile(lockPath) as LockFile;
@@ -92,27 +92,6 @@ describe('work under the lock', () => {
       'cut off',
     );
     take();
-  });
-});
-
-describe('a push that runs', () => {
-  test('is detected without a trace on disk', () => {
-    const { options, place } = anOutbox();
-    expect(isPushRunning(options)).toBe(false);
-    expect(existsSync(place.folder)).toBe(false);
-  });
-
-  test('is detected in this process and in another one, which keep their locks', async () => {
-    const { options, take, place } = anOutbox();
-    const other = await start();
-    const lock = take();
-    expect(isPushRunning(options)).toBe(true);
-    expect(await other.say({ order: 'running', ...place })).toBe(true);
-    lock.release();
-    expect(await other.say({ order: 'running', ...place })).toBe(false);
-    expect(await other.say({ order: 'acquire', ...place })).toBe('acquired');
-    expect(isPushRunning(options)).toBe(true);
-    catchError(take);
   });
 });
 
