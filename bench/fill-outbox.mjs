@@ -11,7 +11,7 @@ import {
 } from '../dist/src/outbox/entry-queries.js';
 import { openLedger } from '../dist/src/outbox/ledger.js';
 import { openOutbox, storeKnownAccount } from '../dist/src/outbox/open-outbox.js';
-import { comparePushPlace, storePushPlace, uniteWithLedger } from '../dist/src/outbox/unite.js';
+import { getPushPlace, storePushPlace, uniteWithLedger } from '../dist/src/outbox/unite.js';
 import { wantNewFind, wantPhoto } from '../dist/src/outbox/wishes.js';
 import { PAS } from './measure.mjs';
 
@@ -70,7 +70,7 @@ export function openFilled({ file, ledgerFile, address }, wrapped = (ledger) => 
   });
   storeKnownAccount(outbox, ACCOUNT.email, ACCOUNT);
   uniteWithLedger(outbox, ACCOUNT.identCely);
-  storePushPlace(outbox, '', comparePushPlace(outbox, ''));
+  storePushPlace(outbox, '', getPushPlace(outbox, ''));
   return outbox;
 }
 
