@@ -159,5 +159,7 @@ test('cell formatting that carries meaning is counted with its place', async () 
   expect(added).toBe(2);
   expect(
     issues.map(({ rule, severity, message }) => [rule, severity, message.split('.')[0]]),
-  ).toEqual([['table-struck-rows', 'warning', 'Rows struck through: 1, the first is row 3']]);
+  ).toEqual([
+    ['table-hidden-rows', 'warning', 'Rows hidden or struck through: 1, the first is row 3'],
+  ]);
 });

@@ -62,10 +62,8 @@ export class SheetContents {
   /** Cells by row and column, from 0: each row up to its last value or fault. */
   readonly rows: (readonly CellValue[])[] = [];
   readonly merged: CellRange[] = [];
-  /** Numbers of rows, from 1. */
-  readonly hiddenRows: number[] = [];
-  /** Rows whose cells are all struck through. */
-  readonly struckRows: number[] = [];
+  /** Numbers, from 1, of rows that are hidden, or whose cells are all struck through. */
+  readonly doubtfulRows: number[] = [];
   #rowCount = 0;
   #cellCount = 0;
   #characterCount = 0;
@@ -116,8 +114,7 @@ export class SheetContents {
       characters: this.#characterCount,
     });
     if (cells.length === 0) return;
-    if (isStruck) this.struckRows.push(row);
-    if (isHidden) this.hiddenRows.push(row);
+    if (isStruck || isHidden) this.doubtfulRows.push(row);
     while (rows.length < row - 1) rows.push(NO_CELLS);
     rows.push(cells);
   }
@@ -271,22 +268,14 @@ function checkBeyond(cells: Cells, width: number): Issue[] {
   return [makeErrorIssue('table-cells', message)];
 }
 
-/** Warns of rows that are read although they may not count: hidden, or struck through. */
+/** Warns of rows that are read although they may not count. */
 function checkSheet(contents: SheetContents, isOfFinds: (row: number) => boolean): Issue[] {
-  const [hidden, ...otherHidden] = contents.hiddenRows.filter(isOfFinds);
-  const [struck, ...otherStruck] = contents.struckRows.filter(isOfFinds);
-  const issues: Issue[] = [];
-  if (hidden !== undefined) {
-    const count = 1 + otherHidden.length;
-    const message = msg`Hidden rows: ${count}, the first is row ${hidden}. They are read as well: delete those that do not belong there.`;
-    issues.push(makeWarningIssue('table-hidden-rows', message, contents.place));
-  }
-  if (struck !== undefined) {
-    const count = 1 + otherStruck.length;
-    const message = msg`Rows struck through: ${count}, the first is row ${struck}. They are read as well: delete those that do not count.`;
-    issues.push(makeWarningIssue('table-struck-rows', message, contents.place));
-  }
-  return issues;
+  const rows = contents.doubtfulRows.filter(isOfFinds);
+  const [first] = rows;
+  if (first === undefined) return [];
+  const count = rows.length;
+  const message = msg`Rows hidden or struck through: ${count}, the first is row ${first}. They are read as well: delete those that do not count.`;
+  return [makeWarningIssue('table-hidden-rows', message, contents.place)];
 }
 
 // Values of cells, as a spreadsheet displays them.
@@ -391,19 +380,6 @@ export function formatSerialDay(days: number, isTimeShown: boolean): string | un
 }
 
 const DAY_MS = 86_400_000;
-
-/**
- * Returns an ISO 8601 day or moment as `YYYY-MM-DD`, with `hh:mm` unless it is midnight; the
- * offset is dropped. Any other text stays as it is.
- */
-export function parseStoredDay(value: string): string {
-  const [, day, hour = '00', minute = '00', second = '00'] =
-    /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}):(\d{2})(?::(\d{2})(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?$/.exec(
-      value,
-    ) ?? [];
-  if (day === undefined) return value;
-  return [hour, minute, second].every((part) => part === '00') ? day : `${day} ${hour}:${minute}`;
-}
 
 /** Looks of a text that change its meaning; an undefined `isStruck` is that of the whole cell. */
 export type TextLook = {

@@ -10,7 +10,6 @@ import {
 } from '../../base/xml/element.ts';
 import { parseXml, walkXml, XmlSyntaxError } from '../../base/xml/parse.ts';
 import type { TablePlace } from '../../finds/find.ts';
-import { parseDayOfMoment } from '../../finds/parse-cell.ts';
 import type { HeaderRows } from '../header-row.ts';
 import {
   assertTableSize,
@@ -36,7 +35,6 @@ import {
   makeTableOfSheet,
   type PlacedCell,
   parseNumberFormat,
-  parseStoredDay,
   SheetContents,
   type TextLook,
   type TextPiece,
@@ -59,9 +57,7 @@ function readSheetPart(part: ZipEntry, values: BookValues, sheet: SheetContents)
       const range = parseRange(element);
       if (range !== undefined) sheet.addMerged(range);
     } else {
-      const next = parseRowNumber(element) ?? row + 1;
-      if (!(next > row)) throw makeDamagedSheetError(place);
-      row = next;
+      row = parseRowNumber(element) ?? row + 1;
       const isHidden = /^(?:1|true)$/.test(getAttribute(element, 'hidden') ?? '');
       sheet.addRow(row, parseCells(place, element, values), isHidden);
     }
@@ -75,13 +71,12 @@ function parseCells(place: TablePlace, row: XmlElement, values: BookValues): Pla
   for (const cell of row.children) {
     if (cell.name !== 'c') continue;
     const address = getAttribute(cell, 'r');
-    const next =
+    column =
       address === undefined
         ? column + 1
         : parseColumnLetters(/^([A-Z]{1,3})\d+$/.exec(address)?.[1] ?? '');
     const value = parseCellValue(cell, values);
-    if (next <= column || value === undefined) throw makeDamagedSheetError(place);
-    column = next;
+    if (value === undefined) throw makeDamagedSheetError(place);
     cells.push({ ...value, column });
   }
   return cells;
@@ -168,11 +163,8 @@ function parsePlainValue(
       return raw === '' ? { text: '' } : makeTruthValue(raw === '1');
     case 'e':
       return { text: '', fault: makeFormulaFault(raw === '' ? '#' : raw) };
-    case 'd': {
-      const day = raw.endsWith('Z') ? undefined : parseDayOfMoment(raw);
-      const text = day ?? parseStoredDay(raw);
-      return { text, shown: { text, isDate: true } };
-    }
+    case 'd':
+      return { text: raw, shown: { text: raw, isDate: true } };
     case 'n':
       return raw === ''
         ? { text: '' }
@@ -266,22 +258,12 @@ function parseCellStyles(root: XmlElement): readonly CellStyle[] {
     codes[Number(getAttribute(format, 'numFmtId'))] = getAttribute(format, 'formatCode') ?? '';
   const getFormat = memoize((id: number) => parseNumberFormat(codes[id] ?? 'General'));
   const struckFonts = (findNamedChild(root, 'fonts')?.children ?? []).map(isStruckFont);
-  const parseNumberOf = (style: XmlElement | undefined, name: string): number | undefined => {
-    const id = style === undefined ? undefined : getAttribute(style, name);
-    return id === undefined ? undefined : Number(id);
-  };
-  // Style 0 is that of a cell without a style.
-  const namedStyles = [
-    undefined,
-    ...(findNamedChild(root, 'cellStyleXfs')?.children.slice(1) ?? []),
-  ];
-  return (findNamedChild(root, 'cellXfs')?.children ?? []).map((style) => {
-    const base = namedStyles[parseNumberOf(style, 'xfId') ?? 0];
-    const format = getFormat(
-      parseNumberOf(style, 'numFmtId') ?? parseNumberOf(base, 'numFmtId') ?? 0,
-    );
-    return { format, isStruck: struckFonts[parseNumberOf(style, 'fontId') ?? 0] === true };
-  });
+  const parseNumberOf = (style: XmlElement, name: string): number =>
+    Number(getAttribute(style, name) ?? 0);
+  return (findNamedChild(root, 'cellXfs')?.children ?? []).map((style) => ({
+    format: getFormat(parseNumberOf(style, 'numFmtId')),
+    isStruck: struckFonts[parseNumberOf(style, 'fontId')] === true,
+  }));
 }
 
 function findNamedChild({ children }: XmlElement, name: string): XmlElement | undefined {
