@@ -94,7 +94,7 @@ const MAX_NODES = 1_000_000;
  */
 export function parseXmlTable(file: string, bytes: Buffer): Table {
   try {
-    const document = walkXml(withDeclarationFirst(bytes), MAX_NODES);
+    const document = walkXml(bytes, MAX_NODES);
     if (isGpx(document.root)) return parseGpx(file, document);
     const { name, namespace } = document.root;
     const root = namespace === '' ? name : `${name} (${namespace})`;
@@ -107,18 +107,6 @@ export function parseXmlTable(file: string, bytes: Buffer): Table {
     if (!(thrown instanceof XmlSyntaxError)) throw thrown;
     throw makeSyntaxError(file, 'XML', thrown.says, thrown);
   }
-}
-
-/** Moves blank lines before the XML declaration behind it, so that the line numbers stay. */
-function withDeclarationFirst(bytes: Buffer): Buffer {
-  const head = bytes.toString('latin1', 0, 1024);
-  const [whole = '', mark = '', blanks = '', declaration = ''] =
-    /^(\u00ef\u00bb\u00bf)?(\s+)(<\?xml\s[^>]*\?>)/.exec(head) ?? [];
-  if (whole === '') return bytes;
-  return Buffer.concat([
-    Buffer.from(mark + declaration + blanks, 'latin1'),
-    bytes.subarray(whole.length),
-  ]);
 }
 
 /** Some programs omit the namespace, or write it as the address of a page. */
@@ -178,67 +166,60 @@ const READ = new Set([
 ]);
 
 /**
- * Returns the texts of a waypoint by column: its extensions named like columns, then its name, day
- * and photographs where the column is empty. What finds no column (further names, notes, links,
- * repeated extensions) is appended to the note. Names of what is not read are added to `unread`,
- * `time` among them where an extension has another day.
+ * Returns the texts of a waypoint by column: its extensions named like columns, then its name, day,
+ * description and links to pictures. What a column has already, and other links, are appended to the
+ * note. Names of what is not read are added to `unread`.
  */
 function collectWaypointValues(waypoint: XmlElement, unread: Set<string>): Map<string, string> {
   const values = new Map<string, string>();
-  const columns = new Map<ColumnName, string>();
-  const attachments: string[] = [];
-  const again: string[] = [];
+  const names = new Map<ColumnName, string>();
+  const notes: string[] = [];
+  const links: string[] = [];
+  const take = (column: ColumnName, name: string, text: string): void => {
+    const known = names.get(column);
+    if (known === undefined) {
+      names.set(column, name);
+      values.set(name, text);
+    } else if (values.get(known) !== text) notes.push(`${name}: ${text}`);
+  };
   for (const { name } of waypoint.children) if (!READ.has(name)) unread.add(name);
   const extensions = getChild(waypoint, 'extensions')?.children ?? [];
   for (const { name, text } of extensions.flatMap(listLeaves)) {
     const value = text.trim();
     const column = findColumnByName(name);
     if (value === '') continue;
-    if (name === 'attachment') attachments.push(value);
+    if (name === 'attachment') links.push(value);
     else if (column === undefined) unread.add(name);
-    else if (!values.has(name)) {
-      values.set(name, value);
-      columns.set(column, name);
-    } else if (value !== values.get(name)) again.push(`${name}: ${value}`);
+    else take(column, name, value);
   }
-  const fill = (column: ColumnName, text: string): boolean => {
-    const name = columns.get(column) ?? column;
-    const existing = values.get(name) ?? '';
-    if (existing === '' && text !== '') values.set(name, text);
-    return text === '' || existing === '' || existing === text;
-  };
-  const notes = listTexts(waypoint, 'desc', 'cmt').map(parseHtml);
-  const links = [
-    ...notes.flatMap(({ pictures }) => pictures),
-    ...listLinks(waypoint),
-    ...attachments,
-  ];
-  const otherNames: string[] = [];
-  for (const name of listTexts(waypoint, 'name'))
-    if (!fill('local_id', name)) otherNames.push(name);
-  if (!fill('datum_nalezu', parseDay(getChildText(waypoint, 'time') ?? ''))) unread.add('time');
-  const isPicture = (link: string): boolean => isPictureName(getLinkedFile(link) ?? '');
-  const otherLinks = links.filter((link) => !isPicture(link) && !link.startsWith('data:'));
-  const added = [...otherNames, ...notes.map(({ text }) => text), ...again, ...otherLinks];
-  appendTexts(values, columns.get('poznamka') ?? 'poznamka', added, '\n');
-  const photographs = links
-    .filter(isPicture)
-    .map((link) => joinFileNames([getLinkedFile(link) ?? '']));
-  appendTexts(values, columns.get('photos') ?? 'photos', photographs, ';');
+  for (const name of listTexts(waypoint, 'name')) take('local_id', 'local_id', name);
+  for (const time of listTexts(waypoint, 'time'))
+    take('datum_nalezu', 'datum_nalezu', parseDay(time));
+  const descriptions = listTexts(waypoint, 'desc', 'cmt').map(parseHtml);
+  notes.push(...descriptions.map(({ text }) => text));
+  links.unshift(...descriptions.flatMap(({ pictures }) => pictures), ...listLinks(waypoint));
+  const photographs: string[] = [];
+  for (const link of links) {
+    const file = getLinkedFile(link) ?? '';
+    if (isPictureName(file)) photographs.push(joinFileNames([file]));
+    else if (!link.startsWith('data:')) notes.push(link);
+  }
+  appendTexts(values, names.get('poznamka') ?? 'poznamka', notes, '\n');
+  appendTexts(values, names.get('photos') ?? 'photos', photographs, ';');
   return values;
 }
 
+/** Appends the texts that a column does not have yet. */
 function appendTexts(
   values: Map<string, string>,
-  field: string,
+  name: string,
   texts: readonly string[],
   between: string,
 ): void {
-  const existing = values.get(field) ?? '';
-  const already = [...existing.split(between), existing, ''];
+  const existing = values.get(name);
+  const already = [existing, ...(existing?.split(between) ?? []), ''];
   const more = [...new Set(texts)].filter((text) => !already.includes(text));
-  if (more.length > 0)
-    values.set(field, [existing, ...more].filter((text) => text !== '').join(between));
+  if (more.length > 0) values.set(name, [existing ?? [], more].flat().join(between));
 }
 
 /**
@@ -280,12 +261,15 @@ function listLinks(waypoint: XmlElement): string[] {
   const links = getChildren(waypoint, 'link').map(
     (link) => getAttribute(link, 'href')?.trim() ?? '',
   );
-  return [...links, ...listTexts(waypoint, 'url')].filter((link) => link !== '');
+  return [...links.filter((link) => link !== ''), ...listTexts(waypoint, 'url')];
 }
 
 /** Lists the texts of the children of these names; a device may write several of one name. */
 function listTexts(waypoint: XmlElement, ...names: readonly string[]): string[] {
-  return names.flatMap((name) => getChildren(waypoint, name)).map(({ text }) => text.trim());
+  return names
+    .flatMap((name) => getChildren(waypoint, name))
+    .map(({ text }) => text.trim())
+    .filter((text) => text !== '');
 }
 
 /** Returns the leaf elements of extensions, whose structure differs by program. */

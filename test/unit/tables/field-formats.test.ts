@@ -50,14 +50,18 @@ describe('a waypoint of a device', () => {
       gpx(`<name>bod 3</name><desc>z popisu</desc><extensions>${extensions}</extensions>`),
     );
     expect(rows).toEqual([
-      { local_id: 'K-7', note: 'z formuláře\nbod 3\nz popisu\nhloubka: 30', hloubka: '25' },
+      {
+        local_id: 'K-7',
+        note: 'z formuláře\nhloubka: 30\nlocal_id: bod 3\nz popisu',
+        hloubka: '25',
+      },
     ]);
   });
 
   test('has a second name and a second description in its note', async () => {
     const twice = '<name>A</name><name>B</name><desc>u cesty</desc><desc>mokro</desc>';
     expect((await listRows('walk.gpx', gpx(twice))).rows).toEqual([
-      { local_id: 'A', poznamka: 'B\nu cesty\nmokro' },
+      { local_id: 'A', poznamka: 'local_id: B\nu cesty\nmokro' },
     ]);
   });
 
