@@ -50,7 +50,6 @@ export function normalizeNumber(text: string): string {
  */
 const DASHES = /[\u2010-\u2015\u2212\ufe58\ufe63]/g;
 const FULL_WIDTH = /[\uff01-\uff5e]/g;
-const FULL_WIDTH_ONE = /^[\uff01-\uff5e]$/;
 const TO_ASCII = 0xfee0;
 
 /**
@@ -70,79 +69,32 @@ export function makeIdKey(text: string): string {
   return normalizeId(text).replaceAll(' ', '').toLowerCase();
 }
 
-const VISIBLE_NAMES: Readonly<Record<string, Message>> = {
-  ' ': msg`a space`,
-  '-': msg`a hyphen`,
-};
-
 /** Characters that cannot be seen, whatever stands beside them. */
-const INVISIBLE_CHARACTER =
+export const INVISIBLE_CHARACTER =
   /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufffe\uffff]/u;
 
-/** Characters that look like a plain letter, digit, space or hyphen. */
-const LOOKALIKE = new RegExp(
-  `${BLANKS.source}|${DASHES.source}|${FULL_WIDTH.source}|[\\p{Script=Cyrillic}\\p{Script=Greek}\\p{M}]`,
-  'u',
-);
-
-/** Names a character for a person who sees another one; undefined for a plain one. */
-function nameCharacter(character: string): Message | undefined {
-  const name = VISIBLE_NAMES[character];
-  if (name !== undefined) return name;
-  const code = formatCodePoint(character);
-  if (INVISIBLE_CHARACTER.test(character)) return msg`the invisible character ${code}`;
-  if (/\p{M}/u.test(character)) return msg`a combining mark (${code})`;
-  if (/\p{Script=Cyrillic}/u.test(character)) return msg`a Cyrillic ${character}`;
-  if (/\p{Script=Greek}/u.test(character)) return msg`a Greek ${character}`;
-  if (FULL_WIDTH_ONE.test(character)) return msg`a full-width ${character}`;
-  if (/\p{Zs}/u.test(character)) return msg`an unusual space (${code})`;
-  return LOOKALIKE.test(character) ? msg`an unusual dash (${code})` : undefined;
-}
-
 /**
- * Names the first invisible character of a text and its place: `the invisible character U+200B
- * after a`. Undefined without one.
- */
-export function describeFirstInvisible(text: string): Message | undefined {
-  return describeFirst(text, INVISIBLE_CHARACTER);
-}
-
-/** Names the first character that looks like another one, and its place; undefined without one. */
-export function describeLookalike(text: string): Message | undefined {
-  return describeFirst(text, LOOKALIKE);
-}
-
-function describeFirst(text: string, pattern: RegExp): Message | undefined {
-  const match = pattern.exec(text);
-  if (match === null) return undefined;
-  const name = nameCharacter(match[0]) ?? match[0];
-  const before = [...text.slice(0, match.index).trimEnd()].at(-1);
-  return before === undefined ? msg`${name} at the beginning` : msg`${name} after ${before}`;
-}
-
-/**
- * Adds to a message about two texts where they first differ, if a person would not see it: one of
- * the two characters is invisible, or looks like another one.
+ * Adds to a message about two texts where they first differ, if a person may not see it: one of the
+ * two characters is a blank, or not of ASCII.
  */
 export function withHiddenDifference(message: Message, one: string, other: string): Message {
   const first = [...one];
   const second = [...other];
   const at = first.findIndex((character, index) => character !== second[index]);
   const index = at === -1 ? first.length : at;
-  if (!isDeceptive(first[index]) && !isDeceptive(second[index])) return message;
-  const here = describeCharacter(first[index]);
-  const there = describeCharacter(second[index]);
+  if (isPlain(first[index]) && isPlain(second[index])) return message;
+  const here = formatCharacter(first[index]);
+  const there = formatCharacter(second[index]);
   const position = index + 1;
   return msg`${message} The texts differ in character ${position}: ${here} and ${there}.`;
 }
 
-function isDeceptive(character = ''): boolean {
-  return INVISIBLE_CHARACTER.test(character) || LOOKALIKE.test(character);
+function isPlain(character = '-'): boolean {
+  return /[!-~]/.test(character);
 }
 
-function describeCharacter(character: string | undefined): Message {
-  if (character === undefined) return msg`nothing`;
-  return nameCharacter(character) ?? `"${character}"`;
+function formatCharacter(character: string | undefined): Message {
+  return character === undefined ? msg`nothing` : `"${character}" (${formatCodePoint(character)})`;
 }
 
 /** Returns a sentence without its full stop, to be a part of another one. */

@@ -1,7 +1,6 @@
 import {
-  describeFirstInvisible,
-  describeLookalike,
   formatCodePoint,
+  INVISIBLE_CHARACTER,
   normalizeNumber,
   trimText,
 } from '../base/characters.ts';
@@ -82,23 +81,14 @@ export function findNumberProblem(value: string): RuleProblem | undefined {
 
 /** By a character that cannot be seen, two numbers would look equal and differ. */
 function findUnseenCharacter(value: string): RuleProblem | undefined {
-  const unseen = describeFirstInvisible(value);
-  if (unseen === undefined) return undefined;
-  return makeRuleProblem('number-form', msg`The number contains ${unseen}. Remove it.`);
-}
-
-/**
- * Names a character of a written number that a person may take for another one; undefined where
- * there is none. Says if normalisation replaces it by the plain one.
- */
-export function findNumberDoubt(written: string): RuleProblem | undefined {
-  const lookalike = describeLookalike(written);
-  if (lookalike === undefined) return undefined;
-  const isPlainNow = describeLookalike(normalizeNumber(written)) === undefined;
-  const problem = isPlainNow
-    ? msg`The number has ${lookalike}; it is read as a plain character.`
-    : msg`The number has ${lookalike}, which looks like another character. Correct it if it is not meant.`;
-  return makeRuleProblem('number-lookalike', problem);
+  const index = value.search(INVISIBLE_CHARACTER);
+  if (index === -1) return undefined;
+  const code = formatCodePoint(value.slice(index));
+  const before = value.slice(0, index);
+  return makeRuleProblem(
+    'number-form',
+    msg`The number contains the invisible character ${code} after "${before}". Remove it.`,
+  );
 }
 
 /**

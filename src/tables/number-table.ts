@@ -3,9 +3,9 @@ import { groupBy } from '../base/collections.ts';
 import { quoteTomlString } from '../base/disk/toml.ts';
 import { UsageError } from '../base/errors.ts';
 import { hasErrors, type Issue, makeErrorIssue, makeWarningIssue, toIssue } from '../base/issue.ts';
-import { cmd, type Message, msg } from '../base/message.ts';
+import { cmd, msg } from '../base/message.ts';
 import type { RowPlace } from '../finds/find.ts';
-import { findNumberDoubt, findNumberProblem, findUsedNumberProblem } from '../finds/value-rules.ts';
+import { findNumberProblem, findUsedNumberProblem } from '../finds/value-rules.ts';
 import {
   assertMaySetNumbers,
   enqueueNumber,
@@ -404,21 +404,11 @@ function leaveOutContradictions(
   });
 }
 
-/**
- * Checks a number as a person wrote it.
- * @param subject find or record that gets it
- * @returns a warning of a misleading character; undefined without one
- * @throws UsageError where another find or record has it
- */
-export function checkWrittenNumber(
-  outbox: Outbox,
-  subject: string,
-  value: string,
-): Message | undefined {
+/** @throws UsageError where another find or record than the subject's has the number */
+export function assertNumberIsFree(outbox: Outbox, subject: string, value: string): void {
   const find = parseRecordSubject(subject) ?? findByUuid(outbox, subject)?.localId ?? '';
   const used = findUsedNumberProblem(value, find, { lookupNumber: makeNumberLookup(outbox) });
   if (used !== undefined) throw new UsageError(used.problem);
-  return findNumberDoubt(value)?.problem;
 }
 
 /** Leaves out a number that another find of the table, or one that is here, has as well. */

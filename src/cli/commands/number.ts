@@ -16,7 +16,7 @@ import {
 } from '../../outbox/changes/enqueue-change.ts';
 import { findSubject } from '../../outbox/changes/resolve-finds.ts';
 import {
-  checkWrittenNumber,
+  assertNumberIsFree,
   planTableNumbers,
   proposeNumberTable,
   queueNumbers,
@@ -70,8 +70,7 @@ async function set(
   outbox.command.words = 'number-set';
   const number = normalizeNumber(value);
   const subject = findSubject(outbox, find);
-  const doubt = checkWrittenNumber(outbox, subject, value);
-  if (doubt !== undefined) context.terminal.warn(String(doubt));
+  assertNumberIsFree(outbox, subject, value);
   const { replaces } = planNumberChange(outbox, subject, number);
   if (replaces !== undefined && number !== '') {
     const replacement = { find, value: number, replaces };

@@ -4,7 +4,6 @@ import { cmd, type Message, msg } from '../../base/message.ts';
 import { findNearestNames, foldName, joinWithOr } from '../../base/names.ts';
 import { type ElementName, FIELDS, type Field } from '../../finds/fields.ts';
 import { isDitto, isFiller } from '../../finds/parse-cell.ts';
-import { findNumberDoubt } from '../../finds/value-rules.ts';
 import { STATE_COLUMN } from '../exports/exported-find.ts';
 import { ISSUES_COLUMN } from '../exports/write-rows.ts';
 import {
@@ -382,8 +381,6 @@ function findCellDoubt(text: string, name: ColumnName): Doubt | undefined {
     return { severity: isOfFind ? 'error' : 'warning', rule: 'cell-formula', problem };
   }
   if (!isOfFind) return undefined;
-  const lookalike = name === 'evidencni_cislo' ? findNumberDoubt(text) : undefined;
-  if (lookalike !== undefined) return { severity: 'warning', ...lookalike };
   if (/^['’`´]\d/.test(text)) {
     const problem = msg`"${text}" begins with an apostrophe, by which spreadsheets mark a text. It is kept: remove it if it is only that mark.`;
     return { severity: 'warning', rule: 'cell-apostrophe', problem };

@@ -28,7 +28,7 @@ describe('a registration number', () => {
     ['\r', 'U+000D'],
     ['\t', 'U+0009'],
   ])('is a single line, so %j is refused', (character, code) => {
-    const problem = `The number contains the invisible character ${code} after A. Remove it.`;
+    const problem = `The number contains the invisible character ${code} after "A". Remove it.`;
     expect(findNumberProblem(`A${character}1`)).toMatchObject({ rule: 'number-form' });
     expect(String(findNumberProblem(`A${character}1`)?.problem)).toBe(problem);
     expect(said({ evidencni_cislo: `A${character}1` })).toEqual([`number-form: ${problem}`]);
