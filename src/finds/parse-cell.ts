@@ -290,8 +290,11 @@ export function isConfirmedDate(cell: string): boolean {
 
 /** Marks and words for the value above, with blanks removed: `-"-`, `dtto`, `viz výše`. */
 const DITTO_MARK = /^[-–—.]*(?:["„“”‟″〃«»]|''|,,|\|\||\/\/)+[-–—.]*$/u;
-const DITTO_WORD =
-  /^(?:dt+o|ditt?o|d[eé]to|idem|ibid|ibidem|tot[eé]ž|tamt[eé]ž|stejn[éýě](?:jakovýše)?|(?:viz|jako)(?:výše|nahoře|předchozí)|same(?:asabove)?|(?:as|see)above|desgl|ebenso)\.?$/iu;
+const DITTO_WORDS =
+  'dto dtto dito ditto deto detto déto idem ibid ibidem totéž totež tamtéž tamtež stejně stejné stejný ' +
+  'stejnějakovýše stejnéjakovýše stejnýjakovýše vizvýše viznahoře vizpředchozí jakovýše jakonahoře ' +
+  'jakopředchozí same sameasabove asabove seeabove desgl ebenso';
+const DITTO_WORD = new RegExp(`^(?:${DITTO_WORDS.replaceAll(' ', '|')})\\.?$`, 'iu');
 
 /**
  * Tells if a text stands for the value above it: `"`, `dtto`, `idem`, `viz výše`,
@@ -345,50 +348,24 @@ type DayContext = {
   readonly areOldUsual: boolean;
 };
 
-/** Returns the likely cause and the likely value; undefined where a case does not apply. */
-type DayCase = (day: string, context: DayContext) => Message | undefined;
-
-/** The first case that applies explains the day. */
-const CASES: readonly DayCase[] = [
-  (day) => {
-    const year = (Date.parse(day) - DAY_ZERO_MS) / DAY_MS;
-    return year >= EARLIEST_YEAR && year < 2100
-      ? msg`${day} is what a spreadsheet makes of the year ${year} in a cell of dates. Write the whole day, or leave the cell empty and write ${year} in poznamka.`
-      : undefined;
-  },
-  (day, { today }) => {
-    if (day <= today) return undefined;
-    const likely = findPastDay(day, today);
-    return msg`${day} is in the future. Perhaps ${likely} is meant, or this computer's clock is wrong.`;
-  },
-  (day, { areOldUsual }) =>
-    Number(day.slice(0, 4)) < EARLIEST_YEAR || (isOldDay(day) && !areOldUsual)
-      ? msg`${day} is long ago, unlike other finds. Check the year, of which a digit may be wrong or missing.`
-      : undefined,
-];
-
 /**
- * Explains why a day is hardly the one that was meant (a year in a cell of dates, in the future, long
- * ago), and names that one where it is known. Undefined for a likely day.
+ * Explains why a day is hardly the one that was meant: a year in a cell of dates, in the future, or
+ * long ago. Undefined for a likely day.
  * @param day YYYY-MM-DD, a day of the calendar
  */
-export function findDayDoubt(day: string, context: DayContext): Message | undefined {
-  for (const explain of CASES) {
-    const doubt = explain(day, context);
-    if (doubt !== undefined) return doubt;
-  }
-  return undefined;
+export function findDayDoubt(day: string, { today, areOldUsual }: DayContext): Message | undefined {
+  const year = (Date.parse(day) - DAY_ZERO_MS) / DAY_MS;
+  if (year >= EARLIEST_YEAR && year < 2100)
+    return msg`${day} is what a spreadsheet makes of the year ${year} in a cell of dates. Write the whole day, or leave the cell empty and write ${year} in poznamka.`;
+  if (day > today)
+    return msg`${day} is in the future. Check the year, or the clock of this computer.`;
+  const isLongAgo = Number(day.slice(0, 4)) < EARLIEST_YEAR || (isOldDay(day) && !areOldUsual);
+  return isLongAgo
+    ? msg`${day} is long ago, unlike other finds. Check the year, of which a digit may be wrong or missing.`
+    : undefined;
 }
 
 /** Tells if a day is before 1950, which is usual only in tables of old finds. */
 export function isOldDay(day: string): boolean {
   return day < EARLIEST_LIKELY_DAY;
-}
-
-/** Returns the last such day of a year that is not in the future. */
-function findPastDay(day: string, today: string): string {
-  let year = Number(today.slice(0, 4));
-  const makeDay = (): string => `${year}${day.slice(4)}`;
-  while (makeDay() > today || !isRealDate(makeDay())) year -= 1;
-  return makeDay();
 }

@@ -7,12 +7,11 @@ const OLD = { ...USUAL, areOldUsual: true };
 test.each([
   ['a year in a cell of dates', '1905-06-27', USUAL, 'the year 2005'],
   ['the same in a table of old finds', '1905-06-27', OLD, 'the year 2005'],
-  ['a day in the future', '2042-06-01', USUAL, 'Perhaps 2024-06-01 is meant'],
-  ['a day later this year', '2024-12-01', USUAL, 'Perhaps 2023-12-01 is meant'],
-  ['a leap day in the future', '2028-02-29', USUAL, 'Perhaps 2024-02-29 is meant'],
+  ['a day in the future', '2042-06-01', USUAL, 'in the future'],
+  ['a day later this year', '2024-12-01', USUAL, 'in the future'],
   ['a year without a digit', '0204-06-01', OLD, 'long ago, unlike other finds'],
   ['a day before 1950 among later ones', '1936-05-01', USUAL, 'long ago, unlike other finds'],
-])('%s is doubted, with the likely cause or value', (_, day, context, says) => {
+])('%s is doubted, with the likely cause', (_, day, context, says) => {
   expect(String(findDayDoubt(day, context))).toContain(says);
 });
 

@@ -71,7 +71,7 @@ describe('an issue about a value', () => {
     ],
     [
       { datum_nalezu: '2024-11-21' },
-      "date-plausible: 2024-11-21 is in the future. Perhaps 2023-11-21 is meant, or this computer's clock is wrong.",
+      'date-plausible: 2024-11-21 is in the future. Check the year, or the clock of this computer.',
     ],
     [
       { obdobi: { id: 'HES-1x', text: '' } },
