@@ -291,10 +291,10 @@ export function isConfirmedDate(cell: string): boolean {
 /** Marks and words for the value above, with blanks removed: `-"-`, `dtto`, `viz výše`. */
 const DITTO_MARK = /^[-–—.]*(?:["„“”‟″〃«»]|''|,,|\|\||\/\/)+[-–—.]*$/u;
 const DITTO_WORDS =
-  'dto dtto dito ditto deto detto déto idem ibid ibidem totéž totež tamtéž tamtež stejně stejné stejný ' +
-  'stejnějakovýše stejnéjakovýše stejnýjakovýše vizvýše viznahoře vizpředchozí jakovýše jakonahoře ' +
-  'jakopředchozí same sameasabove asabove seeabove desgl ebenso';
-const DITTO_WORD = new RegExp(`^(?:${DITTO_WORDS.replaceAll(' ', '|')})\\.?$`, 'iu');
+  'dto|dtto|dito|ditto|deto|detto|déto|idem|ibid|ibidem|totéž|totež|tamtéž|tamtež|stejně|stejné|stejný|' +
+  'stejnějakovýše|stejnéjakovýše|stejnýjakovýše|vizvýše|viznahoře|vizpředchozí|jakovýše|jakonahoře|' +
+  'jakopředchozí|same|sameasabove|asabove|seeabove|desgl|ebenso';
+const DITTO_WORD = new RegExp(`^(?:${DITTO_WORDS})\\.?$`, 'iu');
 
 /**
  * Tells if a text stands for the value above it: `"`, `dtto`, `idem`, `viz výše`,
