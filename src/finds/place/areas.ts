@@ -65,24 +65,6 @@ export function isInPolygon({ rings, box }: Polygon, lon: number, lat: number): 
   return inside || onBoundary;
 }
 
-/**
- * Returns the metres from a point, inside or outside, to the nearest boundary, holes included. It
- * computes in the tangent plane at the point: within 0.1 % up to 50 km.
- */
-export function computeDistanceToPolygonM({ rings }: Polygon, lon: number, lat: number): number {
-  const [mPerLon, mPerLat] = computeMetresPerDegree(lat);
-  const toMetres = ([x, y]: Point): Point => [(x - lon) * mPerLon, (y - lat) * mPerLat];
-  // Each point once, although it belongs to two segments.
-  const inMetres = rings.map((ring) => ring.map(toMetres));
-  const here: Point = [0, 0];
-  let nearestSquared = Number.POSITIVE_INFINITY;
-  forEachSegment(inMetres, (from, to) => {
-    const squared = getSquaredDistance(here, from, to);
-    nearestSquared = Math.min(nearestSquared, squared);
-  });
-  return Math.sqrt(nearestSquared);
-}
-
 /** Returns the squared distance of a point from a segment. */
 function getSquaredDistance([x, y]: Point, [x1, y1]: Point, [x2, y2]: Point): number {
   const dx = x2 - x1;

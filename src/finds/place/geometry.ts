@@ -26,11 +26,6 @@ export function makeNoPointFault(name: string): RuleProblem {
   return makeRuleProblem('geometry-form', msg`The geometry is a ${name}, but a find has a point.`);
 }
 
-/** Makes the fault of a geometry of several points, or of none. */
-export function makePointCountFault(count: number): RuleProblem {
-  return makeNoPointFault(`MultiPoint (${count})`);
-}
-
 function makeDamagedPointFault(): RuleProblem {
   return makeRuleProblem('geometry-form', msg`The geometry is damaged. Draw the point again.`);
 }
@@ -132,7 +127,6 @@ function describeMistake(x: number, y: number): Message {
   const point = `${x} ${y}`;
   if (x === 0 && y === 0)
     return msg`${point} is what a device records while it has no position. Leave it empty, or find the place.`;
-  if (isLikeUtm(x, y) || isLikeUtm(y, x)) return makeUtmMessage(point);
   const meant = findFittingSystem({ x: `${x}`, y: `${y}` });
   if (meant === undefined) return msg`${point} lies far outside the country.`;
   const why =
@@ -140,19 +134,6 @@ function describeMistake(x: number, y: number): Message {
       ? msg`is in the other coordinate system`
       : CHANGE_WORDS[meant.change];
   return msg`${point} ${why}. It may be ${meant.x} ${meant.y} in the system ${meant.system}.`;
-}
-
-/** Tells if the numbers are in the ranges of UTM at these latitudes. */
-function isLikeUtm(east: number, north: number): boolean {
-  return east > 160_000 && east < 840_000 && north > 5_200_000 && north < 5_800_000;
-}
-
-/**
- * Makes the message that coordinates are UTM, which pas does not read.
- * @param shown the coordinates or the system, as the sentence's subject
- */
-export function makeUtmMessage(shown: string): Message {
-  return msg`${shown} is UTM, which pas does not read. Convert it to WGS 84 or S-JTSK.`;
 }
 
 function isInRange(system: GeomSystem, x: number, y: number): boolean {
@@ -394,5 +375,5 @@ function parseWkb(wkb: Buffer): Reading<PointText | undefined> {
   if (type !== WKB_MULTI_POINT) return makeNoPointFault(name);
   const count = readInteger(5);
   if (count === 1) return parseWkb(wkb.subarray(9));
-  return count === 0 ? { value: undefined } : makePointCountFault(count);
+  return count === 0 ? { value: undefined } : makeNoPointFault(`MultiPoint (${count})`);
 }

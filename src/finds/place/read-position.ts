@@ -6,7 +6,6 @@ import {
   findRangeProblem,
   formatDegrees,
   type GeomSystem,
-  makeUtmMessage,
   type PointText,
   parseCoordinateNumber,
   parseWrittenPoint,
@@ -54,7 +53,6 @@ export function parsePosition(text: string): Reading<Position> {
       ? resolveAxes(text, { x: link.value.lon, y: link.value.lat }, 'named')
       : link;
   if (SIZE.test(text)) return makeRuleProblem('coordinate', describeNoPosition(text));
-  if (UTM.test(text)) return makeRuleProblem('coordinate', makeUtmMessage(`"${text}"`));
   const [, plain] = WITH_HEIGHT.exec(text) ?? [];
   if (plain !== undefined) return parsePosition(plain);
   const [first, second] = splitPair(normalizeNotation(text) ?? '');
@@ -68,9 +66,6 @@ export function parsePosition(text: string): Reading<Position> {
   const isNamed = first.axis === 'x' || second.axis === 'y';
   return resolveAxes(text, { x: first.value, y: second.value }, isNamed ? 'named' : 'bare');
 }
-
-/** Zone and band before the numbers of UTM or MGRS. */
-const UTM = /^\s*(?:utm\W*)?\d{1,2}\s?[c-hj-np-x]\s*(?:[a-z]{2}\s*)?\d{4}/i;
 
 /** `12 x 45`, while a coordinate has its letter before it. */
 const SIZE = /^\s*\d+(?:[.,]\d+)?\s*x\s*\d/i;

@@ -27,14 +27,7 @@ import type {
   TermLookupResult,
 } from '../find.ts';
 import { makeFinderKey } from '../person-name.ts';
-import {
-  type BoundingBox,
-  computeDistanceToPolygonM,
-  isInPolygon,
-  type Polygon,
-  parsePolygon,
-} from '../place/areas.ts';
-import { CONVERTED_WITHIN_M } from '../place/geometry.ts';
+import { type BoundingBox, isInPolygon, type Polygon, parsePolygon } from '../place/areas.ts';
 import { searchTerms } from './search.ts';
 import type { Term, TermDetails, Vocabulary } from './term.ts';
 import {
@@ -251,8 +244,16 @@ function findHarvestedList(
 
 const AREA_SET = 'ruian_katastr';
 
-/** Margin in degrees around a point in which an area at its side is searched: some ten metres. */
-const BORDER_MARGIN = 0.0001;
+/**
+ * Degrees to places around a point, three metres away to each side: another conversion of it is
+ * within CONVERTED_WITHIN_M.
+ */
+const AROUND = [
+  [0.00004, 0],
+  [-0.00004, 0],
+  [0, 0.000027],
+  [0, -0.000027],
+] as const;
 
 /**
  * Makes a lookup of the cadastral area of a point, whose border counts as inside. It caches parsed
@@ -267,21 +268,17 @@ export function makeAreaLookup(vocabulary: Vocabulary): LookupArea {
   let last: Area | undefined;
   let harvested: boolean | undefined;
   return (longitude, latitude) => {
-    const listAround = (margin: number): Area[] =>
-      findAreasTouching(vocabulary, AREA_SET, {
-        minX: longitude - margin,
-        minY: latitude - margin,
-        maxX: longitude + margin,
-        maxY: latitude + margin,
-      }).map(getArea);
-    const isInside = ({ polygon }: Area): boolean => isInPolygon(polygon, longitude, latitude);
-    if (last === undefined || !isInside(last)) last = listAround(0).find(isInside);
+    const findArea = (minX: number, minY: number): Area | undefined =>
+      findAreasTouching(vocabulary, AREA_SET, { minX, minY, maxX: minX, maxY: minY })
+        .map(getArea)
+        .find(({ polygon }) => isInPolygon(polygon, minX, minY));
+    if (last === undefined || !isInPolygon(last.polygon, longitude, latitude))
+      last = findArea(longitude, latitude);
     if (last !== undefined) return { kind: 'inside', area: toCandidate(last.term) };
     harvested ??= isHarvested(vocabulary, AREA_SET);
     if (!harvested) return { kind: 'not-harvested' };
-    const isAtBorder = listAround(BORDER_MARGIN).some(
-      ({ polygon }) =>
-        computeDistanceToPolygonM(polygon, longitude, latitude) <= CONVERTED_WITHIN_M,
+    const isAtBorder = AROUND.some(
+      ([east, north]) => findArea(longitude + east, latitude + north) !== undefined,
     );
     return { kind: 'outside', isAtBorder };
   };

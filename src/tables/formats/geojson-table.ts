@@ -7,7 +7,6 @@ import { msg } from '../../base/message.ts';
 import {
   type GeomSystem,
   makeNoPointFault,
-  makePointCountFault,
   makeUnsupportedCrsError,
   type PointInSystem,
   parseSystemCode,
@@ -147,7 +146,7 @@ function parseGeometry(geometry: unknown, system: GeomSystem): Reading<PointInSy
   const [only] = positions;
   return positions.length === 1
     ? parseGeoJsonPosition(only, system)
-    : makePointCountFault(positions.length);
+    : makeNoPointFault(`MultiPoint (${positions.length})`);
 }
 
 function parseGeoJsonPosition(

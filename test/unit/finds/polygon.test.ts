@@ -1,10 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  computeDistanceToPolygonM,
-  isInPolygon,
-  parsePolygon,
-} from '../../../src/finds/place/areas.ts';
+import { isInPolygon, parsePolygon } from '../../../src/finds/place/areas.ts';
 
 const SQUARE_WITH_HOLE =
   'POLYGON ((14 50, 15 50, 15 51, 14 51, 14 50), (14.4 50.4, 14.6 50.4, 14.6 50.6, 14.4 50.6, 14.4 50.4))';
@@ -81,24 +77,6 @@ describe('a point in a polygon', () => {
         expect(isInPolygon(parsePolygon(`POLYGON ((${ring}))`), x, y)).toBe(expected);
       }),
     );
-  });
-});
-
-describe('the distance to a boundary', () => {
-  test('a tenth of a degree of latitude is about 11.12 km, of longitude at 50° about 7.17 km', () => {
-    const polygon = parsePolygon('POLYGON ((14 49, 15 49, 15 51, 14 51, 14 49))');
-    expect(computeDistanceToPolygonM(polygon, 14.5, 51.1)).toBeCloseTo(11_126, -1.5);
-    expect(computeDistanceToPolygonM(polygon, 13.9, 50)).toBeCloseTo(7_170, -1.5);
-  });
-
-  test('is measured from inside too, and to the edge of a hole', () => {
-    const polygon = parsePolygon(SQUARE_WITH_HOLE);
-    expect(computeDistanceToPolygonM(polygon, 14.35, 50.5)).toBeCloseTo(0.05 * 70_960, -2);
-    expect(computeDistanceToPolygonM(polygon, 14.5, 50.5)).toBeGreaterThan(7_000);
-  });
-
-  test('is zero on the boundary', () => {
-    expect(computeDistanceToPolygonM(parsePolygon(SQUARE_WITH_HOLE), 14.5, 50)).toBe(0);
   });
 });
 
