@@ -82,7 +82,7 @@ test('many errors are counted by kind, with the first rows of each, and --issues
   ).toHaveLength(61);
 });
 
-test('the workbook with issues keeps days as days, and its columns fit their content', async () => {
+test('the workbook with issues keeps days as days', async () => {
   const homeCopy = home.copy();
   const rows = [
     ['local_id', 'datum_nalezu', 'hloubka', 'poznamka'],
@@ -93,12 +93,6 @@ test('the workbook with issues keeps days as days, and its columns fit their con
   const parts = await readZip('mend.xlsx', readFileSync(join(homeCopy.folder, 'mend.xlsx')));
   const sheet = parts.get('xl/worksheets/sheet1.xml')?.bytes.toString('utf8') ?? '';
   expect(sheet).toContain('<v>45444</v>');
-  const widths = [...sheet.matchAll(/<col [^>]*width="([\d.]+)"/g)].map(([, width]) =>
-    Number(width),
-  );
-  expect(widths).toHaveLength(5);
-  expect(widths[2]).toBeGreaterThan(9);
-  expect(widths[4]).toBe(50);
 });
 
 test('map links are points, in tables, in pas add and in pas edit', async () => {

@@ -121,9 +121,8 @@ function formatIssue({ severity, element, message }: Issue): string {
   return `${severity === 'error' ? '✗' : '!'} ${element === undefined ? '' : `${element}: `}${message}`;
 }
 
-/** Column width in characters: that of the longest text, within these limits. */
-const NARROWEST = 8;
-const WIDEST = 50;
+/** Column width in characters. */
+const WIDTH = 20;
 
 /**
  * Makes the bytes of an XLSX workbook with these sheets, by their names; the first row of each has
@@ -135,25 +134,9 @@ export function makeWorkbook(
   const written = [...sheets].map(([sheet, [header = [], ...dataRows]]) => {
     const headings = header.map((heading) => makeHeadingCell(String(heading)));
     const data = [headings, ...dataRows.map((row) => row.map(makeCell))];
-    return { data, sheet, stickyRowsCount: 1, columns: makeColumns(data) };
+    return { data, sheet, stickyRowsCount: 1, columns: headings.map(() => ({ width: WIDTH })) };
   });
   return write(written).toBuffer();
-}
-
-function makeColumns(rows: Cell[][]): { width: number }[] {
-  const widths: number[] = [];
-  for (const row of rows) {
-    for (const [index, cell] of row.entries())
-      widths[index] = Math.max(widths[index] ?? NARROWEST, getWidth(cell));
-  }
-  return widths.map((width) => ({ width }));
-}
-
-function getWidth(cell: Cell): number {
-  const value =
-    typeof cell === 'object' && cell !== null && 'value' in cell ? cell.value : undefined;
-  const lines = value instanceof Date ? ['0000-00-00'] : String(value ?? '').split('\n');
-  return Math.min(Math.max(...lines.map((line) => line.length)) + 2, WIDEST);
 }
 
 /** Spreadsheets do not agree on the numbers of the days before, since 1900 was no leap year. */
