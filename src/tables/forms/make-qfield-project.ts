@@ -2,19 +2,14 @@ import { join } from 'node:path';
 import { makeDatabaseImage } from '../../base/disk/database-file.ts';
 import { writeOutputFolder } from '../../base/disk/output-file.ts';
 import { t } from '../../base/message.ts';
-import {
-  FIELDS,
-  type FindElements,
-  formatReferenceCell,
-  NEW_PERSON,
-  type TargetState,
-} from '../../finds/fields.ts';
+import { FIELDS, formatReferenceCell, type TargetState } from '../../finds/fields.ts';
 import {
   FINDS_LAYER,
   FORM_FILE,
   FORM_FIND,
   FORM_PHOTO,
   getFormLabel,
+  hasWrittenQuestion,
   PHOTO_FOLDER,
   PHOTOS_LAYER,
 } from '../../finds/questions.ts';
@@ -83,23 +78,14 @@ export async function writeQfieldProject(request: FieldFormRequest): Promise<rea
 function makeFormContent({ starting, rules }: FieldFormRequest, lists: FormLists): FormContent {
   const states: readonly TargetState[] = findRoleRank(rules) === 'researcher' ? [1] : [1, 2, 3];
   const initial = new Map<string, string>();
+  const written = new Map<string, string>();
   for (const { name } of FIELDS) {
     const value = starting[name];
-    if (value !== undefined && !(name === 'nalezce' && isNewPerson(starting)))
-      initial.set(name, formatDefault(value));
-  }
-  const written = new Map(
-    isNewPerson(starting) ? [['nalezce', quoteQgisText(starting.nalezce?.text ?? '')]] : [],
-  );
-  const project = initial.get('projekt');
-  const listed = lists.get('projekt');
-  if (
-    project !== undefined &&
-    listed !== undefined &&
-    !listed.some(({ name }) => name === project)
-  ) {
-    initial.delete('projekt');
-    written.set('projekt', quoteQgisText(project));
+    if (value === undefined) continue;
+    const text = typeof value === 'object' ? formatReferenceCell(value) : String(value);
+    const isListed = lists.get(name)?.some((choice) => choice.name === text) !== false;
+    if (hasWrittenQuestion(name) && !isListed) written.set(name, quoteQgisText(text));
+    else initial.set(name, text);
   }
   return {
     lists: new Map([...lists.keys()].map((name) => [name, makeListLayer(name)])),
@@ -107,14 +93,6 @@ function makeFormContent({ starting, rules }: FieldFormRequest, lists: FormLists
     states,
     written,
   };
-}
-
-function isNewPerson({ nalezce }: FindElements): boolean {
-  return nalezce?.id === NEW_PERSON;
-}
-
-function formatDefault(value: NonNullable<FindElements[keyof FindElements]>): string {
-  return typeof value === 'object' ? formatReferenceCell(value) : String(value);
 }
 
 function makeListLayer(name: string): ListLayer {
