@@ -6,7 +6,6 @@ import { foldName, makePersonKey } from '../../base/names.ts';
 import { FIELDS } from '../../finds/fields.ts';
 import type { LookupTerm, TermCandidate, TermLookupResult } from '../../finds/find.ts';
 import { explainFailedLookup } from '../../finds/resolve-references.ts';
-import { findColumnByName } from '../columns/column-names.ts';
 import { makeChangedToDateMessage, makeMissingColumnIssue } from '../columns/columns.ts';
 import { getDisplayedText, type Table, type TableRow } from '../table.ts';
 
@@ -252,23 +251,15 @@ export function lookUpEntry(
 export type OwnTerm = { readonly row: number; readonly term: string; readonly set?: string };
 
 /**
- * Reads the distinct terms of a list: a column `term` (or the only column, whose header then
- * counts as a term unless it names a column), and an optional column `set` or `element`. Rows
- * without a term are left out; an unknown set gives an issue.
+ * Reads the distinct terms of a list: a column `term`, and an optional column `set` or `element`.
+ * Rows without a term are left out; an unknown set gives an issue.
  */
 export function parseOwnTerms(table: Table) {
   const columns = findMappingColumns(table);
-  const [only = '', another] = table.header;
-  const isSingle = another === undefined && !columns.has('term');
-  // The first line of a single column is a term, too, unless it is a column's name.
-  const isList =
-    isSingle && only !== '' && columns.size === 0 && findColumnByName(only) === undefined;
-  const issues = table.issues.filter(({ rule }) => !isList || rule !== 'table-no-rows');
-  if (isSingle) columns.set('term', 0);
+  const issues = [...table.issues];
   if (!columns.has('term')) issues.push(makeMissingColumnIssue(table, 'list-column', 'term'));
   const terms = new Map<string, OwnTerm>();
-  const first = { row: table.headerRow ?? 1, cells: table.header };
-  for (const tableRow of isList ? [first, ...table.rows] : table.rows) {
+  for (const tableRow of table.rows) {
     const { row } = tableRow;
     const term = getMappingCell(tableRow, columns, 'term');
     const named = getMappingCell(tableRow, columns, 'set');

@@ -173,15 +173,6 @@ describe('a list of terms', () => {
   const listed = (...lines: string[]) =>
     parseOwnTerms(parseCsvTable('terms.csv', Buffer.from(lines.join('\n'))));
 
-  test('of one column starts with a term, unless the first line names a column', () => {
-    expect(listed('Naše názvy', 'laten', 'halštat').terms.map(({ term }) => term)).toEqual([
-      'Naše názvy',
-      'laten',
-      'halštat',
-    ]);
-    expect(listed('období', 'laten').terms.map(({ term }) => term)).toEqual(['laten']);
-  });
-
   test('names each different term once', () => {
     const { terms } = listed(
       'term;element',
