@@ -255,19 +255,16 @@ function findOtherRows(
     void left.set(row.row, makeOtherRowIssue(table, row, isRemark, advice));
   const silent: TableRow[] = [];
   let finds = 0;
-  let longest = 0;
   let haveDigits = true;
   for (const row of table.rows) {
     if (isBetweenFinds(row, names)) leave(row, false);
     else if (row.point !== undefined || telling.some((index) => (row.cells[index] ?? '') !== '')) {
       const id = row.cells[key] ?? '';
       finds += 1;
-      longest = Math.max(longest, id.length);
       haveDigits &&= /\d/.test(id);
     } else silent.push(row);
   }
-  const isCalledSo = (id: string): boolean =>
-    id !== '' && id.length <= longest * 2 && (!haveDigits || /\d/.test(id));
+  const isCalledSo = (id: string): boolean => id !== '' && (!haveDigits || /\d/.test(id));
   const remarks = silent.filter(({ cells }) => key === -1 || !isCalledSo(cells[key] ?? ''));
   if (telling.length > 0 && remarks.length < finds) for (const row of remarks) leave(row, true);
   return new Map([...left].sort(([a], [b]) => a - b));

@@ -32,6 +32,8 @@ import {
 
 /** Rows and columns from 1, both ends included. */
 export type CellRange = {
+  /** As the sheet names it, such as `B3:B4`. */
+  readonly name: string;
   readonly firstRow: number;
   readonly lastRow: number;
   readonly firstColumn: number;
@@ -40,16 +42,6 @@ export type CellRange = {
 
 /** A value in a row, with its column from 1. */
 export type PlacedCell = CellValue & { readonly column: number };
-
-/** Returns the address of a cell: 1, 4 is `A4`; 27 is `AA`. */
-function formatCellName(column: number, row: number): string {
-  return `${toColumnLetters(column)}${row}`;
-}
-
-function toColumnLetters(column: number): string {
-  const rest = Math.floor((column - 1) / 26);
-  return (rest > 0 ? toColumnLetters(rest) : '') + String.fromCharCode(65 + ((column - 1) % 26));
-}
 
 const NO_CELLS: readonly CellValue[] = [];
 const NO_VALUE: CellValue = { text: '' };
@@ -254,8 +246,7 @@ function fillMerged(file: string, rows: readonly Cells[], merged: readonly CellR
 
 function checkMerged(range: CellRange | undefined): Issue[] {
   if (range === undefined) return [];
-  const first = formatCellName(range.firstColumn, range.firstRow);
-  const name = `${first}:${formatCellName(range.lastColumn, range.lastRow)}`;
+  const { name } = range;
   const message = msg`The cells ${name} are merged over several columns. Split them: pas cannot tell which column the value belongs to.`;
   return [makeErrorIssue('table-merged', message)];
 }

@@ -57,7 +57,7 @@ function readSheetPart(part: ZipEntry, values: BookValues, sheet: SheetContents)
       const range = parseRange(element);
       if (range !== undefined) sheet.addMerged(range);
     } else {
-      row = parseRowNumber(element) ?? row + 1;
+      row = Number(getAttribute(element, 'r') ?? row + 1);
       const isHidden = /^(?:1|true)$/.test(getAttribute(element, 'hidden') ?? '');
       sheet.addRow(row, parseCells(place, element, values), isHidden);
     }
@@ -82,20 +82,12 @@ function parseCells(place: TablePlace, row: XmlElement, values: BookValues): Pla
   return cells;
 }
 
-/** Returns the number of a row, from its own attribute or its first cell's. */
-function parseRowNumber(row: XmlElement): number | undefined {
-  const address = getAttribute(row, 'r');
-  const [first] = row.children;
-  const text = address ?? /(?<!\d)\d+$/.exec((first && getAttribute(first, 'r')) ?? '')?.[0];
-  if (text === undefined) return undefined;
-  return /^\d+$/.test(text) ? Number(text) : Number.NaN;
-}
-
 function parseRange(mergeCell: XmlElement): CellRange | undefined {
-  const [whole, from = '', top, to = '', bottom] =
+  const [name, from = '', top, to = '', bottom] =
     /^([A-Z]+)(\d+):([A-Z]+)(\d+)$/.exec(getAttribute(mergeCell, 'ref') ?? '') ?? [];
-  if (whole === undefined) return undefined;
+  if (name === undefined) return undefined;
   return {
+    name,
     firstRow: Number(top),
     lastRow: Number(bottom),
     firstColumn: parseColumnLetters(from),
@@ -122,57 +114,46 @@ type CellStyle = { readonly format: CellFormat; readonly isStruck: boolean };
 
 /** @returns undefined where the cell is malformed */
 function parseCellValue(cell: XmlElement, values: BookValues): CellValue | undefined {
-  const isStruck = values.styles[parseStyleNumber(cell)]?.isStruck === true;
   const type = getAttribute(cell, 't') ?? 'n';
-  const pieces =
-    type === 'inlineStr'
-      ? parseRichText(findNamedChild(cell, 'is'))
-      : findSharedText(cell, type, values);
-  if (pieces !== undefined) {
-    const value = joinTextPieces(pieces, isStruck);
-    return { ...value, text: withoutFormulaMark(value.text) };
+  const raw = findNamedChild(cell, 'v')?.text ?? '';
+  const { format = GENERAL, isStruck = false } = values.styles[parseStyleNumber(cell)] ?? {};
+  if (type === 'inlineStr')
+    return parseTextValue(parseRichText(findNamedChild(cell, 'is')), isStruck);
+  if (type === 's' && raw !== '') {
+    const pieces = values.sharedTexts[Number(raw)];
+    return pieces && parseTextValue(pieces, isStruck);
   }
-  const value = parsePlainValue(cell, type, values);
+  const value = parsePlainValue(cell, type, raw, format, values.from1904);
   return isStruck && value !== undefined ? { ...value, isStruck } : value;
 }
 
-/** Returns the shared text to which a cell refers; undefined where it refers to none. */
-function findSharedText(cell: XmlElement, type: string, { sharedTexts }: BookValues) {
-  const number = findNamedChild(cell, 'v')?.text ?? '';
-  return type === 's' && number !== '' ? sharedTexts[Number(number)] : undefined;
+function parseTextValue(pieces: readonly TextPiece[], isStruck: boolean): CellValue {
+  const value = joinTextPieces(pieces, isStruck);
+  return { ...value, text: withoutFormulaMark(value.text) };
 }
 
 /** @returns undefined where the cell is malformed */
 function parsePlainValue(
   cell: XmlElement,
   type: string,
-  values: BookValues,
+  raw: string,
+  format: CellFormat,
+  from1904: boolean,
 ): CellValue | undefined {
-  const raw = findNamedChild(cell, 'v')?.text ?? '';
-  const isWithoutResult =
-    raw === '' &&
-    findNamedChild(cell, 'f') !== undefined &&
-    (type !== 'str' || findNamedChild(cell, 'v') === undefined);
-  if (isWithoutResult) return { text: '', fault: UNSAVED_RESULT };
+  const isFormula = findNamedChild(cell, 'f') !== undefined;
+  if (raw === '' && isFormula && (type !== 'str' || findNamedChild(cell, 'v') === undefined))
+    return { text: '', fault: UNSAVED_RESULT };
+  if (type === 'e') return { text: '', fault: makeFormulaFault(raw === '' ? '#' : raw) };
+  if (raw === '') return ['s', 'str', 'b', 'd', 'n'].includes(type) ? { text: '' } : undefined;
   switch (type) {
-    case 's':
-      return raw === '' ? { text: '' } : undefined;
     case 'str':
       return { text: withoutFormulaMark(unescapeText(raw).trim()) };
     case 'b':
-      return raw === '' ? { text: '' } : makeTruthValue(raw === '1');
-    case 'e':
-      return { text: '', fault: makeFormulaFault(raw === '' ? '#' : raw) };
+      return makeTruthValue(raw === '1');
     case 'd':
       return { text: raw, shown: { text: raw, isDate: true } };
     case 'n':
-      return raw === ''
-        ? { text: '' }
-        : parseNumberValue(
-            raw,
-            values.styles[parseStyleNumber(cell)]?.format ?? GENERAL,
-            values.from1904,
-          );
+      return parseNumberValue(raw, format, from1904);
     default:
       return undefined;
   }
