@@ -90,11 +90,11 @@ export function selectEffectiveAttempts(entry: Entry, facts: readonly Fact[]): A
 }
 
 function listJudgedAttempts(
-  { intents }: SlotState,
+  { intents, verdicts }: SlotState,
   entry: Entry,
   kinds: readonly AttemptVerdict['kind'][],
 ): string[] {
-  return [...intents].flatMap(([intent, { attempts, verdicts }]) =>
+  return [...intents].flatMap(([intent, { attempts }]) =>
     entry.kind !== 'import' && intent !== entry.intent
       ? []
       : attempts.flatMap(({ id }) => {
@@ -156,9 +156,9 @@ type Answer =
  * `resend` also overrules a refusal, and takes back that the entry was given up.
  */
 export function decide(outbox: Outbox, entry: Entry, answer: Answer, reason: Message): void {
-  const { decisions, intents } = getSlotState(outbox, entry);
-  const { attempts = [], verdicts } = intents.get(entry.intent) ?? {};
-  const refused = attempts.filter(({ id }) => verdicts?.get(id)?.kind === 'refused');
+  const { decisions, intents, verdicts } = getSlotState(outbox, entry);
+  const { attempts = [] } = intents.get(entry.intent) ?? {};
+  const refused = attempts.filter(({ id }) => verdicts.get(id)?.kind === 'refused');
   // An entry that was given up with an unknown outcome is uncertain again.
   const open = entry.state === 'dropped' ? [] : listOpenAttempts(outbox, entry);
   const abandonments = decisions.filter(({ body }) => body.answer === 'abandon');
@@ -407,15 +407,14 @@ export function recordOrphanedAttempts(outbox: Outbox): Entry[] {
   const reason = msg`pas stopped while the request was in progress, so it is unknown whether the service received it`;
   return outbox.change(() =>
     listEntriesInState(outbox, 'sending').flatMap((entry) => {
-      for (const { attempts, verdicts } of getSlotState(outbox, entry).intents.values())
-        for (const { id } of attempts)
-          if (verdicts.get(id)?.kind === 'open')
-            recordAnswer(
-              outbox,
-              { entry, attempt: id },
-              { state: 'uncertain', reason },
-              { outcome: 'orphaned' },
-            );
+      for (const [attempt, { kind }] of getSlotState(outbox, entry).verdicts)
+        if (kind === 'open')
+          recordAnswer(
+            outbox,
+            { entry, attempt },
+            { state: 'uncertain', reason },
+            { outcome: 'orphaned' },
+          );
       return findEntryById(outbox, entry.id) ?? [];
     }),
   );

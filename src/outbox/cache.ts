@@ -249,10 +249,9 @@ function findAcceptedIntent({ intents }: SlotState): string | undefined {
 }
 
 /** Returns the refusal that counts. */
-function findRefusal({ intents }: SlotState, intent: string): AnsweredBody | undefined {
-  const state = intents.get(intent);
-  for (const { id } of state?.attempts ?? []) {
-    const verdict = state?.verdicts.get(id);
+function findRefusal({ intents, verdicts }: SlotState, intent: string): AnsweredBody | undefined {
+  for (const { id } of intents.get(intent)?.attempts ?? []) {
+    const verdict = verdicts.get(id);
     if (verdict?.kind === 'refused' && !verdict.isOverruled) return verdict.answer.body;
   }
   return undefined;
@@ -279,8 +278,8 @@ function makeChangeRows(
     ),
   );
   return rows.flatMap(({ row, id: intent, intent: content }): EntryRow[] => {
-    const { attempts = [], verdicts } = state.intents.get(intent) ?? {};
-    const accepted = attempts.find(({ id }) => verdicts?.get(id)?.kind === 'accepted');
+    const { attempts = [] } = state.intents.get(intent) ?? {};
+    const accepted = attempts.find(({ id }) => state.verdicts.get(id)?.kind === 'accepted');
     const wishes = listFactsOfKind(facts, 'current').filter(({ body }) => body.intent === intent);
     const [wish] = wishes;
     if (wish === undefined) return [];
@@ -370,7 +369,7 @@ function summarize(
   facts: readonly Fact[],
   intent: string | undefined,
   wish: CurrentBody,
-  { intents, wanted, decisions, records }: SlotState,
+  { verdicts, wanted, decisions, records }: SlotState,
   {
     folded,
     refusal,
@@ -385,12 +384,10 @@ function summarize(
     ({ body }) => intent === undefined || body.intent === intent,
   );
   const ids = new Set(attempted.map(({ id }) => id));
-  let unknownAttempts = 0;
-  for (const { attempts, verdicts } of intents.values())
-    for (const { id } of attempts) {
-      const kind = verdicts.get(id)?.kind;
-      if (ids.has(id) && (kind === 'unknown' || kind === 'open')) unknownAttempts += 1;
-    }
+  const unknownAttempts = attempted.filter(({ id }) => {
+    const kind = verdicts.get(id)?.kind;
+    return kind === 'unknown' || kind === 'open';
+  }).length;
   // A find that the service has cannot be edited once more; a number can be set again.
   const isDisputed = wanted.kind === 'disputed' && (intent !== undefined || records.length === 0);
   const rowQuestion = intent === undefined ? makeRowQuestion(wish) : null;

@@ -31,7 +31,6 @@ export type AttemptVerdict =
 
 type IntentState = {
   readonly attempts: readonly Attempted[];
-  readonly verdicts: ReadonlyMap<string, AttemptVerdict>;
   readonly state: 'untried' | 'accepted' | 'open' | 'unknown' | 'refused' | 'back';
 };
 
@@ -39,6 +38,8 @@ export type SlotState = {
   readonly wanted: SlotWish;
   /** Intents that are wanted or were attempted. */
   readonly intents: ReadonlyMap<string, IntentState>;
+  /** Verdicts of the attempts of all intents, by attempt. */
+  readonly verdicts: ReadonlyMap<string, AttemptVerdict>;
   /** Records that the facts name, best first; two are a question. */
   readonly records: readonly string[];
   /** Candidates that a person excluded. */
@@ -86,11 +87,12 @@ export function foldSlot(given: readonly Fact[]): SlotState {
       ({ body }) => body.intent === intent && isCreatedWithoutAttempt(body),
     );
     const state = isSaid ? 'accepted' : getIntentState(own, verdicts);
-    intents.set(intent, { attempts: own, verdicts, state });
+    intents.set(intent, { attempts: own, state });
   }
   return {
     wanted,
     intents,
+    verdicts,
     records: listRecords(acceptances, verdicts),
     rejected: collectRejected(decisions),
     decisions,

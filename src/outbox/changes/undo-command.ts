@@ -329,7 +329,7 @@ function isAboutUnsearched({ body }: FactOf<'decided'>): boolean {
 
 function planWishUndo(
   facts: readonly Fact[],
-  { heads, intents, decisions }: SlotState,
+  { heads, intents, verdicts, decisions }: SlotState,
   wishes: readonly FactOf<'current'>[],
 ): WishUndo {
   const last = wishes.at(-1);
@@ -337,7 +337,7 @@ function planWishUndo(
   const own = new Set(wishes.map(({ id }) => id));
   const isOwn = (id: string): boolean => isWishOf(own, facts, id);
   if (!heads.every(isOwn)) return { kind: isTakenBack(facts, own) ? 'done' : 'kept' };
-  const isAttempted = [...intents.values()].some(({ attempts, verdicts }) =>
+  const isAttempted = [...intents.values()].some(({ attempts }) =>
     attempts.some(({ id, body }) => {
       const kind = verdicts.get(id)?.kind;
       const isOpen = kind === 'open' || kind === 'unknown' || kind === 'accepted';
