@@ -1,11 +1,10 @@
 import { makeIdKey } from '../../base/characters.ts';
-import { groupBy } from '../../base/collections.ts';
+import { addToGroup, groupBy } from '../../base/collections.ts';
 import { type FindElements, NEW_PERSON } from '../../finds/fields.ts';
 import { type Find, isContentKey } from '../../finds/find.ts';
 import {
   type ComparableFind,
   createFindIndex,
-  type FindIndex,
   type FindLikeness,
   findEditions,
   hasEnoughContent,
@@ -38,7 +37,33 @@ type PlannedTable = {
   readonly hasKey: (key: string) => boolean;
 };
 
-type Compared = { readonly known: FindHere; readonly matched: FindLikeness };
+/** A find here, and how alike it is to a row. */
+type Compared = { readonly find: FindHere; readonly matched: FindLikeness };
+
+/** The finds that have the number of a row, by row. */
+type FindsByRow = ReadonlyMap<Find, readonly Compared[]>;
+
+/** Tells if a find came from a table of which this one is an edition. */
+type IsEdition = (find: FindHere) => boolean;
+
+/** What the table as a whole says, on which the plan of each row depends. */
+type TableComparison = Pick<PlannedTable, 'prefix' | 'hasKey'> & {
+  readonly byNumber: FindsByRow;
+  readonly isEdition: IsEdition;
+  /** Returns the finds that are the same as a row, or nearly, without those that are gone. */
+  readonly listAlike: (row: Find) => Compared[];
+  readonly renumbered: RenumberedRows;
+  /** Finds whose numbers only rows of other finds have. */
+  readonly displaced: ReadonlySet<FindHere>;
+  /** Returns the local id that a row has as a new find. */
+  readonly makeName: (row: Find) => string;
+};
+
+/** Rows that have another number than at their last import, and the finds that they were. */
+type RenumberedRows = {
+  readonly finds: ReadonlySet<FindHere>;
+  readonly byRow: ReadonlyMap<Find, Compared>;
+};
 
 /**
  * Plans the rows of a table against the finds here. The table is an edition of those tables from
@@ -49,7 +74,7 @@ type Compared = { readonly known: FindHere; readonly matched: FindLikeness };
  * |---|---|
  * | was imported with another number, whose find no row has any more (renumbered) | ask: near |
  * | number of a find that is equal, removed or dropped | same |
- * | number of a find of an edition, or a UUID | same; ask: another, if two of object, place, day differ |
+ * | number of a find of an edition, or a UUID | same; ask: another, if two of object, place, day differ, or another row was that find |
  * | number of another table's find, nearly equal | ask: near |
  * | number of another table's find, not alike, and a prefix leaves no free name | ask: another |
  * | no numbers in an edition, and an equal find | same |
@@ -64,7 +89,7 @@ export function planRows(rows: Iterable<Find>, known: readonly FindHere[], table
   if (known.length === 0) return { finds: rows, planRow: planNew, names: new Set<string>() };
   const finds = [...rows];
   const comparison = compareTable(finds, known, table);
-  const keyed = finds.map((row) => ({ row, plan: planByKey(row, comparison) }));
+  const keyed = finds.map((row) => ({ row, plan: planByNumber(row, comparison) }));
   const taken = new Set(keyed.flatMap(({ plan }) => (plan === undefined ? [] : listTaken(plan))));
   const plans = new Map<Find, RowPlan>();
   for (const { row, plan = planByContent(row, comparison, taken) } of keyed) {
@@ -95,32 +120,34 @@ function listTaken(plan: RowPlan): string[] {
   return isTaking ? [plan.find] : [];
 }
 
-type TableComparison = ReturnType<typeof compareTable>;
-
-/** Compares the rows of a table with the finds here; says nothing of a single row yet. */
 function compareTable(
   rows: readonly Find[],
   known: readonly FindHere[],
   { path, prefix, hasKey }: PlannedTable,
-) {
-  const byName = groupByName(known);
-  const index = indexFinds(known);
+): TableComparison {
+  const named = groupByName(known);
+  const byNumber = new Map(rows.map((row) => [row, compareByNumber(row, named, prefix)]));
   const comparable = new Map(rows.map((row) => [row, makeComparable(row.elements)]));
-  const compared = new Map(rows.map((row) => [row, compareByKey(row, byName, prefix)]));
-  const listAlike = (row: Find, isEdition: (find: FindHere) => boolean): Compared[] =>
-    listLikeFinds(index, comparable.get(row), isEdition);
-  const isEdition = openEditionTest(rows, compared, path, (row) => listAlike(row, () => true));
-  const moved = findMovedRows(compared, comparable, known.filter(isEdition));
+  const index = createFindIndex<FindHere>();
+  for (const find of known) index.add(makeComparable(find.elements), find);
+  const listAlike = (row: Find, isEdition: IsEdition): Compared[] => {
+    const content = comparable.get(row);
+    if (content === undefined || !hasEnoughContent(content)) return [];
+    return index.list(content).flatMap(({ find: other, item: find }) => {
+      const matched = matchFinds(content, other, isEdition(find));
+      return matched === 'other' || find.isGone() ? [] : [{ find, matched }];
+    });
+  };
+  const isEdition = makeEditionTest(rows, byNumber, path, (row) => listAlike(row, () => true));
   return {
-    ...makeNamer(rows, compared, prefix, isEdition),
     prefix,
     hasKey,
-    compared,
+    byNumber,
     isEdition,
-    listAlike: (row: Find) => listAlike(row, isEdition),
-    moved,
-    movedFinds: new Set([...moved.values()].map(({ known: find }) => find)),
-    displaced: listDisplaced(compared),
+    listAlike: (row) => listAlike(row, isEdition),
+    renumbered: findRenumberedRows(byNumber, comparable, known.filter(isEdition)),
+    displaced: listDisplaced(byNumber),
+    makeName: makeNamer(rows, byNumber, prefix, isEdition),
   };
 }
 
@@ -128,21 +155,21 @@ function compareTable(
  * Plans a row by its number; undefined where no find here has it, and the row had no other one
  * before.
  */
-function planByKey(
+function planByNumber(
   row: Find,
-  { compared, isEdition, makeName, moved, movedFinds, prefix }: TableComparison,
+  { byNumber, isEdition, makeName, renumbered, prefix }: TableComparison,
 ): RowPlan | undefined {
-  const renumbered = moved.get(row);
-  if (renumbered !== undefined) return makePlanToAsk('row-near', renumbered, makeName(row));
-  const [best] = (compared.get(row) ?? []).toSorted(
-    (a, b) => rank(a, isEdition(a.known)) - rank(b, isEdition(b.known)),
+  const before = renumbered.byRow.get(row);
+  if (before !== undefined) return makePlanToAsk('row-near', before, makeName(row));
+  const [best] = (byNumber.get(row) ?? []).toSorted(
+    (a, b) => rank(a, isEdition(a.find)) - rank(b, isEdition(b.find)),
   );
   if (best === undefined) return undefined;
-  const { known: find, matched } = best;
+  const { find, matched } = best;
   const same: RowPlan = { kind: 'same', find: find.localId };
   if (find.isGone() || matched === 'same') return same;
   if (isUniversal(row.localId) || isEdition(find)) {
-    const isAnother = movedFinds.has(find) || hasOtherTraits(row, find);
+    const isAnother = renumbered.finds.has(find) || hasOtherTraits(row, find);
     return isAnother ? makePlanToAsk('row-another', best, makeName(row)) : same;
   }
   if (matched === 'near') return makePlanToAsk('row-near', best, makeName(row));
@@ -155,42 +182,46 @@ function planByKey(
 /** @param taken local ids of the finds that other rows are */
 function planByContent(
   row: Find,
-  { displaced, hasKey, isEdition, isPrefixed, listAlike, makeName }: TableComparison,
+  { displaced, hasKey, isEdition, listAlike, makeName }: TableComparison,
   taken: ReadonlySet<string>,
 ): RowPlan {
   const hasRow = (find: FindHere): boolean =>
     isEdition(find) && hasKey(find.key) && !hasKeyOf(find, row) && !displaced.has(find);
-  const alike = listAlike(row).filter(
-    ({ known: find }) => !taken.has(find.localId) && !hasRow(find),
-  );
-  const isOther = ({ known: find }: Compared): boolean =>
-    isPrefixed(row) && hasKeyOf(find, row) && hasOtherTraits(row, find);
+  const alike = listAlike(row).filter(({ find }) => !taken.has(find.localId) && !hasRow(find));
+  const name = makeName(row);
+  // A prefix says that the find of this number is another one.
+  const isOther = ({ find }: Compared): boolean =>
+    name !== row.localId && hasKeyOf(find, row) && hasOtherTraits(row, find);
   const [best] = alike.filter((each) => !isOther(each)).toSorted(compareMatches);
-  if (best === undefined) return makeNew(makeName(row), alike.filter(isOther).map(toCandidate));
-  return isContentKey(row.localId) && best.matched === 'same' && isEdition(best.known)
-    ? { kind: 'same', find: best.known.localId }
-    : makePlanToAsk('row-near', best, makeName(row));
+  if (best === undefined) return makeNew(name, alike.filter(isOther).map(toCandidate));
+  return isContentKey(row.localId) && best.matched === 'same' && isEdition(best.find)
+    ? { kind: 'same', find: best.find.localId }
+    : makePlanToAsk('row-near', best, name);
 }
 
-/** Returns a test for finds of the tables that these rows are an edition of. */
-function openEditionTest(
+/** Makes the test for finds of the tables that these rows are an edition of. */
+function makeEditionTest(
   rows: readonly Find[],
-  compared: ReadonlyMap<Find, readonly Compared[]>,
+  byNumber: FindsByRow,
   path: string | undefined,
   listAlike: (row: Find) => readonly Compared[],
-): (find: FindHere) => boolean {
+): IsEdition {
   const editions = findEditions(rows, (row) => {
-    const keyed = (compared.get(row) ?? []).filter((each) => isKnown(row, each));
+    const keyed = (byNumber.get(row) ?? []).filter((each) => isKnown(row, each));
     if (keyed.length > 0 || !isContentKey(row.localId)) return listTables(keyed);
     return listTables(listAlike(row).filter(({ matched }) => matched === 'same'));
   });
-  if (path !== undefined && isSavedAgain(path, compared)) editions.add(path);
+  // A file without any number of its earlier content has only other finds by now.
+  const isSavedAgain = [...byNumber.values()].some((each) =>
+    each.some(({ find }) => find.path === path),
+  );
+  if (path !== undefined && isSavedAgain) editions.add(path);
   return ({ path: its }) => its !== null && editions.has(its);
 }
 
 function makePlanToAsk(
   basis: 'row-near' | 'row-another',
-  { known: find, matched }: Compared,
+  { find, matched }: Compared,
   localId: string,
 ): RowPlan {
   return {
@@ -202,51 +233,39 @@ function makePlanToAsk(
   };
 }
 
-/** Returns the finds here that are the same as a row, or nearly, without those that are gone. */
-function listLikeFinds(
-  index: FindIndex<FindHere>,
-  row: ComparableFind | undefined,
-  isEdition: (find: FindHere) => boolean,
-): Compared[] {
-  if (row === undefined || !hasEnoughContent(row)) return [];
-  return index.list(row).flatMap(({ find, item }) => {
-    const matched = matchFinds(row, find, isEdition(item));
-    return matched === 'other' || item.isGone() ? [] : [{ known: item, matched }];
-  });
-}
-
 /**
- * Returns the rows of a renumbered table with the finds that they were: a row with the content that
- * another find had when it was last imported, where no row of that find's number has it any more.
+ * Finds the renumbered rows: a row with the content that another find had when it was last imported,
+ * where no row of that find's number has it any more.
+ * @param known finds of the tables that these rows are an edition of
  */
-function findMovedRows(
-  compared: ReadonlyMap<Find, readonly Compared[]>,
+function findRenumberedRows(
+  byNumber: FindsByRow,
   comparable: ReadonlyMap<Find, ComparableFind>,
   known: readonly FindHere[],
-): ReadonlyMap<Find, Compared> {
+): RenumberedRows {
   const inPlace = new Set<FindHere | Find>();
-  for (const [row, candidates] of compared)
-    for (const { known: find, matched } of candidates)
+  for (const [row, candidates] of byNumber)
+    for (const { find, matched } of candidates)
       if (matched === 'same' || isAsImported(row, find)) inPlace.add(find).add(row);
   const absent = known
     .filter((find) => !inPlace.has(find) && !find.isGone())
     .map((find) => ({ find, content: makeComparable(find.base ?? find.elements) }));
   const groups = groupBy(absent, ({ content }) => makeContentKey(content));
-  const moved = new Map<Find, Compared>();
-  const found = new Set<FindHere>();
+  const byRow = new Map<Find, Compared>();
+  const finds = new Set<FindHere>();
   for (const [row, content] of comparable) {
     if (inPlace.has(row) || isContentKey(row.localId) || isUniversal(row.localId)) continue;
     if (!hasEnoughContent(content)) continue;
     const match = groups
       .get(makeContentKey(content))
       ?.find(
-        ({ find, content: its }) => !found.has(find) && matchFinds(content, its, true) === 'same',
+        ({ find, content: its }) => !finds.has(find) && matchFinds(content, its, true) === 'same',
       );
     if (match === undefined) continue;
-    found.add(match.find);
-    moved.set(row, { known: match.find, matched: 'same' });
+    finds.add(match.find);
+    byRow.set(row, { find: match.find, matched: 'same' });
   }
-  return moved;
+  return { finds, byRow };
 }
 
 function isAsImported(row: Find, { base, elements }: FindHere): boolean {
@@ -260,24 +279,18 @@ function makeContentKey({ project, day, place, point, details }: ComparableFind)
   return JSON.stringify([project, day, place, point, details]);
 }
 
-/** Returns the finds whose numbers only rows of other finds have. */
-function listDisplaced(compared: ReadonlyMap<Find, readonly Compared[]>): ReadonlySet<FindHere> {
+function listDisplaced(byNumber: FindsByRow): ReadonlySet<FindHere> {
   const displaced = new Set<FindHere>();
   const kept = new Set<FindHere>();
-  for (const [row, candidates] of compared)
-    for (const { known, matched } of candidates)
-      (matched === 'same' || !hasOtherTraits(row, known) ? kept : displaced).add(known);
+  for (const [row, candidates] of byNumber)
+    for (const { find, matched } of candidates)
+      (matched === 'same' || !hasOtherTraits(row, find) ? kept : displaced).add(find);
   for (const find of kept) displaced.delete(find);
   return displaced;
 }
 
 function listTables(compared: readonly Compared[]): string[] {
-  return compared.flatMap(({ known }) => known.path ?? []);
-}
-
-/** Tells if the file has a number of its earlier content; else it has only other finds by now. */
-function isSavedAgain(path: string, compared: ReadonlyMap<Find, readonly Compared[]>): boolean {
-  return [...compared.values()].some((each) => each.some(({ known }) => known.path === path));
+  return compared.flatMap(({ find }) => find.path ?? []);
 }
 
 function hasKeyOf({ key }: FindHere, { localId }: Find): boolean {
@@ -288,8 +301,8 @@ function makeNew(localId: string, others: readonly Candidate[] = []): RowPlan {
   return { kind: 'new', localId, others };
 }
 
-function toCandidate({ known: { localId }, matched }: Compared): Candidate {
-  return { name: localId, matched: getRejectedMatch(matched) };
+function toCandidate({ find, matched }: Compared): Candidate {
+  return { name: find.localId, matched: getRejectedMatch(matched) };
 }
 
 /** Finds with one number that are not alike are rejected like those that differ a little. */
@@ -301,47 +314,39 @@ function compareMatches(a: Compared, b: Compared): number {
   return Number(b.matched === 'same') - Number(a.matched === 'same');
 }
 
+/** A find of an edition comes first, then the one that is more alike. */
 function rank({ matched }: Compared, isOfEdition: boolean): number {
   return (isOfEdition ? 0 : 3) + ['same', 'near', 'other'].indexOf(matched);
 }
 
+/** Groups finds by local id and by number, each with its find once. */
 function groupByName(known: readonly FindHere[]): ReadonlyMap<string, readonly FindHere[]> {
-  const named = known.flatMap((find) =>
-    [...new Set([makeIdKey(find.localId), makeIdKey(find.key)])].map((name) => ({ name, find })),
-  );
-  return new Map(
-    [...groupBy(named, ({ name }) => name)].map(([name, group]) => [
-      name,
-      group.map(({ find }) => find),
-    ]),
-  );
-}
-
-function indexFinds(known: readonly FindHere[]): FindIndex<FindHere> {
-  const index = createFindIndex<FindHere>();
-  for (const find of known) index.add(makeComparable(find.elements), find);
-  return index;
+  const named = new Map<string, FindHere[]>();
+  for (const find of known)
+    for (const name of new Set([makeIdKey(find.localId), makeIdKey(find.key)]))
+      addToGroup(named, name, find);
+  return named;
 }
 
 /** Compares a row with the finds of its number; elements without a column do not count. */
-function compareByKey(
+function compareByNumber(
   row: Find,
-  byName: ReadonlyMap<string, readonly FindHere[]>,
+  named: ReadonlyMap<string, readonly FindHere[]>,
   prefix = '',
 ): Compared[] {
-  return (byName.get(makeIdKey(prefix + row.localId)) ?? []).map((known) => {
-    const its = overlayRow(known.elements, row);
-    const matched = isSameFind(known.elements, its)
+  return (named.get(makeIdKey(prefix + row.localId)) ?? []).map((find) => {
+    const its = overlayRow(find.elements, row);
+    const matched = isSameFind(find.elements, its)
       ? 'same'
-      : matchFinds(makeComparable(its), makeComparable(known.elements));
-    return { known, matched };
+      : matchFinds(makeComparable(its), makeComparable(find.elements));
+    return { find, matched };
   });
 }
 
 /** Another finder with the same numbers has a table of his own. */
-function isKnown({ elements: { nalezce: finder } }: Find, { known, matched }: Compared): boolean {
+function isKnown({ elements: { nalezce: finder } }: Find, { find, matched }: Compared): boolean {
   if (matched !== 'near') return matched === 'same';
-  const { nalezce: before } = known.elements;
+  const { nalezce: before } = find.elements;
   return finder === undefined || before === undefined || getName(finder) === getName(before);
 }
 
@@ -349,6 +354,7 @@ function getName({ id, text }: NonNullable<FindElements['nalezce']>): string {
   return id === NEW_PERSON ? text : id;
 }
 
+/** Tells if two of object, place and day differ, both from the find and from its last row. */
 function hasOtherTraits(row: Find, { base, elements }: FindHere): boolean {
   return listDifferingTraits(base ?? elements, elements, row.elements).length > 1;
 }
@@ -359,35 +365,34 @@ function isUniversal(localId: string): boolean {
 }
 
 /**
- * Makes the local ids of new finds: their numbers, behind the prefix of a person, that of earlier
- * editions, or the project where another project has such a number.
+ * Makes the function that names new finds: by their numbers, behind the prefix of a person, that of
+ * earlier editions, or the project where another project has such a number.
  */
 function makeNamer(
   rows: readonly Find[],
-  compared: ReadonlyMap<Find, readonly Compared[]>,
+  byNumber: FindsByRow,
   prefix: string | undefined,
-  isEdition: (find: FindHere) => boolean,
-) {
-  const ofEdition = [...compared].flatMap(([{ localId }, candidates]) =>
-    candidates.flatMap(({ known }) =>
-      isEdition(known) && known.localId !== localId && known.localId.endsWith(localId)
-        ? known.localId.slice(0, -localId.length)
+  isEdition: IsEdition,
+): TableComparison['makeName'] {
+  const ofEdition = [...byNumber].flatMap(([{ localId }, candidates]) =>
+    candidates.flatMap(({ find }) =>
+      isEdition(find) && find.localId !== localId && find.localId.endsWith(localId)
+        ? find.localId.slice(0, -localId.length)
         : [],
     ),
   )[0];
   const isOfOther = (row: Find): boolean =>
-    (compared.get(row) ?? []).some(
-      ({ known, matched }) =>
+    (byNumber.get(row) ?? []).some(
+      ({ find, matched }) =>
         matched === 'other' &&
-        !isEdition(known) &&
-        known.elements.projekt?.id !== row.elements.projekt?.id,
+        !isEdition(find) &&
+        find.elements.projekt?.id !== row.elements.projekt?.id,
     );
-  const hasOfOther = prefix === undefined && ofEdition === undefined && rows.some(isOfOther);
-  const getPrefix = ({ elements: { projekt } }: Find): string =>
-    prefix ?? ofEdition ?? (hasOfOther && projekt !== undefined ? `${projekt.id}-` : '');
-  return {
-    makeName: (row: Find): string =>
-      isContentKey(row.localId) ? row.localId : `${getPrefix(row)}${row.localId}`,
-    isPrefixed: (row: Find): boolean => getPrefix(row) !== '' && !isContentKey(row.localId),
+  const given = prefix ?? ofEdition;
+  const hasOfOther = given === undefined && rows.some(isOfOther);
+  return ({ localId, elements: { projekt } }) => {
+    if (isContentKey(localId)) return localId;
+    const ofProject = hasOfOther && projekt !== undefined ? `${projekt.id}-` : '';
+    return `${given ?? ofProject}${localId}`;
   };
 }
