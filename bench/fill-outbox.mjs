@@ -12,7 +12,7 @@ import {
 import { openLedger } from '../dist/src/outbox/ledger.js';
 import { openOutbox, storeKnownAccount } from '../dist/src/outbox/open-outbox.js';
 import { getPushPlace, storePushPlace, uniteWithLedger } from '../dist/src/outbox/unite.js';
-import { wantNewFind, wantPhoto } from '../dist/src/outbox/wishes.js';
+import { recordNewFind, recordPhotoWish } from '../dist/src/outbox/wishes.js';
 import { PAS } from './measure.mjs';
 
 export const ACCOUNT = {
@@ -128,7 +128,7 @@ export function addFinds(outbox, from, to) {
         poznamka: `nález ${n}`,
       };
       const find = { localId: `B-${n}`, file: 'bench.csv', row: n + 2, path: null, base: null };
-      const uuid = wantNewFind(outbox, { ...find, elements }, { document: DOCUMENT, issues: [] });
+      const uuid = recordNewFind(outbox, { ...find, elements }, { document: DOCUMENT, issues: [] });
       return findImportOfFind(outbox, uuid).id;
     }),
   );
@@ -154,7 +154,7 @@ function addPhotograph(outbox, importId, number) {
   const name = `IMG_${importId}_${number}.jpg`;
   const { subject } = findEntryById(outbox, importId);
   const sha512 = hashSha512(Buffer.from(name));
-  return wantPhoto(outbox, subject, {
+  return recordPhotoWish(outbox, subject, {
     name,
     mediaType: 'image/jpeg',
     sizeBytes: 4_000_000,

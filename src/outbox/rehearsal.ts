@@ -14,7 +14,7 @@ import type { Entry } from './entry.ts';
 import { findImportOfFind, listEntriesOfSubject } from './entry-queries.ts';
 import type { Outbox } from './open-outbox.ts';
 import { findByLocalId, iterateFinds, type StoredFind } from './stored-finds.ts';
-import { wantNewFind, wantPhoto } from './wishes.ts';
+import { recordNewFind, recordPhotoWish } from './wishes.ts';
 
 /** The parts of a profile that a rehearsal needs. */
 type Instance = {
@@ -152,7 +152,7 @@ type CopyOptions = {
 };
 
 /**
- * Wants copies of finds, with their photographs, in the outbox of a rehearsal. A photograph that
+ * Copies finds, with their photographs, into the outbox of a rehearsal, to be sent from there. A photograph that
  * was dropped, or whose copy is missing or damaged, is left out.
  */
 export async function copyFindsForRehearsal(
@@ -165,7 +165,7 @@ export async function copyFindsForRehearsal(
   const target = makeContentStore(photosFolders.to);
   for (const stored of finds) {
     const find = withProject(convertStoredFind(stored), projects);
-    const uuid = wantNewFind(
+    const uuid = recordNewFind(
       to,
       { ...stored.wish, elements: find.elements },
       makePreparedDocument(validate(find)),
@@ -173,7 +173,8 @@ export async function copyFindsForRehearsal(
     for (const entry of listEntriesOfSubject(from, stored.uuid)) {
       if (entry.kind !== 'photo' || entry.state === 'dropped') continue;
       const { photograph } = entry;
-      if (await copyStoredFile(photograph.sha512, source, target)) wantPhoto(to, uuid, photograph);
+      if (await copyStoredFile(photograph.sha512, source, target))
+        recordPhotoWish(to, uuid, photograph);
     }
   }
 }

@@ -61,10 +61,10 @@ import {
   listFactsOfSubject,
   MAX_FACTS_AT_ONCE,
   rebuildEntries,
+  recordNumberWish,
+  recordPhotoWish,
   restoreWish,
   updateFindWish,
-  wantNumber,
-  wantPhoto,
   withdrawWish,
 } from './wishes.ts';
 
@@ -285,8 +285,8 @@ function isUnattempted(outbox: Outbox, { uuid }: StoredFind): boolean {
 function giveTo(outbox: Outbox, from: StoredFind, to: StoredFind): void {
   for (const entry of listEntriesOfSubject(outbox, from.uuid)) {
     if (entry.kind === 'import' || entry.state !== 'queued') continue;
-    if (entry.kind === 'number') wantNumber(outbox, to.uuid, entry.value, entry);
-    else wantPhoto(outbox, to.uuid, entry.photograph);
+    if (entry.kind === 'number') recordNumberWish(outbox, to.uuid, entry.value, entry);
+    else recordPhotoWish(outbox, to.uuid, entry.photograph);
   }
   // It may have been removed there before it was entered again here.
   restoreWish(outbox, makeFindSlot(to.uuid));

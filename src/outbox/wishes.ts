@@ -164,8 +164,8 @@ function insertFact({ sql }: Outbox, row: FactRow, inLedger: number): number {
 }
 
 /**
- * Returns the ledger, and whose facts those of the outbox are in it; undefined without a usable
- * ledger, and before the first sign-in.
+ * Returns the ledger, with the service and account under which it has the facts of this outbox;
+ * undefined without a usable ledger, and before the first sign-in.
  */
 export function findOwnLedger(
   outbox: Outbox,
@@ -218,21 +218,22 @@ export function copyFactsToLedger(outbox: Outbox): void {
   }
 }
 
-/** Wishes: each function appends the facts of one change by the running command. */
+// Wishes say what is to be sent. Each function appends the facts of one change by the running
+// command, in a transaction of its own unless one is open.
 
-type FindToWant = Omit<FindWish, 'createdAt' | 'namesake'> & {
+type WantedFind = Omit<FindWish, 'createdAt' | 'namesake'> & {
   readonly elements: FindElements;
   readonly createdAt?: number;
 };
 
 /**
- * Stores a new find and wants it sent; a draft has no document. The ledger need not know it before
- * its first attempt.
- * @returns its UUID
+ * Records that a new find is to be sent; one without a document is a draft. The ledger need not know
+ * it before its first attempt.
+ * @returns its UUID, which is made here
  */
-export function wantNewFind(
+export function recordNewFind(
   outbox: Outbox,
-  find: Omit<FindToWant, 'asked'>,
+  find: Omit<WantedFind, 'asked'>,
   prepared: PreparedDocument,
 ): string {
   const now = Math.floor(outbox.clock.now());
@@ -248,11 +249,14 @@ export function wantNewFind(
   return uuid;
 }
 
-/** Wants an existing find sent with this content, in place of the version that was wanted. */
-export function wantFind(
+/**
+ * Records that an existing find is to be sent with this content, in place of each version that was
+ * wanted. It keeps its time of entry.
+ */
+export function recordFindWish(
   outbox: Outbox,
   { uuid, wish: before }: Pick<StoredFind, 'uuid' | 'wish'>,
-  find: FindToWant,
+  find: WantedFind,
   prepared: PreparedDocument,
 ): void {
   const slot = makeFindSlot(uuid);
@@ -264,7 +268,7 @@ export function wantFind(
   });
 }
 
-function makeImportIntent(subject: string, { elements }: FindToWant): Intent {
+function makeImportIntent(subject: string, { elements }: WantedFind): Intent {
   return { kind: 'import', subject, elements };
 }
 
@@ -338,8 +342,11 @@ type NumberWish = {
   readonly isChangedSince?: boolean;
 };
 
-/** Wants a number for a find or record; does nothing where it is wanted already. */
-export function wantNumber(
+/**
+ * Records that a find or record is to get a number, in place of one that was wanted; does nothing
+ * where it is wanted already.
+ */
+export function recordNumberWish(
   outbox: Outbox,
   subject: string,
   value: string,
@@ -362,10 +369,11 @@ export function wantNumber(
 }
 
 /**
- * Wants a photograph for a find or record; a higher `occasion` sends the same picture once more.
+ * Records that a find or record is to get a photograph; a higher `occasion` sends the same picture
+ * once more.
  * @returns the row of its entry
  */
-export function wantPhoto(
+export function recordPhotoWish(
   outbox: Outbox,
   subject: string,
   photograph: Photograph,
@@ -399,8 +407,8 @@ export function getNextOccasion(outbox: Outbox, subject: string, original: strin
 }
 
 /**
- * Wants a find no longer, or one number or photograph; what was wanted stays known for
- * {@link restoreWish}. Of two copies that want different ones the other is wanted then. Does nothing
+ * Records that a find is no longer to be sent, or one number or photograph; what was wanted stays
+ * known for {@link restoreWish}. Of two copies that want different ones the other is wanted then. Does nothing
  * where it is neither wanted nor the last that was.
  * @param intent of a number or a photograph; a find is withdrawn with all its versions
  * @param as `dropped`: it is still shown; `removed`: not even that
@@ -431,8 +439,8 @@ export function withdrawWish(
 }
 
 /**
- * Wants again what was wanted of a slot before; does nothing where something is wanted, or
- * nothing ever was.
+ * Records that what was withdrawn from a slot is to be sent again; does nothing where something is
+ * wanted, or nothing ever was.
  */
 export function restoreWish(outbox: Outbox, slot: Slot): void {
   outbox.change(() => {

@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { measureDisplayWidth } from '../../src/base/characters.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { openOutbox } from '../../src/outbox/open-outbox.ts';
-import { wantNewFind } from '../../src/outbox/wishes.ts';
+import { recordNewFind } from '../../src/outbox/wishes.ts';
 import { outboxFile } from '../support/outbox-files.ts';
 import { inBash } from '../support/run-page.ts';
 import { expectEnded, type Home, makeHome, PROJECT, serviceAt } from '../support/run-pas.ts';
@@ -123,7 +123,7 @@ test('a reader that closes early ends an export without an error', async () => {
   const outbox = openOutbox(outboxFile(many, 'field'), systemClock);
   outbox.change(() => {
     for (let n = 1; n <= 1000; n += 1)
-      wantNewFind(
+      recordNewFind(
         outbox,
         {
           localId: `K-${n}`,

@@ -24,7 +24,12 @@ import {
   storeKnownAccount,
 } from '../../src/outbox/open-outbox.ts';
 import { getPushPlace, storePushPlace, uniteWithLedger } from '../../src/outbox/unite.ts';
-import { findOwnLedger, wantNewFind, wantNumber, wantPhoto } from '../../src/outbox/wishes.ts';
+import {
+  findOwnLedger,
+  recordNewFind,
+  recordNumberWish,
+  recordPhotoWish,
+} from '../../src/outbox/wishes.ts';
 import { manualClock } from './manual-clock.ts';
 import { tempFolder } from './temp-folder.ts';
 
@@ -117,7 +122,7 @@ export function queueImport(
     ...(project === null ? {} : { projekt: { id: project, text: '' } }),
     poznamka: text,
   };
-  const findId = wantNewFind(
+  const findId = recordNewFind(
     outbox,
     { localId, elements, ...NO_PLACE },
     { document: Buffer.from(`<document>${text}</document>`), issues: [] },
@@ -133,13 +138,13 @@ export function queueNumber(
   value: string,
   expects: string | null = null,
 ): number {
-  wantNumber(outbox, subject, value, { expects });
+  recordNumberWish(outbox, subject, value, { expects });
   return listNumberEntries(outbox, subject).findLast((entry) => entry.value === value)?.id ?? 0;
 }
 
 /** The entry of a photograph that is wanted. */
 export function queuePhoto(outbox: Outbox, subject: string, photograph: Photograph): number {
-  return wantPhoto(outbox, subject, photograph);
+  return recordPhotoWish(outbox, subject, photograph);
 }
 
 /** An entry that is being sent. */

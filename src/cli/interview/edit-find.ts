@@ -29,7 +29,7 @@ import {
   type StoredFind,
   serializeImportedRow,
 } from '../../outbox/stored-finds.ts';
-import { wantFind } from '../../outbox/wishes.ts';
+import { recordFindWish } from '../../outbox/wishes.ts';
 import { isPointColumn } from '../../tables/columns/column-names.ts';
 import { IDENTIFYING_COLUMNS, type Setting } from '../../tables/columns/column-rule.ts';
 import {
@@ -162,7 +162,7 @@ function planEdit(
       assertUnchanged(outbox, stored);
       const base = serializeImportedRow(getImportedRow(stored) ?? null, find.elements);
       const wish = { ...stored.wish, elements: find.elements, base };
-      wantFind(outbox, stored, wish, makePreparedDocument(validated));
+      recordFindWish(outbox, stored, wish, makePreparedDocument(validated));
       const state = findImportOfFind(outbox, stored.uuid)?.state ?? 'draft';
       return { state, issues: [...remarks, ...validated.issues] };
     });

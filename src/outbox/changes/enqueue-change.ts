@@ -37,7 +37,13 @@ import {
   isPulledSince,
   listPulledNumbers,
 } from '../views/records-at-service.ts';
-import { getNextOccasion, restoreWish, wantNumber, wantPhoto, withdrawWish } from '../wishes.ts';
+import {
+  getNextOccasion,
+  recordNumberWish,
+  recordPhotoWish,
+  restoreWish,
+  withdrawWish,
+} from '../wishes.ts';
 import type { PhotographKeeping, Sendable } from './kept-photographs.ts';
 
 /**
@@ -130,7 +136,7 @@ export function enqueueNumber(
     const isChangedSince = last?.state === 'accepted' && expects !== null && expects !== value;
     if (change === 'replaced' && last !== undefined && last.subject !== subject)
       withdrawWish(outbox, last, 'removed');
-    if (change !== 'kept') wantNumber(outbox, subject, value, { expects, isChangedSince });
+    if (change !== 'kept') recordNumberWish(outbox, subject, value, { expects, isChangedSince });
     return change;
   });
 }
@@ -189,7 +195,7 @@ export function enqueuePhoto(
     if (same.length > 0 && first === undefined) {
       const original = getOriginalDigest(photograph);
       const occasion = getNextOccasion(outbox, subject, original);
-      const entryId = wantPhoto(outbox, subject, photograph, occasion);
+      const entryId = recordPhotoWish(outbox, subject, photograph, occasion);
       return { change: 'queued', entryId, wasGone: true };
     }
     if (first === undefined) return addOrReplacePhoto(outbox, subject, photograph, together);
@@ -221,10 +227,10 @@ function addOrReplacePhoto(
   const [replaced] = unsent;
   if (replaced !== undefined && unsent.length === 1) {
     withdrawWish(outbox, replaced, 'removed');
-    const entryId = wantPhoto(outbox, subject, photograph);
+    const entryId = recordPhotoWish(outbox, subject, photograph);
     return { change: 'replaced', entryId, sameFile: 'replaced' };
   }
-  const entryId = wantPhoto(outbox, subject, photograph);
+  const entryId = recordPhotoWish(outbox, subject, photograph);
   const sameFile = otherPhotos.length > unsent.length ? 'sent' : undefined;
   return { change: 'queued', entryId, sameFile };
 }
@@ -238,7 +244,7 @@ function requeuePhoto(
 ): void {
   decide(outbox, entry, { kind: 'resend', rejects: [] }, msg`the photograph was added again`);
   restoreWish(outbox, entry);
-  wantPhoto(outbox, subject, photograph);
+  recordPhotoWish(outbox, subject, photograph);
 }
 
 /**
@@ -270,7 +276,7 @@ function replaceVariant(
   const { originalSha512 } = photograph;
   if (originalSha512 === undefined || !entries.some((entry) => isUnsent(entry, originalSha512)))
     return false;
-  wantPhoto(outbox, subject, photograph);
+  recordPhotoWish(outbox, subject, photograph);
   return true;
 }
 

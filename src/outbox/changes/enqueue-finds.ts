@@ -17,7 +17,7 @@ import {
   serializeImportedRow,
 } from '../stored-finds.ts';
 import { askAboutChangedFinds } from '../unite.ts';
-import { updateFindWish, wantFind, wantNewFind } from '../wishes.ts';
+import { recordFindWish, recordNewFind, updateFindWish } from '../wishes.ts';
 import {
   applyRowPhotographs,
   enqueueNumber,
@@ -293,7 +293,7 @@ function insertNew(
 ): string {
   const { elements } = find;
   const base = { elements, photos: digestPhotographs(find, photographs, undefined) };
-  return wantNewFind(
+  return recordNewFind(
     outbox,
     {
       localId,
@@ -387,7 +387,7 @@ function writeMerged(
     ...(isNewPlace ? { ...getFileAndRow(find), path } : undefined),
     base: serializeImportedRow(imported, isUpdated ? merged.elements : stored.elements),
   };
-  if (isUpdated) wantFind(outbox, stored, { ...wish, elements: merged.elements }, content);
+  if (isUpdated) recordFindWish(outbox, stored, { ...wish, elements: merged.elements }, content);
   else if (!isDeepStrictEqual(toJson(wish), toJson(stored.wish)))
     updateFindWish(outbox, stored, wish);
 }

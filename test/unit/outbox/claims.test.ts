@@ -28,7 +28,7 @@ import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { findByUuid } from '../../../src/outbox/stored-finds.ts';
 import { uniteWithLedger } from '../../../src/outbox/unite.ts';
-import { wantFind, withdrawWish } from '../../../src/outbox/wishes.ts';
+import { recordFindWish, withdrawWish } from '../../../src/outbox/wishes.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import {
   ACCOUNT_ID,
@@ -215,7 +215,7 @@ describe('a claim', () => {
       const find = findByUuid(outbox, findId);
       if (find === undefined) throw new Error('the find is gone');
       const elements = { projekt: { id: 'C-1', text: '' }, poznamka: text };
-      wantFind(outbox, find, { ...find.wish, elements }, { document, issues: [] });
+      recordFindWish(outbox, find, { ...find.wish, elements }, { document, issues: [] });
     };
     edit('draft', null);
     expect(claimQueuedEntry(outbox, entryId, () => POST)).toBeUndefined();

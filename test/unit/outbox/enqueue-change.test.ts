@@ -18,7 +18,7 @@ import {
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { storePulledRecord } from '../../../src/outbox/views/records-at-service.ts';
-import { wantNewFind } from '../../../src/outbox/wishes.ts';
+import { recordNewFind } from '../../../src/outbox/wishes.ts';
 import { resolveEntries } from '../../../src/push/resolve-entries.ts';
 import { parseCsvTable } from '../../../src/tables/formats/csv-table.ts';
 import {
@@ -204,7 +204,7 @@ describe('a new number', () => {
   ])('expects %s', (_what, elements, expected) => {
     using outbox = tempOutbox();
     const prepared = { document: null, issues: [] };
-    const findId = wantNewFind(outbox, { localId: 'K-1', elements, ...NO_PLACE }, prepared);
+    const findId = recordNewFind(outbox, { localId: 'K-1', elements, ...NO_PLACE }, prepared);
     expect(findKnownNumber(outbox, findId)).toBe(expected);
   });
 

@@ -13,7 +13,7 @@ import {
   getImportedRow,
   serializeImportedRow,
 } from '../../../src/outbox/stored-finds.ts';
-import { wantFind } from '../../../src/outbox/wishes.ts';
+import { recordFindWish } from '../../../src/outbox/wishes.ts';
 import { resolveEntries } from '../../../src/push/resolve-entries.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 import { acceptEntry, attemptEntry, tempOutbox } from '../../support/temp-outbox.ts';
@@ -61,7 +61,7 @@ function edit(outbox: Outbox, elements: Find['elements']): void {
   if (find === undefined) throw new Error('there is no K-1');
   const document = Buffer.from(JSON.stringify(elements));
   const base = serializeImportedRow(getImportedRow(find) ?? null, elements);
-  wantFind(outbox, find, { ...find.wish, elements, base }, { document, issues: [] });
+  recordFindWish(outbox, find, { ...find.wish, elements, base }, { document, issues: [] });
 }
 
 function importId(outbox: Outbox): number {

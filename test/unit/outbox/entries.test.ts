@@ -7,7 +7,7 @@ import {
 } from '../../../src/outbox/entry-queries.ts';
 import { makeCandidates } from '../../../src/outbox/gate.ts';
 import { makeRecordSubject, type PreparedDocument } from '../../../src/outbox/intents.ts';
-import { rebuildEntries, wantNewFind } from '../../../src/outbox/wishes.ts';
+import { rebuildEntries, recordNewFind } from '../../../src/outbox/wishes.ts';
 import { acceptEntry, queueImport, queueNumber, tempOutbox } from '../../support/temp-outbox.ts';
 
 const IDENT = 'C-202400101-N00012';
@@ -56,7 +56,7 @@ test.each<[string, PreparedDocument]>([
   outbox.command.words = 'import';
   const elements = { projekt: { id: 'C-7', text: '' }, poznamka: 'x' };
   const place = { file: 't.csv', row: 2, path: '/t.csv', base: '{}', key: 'row 1' };
-  const find = wantNewFind(outbox, { localId: 'K-1', elements, ...place }, prepared);
+  const find = recordNewFind(outbox, { localId: 'K-1', elements, ...place }, prepared);
   const read = (): unknown => outbox.sql('select * from entries where subject = ?').get(find);
   const stored = read();
   rebuildEntries(outbox, find);

@@ -14,9 +14,9 @@ import { findByLocalId, iterateFinds } from '../../../src/outbox/stored-finds.ts
 import { uniteWithLedger, uniteWithOutbox } from '../../../src/outbox/unite.ts';
 import {
   listFactsOfSubject,
-  wantFind,
-  wantNewFind,
-  wantNumber,
+  recordFindWish,
+  recordNewFind,
+  recordNumberWish,
   withdrawWish,
 } from '../../../src/outbox/wishes.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
@@ -147,17 +147,18 @@ function play(outbox: Outbox, { kind, at, ...step }: Step): void {
   const place = { localId, ...NO_PLACE };
   switch (kind) {
     case 'add':
-      if (find === undefined) wantNewFind(outbox, { ...place, elements: write(localId) }, prepared);
+      if (find === undefined)
+        recordNewFind(outbox, { ...place, elements: write(localId) }, prepared);
       return;
     case 'edit':
       if (find !== undefined && !find.isHidden)
-        wantFind(outbox, find, { ...find.wish, elements: write(`${notes++}`) }, prepared);
+        recordFindWish(outbox, find, { ...find.wish, elements: write(`${notes++}`) }, prepared);
       return;
     case 'remove':
       if (find !== undefined) withdrawWish(outbox, makeFindSlot(find.uuid), 'removed');
       return;
     case 'number':
-      if (find !== undefined) wantNumber(outbox, find.uuid, `${at % 2}`, { expects: null });
+      if (find !== undefined) recordNumberWish(outbox, find.uuid, `${at % 2}`, { expects: null });
       return;
     case 'undo':
       undoCommand(outbox);
@@ -346,11 +347,11 @@ test('X, Y, X, Y are four numbers, and a restored copy knows which were sent', (
   acceptEntry(outbox, entryId, 'C-202400101-N00001');
   const path = copyOf(outbox);
   for (const value of ['X', 'Y', 'X', 'Y']) {
-    wantNumber(outbox, findId, value, { expects: null });
+    recordNumberWish(outbox, findId, value, { expects: null });
     const last = listNumberEntries(outbox, findId).find(({ state }) => state === 'queued');
     acceptEntry(outbox, last?.id ?? 0, 'C-202400101-N00001');
   }
-  wantNumber(outbox, findId, 'Y', { expects: null });
+  recordNumberWish(outbox, findId, 'Y', { expects: null });
   using older = openAt(path, outbox.ledger.path, { clock: outbox.clock });
   uniteWithLedger(older);
   for (const each of [outbox, older]) {

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { deleteUnusedCopies, makeContentStore } from '../../../src/outbox/changes/content-store.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
-import { wantPhoto } from '../../../src/outbox/wishes.ts';
+import { recordPhotoWish } from '../../../src/outbox/wishes.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 import { tempOutbox } from '../../support/temp-outbox.ts';
 
@@ -34,7 +34,7 @@ test('only copies without an entry are removed, an hour after they were made', (
   const strange = join(dirname(unused.path), 'notes.txt');
   writeFileSync(strange, 'x');
   const photograph = { name: 'a.jpg', mediaType: 'image/jpeg', sha512: used.sha512, sizeBytes: 1 };
-  wantPhoto(outbox, makeRecordSubject('C-202400101-N00001'), photograph);
+  recordPhotoWish(outbox, makeRecordSubject('C-202400101-N00001'), photograph);
   deleteUnusedCopies(outbox, folder);
   expect([used.path, unused.path, young.path, strange].map(existsSync)).toEqual([
     true,
@@ -54,7 +54,7 @@ test('a photograph added during the scan of the folder stays', () => {
     ...outbox,
     change: (work) => {
       if (isFirst)
-        wantPhoto(outbox, makeRecordSubject('C-202400101-N00001'), {
+        recordPhotoWish(outbox, makeRecordSubject('C-202400101-N00001'), {
           name: 'a.jpg',
           mediaType: '',
           sha512,

@@ -8,7 +8,7 @@ import { listHeldEntries } from '../../../src/outbox/entry-queries.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import { type Outbox, updateHeader } from '../../../src/outbox/open-outbox.ts';
 import { findByLocalId } from '../../../src/outbox/stored-finds.ts';
-import { wantFind } from '../../../src/outbox/wishes.ts';
+import { recordFindWish } from '../../../src/outbox/wishes.ts';
 import {
   getContentKey,
   holdBeforeDeparture,
@@ -64,7 +64,7 @@ function scene() {
 function changeFind(outbox: Outbox, localId: string, note: string): void {
   const { elements, content } = makeFindContent(note);
   const find = findByLocalId(outbox, localId);
-  if (find !== undefined) wantFind(outbox, find, { ...find.wish, elements }, content);
+  if (find !== undefined) recordFindWish(outbox, find, { ...find.wish, elements }, content);
 }
 
 /** Two computers of one account with one find each that read alike; the first has sent its own. */

@@ -8,7 +8,7 @@ import { findImportOfFind } from '../../../src/outbox/entry-queries.ts';
 import type { Photograph } from '../../../src/outbox/facts.ts';
 import type { KnownAccount, Outbox } from '../../../src/outbox/open-outbox.ts';
 
-import { wantNewFind } from '../../../src/outbox/wishes.ts';
+import { recordNewFind } from '../../../src/outbox/wishes.ts';
 import { pushAll } from '../../../src/push/push-all.ts';
 import type { PushContext } from '../../../src/push/push-context.ts';
 import {
@@ -285,7 +285,7 @@ export function queueFind(
   note = localId,
 ): { findId: string; entryId: number } {
   const { elements, content } = makeFindContent(note);
-  const findId = wantNewFind(outbox, { localId, elements, ...NO_PLACE }, content);
+  const findId = recordNewFind(outbox, { localId, elements, ...NO_PLACE }, content);
   return { findId, entryId: findImportOfFind(outbox, findId)?.id ?? 0 };
 }
 

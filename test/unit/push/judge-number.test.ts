@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { findImportOfFind } from '../../../src/outbox/entry-queries.ts';
-import { wantNewFind } from '../../../src/outbox/wishes.ts';
+import { recordNewFind } from '../../../src/outbox/wishes.ts';
 import { judgeNumber, listNumbersFromHere } from '../../../src/push/judge-change.ts';
 import { CLOCK_MARGIN_MS } from '../../../src/push/judge-import.ts';
 import { inWords } from '../../support/in-words.ts';
@@ -104,7 +104,7 @@ describe('the numbers that a record can have without a foreign change', () => {
     const createRecord = async (number: string) => {
       const inner = `<samostatny_nalez><ident_cely>:tba</ident_cely>${number}</samostatny_nalez>`;
       const document = Buffer.from(`<svc xmlns="urn:svc/2.2/">${inner}</svc>`);
-      const findId = wantNewFind(
+      const findId = recordNewFind(
         scene.outbox,
         {
           localId: 'K-1',

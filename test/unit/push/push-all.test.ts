@@ -4,7 +4,7 @@ import { NEW_PERSON } from '../../../src/finds/fields.ts';
 import { listAttempts } from '../../../src/outbox/attempts.ts';
 import { type Outbox, readHeader, updateHeader } from '../../../src/outbox/open-outbox.ts';
 import { findByUuid } from '../../../src/outbox/stored-finds.ts';
-import { wantFind } from '../../../src/outbox/wishes.ts';
+import { recordFindWish } from '../../../src/outbox/wishes.ts';
 import { pushAll } from '../../../src/push/push-all.ts';
 import {
   type HttpRequest,
@@ -195,7 +195,12 @@ describe('new people', () => {
         if (stored === undefined) throw new Error('the find is gone');
         const nalezce = { id: NEW_PERSON, text: 'Nový, Jan' };
         const elements = { ...stored.elements, nalezce };
-        wantFind(outbox, stored, { ...stored.wish, elements }, makeFindContent('K-2').content);
+        recordFindWish(
+          outbox,
+          stored,
+          { ...stored.wish, elements },
+          makeFindContent('K-2').content,
+        );
       };
       queueFind(outbox, 'K-1');
       service.habits.beforeHarvest = async () => {

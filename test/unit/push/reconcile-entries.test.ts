@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { findImportOfFind } from '../../../src/outbox/entry-queries.ts';
 import { uniteWithLedger } from '../../../src/outbox/unite.ts';
-import { wantNewFind } from '../../../src/outbox/wishes.ts';
+import { recordNewFind } from '../../../src/outbox/wishes.ts';
 import { type PersonDecision, resolveEntries } from '../../../src/push/resolve-entries.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 import {
@@ -142,7 +142,7 @@ describe('a lookup of uncertain entries', () => {
     );
     const [accepted = 0, doubtful = 0] = unreadable;
     const document = Buffer.from('<svc xmlns="urn:svc/2.2/"><samostatny_nalez/></svc>');
-    const findId = wantNewFind(
+    const findId = recordNewFind(
       scene.outbox,
       { localId: 'K-3', elements: {}, ...NO_PLACE },
       { document, issues: [] },

@@ -14,7 +14,7 @@ import type { HeldBasis } from '../../../src/outbox/facts.ts';
 import { makeCandidates } from '../../../src/outbox/gate.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
-import { wantNewFind } from '../../../src/outbox/wishes.ts';
+import { recordNewFind } from '../../../src/outbox/wishes.ts';
 import {
   compareWithRecord,
   findRecordProblem,
@@ -96,7 +96,7 @@ function addFind(
 ): string {
   const elements = project === null ? {} : { projekt: { id: project, text: '' } };
   const document = isComplete ? Buffer.from('<x/>') : null;
-  return wantNewFind(outbox, { localId, elements, ...NO_PLACE }, { document, issues: [] });
+  return recordNewFind(outbox, { localId, elements, ...NO_PLACE }, { document, issues: [] });
 }
 
 function addChange(outbox: Outbox, subject: string, kind: Given[0], nth: number): number {

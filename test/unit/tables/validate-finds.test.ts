@@ -8,7 +8,7 @@ import { findImportOfFind } from '../../../src/outbox/entry-queries.ts';
 import type { PreparedDocument } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { findByLocalId } from '../../../src/outbox/stored-finds.ts';
-import { wantFind, wantNewFind } from '../../../src/outbox/wishes.ts';
+import { recordFindWish, recordNewFind } from '../../../src/outbox/wishes.ts';
 import { validateFindsAndDocuments } from '../../../src/tables/validate-finds.ts';
 import { NO_PLACE, tempOutbox } from '../../support/temp-outbox.ts';
 import { aFind, lookupTerm, PROFILE } from '../finds/a-find.ts';
@@ -19,13 +19,13 @@ const KNOWN = { schema, today: '2024-11-20', lookupTerm };
 const DRAFT: PreparedDocument = { document: null, issues: [] };
 
 function storeDraft(outbox: Outbox, { localId, elements }: Find): string {
-  return wantNewFind(outbox, { localId, elements, ...NO_PLACE }, DRAFT);
+  return recordNewFind(outbox, { localId, elements, ...NO_PLACE }, DRAFT);
 }
 
 function edit(outbox: Outbox, { localId, elements }: Find, prepared: PreparedDocument): void {
   const stored = findByLocalId(outbox, localId);
   if (stored === undefined) throw new Error('the find is not stored');
-  wantFind(outbox, stored, { ...stored.wish, elements }, prepared);
+  recordFindWish(outbox, stored, { ...stored.wish, elements }, prepared);
 }
 
 test('a find that changes during validation is validated again, and no older document returns', () => {
