@@ -1,17 +1,10 @@
 import { groupBy } from '../base/collections.ts';
-import {
-  describeColumns,
-  isNumber,
-  isText,
-  makeMemberGuard,
-  orNull,
-} from '../base/disk/database.ts';
+import { describeColumns, isNumber, isText, orNull } from '../base/disk/database.ts';
 import { msg, serializeValue } from '../base/message.ts';
 import { FIELDS } from '../finds/fields.ts';
 import { formatWithIdentifier } from '../finds/harvested-find.ts';
 import {
-  ENTRY_KINDS,
-  ENTRY_STATES,
+  ENTRY_COLUMNS,
   type EntryState,
   getRetryAfterAbsence,
   type HeldQuestion,
@@ -45,27 +38,6 @@ import type { Outbox } from './open-outbox.ts';
 
 // The table `entries`: what the facts of each subject mean, for all that is read often. Questions,
 // lookups and pauses are written by `entry-queries.ts`; all else only here.
-
-/** Columns that queries of entries read. */
-export const ENTRY_COLUMNS = {
-  key: isText,
-  subject: isText,
-  slot: isText,
-  kind: makeMemberGuard(ENTRY_KINDS),
-  state: makeMemberGuard(ENTRY_STATES),
-  changed: isNumber,
-  identCely: orNull(isText),
-  project: orNull(isText),
-  value: orNull(isText),
-  expects: orNull(isText),
-  photograph: orNull(isText),
-  attempts: isNumber,
-  unknownAttempts: isNumber,
-  notBeforeAt: isNumber,
-  reason: orNull(isText),
-  createdAt: isNumber,
-  updatedAt: isNumber,
-};
 
 const WRITTEN = describeColumns('entries', {
   ...ENTRY_COLUMNS,

@@ -9,8 +9,8 @@ import {
 } from '../base/disk/database.ts';
 import type { FindElements } from '../finds/fields.ts';
 import { KEPT_AS_DRAFT } from '../finds/find.ts';
-import { ENTRY_COLUMNS } from './cache.ts';
 import {
+  ENTRY_COLUMNS,
   type Entry,
   type EntryKind,
   type EntryState,

@@ -1,4 +1,5 @@
 import { asServerMs, type ServerMs } from '../base/clock.ts';
+import { isNumber, isText, makeMemberGuard, orNull } from '../base/disk/database.ts';
 import type { Issue } from '../base/issue.ts';
 import type { Message } from '../base/message.ts';
 import {
@@ -33,6 +34,27 @@ export const ENTRY_STATES = [
   'dropped',
 ] as const;
 export type EntryState = (typeof ENTRY_STATES)[number];
+
+/** Columns that queries of entries read. */
+export const ENTRY_COLUMNS = {
+  key: isText,
+  subject: isText,
+  slot: isText,
+  kind: makeMemberGuard(ENTRY_KINDS),
+  state: makeMemberGuard(ENTRY_STATES),
+  changed: isNumber,
+  identCely: orNull(isText),
+  project: orNull(isText),
+  value: orNull(isText),
+  expects: orNull(isText),
+  photograph: orNull(isText),
+  attempts: isNumber,
+  unknownAttempts: isNumber,
+  notBeforeAt: isNumber,
+  reason: orNull(isText),
+  createdAt: isNumber,
+  updatedAt: isNumber,
+};
 
 /**
  * A question that a person must answer before an entry is sent. `candidates`: local ids, identifiers

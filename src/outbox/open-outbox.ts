@@ -197,6 +197,11 @@ export function storeCopyTime(copy: Database, madeAt: number): void {
   copy.prepare('update header set copy_made_at = ?').run(madeAt);
 }
 
+/** Tells if the outbox has no find and nothing that is or was wanted. */
+export function isEmptyOutbox(outbox: Outbox): boolean {
+  return outbox.sql('select exists (select 1 from facts) as filled').pluck().get() === 0;
+}
+
 /** Returns a text that differs after any change of the outbox, by this process or another one. */
 export function getDataVersion(outbox: Outbox): string {
   const ofOthers = outbox.sql('pragma data_version').pluck().get();

@@ -243,11 +243,6 @@ export function replaceOutboxContents(outbox: Outbox, from: string, aside: strin
   }
 }
 
-/** Tells if the outbox has no find and nothing that is or was wanted. */
-export function isEmptyOutbox(outbox: Outbox): boolean {
-  return outbox.sql('select exists (select 1 from facts) as filled').pluck().get() === 0;
-}
-
 /** Tables whose rows a damaged file may still have; the caches are made again. */
 const TRUTH = ['header', 'account', 'accepted_people', 'intents', 'facts'] as const;
 

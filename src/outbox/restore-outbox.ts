@@ -18,9 +18,9 @@ import { listSubjectsWithUnknownChanges } from './changes/undo-command.ts';
 import type { PhotoEntry } from './entry.ts';
 import { listEntriesInState, listUnsentPhotoEntries } from './entry-queries.ts';
 import type { Photograph } from './facts.ts';
-import { type Header, type Outbox, openOutbox, readHeader } from './open-outbox.ts';
+import { type Header, isEmptyOutbox, type Outbox, openOutbox, readHeader } from './open-outbox.ts';
 import { type PushLockOptions, withPushLock } from './push-lock.ts';
-import { backUpOutbox, isEmptyOutbox, openBackup, replaceOutboxContents } from './repair-outbox.ts';
+import { backUpOutbox, openBackup, replaceOutboxContents } from './repair-outbox.ts';
 import { countFinds, getSubjectName } from './stored-finds.ts';
 import { NOTHING_UNITED, type UnionResult, uniteWithLedger } from './unite.ts';
 

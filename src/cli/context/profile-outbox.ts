@@ -11,6 +11,7 @@ import {
   findKnownAccount,
   findKnownUsername,
   isAccountOfUser,
+  isEmptyOutbox,
   type Outbox,
   openOutbox,
   readHeader,
@@ -18,7 +19,6 @@ import {
   updateHeader,
 } from '../../outbox/open-outbox.ts';
 import { acquirePushLock, withPushLock } from '../../outbox/push-lock.ts';
-import { isEmptyOutbox } from '../../outbox/repair-outbox.ts';
 import { uniteWithLedger, uniteWithOutbox } from '../../outbox/unite.ts';
 import {
   findOutboxName,

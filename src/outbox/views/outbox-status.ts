@@ -22,7 +22,7 @@ import {
 import { listEntriesNeedingPerson } from '../entry-queries.ts';
 import { makeDamagedError, parseStoredMessage } from '../facts.ts';
 import type { Outbox } from '../open-outbox.ts';
-import { countFinds, findByUuid } from '../stored-finds.ts';
+import { findByUuid } from '../stored-finds.ts';
 
 const parseKindCount = createRowParser({ kind: makeMemberGuard(ENTRY_KINDS), count: isNumber });
 
@@ -281,7 +281,7 @@ export function getOutboxStatus(outbox: Outbox): OutboxStatus {
     counts: states.map((state) => entries[kind][state]),
   }));
   const { forImport, forDropped, forPerson, forTime } = waiting;
-  const finds = countFinds(outbox);
+  const finds = sum(Object.values(entries.import));
   return {
     finds,
     isEmpty: finds === 0 && states.length === 0,
@@ -313,11 +313,12 @@ export function countEntriesByState(outbox: Outbox): Readonly<Record<EntryState,
 
 function getTotals(counts: EntryCounts): Readonly<Record<EntryState, number>> {
   return Object.fromEntries(
-    ENTRY_STATES.map((state) => [
-      state,
-      ENTRY_KINDS.reduce((sum, kind) => sum + counts[kind][state], 0),
-    ]),
+    ENTRY_STATES.map((state) => [state, sum(ENTRY_KINDS.map((kind) => counts[kind][state]))]),
   ) as Record<EntryState, number>;
+}
+
+function sum(counts: readonly number[]): number {
+  return counts.reduce((all, count) => all + count, 0);
 }
 
 /** A finder whom the service would create. */
