@@ -2,6 +2,7 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { isAbsolute, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 
 const DIST = join(import.meta.dirname, '..', 'dist');
@@ -9,7 +10,7 @@ const DIST = join(import.meta.dirname, '..', 'dist');
 const JOINED = /^(?:chalk|commander|smol-toml)$/;
 /**
  * Files and the modules whose static imports each of them holds; a module is in the first that
- * needs it.
+ * needs it, unless it is named for a file of {@link LATER}.
  */
 const FILES = {
   start: ['cli/start'],
@@ -20,13 +21,51 @@ const FILES = {
     'cli/commands/status',
     'cli/commands/list',
   ],
+  later: [
+    'base/disk/database-file',
+    'base/disk/lock-file',
+    'base/disk/output-file',
+    'base/names',
+    'base/xml/element',
+    'finds/harvested-find',
+    'finds/match-finds',
+    'finds/person-name',
+    'finds/place/areas',
+    'finds/place/geometry',
+    'finds/place/read-position',
+    'finds/vocabulary/terms',
+    'outbox/attempts',
+    'outbox/cache',
+    'outbox/changes/content-store',
+    'outbox/fold',
+    'outbox/gate',
+    'outbox/push-lock',
+    'push/uncertain-words',
+    'service/http/exchange',
+    'service/http/masking',
+    'service/http/pace-store',
+    'service/http/pacer',
+    'service/http/proxy',
+    'service/http/redis-pace-store',
+    'service/http/request-body',
+  ],
+  colours: ['chalk'],
 };
+/**
+ * Files that are loaded when the first of their functions is called: `status` and `list` import
+ * their modules, and run nothing of them.
+ */
+const LATER = ['later', 'colours'];
+const locate = (/** @type {string} */ name) =>
+  JOINED.test(name) ? fileURLToPath(import.meta.resolve(name)) : join(DIST, 'src', `${name}.js`);
+const later = [...FILES.later, ...FILES.colours].map(locate);
 
 /** @type {Map<string, string>} */
 const fileByUrl = new Map();
 const bundle = await rolldown({
   input: join(DIST, 'src', 'cli', 'start.js'),
   platform: 'node',
+  preserveEntrySignatures: 'allow-extension',
   external: (name) => !/^[.#]/.test(name) && !isAbsolute(name) && !JOINED.test(name),
   checks: { ineffectiveDynamicImport: false },
   plugins: [
@@ -34,12 +73,15 @@ const bundle = await rolldown({
       name: 'files',
       buildEnd() {
         const add = (/** @type {string} */ id, /** @type {string} */ file) => {
-          if (fileByUrl.has(id)) return;
+          if (fileByUrl.has(id) || (!LATER.includes(file) && later.includes(id))) return;
           fileByUrl.set(id, file);
-          for (const imported of this.getModuleInfo(id)?.importedIds ?? []) add(imported, file);
+          const info = this.getModuleInfo(id);
+          if (info === null)
+            throw new Error(`scripts/bundle.mjs names ${id}, which does not exist`);
+          for (const imported of info.importedIds) add(imported, file);
         };
-        for (const [file, modules] of Object.entries(FILES))
-          for (const each of modules) add(join(DIST, 'src', `${each}.js`), file);
+        for (const [file, names] of Object.entries(FILES))
+          for (const id of names.map(locate)) add(id, file);
       },
       renderChunk: withModulesLater,
     },
@@ -53,6 +95,7 @@ const { output } = await bundle.write({
   chunkFileNames: '[name]-[hash].cjs',
   comments: { legal: true, annotation: false, jsdoc: false },
   codeSplitting: {
+    includeDependenciesRecursively: false,
     groups: [
       ...Object.keys(FILES).map((file) => ({
         name: file,
@@ -63,13 +106,14 @@ const { output } = await bundle.write({
   },
 });
 /**
- * Loads a module of Node, or a package, when it is used first: a command uses few of those that its
- * modules name.
+ * Loads a module of Node, a package, or a file of {@link LATER} when it is used first: a command uses few
+ * of those that its modules name.
  */
 function withModulesLater(/** @type {string} */ code) {
-  const named = [...code.matchAll(/^let (\w+) = require\("[^."][^"]*"\);$/gm)].map(
-    ([, name]) => name,
-  );
+  // commander loads child_process, which it uses for commands in other files, within a function.
+  const required =
+    /^(?:let|const|\tconst(?= childProcess\b)) (\w+) = require\("(?:[^."][^"]*|\.\/(?:later|colours)-[^"]*)"\);$/gm;
+  const named = [...code.matchAll(required)].map(([, name]) => name);
   return named.reduce((text, name) => {
     const isWhole = new RegExp(`\\b${name}\\b(?!\\.| = require)`).test(text);
     if (isWhole) return text;
@@ -78,7 +122,7 @@ function withModulesLater(/** @type {string} */ code) {
     return text
       .replace(new RegExp(`\\b${name}\\.`, 'g'), `${name}.loaded.`)
       .replace(
-        new RegExp(`^let ${name} = (require\\(.*\\));$`, 'm'),
+        new RegExp(`^\\t?(?:let|const) ${name} = (require\\(.*\\));$`, 'm'),
         `const ${name} = { get loaded() { ${once} } };`,
       );
   }, code);

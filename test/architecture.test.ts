@@ -25,7 +25,6 @@ const LAYERS_OF_MOCK = ['base', 'state', 'rules', 'endpoints', 'control', ''];
 /** Each package is imported by one file of `src` alone, so that it can be replaced there. */
 const HOME_OF_PACKAGE: Readonly<Record<string, RegExp>> = {
   '@napi-rs/keyring': /^src\/service\/keyring-process\.ts$/,
-  'pas-finds': /^src\/base\/own-files\.ts$/,
   'better-sqlite3': /^src\/base\/disk\/database\.ts$/,
   'better-sqlite3-12': /^src\/base\/disk\/database\.ts$/,
   ioredis: /^src\/service\/http\/redis-pace-store\.ts$/,

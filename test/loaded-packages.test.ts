@@ -19,8 +19,8 @@ const SQLITE =
     : ['better-sqlite3-12', 'bindings', 'file-uri-to-path'];
 
 /**
- * Packages that each of these commands loads beside the joined build; all others take longer to
- * load than the command to run.
+ * Packages that each of these commands loads beside the joined build; all others, and the files of
+ * the build for later, take longer to load than the command to run.
  */
 const MAY_LOAD: readonly (readonly [args: readonly string[], packages: readonly string[]])[] = [
   [['--help'], []],
@@ -34,7 +34,7 @@ async function homeWithProfile(): Promise<ReturnType<typeof makeHome>> {
   return home;
 }
 
-test('help, status and list load only the packages that they need', async () => {
+test('help, status and list load only the packages and files that they need', async () => {
   const home = await homeWithProfile();
   for (const [args, packages] of MAY_LOAD)
     expect([args, loadedBy(args, home.env)]).toEqual([args, [...packages].sort()]);
@@ -53,7 +53,7 @@ test.skipIf(!('enableCompileCache' in Module))(
   },
 );
 
-/** Names of the packages that a command resolved, whichever way it imported them. */
+/** Names of the packages and files for later that a command resolved, whichever way. */
 function loadedBy(args: readonly string[], env: NodeJS.ProcessEnv): string[] {
   const folder = tempFolder();
   const log = join(folder, 'log.txt');
@@ -81,8 +81,7 @@ function loadedBy(args: readonly string[], env: NodeJS.ProcessEnv): string[] {
     stdio: 'ignore',
   });
   const text = readFileSync(log, 'utf8');
-  const names = [...text.matchAll(/node_modules\/((?:@[\w-]+\/)?[\w-]+)\//g)].map(
-    ([, name = '']) => name,
-  );
+  const loaded = /node_modules\/((?:@[\w-]+\/)?[\w-]+)\/|dist\/pas\/(later|colours)-/g;
+  const names = [...text.matchAll(loaded)].map(([, name, file = '']) => name ?? file);
   return [...new Set(names)].sort();
 }

@@ -1,16 +1,18 @@
 import { spawnSync } from 'node:child_process';
-import { createRequire } from 'node:module';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** The package names itself, so that sources, build and joined files find the same folder. */
-const require = createRequire(import.meta.url);
+/** Folder of pas's own package.json, which has `schemas/`; sources and build are below it. */
+export const packageRoot = findPackage(import.meta.dirname);
 
-/** Folder of pas's own package.json, which has `schemas/`. */
-export const packageRoot = dirname(require.resolve('pas-finds/package.json'));
+function findPackage(folder: string): string {
+  return existsSync(join(folder, 'package.json')) ? folder : findPackage(dirname(folder));
+}
 
 /** Returns the version of pas, such as `0.1.0`. */
 export function getPackageVersion(): string {
-  const { version }: { readonly version: string } = require('pas-finds/package.json');
+  const text = readFileSync(join(packageRoot, 'package.json'), 'utf8');
+  const { version } = JSON.parse(text) as { readonly version: string };
   return version;
 }
 

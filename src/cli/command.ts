@@ -59,7 +59,7 @@ export function defineCommand(
 ): Command {
   const command = program.command(name).description(summary);
   EXAMPLES.set(command, examples);
-  command.addHelpText('after', `\n${formatExamples(examples)}`);
+  command.addHelpText('after', () => `\n${formatExamples(examples)}`);
   return command;
 }
 

@@ -211,13 +211,12 @@ function makeEmptyProgram({ stdout, stderr }: Outputs): Command {
 }
 
 function addWholeHelp(program: Command): void {
-  const lines = Object.values(EXIT_CODES).map(
-    ([code, meaning]) => `  ${String(code).padStart(3)}  ${meaning}`,
-  );
-  program.addHelpText(
-    'after',
-    `\n${formatExamples(['pas demo', 'pas help import'])}\n\n${t`Exit codes:`}\n${lines.join('\n')}`,
-  );
+  program.addHelpText('after', () => {
+    const lines = Object.values(EXIT_CODES).map(
+      ([code, meaning]) => `  ${String(code).padStart(3)}  ${meaning}`,
+    );
+    return `\n${formatExamples(['pas demo', 'pas help import'])}\n\n${t`Exit codes:`}\n${lines.join('\n')}`;
+  });
 }
 
 /** A narrower description is printed below its term. */

@@ -68,11 +68,11 @@ function makeSafe(text: Message): string {
 }
 
 function makePaints(isColored: boolean): Terminal['color'] {
-  const chalk = new Chalk({ level: isColored ? 1 : 0 });
+  const chalk = isColored ? new Chalk({ level: 1 }) : undefined;
   const makePaint =
     (style: Style): Paint =>
     (text) =>
-      chalk[style](makeSafe(text)).replaceAll(CODE, MARK);
+      chalk === undefined ? makeSafe(text) : chalk[style](makeSafe(text)).replaceAll(CODE, MARK);
   return {
     bold: makePaint('bold'),
     dim: makePaint('dim'),

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { isIPv4 } from 'node:net';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { lockForChange } from '../../base/disk/lock-file.ts';
@@ -371,7 +370,7 @@ function normalizeEscape(encoded: string): string {
  * without brackets.
  */
 export function isLoopback(host: string): boolean {
-  return ['localhost', '::1', '[::1]'].includes(host) || (isIPv4(host) && host.startsWith('127.'));
+  return ['localhost', '::1', '[::1]'].includes(host) || /^127(?:\.\d{1,3}){3}$/.test(host);
 }
 
 function writeConfigFile(

@@ -87,8 +87,12 @@ type BaseContext = ReturnType<typeof makeBase>;
 /** Makes the functions of configuration, profile and network; each reads the file at first use. */
 function makeProfileFunctions(base: BaseContext, options: GlobalOptions) {
   const { clock, environment, machine, places, onClose } = base;
-  const getConfig = (): Config => readConfigFile(places.configFile);
+  let config: Config | undefined;
   let profile: Profile | undefined;
+  const getConfig = (): Config => {
+    config ??= readConfigFile(places.configFile);
+    return config;
+  };
   const getProfile = (): Profile => {
     profile ??= chooseProfile(getConfig(), places.configFile, environment, options.profile);
     return profile;
@@ -103,7 +107,7 @@ function makeProfileFunctions(base: BaseContext, options: GlobalOptions) {
   return {
     getConfig,
     changeConfig: (change: (config: Config) => Config): void => {
-      changeConfigFile(places, clock, change);
+      config = changeConfigFile(places, clock, change);
       profile = undefined;
     },
     getProfile,
