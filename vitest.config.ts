@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
 /**
@@ -6,15 +7,32 @@ import { defineConfig } from 'vitest/config';
  */
 const LIMIT_MS = 300_000;
 
+const ROOT = import.meta.dirname.replaceAll('\\', '/');
+
+/**
+ * Tests load the modules of the build in place of their sources: it is what users run, and costs
+ * less than to have Vite prepare each source.
+ */
+const built = {
+  name: 'built',
+  enforce: 'pre',
+  resolveId(source: string, importer?: string) {
+    if (importer === undefined || !source.startsWith('.') || !source.endsWith('.ts')) return;
+    const path = posix.relative(ROOT, posix.join(posix.dirname(importer), source));
+    if (/^(?:src|mock-server)\//.test(path)) return `${ROOT}/dist/${path.replace(/\.ts$/, '.js')}`;
+  },
+} as const;
+
 const shared = {
   testTimeout: LIMIT_MS,
   hookTimeout: LIMIT_MS,
-  pool: 'forks',
+  pool: 'forks' as const,
   // Modules are loaded once for each worker, not for each file.
   isolate: false,
-  globalSetup: 'test/support/test-disk.ts',
+  globalSetup: ['test/support/build.ts', 'test/support/test-disk.ts'],
+  server: { deps: { external: [/\/dist\/(?:src|mock-server)\//] } },
   setupFiles: 'test/support/property-runs.ts',
-} as const;
+};
 
 /** For what mostly waits for processes that it started. */
 const SIDE_BY_SIDE = { maxWorkers: 4 };
@@ -28,6 +46,7 @@ export default defineConfig({
   test: {
     projects: [
       {
+        plugins: [built],
         test: {
           ...shared,
           ...FEW,
@@ -45,6 +64,7 @@ export default defineConfig({
       },
       // With a browser, a terminal, shells, a Redis and GDAL.
       {
+        plugins: [built],
         test: {
           ...shared,
           ...SIDE_BY_SIDE,
@@ -54,6 +74,7 @@ export default defineConfig({
       },
       // With QGIS and other people's harvesters; .ci/nightly installs them.
       {
+        plugins: [built],
         test: {
           ...shared,
           ...SIDE_BY_SIDE,
@@ -62,11 +83,18 @@ export default defineConfig({
         },
       },
       // The mock server's image in Podman; .ci/image makes both ready.
-      { test: { ...shared, ...ALONE, name: 'image', include: ['test/image/**/*.test.ts'] } },
-      { test: { ...shared, ...ALONE, name: 'pace', include: ['test/pace/**/*.test.ts'] } },
+      {
+        plugins: [built],
+        test: { ...shared, ...ALONE, name: 'image', include: ['test/image/**/*.test.ts'] },
+      },
+      {
+        plugins: [built],
+        test: { ...shared, ...ALONE, name: 'pace', include: ['test/pace/**/*.test.ts'] },
+      },
       // Kills, cut lines, full disks and nonsense met by whole processes, and what takes too long
       // for each change.
       {
+        plugins: [built],
         test: {
           ...shared,
           ...SIDE_BY_SIDE,
@@ -76,6 +104,7 @@ export default defineConfig({
       },
       // Random scenarios of harvests; `npm test` plays a few of them.
       {
+        plugins: [built],
         test: {
           ...shared,
           name: 'harvests',
@@ -85,6 +114,7 @@ export default defineConfig({
       },
       // Each call on a file fails once, and each state that a power cut can leave.
       {
+        plugins: [built],
         test: {
           ...shared,
           name: 'disk',

@@ -1,39 +1,17 @@
-import type { Command } from 'commander';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Language } from '../../src/base/message.ts';
 import { expectEnded, type Home, makeHome, serviceAt } from '../support/run-pas.ts';
 
-/**
- * The help of every command, by its words, as a person sees it. Texts are made while modules load,
- * so each language loads them again.
- */
+/** The help of every command, by its words, as a person sees it. */
 async function helpIn(language: Language): Promise<Map<string, string[]>> {
-  vi.resetModules();
-  (await import('../../src/base/message.ts')).setLanguage(language);
-  const { buildWholeProgram } = await import('../../src/cli/program.ts');
-  let written = '';
-  const stdout = {
-    columns: 120,
-    write: (text: unknown): boolean => {
-      written += String(text);
-      return true;
-    },
-  };
-  const pages = new Map<string, string[]>();
-  const visit = (command: Command, words: readonly string[]): void => {
-    written = '';
-    command.outputHelp();
-    pages.set(words.join(' '), written.split('\n'));
-    for (const child of command.commands) visit(child, [...words, child.name()]);
-  };
-  visit(await buildWholeProgram({ stdout, stderr: stdout }), ['pas']);
+  const worker = new Worker(new URL('help-pages.mjs', import.meta.url), { workerData: language });
+  const [pages] = await once(worker, 'message');
   return pages;
 }
 
 describe('the help of every command', () => {
-  // Other files of the same worker get their modules in English again.
-  afterAll(() => void vi.resetModules());
-
   /** Two words in a row, in what is neither an example nor one that goes on. */
   const isEnglish = (line: string, english: readonly string[]): boolean =>
     english.includes(line) &&
