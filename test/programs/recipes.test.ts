@@ -109,7 +109,7 @@ beforeAll(() => {
     writeFileSync(join(copy, list), rows.slice(0, at) + row + rows.slice(at));
   }
   const compiler = join(PROJECT, 'node_modules', 'typescript', 'bin', 'tsc');
-  const flags = ['-p', 'tsconfig.build.json', '--declaration', 'false', '--sourceMap', 'false'];
+  const flags = ['-p', 'tsconfig.build.json', '--noCheck', 'false', '--declaration', 'false'];
   expect(
     spawnSync(process.execPath, [compiler, ...flags], { cwd: copy, encoding: 'utf8' }),
   ).toMatchObject({
