@@ -191,7 +191,7 @@ describe('pas undo', () => {
   });
 
   test('takes back what a killed import had written', async () => {
-    const running = home.start('import', writeSeason(home, 3000));
+    const running = home.start('import', writeSeason(home, 1500));
     let over: Run | undefined;
     void running.ended.then((run) => {
       over = run;
