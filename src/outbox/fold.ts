@@ -107,7 +107,8 @@ function isCreatedWithoutAttempt({ answer, attempts }: Decided['body']): boolean
   return answer === 'created' && attempts.length === 0;
 }
 
-function mayBeAtService({ kind }: AttemptVerdict): boolean {
+/** Tells if the service has what was attempted, or may have it. */
+export function mayBeAtService({ kind }: AttemptVerdict): boolean {
   return kind === 'accepted' || kind === 'open' || kind === 'unknown';
 }
 
@@ -123,21 +124,20 @@ function findEffective(decided: readonly Decided[], attempts: readonly Attempted
 }
 
 /**
- * Returns wishes and attempts that nothing replaces. What replaces a wish replaces its attempts too,
- * which it need not know: an older copy of an outbox lacks those that were made after it.
+ * Returns the heads of a slot: the wishes and attempts that nothing replaces. A wish replaces what it
+ * names, and an attempt its wish and what it relied on. What replaces a wish replaces its attempts
+ * too, which it need not know: an older copy of an outbox lacks those that were made after it.
  */
 function findHeads(facts: readonly Fact[]): (Current | Attempted)[] {
-  const replacedByWishes = new Set(
-    listFactsOfKind(facts, 'current').flatMap(({ body }) => body.replaces),
-  );
-  const replacedByAttempts = new Set(
-    listFactsOfKind(facts, 'attempted').flatMap(({ body }) => [...body.basis, body.current]),
-  );
-  return facts.filter((fact): fact is Current | Attempted => {
-    if (replacedByWishes.has(fact.id) || replacedByAttempts.has(fact.id)) return false;
-    if (fact.kind === 'attempted') return !replacedByWishes.has(fact.body.current);
-    return fact.kind === 'current';
-  });
+  const wishes = listFactsOfKind(facts, 'current');
+  const attempts = listFactsOfKind(facts, 'attempted');
+  const byWishes = new Set(wishes.flatMap(({ body }) => body.replaces));
+  const byAttempts = new Set(attempts.flatMap(({ body }) => [...body.basis, body.current]));
+  const isLeft = ({ id }: Fact): boolean => !byWishes.has(id) && !byAttempts.has(id);
+  return [
+    ...wishes.filter(isLeft),
+    ...attempts.filter((attempt) => isLeft(attempt) && !byWishes.has(attempt.body.current)),
+  ];
 }
 
 /**

@@ -99,8 +99,11 @@ export type EnqueueReport = {
 const BATCH = 300;
 
 /**
- * Validates finds and stores them with their documents in the outbox. An existing find is merged
- * with its row as in {@link mergeFind}; a sent one is never changed.
+ * Validates finds and stores them with their documents in the outbox, in transactions of
+ * {@link BATCH} finds. An existing find is merged with its row as in {@link mergeFind}; a sent one is
+ * never changed.
+ * @throws UsageError where a photograph changed while it was read; FileError where one cannot be
+ * read; DatabaseError where the disk fails
  */
 export async function enqueueFinds(
   finds: Iterable<Find>,
@@ -156,14 +159,16 @@ function* splitIntoBatches(finds: Iterable<Find>): Generator<readonly Find[]> {
   if (batch.length > 0) yield batch;
 }
 
-/** Planned change of a find, based on its state when it was read. */
-type PlannedFind = PlannedMerge & { readonly content: PreparedDocument };
+// Each find goes this way: planFinds says what it is and merges it with the find here, as that was
+// read; keepPhotographs copies its photographs, which takes time; store writes all of it in one
+// transaction, planned once more where the outbox has changed meanwhile.
 
-type PlannedMerge = {
+type PlannedFind = {
   readonly find: Find;
   readonly row: RowPlan;
   /** Undefined for a new find. */
   readonly merge: FindMerge | undefined;
+  readonly content: PreparedDocument;
 };
 
 type KeptPhotographs = {
@@ -200,7 +205,10 @@ function planFinds(finds: readonly Find[], context: EnqueueContext): PlannedFind
   });
 }
 
-function planMerge(find: Find, { outbox, table, side }: EnqueueContext): PlannedMerge {
+function planMerge(
+  find: Find,
+  { outbox, table, side }: EnqueueContext,
+): Omit<PlannedFind, 'content'> {
   const { localId } = find;
   const row = table?.planRow(find) ?? { kind: 'new', localId, others: [] };
   const stored = findByLocalId(outbox, getLocalIdOfPlan(row));
@@ -208,8 +216,8 @@ function planMerge(find: Find, { outbox, table, side }: EnqueueContext): Planned
   return { find, row, merge };
 }
 
-/** Returns what the find becomes. */
-function getMergedFind({ find, row, merge }: PlannedMerge): Find {
+/** Returns the find as it is to be stored, with the elements of the find here that it keeps. */
+function getMergedFind({ find, row, merge }: Omit<PlannedFind, 'content'>): Find {
   const localId = merge?.stored.localId ?? getName(row);
   const elements = merge?.merged.elements ?? find.elements;
   return localId === find.localId && merge === undefined ? find : { ...find, localId, elements };
@@ -226,6 +234,7 @@ export function makePreparedDocument({ document, issues }: ValidatedFind): Prepa
 
 type StoreResult = { readonly enqueued: EnqueuedFind; readonly issues: readonly Issue[] };
 
+/** Stores a find, or in a dry run only says what would become of it. */
 function store(prepared: PhotographedFind, context: EnqueueContext): StoreResult {
   const { find, merge, row } = prepared;
   if (merge === undefined) return storeNew(prepared, context);
@@ -477,8 +486,8 @@ function queueNumber(
 }
 
 /**
- * Converts a stored find for the find layer, without its photographs, which are entries of their
- * own.
+ * Converts a stored find to one that can be validated, without its photographs, which are entries of
+ * their own, and with the place of its row only where it came from a table.
  */
 export function convertStoredFind({ localId, elements, wish }: StoredFind): Find {
   const { file, row } = wish;

@@ -16,7 +16,7 @@ import {
   selectFacts,
   unpackAttempt,
 } from '../facts.ts';
-import { foldSlot, type SlotState } from '../fold.ts';
+import { foldSlot, mayBeAtService, type SlotState } from '../fold.ts';
 import { findUnverifiedIntent, isImportSlot } from '../intents.ts';
 import { type Outbox, updateHeader } from '../open-outbox.ts';
 import { getSubjectName } from '../stored-finds.ts';
@@ -158,7 +158,7 @@ export function undoCommand(
           if (isKept) kept.add(getSubjectName(outbox, subject));
           // Also what an interrupted undo has taken back, which had no chance to settle it.
           else returned.add(subject);
-          if (!isKept && plans.some(isSomething)) undone.add(subject);
+          if (!isKept && plans.some(takesBack)) undone.add(subject);
         }
       }
       // With the last of them: an undo that is interrupted before is continued, and settles all.
@@ -185,19 +185,19 @@ export function findCommandToUndo(outbox: Outbox): LoggedCommand | undefined {
   const commands = listCommands(outbox);
   const [last] = commands;
   const begun = commands.find(({ id }) => id === last?.undoes);
-  return last !== undefined && begun !== undefined && hasRest(outbox, begun, last)
+  return last !== undefined && begun !== undefined && hasMoreToUndo(outbox, begun, last)
     ? begun
     : commands.find(({ undoes, isUndone }) => undoes === undefined && !isUndone);
 }
 
 /** Tells if something can be taken back behind the last slot to which an undo came. */
-function hasRest(outbox: Outbox, command: LoggedCommand, undo: LoggedCommand): boolean {
+function hasMoreToUndo(outbox: Outbox, command: LoggedCommand, undo: LoggedCommand): boolean {
   const done = new Set(listSlotsOfCommand(outbox, undo.command).map(({ slot }) => slot));
   const parts = listParts(outbox, command);
   const last = parts.findLastIndex((part) => part.some(({ slot }) => done.has(slot)));
   return parts.slice(last + 1).some((part) => {
     const plans = part.map((slot) => planUndo(outbox, command.command, slot));
-    return !plans.some(({ isKept }) => isKept) && plans.some(isSomething);
+    return !plans.some(({ isKept }) => isKept) && plans.some(takesBack);
   });
 }
 
@@ -223,7 +223,8 @@ function listParts(outbox: Outbox, { command }: LoggedCommand): Slot[][] {
   return [...groupBy(slots, ({ subject, slot }) => groups.get(subject) ?? slot).values()];
 }
 
-function isSomething({ wishes, decisions }: SlotUndo): boolean {
+/** Tells if the undo takes anything back; false where that was done before. */
+function takesBack({ wishes, decisions }: SlotUndo): boolean {
   return wishes.kind === 'replaced' || decisions.length > 0;
 }
 
@@ -255,10 +256,8 @@ function planUndo(outbox: Outbox, command: string, { subject, slot }: Slot): Slo
     'command' in fact.body && fact.body.command === command;
   const state = foldSlot(facts);
   const wishes = planWishUndo(facts, state, listFactsOfKind(facts, 'current').filter(isOfCommand));
-  const decided = listFactsOfKind(facts, 'decided').filter(isOfCommand);
-  const inForce = new Set(state.decisions.map(({ id }) => id));
-  const effective = decided.filter(({ id }) => inForce.has(id));
-  const decisions = listRevocable(facts, effective, listTargets(ofSubject));
+  const inForce = state.decisions.filter(isOfCommand);
+  const decisions = listRevocable(facts, inForce, listTargets(ofSubject));
   return {
     subject,
     slot,
@@ -267,7 +266,7 @@ function planUndo(outbox: Outbox, command: string, { subject, slot }: Slot): Slo
     decisions,
     isKept:
       wishes.kind === 'kept' ||
-      decisions.length < effective.length ||
+      decisions.length < inForce.length ||
       (removesFind(slot, wishes) && hasLaterChanges(ofSubject, slot, isOfCommand)),
   };
 }
@@ -313,8 +312,8 @@ function makeUndoFacts(outbox: Outbox, plan: SlotUndo): NewFact[] {
   const { wishes, decisions } = plan;
   const bodies = wishes.kind === 'replaced' ? wishes.by : [];
   return [
-    ...bodies.map((body) => makeWish(outbox, plan, body)),
-    ...decisions.map((fact) => makeUndo(outbox, fact)),
+    ...bodies.map((body) => makeReturningWish(outbox, plan, body)),
+    ...decisions.map((fact) => makeDecisionUndo(outbox, fact)),
   ];
 }
 
@@ -327,9 +326,22 @@ function isAboutUnsearched({ body }: FactOf<'decided'>): boolean {
   return body.rejects.some(({ name }) => name === '');
 }
 
+/**
+ * Plans the undo of a command's wishes in one slot. Of a command C, where A was wanted before, and
+ * each wish replaces the one at its left:
+ *
+ *     A ← C                 replaced by A
+ *         C                 replaced by a wish for nothing: the find goes
+ *     A ← C ← attempt       kept, if the service has or may have it; else replaced by A
+ *     A ← C ← D             kept: a later command or another copy wants D
+ *     A ← C ← undo          done
+ *     A ← C ← undo ← redo   replaced by A: the redo has brought C back as a fact of its own
+ *
+ * @param wishes those of the command
+ */
 function planWishUndo(
   facts: readonly Fact[],
-  { heads, intents, verdicts, decisions }: SlotState,
+  { heads, verdicts, decisions }: SlotState,
   wishes: readonly FactOf<'current'>[],
 ): WishUndo {
   const last = wishes.at(-1);
@@ -337,13 +349,11 @@ function planWishUndo(
   const own = new Set(wishes.map(({ id }) => id));
   const isOwn = (id: string): boolean => isWishOf(own, facts, id);
   if (!heads.every(isOwn)) return { kind: isTakenBack(facts, own) ? 'done' : 'kept' };
-  const isAttempted = [...intents.values()].some(({ attempts }) =>
-    attempts.some(({ id, body }) => {
-      const kind = verdicts.get(id)?.kind;
-      const isOpen = kind === 'open' || kind === 'unknown' || kind === 'accepted';
-      return isOpen && [body.current, ...body.basis].some(isOwn);
-    }),
-  );
+  const isAttempted = listFactsOfKind(facts, 'attempted').some(({ id, body }) => {
+    const verdict = verdicts.get(id);
+    const isOpen = verdict !== undefined && mayBeAtService(verdict);
+    return isOpen && [body.current, ...body.basis].some(isOwn);
+  });
   if (isAttempted) return { kind: 'kept' };
   const by = listWishesBefore(facts, own, last.body);
   // A find that a person called a record has no attempt.
@@ -406,7 +416,11 @@ function listWishesBefore(
   });
 }
 
-function makeWish(outbox: Outbox, { subject, slot, heads }: SlotUndo, body: CurrentBody): NewFact {
+function makeReturningWish(
+  outbox: Outbox,
+  { subject, slot, heads }: SlotUndo,
+  body: CurrentBody,
+): NewFact {
   return {
     kind: 'current',
     subject,
@@ -430,7 +444,7 @@ function listRevocable(
   return decided.filter(({ id, body }) => !reliedOn.has(id) && !targets.has(body.identCely ?? ''));
 }
 
-function makeUndo(outbox: Outbox, { id, subject, slot, body }: FactOf<'decided'>): NewFact {
+function makeDecisionUndo(outbox: Outbox, { id, subject, slot, body }: FactOf<'decided'>): NewFact {
   return makeDecisionFact(
     outbox,
     { subject, slot, intent: body.intent },
