@@ -139,59 +139,74 @@ function assertSameOutbox({ outbox, service }: PushContext): void {
   );
 }
 
-/**
- * Makes the function that runs a round of a push: it checks the gate and drains the queue, unless
- * that is empty.
- */
+/** Makes the function that runs a round of a push, of which the first one signs in. */
 function makeRounds(push: PushContext): () => Promise<PushResult> {
-  const { outbox, clock } = push;
-  const serverClock = createServerClock(clock);
-  const service = { ...push.service, send: serverClock.observe(push.service.send) };
-  const admission = makePeopleAdmission(
-    outbox,
-    push.subjects,
-    push.admitNewPeople ?? (async () => true),
-  );
-  let account: string | undefined;
-  let hasSearched = false;
-  const recover = (): void => {
-    for (const { id } of recordOrphanedAttempts(outbox)) reportSettledEntry(push, id);
-  };
+  const { outbox, subjects } = push;
+  const admit = push.admitNewPeople ?? (async () => true);
+  const admission = makePeopleAdmission(outbox, subjects, admit);
+  let signed: SignedInPush | undefined;
   return async () => {
-    recover();
+    recordOrphans(push);
     clearImplausibleBackoff(outbox, RETRY_POLICY.slow.maxMs);
     // Without an entry to send, or a question to answer, no request is needed.
     if (countToSend(push) === 0 && listMeantHeld(push).length === 0) return NOTHING_SENT;
     if (!(await admission.admitAll())) return { ...NOTHING_SENT, stopCause: NEW_PEOPLE };
+    const isFirst = signed === undefined;
     try {
-      account ??= (await resolveAccount(outbox, service, push.stop)).identCely;
+      signed ??= await signIn(push);
     } catch (thrown) {
-      if (push.stop.aborted) return { ...NOTHING_SENT, stopCause: { kind: 'interrupted' } };
+      if (push.stop.aborted) return INTERRUPTED;
       throw thrown;
     }
-    await identifyService(push, account);
-    uniteWithLedger(outbox, account);
-    // The account's attempts have come from the ledger, also those of a push that was killed.
-    recover();
-    // Their records must not count as equals of unsent finds.
-    const accepted = hasSearched ? 0 : countFound(await reconcileUncertain(push, undefined));
-    hasSearched = true;
-    const signed = { ...push, service, account, serverClock };
-    const gate = await openLookContext(signed);
-    const isStopped = await passGate(push, gate);
-    if (isStopped) return { ...NOTHING_SENT, accepted, stopCause: { kind: 'interrupted' } };
-    push.onRound?.(countToSend(push));
-    const drained = await drainQueue(signed, async (entry) => {
-      if (await holdBeforeDeparture(gate, entry)) {
-        // The question is asked in the next push, but the answer may be given before.
-        if (push.onQuestion === 'send') releaseHeldEntries(outbox, listMeantHeld(push));
-        return true;
-      }
-      return (await admission.admitIfNew(entry)) ? false : NEW_PEOPLE;
-    });
-    return { ...drained, accepted: drained.accepted + accepted };
+    // The records of what is found must not count as equals of unsent finds.
+    const found = isFirst ? countFound(await reconcileUncertain(push, undefined)) : 0;
+    const sent = await sendThroughGate(signed, admission.admitIfNew);
+    return { ...sent, accepted: sent.accepted + found };
   };
 }
+
+/** Requests the account, and unites the outbox with all that this machine has sent for it. */
+async function signIn(push: PushContext): Promise<SignedInPush> {
+  const { outbox } = push;
+  const serverClock = createServerClock(push.clock);
+  const service = { ...push.service, send: serverClock.observe(push.service.send) };
+  const { identCely: account } = await resolveAccount(outbox, service, push.stop);
+  await identifyService(push, account);
+  uniteWithLedger(outbox, account);
+  // The account's attempts have come from the ledger, also those of a push that was killed.
+  recordOrphans(push);
+  return { ...push, service, account, serverClock };
+}
+
+/** Records and reports attempts that a killed push has left without an answer. */
+function recordOrphans(push: PushContext): void {
+  for (const { id } of recordOrphanedAttempts(push.outbox)) reportSettledEntry(push, id);
+}
+
+/**
+ * Asks about entries that the service may have already, and sends the others.
+ * @param admitIfNew admits the finder of an entry that is new to the service; false where he may
+ * not be made
+ */
+async function sendThroughGate(
+  push: SignedInPush,
+  admitIfNew: (entry: Entry) => Promise<boolean>,
+): Promise<PushResult> {
+  const gate = await openLookContext(push);
+  const isStopped = await passGate(push, gate);
+  if (isStopped) return INTERRUPTED;
+  push.onRound?.(countToSend(push));
+  return drainQueue(push, async (entry) => {
+    if (await holdBeforeDeparture(gate, entry)) {
+      // The question is asked in the next push, but the answer may be given before.
+      if (push.onQuestion === 'send') releaseHeldEntries(push.outbox, listMeantHeld(push));
+      return true;
+    }
+    return (await admitIfNew(entry)) ? false : NEW_PEOPLE;
+  });
+}
+
+const INTERRUPTED: PushResult = { ...NOTHING_SENT, stopCause: { kind: 'interrupted' } };
 
 function countFound(settled: readonly ReconciledEntry[]): number {
   return settled.filter(({ verdict }) => verdict.kind === 'found').length;
