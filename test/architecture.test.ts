@@ -42,7 +42,7 @@ const HOME_OF_PACKAGE: Readonly<Record<string, RegExp>> = {
   'string-width': /^src\/base\/characters\.ts$/,
   inquirer: /^src\/cli\/prompt\.ts$/,
   'file-type': /^src\/photos\/photograph\.ts$/,
-  'smol-toml': /^src\/base\/disk\/toml\.ts$/,
+  'smol-toml': /^src\/base\/json-and-toml\.ts$/,
   chalk: /^src\/cli\/terminal\.ts$/,
   commander: /^src\/cli\/[\w/-]+\.ts$/,
 };

@@ -325,15 +325,7 @@ export function composeCommand(
 }
 
 /** Commands that act on the whole home, or on no profile. */
-const WITHOUT_PROFILE = new Set([
-  'demo',
-  'init',
-  'profile',
-  'service',
-  'mock-server',
-  'completion',
-  'help',
-]);
+const WITHOUT_PROFILE = new Set(['demo', 'init', 'profile', 'mock-server', 'completion', 'help']);
 
 let getProfileFlag = (): string => '';
 

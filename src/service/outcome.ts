@@ -1,5 +1,5 @@
 import { parseHtml } from '../base/characters.ts';
-import { isJsonObject, parseJsonObject } from '../base/json.ts';
+import { isPlainObject, parseJsonObject } from '../base/json-and-toml.ts';
 import { type Message, msg } from '../base/message.ts';
 import type { OutcomeKind } from '../base/outcomes.ts';
 import { getChild, getChildText } from '../base/xml/element.ts';
@@ -49,7 +49,7 @@ export function parseErrorBody(body: Buffer): ErrorBody {
 }
 
 function toFinding(value: unknown): ServerFinding {
-  const { line, message, error_type }: Record<string, unknown> = isJsonObject(value)
+  const { line, message, error_type }: Record<string, unknown> = isPlainObject(value)
     ? value
     : { message: value };
   return {

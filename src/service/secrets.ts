@@ -5,7 +5,7 @@ import { restrictPermissions } from '../base/disk/files.ts';
 import { lockForChange } from '../base/disk/lock-file.ts';
 import { writePrivateFile } from '../base/disk/output-file.ts';
 import { AuthError, ConfigError, getErrorCode } from '../base/errors.ts';
-import { isJsonObject, parseJsonObject } from '../base/json.ts';
+import { isPlainObject, parseJsonObject } from '../base/json-and-toml.ts';
 import { cmd, msg, t } from '../base/message.ts';
 import { runChildScript } from '../base/own-files.ts';
 
@@ -168,11 +168,11 @@ function readAll(path: string): Map<string, StoredSecrets> {
 }
 
 function parseStoredSecrets(value: unknown): StoredSecrets {
-  return isJsonObject(value) && value['keyring'] === true ? { keyring: true } : toSecrets(value);
+  return isPlainObject(value) && value['keyring'] === true ? { keyring: true } : toSecrets(value);
 }
 
 function toSecrets(value: unknown): Secrets {
-  if (!isJsonObject(value)) return {};
+  if (!isPlainObject(value)) return {};
   const { password, token } = value;
   return {
     password: typeof password === 'string' ? password : undefined,

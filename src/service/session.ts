@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { type Clock, type Moment, measureElapsedMs, readClock } from '../base/clock.ts';
 import { AuthError, ContractError } from '../base/errors.ts';
-import { parseJsonObject } from '../base/json.ts';
+import { parseJsonObject } from '../base/json-and-toml.ts';
 import { cmd, msg } from '../base/message.ts';
 import {
   assertAvailable,

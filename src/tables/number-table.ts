@@ -1,8 +1,8 @@
 import { withHiddenDifference } from '../base/characters.ts';
 import { groupBy } from '../base/collections.ts';
-import { quoteTomlString } from '../base/disk/toml.ts';
 import { UsageError } from '../base/errors.ts';
 import { hasErrors, type Issue, makeErrorIssue, makeWarningIssue, toIssue } from '../base/issue.ts';
+import { quoteTomlString } from '../base/json-and-toml.ts';
 import { cmd, msg } from '../base/message.ts';
 import type { RowPlace } from '../finds/find.ts';
 import { findNumberProblem, findUsedNumberProblem } from '../finds/value-rules.ts';

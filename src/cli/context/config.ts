@@ -3,15 +3,12 @@ import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { lockForChange } from '../../base/disk/lock-file.ts';
 import { writePrivateFile } from '../../base/disk/output-file.ts';
-import { isTomlTable, parseToml, type TomlTable, tomlText } from '../../base/disk/toml.ts';
 import { ConfigError, getErrorCode, getErrorMessage } from '../../base/errors.ts';
+import { formatIssuePlace } from '../../base/issue.ts';
+import { isPlainObject, tomlText, tryParseToml } from '../../base/json-and-toml.ts';
 import { cmd, LANGUAGES, type Language, type Message, msg, t } from '../../base/message.ts';
 import { parseProxy } from '../../service/http/proxy.ts';
-import {
-  isAddressFault,
-  maskRedisPasswords,
-  parseRedisAddress,
-} from '../../service/http/redis-pace-store.ts';
+import { isAddressFault, parseRedisAddress } from '../../service/http/redis-pace-store.ts';
 import { type DataPaths, type Environment, makeOutboxName } from './places.ts';
 
 /** Keys of config.toml, for all profiles or for one. */
@@ -35,7 +32,7 @@ export type Config = {
 /** `defaults` of each profile, and the table `projects`. */
 type DefaultsTables = {
   readonly profiles: ReadonlyMap<string, unknown>;
-  readonly projects: TomlTable;
+  readonly projects: Record<string, unknown>;
 };
 
 /**
@@ -65,7 +62,7 @@ function assertKnownKey(where: string, key: string, known: readonly string[]): v
 }
 
 /** Reads a file of TOML; a missing one is empty. */
-function readTable(path: string): TomlTable {
+function readTable(path: string): Record<string, unknown> {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
@@ -74,16 +71,23 @@ function readTable(path: string): TomlTable {
     const why = getErrorMessage(thrown);
     throw new ConfigError(t`${path} cannot be read: ${why}.`, { cause: thrown });
   }
-  try {
-    return parseToml(text);
-  } catch (thrown) {
-    // The parser's message quotes lines of the file.
-    const why = maskRedisPasswords(getErrorMessage(thrown).trim());
-    throw new ConfigError(t`${path} is not valid TOML: ${why}`);
-  }
+  return parseTable(path, text);
 }
 
-function parseProfiles(path: string, tables: TomlTable, ofProjects: unknown) {
+/**
+ * Parses a text of TOML. An error does not quote it, since it may contain a password.
+ * @param path for the error, such as that of config.toml
+ * @throws ConfigError for invalid TOML
+ */
+export function parseTable(path: string, text: string): Record<string, unknown> {
+  const reading = tryParseToml(text);
+  if (reading.kind === 'table') return reading.table;
+  const { message, line } = reading;
+  const place = formatIssuePlace({ file: path, line });
+  throw new ConfigError(t`${place}: this is not valid TOML: ${message}.`);
+}
+
+function parseProfiles(path: string, tables: Record<string, unknown>, ofProjects: unknown) {
   const projects = checkTable(`${path}: projects`, ofProjects);
   const profiles = new Map<string, ProfileSettings>();
   const defaults = new Map<string, unknown>();
@@ -264,8 +268,8 @@ export function parseProfileSettings(where: string, value: unknown): ProfileSett
   return settings as ProfileSettings;
 }
 
-function checkTable(where: string, value: unknown): TomlTable {
-  if (isTomlTable(value)) return value;
+function checkTable(where: string, value: unknown): Record<string, unknown> {
+  if (isPlainObject(value)) return value;
   throw new ConfigError(t`${where} must be a table.`);
 }
 

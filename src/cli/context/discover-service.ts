@@ -1,10 +1,10 @@
-import { isTomlTable, parseToml } from '../../base/disk/toml.ts';
 import {
   ConfigError,
   getErrorMessage,
   InterruptedError,
   LocalizedError,
 } from '../../base/errors.ts';
+import { isPlainObject } from '../../base/json-and-toml.ts';
 import { t } from '../../base/message.ts';
 import { openOaiClient } from '../../harvest/client.ts';
 import { makeRedirectFollower } from '../../harvest/send-request.ts';
@@ -20,6 +20,7 @@ import {
   isProtectedAddress,
   type ProfileSettings,
   parseProfileSettings,
+  parseTable,
   requireAddress,
 } from './config.ts';
 import type { Context } from './context.ts';
@@ -316,16 +317,9 @@ export async function fetchSharedProfile(context: Context, from: string): Promis
     ? await fetchProfileText(context, from, shown)
     : await readInputFile(from);
   const text = bytes.toString('utf8');
-  let table: unknown;
-  try {
-    const read = parseToml(text);
-    const profiles = isTomlTable(read['profiles']) ? Object.values(read['profiles']) : [];
-    table = profiles.length === 1 ? profiles[0] : read;
-  } catch (thrown) {
-    // An excerpt of the file follows the first line.
-    const [why = ''] = getErrorMessage(thrown).split('\n');
-    throw new ConfigError(t`${shown} is not valid TOML: ${why}`, { cause: thrown });
-  }
+  const read = parseTable(shown, text);
+  const profiles = isPlainObject(read['profiles']) ? Object.values(read['profiles']) : [];
+  const table = profiles.length === 1 ? profiles[0] : read;
   const settings = parseProfileSettings(shown, table);
   if (PRIVATE_KEYS in settings)
     throw new ConfigError(t`${shown} allows addresses without TLS.`, {

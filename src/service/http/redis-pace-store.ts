@@ -91,13 +91,6 @@ export function formatRedisEndpoint({ host, port, database }: RedisAddress): str
   return `${host.includes(':') ? `[${host}]` : host}:${port}/${database}`;
 }
 
-/** Masks user and password in the Redis addresses of a text. */
-export function maskRedisPasswords(text: string): string {
-  return text.replace(/(rediss?:\/\/)([^\s"']*)/g, (whole, scheme: string, rest: string) =>
-    rest.includes('@') ? `${scheme}***${rest.slice(rest.lastIndexOf('@'))}` : whole,
-  );
-}
-
 type RedisPaceOptions = {
   readonly address: RedisAddress;
   readonly password: string | undefined;

@@ -1,11 +1,10 @@
+import { hasErrors, type Issue, makeErrorIssue } from '../../base/issue.ts';
 import {
   formatTomlValue,
-  isTomlTable,
+  isPlainObject,
   quoteTomlString,
-  type TomlTable,
   tryParseToml,
-} from '../../base/disk/toml.ts';
-import { hasErrors, type Issue, makeErrorIssue } from '../../base/issue.ts';
+} from '../../base/json-and-toml.ts';
 import { cmd, joinMessages, type Message, msg } from '../../base/message.ts';
 import { joinWithOr } from '../../base/names.ts';
 import type { LookupTerm } from '../../finds/find.ts';
@@ -77,11 +76,11 @@ export function parseColumnMap(file: string, text: string): ColumnMapReading {
     report('map-key', makeUnknownKeyMessage(key, KEYS));
   if (version !== MAP_VERSION) report('map-version', makeFormMessage(`version = ${MAP_VERSION}`));
   for (const [section, value] of Object.entries({ columns, fixed }))
-    if (!isTomlTable(value)) report('map-key', makeFormMessage(`[${section}]`));
+    if (!isPlainObject(value)) report('map-key', makeFormMessage(`[${section}]`));
   const map: ColumnMap = {
     file,
-    columns: isTomlTable(columns) ? parseColumnRules(columns, report) : new Map(),
-    fixed: isTomlTable(fixed) ? parseFixed(fixed, report) : [],
+    columns: isPlainObject(columns) ? parseColumnRules(columns, report) : new Map(),
+    fixed: isPlainObject(fixed) ? parseFixed(fixed, report) : [],
   };
   checkRepeats(map, report);
   return hasErrors(issues) ? { issues } : { map, issues };
@@ -99,13 +98,16 @@ function makeFormMessage(example: Message): Message {
 
 type ReportMapIssue = (rule: string, message: Message, column?: string) => void;
 
-function parseColumnRules(columns: TomlTable, report: ReportMapIssue): Map<string, ColumnRule> {
+function parseColumnRules(
+  columns: Record<string, unknown>,
+  report: ReportMapIssue,
+): Map<string, ColumnRule> {
   const rules = new Map<string, ColumnRule>();
   const forms = new Set<string>();
   for (const [key, value] of Object.entries(columns)) {
     if (forms.has(normalizeColumnKey(key))) report('map-column-twice', makeTwiceMessage(key), key);
     forms.add(normalizeColumnKey(key));
-    const { element: named, ...options } = isTomlTable(value) ? value : { element: value };
+    const { element: named, ...options } = isPlainObject(value) ? value : { element: value };
     const element = typeof named === 'string' ? findColumnByName(named) : undefined;
     if (named === 'ignore') rules.set(key, IGNORED_COLUMN);
     else if (element !== undefined)
@@ -125,7 +127,7 @@ function parseColumnRules(columns: TomlTable, report: ReportMapIssue): Map<strin
 
 function parseOptions(
   element: ColumnName,
-  { values, ...options }: TomlTable,
+  { values, ...options }: Record<string, unknown>,
   report: (rule: string, message: Message) => void,
 ): ElementRule {
   const read: Record<string, string> = {};
@@ -140,16 +142,16 @@ function parseOptions(
       report(name === 'date' ? 'map-date' : 'map-option', makeFormMessage(example));
     }
   }
-  const replacements = Object.entries(isTomlTable(values) ? values : {}).map(
+  const replacements = Object.entries(isPlainObject(values) ? values : {}).map(
     ([ownText, meant]) => [ownText, formatTomlValue(meant)] as const,
   );
   if (values === undefined) return { element, ...read };
-  if (!isTomlTable(values) || replacements.some(([, meant]) => meant === undefined))
+  if (!isPlainObject(values) || replacements.some(([, meant]) => meant === undefined))
     report('map-values', makeFormMessage('values = { "a" = "ano" }'));
   return { element, ...read, values: Object.fromEntries(replacements) as ElementRule['values'] };
 }
 
-function parseFixed(fixed: TomlTable, report: ReportMapIssue): Setting[] {
+function parseFixed(fixed: Record<string, unknown>, report: ReportMapIssue): Setting[] {
   const settings: Setting[] = [];
   for (const [key, value] of Object.entries(fixed)) {
     const name = findColumnByName(key);

@@ -1,6 +1,6 @@
-import { formatTomlValue, isTomlTable } from '../../base/disk/toml.ts';
 import { ConfigError, UsageError } from '../../base/errors.ts';
 import { type Issue, makeErrorIssue } from '../../base/issue.ts';
+import { formatTomlValue, isPlainObject } from '../../base/json-and-toml.ts';
 import { joinMessages, type Message, msg } from '../../base/message.ts';
 import { findNearestNames, foldName } from '../../base/names.ts';
 import {
@@ -172,7 +172,7 @@ type DefaultsFile = {
  * @throws ConfigError for an unknown element, one that cannot have a default, or an invalid value
  */
 export function parseFindDefaults(where: Message, value: unknown): FindDefaults {
-  if (!isTomlTable(value)) throw new ConfigError(msg`${where}: must be a table.`);
+  if (!isPlainObject(value)) throw new ConfigError(msg`${where}: must be a table.`);
   return Object.entries(value).map(([key, value]) => {
     const text = formatTomlValue(value);
     if (text === undefined)

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { formatPlainNumber } from '../../base/characters.ts';
 import { getErrorMessage } from '../../base/errors.ts';
 import { isReadable, makeRuleProblem, type Reading, type RuleProblem } from '../../base/issue.ts';
-import { isJsonObject } from '../../base/json.ts';
+import { isPlainObject } from '../../base/json-and-toml.ts';
 import { msg } from '../../base/message.ts';
 import {
   type GeomSystem,
@@ -53,14 +53,14 @@ export function parseGeoJson(file: string, bytes: Buffer): Table {
 const MAX_JSON_BYTES = 16 * 1024 * 1024;
 
 function listFeatures(document: unknown): readonly unknown[] | undefined {
-  if (!isJsonObject(document)) return undefined;
+  if (!isPlainObject(document)) return undefined;
   if (document['type'] === 'Feature') return [document];
   const { type, features } = document;
   return type === 'FeatureCollection' && Array.isArray(features) ? features : undefined;
 }
 
 function isFeature(value: unknown): value is Values {
-  return isJsonObject(value) && value['type'] === 'Feature';
+  return isPlainObject(value) && value['type'] === 'Feature';
 }
 
 function makeFeatureTable(file: string, features: readonly unknown[], system: GeomSystem): Table {
@@ -77,10 +77,10 @@ function makeFeatureTable(file: string, features: readonly unknown[], system: Ge
 
 /** In practice longitude comes first, even where the named system has latitude first. */
 function getSystem(file: string, document: unknown): GeomSystem {
-  const crs = isJsonObject(document) ? document['crs'] : undefined;
+  const crs = isPlainObject(document) ? document['crs'] : undefined;
   if (crs === undefined) return '4326';
-  const properties = isJsonObject(crs) ? crs['properties'] : undefined;
-  const name = isJsonObject(properties) ? properties['name'] : undefined;
+  const properties = isPlainObject(crs) ? crs['properties'] : undefined;
+  const name = isPlainObject(properties) ? properties['name'] : undefined;
   const system = typeof name === 'string' ? parseSystemCode(name) : undefined;
   if (system === undefined)
     throw makeUnsupportedCrsError(file, typeof name === 'string' ? name : 'crs');
@@ -96,7 +96,7 @@ function parseFeature(feature: unknown, system: GeomSystem): FeatureValues | Rul
   if (!isFeature(feature)) return makeRuleProblem('feature', msg`This is not a GeoJSON feature.`);
   const values = new Map<string, string>();
   for (const [name, value] of Object.entries(
-    isJsonObject(feature['properties']) ? feature['properties'] : {},
+    isPlainObject(feature['properties']) ? feature['properties'] : {},
   )) {
     if (typeof value === 'number' && isOverlong(value)) {
       const { rule, problem } = makeOverlongFault(formatPlainNumber(value));
@@ -139,7 +139,7 @@ function formatValue(value: unknown): string | undefined {
 
 function parseGeometry(geometry: unknown, system: GeomSystem): Reading<PointInSystem | undefined> {
   if (geometry === null || geometry === undefined) return { value: undefined };
-  const { type, coordinates } = isJsonObject(geometry) ? geometry : {};
+  const { type, coordinates } = isPlainObject(geometry) ? geometry : {};
   if (type === 'Point') return parseGeoJsonPosition(coordinates, system);
   if (type !== 'MultiPoint') return makeNoPointFault(String(type));
   const positions: readonly unknown[] = Array.isArray(coordinates) ? coordinates : [];

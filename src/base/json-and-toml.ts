@@ -1,7 +1,36 @@
 import { parse, stringify, TomlDate, TomlError, type TomlTable } from 'smol-toml';
-import { isJsonObject } from '../json.ts';
 
-export { parse as parseToml, stringify as tomlText, type TomlTable };
+export { stringify as tomlText };
+
+/** Limit of nesting; the service's own JSON is flat. */
+const DEEPEST = 100;
+
+/**
+ * Parses a JSON object; undefined for other texts, and for JSON nested deeper than DEEPEST, which
+ * JSON.parse reads slowly.
+ */
+export function parseJsonObject(text: string): Record<string, unknown> | undefined {
+  let depth = 0;
+  for (let at = 0; at < text.length && depth <= DEEPEST; at++) {
+    const letter = text[at];
+    if (letter === '[' || letter === '{') depth += 1;
+    else if (letter === ']' || letter === '}') depth -= 1;
+  }
+  if (depth > DEEPEST) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return isPlainObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Tells if a value of JSON or TOML is an object or table, and neither a list, null nor a day. */
+export function isPlainObject(value: unknown): value is Record<string, unknown> {
+  return (
+    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)
+  );
+}
 
 /** Table of a TOML text, or its fault and line. */
 type TomlReading =
@@ -22,11 +51,6 @@ export function tryParseToml(text: string): TomlReading {
       line: thrown.line,
     };
   }
-}
-
-/** Tells if a value of TOML is a table, and neither a list nor a day. */
-export function isTomlTable(value: unknown): value is TomlTable {
-  return isJsonObject(value) && !(value instanceof Date);
 }
 
 /**
