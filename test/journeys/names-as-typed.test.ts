@@ -129,11 +129,6 @@ describe('registration numbers of a CSV table', () => {
     ]);
   });
 
-  test('a number behind the apostrophe of a spreadsheet is warned of', async () => {
-    const { numbers, issues } = await imported("'00124");
-    expect([numbers.length, issues.map(({ rule }) => rule)]).toEqual([1, ['cell-apostrophe']]);
-  });
-
   test('the form ="00124" of exports is the text 00124', async () => {
     const { numbers, issues } = await imported('="00124"');
     expect([numbers.map(({ value }) => value), issues]).toEqual([['00124'], []]);

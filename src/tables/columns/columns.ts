@@ -381,10 +381,6 @@ function findCellDoubt(text: string, name: ColumnName): Doubt | undefined {
     return { severity: isOfFind ? 'error' : 'warning', rule: 'cell-formula', problem };
   }
   if (!isOfFind) return undefined;
-  if (/^['’`´]\d/.test(text)) {
-    const problem = msg`"${text}" begins with an apostrophe, by which spreadsheets mark a text. It is kept: remove it if it is only that mark.`;
-    return { severity: 'warning', rule: 'cell-apostrophe', problem };
-  }
   if (!isDateOfSpreadsheet(text)) return undefined;
   const problem = msg`"${text}" looks like a date that a spreadsheet made from a number. If so, format the column as text, and write the number again.`;
   return { severity: 'warning', rule: 'cell-date', problem };

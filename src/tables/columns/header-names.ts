@@ -1,6 +1,6 @@
 import { foldName } from '../../base/names.ts';
 import { FIELDS, getField } from '../../finds/fields.ts';
-import { DEPTH_UNITS, type DepthUnit } from '../../finds/parse-cell.ts';
+import type { DepthUnit } from '../../finds/parse-cell.ts';
 import type { ColumnName } from './column-names.ts';
 
 /** Names that a register of a museum gives to the number of a find, or to its own number. */
@@ -51,14 +51,13 @@ function splitList(names: string): string[] {
   return names === '' ? [] : names.split(', ');
 }
 
-/** Prefixes of "metr" and "metre". */
-const UNIT_PREFIXES: Readonly<Record<string, DepthUnit>> = {
-  mili: 'mm',
-  milli: 'mm',
-  centi: 'cm',
-  deci: 'dm',
-  '': 'm',
-};
+/** Units of length in a header, also by their names in Czech and English in any form. */
+const UNITS: readonly (readonly [DepthUnit, RegExp])[] = [
+  ['mm', /^(?:mm|mill?imet.*)$/],
+  ['cm', /^(?:cm|centimet.*)$/],
+  ['dm', /^(?:dm|decimet.*)$/],
+  ['m', /^(?:m|met(?:r|er).*)$/],
+];
 
 /**
  * Finds the unit of length that a header names behind its first word: `hl. (cm)`,
@@ -73,9 +72,7 @@ export function findUnitOfHeader(header: string): DepthUnit | undefined {
 }
 
 function findUnit(word: string): DepthUnit | undefined {
-  const [, prefix] =
-    /^(|mili|milli|centi|deci)met(?:r(?:y|u|em|ech|ove)?|(?:er|re)s?)$/.exec(word) ?? [];
-  return prefix === undefined ? DEPTH_UNITS.find((unit) => unit === word) : UNIT_PREFIXES[prefix];
+  return UNITS.find(([, pattern]) => pattern.test(word))?.[0];
 }
 
 /** Words before a unit. */

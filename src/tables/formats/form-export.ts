@@ -13,8 +13,6 @@ import type { ZipEntry } from './zip-entries.ts';
 /** Form servers write the header in the first row. */
 const FIRST_ROW = { first: 1, last: 1 } as const;
 
-const LOCK = /^(?:~\$|\.~lock)/;
-
 /** Several times the photographs of a season. */
 const MAX_FILES = 200_000;
 const DEEPEST = 8;
@@ -54,9 +52,7 @@ export async function readFormFolder(
   folder: string,
   read: (path: string) => Promise<Table>,
 ): Promise<Table | undefined> {
-  const files = readdirSync(folder).filter(
-    (name) => !LOCK.test(name) && /\.(csv|xlsx)$/i.test(name),
-  );
+  const files = readdirSync(folder).filter((name) => /\.(csv|xlsx)$/i.test(name));
   const tables: Table[] = [];
   for (const name of files.sort()) {
     const path = join(folder, name);

@@ -60,8 +60,8 @@ type FormExport = {
  * geopoint is in several columns, photographs are in tables of their own. Names and labels, Czech or
  * English, are those of pas's form; a question of another form is matched by the name of an element,
  * and otherwise goes into the note under its name. The local id is the form's own, else the server's
- * identifier of the filled form. A form that a reviewer rejected, that is still encrypted, or that
- * has two answers to one question, is left out with an issue.
+ * identifier of the filled form. A form that a reviewer rejected, or that has two
+ * answers to one question, is left out with an issue.
  */
 export function convertFormTable({ table, repeats, photoFolder, paths }: FormExport): Table {
   const issues: Issue[] = [
@@ -83,7 +83,7 @@ export function convertFormTable({ table, repeats, photoFolder, paths }: FormExp
     const localId = answers.named.get('local_id') ?? ids[0] ?? '';
     const report = (issue: Issue): void =>
       void issues.push(issue.with({ ...getRowPlace(table, form), find: localId }));
-    const exclusion = findExclusion(table, form) ?? findContradiction(answers, questions);
+    const exclusion = findRejection(table, form) ?? findContradiction(answers, questions);
     if (exclusion !== undefined) {
       report(exclusion);
       continue;
@@ -241,22 +241,14 @@ function groupPartsByForm(
 /** Names that the servers give to a form which a reviewer rejected. */
 const REJECTED = ['rejected', 'not approved', 'validation_status_not_approved'];
 
-/** Returns the issue of a form that is no find: rejected, or still encrypted. */
-function findExclusion(table: Table, form: TableRow): Issue | undefined {
+/** Returns the issue of a form that a reviewer rejected. */
+function findRejection(table: Table, form: TableRow): Issue | undefined {
   const review = getText(table, form, 'ReviewState') || getText(table, form, '_validation_status');
-  if (REJECTED.includes(review.toLowerCase()))
-    return makeWarningIssue(
-      'form-rejected',
-      msg`A reviewer rejected this form on the server ("${review}"). It was skipped.`,
-    );
-  // Only an encrypted form has a status.
-  const status = table.header.includes('KEY') ? getText(table, form, 'Status') : '';
-  return status === ''
-    ? undefined
-    : makeErrorIssue(
-        'form-encrypted',
-        msg`The form could not be decrypted ("${status}"). Export it again with its passphrase.`,
-      );
+  if (!REJECTED.includes(review.toLowerCase())) return undefined;
+  return makeWarningIssue(
+    'form-rejected',
+    msg`A reviewer rejected this form on the server ("${review}"). It was skipped.`,
+  );
 }
 
 function makeUnclearIssue(picture: string): Issue {

@@ -94,7 +94,7 @@ function formatChoices(choices: readonly FormChoice[]): string {
   return `${['name,label', ...lines].join('\n')}\n`;
 }
 
-const TEXTS = ['label', 'hint', 'requiredMessage', 'constraintMessage'] as const;
+const TEXTS = ['label', 'hint', 'required_message', 'constraint_message'] as const;
 const EXPRESSIONS = [
   'required',
   'relevant',
@@ -104,20 +104,13 @@ const EXPRESSIONS = [
   'appearance',
   'parameters',
 ] as const;
-const TEXT_COLUMNS = {
-  label: 'label',
-  hint: 'hint',
-  requiredMessage: 'required_message',
-  constraintMessage: 'constraint_message',
-};
-
 async function makeXlsForm(rows: readonly FormRow[], nowMs: number): Promise<Buffer> {
   const textsByLanguage = forEachLanguage(() =>
     rows.map((row) => TEXTS.map((text) => String(row[text] ?? ''))),
   );
   const texts = TEXTS.flatMap((text, index) =>
     LANGUAGES.map((language) => ({
-      column: toLanguageColumn(TEXT_COLUMNS[text], language),
+      column: toLanguageColumn(text, language),
       of: textsByLanguage[language].map((all) => all[index]),
     })),
   );
@@ -190,10 +183,10 @@ type FormRow = {
   readonly label?: Message;
   readonly hint?: Message;
   readonly required?: string;
-  readonly requiredMessage?: Message;
+  readonly required_message?: Message;
   readonly relevant?: string;
   readonly constraint?: string;
-  readonly constraintMessage?: Message;
+  readonly constraint_message?: Message;
   readonly default?: string;
   readonly calculation?: string;
   readonly appearance?: string;
@@ -276,7 +269,7 @@ const POINT: FormRow = {
   constraint:
     `selected-at(., 0) >= ${COUNTRY.minLat} and selected-at(., 0) <= ${COUNTRY.maxLat} and ` +
     `selected-at(., 1) >= ${COUNTRY.minLon} and selected-at(., 1) <= ${COUNTRY.maxLon}`,
-  constraintMessage: msg`The point lies outside Czechia.`,
+  constraint_message: msg`The point lies outside Czechia.`,
 };
 
 /** Returns the name of a list's file, which is beside the form. */
@@ -316,9 +309,9 @@ function makeRequired(name: ElementName): Partial<FormRow> {
   return requiredFrom === 2
     ? {
         required: `${referToAnswer('stav')} >= ${requiredFrom}`,
-        requiredMessage: msg`Needed from state ${requiredFrom} on. Fill it in, or choose state ${lower}.`,
+        required_message: msg`Needed from state ${requiredFrom} on. Fill it in, or choose state ${lower}.`,
       }
-    : { required: 'yes', requiredMessage: msg`Fill it in.` };
+    : { required: 'yes', required_message: msg`Fill it in.` };
 }
 
 /** Constraints of values that are typed. */
@@ -332,7 +325,7 @@ const CONSTRAINTS: Readonly<Partial<Record<ElementName, string>>> = {
 };
 
 function makeConstraint(name: ElementName): Partial<FormRow> {
-  return { constraint: CONSTRAINTS[name], constraintMessage: CONSTRAINT_TEXTS[name] };
+  return { constraint: CONSTRAINTS[name], constraint_message: CONSTRAINT_TEXTS[name] };
 }
 
 /** Makes the question for a value that the list lacks. */
@@ -347,7 +340,7 @@ function makeWrittenRow(
     label: getFormLabel(FORM_WRITTEN[name]),
     hint,
     required: 'yes',
-    requiredMessage: msg`Fill it in.`,
+    required_message: msg`Fill it in.`,
     relevant: `${referToAnswer(name)} = '${FORM_NOT_LISTED}'`,
     ...makeConstraint(name),
     default: makeCarriedDefault(FORM_WRITTEN[name], value && formatReferenceCell(value)),

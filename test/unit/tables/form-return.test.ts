@@ -109,14 +109,9 @@ describe('an export of ODK Central', () => {
     }
   });
 
-  test('leaves out, by name, what a reviewer rejected, what is encrypted, and what belongs to no form', async () => {
+  test('leaves out, by name, what a reviewer rejected, and what belongs to no form', async () => {
     const folder = writeFolder({
-      'walk.csv': csv(
-        header,
-        one,
-        { KEY: 'uuid:a-2', ReviewState: 'rejected' },
-        { KEY: 'uuid:a-3', Status: 'not decrypted' },
-      ),
+      'walk.csv': csv(header, one, { KEY: 'uuid:a-2', ReviewState: 'rejected' }),
       'walk-photos.csv': csv(['photo', 'PARENT_KEY', 'KEY'], {
         photo: 'lost.jpg',
         PARENT_KEY: 'uuid:gone',
@@ -128,7 +123,6 @@ describe('an export of ODK Central', () => {
     expect(issues.map(({ rule, find }) => [rule, find])).toEqual([
       ['form-part-alone', undefined],
       ['form-rejected', 'a-2'],
-      ['form-encrypted', 'a-3'],
     ]);
     expect(issues[0]?.message).toContain('lost.jpg');
   });
