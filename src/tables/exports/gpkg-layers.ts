@@ -408,13 +408,6 @@ function makeColumnView(column: Omit<LayerColumn, 'type'>, index: number): View 
 /** Red, green, blue and opacity, in QGIS's notation. */
 type Colour = `${number},${number},${number},${number}`;
 
-/** Colours of the points of a form, by the target state of the find. */
-export const STATE_COLOURS = {
-  1: '255,255,255,255',
-  2: '253,191,111,255',
-  3: '51,160,44,255',
-} as const;
-
 type Category = { readonly value: string; readonly label: string; readonly colour: Colour };
 
 /**

@@ -14,7 +14,6 @@ import {
   PHOTOS_LAYER,
 } from '../../finds/questions.ts';
 import { findRoleRank } from '../../finds/value-rules.ts';
-import { formatTargetState } from '../../outbox/views/entry-words.ts';
 import {
   addLayer,
   beginGeoPackage,
@@ -25,13 +24,13 @@ import {
   type QgisLayer,
   renderLabelStyle,
   renderPointStyle,
-  STATE_COLOURS,
 } from '../exports/gpkg-layers.ts';
 import { type FieldFormRequest, type FormLists, makeFormLists } from './form-lists.ts';
 import {
   type FormContent,
   getLayerId,
-  type ListLayer,
+  getListLayer,
+  LISTS_FILE,
   makeFindColumns,
   makeFormTabs,
   PHOTO_RELATION,
@@ -87,16 +86,7 @@ function makeFormContent({ starting, rules }: FieldFormRequest, lists: FormLists
     if (hasWrittenQuestion(name) && !isListed) written.set(name, quoteQgisText(text));
     else initial.set(name, text);
   }
-  return {
-    lists: new Map([...lists.keys()].map((name) => [name, makeListLayer(name)])),
-    initial,
-    states,
-    written,
-  };
-}
-
-function makeListLayer(name: string): ListLayer {
-  return { layer: `list_${name}`, file: LISTS_FILE };
+  return { lists, initial, written, states };
 }
 
 function makeLayers(
@@ -104,12 +94,6 @@ function makeLayers(
   content: FormContent,
 ): QgisLayer[] {
   const called = `coalesce(represent_value("druh_nalezu"), '?') || ' ' || coalesce(format_date("datum_nalezu", 'd. M.'), '')`;
-  const states = content.states.map((state) => ({
-    value: String(state),
-    label: formatTargetState(state),
-    colour: STATE_COLOURS[state],
-  }));
-  const others = { value: '', label: t`other`, colour: '200,200,200,255' } as const;
   const finds: QgisLayer = {
     id: getLayerId(FINDS_LAYER),
     title: t`Finds`,
@@ -119,12 +103,15 @@ function makeLayers(
     columns,
     called,
     form: makeFormTabs(columns),
-    style: renderPointStyle('stav', [...states, others]) + renderLabelStyle(called),
+    style: renderPointStyle('stav', [ALL]) + renderLabelStyle(called),
     settings: COPIED,
   };
-  const listLayers = [...content.lists.values()].map(({ layer }) => makeListsLayer(layer));
+  const listLayers = [...content.lists.keys()].map((name) => makeListsLayer(getListLayer(name)));
   return [finds, makePhotosLayer(), ...listLayers];
 }
+
+/** The category of all points: an empty value stands for any. */
+const ALL = { value: '', label: '', colour: '253,191,111,255' } as const;
 
 function makePhotosLayer(): QgisLayer {
   return {
@@ -183,7 +170,6 @@ const ATTACHMENT = {
 
 const PHOTO_NAME = `'${PHOTO_FOLDER}/' || substr("${FORM_FIND}", 1, 8) || '_' || format_date(now(), 'yyyyMMddhhmmsszzz') || '.{extension}'`;
 
-const LISTS_FILE = 'lists.gpkg';
 const PROJECT_FILE = 'finds.qgs';
 
 const PHOTO_COLUMNS = makeTextColumns(FORM_FIND, FORM_PHOTO);
@@ -208,8 +194,8 @@ function makeListsFile(lists: FormLists, nowIso: string): Buffer {
     beginGeoPackage(database);
     for (const [element, choices] of lists) {
       const rows = choices.map(({ name, label }) => ({ values: [name, label] }));
-      const { layer } = makeListLayer(element);
-      addLayer(database, { table: layer, columns: LIST_COLUMNS, nowIso }, rows);
+      const table = getListLayer(element);
+      addLayer(database, { table, columns: LIST_COLUMNS, nowIso }, rows);
     }
   });
 }

@@ -22,14 +22,19 @@ import {
   type LayerColumn,
   type Widget,
 } from '../exports/gpkg-layers.ts';
-import { CONSTRAINT_TEXTS, NAME_PATTERN } from './form-lists.ts';
+import { CONSTRAINT_TEXTS, type FormLists, NAME_PATTERN } from './form-lists.ts';
 
-/** The layer of an element's choices, in a file beside the project. */
-export type ListLayer = { readonly layer: string; readonly file: string };
+/** The file beside the project with a layer for the choices of each listed element. */
+export const LISTS_FILE = 'lists.gpkg';
+
+/** Returns the layer of an element's choices. */
+export function getListLayer(element: string): string {
+  return `list_${element}`;
+}
 
 /** Sources of the form of finds: vocabularies, defaults, and the account. */
 export type FormContent = {
-  readonly lists: ReadonlyMap<string, ListLayer>;
+  readonly lists: FormLists;
   /** Defaults of every find: identifiers, numbers and texts as stored. */
   readonly initial: ReadonlyMap<string, string>;
   /** Defaults that are in no list. */
@@ -101,11 +106,10 @@ function isWritten(name: string, { lists }: FormContent): name is TypableElement
 const TEXT: Widget = { kind: 'TextEdit', settings: { IsMultiline: false, UseHtml: false } };
 
 function makeWidget(field: Field, { lists, states }: FormContent): Widget {
-  const list = lists.get(field.name);
   switch (field.kind) {
     case 'term':
     case 'reference':
-      return list === undefined ? TEXT : makeChoice(list);
+      return lists.has(field.name) ? makeChoice(getListLayer(field.name)) : TEXT;
     case 'integer':
       return {
         kind: 'Range',
@@ -153,14 +157,14 @@ function makeValueMap(choices: readonly (readonly [label: string, value: string]
   };
 }
 
-function makeChoice({ layer, file }: ListLayer): Widget {
+function makeChoice(layer: string): Widget {
   return {
     kind: 'ValueRelation',
     settings: {
       Layer: getLayerId(layer),
       LayerName: layer,
       LayerProviderName: 'ogr',
-      LayerSource: `./${file}|layername=${layer}`,
+      LayerSource: `./${LISTS_FILE}|layername=${layer}`,
       Key: 'id',
       Value: 'label',
       FilterExpression: '',
