@@ -69,6 +69,15 @@ describe('a find is added from flags', () => {
     ]);
   });
 
+  test.each(['#N/A', 'x'.repeat(32_768)])(
+    'a value that no table may have is refused: %.8s',
+    async (value) => {
+      const words = sets({ local_id: 'K-018', ...COMPLETE, note: value });
+      await expectEnded(home.pas('add', ...words), 3);
+      expect((await home.json('list')).map(({ local_id }) => local_id)).not.toContain('K-018');
+    },
+  );
+
   test('the next one repeats all values except number, point, note and those given explicitly', async () => {
     home.file('b.jpg', photoWithGps(49.8406, 15.1713));
     const added = await home.json<Added>(

@@ -12,7 +12,7 @@ import {
 } from '../../finds/fields.ts';
 import type { LookupTerm } from '../../finds/find.ts';
 import { makeReferenceResolver } from '../../finds/resolve-references.ts';
-import type { Table, TableRow } from '../table.ts';
+import { checkCells, type Table, type TableRow } from '../table.ts';
 import { COLUMN_NAMES, findColumnByName, isPointColumn } from './column-names.ts';
 import { type ColumnMap, IDENTIFYING_COLUMNS, type Setting } from './column-rule.ts';
 import { normalizeCell, parseColumns } from './columns.ts';
@@ -96,11 +96,13 @@ export function parseSettings(
     resolvePhoto: (name) => ({ value: name }),
     ...context,
   });
-  return {
-    elements,
-    photos,
-    issues: [...twice.map(makeRepeatIssue), ...issues.map((issue) => issue.without('file', 'row'))],
-  };
+  // A value that no table may have would be lost on the way out and in again.
+  const unfit = checkCells(
+    single.map(({ value }) => value),
+    single.map(({ givenName }) => givenName),
+  );
+  const all = [...unfit, ...issues].map((issue) => issue.without('file', 'row'));
+  return { elements, photos, issues: [...twice.map(makeRepeatIssue), ...all] };
 }
 
 /** Tells if a column is of the point or its coordinate system, which are read together. */
