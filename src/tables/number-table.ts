@@ -13,15 +13,10 @@ import {
   type NumberChange,
   planNumberChange,
 } from '../outbox/changes/enqueue-change.ts';
-import {
-  createFindLookup,
-  type NamedFind,
-  parseTypedIdent,
-} from '../outbox/changes/resolve-finds.ts';
+import { createSubjectLookup } from '../outbox/changes/resolve-finds.ts';
 import { isDropped } from '../outbox/entry-queries.ts';
-import { makeRecordSubject, parseRecordSubject } from '../outbox/intents.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
-import { findByUuid, type StoredFind } from '../outbox/stored-finds.ts';
+import { getSubjectName, isRemoved } from '../outbox/stored-finds.ts';
 import type { ColumnName } from './columns/column-names.ts';
 import {
   type ColumnMap,
@@ -253,12 +248,16 @@ export function planTableNumbers(
   assertMaySetNumbers(outbox);
   const { rows, issues: unreadable } = parseNumberRows(table, proposal, map);
   const issues: Issue[] = [...unreadable];
-  const lookUp = createFindLookup(outbox);
+  const findSubject = createSubjectLookup(outbox);
   const addressed = rows.flatMap((row): AddressedNumber[] => {
-    const addressee = findAddressee(outbox, lookUp, row);
-    if (!('rule' in addressee)) return [{ row, ...addressee }];
-    issues.push(addressee.with(row.place));
-    return [];
+    try {
+      return [{ row, ...findAddressee(outbox, findSubject, row) }];
+    } catch (thrown) {
+      if (!(thrown instanceof UsageError)) throw thrown;
+      const { says, hintSays = '' } = thrown;
+      issues.push(makeErrorIssue('number-find', msg`${says} ${hintSays}`, row.place));
+      return [];
+    }
   });
   const single = leaveOutContradictions(addressed, issues);
   const unused = leaveOutUsedNumbers(outbox, single, issues);
@@ -326,59 +325,27 @@ function yieldToWriters({ clock }: Outbox, beganMs: number): void {
 const MAX_PAUSE_MS = 50;
 
 /**
- * Returns the find or record of a row, or the issue of a row without one. Either column may hold a
- * local id or an identifier, in any letter case.
+ * Returns the find or record of a row. Either column may hold a local id or an identifier, in any
+ * letter case.
+ * @throws UsageError where there is none, several may be meant, or it was given up
  */
 function findAddressee(
   outbox: Outbox,
-  lookUp: (name: string) => NamedFind,
+  findSubject: (name: string) => string,
   { localId, identCely }: NumberRow,
-): Addressee | Issue {
+): Addressee {
   const names = [localId, identCely].filter((name) => name !== '');
-  const findsOrIdents: (StoredFind | string)[] = [];
-  for (const name of names) {
-    const named = lookUp(name);
-    if (named !== undefined && 'alike' in named) {
-      const alike = named.alike.join(', ');
-      return makeErrorIssue(
-        'number-find',
-        msg`${name} is ambiguous: it may be any of ${alike}. Spell the name of the find exactly.`,
-      );
-    }
-    const ident = named === undefined ? parseTypedIdent(name) : undefined;
-    if (named === undefined && ident === undefined) return makeUnknownFindIssue(name);
-    findsOrIdents.push(named ?? ident ?? '');
-  }
-  const [first = '', second = first] = findsOrIdents;
-  if (getFindKey(first) !== getFindKey(second)) {
-    const message = msg`${localId} and ${identCely} are not the same find. Correct one, or leave it empty.`;
-    return makeErrorIssue('number-find', message, { find: localId });
-  }
-  if (typeof first !== 'string') return addressFind(outbox, first);
-  return { find: first, subject: makeRecordSubject(first) };
-}
-
-function getFindKey(findOrIdent: StoredFind | string): string {
-  return typeof findOrIdent === 'string' ? findOrIdent : findOrIdent.uuid;
-}
-
-function makeUnknownFindIssue(name: string): Issue {
-  return makeErrorIssue(
-    'number-find',
-    msg`${name} is neither a find here nor an identifier of the service, which keeps no field numbers. Write its ident_cely, or import the numbers where the find was imported.`,
-    { find: name },
-  );
-}
-
-function addressFind(
-  outbox: Outbox,
-  { uuid, localId: find, isHidden }: StoredFind,
-): Addressee | Issue {
-  if (isHidden || isDropped(outbox, uuid)) {
-    const message = msg`${find} was dropped, so its number would never be sent. To queue it again: ${cmd`pas resolve ${find} --resend`}`;
-    return makeErrorIssue('number-given-up', message, { find });
-  }
-  return { find, subject: uuid };
+  const [subject = '', other = subject] = names.map(findSubject);
+  if (subject !== other)
+    throw new UsageError(
+      msg`${localId} and ${identCely} are not the same find. Correct one, or leave it empty.`,
+    );
+  const find = getSubjectName(outbox, subject);
+  if (isRemoved(outbox, subject) || isDropped(outbox, subject))
+    throw new UsageError(
+      msg`${find} was dropped, so its number would never be sent. To queue it again: ${cmd`pas resolve ${find} --resend`}`,
+    );
+  return { find, subject };
 }
 
 /** Leaves out finds with two numbers. @returns one row for each of the others */
@@ -406,7 +373,7 @@ function leaveOutContradictions(
 
 /** @throws UsageError where another find or record than the subject's has the number */
 export function assertNumberIsFree(outbox: Outbox, subject: string, value: string): void {
-  const find = parseRecordSubject(subject) ?? findByUuid(outbox, subject)?.localId ?? '';
+  const find = getSubjectName(outbox, subject);
   const used = findUsedNumberProblem(value, find, { lookupNumber: makeNumberLookup(outbox) });
   if (used !== undefined) throw new UsageError(used.problem);
 }

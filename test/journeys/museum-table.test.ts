@@ -176,7 +176,7 @@ describe('the example of a museum', () => {
       '11 number-empty',
       '12 number-find',
     ]);
-    expect(run.stdout).toContain('keeps no field numbers. Write its ident_cely');
+    expect(run.stdout).toContain('There is no find nikdo.');
     expect(run.stdout).toContain('also the number of A 106/21');
     expect(run.stdout).toContain('also the number of A 101/21');
     const again = JSON.parse(

@@ -73,13 +73,24 @@ export function findSubjectWithEntries(outbox: Outbox, name: string): string {
  * @throws UsageError where it is neither, or ambiguous
  */
 export function findSubject(outbox: Outbox, find: string): string {
-  const stored = requireUnambiguousName(createFindLookup(outbox, { isTyped: true })(find), find);
-  if (stored !== undefined) return stored.uuid;
-  const identCely = parseTypedIdent(find);
-  if (identCely !== undefined) return makeRecordSubject(identCely);
-  throw new UsageError(msg`There is no find ${find}.`, {
-    hint: msg`FIND is a local id (\`${cmd`pas list`}\` shows them) or the identifier given by the service.`,
-  });
+  return createSubjectLookup(outbox, { isTyped: true })(find);
+}
+
+/** Makes {@link findSubject} for many names: the index of finds is loaded once. */
+export function createSubjectLookup(
+  outbox: Outbox,
+  options?: { readonly isTyped?: boolean },
+): (find: string) => string {
+  const lookUp = createFindLookup(outbox, options);
+  return (find) => {
+    const stored = requireUnambiguousName(lookUp(find), find);
+    if (stored !== undefined) return stored.uuid;
+    const identCely = parseTypedIdent(find);
+    if (identCely !== undefined) return makeRecordSubject(identCely);
+    throw new UsageError(msg`There is no find ${find}.`, {
+      hint: msg`FIND is a local id (\`${cmd`pas list`}\` shows them) or the identifier given by the service.`,
+    });
+  };
 }
 
 /** Result of a lookup: a find, none, or several that differ only in case and blanks. */

@@ -57,6 +57,9 @@ export function getTermWithNeighbours(vocabulary: Vocabulary, ident: string) {
   };
 }
 
+/** Family of the sets of vocabularies. */
+const ALL_VOCABULARIES = 'heslo';
+
 type ExportForm = 'csv' | 'json';
 
 /**
@@ -69,7 +72,7 @@ export function exportTerms(
   sets: readonly string[],
   form: ExportForm,
 ): string {
-  const requested = sets.length === 0 ? ['heslo'] : sets;
+  const requested = sets.length === 0 ? [ALL_VOCABULARIES] : sets;
   for (const set of requested) assertHarvested(vocabulary, set);
   const terms = requested
     .flatMap((set) => listTermsOfSet(vocabulary, set))
@@ -238,7 +241,7 @@ export function unmapTerm({ rows }: Mapping, setText: string, term: string) {
  * contradict each other, or whose entry cannot be used, are left out with errors.
  */
 export function mergeMapping(stored: Mapping, table: Table, lookupTerm: LookupTerm) {
-  const { file, rows: read, issues: readIssues } = parseMapping(table, ANY_VOCABULARY);
+  const { file, rows: read, issues: readIssues } = parseMapping(table);
   const confirmed = read.filter((row) => row.confirmed);
   const issues = [...readIssues];
   const settled = confirmed.flatMap((each) => {
@@ -263,9 +266,6 @@ export function mergeMapping(stored: Mapping, table: Table, lookupTerm: LookupTe
   }
   return { rows: [...merged.values()], ...tally, issues };
 }
-
-/** Set of a row that names only an entry. */
-const ANY_VOCABULARY = 'heslo';
 
 /**
  * Returns the row with the entry's own identifier and label; otherwise an error. A row whose set
@@ -335,8 +335,10 @@ export function proposeMapping(list: Table, options: SuggestMappingOptions): Map
   const proposals = open.map((ownTerm, doneCount) => {
     onProgress(doneCount, open.length);
     const sets = listSets(ownTerm);
-    const setSpec = ownTerm.set ?? ANY_VOCABULARY;
-    const hits = searchTerms(vocabulary, ownTerm.term, { setSpec, limit: 20 });
+    const hits = searchTerms(vocabulary, ownTerm.term, {
+      setSpec: ownTerm.set ?? ALL_VOCABULARIES,
+      limit: 20,
+    });
     return {
       ...ownTerm,
       candidates: hits

@@ -45,16 +45,15 @@ const IDENTIFIER = /^(?:HES|ORG|OS|ruian)-\d+$/i;
  * Reads the rows of a mapping; two confirmed rows that contradict each other are both ignored, with
  * an error among `issues`. A row without set and entry proposes nothing and is skipped. No rows
  * where a column is missing.
- * @param anySet set of a row that has an entry and no set; without it such a row is an error
  */
-export function parseMapping(table: Table, anySet?: string): Mapping {
+export function parseMapping(table: Table): Mapping {
   const columns = findMappingColumns(table);
   const issues: Issue[] = [...table.issues.filter(({ rule }) => rule !== 'table-no-rows')];
   for (const needed of ['set', 'term', 'id'] as const)
     if (!columns.has(needed)) issues.push(makeMissingColumnIssue(table, 'mapping-column', needed));
   if (hasErrors(issues)) return { file: table.file, rows: [], issues };
   const rows = Array.from(table.rows).flatMap((row) => {
-    const read = parseRow(row, columns, anySet);
+    const read = parseRow(row, columns);
     if (read === undefined) return [];
     if (!isMessage(read)) return [read];
     issues.push(makeErrorIssue('mapping-row', read, { file: table.file, row: row.row }));
@@ -79,11 +78,7 @@ function getMappingCell(row: TableRow, columns: MappingColumns, name: MappingCol
 }
 
 /** @returns the fault of a row that cannot be used */
-function parseRow(
-  tableRow: TableRow,
-  columns: MappingColumns,
-  anySet: string | undefined,
-): MappingRow | Message | undefined {
+function parseRow(tableRow: TableRow, columns: MappingColumns): MappingRow | Message | undefined {
   const { row } = tableRow;
   const getCell = (name: MappingColumn): string => getMappingCell(tableRow, columns, name);
   const term = getCell('term');
@@ -94,7 +89,7 @@ function parseRow(
   const answer = getCell('confirmed').toLowerCase();
   const isEmpty = getCell('id') === '' && getCell('label') === '';
   if (named === '' && isEmpty && NO.has(answer)) return undefined;
-  const set = named === '' ? anySet : findSetSpec(named);
+  const set = findSetSpec(named);
   if (set === undefined) return makeUnknownSetMessage(named);
   if (term === '') return msg`The row does not contain your own term.`;
   if (IDENTIFIER.test(term))
