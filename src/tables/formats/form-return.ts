@@ -323,9 +323,8 @@ const METADATA = [
   /(?:^|[-/])(?:meta|formhub)[-/]/,
   /^(?:instanceID|instanceName|start|end|today|username|deviceid|subscriberid|simserial|phonenumber|audit)$/,
   /^(?:SubmissionDate|Submitter(?:ID|Name)|Attachments(?:Present|Expected)|Status|ReviewState|DeviceID|Edits|FormVersion|isValidated|(?:PARENT_)?KEY|SET-OF-.*)$/,
-  // KoboToolbox has the whole geopoint as well.
-  /^_.*_(?:latitude|longitude|altitude|precision)$/,
-  /^(?:_(?:id|uuid|submission_time|validation_status|notes|status|submitted_by|tags|index|parent_.*|submission_.*)|__version__)$/,
+  // KoboToolbox marks its own columns so, also those of the parts of a geopoint.
+  /^_/,
 ];
 
 /** Part of a geopoint in a column of its own, in an export of ODK Central. */

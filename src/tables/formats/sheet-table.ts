@@ -1,6 +1,5 @@
 import {
   addLocale,
-  dateFromSerial,
   format,
   getFormatDateInfo,
   getFormatInfo,
@@ -360,16 +359,13 @@ export function parseNumberFormat(code: string): CellFormat {
 export function formatSerialDay(days: number, isTimeShown: boolean): string | undefined {
   // A spreadsheet rounds to what it shows: less than a millisecond before midnight is the next day.
   const rounded = Math.round(days * DAY_MS) / DAY_MS;
-  if (rounded < 1) return undefined;
-  const shown = isTimeShown ? rounded : Math.floor(rounded);
-  const [year = 0, month = 0, day = 0, hours = 0, minutes = 0] = dateFromSerial(shown);
-  if (year > 9999) return undefined;
-  const pad = (part: number, digits = 2): string => String(part).padStart(digits, '0');
-  const date = [pad(year, 4), pad(month), pad(day)].join('-');
-  const time = `${pad(hours)}:${pad(minutes)}`;
-  return isTimeShown && time !== '00:00' ? `${date} ${time}` : date;
+  if (!(rounded >= 1 && rounded < AFTER_LAST_DAY)) return undefined;
+  const code = isTimeShown && !Number.isInteger(rounded) ? 'yyyy-mm-dd hh:mm' : 'yyyy-mm-dd';
+  return format(code, rounded, { locale: LANGUAGE }).replace(/ 00:00$/, '');
 }
 
+/** First day of the year 10000. */
+const AFTER_LAST_DAY = 2_958_466;
 const DAY_MS = 86_400_000;
 
 /** Looks of a text that change its meaning; an undefined `isStruck` is that of the whole cell. */
