@@ -104,6 +104,7 @@ function listJudgedAttempts(
   );
 }
 
+/** `person`: a decision; `undecided`: a lookup that settled nothing. */
 export type EvidenceVerdict = 'found' | 'absent' | 'undecided' | 'person';
 
 /** A conclusion about an entry. */
@@ -354,6 +355,7 @@ export type AttemptSettlement =
   | { readonly state: 'queued'; readonly reason: Message; readonly notBeforeAt: number }
   | { readonly state: 'uncertain'; readonly reason: Message };
 
+/** What is known of the end of a request, with or without an answer. */
 export type AnswerDetails = Pick<AnsweredBody, 'outcome'> & {
   readonly status?: number | undefined;
   /** Date header of the answer. */

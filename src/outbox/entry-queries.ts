@@ -302,6 +302,7 @@ export function listEffectiveNumberEntries(outbox: Outbox): NumberEntry[] {
   );
 }
 
+/** Entries that a push may send now. */
 export type ClaimableQuery = {
   readonly kinds: readonly EntryKind[];
   /** Keys of the records whose entries may be claimed; undefined for all. */
@@ -381,18 +382,12 @@ export function listQueuedSummaries({ sql }: Outbox): ReturnType<typeof parseQue
 }
 
 /**
- * Returns queued entries, also held ones, in the order of the queue.
- * @param ids rows of the table; undefined for all
+ * Returns those of these entries that are queued, also held ones, in the order of the queue.
+ * @param ids rows of the table
  */
-export function listQueuedEntries(outbox: Outbox, ids?: readonly number[]): Entry[] {
-  if (ids === undefined) return selectEntries(outbox, `state = 'queued'`, {});
-  return selectEntries(
-    outbox,
-    `state = 'queued' and entries.id in (select value from json_each(:ids))`,
-    {
-      ids: JSON.stringify(ids),
-    },
-  );
+export function listQueuedEntries(outbox: Outbox, ids: readonly number[]): Entry[] {
+  const condition = `state = 'queued' and entries.id in (select value from json_each(:ids))`;
+  return selectEntries(outbox, condition, { ids: JSON.stringify(ids) });
 }
 
 /**

@@ -21,9 +21,14 @@ import {
   type RowBasis,
 } from './facts.ts';
 
+/** A find, the registration number of a record, or a photograph of it. */
 export const ENTRY_KINDS = ['import', 'number', 'photo'] as const;
 export type EntryKind = (typeof ENTRY_KINDS)[number];
 
+/**
+ * States of an entry; docs/architecture.md says how they follow from its facts. A `draft` is
+ * incomplete, an `uncertain` one may have arrived, a `dropped` one is not to be sent.
+ */
 export const ENTRY_STATES = [
   'draft',
   'queued',
@@ -142,18 +147,22 @@ type EntryBase = {
   readonly updatedAt: number;
 };
 
+/** A find that is to become a record. */
 export type ImportEntry = EntryBase & {
   readonly kind: 'import';
   /** The wanted document; null for a draft. */
   readonly document: Buffer | null;
 };
+/** A registration number for a record. */
 export type NumberEntry = EntryBase & {
   readonly kind: 'number';
   readonly value: string;
   /** Number of the record when this one was queued; null where it was unknown. */
   readonly expects: string | null;
 };
+/** A photograph for a record. */
 export type PhotoEntry = EntryBase & { readonly kind: 'photo'; readonly photograph: Photograph };
+/** One write that the service is to see once, as the table `entries` has it. */
 export type Entry = ImportEntry | NumberEntry | PhotoEntry;
 
 /**

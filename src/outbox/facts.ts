@@ -111,12 +111,15 @@ export const HELD_BASES = {
   'number-changed': 'service',
 } as const;
 
+/** Stable code of a question that holds an entry. */
 export type HeldBasis = keyof typeof HELD_BASES;
 type HeldOrigin = (typeof HELD_BASES)[HeldBasis];
 type BasisFrom<Origin extends HeldOrigin> = {
   readonly [Basis in HeldBasis]: (typeof HELD_BASES)[Basis] extends Origin ? Basis : never;
 }[HeldBasis];
+/** Codes of questions about a row that an import left out. */
 export type RowBasis = BasisFrom<'row'>;
+/** Codes of questions that the gate asks. */
 export type GateBasis = BasisFrom<'entrance' | 'machine' | 'service'>;
 
 /** Returns the codes of the questions that come from there. */
@@ -143,6 +146,7 @@ export type AskedRow = {
   readonly path: string | null;
 };
 
+/** A photograph as it is sent, with the file that it was made from. */
 export type Photograph = {
   readonly name: string;
   /** Media type detected from the bytes, such as `image/jpeg`. */
@@ -284,6 +288,7 @@ type BodyOf = {
   readonly absent: EvidenceBody;
   readonly decided: DecidedBody;
 };
+/** What happened: see {@link Fact}. */
 export type FactKind = keyof BodyOf;
 
 /** Subject of one wish: the import of a find, its number, or one of its photographs. */
@@ -297,6 +302,7 @@ export type Fact = {
     readonly body: BodyOf[Kind];
   };
 }[FactKind];
+/** A fact of one kind. */
 export type FactOf<Kind extends FactKind> = Extract<Fact, { readonly kind: Kind }>;
 
 /** Returns the facts of one kind, in their order. */
@@ -330,6 +336,7 @@ export type NewFact = {
   readonly [Kind in FactKind]: Omit<FactOf<Kind>, 'id'>;
 }[FactKind];
 
+/** Columns of the table `facts` that outbox and ledger have in common. */
 export const FACT_COLUMNS = describeColumns('facts', {
   id: isText,
   kind: isText,
@@ -458,7 +465,11 @@ export function makeUndoWords(command: string): string {
  * Parses what {@link makeCommandId} made. `at` is in milliseconds since 1970 UTC; of an undo,
  * `words` is `undo`, and `undoes` the UUID of the command that it takes back.
  */
-export function parseCommand(command: string) {
+export function parseCommand(command: string): {
+  readonly words: string;
+  readonly at: number;
+  readonly undoes: string | undefined;
+} {
   const [words = '', uuid = ''] = command.split(' ');
   const [, undoes] = UNDO.exec(words) ?? [];
   const at = Number.parseInt(uuid.replace('-', '').slice(0, 12), 16);

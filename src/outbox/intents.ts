@@ -24,6 +24,7 @@ type ImportIntent = {
   readonly elements: FindElements;
 };
 
+/** A registration number that a record is to get. */
 export type NumberIntent = {
   readonly kind: 'number';
   readonly subject: string;
@@ -32,6 +33,7 @@ export type NumberIntent = {
   readonly after: string | null;
 };
 
+/** A photograph that a record is to get. */
 export type PhotoIntent = {
   readonly kind: 'photo';
   readonly subject: string;

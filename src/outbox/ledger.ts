@@ -25,6 +25,7 @@ import {
   storeForeignIntent,
 } from './intents.ts';
 
+/** Finds that are sent to `training` are no real ones. */
 export type ServiceKind = 'production' | 'training';
 
 /** The facts of one account at one service. */
@@ -164,17 +165,13 @@ function makeServiceFunctions({ sql, listTexts, change }: GuardedDatabase) {
         if (findService(address) === undefined) setAddress(address, service);
         return findService(address) ?? service;
       }),
-    /** Returns services of this kind to which the account has sent, except one. */
-    listServicesOfAccount: (account: string, kind: ServiceKind, except: string): string[] =>
+    /** Returns the services of this kind to which the account has sent. */
+    listServicesOfAccount: (account: string, kind: ServiceKind): string[] =>
       listTexts(
-        'select id from services where kind = ? and id <> ? and exists (select 1 from facts where service = services.id and account = ?)',
+        'select id from services where kind = ? and exists (select 1 from facts where service = services.id and account = ?)',
         kind,
-        except,
         account,
       ),
-    hasFacts: ({ service, account }: LedgerScope): boolean =>
-      listTexts('select id from facts where service = ? and account = ? limit 1', service, account)
-        .length > 0,
     listAddresses: (service: string): string[] =>
       listTexts('select address from addresses where service = ?', service),
     /** Says that an address belongs to this service. */

@@ -55,6 +55,7 @@ const HEADER = describeColumns('header', {
   copyMadeAt: orNull(isNumber),
 });
 
+/** The one row that says whose an outbox is, and how it and the ledger are united. */
 export type Header = Omit<ReturnType<typeof HEADER.parse>, 'mustLook'> & {
   readonly mustLook: boolean;
 };

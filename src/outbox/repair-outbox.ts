@@ -96,13 +96,13 @@ function removeDamagedRows(outbox: Outbox) {
       .filter((row) => !isSoundRow(outbox, row))
       .map(parseNamed);
     const contents: Named[] = [];
-    const prepared: Named[] = [];
+    const documents: Named[] = [];
     for (const row of outbox
       .sql(`select row, ${INTENT_COLUMNS} from intents not indexed`)
       .iterate()) {
       const stored = row as StoredIntent;
       if (!hasSoundContent(stored)) contents.push(parseNamed(row));
-      else if (!hasSoundDocument(stored)) prepared.push(parseNamed(row));
+      else if (!hasSoundDocument(stored)) documents.push(parseNamed(row));
     }
     // They refer to facts, and are made again.
     if (facts.length > 0) outbox.sql('delete from entries').run();
@@ -111,7 +111,7 @@ function removeDamagedRows(outbox: Outbox) {
       outbox.sql(`update entries set ${column} = null where not json_valid(${column})`).run();
     for (const { row } of contents)
       outbox.sql('update intents set content = null where row = ?').run(row);
-    for (const { row } of [...contents, ...prepared])
+    for (const { row } of [...contents, ...documents])
       outbox
         .sql('update intents set document = null, issues = null, prepared_id = null where row = ?')
         .run(row);
@@ -126,8 +126,6 @@ function removeDamagedRows(outbox: Outbox) {
       ]),
       /** Ids of intents without content now. */
       intents: contents.map(({ id }) => id),
-      /** Finds without document now. */
-      drafts: prepared.map(({ subject }) => subject),
     };
   });
 }
@@ -363,7 +361,7 @@ export async function repairOutbox(options: Damaged) {
     const outbox = open();
     const before =
       outboxAside === undefined ? listNamedEntries(outbox) : salvageRows(outboxAside, outbox);
-    const { subjects, intents, drafts } = removeDamagedRows(outbox);
+    const { subjects, intents } = removeDamagedRows(outbox);
     outbox.change(() => updateHeader(outbox, { account: findSender(outbox) ?? null }));
     requestFullUnion(outbox);
     uniteWithLedger(outbox);
@@ -371,9 +369,8 @@ export async function repairOutbox(options: Damaged) {
     rebuildAllEntries(outbox);
     // The caches had the questions.
     askAboutAlikeFinds(outbox, () => true);
-    const after = listNamedEntries(outbox);
     const getName = ({ uuid, key }: NamedEntry): string => `${uuid} ${key}`;
-    const left = new Set(after.map(getName));
+    const left = new Set(listNamedEntries(outbox).map(getName));
     const damaged = before.filter(
       (entry) => !left.has(getName(entry)) || subjects.includes(entry.uuid),
     );
@@ -382,16 +379,13 @@ export async function repairOutbox(options: Damaged) {
       ledgerAside,
       /** New path of the outbox, where its file is damaged. */
       outboxAside,
-      /** Local ids of finds of which something was removed. */
-      damaged: listLocalIds(damaged),
-      /** Local ids of finds without document now. */
-      drafts: listLocalIds(after.filter(({ uuid }) => drafts.includes(uuid))),
+      /**
+       * Local ids of finds of which something was removed, except documents: the next push makes
+       * these again.
+       */
+      damaged: [...new Set(damaged.map(({ localId }) => localId))],
     };
   });
-}
-
-function listLocalIds(entries: readonly NamedEntry[]): string[] {
-  return [...new Set(entries.map(({ localId }) => localId))];
 }
 
 /** Returns the account of the attempts; without one, the next sign-in binds the outbox. */

@@ -300,9 +300,8 @@ export async function backUpPhotographs(
   const copy = makeContentStore(to);
   for (const [index, { name, sha512 }] of photographs.entries()) {
     onProgress(index, photographs.length);
+    if (await copyStoredFile(sha512, source, copy)) continue;
     const path = source.getPath(sha512);
-    const copied = existsSync(path) ? await copy.add(path) : undefined;
-    if (copied?.sha512 === sha512) continue;
     throw new DatabaseError(t`${path}: the queued photograph ${name} was removed or changed.`, {
       hint: t`Queue it again with \`${cmd`pas photo add`}\`. The outbox itself was copied.`,
     });

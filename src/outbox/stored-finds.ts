@@ -22,6 +22,7 @@ export type ImportedRow = {
   readonly photos: Readonly<Record<string, string | null>>;
 };
 
+/** A find as it is wanted now, with what belongs to it here. */
 export type StoredFind = {
   readonly uuid: string;
   readonly localId: string;

@@ -71,6 +71,7 @@ import {
 /** Numbers of facts and finds that only the other side had. */
 export type UnionResult = { readonly facts: number; readonly finds: number };
 
+/** The result of a union that brought nothing. */
 export const NOTHING_UNITED: UnionResult = { facts: 0, finds: 0 };
 
 /**

@@ -42,6 +42,7 @@ import {
   withBearerToken,
 } from '../service/session.ts';
 
+/** Who signs in, and where. */
 export type Signer = {
   readonly baseUrl: string;
   /** User name of the profile; undefined where only a token is known. */
@@ -194,6 +195,7 @@ export async function signIn(
   return account;
 }
 
+/** Roles of accounts for people. */
 export const ROLE_WORDS: Readonly<Record<Role, Message>> = {
   researcher: msg`researcher`,
   archaeologist: msg`archaeologist`,
@@ -266,6 +268,7 @@ function makeNoAccountError(baseUrl: string, what: Message, cause?: unknown): Co
   );
 }
 
+/** Means of a request that changes nothing. */
 export type ProbeContext = {
   readonly baseUrl: string;
   readonly clock: Clock;

@@ -8,6 +8,7 @@ import {
   type ServerMs,
 } from '../base/clock.ts';
 import { hashSha512 } from '../base/disk/files.ts';
+import type { AttemptRequest } from '../outbox/attempts.ts';
 import type { Entry } from '../outbox/entry.ts';
 import {
   type AnswerHead,
@@ -25,6 +26,7 @@ import {
 } from '../service/session.ts';
 import type { PushContext, SignedInPush } from './push-context.ts';
 
+/** Outcome of a request, with the times that its settlement needs. */
 export type SendResult = {
   readonly outcome: Outcome;
   readonly status: number | undefined;
@@ -131,7 +133,10 @@ const MIN_UPLOAD_RATE = 4;
  * Returns the earliest departure of the request, and the latest end of its upload, by the server's
  * clock; null before its first answer.
  */
-export function estimateDeparture({ answerTimeoutMs, serverClock }: SignedInPush, entry: Entry) {
+export function estimateDeparture(
+  { answerTimeoutMs, serverClock }: SignedInPush,
+  entry: Entry,
+): Pick<AttemptRequest, 'fromMs' | 'sentByMs'> {
   const now = serverClock.now();
   const latest = serverClock.latest();
   if (now === undefined || latest === undefined) return { fromMs: null, sentByMs: null };

@@ -163,6 +163,7 @@ function getNumber({ elements }: HarvestedFind): string {
   return elements.evidencni_cislo?.toString() ?? '';
 }
 
+/** A photograph that was sent, or may have been. */
 export type SentPhoto = {
   readonly entryId: number;
   readonly identCely: string;

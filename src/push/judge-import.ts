@@ -32,6 +32,7 @@ export type Verdict = Grounds &
     | { readonly kind: 'undecided' }
   );
 
+/** An uncertain entry as it was before, and its verdict. */
 export type ReconciledEntry = { readonly entry: Entry; readonly verdict: Verdict };
 
 /** Basis of a verdict: a stable code for programs, a text, and the considered records or files. */
@@ -41,6 +42,7 @@ type Grounds = {
   readonly candidates: readonly string[];
 };
 
+/** Stable codes of the reasons for a verdict; docs/reliability.md says what each side takes. */
 export type Basis =
   | 'same-and-new'
   | 'time-unknown'
@@ -75,6 +77,7 @@ export type AttemptWindow = {
   readonly accounts: ReadonlySet<string>;
 };
 
+/** The server's clock at the harvest, and what shows how far the index lags behind it. */
 export type ViewTime = { readonly nowMs: number; readonly index: IndexEvidence };
 
 /** A harvest, and this outbox's knowledge of it. */
@@ -289,6 +292,7 @@ export function makeIndexBehindVerdict(missing: string): Verdict {
   return makeUndecidedVerdict('index-behind', reason);
 }
 
+/** An import that was sent, or may have been. */
 export type SentImport = {
   readonly entryId: number;
   readonly elements: HarvestedElements;

@@ -106,9 +106,9 @@ async function identifyService(push: PushContext, account: string): Promise<void
   const { outbox } = push;
   const ledger = requireLedger(outbox);
   const { address, kind, service } = readHeader(outbox);
-  if (ledger.hasFacts({ service, account })) return;
-  const [other] = ledger.listServicesOfAccount(account, kind, service);
-  if (other === undefined) return;
+  const used = ledger.listServicesOfAccount(account, kind);
+  const [other] = used;
+  if (other === undefined || used.includes(service)) return;
   const addresses = ledger.listAddresses(other);
   if (push.confirmSameService === undefined) {
     const names = addresses.join(', ');
@@ -324,16 +324,16 @@ async function reconcileUncertain(
 }
 
 /**
- * Settles uncertain entries by a search of the service.
+ * Settles uncertain entries by a search of the service, under the push lock.
  * @param subjects keys of the records; undefined for all
- * @returns also the number of those that stay uncertain
+ * @returns the verdicts, and in `left` the number of entries that are uncertain still
  * @throws OutboxLeasedError, OaiError; as the request for the account
  */
 export async function reconcileNow(
   sync: ServiceAccess,
   harvesting: HarvestAccess,
   subjects: readonly string[] | undefined,
-) {
+): Promise<{ readonly settled: readonly ReconciledEntry[]; readonly left: number }> {
   const { lock, outbox } = sync;
   return withPushLock(lock, async () => {
     uniteWithLedger(outbox);

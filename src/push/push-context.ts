@@ -13,6 +13,7 @@ import type { Outcome } from '../service/outcome.ts';
 import type { OpenService } from './account.ts';
 import type { ReconciledEntry } from './judge-import.ts';
 
+/** How the service is harvested, to find what it may have already. */
 export type HarvestAccess = {
   open(): Promise<OaiClient>;
   /** Sign-in: `bearer` as the writing account, `basic` as the user name of the profile. */
@@ -37,6 +38,7 @@ export type ServiceAccess = {
 /** Reason for which the service was not searched before sending. */
 export type NoSearchReason = 'no-harvesting' | 'anonymous' | 'not-signed-in';
 
+/** All that one push needs, and whom it asks and tells. */
 export type PushContext = ServiceAccess & {
   readonly kinds: readonly EntryKind[];
   /** Keys of the records to send; undefined for all. */
@@ -96,6 +98,7 @@ type EntryName = {
   readonly find: string | null;
 };
 
+/** Something that a push reports while it runs. */
 export type PushEvent =
   | (EntryName & {
       readonly type: 'attempt';

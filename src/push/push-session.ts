@@ -6,7 +6,12 @@ import { RETRY_POLICY } from '../base/outcomes.ts';
 import { NUMBER_USED } from '../finds/value-rules.ts';
 import { listAttempts } from '../outbox/attempts.ts';
 import { findSubjectsWithEntries } from '../outbox/changes/resolve-finds.ts';
-import { countAttemptsInARow, type Entry, listFailuresInARow } from '../outbox/entry.ts';
+import {
+  countAttemptsInARow,
+  type Entry,
+  type EntryKind,
+  listFailuresInARow,
+} from '../outbox/entry.ts';
 import {
   type ClaimableQuery,
   countQueuedOfScope,
@@ -295,6 +300,7 @@ export class PushSession {
   }
 }
 
+/** Counts of a push, or of one round, and why it ended. */
 export type PushResult = {
   readonly accepted: number;
   readonly refused: number;
@@ -310,6 +316,7 @@ export type PushResult = {
   readonly stopCause: StopCause | undefined;
 };
 
+/** The result of a round that needed no request. */
 export const NOTHING_SENT: PushResult = {
   accepted: 0,
   refused: 0,
@@ -347,17 +354,23 @@ export function addResults(first: PushResult, second: PushResult): PushResult {
   };
 }
 
+type PushPlan = Pick<PushContext, 'subjects'> & {
+  readonly queued: Readonly<Record<EntryKind, number>>;
+  /** Local ids of incomplete finds that are named, or block numbers or photographs. */
+  readonly drafts: readonly string[];
+  readonly usedNumbers: readonly Issue[];
+};
+
 /**
- * Counts what a push would send, without a request. `subjects` is undefined for all records.
+ * Counts what a push would send, without a request.
  * @param names of finds; empty means all
  * @throws UsageError for an unknown name
  */
-export function planPush(outbox: Outbox, names: readonly string[]) {
+export function planPush(outbox: Outbox, names: readonly string[]): PushPlan {
   const subjects = names.length === 0 ? undefined : findSubjectsWithEntries(outbox, names);
   return {
     subjects,
     queued: countUnheldQueued(outbox, subjects),
-    /** Incomplete finds that are named, or block numbers or photographs. */
     drafts: listDraftImports(outbox, subjects).flatMap(({ localId }) => localId ?? []),
     usedNumbers: listUsedNumbers(outbox, subjects),
   };

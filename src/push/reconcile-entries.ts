@@ -41,6 +41,7 @@ import {
   type Verdict,
 } from './judge-import.ts';
 
+/** Means of searching the service for what an outbox has sent. */
 export type SearchContext = FindHarvest & {
   readonly outbox: Outbox;
   /** Account of the harvest; undefined for an anonymous harvest, or where it is unknown. */

@@ -31,6 +31,7 @@ import { KIND_WORDS } from '../outbox/views/entry-words.ts';
 import { getSlotState, restoreWish, withdrawWish } from '../outbox/wishes.ts';
 import { findCreation, getAttemptWindow, getSentElements } from './judge-import.ts';
 
+/** What a person says of an entry: its record, that it is to be sent, or that it is not. */
 export type PersonDecision =
   | { readonly kind: 'created'; readonly identCely: string }
   | { readonly kind: 'resend' }
@@ -61,8 +62,8 @@ const DECIDES: Readonly<Record<DecisionKind, readonly Decidable[]>> = {
  * @param isLocked the push lock is held, so no attempt without an answer is under way
  * @param asked entry that a person was asked about: it may have been settled meanwhile, and the
  * answer applies to no other one
- * @returns the settled entries; where the find is dropped, also the number of numbers and
- * photographs that wait for it
+ * @returns the settled entries as they were before; in `waiting`, where the find is dropped now, the
+ * number of numbers and photographs that wait for it
  * @throws UsageError when there is nothing to decide, or the identifier is another find's
  */
 export function resolveEntries(
@@ -72,7 +73,7 @@ export function resolveEntries(
   entryId: number | undefined,
   isLocked: boolean,
   asked?: Entry,
-) {
+): { readonly settled: readonly Entry[]; readonly waiting: number | undefined } {
   if (isLocked) recordOrphanedAttempts(outbox);
   const subject = findSubject(outbox, find);
   const settled = outbox.change(() => settleAs(outbox, subject, decision, entryId, asked));

@@ -75,6 +75,7 @@ export type PushState = {
   readonly accessProven: boolean;
 };
 
+/** What a push knows before its first answer. */
 export const INITIAL_STATE: PushState = {
   throttled: 0,
   locked: 0,
@@ -87,6 +88,7 @@ export const INITIAL_STATE: PushState = {
   accessProven: false,
 };
 
+/** An answer, or its absence, with all that its meaning depends on. */
 export type SettlementInput = Pick<SendResult, 'outcome' | 'status' | 'departedAt'> & {
   readonly entry: Entry;
   readonly now: WallMs;
@@ -116,6 +118,7 @@ type Effect = {
   readonly slowDown?: SlowDown;
 };
 
+/** What an answer does to its entry, and the push as it is then. */
 export type SettlementDecision = Effect & { readonly state: PushState };
 
 /**

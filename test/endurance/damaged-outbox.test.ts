@@ -110,7 +110,7 @@ async function pushWithAdvice(seed: number, before: ReadonlySet<string>): Promis
     const repair = await home.pas('doctor', '--repair');
     const takesOver = repair.stdout.includes('pas push --take-over');
     if (repair.code !== (takesOver ? 3 : 0)) say('repair', repair);
-    isLossNamed = /Check these finds|documents were damaged/.test(repair.stderr);
+    isLossNamed = /Check these finds/.test(repair.stderr);
     push = await home.pas('push', ...(takesOver ? ['--take-over'] : []));
     if (push.code === 12) say('push after the repair', push);
   }

@@ -101,6 +101,13 @@ test.each(Object.entries(CHANGES))(
   },
 );
 
+test('If the drive changed a document, the push after the repair makes it again.', async () => {
+  damage(CHANGES['a byte of a document'] ?? '');
+  const { stderr } = await home.do('doctor', '--offline', '--repair');
+  expect(stderr).not.toContain('Check these finds');
+  await pushAll();
+});
+
 test('If the drive lost a find and all indexes of the entries, the repair names that find.', async () => {
   damage(`pragma foreign_keys = off; delete from facts where body like '%"localId":"K-1"%'`);
   destroyIndexes();

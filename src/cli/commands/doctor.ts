@@ -96,7 +96,7 @@ async function repair(context: Context): Promise<void> {
   const profile = context.getProfile();
   const { outboxFile } = context.getOutboxPlaces();
   if (!existsSync(outboxFile)) return;
-  const { ledgerAside, outboxAside, damaged, drafts } = await repairOutbox({
+  const { ledgerAside, outboxAside, damaged } = await repairOutbox({
     lock: context.pushLock(),
     ledgerFile: context.getOutboxPlaces().ledgerFile,
     outboxFile,
@@ -109,19 +109,11 @@ async function repair(context: Context): Promise<void> {
     terminal.warn(
       t`The damaged outbox is now ${outboxAside}. What can be read of it is in a new one.`,
     );
-  warnOfFinds(
-    damaged,
-    (names) =>
+  const names = damaged.slice(0, MAX_NAMED).join(', ');
+  if (names !== '')
+    terminal.warn(
       t`What was damaged is removed, and the ledger added what it has. Check these finds, and import or edit again what they lack: ${names}`,
-  );
-  warnOfFinds(
-    drafts,
-    (names) => t`Their documents were damaged; \`${cmd`pas validate`}\` makes them again: ${names}`,
-  );
-
-  function warnOfFinds(finds: readonly string[], say: (names: string) => string): void {
-    if (finds.length > 0) terminal.warn(say(finds.slice(0, MAX_NAMED).join(', ')));
-  }
+    );
 }
 
 const MAX_NAMED = 20;

@@ -163,6 +163,7 @@ function assertNotRemoved(outbox: Outbox, subject: string): void {
 
 type PhotoChange = 'queued' | 'requeued' | 'replaced' | 'kept';
 
+/** What became of a photograph, and the row of its entry. */
 export type QueuedPhoto = {
   readonly change: PhotoChange;
   readonly entryId: number;
@@ -247,10 +248,18 @@ function requeuePhoto(
   recordPhotoWish(outbox, subject, photograph);
 }
 
+type AddedPhotograph = { readonly issues: readonly Issue[] } & (
+  | { readonly photograph: Sendable; readonly queued: QueuedPhoto }
+  | { readonly photograph: undefined; readonly queued: undefined }
+);
+
 /**
  * Inspects a photograph, stores a copy and queues it, unless it has an error.
+ * @param together as in {@link enqueuePhoto}
  * @returns the file as inspected, and what became of it; both undefined where the service would
- * refuse it
+ * refuse it, as the issues say
+ * @throws UsageError where the file changed while it was read, or the find was removed; FileError
+ * where it cannot be read; DatabaseError where the disk fails
  */
 export async function addPhotograph(
   outbox: Outbox,
@@ -258,7 +267,7 @@ export async function addPhotograph(
   path: string,
   { inspectPhotograph, storePhotograph }: PhotographKeeping,
   together: ReadonlySet<string>,
-) {
+): Promise<AddedPhotograph> {
   const { photograph, issues } = await inspectPhotograph(path);
   if (photograph === undefined || hasErrors(issues))
     return { photograph: undefined, queued: undefined, issues };
@@ -306,6 +315,7 @@ export function findKnownNumber(outbox: Outbox, subject: string): string | null 
 /** Photographs of a row by path; undefined for those that cannot be sent. */
 export type RowPhotographs = ReadonlyMap<string, Sendable | undefined>;
 
+/** Numbers of photographs that a row brought and took, with warnings about those that stay. */
 export type PhotographChanges = {
   readonly photosAdded: number;
   readonly photosRemoved: number;

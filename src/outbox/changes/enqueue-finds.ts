@@ -44,6 +44,7 @@ import {
 } from './merge-row.ts';
 import { getLocalIdOfPlan, type PlannedRows } from './plan-rows.ts';
 
+/** How finds are stored, whatever they come from. */
 export type EnqueueOptions = PhotographKeeping & {
   readonly outbox: Outbox;
   /** Reports the effect, and changes nothing. */
@@ -57,6 +58,7 @@ export type EnqueueOptions = PhotographKeeping & {
   readonly onIssue?: (issue: Issue) => void;
 };
 
+/** {@link EnqueueOptions}, with the rules and the table of the finds. */
 export type EnqueueContext = EnqueueOptions & {
   /** Returns a verdict for each find. */
   readonly validate: (finds: readonly Find[]) => readonly ValidatedFind[];
@@ -67,6 +69,7 @@ export type EnqueueContext = EnqueueOptions & {
   };
 };
 
+/** What became of a find, or would in a dry run. */
 export type EnqueuedFind = {
   readonly find: string;
   /**
@@ -85,6 +88,7 @@ export type EnqueuedFind = {
   readonly numberQueued?: boolean;
 };
 
+/** What became of all finds, in their order. */
 export type EnqueueReport = {
   readonly finds: readonly EnqueuedFind[];
   /** Without warnings about vocabularies that were not harvested, which outnumber the rows. */

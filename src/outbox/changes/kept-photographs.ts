@@ -17,6 +17,7 @@ import { makeContentStore } from './content-store.ts';
 /** A photograph that may be queued, described before it is copied. */
 export type Sendable = Photograph & { readonly source: string };
 
+/** Means to inspect photographs, and to copy them into the data home. */
 export type PhotographKeeping = {
   readonly inspectPhotograph: (
     path: string,

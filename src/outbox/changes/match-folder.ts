@@ -23,6 +23,7 @@ import { enqueuePhoto, isUnsent } from './enqueue-change.ts';
 import type { PhotographKeeping, Sendable } from './kept-photographs.ts';
 import { findSubject } from './resolve-finds.ts';
 
+/** What a file of the folder is. */
 export type FileStatus = { readonly file: string } & (
   | { readonly kind: 'matched'; readonly match: PhotoMatch; readonly photograph: Sendable }
   /** Queued, sent or dropped before, by these entries. */
@@ -39,6 +40,7 @@ export type FileStatus = { readonly file: string } & (
 
 type MatchedFile = FileStatus & { readonly kind: 'matched' };
 
+/** The files in their order, and the issues of files and subfolders. */
 export type MatchedFolder = {
   readonly fates: readonly FileStatus[];
   readonly issues: readonly Issue[];

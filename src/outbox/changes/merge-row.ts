@@ -54,6 +54,7 @@ export type RowDifference = {
   readonly theirs: string | undefined;
 };
 
+/** A find with a row merged into it, and how they differ. */
 export type MergedRow = {
   readonly elements: FindElements;
   /** The row as imported now; elements without a column keep their base. */

@@ -81,9 +81,13 @@ type RenumberedRows = {
  * | equal or nearly equal to a find that is no other row's | ask: near |
  * | any other | new |
  *
- * The rows are all in memory only where there are finds to compare them with.
+ * The rows are all in memory only where there are finds to compare them with. Nothing is stored.
  */
-export function planRows(rows: Iterable<Find>, known: readonly FindHere[], table: PlannedTable) {
+export function planRows(
+  rows: Iterable<Find>,
+  known: readonly FindHere[],
+  table: PlannedTable,
+): PlannedRows {
   const { prefix = '' } = table;
   const planNew = (row: Find): RowPlan => makeNew(`${prefix}${row.localId}`);
   if (known.length === 0) return { finds: rows, planRow: planNew, names: new Set<string>() };
@@ -98,13 +102,18 @@ export function planRows(rows: Iterable<Find>, known: readonly FindHere[], table
   }
   return {
     finds,
-    planRow: (row: Find): RowPlan => plans.get(row) ?? planNew(row),
-    /** Local ids of the finds here that a row is. */
+    planRow: (row) => plans.get(row) ?? planNew(row),
     names: new Set([...plans.values()].map((plan) => getLocalIdOfPlan(plan))),
   };
 }
 
-export type PlannedRows = ReturnType<typeof planRows>;
+/** The rows of a table with the plan of each. */
+export type PlannedRows = {
+  readonly finds: Iterable<Find>;
+  readonly planRow: (row: Find) => RowPlan;
+  /** Local ids of the finds here that a row is or may be, and those of new finds. */
+  readonly names: ReadonlySet<string>;
+};
 
 /**
  * Returns the local id of the find that a row is, becomes, or may be; where a person is asked that

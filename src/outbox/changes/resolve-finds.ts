@@ -164,6 +164,7 @@ export function parseTypedIdent(text: string): string | undefined {
   return [plain, plain.toUpperCase()].find(isLikeIdent);
 }
 
+/** An entry with what happened to it, oldest first. */
 export type EntryHistory = {
   readonly entry: Entry;
   readonly attempts: readonly Attempt[];
@@ -205,7 +206,7 @@ export async function getDocumentOfFind(
   outbox: Outbox,
   find: StoredFind,
   openValidation: OpenValidation,
-) {
+): Promise<ValidatedFind> {
   const document = findImportOfFind(outbox, find.uuid)?.document ?? undefined;
   return document === undefined
     ? (await openValidation())(convertStoredFind(find))

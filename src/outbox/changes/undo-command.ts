@@ -122,6 +122,14 @@ function listCommandNames({ listTexts }: Outbox): string[] {
   return listTexts('select distinct command from facts where command is not null');
 }
 
+type UndoResult = {
+  readonly command: LoggedCommand;
+  /** Number of the finds and records of which something was taken back. */
+  readonly finds: number;
+  /** Names of finds and records of which something stays, each once. */
+  readonly kept: ReadonlySet<string>;
+};
+
 /** Parts per transaction: few enough that a parallel push waits only briefly. */
 const BATCH = 100;
 
@@ -131,13 +139,14 @@ const BATCH = 100;
  * undo it is a redo. Asks about finds that are wanted again and are like others.
  * @param id of the command; undefined for that of {@link findCommandToUndo}
  * @param onProgress called after each transaction
- * @returns the command, and what of it was undone and what stays; undefined where there is none
+ * @returns undefined where there is no such command
+ * @throws DatabaseError where a fact is damaged, or the disk fails
  */
 export function undoCommand(
   outbox: Outbox,
   id?: string,
   onProgress: (doneCount: number, total: number) => void = () => {},
-) {
+): UndoResult | undefined {
   const command =
     id === undefined
       ? findCommandToUndo(outbox)
@@ -168,13 +177,7 @@ export function undoCommand(
   }
   // A find that is wanted again, or an answer that is taken back, may leave a question open.
   askAboutAlikeFinds(outbox, ({ uuid }) => returned.has(uuid));
-  return {
-    command,
-    /** Number of the finds and records of which something was taken back. */
-    finds: undone.size,
-    /** Names of finds and records of which something stays, each once. */
-    kept,
-  };
+  return { command, finds: undone.size, kept };
 }
 
 /**

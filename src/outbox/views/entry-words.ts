@@ -24,6 +24,7 @@ export const KIND_WORDS: Readonly<Record<EntryKind, Message>> = {
   photo: msg`photo`,
 };
 
+/** States of entries for people; programs read the state itself. */
 export const STATE_WORDS: Readonly<Record<EntryState, Message>> = {
   draft: msg`draft`,
   queued: msg`queued`,

@@ -138,6 +138,7 @@ const parseWaiting = createRowParser({
   forPerson: isNumber,
   forTime: isNumber,
 });
+/** Numbers of queued entries that wait, by what they wait for. */
 export type WaitingCounts = ReturnType<typeof parseWaiting>;
 
 /**
@@ -242,6 +243,7 @@ export function getAcceptedMsByRecord(outbox: Outbox, sinceMs: number): Map<stri
 /** Maximum of listed entries; further ones are only counted. */
 const MAX_LISTED = 1000;
 
+/** What `pas status` says of finds and entries. */
 export type OutboxStatus = {
   readonly finds: number;
   readonly isEmpty: boolean;
@@ -405,6 +407,16 @@ export async function listMappedFinders(
   });
 }
 
+type PeopleAdmission = {
+  /** Admits the people of all queued finds, and may ask a person; false where some are left. */
+  readonly admitAll: () => Promise<boolean>;
+  /**
+   * Admits people again, without a question, if the entry has one that is new since: its find may
+   * have been queued or changed. False where the entry must not leave.
+   */
+  readonly admitIfNew: (entry: Entry) => Promise<boolean>;
+};
+
 /**
  * Makes the functions by which one push admits new people, also those of finds that are queued
  * during it.
@@ -415,7 +427,7 @@ export function makePeopleAdmission(
   outbox: Outbox,
   subjects: readonly string[] | undefined,
   admit: (mayAsk: boolean) => Promise<boolean>,
-) {
+): PeopleAdmission {
   const admittedNames = new Set<string>();
   const admitAll = async (mayAsk: boolean): Promise<boolean> => {
     const named = groupNewFinders(outbox, subjects);
@@ -424,12 +436,7 @@ export function makePeopleAdmission(
     return true;
   };
   return {
-    /** Admits the people of all queued finds, and may ask a person; false where some are left. */
     admitAll: () => admitAll(true),
-    /**
-     * Admits people again, without a question, if the entry has one that is new since: its find may
-     * have been queued or changed. False where the entry must not leave.
-     */
     admitIfNew: async ({ kind, subject }: Entry): Promise<boolean> => {
       const find = kind === 'import' ? findByUuid(outbox, subject) : undefined;
       const { nalezce } = find?.elements ?? {};

@@ -351,11 +351,14 @@ export function findStateAtService(outbox: Outbox, sent: SentFind): StateAtServi
 }
 
 /**
- * Merges the last visible record into a find, with its differences from what was sent. A number
- * that was set after that pull, or is queued, overrides the pulled one. A find that was not sent,
- * or not pulled, stays as it is.
+ * Returns the elements of a find with what the last pull showed to be changed, and those changes. A
+ * number that was set after that pull, or is queued, overrides the pulled one. A find that was not
+ * sent, or not pulled, stays as it is.
  */
-export function getFindAtService(outbox: Outbox, find: StoredFind) {
+export function getFindAtService(
+  outbox: Outbox,
+  find: StoredFind,
+): { readonly elements: FindElements; readonly changes: readonly ChangeAtService[] } {
   const last = findLastNumberEntry(outbox, find.uuid);
   const currentElements = getWantedElements(outbox, find);
   const sent = findSentFind(outbox, find);
