@@ -8,6 +8,7 @@ import { outboxFile, outboxFolder } from '../support/outbox-files.ts';
 import {
   expectEnded,
   type Home,
+  INIT_OFFLINE,
   jsonLines,
   PROJECT,
   type Run,
@@ -45,22 +46,7 @@ describe('a data folder', () => {
     pasAsOrdinaryUser(home, 'status');
     chmodSync(outbox, 0o400);
     for (const folder of [outboxFolder(home), join(home.folder, 'pas')]) chmodSync(folder, 0o500);
-    for (const args of [
-      ['import', 'season.csv'],
-      ['push'],
-      ['status'],
-      [
-        'init',
-        '--name',
-        'b',
-        '--kind',
-        'training',
-        '--base-url',
-        'https://x.example',
-        '--schema-base',
-        'https://x.example/s',
-      ],
-    ]) {
+    for (const args of [['import', 'season.csv'], ['push'], ['status'], INIT_OFFLINE]) {
       const run = pasAsOrdinaryUser(
         home,
         ...args.map((arg) => (arg === 'season.csv' ? join(home.folder, arg) : arg)),

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Imported } from '../support/json-output.ts';
 import { findPhotographCopies } from '../support/outbox-files.ts';
-import { expectEnded, PROJECT } from '../support/run-pas.ts';
+import { expectEnded, INIT_OFFLINE, PROJECT } from '../support/run-pas.ts';
 import { importSeason, tinyPng } from '../support/season.ts';
 import { useHome, useMock } from '../support/use-mock.ts';
 
@@ -117,39 +117,12 @@ describe('a configuration', () => {
     ],
     ['the same for harvesting', '--oai-base', 'http://127.0.0.1.evil.example/oai'],
   ])('that would send %s unencrypted', async (_what, flag, address) => {
-    const settings = [
-      '--kind',
-      'training',
-      '--base-url',
-      'https://x.example',
-      '--schema-base',
-      'https://x.example/s',
-    ];
-    await expectEnded(
-      home.pas('init', '--name', 'b', ...settings, flag, address),
-      12,
-      /unencrypted/,
-    );
+    await expectEnded(home.pas(...INIT_OFFLINE, flag, address), 12, /unencrypted/);
   });
   test.each(['base-url', 'oai-base', 'schema-base'])(
     'with a password in --%s, which is not repeated',
     async (flag) => {
-      const settings = [
-        '--kind',
-        'training',
-        '--base-url',
-        'https://x.example',
-        '--schema-base',
-        'https://x.example/s',
-      ];
-      const run = await home.pas(
-        'init',
-        '--name',
-        'b',
-        ...settings,
-        `--${flag}`,
-        'https://eva:kladivo-42@x.example',
-      );
+      const run = await home.pas(...INIT_OFFLINE, `--${flag}`, 'https://eva:kladivo-42@x.example');
       await expectEnded(run, 12);
       expect(run.stdout + run.stderr).not.toContain('kladivo-42');
     },

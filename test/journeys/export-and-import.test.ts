@@ -162,7 +162,7 @@ test('an unreadable file ends with 2 and queues nothing', async () => {
 
 test('a killed import has whole batches in the outbox, and resumes where it stopped', async () => {
   const killed = await signedIn(mock.service);
-  const table = writeSeason(killed, 1000);
+  const table = writeSeason(killed, 500);
   const { child, ended } = killed.start('import', table, '--quiet');
   const outbox = openSqlite(outboxFile(killed), { readonly: true });
   const count = outbox.prepare('select count(*) from finds').pluck();
@@ -173,7 +173,7 @@ test('a killed import has whole batches in the outbox, and resumes where it stop
   outbox.close();
   expect(keptCount % 100).toBe(0);
   expect(await killed.json('import', table)).toMatchObject({
-    added: 1000 - keptCount,
+    added: 500 - keptCount,
     updated: 0,
     unchanged: keptCount,
   });

@@ -36,10 +36,6 @@ export type JournalEntry = {
   readonly user: string | null;
   readonly status: number | null;
   readonly at_ms: number;
-  readonly gap_ms:
-    | { readonly user: number | null; readonly address: number | null }
-    | number
-    | null;
 };
 
 /**
@@ -98,12 +94,7 @@ type Addresses = Pick<RunningMock, 'base_url' | 'oai_base' | 'schema_base' | 'co
 function runningMock(addresses: Addresses, stop: () => Promise<void>): RunningMock {
   const { base_url, oai_base, schema_base, control_url } = addresses;
   const control = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
-    const answer = await fetch(`${control_url}${path}`, {
-      method,
-      ...(body === undefined
-        ? {}
-        : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
-    });
+    const answer = await fetch(`${control_url}${path}`, { method, body: JSON.stringify(body) });
     const text = await answer.text();
     if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${text}`);
     return (text === '' ? undefined : JSON.parse(text)) as T;
@@ -120,13 +111,7 @@ function runningMock(addresses: Addresses, stop: () => Promise<void>): RunningMo
     settings: (changes) => control('PUT', '/settings', changes),
     clock: (change) => control('POST', '/clock', change),
     state: async () => (await control<{ counts: MockState }>('GET', '/state')).counts,
-    journal: async () => {
-      const journal = await control<JournalEntry[] | { entries: JournalEntry[] }>(
-        'GET',
-        '/journal',
-      );
-      return Array.isArray(journal) ? journal : journal.entries;
-    },
+    journal: () => control<JournalEntry[]>('GET', '/journal'),
     stop,
     [Symbol.asyncDispose]: stop,
   };
