@@ -6,10 +6,6 @@ import {
   splitNameWords,
 } from '../base/names.ts';
 
-/** Orders of the words in a name without a comma. */
-export const NAME_ORDERS = ['surname-first', 'given-first'] as const;
-export type NameOrder = (typeof NAME_ORDERS)[number];
-
 /** A name whose parts are known. */
 export type PersonName = { readonly surname: string; readonly givenName: string };
 
@@ -143,18 +139,6 @@ export function isOneName(name: string): boolean {
 }
 
 /**
- * Splits a name without a comma of two to four words by the given order: one word is the surname.
- * Undefined for other counts, and where the words are not one person's name.
- */
-export function splitNameByOrder(name: string, order: NameOrder): PersonName | undefined {
-  const all = name.split(/\s+/);
-  if (all.length > 4 || !isOneName(name)) return undefined;
-  return order === 'surname-first'
-    ? { surname: all[0] ?? '', givenName: all.slice(1).join(' ') }
-    : { surname: all.at(-1) ?? '', givenName: all.slice(0, -1).join(' ') };
-}
-
-/**
  * Splits a name without a comma; known given names at one end are the given name, else surnames of
  * women the surname. Undefined where neither shows the order.
  */
@@ -186,13 +170,12 @@ function findEnd(
 }
 
 /**
- * Returns the order of the words in a name without a comma; undefined where neither known given
- * names nor surnames of women show it.
+ * Tells if known given names, or surnames of women, show that a name without a comma has the given
+ * name first.
  */
-export function detectNameOrder(name: string): NameOrder | undefined {
+export function isGivenNameFirst(name: string): boolean {
   const split = splitName(name);
-  if (split === undefined) return undefined;
-  return name.startsWith(split.surname) ? 'surname-first' : 'given-first';
+  return split !== undefined && !name.startsWith(split.surname);
 }
 
 /** Tells if each part of a hyphenated word is a common given name, or an initial. */

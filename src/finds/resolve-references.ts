@@ -6,8 +6,8 @@ import { canAbbreviate, makePersonKey } from '../base/names.ts';
 import { FIELDS, type Field, NEW_PERSON, type Reference } from './fields.ts';
 import type { LookupTerm, TermCandidate, TermLookupResult } from './find.ts';
 import {
-  detectNameOrder,
   isGivenName,
+  isGivenNameFirst,
   isOneName,
   isUnknownPerson,
   type PersonName,
@@ -319,7 +319,7 @@ export function explainNameProblem(text: string): Message | undefined {
 export function explainNameDoubt(text: string): Message | undefined {
   const { surname, givenName } = splitAtComma(text);
   if (/[;,]/.test(givenName)) return describeSeveral(text);
-  return detectNameOrder(`${surname} ${givenName}`) === 'given-first'
+  return isGivenNameFirst(`${surname} ${givenName}`)
     ? msg`"${text}" may be reversed: the surname comes before the comma.`
     : undefined;
 }

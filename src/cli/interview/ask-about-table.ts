@@ -232,21 +232,16 @@ function formatValues(count: number): string {
 /** Formats a rule: `hloubka (m)`; an ignored column is marked. */
 function formatColumnRule(rule: ColumnRule): string {
   if (rule.element === undefined) return t`not read`;
-  const { unit, date, name, sign, label, values = {} } = rule;
+  const { unit, date, sign, label, values = {} } = rule;
   const parts = [
     unit,
     date,
-    name && formatNameOrder(name),
     sign && '−',
     label,
     ...Object.entries(values).map(([ownText, is]) => `${ownText}=${is}`),
   ];
   const shown = parts.filter((text) => text !== undefined).join(', ');
   return shown === '' ? rule.element : `${rule.element} (${shown})`;
-}
-
-function formatNameOrder(order: 'surname-first' | 'given-first'): string {
-  return order === 'surname-first' ? t`surname first` : t`given name first`;
 }
 
 /** Returns the gloss of an element, or the name where it is no element. */

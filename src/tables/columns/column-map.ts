@@ -9,7 +9,6 @@ import { cmd, joinMessages, type Message, msg } from '../../base/message.ts';
 import { joinWithOr } from '../../base/names.ts';
 import type { LookupTerm } from '../../finds/find.ts';
 import { DAY_NUMBER, DEPTH_UNITS, isDateForm } from '../../finds/parse-cell.ts';
-import { NAME_ORDERS } from '../../finds/person-name.ts';
 import { decodeUtf8 } from '../input-file.ts';
 import { type ColumnName, findColumnByName } from './column-names.ts';
 import {
@@ -38,7 +37,6 @@ const OPTIONS: Readonly<
   unit: { of: ['hloubka'], forms: DEPTH_UNITS },
   date: { of: ['datum_nalezu'], forms: ['d.m.yyyy', 'yyyy/mm/dd', DAY_NUMBER] },
   year_only: { of: ['datum_nalezu'], forms: ['note'] },
-  name: { of: ['nalezce'], forms: NAME_ORDERS },
   sign: { of: ['geom_x', 'geom_y'], forms: ['minus'] },
   form: { of: ['wkt'], forms: ['position'] },
   label: { of: LABELLED_COLUMNS, forms: [] },

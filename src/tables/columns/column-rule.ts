@@ -1,11 +1,5 @@
 import { isReadable } from '../../base/issue.ts';
 import { type DepthUnit, parseDateForm, parseDepth } from '../../finds/parse-cell.ts';
-import {
-  detectNameOrder,
-  type NameOrder,
-  parsePersonName,
-  splitNameByOrder,
-} from '../../finds/person-name.ts';
 import type { ColumnName } from './column-names.ts';
 
 /** Placeholder for a unit that a person must choose; a map that contains it is refused. */
@@ -25,8 +19,6 @@ type ReadingOptions = {
   readonly date?: string;
   /** A year alone goes into the note, and the date stays empty. */
   readonly yearOnly?: 'note';
-  /** Order of names without a comma, where the words do not show it. */
-  readonly name?: NameOrder;
   /** A coordinate of S-JTSK that is written without its minus sign. */
   readonly sign?: 'minus';
   /** Both coordinates in one cell, in any usual notation. */
@@ -91,7 +83,7 @@ export function normalizeColumnKey(key: string): string {
 }
 
 /**
- * Converts a cell to the form that pas reads: centimetres, YYYY-MM-DD, surname first and others. A
+ * Converts a cell to the form that pas reads: centimetres, YYYY-MM-DD and others. A
  * cell that does not have the form of the rule stays unchanged, so that the report quotes the
  * museum's text.
  */
@@ -100,7 +92,6 @@ export function applyColumnRule(cell: string, rule: ColumnRule): string {
   if (text === '') return '';
   if (rule.unit !== undefined) return addUnit(text, rule.unit);
   if (rule.date !== undefined) return parseDateForm(text, rule.date) ?? text;
-  if (rule.name !== undefined) return reorderName(text, rule.name);
   return rule.sign === 'minus' ? withMinus(text) : text;
 }
 
@@ -119,20 +110,6 @@ function addUnit(text: string, unit: DepthUnit | typeof OPEN_UNIT): string {
 /** Tells if a text is a depth that gives whole centimetres: with its own unit, else in `unit`. */
 export function isWholeDepth(text: string, unit: DepthUnit): boolean {
   return isReadable(parseDepth(addUnit(text, unit)));
-}
-
-/**
- * Converts a name of ambiguous order to `Surname, Given name`; any other text is left to the
- * reader.
- */
-function reorderName(text: string, order: NameOrder): string {
-  const { parts, suffix = '' } = parsePersonName(text);
-  const [name = ''] = parts;
-  const read =
-    parts.length > 1 || detectNameOrder(name) !== undefined
-      ? undefined
-      : splitNameByOrder(name, order);
-  return read === undefined ? text : `${read.surname}, ${read.givenName} ${suffix}`.trim();
 }
 
 function withMinus(text: string): string {

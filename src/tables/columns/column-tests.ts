@@ -13,7 +13,6 @@ import {
   parseGeomSystem,
   parseTargetState,
 } from '../../finds/parse-cell.ts';
-import { detectNameOrder, parsePersonName } from '../../finds/person-name.ts';
 import { parseCoordinateNumber } from '../../finds/place/geometry.ts';
 import { parsePosition } from '../../finds/place/read-position.ts';
 import type { Table } from '../table.ts';
@@ -307,15 +306,7 @@ const PERSON = /^(?:\p{L}+\.\s+)*\p{Lu}[\p{L}'.-]*,?\s+\p{Lu}[\p{L}'.-]*/u;
 
 function testFinders({ values }: ColumnProfile): Evidence {
   const texts = [...values.keys()];
-  const share = Number(texts.some((text) => PERSON.test(text) || /^OS-\d+$/.test(text)));
-  const orders = texts.flatMap((text) => {
-    const { parts } = parsePersonName(text);
-    return parts.length === 1 ? (detectNameOrder(parts[0] ?? '') ?? []) : [];
-  });
-  if (orders.length === 0) return { share };
-  const surnameFirst = orders.filter((order) => order === 'surname-first').length;
-  const name = surnameFirst * 2 >= orders.length ? 'surname-first' : 'given-first';
-  return { share, rule: { name } };
+  return { share: Number(texts.some((text) => PERSON.test(text) || /^OS-\d+$/.test(text))) };
 }
 
 /** Metres; no find lies deeper. */

@@ -155,24 +155,6 @@ pozn = "poznamka"`;
     expect(splitCells(map, `dat.;pozn\n${written};\n`)).toEqual(cells);
   });
 
-  test.each([
-    ['surname-first', 'Kolář Hrubý', 'Kolář, Hrubý'],
-    ['given-first', 'Kolář Hrubý', 'Hrubý, Kolář'],
-    ['given-first', 'Ing. Kolář Hrubý ml.', 'Hrubý, Kolář ml.'],
-    ['surname-first', 'Mgr. Dvořáková Eva, Ph.D.', 'Mgr. Dvořáková Eva, Ph.D.'],
-    ['surname-first', 'Jan Novák', 'Jan Novák'],
-    ['given-first', 'Anna Marie Tichá', 'Anna Marie Tichá'],
-    ['given-first', 'Novák, Jan', 'Novák, Jan'],
-    ['given-first', 'Novák a Svoboda', 'Novák a Svoboda'],
-    ['given-first', 'OS-001507', 'OS-001507'],
-  ])('a name is reordered only if it does not show its order, %s: %s', (order, cell, read) => {
-    expect(
-      splitCells(`[columns]\nn = { element = "nalezce", name = "${order}" }`, `n;č\n"${cell}";1\n`)[
-        'nalezce'
-      ],
-    ).toBe(read);
-  });
-
   test('coordinates get their missing sign', () => {
     const signs =
       '[columns]\nY = { element = "geom_x", sign = "minus" }\nX = { element = "geom_y", sign = "minus" }';

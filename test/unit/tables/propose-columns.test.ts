@@ -83,7 +83,7 @@ describe('museum tables with custom columns:', () => {
       Y: { geom_x: { sign: 'minus' } },
       'hl. (m)': { hloubka: { unit: 'm' } },
       'dat. nál.': { datum_nalezu: { date: 'd.m.yyyy', yearOnly: 'note' } },
-      nálezce: { nalezce: { name: 'surname-first' } },
+      nálezce: 'nalezce',
       'okol.': 'okolnosti',
       ks: 'pocet',
       uloženo: 'predano_organizace',
@@ -119,7 +119,7 @@ describe('museum tables with custom columns:', () => {
       Longitude: 'lon',
       Depth: { hloubka: { unit: 'm' } },
       'Date found': { datum_nalezu: { date: 'm/d/yyyy' } },
-      'Found by': { nalezce: { name: 'given-first' } },
+      'Found by': 'nalezce',
       Method: 'okolnosti',
       Notes: 'poznamka',
     });
@@ -332,7 +332,7 @@ describe('what two columns could be', () => {
 describe('a longer name', () => {
   test.each<[string, unknown, string, string]>([
     ['Hloubka nálezu pod povrchem v cm', { hloubka: { unit: 'cm' } }, '20', '35'],
-    ['Jméno a příjmení nálezce', { nalezce: { name: 'given-first' } }, 'Jan Novák', 'Eva Malá'],
+    ['Jméno a příjmení nálezce', 'nalezce', 'Jan Novák', 'Eva Malá'],
     ['Inventární číslo předmětu', 'local_id', 'A 1', 'A 2'],
     ['Datum nálezu (den)', { datum_nalezu: { date: 'd.m.yyyy' } }, '1.5.2024', '2.5.2024'],
     ['předm.', 'druh_nalezu', 'spona', 'mince'],
@@ -402,7 +402,7 @@ test('the values of a column tell the details of the element that a person has c
   const proposal = makeColumnProposer(table, lookupTerm)({ rules, settings: [] });
   expect(listRules(proposal)).toEqual({
     a: { datum_nalezu: { date: 'd.m.yy' } },
-    b: { nalezce: { name: 'surname-first' } },
+    b: 'nalezce',
     c: { hloubka: { unit: '?' } },
     d: { geom_x: { sign: 'minus' } },
   });
