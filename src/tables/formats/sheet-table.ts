@@ -360,10 +360,11 @@ export function formatSerialDay(days: number, isTimeShown: boolean): string | un
   // A spreadsheet rounds to what it shows: less than a millisecond before midnight is the next day.
   const rounded = Math.round(days * DAY_MS) / DAY_MS;
   if (!(rounded >= 1 && rounded < AFTER_LAST_DAY)) return undefined;
-  const code = isTimeShown && !Number.isInteger(rounded) ? 'yyyy-mm-dd hh:mm' : 'yyyy-mm-dd';
+  const code = isTimeShown && !Number.isInteger(rounded) ? `${DAY_FORM} hh:mm` : DAY_FORM;
   return format(code, rounded, { locale: LANGUAGE }).replace(/ 00:00$/, '');
 }
 
+const DAY_FORM = 'yyyy-mm-dd';
 /** First day of the year 10000. */
 const AFTER_LAST_DAY = 2_958_466;
 const DAY_MS = 86_400_000;
