@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { withoutFullStop } from '../base/characters.ts';
 import { toDatabaseError } from '../base/disk/database.ts';
 import { makeFolder } from '../base/disk/files.ts';
 import { assertMayWrite, toOutputError } from '../base/disk/output-file.ts';
@@ -37,10 +36,10 @@ export function warnOfBroken(
   sets: readonly Pick<SetResult, 'broken'>[],
 ): boolean {
   const broken = sets.flatMap((set) => set.broken);
-  for (const { identifier: record, reason: sentence } of broken.slice(0, MAX_BROKEN_NAMED)) {
-    const reason = withoutFullStop(sentence);
-    terminal.warn(t`Skipped ${record}: ${reason}.`);
-  }
+  for (const record of broken.slice(0, MAX_BROKEN_NAMED))
+    terminal.warn(
+      t`${record} was skipped: it came without content that pas can read. Add --full to request it again.`,
+    );
   const more = broken.length - MAX_BROKEN_NAMED;
   if (more > 0) terminal.warn(t`  … and ${more} more (--json lists them all)`);
   return broken.length > 0;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
-import { getErrorMessage, OaiError, UnavailableError } from '../base/errors.ts';
+import { OaiError, UnavailableError } from '../base/errors.ts';
 import { t } from '../base/message.ts';
 import {
   fetchPageWithRetry,
@@ -14,22 +14,19 @@ import {
 import {
   advancePass,
   computeWatermarkMs,
-  countAgreementsNeeded,
   countSightings,
   type HarvestPass,
   type HarvestState,
   isShort,
+  isSteady,
   isWorthResuming,
-  NEW_SCAN,
-  type ReadPage,
+  makeScan,
   type RecordStore,
   recountPass,
-  type Sightings,
   storePage,
   type UnconfirmedLosses,
 } from './harvest-state.ts';
 import {
-  type BrokenRecord,
   formatDatestamp,
   formatDatestampRoundedUp,
   formatSetName,
@@ -89,8 +86,8 @@ export type HarvestResult = {
   readonly deleted: number;
   /** Records that are no longer listed, stored as deleted by a full pass. */
   readonly vanished: number;
-  /** Records that came without content or cannot be used, in this run or before. */
-  readonly broken: readonly BrokenRecord[];
+  /** Identifiers of listed records that came without content, or that the store cannot use. */
+  readonly broken: readonly string[];
   /**
    * Set where unlisted records are kept, since they may still exist; the next run reads everything
    * again.
@@ -102,8 +99,6 @@ type Run = HarvestOptions & {
   readonly state: HarvestState;
   /** The pass under way. */
   pass: HarvestPass;
-  /** Identifiers of records that came whole in this run, and that the store cannot use. */
-  readonly unusable: Set<string>;
   written: number;
   deleted: number;
 };
@@ -126,20 +121,12 @@ const CLOCK_STEP_MS = 2000;
 export async function harvestList(options: HarvestOptions): Promise<HarvestResult> {
   const { state } = options.store;
   recordRights(options);
-  const run: Run = {
-    ...options,
-    state,
-    pass: choosePass(options),
-    unusable: new Set(),
-    written: 0,
-    deleted: 0,
-  };
+  const run: Run = { ...options, state, pass: choosePass(options), written: 0, deleted: 0 };
   await readCompletely(run);
   if (run.pass.kind === 'changes' && !(await compareWithCount(run))) {
     run.pass = beginPass(options, 'full');
     await readCompletely(run);
   }
-  const broken = await retrySkipped(run);
   const { pass, written, deleted } = run;
   const { vanished = 0, unconfirmed } = await confirmLosses(run);
   const completed = {
@@ -151,6 +138,7 @@ export async function harvestList(options: HarvestOptions): Promise<HarvestResul
     if (unconfirmed === undefined && pass.kind === 'full') state.markUnlisted(pass.scan);
     state.saveProgress({ ...outcome, pass: null, losses: unconfirmed ?? null });
   });
+  const broken = state.listSkipped();
   return { pass, written: written + vanished, deleted, vanished, broken, unconfirmed };
 }
 
@@ -173,7 +161,8 @@ function choosePass(options: HarvestOptions): HarvestPass {
   const { store, full = false, serverNowMs } = options;
   const { pass: begun, watermarkMs } = store.state.getProgress();
   const latestMs = serverNowMs + CLOCK_STEP_MS;
-  if (begun !== null && begun.beganMs <= latestMs && isWorthResuming(begun, full)) return begun;
+  const isReadable = begun !== null && begun.beganMs <= latestMs && isWorthResuming(begun);
+  if (isReadable && (begun.kind === 'full' || !full)) return begun;
   // While a clock was ahead, a watermark may have skipped changes.
   const hasClockGoneBack = watermarkMs !== null && watermarkMs > latestMs;
   const isFull = full || begun?.kind === 'full' || watermarkMs === null || hasClockGoneBack;
@@ -186,8 +175,8 @@ function beginPass(
 ): HarvestPass {
   const localMs = Math.floor(clock.now());
   const scan = store.state.getLastScan() + 1;
-  const pass = { kind, beganMs: serverNowMs, localMs, scan, listSize: null, agreeing: 0 };
-  return { ...pass, ...NEW_SCAN };
+  const pass = { kind, beganMs: serverNowMs, localMs, listSize: null };
+  return { ...pass, ...makeScan(scan, false) };
 }
 
 /** Returns the bounds of the pass under way. */
@@ -202,36 +191,38 @@ function isEmptyWindow({ fromMs, untilMs }: HarvestWindow): boolean {
   return fromMs !== null && untilMs !== null && fromMs > untilMs;
 }
 
-/** Scans the list until no record can have been skipped. */
+/**
+ * Scans the list until no record can have been skipped, {@link MAX_SCANS} times at most.
+ *
+ * Example: the list is A B C D, on pages of two. When A and B were read, A is deleted without a
+ * trace, and E is new: the second page of B C D E has D and E. So the scan saw four records, as
+ * many as the service counts, but not C. E is new, so something moved, and the list is scanned
+ * again. That scan sees C, which the first did not, so a third one is needed; it agrees.
+ */
 async function readCompletely(run: Run): Promise<void> {
-  const { state, setSpec } = run;
   if (isEmptyWindow(getWindow(run))) return;
   for (let scans = 1; ; scans++) {
     const hasEnded = await readToEnd(run);
     // A list of one page cannot change between pages.
     if (hasEnded && run.pass.pages > 1) await readChanges(run);
-    const { pass } = run;
-    if (hasEnded) {
-      // Records that only the scan before saw have its number.
-      const hasUnmet = state.listSeenIn(pass.scan - 1).length > 0;
-      const agreeing = hasUnmet ? 0 : pass.agreeing;
-      if (!isShort(pass) && agreeing >= countAgreementsNeeded(pass)) return;
-      savePass(run, { ...pass, ...NEW_SCAN, scan: pass.scan + 1, agreeing: agreeing + 1 });
-      if (isShort(pass) && agreeing > 0)
-        throw makeIncompleteError(setSpec, pass, t`its list ended before`);
-    }
-    // Not saved before its first page: the refused token may be valid after all.
-    else run.pass = { ...pass, ...NEW_SCAN, scan: pass.scan + 1, agreeing: 0 };
+    const { pass, state } = run;
+    // Records that only the scan before saw have its number.
+    const agrees = pass.agrees && state.listSeenIn(pass.scan - 1).length === 0;
+    if (hasEnded && !isShort(pass) && (agrees || isSteady(pass))) return;
+    run.pass = { ...pass, ...makeScan(pass.scan + 1, hasEnded) };
+    // Not saved after a refused token: it may be valid after all.
+    if (hasEnded) savePass(run);
+    if (hasEnded && agrees) throw makeIncompleteError(run, pass, t`its list ended before`);
     if (scans < MAX_SCANS) continue;
     const reason = hasEnded
       ? t`its list kept changing while it was read`
       : t`it repeatedly refuses its own resumption tokens`;
-    throw makeIncompleteError(setSpec, pass, reason);
+    throw makeIncompleteError(run, pass, reason);
   }
 }
 
 /** Makes the error `incomplete`, with the counts of the pass. */
-function makeIncompleteError(setSpec: string, pass: HarvestPass, reason: string): OaiError {
+function makeIncompleteError({ setSpec }: Run, pass: HarvestPass, reason: string): OaiError {
   const list = formatSetName(setSpec);
   const { listSize, seen: seenCount } = pass;
   const size = listSize ?? '?';
@@ -255,22 +246,21 @@ async function readToEnd(run: Run): Promise<boolean> {
     const { token, cutMs } = begun;
     const window = getWindow(run);
     const rest = { ...window, untilMs: cutMs ?? window.untilMs };
-    const start = token === null ? makeListArguments(run, rest) : { resumptionToken: token };
     try {
+      const start = token === null ? makeListArguments(run, rest) : { resumptionToken: token };
       await readPages(run, start, 'whole');
       return true;
     } catch (thrown) {
       const { pass, state } = run;
-      const { listSize, seen: seenCount } = pass;
       // All counted records were seen, so the token leads to no further record.
-      if (listSize !== null && seenCount >= listSize && isOfToken(thrown)) return true;
+      if (pass.listSize !== null && !isShort(pass) && isOfToken(thrown)) return true;
       // The service may answer a token of an earlier run, which it no longer knows, with any error.
       const isOld = token !== null && pass === begun;
       const isOfService = thrown instanceof OaiError || thrown instanceof UnavailableError;
       if (!isRefusedToken(thrown) && !(isOld && isOfService)) throw thrown;
       const oldestMs = state.findOldestSeenMs(pass.scan);
-      const isStuck = seenCount === begun.seen && cutMs !== null;
-      if (listSize === null || oldestMs === null || isStuck) return false;
+      const isStuck = pass.seen === begun.seen && cutMs !== null;
+      if (oldestMs === null || isStuck) return false;
       run.pass = { ...pass, token: null, cutMs: oldestMs };
     }
   }
@@ -293,37 +283,26 @@ async function readPages(
   start: OaiArguments,
   list: 'whole' | 'changes',
 ): Promise<number> {
-  const { client, clock, signal, written, pass } = run;
-  let records = 0;
+  const { client, clock, signal, store, window, overlapMs, written, pass } = run;
+  let count = 0;
   let size: number | undefined;
   for await (const page of listPages({ fetchPage: client.listRecords, start, clock, signal })) {
-    await recordPage(run, page, (sightings) =>
-      list === 'whole' ? advancePass(run.pass, page, sightings, run.overlapMs) : run.pass,
-    );
-    records += page.items.length;
+    const { document, items } = page;
+    const read = { document, items, scan: run.pass.scan, untilMs: window.untilMs };
+    const { records, pass: next } = await storePage(store, read, (sightings) => {
+      const { pass: now } = run;
+      const advanced = list === 'whole' ? advancePass(now, page, sightings, overlapMs) : now;
+      return countSightings(advanced, sightings);
+    });
+    run.pass = next;
+    run.written += records.length;
+    run.deleted += records.filter(({ header }) => header.deleted).length;
+    run.onProgress?.(next.seen, next.listSize ?? undefined);
+    count += items.length;
     size ??= page.completeListSize;
-    if (records > MAX_GROWTH * (size ?? run.pass.seen) + MAX_NEW_RECORDS) throw makeEndlessError();
+    if (count > MAX_GROWTH * (size ?? next.seen) + MAX_NEW_RECORDS) throw makeEndlessError();
   }
   return run.written - written + run.pass.seen - pass.seen;
-}
-
-/** Stores the records of an answer with the pass after it, in which they are counted. */
-async function recordPage(
-  run: Run,
-  { document, items }: Pick<ReadPage, 'document' | 'items'>,
-  advance: (sightings: Sightings) => HarvestPass,
-): Promise<void> {
-  const read = { document, items, scan: run.pass.scan, untilMs: run.window.untilMs };
-  let { pass } = run;
-  const { records, unusable } = await storePage(run.store, read, (sightings) => {
-    pass = countSightings(advance(sightings), sightings);
-    return pass;
-  });
-  run.pass = pass;
-  for (const identifier of unusable) run.unusable.add(identifier);
-  run.written += records.length;
-  run.deleted += records.filter(({ header }) => header.deleted).length;
-  run.onProgress?.(pass.seen, pass.listSize ?? undefined);
 }
 
 /**
@@ -350,49 +329,8 @@ async function readChanges(run: Run): Promise<void> {
   }
   if (hasNews) run.pass = { ...run.pass, moved: true };
   if (listSize === null || (!hasNews && cutMs === null)) return;
-  savePass(run, recountPass(run.pass, getSize(await fetchHeaders(run, window))));
-}
-
-/**
- * Requests skipped records alone, until they can be used or no longer exist. While the service is
- * not available, none.
- * @returns those that are still skipped
- */
-async function retrySkipped(run: Run): Promise<BrokenRecord[]> {
-  const { client, state, metadataPrefix, signal } = run;
-  const skipped = state.listSkipped();
-  const broken: BrokenRecord[] = [];
-  for (const [index, identifier] of skipped.entries()) {
-    const seenRecord = state.findSeen(identifier);
-    try {
-      if (!run.unusable.has(identifier)) {
-        const { record, document } = await client.getRecord(identifier, metadataPrefix, signal);
-        await recordPage(run, { document, items: [record] }, () => run.pass);
-      }
-      const reason = run.unusable.has(identifier)
-        ? t`pas cannot read it as a term`
-        : t`the service sent it without content`;
-      if (state.findSeen(identifier)?.skipped === true) broken.push({ identifier, reason });
-    } catch (thrown) {
-      if (!isOfOneRecord(thrown)) throw thrown;
-      const reason = getErrorMessage(thrown);
-      const isGone = thrown instanceof OaiError && thrown.oaiCode === 'idDoesNotExist';
-      if (thrown instanceof UnavailableError)
-        return [...broken, ...skipped.slice(index).map((each) => ({ identifier: each, reason }))];
-      if (isGone && seenRecord !== undefined && seenRecord.scan !== run.pass.scan)
-        state.change(() => state.markSeen(identifier, { ...seenRecord, skipped: false }));
-      else broken.push({ identifier, reason });
-    }
-  }
-  return broken;
-}
-
-const FAULTS_OF_A_RECORD = ['idDoesNotExist', 'cannotDisseminateFormat', 'malformed'];
-
-/** Tells if a request may have failed only because of its record. */
-function isOfOneRecord(thrown: unknown): boolean {
-  if (thrown instanceof OaiError) return FAULTS_OF_A_RECORD.includes(thrown.oaiCode);
-  return thrown instanceof UnavailableError;
+  run.pass = recountPass(run.pass, getSize(await fetchHeaders(run, window)));
+  savePass(run);
 }
 
 /**
@@ -437,9 +375,7 @@ function getSize({ completeListSize, next, items }: ListPage<OaiRecord>): number
   return completeListSize ?? (next === undefined ? items.length : undefined);
 }
 
-function savePass(run: Run, pass: HarvestPass): void {
-  const { state } = run;
-  run.pass = pass;
+function savePass({ state, pass }: Run): void {
   state.change(() => state.saveProgress({ pass }));
 }
 
@@ -485,14 +421,13 @@ async function confirmLosses({
  * them: rounded outwards.
  */
 function makeListArguments(
-  { metadataPrefix, setSpec, granularity, state }: Run,
+  { metadataPrefix, setSpec, granularity }: Run,
   { fromMs, untilMs }: HarvestWindow,
 ): OaiArguments {
-  const unit = state.isStampedByDay() ? 'day' : granularity;
   return {
     metadataPrefix,
     set: setSpec === '' ? undefined : setSpec,
-    from: fromMs === null ? undefined : formatDatestamp(fromMs, unit),
-    until: untilMs === null ? undefined : formatDatestampRoundedUp(untilMs, unit),
+    from: fromMs === null ? undefined : formatDatestamp(fromMs, granularity),
+    until: untilMs === null ? undefined : formatDatestampRoundedUp(untilMs, granularity),
   };
 }

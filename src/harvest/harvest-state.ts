@@ -35,8 +35,8 @@ export type HarvestPass = {
   readonly scan: number;
   /** Number of different records that the scan saw. */
   readonly seen: number;
-  /** Scans in a row that see the records of the one before, if this one does to its end. */
-  readonly agreeing: number;
+  /** Each record so far, unless it is new, was seen by the scan before, which reached its end. */
+  readonly agrees: boolean;
   /** A record moved, left the list or may be new, so that the scan may have skipped another one. */
   readonly moved: boolean;
 
@@ -47,15 +47,17 @@ export type HarvestPass = {
   readonly cutMs: number | null;
 };
 
-/** Counts and position of a scan before its first page. */
-export const NEW_SCAN = { seen: 0, moved: false, token: null, pages: 0, cutMs: null } as const;
-
 /**
- * Tells if a pass goes on where it was interrupted. A list of one page is soon read again, and one
- * of changes that is empty may be wrong before it is compared with the count.
+ * Makes the part of a pass that begins anew with each scan.
+ * @param agrees the scan before reached its end, so that this one is compared with it
  */
-export function isWorthResuming({ kind, token, pages }: HarvestPass, full: boolean): boolean {
-  return kind === 'full' ? token !== null || pages !== 1 : token !== null && !full;
+export function makeScan(scan: number, agrees: boolean) {
+  return { scan, seen: 0, agrees, moved: false, token: null, pages: 0, cutMs: null };
+}
+
+/** Tells if a pass goes on where it was interrupted; a list of one page is soon read again. */
+export function isWorthResuming({ token, pages }: HarvestPass): boolean {
+  return token !== null || pages > 1;
 }
 
 /** Tells if counted records were not seen; false where the service does not count. */
@@ -64,14 +66,12 @@ export function isShort({ listSize, seen }: HarvestPass): boolean {
 }
 
 /**
- * Counts the scans that must agree with the one before until the list was seen as it was at one
- * moment; docs/harvesting.md has the rules. A count alone does not show that a record was skipped
- * where one left the list while another one came.
+ * Tells if a scan to the end saw the list as it was at one moment: on one page, or all counted
+ * records while nothing moved. A count alone does not show a skipped record where one left the list
+ * while another one came.
  */
-export function countAgreementsNeeded({ listSize, pages, moved, seen }: HarvestPass): number {
-  if (pages === 1) return 0;
-  if (listSize === null) return 2;
-  return moved || seen !== listSize ? 1 : 0;
+export function isSteady({ listSize, pages, moved, seen }: HarvestPass): boolean {
+  return pages === 1 || (!moved && seen === listSize);
 }
 
 /**
@@ -79,13 +79,13 @@ export function countAgreementsNeeded({ listSize, pages, moved, seen }: HarvestP
  * did not see a record older than the pass.
  */
 export function countSightings(pass: HarvestPass, sightings: Sightings): HarvestPass {
-  let { seen: seenCount, agreeing } = pass;
+  let { seen: seenCount, agrees } = pass;
   for (const { before, now } of sightings.values()) {
     if (before?.scan === pass.scan) continue;
     seenCount++;
-    if (before?.scan !== pass.scan - 1 && now.datestampMs < pass.beganMs) agreeing = 0;
+    if (before?.scan !== pass.scan - 1 && now.datestampMs < pass.beganMs) agrees = false;
   }
-  return { ...pass, seen: seenCount, agreeing };
+  return { ...pass, seen: seenCount, agrees };
 }
 
 /**
@@ -282,21 +282,19 @@ function makeStoredRecords({ sql }: HarvestTables, harvest: number) {
       ),
     listSeenIn: (scan: number) =>
       list('select identifier from seen_records where harvest = :harvest and scan = :scan', scan),
-    /** Returns what a scan did not see of the stored records on the list, without skipped ones. */
+    /** Returns what a scan did not see of the stored records on the list. */
     listUnseenIn: (scan: number) =>
       list(
         `select identifier from seen_records where harvest = :harvest and scan > 0 and scan < :scan
-           and length(digest) > 0 and skipped = 0`,
+           and length(digest) > 0`,
         scan,
       ),
+    /** Returns the records on the list that could not be read. */
     listSkipped: () =>
-      list('select identifier from seen_records where harvest = :harvest and skipped = 1'),
-    /** Tells if all seen datestamps are days, whatever granularity the service declares. */
-    isStampedByDay: () =>
-      compute(
-        `select max(datestamp_at % 86400000) from seen_records
-           where harvest = :harvest and datestamp_at > 0`,
-      ) === 0,
+      list(
+        `select identifier from seen_records
+           where harvest = :harvest and scan > 0 and skipped = 1`,
+      ),
   };
 }
 
@@ -329,7 +327,7 @@ export type RecordStore = {
   /**
    * Stores records, or that those written belong to the output; runs in the transaction that
    * commits the page.
-   * @returns identifiers of records that it cannot use; they are requested again in each run
+   * @returns identifiers of records that it cannot use
    */
   commit(page: RecordPage): readonly string[];
   /** Records of the list that are held; without it, only the count is compared. */
@@ -375,14 +373,14 @@ export type ReadPage = {
  * pass after it: after a kill, the page is either complete or read again. The store of a file commits
  * several pages together, so a kill takes those of the last moments.
  * @param advance makes the pass after the page from its records
- * @returns the new and changed records, and the identifiers of those that the store cannot use
+ * @returns the new and changed records, and the pass after the page
  * @throws errors of the store
  */
 export async function storePage(
   store: RecordStore,
   read: ReadPage,
   advance: (sightings: Sightings) => HarvestPass,
-): Promise<{ readonly records: readonly OaiRecord[]; readonly unusable: ReadonlySet<string> }> {
+): Promise<{ readonly records: readonly OaiRecord[]; readonly pass: HarvestPass }> {
   const { state } = store;
   const sightings = comparePage(state, read);
   const seenRecords: OaiRecord[] = [];
@@ -395,14 +393,15 @@ export async function storePage(
   }
   const page = { document: read.document, records, seenRecords };
   await store.write?.(page);
-  const unusable = state.change(() => {
-    const found = new Set(store.commit(page));
+  const pass = state.change(() => {
+    const unusable = new Set(store.commit(page));
     for (const [identifier, { now }] of sightings)
-      state.markSeen(identifier, found.has(identifier) ? { ...now, skipped: true } : now);
-    state.saveProgress({ pass: advance(sightings) });
-    return found;
+      state.markSeen(identifier, unusable.has(identifier) ? { ...now, skipped: true } : now);
+    const next = advance(sightings);
+    state.saveProgress({ pass: next });
+    return next;
   });
-  return { records, unusable };
+  return { records, pass };
 }
 
 /** A record of which nothing was stored. */

@@ -334,6 +334,3 @@ export function findRecordAt(body: Buffer, byte: number): string | undefined {
     ? undefined
     : last[1];
 }
-
-/** A record that cannot be used, and the reason. */
-export type BrokenRecord = { readonly identifier: string; readonly reason: string };

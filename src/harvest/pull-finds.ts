@@ -24,6 +24,7 @@ import {
   formatDatestamp,
   getEndOfDatestampMs,
   type OaiRecord,
+  RUN_AGAIN,
   toIdent,
 } from './protocol.ts';
 
@@ -122,7 +123,7 @@ async function lookUpChanged(
     .map(([ident]) => ident);
   const { lookups: listed } =
     pages < changed.length
-      ? await harvestFinds(context, fromMs, service)
+      ? await listFinds(context, service, fromMs)
       : { lookups: NOTHING_LISTED };
   const rest = changed.filter((ident) => !listed.has(ident));
   return new Map([...listed, ...(await lookUpEach(context, rest))]);
@@ -274,48 +275,67 @@ export type ListedFind =
 
 /** The finds that a harvest lists. */
 export type HarvestedFinds = {
-  /** Listed finds by identifier, without those that cannot be read. */
+  /** Listed finds by identifier. */
   readonly lookups: ReadonlyMap<string, ListedFind>;
   /** The server's clock at its first answer: later changes belong to the next harvest. */
   readonly beganMs: number;
 };
 
 /**
- * Harvests the finds that are listed for the account.
+ * Harvests the finds that are listed for the account, each of them: absence proves something.
  * @param fromMs lower bound of the last change, by the server's clock; null for all
- * @param service what it said of itself, where that was requested before
- * @throws OaiError, `incomplete` where the service sends fewer records than it counts;
- * UnavailableError, AuthError, InterruptedError
+ * @throws OaiError, `incomplete` where the service sends fewer records than it counts, or one that
+ * cannot be read; UnavailableError, AuthError, InterruptedError
  */
 export async function harvestFinds(
   options: FindHarvest,
   fromMs: number | null,
-  service?: ServiceTraits,
 ): Promise<HarvestedFinds> {
+  const service = await fetchServiceTraits(options);
+  const { lookups, beganMs, unreadable } = await listFinds(options, service, fromMs);
+  const [first] = unreadable;
+  if (first === undefined) return { lookups, beganMs };
+  throw new OaiError(
+    'incomplete',
+    t`Harvesting lists ${first} without content that pas can read, and that may be any find.`,
+    { hint: RUN_AGAIN },
+  );
+}
+
+/** Harvests the finds of a list, with the identifiers of those that cannot be read. */
+async function listFinds(
+  options: FindHarvest,
+  service: ServiceTraits,
+  fromMs: number | null,
+): Promise<HarvestedFinds & { readonly unreadable: readonly string[] }> {
   const lookups = new Map<string, ListedFind>();
   const state = openMemoryState();
-  const { pass } = await harvestList({
+  const { pass, broken } = await harvestList({
     ...options,
+    ...service,
     setSpec: FIND_SET,
     metadataPrefix: options.format,
-    ...(service ?? (await fetchServiceTraits(options))),
     window: { fromMs, untilMs: null },
     store: {
       state,
       commit: ({ records }) => {
+        const unreadable: string[] = [];
         for (const record of records) {
+          const { identifier } = record.header;
           const lookup = toListedFind(record);
-          if (lookup !== undefined) lookups.set(toIdent(record.header.identifier), lookup);
+          if (lookup === undefined) unreadable.push(identifier);
+          else lookups.set(toIdent(identifier), lookup);
         }
-        return [];
+        return unreadable;
       },
     },
   });
   const listed = new Set(state.listSeenIn(pass.scan).map(toIdent));
-  // A record of an earlier scan may be gone since.
   return {
+    // A record of an earlier scan may be gone since.
     lookups: new Map([...lookups].filter(([ident]) => listed.has(ident))),
     beganMs: pass.beganMs,
+    unreadable: broken,
   };
 }
 

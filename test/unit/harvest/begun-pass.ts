@@ -9,7 +9,7 @@ export function begunPass(kind: HarvestPass['kind'], beganMs: number, scan: numb
     scan,
     listSize: null,
     seen: 0,
-    agreeing: 0,
+    agrees: false,
     moved: false,
     token: null,
     pages: 0,

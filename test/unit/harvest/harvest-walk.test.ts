@@ -6,7 +6,6 @@ import {
   listXml,
   OAI_BASE,
   oaiError,
-  oaiXml,
   recordXml,
   scripted,
 } from '../../support/scripted-oai.ts';
@@ -311,72 +310,33 @@ test('a record that cannot be read ends a harvest', async () => {
   await expect(harvesting(() => page).run()).rejects.toThrow('cannot be read');
 });
 
-describe('records without content', () => {
-  const EMPTY = `<record><header><identifier>${OAI_BASE}/id/B</identifier><datestamp>2025-01-01</datestamp></header></record>`;
-  const page = listXml('ListRecords', [recordXml('A'), EMPTY]);
-  const reading = (answerForB: string, more: Parameters<typeof harvesting>[1] = {}) => {
-    const state = more.state ?? openMemoryState();
-    return harvesting(
-      (args) => {
-        if (args.get('verb') === 'GetRecord') return answerForB;
-        return state.getProgress().watermarkMs === null ? page : oaiError('noRecordsMatch');
-      },
-      { ...more, state },
+describe('a record without content', () => {
+  const IDENT_OF_B = `${OAI_BASE}/id/B`;
+  const EMPTY = `<record><header><identifier>${IDENT_OF_B}</identifier><datestamp>2025-01-01</datestamp></header></record>`;
+  const run = async (state: HarvestState, records: readonly string[], full = false) => {
+    const later = harvesting(
+      (args) =>
+        records.length === 0 || args.has('from')
+          ? oaiError('noRecordsMatch')
+          : listXml('ListRecords', records),
+      { state, full, holdings: { findLost: async () => NO_LOSSES, deleteLost: async () => 0 } },
     );
+    const { broken } = await later.run();
+    return [broken, later.kept] as const;
   };
-  const INCOMPLETE = `The service did not send a complete record for ${OAI_BASE}/id/B.`;
+  const NO_LOSSES = { lost: [], inUse: [] };
 
-  test('are requested singly, and reported if they stay so', async () => {
-    const { run, kept: keptNames, asked } = reading(oaiXml('<GetRecord/>'));
-    expect((await run()).broken).toEqual([{ identifier: `${OAI_BASE}/id/B`, reason: INCOMPLETE }]);
-    expect(keptNames).toEqual(['A']);
-    expect(asked().at(-1)).toBe(
-      `verb=GetRecord identifier=${OAI_BASE}/id/B metadataPrefix=oai_svc`,
-    );
-  });
-
-  test('are reported if the service fails for them, or does not know them singly', async () => {
-    const client = makeClient(
-      scripted(({ url }) => (/GetRecord/.test(url) ? answer('', { status: 500 }) : page)),
-    );
-    const failing = await harvesting(() => page, { client }).run();
-    const unknown = reading(oaiError('idDoesNotExist'));
-    for (const { broken } of [failing, await unknown.run()])
-      expect(broken).toMatchObject([{ identifier: `${OAI_BASE}/id/B` }]);
-    expect(unknown.state.listSkipped()).toEqual([`${OAI_BASE}/id/B`]);
-  });
-
-  test('are requested again by each later run, until they have content or are gone', async () => {
+  test('is reported by each run, until one that reads everything finds it whole', async () => {
     const state = openMemoryState();
-    const run = async (answerForB: string) => {
-      const later = reading(answerForB, { state });
-      const { broken } = await later.run();
-      return [broken.map(({ reason }) => reason), later.kept] as const;
-    };
-    await run(oaiXml('<GetRecord/>'));
-    expect(await run(oaiXml('<GetRecord/>'))).toEqual([[INCOMPLETE], []]);
-    await expect(run(oaiError('badArgument'))).rejects.toThrow('badArgument');
-    const whole = oaiXml(`<GetRecord>${recordXml('B')}</GetRecord>`);
-    expect(await run(whole)).toEqual([[], ['B']]);
-    const gone = openMemoryState();
-    completePass(gone, NOW_MS);
-    gone.markSeen(`${OAI_BASE}/id/B`, { datestampMs: 1, digest: '', scan: 1, skipped: true });
-    const { broken } = await reading(oaiError('idDoesNotExist'), { state: gone }).run();
-    expect([broken, gone.listSkipped()]).toEqual([[], []]);
+    expect(await run(state, [recordXml('A'), EMPTY])).toEqual([[IDENT_OF_B], ['A']]);
+    expect(await run(state, [recordXml('A'), EMPTY])).toEqual([[IDENT_OF_B], []]);
+    expect(await run(state, [recordXml('A'), recordXml('B')])).toEqual([[IDENT_OF_B], []]);
+    expect(await run(state, [recordXml('A'), recordXml('B')], true)).toEqual([[], ['B']]);
   });
 
-  test('are all requested again, however many there are', async () => {
+  test('is no longer reported when it is gone', async () => {
     const state = openMemoryState();
-    completePass(state, NOW_MS);
-    for (let nth = 0; nth < 150; nth++)
-      state.markSeen(`${OAI_BASE}/id/${nth}`, {
-        datestampMs: 1,
-        digest: '',
-        scan: 1,
-        skipped: true,
-      });
-    const { run, asked } = reading(oaiXml('<GetRecord/>'), { state });
-    expect((await run()).broken).toHaveLength(150);
-    expect(asked().filter((each) => each.includes('GetRecord'))).toHaveLength(150);
+    await run(state, [recordXml('A'), EMPTY]);
+    expect(await run(state, [recordXml('A')], true)).toEqual([[], []]);
   });
 });

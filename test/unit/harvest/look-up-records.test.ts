@@ -108,6 +108,25 @@ describe('the finds of a list', () => {
   });
 });
 
+test.each([
+  ['without content', /<metadata>.*?<\/metadata>/],
+  ['that is no find', /<samostatny_nalez>.*?<\/samostatny_nalez>/],
+])(
+  'a listed record %s may be any find, so the list proves the absence of none',
+  async (_, gone) => {
+    const { options } = service(several(2), (_request, query) =>
+      query.get('verb') === 'ListRecords'
+        ? oaiXml(
+            `<ListRecords>${recordXml('odd', { stav: 1, at: day(1) }).replace(gone, '')}</ListRecords>`,
+          )
+        : undefined,
+    );
+    await expect(harvestFinds(options, FROM)).rejects.toThrow(
+      `Harvesting lists ${OAI_BASE}/id/odd without content that pas can read`,
+    );
+  },
+);
+
 test('a single record that is not a readable find is left out', async () => {
   const { options } = service(several(1), () =>
     oaiXml(
