@@ -475,7 +475,7 @@ import { decide } from '../outbox/attempts.ts';`,
     name: 'a turn is given to two',
     themes: ['connections take their time'],
     file: 'src/service/http/pacer.ts',
-    from: 'const othersMs = reservedUntilMs > nowMs ? computePollIntervalMs(reservedUntilMs, nowMs) : 0;',
+    from: 'const othersMs = computePollIntervalMs(reservedUntilMs, nowMs);',
     to: 'const othersMs = 0;',
   },
   {

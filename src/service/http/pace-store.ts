@@ -105,7 +105,7 @@ export function computeGapMs(state: PaceState, intervalMs: number): number {
 
 /**
  * Returns the milliseconds until the next look at a turn that another process holds: the longer it
- * has been held the more, but not beyond the end of its lease.
+ * has been held the more, but not beyond the end of its lease; not above 0 where none is held.
  */
 export function computePollIntervalMs(reservedUntilMs: number, nowMs: number): number {
   const sinceMs = nowMs - (reservedUntilMs - MAX_LEASE_MS);

@@ -207,22 +207,24 @@ class StoredPace implements Pace {
     return ceilToHundredth(Math.max(0, Math.max(...freeAt) - nowMs));
   }
 
-  /** Takes the turn if it is near and free. */
+  /**
+   * Takes the turn if it is near and free, else returns when to look again:
+   *
+   * ```text
+   * last departure   TAKING_MS before   HELD_MS before         time of the turn
+   *        |--- look again ---|----- sleep -----|-- connect, block --|
+   *                      turn taken      acquire resolves         depart
+   * ```
+   */
   #tryDepart(): Promise<Reservation | { readonly pollIntervalMs: number }> {
     return this.#update<Reservation | { pollIntervalMs: number }>(
       (states, nowMs, minIntervalMs) => {
         const remainingMs = this.#waitIn(states, nowMs, minIntervalMs);
         const reservedUntilMs = Math.max(...states.map((state) => state.reservedUntilMs));
-        const othersMs =
-          reservedUntilMs > nowMs ? computePollIntervalMs(reservedUntilMs, nowMs) : 0;
-        if (remainingMs > TAKING_MS || othersMs > 0) {
-          return {
-            result: {
-              pollIntervalMs: ceilToHundredth(Math.max(remainingMs - TAKING_MS, othersMs)),
-            },
-            next: states,
-          };
-        }
+        const othersMs = computePollIntervalMs(reservedUntilMs, nowMs);
+        const pollIntervalMs = Math.max(remainingMs - TAKING_MS, othersMs);
+        if (pollIntervalMs > 0)
+          return { result: { pollIntervalMs: ceilToHundredth(pollIntervalMs) }, next: states };
         const mark = nowMs + this.#maxReservedMs;
         return {
           result: { mark, atMs: this.#options.clock.monotonicMs() + remainingMs },
