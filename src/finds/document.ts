@@ -320,17 +320,15 @@ export const MAX_SCHEMA_BYTES = 1024 * 1024;
 /**
  * Explains why a schema is not usable for this profile: too large, not well-formed, of other
  * names or another version, or not compilable. Undefined where it is usable. Fetches nothing.
- * @param charset of the `Content-Type` header
  */
 export async function findSchemaProblem(
   schema: SchemaSource,
   profile: DocumentProfile,
-  charset?: string,
 ): Promise<Message | undefined> {
   if (schema.bytes.length > MAX_SCHEMA_BYTES)
     return msg`it has ${schema.bytes.length} bytes; pas reads at most ${MAX_SCHEMA_BYTES}`;
   try {
-    const problem = findRootProblem(parseXml(schema.bytes, charset), profile);
+    const problem = findRootProblem(parseXml(schema.bytes), profile);
     if (problem !== undefined) return problem;
     (await compileLocally(schema))[Symbol.dispose]();
     return undefined;

@@ -21,7 +21,6 @@ import {
 import {
   makeRequestSender,
   type OaiAnswer,
-  type OnToken,
   type RequestOptions,
   type SendRequest,
 } from './send-request.ts';
@@ -120,10 +119,10 @@ export function openOaiClient(options: OaiClientOptions): OaiClient {
       const items = getChildren(answer.element, 'set').map(parseSet);
       return { ...parsePaging(answer), items };
     },
-    listHeaders: async (args, signal, onToken) =>
-      parsePage(await sendRequest('ListIdentifiers', args, signal, onToken), parseHeaderAsRecord),
-    listRecords: async (args, signal, onToken) =>
-      parsePage(await sendRequest('ListRecords', args, signal, onToken), parseRecord),
+    listHeaders: async (args, signal) =>
+      parsePage(await sendRequest('ListIdentifiers', args, signal), parseHeaderAsRecord),
+    listRecords: async (args, signal) =>
+      parsePage(await sendRequest('ListRecords', args, signal), parseRecord),
     getRecord: async (identifier, metadataPrefix, signal) => {
       const full = toFullIdentifier(oaiBase, identifier);
       const args = { identifier: full, metadataPrefix };
@@ -225,11 +224,7 @@ function parseSet(element: XmlElement): OaiSet {
 }
 
 /** Requests one page of a list; see {@link SendRequest}. */
-export type FetchPage<Item> = (
-  args: OaiArguments,
-  signal?: AbortSignal,
-  onToken?: OnToken,
-) => Promise<ListPage<Item>>;
+export type FetchPage<Item> = (args: OaiArguments, signal?: AbortSignal) => Promise<ListPage<Item>>;
 
 /** A list, and how its pages are requested. */
 export type PagesOptions<Item> = {
@@ -249,7 +244,7 @@ const WAITS_AFTER_REFUSAL_MS: readonly number[] = [1000];
 const MAX_EMPTY_PAGES = 100;
 
 /**
- * Yields the pages of a list in order, and prefetches up to two while the caller uses the last one.
+ * Yields the pages of a list in order, and prefetches the next while the caller uses the last one.
  * The list ends at an absent or empty token; a caller that stops early ends the requests.
  * @throws LoopError where a token comes a second time, or many pages are empty; as {@link
  * fetchPageWithRetry}
@@ -263,18 +258,12 @@ export async function* listPages<Item>(
     options.signal === undefined ? stop.signal : AbortSignal.any([stop.signal, options.signal]);
   const seenTokens = new Set(start.resumptionToken === undefined ? [] : [start.resumptionToken]);
   let emptyPages = 0;
-  let foreseen: { readonly token: string; readonly page: Promise<ListPage<Item>> } | undefined;
   const fetch = (args: OaiArguments): Promise<ListPage<Item>> => {
-    const page = fetchPageWithRetry({ ...options, start: args, signal }, prefetch);
+    const page = fetchPageWithRetry({ ...options, start: args, signal });
     // The awaiting code sees the failure; without this line, a caller that stops early would end
     // the process.
     page.catch(() => {});
     return page;
-  };
-  /** Prefetches the page after one that has arrived but is not parsed yet. */
-  const prefetch = (token: string): void => {
-    if (foreseen === undefined && !seenTokens.has(token))
-      foreseen = { token, page: fetch({ resumptionToken: token }) };
   };
   try {
     let upcoming: Promise<ListPage<Item>> | undefined = fetch(start);
@@ -285,9 +274,7 @@ export async function* listPages<Item>(
       if (emptyPages > MAX_EMPTY_PAGES) throw new LoopError();
       const isCircle = next !== undefined && seenTokens.has(next);
       if (next !== undefined) seenTokens.add(copyText(next));
-      if (next === undefined || isCircle) upcoming = undefined;
-      else upcoming = foreseen?.token === next ? foreseen.page : fetch({ resumptionToken: next });
-      foreseen = undefined;
+      upcoming = next === undefined || isCircle ? undefined : fetch({ resumptionToken: next });
       yield page;
       if (isCircle) throw new LoopError();
     }
@@ -318,17 +305,18 @@ const ENDLESS = msg`The list of the service repeats itself or does not end.`;
 /**
  * Fetches the page with which `start` begins. It is fetched again after 1 s and 4 s where it is
  * malformed, and after 1 s where it is refused as a bad argument.
- * @param onToken called as {@link SendRequest} says
  * @throws as {@link SendRequest}; the error of a malformed page where its token was used up by that
  */
-export async function fetchPageWithRetry<Item>(
-  { fetchPage, start, clock, signal }: PagesOptions<Item>,
-  onToken?: OnToken,
-): Promise<ListPage<Item>> {
+export async function fetchPageWithRetry<Item>({
+  fetchPage,
+  start,
+  clock,
+  signal,
+}: PagesOptions<Item>): Promise<ListPage<Item>> {
   let malformed: MalformedAnswerError | undefined;
   for (let tries = 0; ; tries++) {
     try {
-      return await fetchPage(start, signal, onToken);
+      return await fetchPage(start, signal);
     } catch (thrown) {
       if (thrown instanceof MalformedAnswerError) malformed = thrown;
       // The next page may have been requested, and the service then need not repeat this one.

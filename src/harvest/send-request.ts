@@ -1,5 +1,4 @@
 import { isUtf8 } from 'node:buffer';
-import { setImmediate } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import {
   AuthError,
@@ -74,8 +73,6 @@ export type OaiAnswer = {
 
 /**
  * Sends one request.
- * @param onToken called with the next token of the list before the answer is parsed, so that the
- * next page can be requested
  * @throws UsageError (arguments), OaiError (protocol errors, invalid answers), AuthError (401,
  * 403), UnavailableError (no answer, 429, 5xx), InterruptedError (the signal)
  */
@@ -83,11 +80,7 @@ export type SendRequest = (
   verb: Verb,
   args: OaiArguments,
   signal?: AbortSignal,
-  onToken?: OnToken,
 ) => Promise<OaiAnswer>;
-
-/** Receives the token of the next page, which may turn out to be another one. */
-export type OnToken = (token: string) => void;
 
 const INTERRUPTED = msg`Interrupted. What was harvested is kept; run the command again to continue.`;
 const DEFAULT_MAX_ANSWER_BYTES = 64 * 1024 * 1024;
@@ -110,7 +103,7 @@ export function makeRequestSender(endpoint: string, options: RequestOptions): Se
   const get = makeRedirectFollower(endpoint, async (request) =>
     unpackBody(endpoint, await exchange(request), maxAnswerBytes),
   );
-  return async (verb, args, signal, onToken) => {
+  return async (verb, args, signal) => {
     assertOaiArguments(verb, args);
     const limits = { maxAnswerBytes, answerTimeoutMs: options.answerTimeoutMs, signal };
     const send = (authorization: string | undefined): Promise<HttpResponse> =>
@@ -120,12 +113,7 @@ export function makeRequestSender(endpoint: string, options: RequestOptions): Se
     );
     const { body } = response;
     if (response.status !== 200) return throwStatusError(endpoint, response);
-    const token = onToken === undefined ? undefined : peekResumptionToken(body);
-    if (token !== undefined) {
-      onToken?.(token);
-      await yieldToIo();
-    }
-    const document = parseAnswerXml(endpoint, response, body);
+    const document = parseAnswerXml(endpoint, body);
     return parseOaiDocument(verb, endpoint, document, body, args.resumptionToken === undefined);
   };
 }
@@ -265,18 +253,10 @@ function unpackBody(endpoint: string, response: HttpResponse, maxBytes: number):
   }
 }
 
-const ONE_BYTE_CHARSET = /^(?:iso-8859-|windows-|us-ascii$)/i;
-
-function parseAnswerXml(endpoint: string, response: HttpResponse, body: Buffer): XmlDocument {
-  const type = response.headers['content-type'] ?? '';
-  const named = /;\s*charset\s*=\s*"?([\w.-]+)/i.exec(type)?.[1];
-  // OAI-PMH requires UTF-8, and some servers name their default charset: text in that is hardly
-  // ever valid UTF-8.
-  const charset =
-    named !== undefined && ONE_BYTE_CHARSET.test(named) && isUtf8(body) ? 'utf-8' : named;
+function parseAnswerXml(endpoint: string, body: Buffer): XmlDocument {
   if (body.length === 0) throw new MalformedAnswerError(t`${endpoint} sent an empty answer.`, body);
   try {
-    return parseXml(body, charset, MAX_NODES);
+    return parseXml(body, MAX_NODES);
   } catch (thrown) {
     if (!(thrown instanceof XmlSyntaxError)) throw thrown;
     // The fault's place is that in UTF-8.
@@ -303,26 +283,6 @@ function makeProtocolError(endpoint: string, errors: readonly XmlElement[]): Oai
     { hint: isKnownCode ? ERROR_HINTS[code] : RUN_AGAIN },
   );
 }
-
-/** The end of an answer that is a page of a list, with a token of plain characters. */
-const END_OF_PAGE =
-  /<([\w.-]+:)?resumptionToken(?:\s[^<>]*)?>\s*([!-%'-;=?-~]+)\s*<\/\1resumptionToken>\s*<\/[\w.:-]+>\s*<\/[\w.:-]+>\s*$/;
-const END_BYTES = 2048;
-
-/**
- * Guesses the next token from the end of a page before it is parsed; the caller must compare it
- * with the parsed token. Undefined where the end has an unusual form.
- */
-export function peekResumptionToken(body: Buffer): string | undefined {
-  return END_OF_PAGE.exec(body.toString('latin1', Math.max(0, body.length - END_BYTES)))?.[2];
-}
-
-/** Yields to the event loop, so that requests begun before are sent: parsing a page blocks it. */
-async function yieldToIo(): Promise<void> {
-  for (let turn = 0; turn < TURNS_OF_A_REQUEST; turn++) await setImmediate();
-}
-
-const TURNS_OF_A_REQUEST = 3;
 
 /** Sends a GET with a query string. The credential goes only to the endpoint's own origin. */
 type Get = (

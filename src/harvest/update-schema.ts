@@ -89,9 +89,8 @@ export async function updateSchema(options: UpdateSchemaOptions): Promise<Schema
   const url = getSchemaLocation(profile);
   const response = await fetchWithRedirects(options, url);
   assertFound(url, response);
-  const { headers, body } = response;
-  const charset = /;\s*charset\s*=\s*"?([\w.-]+)/i.exec(headers['content-type'] ?? '')?.[1];
-  const problem = await findSchemaProblem({ url, bytes: body }, profile, charset);
+  const { body } = response;
+  const problem = await findSchemaProblem({ url, bytes: body }, profile);
   if (problem !== undefined) throw makeUnusableError(url, problem);
   if (before?.bytes.equals(body) === true) return 'unchanged';
   storeKeptFile(folder, body);

@@ -21,20 +21,17 @@ export class XmlSyntaxError extends LocalizedError {
 const MAX_DOCUMENT_BYTES = 256 * 1024 * 1024;
 
 /**
- * Converts an XML document to UTF-8, without its byte order mark. The mark decides, then the
- * transport's charset, then the XML declaration, then UTF-8 (RFC 7303, section 3; XML 1.0,
- * appendix F). Nothing is repaired.
- * @param charset of the `Content-Type` header, where there is one
+ * Converts an XML document to UTF-8, without its byte order mark. The mark decides, then the XML
+ * declaration, then UTF-8 (XML 1.0, appendix F); the charset of a transport does not, since servers
+ * name one that is none of the document. Nothing is repaired.
  * @throws XmlSyntaxError for an unknown encoding, invalid bytes, or more than 256 MiB
  */
-export function decodeXml(bytes: Buffer, charset?: string): Buffer {
+export function decodeXml(bytes: Buffer): Buffer {
   if (bytes.length > MAX_DOCUMENT_BYTES)
     throw new XmlSyntaxError(msg`the document has more than ${MAX_DOCUMENT_BYTES} bytes`, 0, 1);
   const mark = findByteOrderMark(bytes);
   const content = bytes.subarray(mark?.length ?? 0);
-  const encoding = (mark?.encoding ?? charset ?? findDeclaredEncoding(bytes) ?? 'utf-8')
-    .trim()
-    .toLowerCase();
+  const encoding = (mark?.encoding ?? findDeclaredEncoding(bytes) ?? 'utf-8').toLowerCase();
   if (encoding === 'utf-8' || encoding === 'utf8') {
     if (isUtf8(content)) return content;
     const byte = findFirstInvalidByte(content);

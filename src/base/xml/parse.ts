@@ -27,16 +27,11 @@ export { XmlSyntaxError };
  * Parses XML 1.0 with namespaces, strictly and without a DTD: nothing is fetched, only the five
  * predefined entities and character references are resolved, and any violation is an error with its
  * position.
- * @param charset of the `Content-Type` header, where there is one
  * @param maxNodes limit of elements, attributes and other markup together
  * @throws XmlSyntaxError for a document that is malformed, in an unknown encoding, or over a limit
  */
-export function parseXml(
-  bytes: Buffer,
-  charset?: string,
-  maxNodes = Number.POSITIVE_INFINITY,
-): XmlDocument {
-  const utf8 = decodeXml(bytes, charset);
+export function parseXml(bytes: Buffer, maxNodes = Number.POSITIVE_INFINITY): XmlDocument {
+  const utf8 = decodeXml(bytes);
   try {
     return { root: new Parser(utf8, maxNodes).parse(), bytes: utf8 };
   } catch (thrown) {

@@ -362,7 +362,7 @@ function* readElements(
 /** @throws FileError where the part is no well-formed XML */
 function parseRoot(file: string, { name, bytes }: ZipEntry): XmlElement {
   try {
-    return parseXml(bytes, undefined, MAX_NODES).root;
+    return parseXml(bytes, MAX_NODES).root;
   } catch (thrown) {
     throw toPartError(file, name, thrown);
   }

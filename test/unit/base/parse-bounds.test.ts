@@ -6,7 +6,7 @@ const MEBI = 1024 * 1024;
 
 function failure(text: string, most?: number): string {
   try {
-    parseXml(Buffer.from(text), undefined, most);
+    parseXml(Buffer.from(text), most);
   } catch (thrown) {
     if (thrown instanceof XmlSyntaxError) return thrown.message;
     throw thrown;
