@@ -57,23 +57,18 @@ export function collapseRepeatedWarnings(issues: readonly Issue[], more = 0): Is
 const MIN_UNKNOWN_COLUMNS = 3;
 
 /**
- * Sums up the unknown columns of a foreign table in one error per file, with advice; a file with
- * fewer than {@link MIN_UNKNOWN_COLUMNS} keeps its own.
- * @param getAdvice called once for each file that is summed up
+ * Sums up the unknown columns of a foreign table in one error per file; a file with fewer than
+ * {@link MIN_UNKNOWN_COLUMNS} keeps its own.
  */
-export function collapseUnknownColumns(
-  issues: readonly Issue[],
-  getAdvice: (file: string) => Message,
-): readonly Issue[] {
+export function collapseUnknownColumns(issues: readonly Issue[]): readonly Issue[] {
   return collapseAlike(
     issues,
     ({ rule, file = '' }) =>
       rule === 'column-unknown' || rule === 'column-without-name' ? file : undefined,
-    (alike, { file = '', row }) => {
+    (alike, { file, row }) => {
       const count = alike.length;
       const names = alike.map(({ column }) => column || '–').join(', ');
-      const advice = getAdvice(file);
-      const message = msg`${count} columns are not known elements: ${names}. ${advice}`;
+      const message = msg`${count} columns are not known elements: ${names}. To read them by a column map: --map FILE. To let pas propose one: ${cmd`pas import`} TABLE --wizard`;
       return makeErrorIssue('column-unknown', message, { file, row });
     },
     MIN_UNKNOWN_COLUMNS,

@@ -40,9 +40,7 @@ import {
   type KnownNames,
   makeChoiceQuestion,
   makeColumnMap,
-  NO_ANSWERS,
   proposeAssignment,
-  type TableAnswers,
   type TableProposal,
 } from './columns/propose-columns.ts';
 import { makeKnownNames } from './columns/wizard.ts';
@@ -57,35 +55,17 @@ type NumberRow = {
   readonly place: RowPlace;
 };
 
-/** A table of registration numbers, with the given column map. */
-export type NumberTable = {
-  readonly table: Table;
-  readonly map: ColumnMap | undefined;
-  /** Proposes again with the answers of a person; it may be called after each. */
-  readonly propose: (answers: TableAnswers) => TableProposal;
-  /** The proposal without answers. */
-  readonly proposed: TableProposal;
-};
-
 /**
- * Proposes the columns of a table of registration numbers, by the finds in the outbox where the
- * names do not tell. Rows that are no finds are left out. Nothing is written.
- * @param map given by a person; otherwise all columns are proposed
- */
-export function proposeNumberTable(outbox: Outbox, read: Table, map?: ColumnMap): NumberTable {
-  const table = omitOtherRows(read, map);
-  const propose = makeNumberProposer(table, makeKnownNames(outbox), map);
-  return { table, map, propose, proposed: propose(NO_ANSWERS) };
-}
-
-/**
- * Makes the function that proposes the columns of the find and of its registration number: those
- * with their own names, else by the finds that the values name, and only without any by names that
- * museums use. Where several fit, none is chosen and a question asks; other columns are ignored.
- * The table is read once, here.
+ * Proposes the columns of the find and of its registration number: those with their own names,
+ * else by the finds that the values name, and only without any by names that museums use. Where
+ * several fit, none is chosen and a question says so; other columns are ignored.
  * @param given column map, whose columns are not proposed again
  */
-export function makeNumberProposer(table: Table, known: KnownNames, given?: ColumnMap) {
+export function proposeNumberColumns(
+  table: Table,
+  known: KnownNames,
+  given?: ColumnMap,
+): TableProposal {
   const own = listColumnRules(table, given);
   const profiles = profileTableColumns(table);
   const ownRules = profiles.flatMap(({ key }, index) => {
@@ -97,25 +77,22 @@ export function makeNumberProposer(table: Table, known: KnownNames, given?: Colu
   const areFindsNamed = ownRules.some(([, { element }]) => element !== 'evidencni_cislo');
   const open = profiles.filter(({ filled }, index) => filled > 0 && own[index] === undefined);
   const meanings = listNumberMeanings(open, known);
+  const { columns, questions: asked } = proposeAssignment(
+    profiles,
+    meanings,
+    new Map(ownRules),
+    areFindsNamed ? IDENTIFYING_COLUMNS : [],
+    () => IGNORED_COLUMN,
+  );
+  const read = columns.flatMap(({ rule }) => rule.element ?? []);
+  const isNumbered = read.includes('evidencni_cislo');
   const others = open.filter((column) => !meanings.some(({ profile }) => profile === column));
-  return (answers: TableAnswers): TableProposal => {
-    const rules = new Map([...ownRules, ...answers.rules]);
-    const { columns, questions: asked } = proposeAssignment(
-      profiles,
-      meanings,
-      rules,
-      areFindsNamed ? IDENTIFYING_COLUMNS : [],
-      () => IGNORED_COLUMN,
-    );
-    const read = columns.flatMap(({ rule }) => rule.element ?? []);
-    const isNumbered = read.includes('evidencni_cislo');
-    const asksForNumber = asked.length === 0 && !isNumbered && others.length > 0;
-    const questions = asksForNumber ? [makeChoiceQuestion('evidencni_cislo', others)] : asked;
-    const missing: ColumnName[] = isNumbered ? [] : ['evidencni_cislo'];
-    if (!areFindsNamed && !read.some((element) => IDENTIFYING_COLUMNS.includes(element)))
-      missing.unshift('local_id');
-    return { columns, fixed: [], undecided: questions.length > 0 ? [] : missing, questions };
-  };
+  const asksForNumber = asked.length === 0 && !isNumbered && others.length > 0;
+  const questions = asksForNumber ? [makeChoiceQuestion('evidencni_cislo', others)] : asked;
+  const missing: ColumnName[] = isNumbered ? [] : ['evidencni_cislo'];
+  if (!areFindsNamed && !read.some((element) => IDENTIFYING_COLUMNS.includes(element)))
+    missing.unshift('local_id');
+  return { columns, fixed: [], undecided: questions.length > 0 ? [] : missing, questions };
 }
 
 /** A column called as the find's number may be the registration number beside another of these. */
@@ -237,15 +214,18 @@ const BATCH = 100;
  * so that the table can be imported again, also after an interruption. Of a find with two numbers,
  * or a number of two finds, nothing is taken; such rows, unknown finds and unreadable rows give
  * issues.
- * @param proposal with the answers of a person; by default that of the table
+ * @param map undefined: its columns are proposed, by the finds in the outbox where the names do not
+ * tell
  * @throws UsageError where the account may not set numbers
  */
 export function planTableNumbers(
   outbox: Outbox,
-  { table, map, proposed }: NumberTable,
-  proposal = proposed,
+  read: Table,
+  map: ColumnMap | undefined,
 ): NumbersPlan {
   assertMaySetNumbers(outbox);
+  const table = omitOtherRows(read, map);
+  const proposal = proposeNumberColumns(table, makeKnownNames(outbox), map);
   const { rows, issues: unreadable } = parseNumberRows(table, proposal, map);
   const issues: Issue[] = [...unreadable];
   const findSubject = createSubjectLookup(outbox);

@@ -39,12 +39,12 @@ test.each([
   expect(run.stderr).toContain(hint);
 });
 
-test('pas import names the column map that lies beside the table', async () => {
+test('pas import names the flag that reads a table by its column map', async () => {
   const copy = home.copy();
   copy.file('own.csv', 'č. nálezu;předmět;místo;okres\nA-1;spona;les;Kolín\n');
   await copy.pas('import', 'own.csv', '--wizard', '--yes');
   const run = await copy.pas('import', 'own.csv', '--set', 'stav=1');
-  expect(run.stdout).toContain('pas import own.csv --map own.map.toml --set stav=1');
+  expect(run.stdout).toContain('To read them by a column map: --map FILE.');
 });
 
 test('the wizard names the command that lists the values of an element', async () => {

@@ -1,19 +1,8 @@
-import { existsSync } from 'node:fs';
-import { basename, extname, resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { type ExitReason, FileError, UsageError } from '../../base/errors.ts';
 import { hasErrors, type Issue } from '../../base/issue.ts';
-import {
-  type Command,
-  cmd,
-  composeCommand,
-  type Message,
-  msg,
-  msgid,
-  ngettext,
-  quoteShellWord,
-  t,
-} from '../../base/message.ts';
+import { cmd, msgid, ngettext, quoteShellWord, t } from '../../base/message.ts';
 import type { EnqueuedFind } from '../../outbox/changes/enqueue-finds.ts';
 import type { MergeSide } from '../../outbox/changes/merge-row.ts';
 import { listAskedFinds } from '../../tables/answer-rows.ts';
@@ -26,7 +15,6 @@ import {
 } from '../../tables/import-table.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import {
-  listReadingFlags,
   makeProfileKeeping,
   openValidationContext,
   readColumnMap,
@@ -39,53 +27,6 @@ import { askAboutRow, importAnsweredRow } from '../interview/ask-about-table.ts'
 import { listNewPeopleOfProfile, printNewPeople, toNewPeopleJson } from '../new-people.ts';
 import { formatFindCount, formatPhotographCount, printNextStep } from '../result-texts.ts';
 import { printIssues, toIssuesJson } from '../terminal.ts';
-
-/** Options of an import that its next command repeats. */
-type RepeatedOptions = TableOptions & {
-  readonly set?: readonly string[];
-  readonly photos?: string;
-  readonly idPrefix?: string;
-};
-
-/**
- * Returns the path of the column map that the wizard writes for a table: `season.map.toml` beside
- * `season.csv`. It need not exist.
- */
-export function makeColumnMapPath(file: string): string {
-  return `${file.slice(0, file.length - extname(file).length)}.map.toml`;
-}
-
-/**
- * Sums up unknown columns, with the command that reads them: by the column map beside the table,
- * else with the wizard, and with the same options of reading. For standard input it is a general
- * one.
- */
-function collapseColumnIssues(
-  issues: readonly Issue[],
-  files: readonly string[],
-  options: RepeatedOptions,
-) {
-  const { set = [], photos, idPrefix } = options;
-  return collapseUnknownColumns(issues, (file) => {
-    if (files.includes('-')) return makeProposalAdvice(cmd`pas import TABLE --wizard`);
-    const map = makeColumnMapPath(file);
-    const hasMap = existsSync(map);
-    const command = composeCommand('pas import', [
-      ['', file],
-      ['--map', hasMap ? map : undefined],
-      ...listReadingFlags(options),
-      ...set.map((setting) => ['--set', setting] as const),
-      ['--photos', photos],
-      ['--id-prefix', idPrefix],
-      ['--wizard', !hasMap],
-    ]);
-    return hasMap ? msg`To read them by their column map: ${command}` : makeProposalAdvice(command);
-  });
-}
-
-function makeProposalAdvice(command: Command): Message {
-  return msg`To let pas propose elements for them: ${command}`;
-}
 
 /** Answers of `--on-conflict`: `ask` leaves the conflict open where nobody can be asked. */
 export const ON_CONFLICT = ['ask', 'table', 'mine'] as const;
@@ -148,9 +89,7 @@ export async function importTables(
   }
   const imported = joinReports(reports, ofMapping);
   const shown =
-    request.map === undefined
-      ? collapseColumnIssues(imported.issues, files, options)
-      : imported.issues;
+    request.map === undefined ? collapseUnknownColumns(imported.issues) : imported.issues;
   const isAll = printIssues(context.terminal, shown);
   if (!isAll && request.copy === undefined)
     context.terminal.note(t`--issues-to FILE writes every error next to its row.`);

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { basename, extname } from 'node:path';
 import { type Command, Option } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
-import { cmd, composeCommand, msgid, ngettext, t } from '../../base/message.ts';
+import { cmd, msgid, ngettext, quoteShellWord, t } from '../../base/message.ts';
 import type { TableProposal } from '../../tables/columns/propose-columns.ts';
 import {
   type ProposedTable,
@@ -12,24 +12,14 @@ import {
 import type { Table } from '../../tables/table.ts';
 import { addReadingOptions, appendValue, defineCommand, type Registration } from '../command.ts';
 import type { Context } from '../context/context.ts';
-import {
-  listReadingFlags,
-  openTermOffers,
-  openValidationContext,
-  readTableOrInput,
-} from '../context/find-input.ts';
+import { openTermOffers, openValidationContext, readTableOrInput } from '../context/find-input.ts';
 import {
   askAboutTable,
   formatProposal,
   formatUnmappedTerms,
   hasVocabulary,
 } from '../interview/ask-about-table.ts';
-import {
-  type ImportOptions,
-  importTables,
-  makeColumnMapPath,
-  ON_CONFLICT,
-} from './import-tables.ts';
+import { type ImportOptions, importTables, ON_CONFLICT } from './import-tables.ts';
 
 export const register: Registration = (program, run) => {
   const command = defineCommand(
@@ -112,7 +102,7 @@ async function runWizard(
 ): Promise<ExitReason> {
   const { terminal } = context;
   const { file, mapFile, asks } = resolveWizardFiles(context, files, options);
-  const termsFile = `${file.slice(0, file.length - extname(file).length)}.terms.csv`;
+  const termsFile = `${withoutExtension(file)}.terms.csv`;
   terminal.note(t`Reading ${file} …`);
   const say = (lines: readonly string[]): void => terminal.note(lines.join('\n'));
   const wizard = proposeForTable(await readTableOrInput(context, file, options), {
@@ -151,7 +141,8 @@ async function runWizard(
   terminal.printValue(
     toWizardJson(mapFile, strange.length > 0 ? termsFile : undefined, rows, proposal, strange),
   );
-  printDryRun(context, file, mapFile, options);
+  const map = quoteShellWord(mapFile);
+  terminal.note(t`Next: the same command, with --map ${map} --dry-run in place of --wizard.`);
   return proposal.undecided.length + problems.length + proposal.questions.length > 0
     ? 'dataRefused'
     : 'done';
@@ -178,7 +169,7 @@ function resolveWizardFiles(
       hint: t`To accept the proposals: --wizard --yes`,
     });
   }
-  const mapFile = options.map ?? makeColumnMapPath(file);
+  const mapFile = options.map ?? `${withoutExtension(file)}.map.toml`;
   if (existsSync(mapFile)) {
     throw new UsageError(t`There is already a file ${mapFile}.`, {
       hint: t`Edit it, delete it, or write another one with --map FILE.`,
@@ -187,23 +178,8 @@ function resolveWizardFiles(
   return { file, mapFile, asks };
 }
 
-function printDryRun(
-  { terminal }: Context,
-  file: string,
-  mapFile: string,
-  options: ImportOptions,
-): void {
-  const { photos, idPrefix, keepRows } = options;
-  const command = composeCommand('pas import', [
-    ['', file],
-    ['--map', mapFile],
-    ...listReadingFlags(options),
-    ['--photos', photos],
-    ['--id-prefix', idPrefix],
-    ['--keep-rows', keepRows],
-    ['--dry-run', true],
-  ]);
-  terminal.note(t`Next: ${command}`);
+function withoutExtension(file: string): string {
+  return file.slice(0, file.length - extname(file).length);
 }
 
 /** Prints notes on the reading, such as the detected header row. */

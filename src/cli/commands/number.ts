@@ -1,14 +1,7 @@
 import { normalizeNumber, withHiddenDifference } from '../../base/characters.ts';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { hasErrors } from '../../base/issue.ts';
-import {
-  type Command as CommandText,
-  cmd,
-  composeCommand,
-  msgid,
-  ngettext,
-  t,
-} from '../../base/message.ts';
+import { cmd, msgid, ngettext, t } from '../../base/message.ts';
 import {
   assertMaySetNumbers,
   enqueueNumber,
@@ -18,7 +11,6 @@ import { findSubject } from '../../outbox/changes/resolve-finds.ts';
 import {
   assertNumberIsFree,
   planTableNumbers,
-  proposeNumberTable,
   queueNumbers,
   type TableNumber,
 } from '../../tables/number-table.ts';
@@ -26,7 +18,6 @@ import { addSheetOption, defineCommand, type Registration } from '../command.ts'
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { readColumnMap, readTableOrInput } from '../context/find-input.ts';
 import { announceInstance, openLookups } from '../context/open-service.ts';
-import { askForNumberColumns } from '../interview/ask-about-table.ts';
 import { formatNumberCount, printNextStep } from '../result-texts.ts';
 import { printIssues, toIssuesJson } from '../terminal.ts';
 
@@ -145,20 +136,12 @@ async function importNumbers(
       ? undefined
       : await readColumnMap(context, options.map, (await openLookups(context)).lookupTerm);
   const table = await readTableOrInput(context, file, options);
-  const numberTable = proposeNumberTable(outbox, table, map);
-  const asks = terminal.interactive && !terminal.json;
-  const say = (lines: readonly string[]): void => terminal.note(lines.join('\n'));
-  const planned = planTableNumbers(
-    outbox,
-    numberTable,
-    asks ? await askForNumberColumns(numberTable, context.prompt, say) : undefined,
-  );
+  const planned = planTableNumbers(outbox, table, map);
   const replacements = planned.numbers.flatMap(({ replaces, ...number }) =>
     replaces === null ? [] : [{ ...number, replaces }],
   );
   const isMeant = dryRun || options.replace === true || replacements.length === 0;
   if (isMeant || terminal.interactive) showReplacements(context, replacements);
-  const command = replaceCommand(file, options);
   const replace = isMeant || (await confirmReplacement(context, replacements.length));
   const { numbers, issues } = dryRun ? planned : queueNumbers(outbox, planned, replace);
   const count = (isCounted: (number: TableNumber) => boolean): number =>
@@ -181,7 +164,9 @@ async function importNumbers(
   );
   const isAskedFor = options.replace === true || replacements.length === 0;
   if (!replace || (dryRun && !isAskedFor))
-    terminal.note(t`To replace the numbers that records have: ${command}`);
+    terminal.note(
+      t`To replace the numbers that records have, run the command again with --replace.`,
+    );
   if (!dryRun && queued + replaced > 0) printNextStep(context);
   terminal.printValue({
     dry_run: dryRun,
@@ -192,13 +177,4 @@ async function importNumbers(
     issues: toIssuesJson(issues),
   });
   return hasErrors(issues) ? 'dataRefused' : 'done';
-}
-
-function replaceCommand(file: string, options: NumberOptions): CommandText {
-  return composeCommand('pas number import', [
-    ['', file],
-    ['--sheet', options.sheet],
-    ['--map', options.map],
-    ['--replace', true],
-  ]);
 }

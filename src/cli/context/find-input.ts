@@ -305,18 +305,6 @@ export type TableOptions = {
 };
 
 /**
- * Returns the flags, with their values or undefined, for a command that reads the same table
- * again.
- */
-export function listReadingFlags({ sheet, encoding, headerRow }: TableOptions) {
-  return [
-    ['--sheet', sheet],
-    ['--encoding', encoding],
-    ['--header-row', headerRow],
-  ] as const;
-}
-
-/**
  * Reads a table of a file, or of standard input for `-`.
  * @param options.photos folder in which file names of photographs are looked up; by default that of
  * the table

@@ -15,15 +15,13 @@ import {
   LABELLED_COLUMNS,
 } from '../../tables/columns/column-rule.ts';
 import { NAMED_COLUMNS } from '../../tables/columns/header-names.ts';
-import {
-  type ColumnProposal,
-  NO_ANSWERS,
-  type TableAnswers,
-  type TableProposal,
+import type {
+  ColumnProposal,
+  TableAnswers,
+  TableProposal,
 } from '../../tables/columns/propose-columns.ts';
 import { checkFixedValues } from '../../tables/columns/settings.ts';
 import type { ProposedTable, UnmappedTerm } from '../../tables/columns/wizard.ts';
-import type { NumberTable } from '../../tables/number-table.ts';
 import type { Context } from '../context/context.ts';
 import { makeProfileKeeping, openValidationContext } from '../context/find-input.ts';
 import { askChoice, type Prompt, type PromptOffer } from '../prompt.ts';
@@ -71,12 +69,10 @@ async function changeColumns(
   }
 }
 
-type SettlingContext = Pick<WizardContext, 'prompt' | 'say' | 'propose'>;
-
 /** Asks until no question is left: an answer may settle others, or raise them. */
 async function settleQuestions(
   begun: TableAnswers,
-  { prompt, say, propose }: SettlingContext,
+  { prompt, say, propose }: WizardContext,
 ): Promise<TableAnswers> {
   let answers = begun;
   for (;;) {
@@ -177,22 +173,6 @@ async function askFixed(
     else if (value === '') return answers;
     else return { ...answers, settings: [...answers.settings, { name, givenName: name, value }] };
   }
-}
-
-/**
- * Asks which columns of a table of registration numbers are meant, and returns the proposal with
- * the answers; without questions, the first one.
- * @param openPrompt called only if there is something to ask
- * @param say shows lines beside the questions
- * @throws InterruptedError on Ctrl-C
- */
-export async function askForNumberColumns(
-  { propose, proposed }: NumberTable,
-  openPrompt: () => Promise<Prompt>,
-  say: WizardContext['say'],
-): Promise<TableProposal> {
-  if (proposed.questions.length === 0) return proposed;
-  return propose(await settleQuestions(NO_ANSWERS, { prompt: await openPrompt(), say, propose }));
 }
 
 /**

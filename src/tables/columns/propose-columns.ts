@@ -66,9 +66,6 @@ export type TableAnswers = {
   readonly settings: readonly Setting[];
 };
 
-/** Decisions of a person who was not asked yet. */
-export const NO_ANSWERS: TableAnswers = { rules: new Map(), settings: [] };
-
 /** An element that a column may fill, and how sure that is. */
 export type ColumnMeaning = ColumnVerdict & {
   readonly profile: ColumnProfile;

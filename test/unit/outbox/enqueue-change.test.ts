@@ -21,11 +21,7 @@ import { storePulledRecord } from '../../../src/outbox/views/records-at-service.
 import { recordNewFind } from '../../../src/outbox/wishes.ts';
 import { resolveEntries } from '../../../src/push/resolve-entries.ts';
 import { parseCsvTable } from '../../../src/tables/formats/csv-table.ts';
-import {
-  planTableNumbers,
-  proposeNumberTable,
-  queueNumbers,
-} from '../../../src/tables/number-table.ts';
+import { planTableNumbers, queueNumbers } from '../../../src/tables/number-table.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 import {
@@ -175,14 +171,13 @@ describe('a new number', () => {
     acceptEntry(outbox, queueImport(outbox, 'K-1').entryId, IDENT);
     expect(enqueueNumber(outbox, findSubject(outbox, 'K-1'), 'A 1')).toBe('queued');
     sendNext(outbox);
-    expect(planTableNumbers(outbox, proposeNumberTable(outbox, table)).numbers).toMatchObject([
+    expect(planTableNumbers(outbox, table, undefined).numbers).toMatchObject([
       { change: 'current' },
     ]);
     expect(enqueueNumber(outbox, RECORD, 'A 2')).toBe('queued');
     sendNext(outbox);
     expect(
-      queueNumbers(outbox, planTableNumbers(outbox, proposeNumberTable(outbox, table)), true)
-        .numbers,
+      queueNumbers(outbox, planTableNumbers(outbox, table, undefined), true).numbers,
     ).toMatchObject([{ change: 'queued' }]);
     expect(getNext(outbox)).toMatchObject({ kind: 'number', value: 'A 1', expects: 'A 2' });
   });
@@ -224,16 +219,14 @@ test('a number replaces no other one than a person was shown', () => {
     'numbers.csv',
     Buffer.from(`ident_cely;evidencni_cislo\n${IDENT};B 2`),
   );
-  const planned = planTableNumbers(outbox, proposeNumberTable(outbox, table));
+  const planned = planTableNumbers(outbox, table, undefined);
   expect(planned.numbers).toMatchObject([{ replaces: 'A 1' }]);
   setNumber('CURATOR');
   expect(queueNumbers(outbox, planned, true)).toMatchObject({
     numbers: [],
     issues: [{ rule: 'number-replaces' }],
   });
-  expect(
-    queueNumbers(outbox, planTableNumbers(outbox, proposeNumberTable(outbox, table)), true),
-  ).toMatchObject({
+  expect(queueNumbers(outbox, planTableNumbers(outbox, table, undefined), true)).toMatchObject({
     numbers: [{ replaces: 'CURATOR' }],
     issues: [],
   });
@@ -264,17 +257,11 @@ test('the numbers of a large table are queued in small transactions, and once fo
     Buffer.from(['ident_cely;evidencni_cislo', ...rows].join('\n')),
   );
   expect(
-    queueNumbers(
-      counting,
-      planTableNumbers(counting, proposeNumberTable(counting, table)),
-      true,
-    ).numbers.filter(({ change }) => change === 'queued'),
+    queueNumbers(counting, planTableNumbers(counting, table, undefined), true).numbers.filter(
+      ({ change }) => change === 'queued',
+    ),
   ).toHaveLength(450);
   expect(most).toBeLessThanOrEqual(100);
-  const again = queueNumbers(
-    outbox,
-    planTableNumbers(outbox, proposeNumberTable(outbox, table)),
-    true,
-  ).numbers;
+  const again = queueNumbers(outbox, planTableNumbers(outbox, table, undefined), true).numbers;
   expect(again.every(({ change }) => change === 'current')).toBe(true);
 });

@@ -5,9 +5,8 @@ import { checkRules } from '../../../src/finds/rules.ts';
 import { enqueueNumber } from '../../../src/outbox/changes/enqueue-change.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
-import { NO_ANSWERS } from '../../../src/tables/columns/propose-columns.ts';
 import { parseCsvTable } from '../../../src/tables/formats/csv-table.ts';
-import { makeNumberProposer, parseNumberRows } from '../../../src/tables/number-table.ts';
+import { parseNumberRows, proposeNumberColumns } from '../../../src/tables/number-table.ts';
 import { tempOutbox } from '../../support/temp-outbox.ts';
 import { aFind, lookupTerm } from '../finds/a-find.ts';
 
@@ -40,7 +39,7 @@ function inTable(value: string) {
   const rows = [{ row: 2, cells: ['K-1', value] }];
   const header = ['local_id', 'evidencni_cislo'];
   const table = { file: 'a.csv', header, rows, rowCount: 1, issues: [] };
-  return parseNumberRows(table, makeNumberProposer(table, NO_FINDS)(NO_ANSWERS));
+  return parseNumberRows(table, proposeNumberColumns(table, NO_FINDS));
 }
 
 function inFind(value: string): readonly string[] {
@@ -90,7 +89,7 @@ test('blanks around a number are removed', () => {
 function findColumns(isFind: (text: string) => boolean, ...lines: string[]) {
   const table = parseCsvTable('t.csv', Buffer.from(lines.join('\n')));
   const isIdent = (text: string): boolean => /-N\d{5}$/.test(text);
-  const { columns, questions } = makeNumberProposer(table, { isFind, isIdent })(NO_ANSWERS);
+  const { columns, questions } = proposeNumberColumns(table, { isFind, isIdent });
   const asked = Object.fromEntries(questions.map(({ element, keys }) => [element, keys]));
   const read = columns.flatMap(({ profile, rule }) =>
     rule.element !== undefined && asked[rule.element] === undefined
