@@ -260,11 +260,6 @@ export function msgOfCount(one: Template, many: Template, count: number): Phrase
   });
 }
 
-/** Returns the text of a message without its values; messages of one kind have the same. */
-export function getTemplate(message: Message): string {
-  return message instanceof Phrase ? message.text : String(message);
-}
-
 /** Joins messages as one phrase, whose values are translated when it is shown. */
 export function joinMessages(messages: readonly Message[], separator: string): Message {
   return new Phrase(messages.map((_, index) => `\${${index}}`).join(separator), messages);

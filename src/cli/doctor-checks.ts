@@ -1,5 +1,5 @@
 import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { withoutFullStop } from '../base/characters.ts';
 import { DAMAGE_HINT, toDatabaseError } from '../base/disk/database.ts';
 import { findDamage } from '../base/disk/database-file.ts';
@@ -7,7 +7,7 @@ import { isLockingReliable } from '../base/disk/lock-file.ts';
 import { ConfigError, type ExitReason, isDamaged, PasError } from '../base/errors.ts';
 import { cmd, formatMoment, type Message, msg, t } from '../base/message.ts';
 import { packageRoot } from '../base/own-files.ts';
-import { findSchemaNamesProblem } from '../finds/document.ts';
+import { type DocumentProfile, findSchemaNamesProblem } from '../finds/document.ts';
 import type { Vocabulary } from '../finds/vocabulary/term.ts';
 import { listHarvests } from '../finds/vocabulary/terms.ts';
 import { makeContentStore } from '../outbox/changes/content-store.ts';
@@ -16,7 +16,6 @@ import { assertSoundLedger } from '../outbox/ledger.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import { assertSoundOutbox, describeOutbox } from '../outbox/repair-outbox.ts';
 import { getPushPlace } from '../outbox/unite.ts';
-import { hasAcceptedDocumentContaining } from '../outbox/views/outbox-status.ts';
 import { fetchAccount, type ProbeContext, ROLE_WORDS, sendAccessProbe } from '../push/account.ts';
 import {
   type AnswerHead,
@@ -87,8 +86,7 @@ const LITTLE_SPACE_BYTES = 500 * 1024 * 1024;
 const NO_SPACE_BYTES = 20 * 1024 * 1024;
 
 /**
- * Checks that the data folder is a folder and can be written. A warning where it does not exist,
- * or may be synchronised with other computers.
+ * Checks that the data folder is a folder and can be written. A warning where it does not exist.
  */
 export function checkHome(home: string): Finding {
   if (!existsSync(home)) {
@@ -100,12 +98,6 @@ export function checkHome(home: string): Finding {
   try {
     readdirSync(home);
     accessSync(home, constants.R_OK | constants.W_OK | constants.X_OK);
-    const synchronised = findSynchronisedFolder(home);
-    if (synchronised !== undefined)
-      return makeWarning(
-        t`${home} is in a synchronised folder: ${synchronised}. If a copy of it is also pushed from another computer, finds become uncertain.`,
-        t`Move it to another folder, and make copies with \`${cmd`pas backup`}\`.`,
-      );
     return makePass(home);
   } catch {
     return makeProblem(
@@ -113,20 +105,6 @@ export function checkHome(home: string): Finding {
       t`Check its permissions and its drive, or set PAS_HOME to another folder.`,
     );
   }
-}
-
-const SYNCHRONISED =
-  /^(dropbox|onedrive.*|google ?drive|my drive|icloud ?drive|mobile documents|nextcloud|owncloud|seafile|syncthing)$/i;
-const MARKS = ['.stfolder', '.dropbox.cache', '.nextcloudsync.log', '.owncloudsync.log'];
-
-/**
- * Returns the enclosing folder that a program synchronises with other machines, by its name or by
- * files of such a program.
- */
-function findSynchronisedFolder(folder: string): string | undefined {
-  if (SYNCHRONISED.test(basename(folder)) || MARKS.some((name) => existsSync(join(folder, name))))
-    return folder;
-  return dirname(folder) === folder ? undefined : findSynchronisedFolder(dirname(folder));
 }
 
 /**
@@ -299,14 +277,7 @@ export async function checkPacing(context: Context, profile: Profile): Promise<F
 
 const MAX_CLOCK_ERROR_MS = 60_000;
 
-type ServiceToCheck = ProbeContext & {
-  readonly schemaBase: string;
-  readonly schemaVersion: string;
-  readonly prefix: string;
-  readonly session: Session;
-  /** Undefined where there is none, or a damaged one. */
-  readonly outbox: Outbox | undefined;
-};
+type ServiceToCheck = ProbeContext & DocumentProfile & { readonly session: Session };
 
 /**
  * Checks reach, clock, account, role, permission to write, and the schema, each with its own
@@ -341,7 +312,7 @@ export async function checkService(service: ServiceToCheck): Promise<Check[]> {
       checks.push({ name: 'service', ...toProblem(makeNoAnswerError(baseUrl, thrown)) });
     else throw thrown;
   }
-  return [...checks, { name: 'schema', ...(await checkSchema(service, account)) }];
+  return [...checks, { name: 'schema', ...checkSchema(service, account) }];
 }
 
 function formatConnection({ address, family, proxy, certificates }: ConnectionFacts): string {
@@ -398,15 +369,11 @@ function checkClock(response: AnswerHead, atMs: number): Finding {
 }
 
 /**
- * Checks the schema: which one a deployment accepts is certain only at the first import, but a
- * version that pas cannot check offline, or that is not at the profile's schema location, is wrong
- * already.
+ * Checks the schema: a version that pas cannot check offline is wrong, and so is a name or an
+ * address other than the account of the service has.
  */
-async function checkSchema(
-  service: ServiceToCheck,
-  account: Account | undefined,
-): Promise<Finding> {
-  const { schemaBase, schemaVersion, prefix, send, outbox } = service;
+function checkSchema(profile: DocumentProfile, account: Account | undefined): Finding {
+  const { schemaBase, schemaVersion } = profile;
   if (!existsSync(join(packageRoot, 'schemas', 'svc', schemaVersion, 'svc.xsd'))) {
     return makeProblem(
       t`pas does not know schema version ${schemaVersion}.`,
@@ -414,32 +381,11 @@ async function checkSchema(
       'config',
     );
   }
-  const names = account && findSchemaNamesProblem(service, account);
-  if (names?.isCertain) return makeProblem(`${names.message}`, names.todo, 'config');
-  const address = `${schemaBase}/${schemaVersion}/${prefix}.xsd`;
-  const todo = t`Check schema_base, prefix and schema_version with the operator of the service.`;
-  try {
-    const { status, body } = await send({
-      method: 'GET',
-      url: address,
-      headers: { accept: '*/*' },
-    });
-    if (status !== 200)
-      return makeWarning(t`There is no schema at ${address} (status ${status}).`, todo);
-    const nameSpace = `${schemaBase}/${schemaVersion}/`;
-    if (!body.toString('utf8').includes(nameSpace)) {
-      return makeWarning(
-        t`The schema at ${address} has a different namespace from the profile's.`,
-        todo,
-      );
-    }
-    const isAccepted = outbox !== undefined && hasAcceptedDocumentContaining(outbox, nameSpace);
-    if (names !== undefined && !isAccepted) return makeWarning(`${names.message}`, names.todo);
-    return makePass(nameSpace);
-  } catch (thrown) {
-    if (!(thrown instanceof TransportError)) throw thrown;
-    return makeWarning(t`${address} did not answer: ${thrown.message}.`, todo);
-  }
+  const names = account && findSchemaNamesProblem(profile, account);
+  if (names === undefined) return makePass(`${schemaBase}/${schemaVersion}/`);
+  return names.isCertain
+    ? makeProblem(String(names.message), names.todo, 'config')
+    : makeWarning(String(names.message), names.todo);
 }
 
 const OLD_VOCABULARY_DAYS = 90;

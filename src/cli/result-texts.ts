@@ -1,15 +1,6 @@
 import { withoutFullStop } from '../base/characters.ts';
 import type { ExitReason } from '../base/errors.ts';
-import {
-  type Command,
-  cmd,
-  composeCommand,
-  formatMoment,
-  msg,
-  msgid,
-  ngettext,
-  t,
-} from '../base/message.ts';
+import { type Command, cmd, formatMoment, msg, msgid, ngettext, t } from '../base/message.ts';
 import type { TermCandidate } from '../finds/find.ts';
 import {
   type Entry,
@@ -28,47 +19,17 @@ export function printNextStep({ terminal }: Context): void {
 }
 
 /**
- * Returns the command that settles an entry which waits for a person: edit, resolve, or at least
- * show. Each photograph is decided separately.
+ * Returns the command that settles an entry which waits for a person: it edits, or lists the
+ * possible decisions. Each number and photograph is decided separately.
  */
-export function getSettlingCommand(entry: Entry): Command {
-  const { kind, state, held, localId, identCely } = entry;
+export function getSettlingCommand({ id, kind, state, held, localId, identCely }: Entry): Command {
   const find = localId ?? identCely ?? '';
-  if (held !== null) return isAnswerable(entry) ? makeResolve(entry) : cmd`pas edit ${find}`;
-  switch (state) {
-    case 'uncertain':
-      return makeResolve(entry);
-    case 'refused':
-      return kind === 'import' ? cmd`pas edit ${find}` : makeResolve(entry);
-    case 'draft':
-      return cmd`pas edit ${find}`;
-    default:
-      return cmd`pas show ${find}`;
-  }
-}
-
-function makeResolve({ id, kind, localId, identCely }: Entry, flag = '', value?: string): Command {
-  return composeCommand('pas resolve', [
-    ['', localId ?? identCely ?? ''],
-    ['--entry', kind === 'import' ? undefined : String(id)],
-    [flag, value ?? flag !== ''],
-  ]);
-}
-
-/**
- * Returns the commands that answer the question about a held entry: it is one of the candidates,
- * it is another one, or it is not to be sent.
- */
-export function listAnswerCommands(entry: Entry): Command[] {
-  const ofRow = findRowAnswers(entry.held);
-  if (ofRow !== undefined) return ofRow.map((answer) => makeResolve(entry, '--answer', answer));
-  const drop = makeResolve(entry, '--drop');
-  const find = entry.localId ?? entry.identCely ?? '';
-  if (!isAnswerable(entry) && entry.kind === 'number')
-    return [cmd`pas number set ${find} ${entry.value} --replace`, drop];
-  if (!isAnswerable(entry)) return [cmd`pas edit ${find}`, drop];
-  const created = listRecordsMeant(entry).map((ident) => makeResolve(entry, '--created', ident));
-  return [...created, makeResolve(entry, '--resend'), drop];
+  const isInDoubt = held !== null || state === 'uncertain';
+  if (kind !== 'import' && (isInDoubt || state === 'refused'))
+    return cmd`pas resolve ${find} --entry ${id}`;
+  const isEdited = state === 'refused' || state === 'draft' || !isAnswerable({ held });
+  if (isEdited) return cmd`pas edit ${find}`;
+  return isInDoubt ? cmd`pas resolve ${find}` : cmd`pas show ${find}`;
 }
 
 /**
@@ -79,23 +40,12 @@ export function listAnswerWords(held: HeldQuestion | null): readonly RowAnswer[]
   if (held === null || !isAnswerable({ held })) return [];
   const isOneFind =
     held.basis === 'alike-here' ||
-    (held.basis !== 'number-used' && listRecordsAmong(held).length === 1);
+    (held.basis !== 'number-used' && listCandidateNames(held).filter(isLikeIdent).length === 1);
   return findRowAnswers(held) ?? (isOneFind ? ['same', 'new'] : ['new']);
 }
 
-export function listCandidateNames({ candidates }: HeldQuestion): string[] {
+function listCandidateNames({ candidates }: HeldQuestion): string[] {
   return candidates.map(({ name }) => name);
-}
-
-function listRecordsAmong(held: HeldQuestion): string[] {
-  return listCandidateNames(held).filter(isLikeIdent);
-}
-
-/** Returns records that may be the held entry. A number has none: it changes its record. */
-function listRecordsMeant({ kind, held, identCely }: Entry): string[] {
-  if (held === null || held.basis === 'number-used' || kind === 'number') return [];
-  if (kind === 'photo') return identCely === null ? [] : [identCely];
-  return listRecordsAmong(held);
 }
 
 /** Converts the question of a held entry to JSON; an object without keys where there is none. */

@@ -20,7 +20,6 @@ import {
 import {
   findEntryById,
   findImportOfRecord,
-  isDropped,
   listEntriesOfSubject,
   storeQuestion,
 } from '../outbox/entry-queries.ts';
@@ -62,8 +61,7 @@ const DECIDES: Readonly<Record<DecisionKind, readonly Decidable[]>> = {
  * @param isLocked the push lock is held, so no attempt without an answer is under way
  * @param asked entry that a person was asked about: it may have been settled meanwhile, and the
  * answer applies to no other one
- * @returns the settled entries as they were before; in `waiting`, where the find is dropped now, the
- * number of numbers and photographs that wait for it
+ * @returns the settled entries, as they were before
  * @throws UsageError when there is nothing to decide, or the identifier is another find's
  */
 export function resolveEntries(
@@ -73,15 +71,14 @@ export function resolveEntries(
   entryId: number | undefined,
   isLocked: boolean,
   asked?: Entry,
-): { readonly settled: readonly Entry[]; readonly waiting: number | undefined } {
+): Entry[] {
   if (isLocked) recordOrphanedAttempts(outbox);
   const subject = findSubject(outbox, find);
   const settled = outbox.change(() => settleAs(outbox, subject, decision, entryId, asked));
   // It may be like a find that came while it was dropped.
   if (settled.some(({ kind, state }) => kind === 'import' && state === 'dropped'))
     askAboutChangedFinds(outbox);
-  const waiting = decision.kind === 'drop' ? countDependents(outbox, subject) : undefined;
-  return { settled, waiting };
+  return settled;
 }
 
 function settleAs(
@@ -219,13 +216,6 @@ function listDecidable(
 function isIn(entry: Entry, state: Decidable): boolean {
   if (state === 'held') return entry.state === 'queued' && entry.held !== null;
   return entry.state === state;
-}
-
-function countDependents(outbox: Outbox, subject: string): number | undefined {
-  if (!isDropped(outbox, subject)) return undefined;
-  return listEntriesOfSubject(outbox, subject).filter(
-    ({ kind, state }) => kind !== 'import' && state === 'queued',
-  ).length;
 }
 
 /** An element as sent and as in the record; null where it is absent. */

@@ -383,7 +383,10 @@ describe('an older copy of before the first sign-in', () => {
     putBack();
     await home.do('number', 'set', 'K-1', 'Y');
     await expectEnded(home.pas('push'), 6);
-    expect((await home.pas('status')).stdout).toContain('pas number set K-1');
+    const [, entry = ''] = /pas resolve K-1 --entry (\d+)/.exec(
+      (await home.pas('status')).stdout,
+    ) ?? [''];
+    await expectEnded(home.pas('resolve', 'K-1', '--entry', entry), 2, 'pas number set K-1');
     await home.do('number', 'set', 'K-1', 'Z', '--replace');
     await home.do('push');
     expect(await changesOf('K-1')).toContainEqual(['number', 'Z', 'accepted']);
@@ -396,9 +399,9 @@ describe('an older copy of before the first sign-in', () => {
     await home.do('number', 'set', 'K-1', 'RIGHT');
     putBack();
     await elsewhere.do('number', 'set', 'K-1', 'WRONG');
-    const asked = (await home.pas('status')).stdout;
-    const [, wrong = ''] = /number set K-1 WRONG --replace\n.*--entry (\d+)/.exec(asked) ?? [];
-    await home.do('resolve', 'K-1', '--entry', wrong, '--drop');
+    const { entries } = await home.json('show', 'K-1');
+    const wrong = entries.find(({ value }) => value === 'WRONG')?.entry;
+    await home.do('resolve', 'K-1', '--entry', String(wrong), '--drop');
     await home.do('push');
     expect(await changesOf('K-1')).toEqual([['number', 'RIGHT', 'accepted']]);
   });

@@ -1,5 +1,4 @@
-import { mkdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { findPhotographCopies } from '../support/outbox-files.ts';
 import { type Home, makeHome, serviceAt, signedIn } from '../support/run-pas.ts';
@@ -88,16 +87,6 @@ test.each([
   },
 );
 
-test('a data folder that another program synchronises is named', async () => {
-  const within = makeHome({}, join(home.folder, 'Nextcloud'));
-  mkdirSync(within.env['PAS_HOME'] ?? '', { recursive: true });
-  const { levels, report } = await diagnose(within, '--offline');
-  expect(levels).toMatchObject({ home: 'warning' });
-  expect(report.checks.find(({ name }) => name === 'home')?.message).toContain(
-    'is in a synchronised folder',
-  );
-});
-
 test('a wrong clock, a limited role and a wrong schema location are reported', async () => {
   await mock.service.clock({ advance_ms: 3_600_000 });
   const researcher = await signedIn(
@@ -138,5 +127,5 @@ test('a server that is not the service is recognised', async () => {
   const stray = makeHome({ PAS_PASSWORD: 'x' });
   await stray.init(serviceAt(address), '--username', 'a');
   const { levels } = await diagnose(stray);
-  expect(levels).toMatchObject({ account: 'problem', harvesting: 'problem', schema: 'warning' });
+  expect(levels).toMatchObject({ account: 'problem', harvesting: 'problem' });
 });

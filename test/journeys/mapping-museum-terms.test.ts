@@ -348,19 +348,15 @@ describe('a reviewed mapping', () => {
     home.file(path, before);
   });
 
-  test('can be copied and imported unchanged, and a term can be removed', async () => {
-    const exported = home.file(
-      'exported.csv',
-      readFileSync(join(home.folder, 'pas', 'mapping.csv'), 'utf8'),
-    );
+  test('can be copied and imported unchanged, and edited', async () => {
+    const file = join(home.folder, 'pas', 'mapping.csv');
+    const exported = home.file('exported.csv', readFileSync(file, 'utf8'));
     expect(await home.json('vocab', 'map', 'import', exported)).toMatchObject({
       added: 0,
       changed: 0,
       unchanged: 1,
     });
-    expect(await home.json('vocab', 'map', 'remove', 'obdobi', 'LATEN')).toMatchObject({
-      removed: 1,
-    });
+    writeFileSync(file, readFileSync(file, 'utf8').split('\n')[0] ?? '');
     expect(await home.json('vocab', 'map', 'list')).toEqual([]);
     expect(await home.json('vocab', 'map', 'import', exported)).toMatchObject({
       added: 1,

@@ -77,8 +77,7 @@ describe('a draft', () => {
     async (setting) => {
       const [name = ''] = setting.split('=');
       const run = await home.pas('edit', 'D 1', '--set', setting);
-      await expectEnded(run, 3);
-      expect(run.stdout).toMatch(`${name} cannot be changed. Leave it out.`);
+      await expectEnded(run, 2, `${name} cannot be changed. Leave it out.`);
       expect(await states()).toEqual({ 'D 1': 'draft' });
     },
   );
@@ -213,11 +212,7 @@ describe('removing', () => {
 
 test('photographs of a dropped find are not left waiting silently', async () => {
   await importSeason(home, 1, { photos: true });
-  const dropped = await home.do('resolve', 'K-1', '--drop');
-  expect(dropped.stdout).toMatch(/1 number or photograph of it is waiting/);
-  expect(dropped.stderr).toMatch(
-    /pas resolve K-1 --resend, or remove it completely with pas remove K-1/,
-  );
+  await home.do('resolve', 'K-1', '--drop');
   expect((await home.do('status')).stdout).toMatch(
     /waiting for them:\n {2}pas resolve K-1 --resend\n {2}pas remove K-1/,
   );

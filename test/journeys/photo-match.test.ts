@@ -106,9 +106,7 @@ test('a card is matched and pushed, and its photographs are attached to the righ
   const done = await home.json<Matched>('photo', 'match', card);
   expect(done).toMatchObject({ queued: 2, gps_stripped: 1 });
   const listed = await home.pas('photo', 'match', card);
-  expect(listed.stdout).toContain(
-    '1 likely or doubtful match was not queued. To queue it: pas photo add',
-  );
+  expect(listed.stdout).toContain('To queue another match: pas photo add FIND FILE');
   await home.do('photo', 'add', 'K-3', join(card, 'trench', 'IMG_0003.tif'));
   await home.do('push');
   const records = await atService();

@@ -31,7 +31,6 @@ test('in English: a column is changed, a missing value is asked for, and the map
   expect(code).toBe(0);
   expect(screen).toContain('0.15–0.40: m by the size of the numbers');
   expect(screen).toContain('✓ bag → local_id');
-  expect(screen).toContain('odd thing (1×)');
   expect(screen).toContain('pas vocab map suggest bags.terms.csv');
   expect(readFileSync(join(home.folder, 'bags.map.toml'), 'utf8')).toContain(
     '"depth" = { element = "hloubka", unit = "m" }',

@@ -36,6 +36,7 @@ export type Listed<Value = unknown> = {
 
 type Shown = Omit<Listed, 'state'> & {
   readonly entries: readonly {
+    readonly entry: number;
     readonly kind: string;
     readonly state: string;
     readonly value?: string;

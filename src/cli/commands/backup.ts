@@ -11,6 +11,7 @@ import {
 import { defineCommand, type Registration } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { openStoredOutbox } from '../context/profile-outbox.ts';
+import { formatFindCount } from '../result-texts.ts';
 import { mayReplace } from '../terminal.ts';
 
 type BackupOptions = GlobalOptions & { readonly photos?: boolean };
@@ -146,7 +147,7 @@ async function restore(context: Context, file: string, options: RestoreFlags): P
 
 function print(context: Context, restored: RestoreResult): void {
   const { terminal } = context;
-  const { aside, finds, photosCopied, uncertain } = restored;
+  const { aside, finds, united, ledgerProblem } = restored;
   const madeAt = formatMoment(restored.madeMs);
   terminal.printLine(
     ngettext(
@@ -155,46 +156,22 @@ function print(context: Context, restored: RestoreResult): void {
       finds,
     ),
   );
-  printUnited(context, restored);
-  if (aside !== undefined) {
-    terminal.printLine(t`The previous outbox is in ${aside}.`);
-  }
+  if (ledgerProblem !== undefined) terminal.warn(t`The ledger added nothing: ${ledgerProblem}`);
+  const added = formatFindCount(united.finds);
+  if (united.facts > 0)
+    terminal.printLine(
+      t`The ledger added what it has of sent finds, also ${added} that the backup did not have.`,
+    );
+  if (aside !== undefined) terminal.printLine(t`The previous outbox is in ${aside}.`);
   if (restored.lost.length > 0) {
     const names = restored.lost.slice(0, MAX_NAMED).join(', ');
     terminal.warn(
       t`The backup does not have what was changed since for these finds and not sent: ${names}. It is only in the previous outbox.`,
     );
   }
-  if (photosCopied > 0)
-    terminal.printLine(
-      ngettext(
-        msgid`${photosCopied} photograph was copied back.`,
-        `${photosCopied} photographs were copied back.`,
-        photosCopied,
-      ),
-    );
   printMissing(context, restored);
-  if (uncertain > 0)
-    terminal.printLine(
-      ngettext(
-        msgid`${uncertain} entry is uncertain: look it up in the service with ${cmd`pas reconcile`}.`,
-        `${uncertain} entries are uncertain: look them up in the service with ${cmd`pas reconcile`}.`,
-        uncertain,
-      ),
-    );
   terminal.note(
-    t`Except for finds that were sent, it has nothing that was changed after ${madeAt}.`,
-  );
-}
-
-function printUnited({ terminal }: Context, { united, ledgerProblem }: RestoreResult): void {
-  const { facts, finds: foundCount } = united;
-  if (ledgerProblem !== undefined) terminal.warn(t`The ledger added nothing: ${ledgerProblem}`);
-  if (facts === 0) return;
-  const added = ngettext(msgid`${facts} fact`, `${facts} facts`, facts);
-  const finds = ngettext(msgid`${foundCount} find`, `${foundCount} finds`, foundCount);
-  terminal.printLine(
-    t`The ledger added what it has of sent finds: ${added}, with ${finds} that the backup did not have.`,
+    t`Except for finds that were sent, it has nothing that was changed after ${madeAt}. Next: ${cmd`pas status`}`,
   );
 }
 

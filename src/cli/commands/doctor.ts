@@ -84,10 +84,10 @@ async function checkWithProfile(
   run: RunCheck,
 ): Promise<void> {
   await run('secrets', () => checkSecrets(context));
-  const hasOutbox = await checkData(context, profile, run);
+  await checkData(context, profile, run);
   if (offline !== true || profile.pacing === 'local')
     await run('pacing', () => checkPacing(context, profile));
-  if (offline !== true) await checkOnline(context, profile, hasOutbox, run);
+  if (offline !== true) await checkOnline(context, profile, run);
 }
 
 /** Repairs the ledger and the outbox of the profile; nothing where it has none. */
@@ -118,16 +118,6 @@ async function repair(context: Context): Promise<void> {
 
 const MAX_NAMED = 20;
 
-/** Priority of exit reasons, where several checks fail: what stops a push first comes first. */
-const GRAVEST_FIRST: readonly ExitReason[] = [
-  'databaseTooNew',
-  'config',
-  'notAllowed',
-  'unavailable',
-  'oaiProtocol',
-  'outsideContract',
-];
-
 async function conclude(context: Context, checks: readonly Check[]): Promise<ExitReason> {
   const { terminal } = context;
   const reasons = checks.flatMap(({ level, reason }) => (level === 'problem' ? [reason] : []));
@@ -144,9 +134,7 @@ async function conclude(context: Context, checks: readonly Check[]): Promise<Exi
     })),
     outbox: terminal.json ? await toOutboxJson(context, checks) : null,
   });
-  return good
-    ? 'done'
-    : (GRAVEST_FIRST.find((reason) => reasons.includes(reason)) ?? 'dataRefused');
+  return good ? 'done' : (reasons[0] ?? 'dataRefused');
 }
 
 /** Returns the outbox for programs; null where there is none, or a check says why. */
@@ -198,11 +186,8 @@ function checkSecrets(context: Context): Finding {
   return makeWarning(message, t`Run \`${cmd`pas login`}\`.`);
 }
 
-/**
- * Checks outbox, ledger, photographs and vocabulary of a profile. Missing files are not created.
- * @returns true if there is an outbox, and it is intact
- */
-async function checkData(context: Context, profile: Profile, run: RunCheck): Promise<boolean> {
+/** Checks outbox, ledger, photographs and vocabulary of a profile. Missing files are not created. */
+async function checkData(context: Context, profile: Profile, run: RunCheck): Promise<void> {
   const { outboxFile, photosFolder } = context.getOutboxPlaces();
   let isSound = false;
   await run('outbox', () => {
@@ -235,27 +220,20 @@ async function checkData(context: Context, profile: Profile, run: RunCheck): Pro
       : undefined;
     return checkVocabulary(vocabulary, context.clock.now());
   });
-  return hasOutbox;
 }
 
 /** Time limit of a check, whatever the service does. */
 const MAX_CHECKING_MS = 60_000;
 
-async function checkOnline(
-  context: Context,
-  profile: Profile,
-  hasOutbox: boolean,
-  run: RunCheck,
-): Promise<void> {
+async function checkOnline(context: Context, profile: Profile, run: RunCheck): Promise<void> {
   await run('service', async () => {
     const connections = await context.openConnections();
     const stop = makeCheckingLimit(context);
     const send: Exchange = (request) => connections.send({ ...request, signal: stop });
     const { session } = await openService(context);
     const pace = await openPace(context, profile);
-    const outbox = hasOutbox ? await context.openOutbox() : undefined;
     const { clock } = context;
-    return checkService({ ...profile, session, send, pace, outbox, clock, stop });
+    return checkService({ ...profile, session, send, pace, clock, stop });
   });
   await run('harvesting', async () => {
     if (profile.oaiBase === undefined)

@@ -104,7 +104,9 @@ async function runWizard(
   const { file, mapFile, asks } = resolveWizardFiles(context, files, options);
   const termsFile = `${withoutExtension(file)}.terms.csv`;
   terminal.note(t`Reading ${file} …`);
-  const say = (lines: readonly string[]): void => terminal.note(lines.join('\n'));
+  const say = (lines: readonly string[]): void => {
+    for (const line of lines) terminal.note(line);
+  };
   const wizard = proposeForTable(await readTableOrInput(context, file, options), {
     outbox: await context.openOutbox(),
     mapFile,
@@ -126,7 +128,7 @@ async function runWizard(
   ]);
   const proposal = asks ? await ask(context, wizard, say) : proposed;
   const { strange, termsKept, problems } = await wizard.write(proposal, termsFile);
-  if (strange.length > 0) say(formatUnmappedTerms(strange, termsFile));
+  say(formatUnmappedTerms(strange.length, termsFile));
   if (termsKept) terminal.warn(t`${termsFile} already exists and stays as it is.`);
   for (const { message } of problems) terminal.warn(message);
   for (const element of proposal.undecided) {

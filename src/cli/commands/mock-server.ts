@@ -26,7 +26,7 @@ import {
   runPas,
 } from '../context/context.ts';
 import type { Environment } from '../context/places.ts';
-import { formatFindCount, formatNumberCount, formatPhotographCount } from '../result-texts.ts';
+import { formatFindCount, formatPhotographCount } from '../result-texts.ts';
 
 type DemoOptions = GlobalOptions & { readonly keep?: boolean };
 
@@ -102,13 +102,18 @@ async function runDemo(context: Context, options: DemoOptions): Promise<ExitReas
     printStep(t`Read every find back by harvest and compare it with what was sent:`);
     const pulled = await run(['pull', '--full', '--json']);
     if (pulled.reason !== 'done') return pulled.reason;
-    const harvestedBack = compare(context, JSON.parse(pulled.output) as PullReport);
     const { output } = await run(['status', '--json']);
-    const figures = { ...countHere(JSON.parse(output) as StatusReport), harvestedBack };
+    const { finds, entries } = JSON.parse(output) as StatusReport;
     const after = await fetchServerCounts(server.control_url);
-    const elapsedMs = Math.round(context.clock.monotonicMs() - startedMs);
+    const figures = {
+      finds,
+      accepted: entries.import.accepted,
+      photos: entries.photo.accepted,
+      harvestedBack: (JSON.parse(pulled.output) as PullReport).finds.filter(isUnchanged).length,
+      elapsedMs: Math.round(context.clock.monotonicMs() - startedMs),
+    };
     const added = { finds: after.finds - before.finds, photos: after.photos - before.photos };
-    return conclude(context, { ...figures, elapsedMs }, added) ? 'done' : 'outsideContract';
+    return conclude(context, figures, added) ? 'done' : 'outsideContract';
   } finally {
     await server.close();
     if (options.keep === true) printKeptHome(context, join(folder, 'home'));
@@ -181,23 +186,14 @@ type Figures = {
   readonly finds: number;
   readonly accepted: number;
   readonly photos: number;
-  readonly numbers: number;
   readonly harvestedBack: number;
+  readonly elapsedMs: number;
 };
 
 type StatusReport = {
   readonly finds: number;
   readonly entries: Readonly<Record<EntryKind, { readonly accepted: number }>>;
 };
-
-function countHere({ finds, entries }: StatusReport): Omit<Figures, 'harvestedBack'> {
-  return {
-    finds,
-    accepted: entries.import.accepted,
-    photos: entries.photo.accepted,
-    numbers: entries.number.accepted,
-  };
-}
 
 function makeStepPrinter(context: Context): (text: string) => void {
   let number = 0;
@@ -209,28 +205,11 @@ function makeStepPrinter(context: Context): (text: string) => void {
   };
 }
 
-type PullReport = {
-  readonly finds: readonly {
-    readonly find: string;
-    readonly ident_cely: string;
-    readonly standing: RecordStanding;
-    readonly changed: readonly { readonly element: string }[];
-  }[];
-};
+type PulledFind = { readonly standing: RecordStanding; readonly changed: readonly unknown[] };
+type PullReport = { readonly finds: readonly PulledFind[] };
 
-/** Prints the finds that differ, and returns the number of those that do not. */
-function compare(context: Context, { finds }: PullReport): number {
-  const different = finds.filter(
-    ({ standing, changed }) => standing !== 'shown' || changed.length > 0,
-  );
-  for (const { find, ident_cely: identCely, changed } of different) {
-    const elements = changed.map(({ element }) => element).join(', ') || '–';
-    printIndented(context, t`${find} (${identCely}) differs in ${elements}`);
-  }
-  const all = formatFindCount(finds.length);
-  const same = finds.length - different.length;
-  printIndented(context, t`${all} sent, ${same} read back unchanged.`);
-  return same;
+function isUnchanged({ standing, changed }: PulledFind): boolean {
+  return standing === 'shown' && changed.length === 0;
 }
 
 type ServerCounts = { readonly finds: number; readonly photos: number };
@@ -241,25 +220,21 @@ async function fetchServerCounts(controlUrl: string): Promise<ServerCounts> {
   return counts;
 }
 
-function conclude(
-  { terminal }: Context,
-  figures: Figures & { elapsedMs: number },
-  server: ServerCounts,
-): boolean {
+function conclude({ terminal }: Context, figures: Figures, server: ServerCounts): boolean {
+  const { accepted, harvestedBack } = figures;
   const agrees =
-    figures.finds === figures.accepted &&
-    figures.accepted === server.finds &&
+    figures.finds === accepted &&
+    accepted === server.finds &&
     figures.photos === server.photos &&
-    figures.harvestedBack === figures.accepted;
+    harvestedBack === accepted;
   const finds = formatFindCount(figures.finds);
   const photographs = formatPhotographCount(figures.photos);
-  const numbers = formatNumberCount(figures.numbers);
   const serverFinds = formatFindCount(server.finds);
   const serverPhotographs = formatPhotographCount(server.photos);
   const seconds = formatDecimal(figures.elapsedMs / 1000, 1);
   terminal.printLine();
   terminal.printLine(
-    t`${finds}: ${figures.accepted} accepted with ${photographs} and ${numbers}, ${figures.harvestedBack} read back unchanged.`,
+    t`${finds}: ${accepted} accepted with ${photographs}, ${harvestedBack} read back unchanged.`,
   );
   terminal.printLine(
     t`The server has ${serverFinds} and ${serverPhotographs} more than before. Time: ${seconds} s.`,
@@ -271,10 +246,9 @@ function conclude(
   );
   terminal.printValue({
     finds: figures.finds,
-    accepted: figures.accepted,
+    accepted,
     photos: figures.photos,
-    numbers: figures.numbers,
-    harvested_back: figures.harvestedBack,
+    harvested_back: harvestedBack,
     elapsed_ms: figures.elapsedMs,
   });
   return agrees;

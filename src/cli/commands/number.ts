@@ -63,15 +63,13 @@ async function set(
   const subject = findSubject(outbox, find);
   assertNumberIsFree(outbox, subject, value);
   const { replaces } = planNumberChange(outbox, subject, number);
-  if (replaces !== undefined && number !== '') {
-    const replacement = { find, value: number, replaces };
-    if (options.replace === true || context.terminal.interactive)
-      showReplacements(context, [replacement]);
-    if (options.replace !== true && !(await confirmReplacement(context, 1)))
-      throw makeNotReplacedError(replacement);
+  let mayReplace = options.replace === true || replaces === undefined || number === '';
+  if (replaces !== undefined && number !== '' && (mayReplace || context.terminal.interactive)) {
+    showReplacements(context, [{ find, value: number, replaces }]);
+    mayReplace ||= await confirmReplacement(context, 1);
   }
-  const change = enqueueNumber(outbox, subject, value, (now) => now === replaces);
-  // Another process changed the number while a person was asked.
+  // Another process may change the number while a person is asked.
+  const change = enqueueNumber(outbox, subject, value, (now) => mayReplace && now === replaces);
   if (change === undefined)
     throw makeNotReplacedError({
       find,

@@ -10,7 +10,6 @@ import {
   matchFolder,
   type QueueResult,
   queueMatches,
-  selectMatched,
 } from '../../outbox/changes/match-folder.ts';
 import { findSubject } from '../../outbox/changes/resolve-finds.ts';
 import { getOriginalDigest } from '../../outbox/facts.ts';
@@ -173,7 +172,8 @@ function printEnd(
   const doneCount = queued.size;
   terminal.printLine(formatEnd(fates, queued, isDry));
   if (stripped > 0) terminal.printLine(formatPlaceRemovedNote(stripped));
-  printLeft(context, fates, queued);
+  if (fates.some(({ kind, file }) => kind === 'matched' && !queued.has(file)))
+    terminal.printLine(t`To queue another match: ${cmd`pas photo add`} FIND FILE`);
   if (doneCount > 0 && !isDry) printNextStep(context);
   terminal.printValue({
     dry_run: isDry,
@@ -205,75 +205,21 @@ function formatEnd(
       );
 }
 
-function printLeft(
-  { terminal }: Context,
-  fates: readonly FileStatus[],
-  queued: ReadonlyMap<string, string>,
-): void {
-  const count = (confidence: Confidence): number =>
-    selectMatched(fates, confidence).filter(({ file }) => !queued.has(file)).length;
-  const unsure = count('likely') + count('doubtful');
-  const none = count('none');
-  if (unsure > 0) {
-    terminal.printLine(
-      ngettext(
-        msgid`${unsure} likely or doubtful match was not queued. To queue it: ${cmd`pas photo add`} FIND FILE`,
-        `${unsure} likely or doubtful matches were not queued. To queue each: ${cmd`pas photo add`} FIND FILE`,
-        unsure,
-      ),
-    );
-  }
-  if (none > 0) {
-    terminal.printLine(
-      ngettext(
-        msgid`${none} photograph matches no find. To queue it: ${cmd`pas photo add`} FIND FILE`,
-        `${none} photographs match no find. To queue them: ${cmd`pas photo add`} FIND FILE`,
-        none,
-      ),
-    );
-  }
-}
-
 function toStatusValue(fate: FileStatus, queuedFor: string | undefined): Record<string, unknown> {
-  const nothing = {
-    find: null,
-    confidence: null,
-    reasons: [],
-    candidates: [],
-    known: [],
-    copy_of: null,
+  const match = fate.kind === 'matched' ? fate.match : undefined;
+  const left = queuedFor === undefined ? 'left' : 'queued';
+  const known = fate.kind === 'known' ? fate.entries : [];
+  const refusals = fate.kind === 'refused' ? fate.rules.map((kind) => ({ kind })) : [];
+  return {
+    file: fate.file,
+    action: match === undefined ? fate.kind : left,
+    find: queuedFor ?? match?.find ?? null,
+    confidence: match?.confidence ?? null,
+    reasons: match?.reasons ?? refusals,
+    candidates: match?.candidates ?? [],
+    known: known.map((entry) => ({ find: getFindName(entry), state: entry.state })),
+    copy_of: fate.kind === 'copy' ? fate.of : null,
   };
-  switch (fate.kind) {
-    case 'matched': {
-      const { find = null, confidence, reasons, candidates } = fate.match;
-      const action = queuedFor === undefined ? 'left' : 'queued';
-      return {
-        file: fate.file,
-        action,
-        ...nothing,
-        find: queuedFor ?? find,
-        confidence,
-        reasons,
-        candidates,
-      };
-    }
-    case 'known': {
-      const knownEntries = fate.entries.map((entry) => ({
-        find: getFindName(entry),
-        state: entry.state,
-      }));
-      return { file: fate.file, action: 'known', ...nothing, known: knownEntries };
-    }
-    case 'copy':
-      return { file: fate.file, action: 'copy', ...nothing, copy_of: fate.of };
-    case 'refused':
-      return {
-        file: fate.file,
-        action: 'refused',
-        ...nothing,
-        reasons: fate.rules.map((kind) => ({ kind })),
-      };
-  }
 }
 
 export const register: Registration = (program, run) => {

@@ -1,77 +1,49 @@
 import { formatIso } from '../../base/clock.ts';
-import { groupBy } from '../../base/collections.ts';
 import type { PasError } from '../../base/errors.ts';
-import {
-  cmd,
-  composeCommand,
-  getTemplate,
-  type Message,
-  msgid,
-  ngettext,
-  t,
-} from '../../base/message.ts';
+import { cmd, composeCommand, type Message, t } from '../../base/message.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import {
-  formatEntry,
-  KIND_WORDS,
-  STATE_WORDS,
-  VERDICT_WORDS,
-} from '../../outbox/views/entry-words.ts';
+import { formatEntry, KIND_WORDS, STATE_WORDS } from '../../outbox/views/entry-words.ts';
 import type { ReconciledEntry } from '../../push/judge-import.ts';
 import type { PushEvent } from '../../push/push-context.ts';
 import { explainUncertain } from '../../push/uncertain-words.ts';
 import type { WatchEvent } from '../../push/watch.ts';
 import { type Context, findSettleMs } from '../context/context.ts';
+import { getSettlingCommand } from '../result-texts.ts';
 import type { Progress } from '../terminal.ts';
 
-/** A result of an entry; `kind` is equal where only names and numbers differ. */
-type FoldedLine = { readonly kind: string; readonly what: Message; readonly text: string };
-
-/** Says why an entry is uncertain, once per reason. */
-function makeUncertainPrinter(context: Context, outbox: Outbox, why: boolean) {
-  const printedTexts = new Map<number, string>();
+/** Says why an entry is uncertain, once until that changes; the reasons are details. */
+function makeUncertainPrinter(context: Context, outbox: Outbox) {
+  const printed = new Set<string>();
   return (what: Message, entryId: number): void => {
     const [plainly, ...reasons] = explainUncertain(outbox, entryId, findSettleMs(context));
-    const lines = [`${what}: ${plainly}`, ...(why ? reasons.map((reason) => `  ${reason}`) : [])];
-    if (printedTexts.get(entryId) === lines.join('\n')) return;
-    printedTexts.set(entryId, lines.join('\n'));
-    for (const line of lines) context.terminal.note(line);
+    const line = `${what}: ${plainly}`;
+    if (printed.has(line)) return;
+    printed.add(line);
+    context.terminal.note(line);
+    for (const reason of reasons) context.terminal.printDetail(`  ${reason}`);
   };
 }
 
 /**
  * Makes the listeners that show the progress of a push: one bar at a time, and the results of
  * entries above it. `end` must be called in any case.
- * @param options.why show also the reasons of uncertain entries
  */
-export function makePushListeners(
-  context: Context,
-  outbox: Outbox,
-  { why }: { readonly why: boolean },
-) {
+export function makePushListeners(context: Context, outbox: Outbox) {
   const { terminal } = context;
-  const folded: FoldedLine[] = [];
-  const printUncertain = makeUncertainPrinter(context, outbox, why);
+  const printUncertain = makeUncertainPrinter(context, outbox);
   let bar: Progress | undefined;
   let isSearching = false;
   let doneCount = 0;
   let total = 0;
-  const endProgress = (): void => {
+  const end = (): void => {
     bar?.end();
     bar = undefined;
     isSearching = false;
   };
-  const printFolded = (): void => {
-    for (const [first, ...more] of groupBy(folded.splice(0), ({ kind }) => kind).values())
-      if (first !== undefined) terminal.note(formatFolded(first, more.length));
-  };
   return {
-    end: () => {
-      endProgress();
-      printFolded();
-    },
+    end,
     onRound: (queued: number) => {
-      endProgress();
+      end();
       bar = terminal.startProgress(t`Sending`);
       doneCount = 0;
       total = queued;
@@ -86,41 +58,41 @@ export function makePushListeners(
     },
     onSearch: (searched: number, all: number | undefined) => {
       if (!isSearching) {
-        endProgress();
+        end();
         bar = terminal.startProgress(t`Checking the service`);
         isSearching = true;
       }
       bar?.update(searched, all);
     },
     onReconciled: (settled: readonly ReconciledEntry[]) => {
-      endProgress();
-      for (const { entry, verdict } of settled) {
-        const what = formatEntry(entry.kind, entry.localId ?? entry.identCely);
-        if (verdict.kind === 'undecided') printUncertain(what, entry.id);
-        else
-          folded.push({
-            kind: `${entry.kind} ${verdict.kind} ${getTemplate(verdict.reason)}`,
-            what,
-            text: `${VERDICT_WORDS[verdict.kind]}; ${verdict.reason}`,
-          });
+      end();
+      for (const each of settled) {
+        const { id, kind, localId, identCely } = each.entry;
+        if (each.verdict.kind === 'undecided')
+          printUncertain(formatEntry(kind, localId ?? identCely), id);
+        else terminal.note(formatReconciled(each));
       }
-      printFolded();
     },
     onSearchFailed: ({ message }: PasError) => {
-      endProgress();
+      end();
       terminal.note(t`Uncertain entries could not be checked: ${message}`);
     },
   };
 }
 
-/** Formats a result and the number of further ones of its kind: `a.jpg and 2 more: refused`. */
-function formatFolded({ what, text }: FoldedLine, more: number): string {
-  if (more === 0) return `${what}: ${text}`;
-  return ngettext(
-    msgid`${what} and ${more} more: ${text}`,
-    `${what} and ${more} more: ${text}`,
-    more,
-  );
+/** Formats the result of a search for an uncertain entry; of an undecided one, with its command. */
+export function formatReconciled({ entry, verdict }: ReconciledEntry): string {
+  const what = formatEntry(entry.kind, entry.localId ?? entry.identCely);
+  switch (verdict.kind) {
+    case 'found':
+      return t`${what}: accepted as ${verdict.identCely}; ${verdict.reason}.`;
+    case 'absent':
+      return t`${what}: queued again; ${verdict.reason}.`;
+    case 'undecided': {
+      const command = getSettlingCommand(entry);
+      return t`${what}: still uncertain; ${verdict.reason}. Decide with: ${command}`;
+    }
+  }
 }
 
 function printEvent(

@@ -119,9 +119,7 @@ async function pushCommand(
   }
   await confirmProduction(context);
   if (plan.subjects !== undefined) clearBackoff(outbox, plan.subjects);
-  const { end, ...telling } = makePushListeners(context, outbox, {
-    why: options.verbose === true,
-  });
+  const { end, ...telling } = makePushListeners(context, outbox);
   const pushAllOptions = {
     ...(await pushOptions(context, outbox, options, kinds, plan.subjects)),
     ...telling,
@@ -173,7 +171,7 @@ async function pushOptions(
     subjects,
     limit: options.limit,
     onQuestion: options.onQuestion ?? 'hold',
-    onNotChecked: (why: NoSearchReason) => terminal.note(String(describeNotChecked(context, why))),
+    onNotChecked: (why: NoSearchReason) => terminal.note(String(NOT_CHECKED[why])),
     admitNewPeople: kinds.includes('import')
       ? (mayAskNow: boolean) => admitNewPeople(context, admission(mayAskNow))
       : undefined,
@@ -188,17 +186,9 @@ async function pushOptions(
 
 const NOT_CHECKED: Readonly<Record<NoSearchReason, Message>> = {
   'no-harvesting': msg`Not checked: this service has no harvesting, so pas cannot see if another computer has sent the same finds.`,
-  anonymous: msg`Not checked: the harvest is not signed in as the account that sends, so pas cannot see if another computer has sent the same finds. \`${cmd`pas login`}\` tries to sign in there as well.`,
+  anonymous: msg`Not checked: the harvest is not signed in as the account that sends, so pas cannot see if another computer has sent the same finds. If the service takes the account there: ${cmd`pas profile set oai_auth=basic`}`,
   'not-signed-in': msg`Not checked: the service does not let this account harvest, so pas cannot see if another computer has sent the same finds.`,
 };
-
-function describeNotChecked({ getConfig, getProfile }: Context, why: NoSearchReason): Message {
-  const { name } = getProfile();
-  const auth = getConfig().profiles.get(name)?.oai_auth;
-  if (why !== 'anonymous' || auth !== 'none') return NOT_CHECKED[why];
-  const command = cmd`pas profile set --profile ${name} oai_auth=basic`;
-  return msg`Not checked: the profile says oai_auth = none, so pas cannot see if another computer has sent the same finds. To sign in there: ${command}`;
-}
 
 async function confirmSameService(
   context: Context,

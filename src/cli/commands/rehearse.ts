@@ -1,6 +1,5 @@
 import { rmSync } from 'node:fs';
 import { AuthError, type ExitReason, UsageError } from '../../base/errors.ts';
-import { formatIssuePlace } from '../../base/issue.ts';
 import { cmd, msgid, ngettext, setProfileFlagSource, t } from '../../base/message.ts';
 import { resolveFindNames } from '../../outbox/changes/resolve-finds.ts';
 import { ENTRY_KINDS } from '../../outbox/entry.ts';
@@ -22,7 +21,7 @@ import type { Context, GlobalOptions } from '../context/context.ts';
 import { openFindValidator } from '../context/find-input.ts';
 import { openPush } from '../context/open-service.ts';
 import { EXIT_REASON_OF_STOP, formatFindCount, formatStopCause } from '../result-texts.ts';
-import { requireConfirmation } from '../terminal.ts';
+import { printIssues, requireConfirmation } from '../terminal.ts';
 
 type RehearseOptions = GlobalOptions & {
   readonly to?: string;
@@ -192,10 +191,7 @@ function print(
   terminal.printLine(t`${all} sent to the training instance, ${accepted} accepted.`);
   for (const { localId, issues } of refused) {
     terminal.printLine(t`${localId} would be refused:`);
-    for (const issue of issues) {
-      const place = issue.element ?? formatIssuePlace(issue);
-      terminal.printLine(`  ${place === '' ? '' : `${place}: `}${issue.message}`);
-    }
+    printIssues(terminal, issues, (line) => terminal.printLine(`  ${line}`));
   }
   for (const { localId, reason } of notTested) {
     terminal.printLine(t`${localId} was not tested: ${reason}`);

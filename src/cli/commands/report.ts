@@ -72,7 +72,6 @@ async function report(
     terminal.note(
       t`The page reveals exact findspots. To make a page to share, use --without-places.`,
     );
-  if (sizeBytes > LARGE_BYTES) terminal.note(t`The page is large for a phone: select fewer finds.`);
   terminal.printValue({
     file: target,
     size_bytes: sizeBytes,
@@ -85,7 +84,6 @@ async function report(
   return 'done';
 }
 
-const LARGE_BYTES = 25e6;
 /** Longer side of a photograph on the page. */
 const PHOTO_PX = 640;
 

@@ -16,11 +16,11 @@ import {
   ANSWERS_OF_ROWS,
   type Entry,
   type ImportEntry,
+  isAnswerable,
   ROW_ANSWERS,
   type RowAnswer,
 } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { formatEntry } from '../../outbox/views/entry-words.ts';
 import type { ReconciledEntry } from '../../push/judge-import.ts';
 import { reconcileNow } from '../../push/push-all.ts';
 import {
@@ -42,8 +42,9 @@ import {
 import { openHarvestClient, openServiceAccess } from '../context/open-service.ts';
 import { openUnitedOutbox, withLockIfFree } from '../context/profile-outbox.ts';
 import { importAnsweredRow } from '../interview/ask-about-table.ts';
-import { getSettlingCommand, listAnswerWords } from '../result-texts.ts';
+import { listAnswerWords } from '../result-texts.ts';
 import { requireConfirmation } from '../terminal.ts';
+import { formatReconciled } from './push-progress.ts';
 
 type ResolveOptions = GlobalOptions & {
   readonly created?: string;
@@ -110,26 +111,6 @@ async function reconcile(context: Context, names: readonly string[]): Promise<Ex
   if (settled.length === 0) context.terminal.printLine(t`Nothing is uncertain.`);
   context.terminal.printValue({ reconciled: settled.map(toReconciledJson) });
   return remainingCount > 0 ? 'uncertain' : 'done';
-}
-
-function formatReconciled({ entry, verdict }: ReconciledEntry): string {
-  const what = formatEntry(entry.kind, entry.localId ?? entry.identCely);
-  switch (verdict.kind) {
-    case 'found':
-      return t`${what}: accepted as ${verdict.identCely}; ${verdict.reason}.`;
-    case 'absent':
-      return t`${what}: queued again; ${verdict.reason}.`;
-    case 'undecided': {
-      const candidates = verdict.candidates.join(', ');
-      const command = getSettlingCommand(entry);
-      const sentences = [
-        t`${what}: still uncertain; ${verdict.reason}.`,
-        candidates === '' ? '' : t`Check ${candidates}.`,
-        t`Decide with: ${command}`,
-      ];
-      return sentences.filter((one) => one !== '').join(' ');
-    }
-  }
 }
 
 function toReconciledJson({ entry, verdict }: ReconciledEntry): Record<string, unknown> {
@@ -259,7 +240,7 @@ async function carryOut(
     asked = getOpenDecision(outbox, name, entryId).entry;
     await checkRecord(find, asked, decision.identCely, isSure);
   }
-  const { settled, waiting } = withLockIfFree(context, (isLocked) =>
+  const settled = withLockIfFree(context, (isLocked) =>
     resolveEntries(outbox, name, decision, entryId, isLocked, asked),
   );
   const count = settled.length;
@@ -270,7 +251,6 @@ async function carryOut(
       count,
     ),
   );
-  if (waiting !== undefined) printWaiting(context, name, waiting);
   terminal.note(t`To undo this, unless something was sent because of it: ${cmd`pas undo`}`);
   terminal.printValue({
     find: name,
@@ -311,20 +291,6 @@ function makeCreated(typed: string): PersonDecision & { readonly kind: 'created'
   return { kind: 'created', identCely: parseTypedIdent(typed) ?? typed.trim() };
 }
 
-function printWaiting({ terminal }: Context, name: string, waiting: number): void {
-  if (waiting > 0)
-    terminal.printLine(
-      ngettext(
-        msgid`${waiting} number or photograph of it is waiting and will not be sent without it.`,
-        `${waiting} numbers and photographs of it are waiting and will not be sent without it.`,
-        waiting,
-      ),
-    );
-  terminal.note(
-    t`Queue it again with ${cmd`pas resolve ${name} --resend`}, or remove it completely with ${cmd`pas remove ${name}`}.`,
-  );
-}
-
 /** Lists the possible decisions: with each known record, and with another one. */
 function listWays(
   { kinds, candidates, entry }: OpenDecision,
@@ -349,7 +315,17 @@ function listWays(
     resend: [makeWay(again, '--resend', true)],
     drop: [makeWay(msg`drop it`, '--drop', true)],
   };
-  return kinds.flatMap((kind) => ways[kind]);
+  const kept = isAnswerable(entry) ? [] : [{ words: KEEP_SHOWN, command: keepShown(entry, find) }];
+  return [...kept, ...kinds.flatMap((kind) => ways[kind])];
+}
+
+const KEEP_SHOWN = msg`keep the version that is shown here`;
+
+/** Of two versions, only a change makes one. */
+function keepShown(entry: Entry, find: string): Message {
+  return entry.kind === 'number'
+    ? cmd`pas number set ${find} ${entry.value} --replace`
+    : cmd`pas edit ${find}`;
 }
 
 /**

@@ -12,7 +12,8 @@ import {
   getFindDetails,
   resolveFindNames,
 } from '../../outbox/changes/resolve-finds.ts';
-import type { Entry, HeldQuestion } from '../../outbox/entry.ts';
+import type { Entry } from '../../outbox/entry.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
 import { KIND_WORDS, STATE_WORDS, VERDICT_WORDS } from '../../outbox/views/entry-words.ts';
 import {
   formatChange,
@@ -25,12 +26,7 @@ import { defineCommand, type Registration } from '../command.ts';
 import { type Context, findSettleMs, type GlobalOptions } from '../context/context.ts';
 import { openFindValidator } from '../context/find-input.ts';
 import { renewProfileDocuments } from '../context/profile-outbox.ts';
-import {
-  getSettlingCommand,
-  listAnswerCommands,
-  listCandidateNames,
-  toHeldJson,
-} from '../result-texts.ts';
+import { getSettlingCommand, toHeldJson } from '../result-texts.ts';
 import { printIssues, toIssuesJson } from '../terminal.ts';
 
 type ShowOptions = GlobalOptions & { readonly xml?: boolean };
@@ -50,9 +46,7 @@ export const register: Registration = (program, run) => {
     )
     .action(
       run((context, find: string, options: ShowOptions) =>
-        options.xml === true
-          ? printDocument(context, find)
-          : show(context, find, options.verbose === true),
+        options.xml === true ? printDocument(context, find) : show(context, find),
       ),
     );
 };
@@ -70,7 +64,7 @@ async function printDocument(context: Context, name: string): Promise<ExitReason
   return hasErrors(issues) ? 'dataRefused' : 'done';
 }
 
-async function show(context: Context, name: string, why: boolean): Promise<ExitReason> {
+async function show(context: Context, name: string): Promise<ExitReason> {
   const { terminal } = context;
   const outbox = await context.openOutbox();
   const { find, elements, texts, stories, atService } = getFindDetails(outbox, name);
@@ -82,15 +76,7 @@ async function show(context: Context, name: string, why: boolean): Promise<ExitR
     terminal.printLine(`  ${formatOrigin(find.wish.file, find.wish.row)}`);
   printFacts(context, texts);
   if (atService !== undefined) printStateAtService(context, atService);
-  for (const story of stories) {
-    const isUncertain = story.entry.state === 'uncertain';
-    printStory(
-      context,
-      story,
-      isUncertain ? explainUncertain(outbox, story.entry.id, findSettleMs(context))[0] : undefined,
-      why || !isUncertain,
-    );
-  }
+  for (const story of stories) printStory(context, outbox, story);
   terminal.printValue({
     find: find?.uuid ?? null,
     local_id: find?.localId ?? null,
@@ -146,12 +132,10 @@ function printStateAtService(context: Context, { pulled, changes }: StateAtServi
   }
 }
 
-/** @param whole includes what is known only by evidence */
 function printStory(
   context: Context,
+  outbox: Outbox,
   { entry, attempts, evidence }: EntryHistory,
-  plainly: string | undefined,
-  whole: boolean,
 ): void {
   const { terminal } = context;
   terminal.printLine();
@@ -162,8 +146,9 @@ function printStory(
     terminal.printLine(
       `  ${t`The service has the version that was sent, not this one. Only its number can still be sent.`}`,
     );
-  if (plainly !== undefined) terminal.printLine(`  ${plainly}`);
-  for (const line of describeEntry(entry, whole)) terminal.printLine(`  ${line}`);
+  if (entry.state === 'uncertain')
+    terminal.printLine(`  ${explainUncertain(outbox, entry.id, findSettleMs(context))[0]}`);
+  for (const line of describeEntry(entry)) terminal.printLine(`  ${line}`);
   printIssues(terminal, entry.issues, (text) => terminal.printLine(`  ${text}`));
   for (const attempt of attempts) {
     const ended =
@@ -172,20 +157,20 @@ function printStory(
     terminal.printLine(
       `  ${formatMoment(attempt.startedAt)}  ${attempt.method} ${attempt.path}  ${attempt.status ?? '–'}  ${outcome}  ${ended}`,
     );
-    if (whole && attempt.reason !== null && String(attempt.reason) !== String(entry.reason))
+    if (attempt.reason !== null && String(attempt.reason) !== String(entry.reason))
       terminal.printLine(`    ${attempt.reason}`);
   }
-  for (const { at, verdict, reason, candidates } of whole ? evidence : []) {
+  for (const { at, verdict, reason, candidates } of evidence) {
     const names = candidates.length === 0 ? '' : ` (${candidates.join(', ')})`;
     const verdictText = VERDICT_WORDS[verdict];
     terminal.printLine(`  ${formatMoment(at)}  ${t`evidence: ${verdictText}; ${reason}`}${names}`);
   }
 }
 
-function describeEntry(entry: Entry, whole: boolean): string[] {
+function describeEntry(entry: Entry): string[] {
   const lines: string[] = [];
   // The values of the service are printed beside the elements below.
-  if (whole && entry.reason !== null && (entry.state !== 'refused' || entry.issues.length === 0))
+  if (entry.reason !== null && (entry.state !== 'refused' || entry.issues.length === 0))
     lines.push(String(entry.reason));
   if (entry.kind === 'import' && entry.document !== null) {
     const sizeBytes = entry.document.length;
@@ -195,19 +180,15 @@ function describeEntry(entry: Entry, whole: boolean): string[] {
       t`document of ${sizeBytes} bytes, SHA-512 ${digest}…; to read it: ${cmd`pas show ${find} --xml`}`,
     );
   }
-  const next = ['draft', 'refused', 'uncertain'].includes(entry.state)
-    ? getSettlingCommand(entry)
-    : undefined;
-  if (next !== undefined) lines.push(t`next: ${next}`);
-  if (entry.held !== null) lines.push(...formatHeldLines(entry, entry.held));
+  if (entry.held !== null) {
+    const { question } = entry.held;
+    lines.push(t`held: ${question}`);
+  }
+  if (entry.held !== null || ['draft', 'refused', 'uncertain'].includes(entry.state)) {
+    const next = getSettlingCommand(entry);
+    lines.push(t`next: ${next}`);
+  }
   return lines;
-}
-
-function formatHeldLines(entry: Entry, held: HeldQuestion): string[] {
-  const { question } = held;
-  const names = listCandidateNames(held).join(', ');
-  const lines = [t`held: ${question}`, ...(names === '' ? [] : [t`candidates: ${names}`])];
-  return [...lines, ...listAnswerCommands(entry).map((command) => t`next: ${command}`)];
 }
 
 function formatEntryTitle(entry: Entry): string {

@@ -19,7 +19,6 @@ import {
   type Context,
   findOwnHarvestBase,
   findSettleMs,
-  type GlobalOptions,
   getSourceOfSecrets,
 } from '../context/context.ts';
 import { openProfileVocabulary, readSharedPause } from '../context/open-service.ts';
@@ -28,8 +27,6 @@ import {
   formatFindCount,
   getSettlingCommand,
   INSTANCE_WORDS,
-  listAnswerCommands,
-  listCandidateNames,
   toHeldJson,
 } from '../result-texts.ts';
 
@@ -44,7 +41,7 @@ export const register: Registration = (program, run) => {
   ).action(run(showStatus));
 };
 
-async function showStatus(context: Context, options: GlobalOptions): Promise<ExitReason> {
+async function showStatus(context: Context): Promise<ExitReason> {
   const { terminal } = context;
   const outbox = await context.openOutbox();
   const profile = context.getProfile();
@@ -67,8 +64,7 @@ async function showStatus(context: Context, options: GlobalOptions): Promise<Exi
   });
   const pause = await readSharedPause(context, profile);
   if (pause.text !== '') terminal.printLine(pause.text);
-  const isBrief = options.verbose !== true;
-  for (const section of listSections(outbox, state, findSettleMs(context), isBrief))
+  for (const section of listSections(outbox, state, findSettleMs(context)))
     printSection(context, section);
   if (people.some(({ isAccepted }) => !isAccepted)) terminal.printLine();
   printNewPeople(context, people, terminal.printLine);
@@ -169,12 +165,11 @@ function listSections(
   outbox: Outbox,
   { needsPerson, dropped, changed }: OutboxStatus,
   settleMs: number | undefined,
-  isBrief: boolean,
 ): Section[] {
-  const explain: ExplainEntry = (entry) =>
+  const explain = (entry: Entry): string =>
     entry.state === 'uncertain'
-      ? explainUncertain(outbox, entry.id, settleMs).slice(0, isBrief ? 1 : undefined)
-      : [describeReason(entry)];
+      ? explainUncertain(outbox, entry.id, settleMs)[0]
+      : describeReason(entry);
   const steps = STEPS.map(({ title, takes, command }): Section => {
     const lines = formatEntries(needsPerson.filter(takes), explain);
     // A command that searches the service.
@@ -182,10 +177,6 @@ function listSections(
     return { title, lines: isHeaded ? [command, ...lines] : lines };
   });
   return [
-    {
-      title: t`Answer the questions about these; they are held until then:`,
-      lines: formatHeldEntries(needsPerson.filter(({ held }) => held !== null)),
-    },
     ...steps,
     {
       title: t`Queue these finds again or remove them; they were dropped, but numbers and photographs are waiting for them:`,
@@ -229,26 +220,6 @@ function formatDelay({ kind, reason, count, find, notBeforeAt }: Delay, nowMs: n
   return `${what}: ${notBeforeAt > nowMs ? t`${reason}; not before ${at}` : reason}`;
 }
 
-/** Formats entries that are sent only after an answer, each with its answers. */
-function formatHeldEntries(entries: readonly Entry[]): Message[] {
-  const lines = entries.slice(0, MAX_SHOWN).flatMap((entry) => {
-    const names = entry.held === null ? '' : listCandidateNames(entry.held).join(', ');
-    const what = formatEntry(entry.kind, entry.localId ?? entry.identCely);
-    return [
-      `${what}: ${entry.held?.question ?? ''}`,
-      ...(names === '' ? [] : [`  ${t`candidates: ${names}`}`]),
-      ...listAnswerCommands(entry).map((command) => `  ${command}`),
-    ];
-  });
-  return [...lines, ...formatRest(entries.length - MAX_SHOWN)];
-}
-
-function formatRest(more: number): string[] {
-  return more > 0 ? [t`… and ${more} more (${cmd`pas status --json`})`] : [];
-}
-
-type ExplainEntry = (entry: Entry) => readonly string[];
-
 /** Action for entries that only a person or evidence can settle. */
 type Step = {
   readonly title: Message;
@@ -257,6 +228,11 @@ type Step = {
 };
 
 const STEPS: readonly Step[] = [
+  {
+    title: msg`Answer the questions about these; they are held until then:`,
+    takes: ({ held }) => held !== null,
+    command: undefined,
+  },
   {
     title: msg`Complete these drafts:`,
     takes: ({ state }) => state === 'draft',
@@ -279,20 +255,23 @@ const STEPS: readonly Step[] = [
   },
 ];
 
-/** Formats entries with their reasons and the command for each. */
-function formatEntries(entries: readonly Entry[], explain: ExplainEntry): Message[] {
-  const lines = entries.slice(0, MAX_SHOWN).flatMap((entry) => {
-    const [first = '', ...reasons] = explain(entry);
-    const what = formatEntry(entry.kind, entry.localId ?? entry.identCely);
-    return [
-      `${what}: ${first}`,
-      ...[...reasons, getSettlingCommand(entry)].map((line) => `  ${line}`),
-    ];
-  });
-  return [...lines, ...formatRest(entries.length - MAX_SHOWN)];
+/** Formats entries, each with its reason and the command that settles it. */
+function formatEntries(
+  entries: readonly Entry[],
+  explain: (entry: Entry) => string,
+): readonly Message[] {
+  const lines = entries
+    .slice(0, MAX_SHOWN)
+    .flatMap((entry) => [
+      `${formatEntry(entry.kind, entry.localId ?? entry.identCely)}: ${explain(entry)}`,
+      `  ${getSettlingCommand(entry)}`,
+    ]);
+  const more = entries.length - MAX_SHOWN;
+  return more > 0 ? [...lines, t`… and ${more} more (${cmd`pas status --json`})`] : lines;
 }
 
-function describeReason({ reason, issues }: Entry): string {
+function describeReason({ held, reason, issues }: Entry): string {
+  if (held !== null) return String(held.question);
   const errors = issues.filter(({ severity }) => severity === 'error');
   const [first] = errors;
   if (first === undefined) return String(reason ?? '');

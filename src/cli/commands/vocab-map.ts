@@ -11,7 +11,6 @@ import {
   mergeMapping,
   proposeMapping,
   type TermProposal,
-  unmapTerm,
 } from '../../tables/own-terms/map-terms.ts';
 import type { MappingRow } from '../../tables/own-terms/mapping.ts';
 import { addSheetOption, defineCommand, type Registration } from '../command.ts';
@@ -50,10 +49,6 @@ export const registerMap: Registration = (vocab, run) => {
       'pas vocab map set heslo:predmet_druh "zl. nádoby" "zlomek nádoby"',
     ],
   ).action(run(setMapping));
-  defineCommand(parent, 'remove <set> <term>', t`Remove one of your own terms from the mapping.`, [
-    'pas vocab map remove obdobi laten',
-    'pas vocab map remove heslo:predmet_druh "zl. nádoby" --json',
-  ]).action(run(remove));
   defineCommand(parent, 'list', t`List your own terms and what they are mapped to.`, [
     'pas vocab map list',
     'pas vocab map list --json',
@@ -128,15 +123,6 @@ async function setMapping(
   const { set, term, id, label } = mapped.row;
   context.terminal.printLine(t`"${term}" in ${set} means ${id} (${label}).`);
   context.terminal.printValue({ set, term, id, label, replaced: mapped.replaced });
-  return 'done';
-}
-
-async function remove(context: Context, of: string, ownTerm: string): Promise<ExitReason> {
-  const { rows: _rows, ...gone } = await changeMappingFile(context, (mapping) =>
-    unmapTerm(mapping, of, ownTerm),
-  );
-  context.terminal.printLine(t`"${gone.term}" in ${gone.set} is no longer mapped.`);
-  context.terminal.printValue(gone);
   return 'done';
 }
 

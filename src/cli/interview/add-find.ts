@@ -1,17 +1,9 @@
 import { resolve } from 'node:path';
 import { InterruptedError, UsageError } from '../../base/errors.ts';
-import {
-  hasErrors,
-  type Issue,
-  isReadable,
-  makeErrorIssue,
-  type Reading,
-  toIssue,
-} from '../../base/issue.ts';
-import { cmd, msg, t } from '../../base/message.ts';
+import { hasErrors, type Issue, makeErrorIssue } from '../../base/issue.ts';
+import { cmd, t } from '../../base/message.ts';
 import type { FindElements } from '../../finds/fields.ts';
 import { type Find, KEPT_AS_DRAFT, makeNextLocalId } from '../../finds/find.ts';
-import { formatExactPosition, type Position } from '../../finds/place/read-position.ts';
 import { FORM_QUESTIONS, pickCarriedElements, pickCopiedElements } from '../../finds/questions.ts';
 import { makeReferenceResolver } from '../../finds/resolve-references.ts';
 import { type ValidatedFind, validateFind } from '../../finds/rules.ts';
@@ -24,7 +16,6 @@ import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findByLocalId, listLatestFinds } from '../../outbox/stored-finds.ts';
 import { updateFindWish } from '../../outbox/wishes.ts';
 import { collapseRepeatedWarnings } from '../../tables/collapse-issues.ts';
-import { isPointColumn } from '../../tables/columns/column-names.ts';
 import type { RowContext } from '../../tables/columns/map-row.ts';
 import { findLocalIdProblem } from '../../tables/columns/map-table.ts';
 import {
@@ -32,7 +23,7 @@ import {
   orderElements,
   parseDefaults,
   parseSettings,
-  parseSettingText,
+  parseSettingTexts,
 } from '../../tables/columns/settings.ts';
 import type { Context } from '../context/context.ts';
 import {
@@ -40,7 +31,7 @@ import {
   openTermOffers,
   openValidationContext,
 } from '../context/find-input.ts';
-import { parseAnswer, readPosition, replaceElements, withPosition } from './answer.ts';
+import { applySettings, parseAnswer, readPosition } from './answer.ts';
 import { type InterviewContext, runInterview } from './interview.ts';
 
 /** Values given before the questions. */
@@ -143,56 +134,27 @@ function getPrefilledElements(outbox: Outbox, named: string): FindElements {
   return pickCopiedElements(lender?.elements ?? {});
 }
 
-/** @param base of a new find: empty, or the elements in common with another one */
+/**
+ * @param base of a new find: empty, or the elements in common with another one
+ * @throws UsageError for a setting without a known element
+ */
 async function startFind(
   base: Find,
   { set = [], point }: GivenAnswers,
   context: RowContext & { readonly folder: string },
 ): Promise<{ readonly find: Find; readonly issues: readonly Issue[] }> {
-  const parsed = set.map(parseSettingText);
-  const issues: Issue[] = parsed.filter((each) => 'rule' in each);
-  const settings = parsed.filter((each) => 'value' in each);
+  const settings = parseSettingTexts(set);
   const givenId = settings.find(({ name }) => name === 'local_id')?.value;
-  const localId = givenId ?? base.localId;
   const problem = givenId === undefined ? undefined : findLocalIdProblem(givenId);
+  const { find, issues } = applySettings(
+    { ...base, localId: givenId ?? base.localId },
+    settings.filter(({ name }) => name !== 'local_id'),
+    point === undefined ? undefined : await readPosition(point, context.folder),
+    context,
+  );
   if (problem !== undefined)
     issues.push(makeErrorIssue('local-id', problem, { column: 'local_id' }));
-  const otherSettings = settings.filter(({ name }) => name !== 'local_id');
-  const settled = parseSettings(otherSettings, localId, context);
-  issues.push(...settled.issues);
-  const photos = new Set([...base.photos, ...settled.photos]);
-  const names = settings.map(({ name }) => name);
-  const find = replaceElements({ ...base, localId, photos: [...photos] }, names, settled.elements);
-  if (point === undefined) return { find, issues };
-  const other = settings.find(({ name }) => isPointColumn(name));
-  if (other !== undefined)
-    issues.push(
-      makeErrorIssue('point-twice', msg`The point is also given as ${other.givenName}. Keep one.`, {
-        find: localId,
-        element: 'geom_wkt',
-      }),
-    );
-  const certain = acceptCertainPosition(await readPosition(point, context.folder), localId);
-  return 'rule' in certain
-    ? { find, issues: [...issues, certain] }
-    : { find: withPosition(find, certain), issues };
-}
-
-/**
- * Returns a position only if it can be read without doubt, since a flag has no question to
- * confirm it; else the error issue, with the unambiguous spelling.
- */
-export function acceptCertainPosition(reading: Reading<Position>, find: string): Position | Issue {
-  const where = { find, element: 'geom_wkt' };
-  if (!isReadable(reading)) return toIssue(reading, where);
-  const { doubt } = reading.value;
-  if (doubt === undefined) return reading.value;
-  const meant = formatExactPosition(reading.value);
-  return makeErrorIssue(
-    'geometry-doubt',
-    t`${doubt} If you mean ${meant}, write it that way.`,
-    where,
-  );
+  return { find, issues };
 }
 
 /**
@@ -229,16 +191,10 @@ export async function addFind(adding: EntrySession, intent: 'send' | 'draft'): P
   const { find: begun, issues: unreadable } = await adding.start({ ...NEW_FIND, localId }, 'first');
   const find = withDefaults(adding, begun);
   assertFree(adding, find);
-  // A value that was given but cannot be read is not reported as missing.
-  const unread = unreadable
-    .filter(({ severity }) => severity === 'error')
-    .map(({ element }) => element);
-  // A point implies its coordinate system.
-  const givenNames = new Set(
-    unread.some((element) => element === 'geom_wkt') ? [...unread, 'geom_system'] : unread,
-  );
-  const missing = adding.check(find).filter(({ element }) => !givenNames.has(element));
-  const wrong = [...unreadable, ...(await checkPhotographs(adding, find)), ...missing];
+  // A value that was given but cannot be read would be reported as missing, too.
+  const wrong = hasErrors(unreadable)
+    ? unreadable
+    : [...unreadable, ...(await checkPhotographs(adding, find)), ...adding.check(find)];
   if (hasErrors(wrong) && intent === 'send')
     return { uuid: null, find, state: null, photosAdded: 0, issues: wrong, asAsked: false };
   const saved = await adding.save(find, intent);

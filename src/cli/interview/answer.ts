@@ -2,7 +2,14 @@ import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { cutText, normalizeId } from '../../base/characters.ts';
 import { splitFileNames } from '../../base/csv.ts';
-import { hasErrors, type Issue, isReadable, type Reading } from '../../base/issue.ts';
+import {
+  hasErrors,
+  type Issue,
+  isReadable,
+  makeErrorIssue,
+  type Reading,
+  toIssue,
+} from '../../base/issue.ts';
 import { getLanguage, t } from '../../base/message.ts';
 import { foldForSearch } from '../../base/names.ts';
 import {
@@ -14,7 +21,12 @@ import {
 } from '../../finds/fields.ts';
 import type { Find } from '../../finds/find.ts';
 import { formatPoint, toWgs84 } from '../../finds/place/geometry.ts';
-import { formatPosition, type Position, parsePosition } from '../../finds/place/read-position.ts';
+import {
+  formatExactPosition,
+  formatPosition,
+  type Position,
+  parsePosition,
+} from '../../finds/place/read-position.ts';
 import { getElementNames, type Question, type QuestionName } from '../../finds/questions.ts';
 import { checkRules } from '../../finds/rules.ts';
 import { NOT_HARVESTED, type RuleContext } from '../../finds/value-rules.ts';
@@ -28,7 +40,8 @@ import {
 } from '../../finds/vocabulary/terms.ts';
 import type { PhotographKeeping } from '../../outbox/changes/kept-photographs.ts';
 import { readPhotoPosition } from '../../photos/photo-exif.ts';
-import type { ColumnName } from '../../tables/columns/column-names.ts';
+import { type ColumnName, isPointColumn } from '../../tables/columns/column-names.ts';
+import type { Setting } from '../../tables/columns/column-rule.ts';
 import type { RowContext } from '../../tables/columns/map-row.ts';
 import { findLocalIdProblem } from '../../tables/columns/map-table.ts';
 import {
@@ -179,9 +192,71 @@ export async function readPosition(text: string, folder: string): Promise<Readin
 }
 
 /** Returns the find at this point in its coordinate system, without that in the other system. */
-export function withPosition(find: Find, { system, point }: Position): Find {
+function withPosition(find: Find, { system, point }: Position): Find {
   const elements = { geom_system: system, [getPointElement(system)]: formatPoint(point) };
   return replaceElements(find, POINT_ELEMENTS, elements);
+}
+
+/**
+ * Reads settings and photographs into a find; those of a point together, also with what it has.
+ * Nothing else of the find is read again. `issues` has what cannot be read, and a position that is
+ * not read without doubt, since a flag has no question to confirm it.
+ * @param reading a position as read, which is refused beside settings of a point
+ */
+export function applySettings(
+  find: Find,
+  settings: readonly Setting[],
+  reading: Reading<Position> | undefined,
+  context: Partial<RowContext> & Pick<RowContext, 'resolveReference'>,
+): { readonly find: Find; readonly issues: Issue[] } {
+  const { localId } = find;
+  const position = reading === undefined ? undefined : acceptCertainPosition(reading, localId);
+  const isDoubtful = position !== undefined && 'rule' in position;
+  const placed =
+    position === undefined || isDoubtful ? [] : listPointSettings(withPosition(find, position));
+  const given = [...placed, ...settings];
+  const hasPoint = given.some(({ name }) => isPointColumn(name));
+  const kept = listPointSettings(find).filter(
+    ({ name }) =>
+      given.some((each) => isPointOrSystemColumn(each.name)) &&
+      given.every((each) => each.name !== name) &&
+      !(hasPoint && isPointColumn(name)),
+  );
+  const parsed = parseSettings([...given, ...kept], localId, context);
+  const issues = parsed.issues.map((issue) =>
+    issue.with({ element: issue.element ?? issue.column, find: localId }).without('column'),
+  );
+  if (isDoubtful) issues.push(position);
+  const names = given.map(({ name }) => name);
+  const photos = [...new Set([...find.photos, ...parsed.photos])];
+  return { find: replaceElements({ ...find, photos }, names, parsed.elements), issues };
+}
+
+/** Returns the coordinate system and the point of a find as settings. */
+function listPointSettings({ elements }: Find): Setting[] {
+  const { geom_system: system } = elements;
+  const wkt = system === undefined ? undefined : elements[getPointElement(system)];
+  const values = [
+    ['geom_system', system],
+    ['wkt', wkt],
+  ] as const;
+  return values.flatMap(([name, value]) =>
+    value === undefined ? [] : [{ name, givenName: name, value }],
+  );
+}
+
+/** Returns a position that is read without doubt; else the issue, with the unambiguous spelling. */
+function acceptCertainPosition(reading: Reading<Position>, find: string): Position | Issue {
+  const where = { find, element: 'geom_wkt' };
+  if (!isReadable(reading)) return toIssue(reading, where);
+  const { doubt } = reading.value;
+  if (doubt === undefined) return reading.value;
+  const meant = formatExactPosition(reading.value);
+  return makeErrorIssue(
+    'geometry-doubt',
+    t`${doubt} If you mean ${meant}, write it that way.`,
+    where,
+  );
 }
 
 function findAreaLabel(

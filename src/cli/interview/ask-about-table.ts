@@ -21,7 +21,7 @@ import type {
   TableProposal,
 } from '../../tables/columns/propose-columns.ts';
 import { checkFixedValues } from '../../tables/columns/settings.ts';
-import type { ProposedTable, UnmappedTerm } from '../../tables/columns/wizard.ts';
+import type { ProposedTable } from '../../tables/columns/wizard.ts';
 import type { Context } from '../context/context.ts';
 import { makeProfileKeeping, openValidationContext } from '../context/find-input.ts';
 import { askChoice, type Prompt, type PromptOffer } from '../prompt.ts';
@@ -193,7 +193,7 @@ export function formatProposal({ columns, fixed, undecided }: TableProposal): st
 
 function formatColumn({ profile, rule, doubt }: ColumnProposal): string[] {
   const { key, filled } = profile;
-  const examples = cut(profile.examples.join(' · '), MAX_EXAMPLES);
+  const examples = cutText(profile.examples.join(' · ').replace(/\s+/g, ' '), MAX_EXAMPLES);
   const markOfCertain = rule.element === undefined ? '–' : '✓';
   const mark = doubt === undefined ? markOfCertain : '?';
   const count = rule.element === undefined ? ` (${formatValues(filled)})` : '';
@@ -235,39 +235,24 @@ export function hasVocabulary(element: string): boolean {
   return kind === 'term' || kind === 'reference';
 }
 
-const MAX_TERMS = 12;
-
 /**
- * Formats own terms without one entry, and the commands that map them; empty where there are none.
+ * Formats the number of own terms without one entry, and the commands that map them; empty where
+ * there are none.
  */
-export function formatUnmappedTerms(terms: readonly UnmappedTerm[], termsFile: string): string[] {
-  const count = terms.length;
+export function formatUnmappedTerms(count: number, termsFile: string): string[] {
   if (count === 0) return [];
-  const head = ngettext(
-    msgid`${count} of your terms matches no entry, or several:`,
-    `${count} of your terms match no entry, or several:`,
-    count,
-  );
-  const shownTexts = terms
-    .slice(0, MAX_TERMS)
-    .map(({ element, term, rows }) => `   ${element}: ${cut(term, 40)} (${rows}×)`);
-  const more = count - shownTexts.length;
   const proposals = termsFile.replace(/\.csv$/, '.proposals.csv');
-  const moreText = t`… and ${more} more`;
   return [
     '',
-    head,
-    ...shownTexts,
-    ...(more > 0 ? [`   ${moreText}`] : []),
-    t`They are in ${termsFile}. To map them once, let pas propose entries:`,
+    ngettext(
+      msgid`${count} of your terms matches no entry, or several. It is in ${termsFile}. To map it once, let pas propose an entry:`,
+      `${count} of your terms match no entry, or several. They are in ${termsFile}. To map them once, let pas propose entries:`,
+      count,
+    ),
     `   ${cmd`pas vocab map suggest ${termsFile} --out ${proposals}`}`,
     t`Write yes under "confirmed" where an entry of ${proposals} is right, then:`,
     `   ${cmd`pas vocab map import ${proposals}`}`,
   ];
-}
-
-function cut(text: string, most: number): string {
-  return cutText(text.replace(/\s+/g, ' '), most);
 }
 
 /**

@@ -1,18 +1,7 @@
 import { UsageError } from '../../base/errors.ts';
-import {
-  hasErrors,
-  type Issue,
-  makeErrorIssue,
-  makeRuleProblem,
-  type Reading,
-} from '../../base/issue.ts';
+import { hasErrors, type Issue, makeRuleProblem, type Reading } from '../../base/issue.ts';
 import { cmd, msg, t } from '../../base/message.ts';
-import {
-  type ElementName,
-  FIELDS,
-  type FindElements,
-  getPointElement,
-} from '../../finds/fields.ts';
+import { type ElementName, FIELDS, type FindElements } from '../../finds/fields.ts';
 import type { Find, LookupTerm } from '../../finds/find.ts';
 import { formatWithIdentifier } from '../../finds/harvested-find.ts';
 import type { Position } from '../../finds/place/read-position.ts';
@@ -30,15 +19,10 @@ import {
   serializeImportedRow,
 } from '../../outbox/stored-finds.ts';
 import { recordFindWish } from '../../outbox/wishes.ts';
-import { isPointColumn } from '../../tables/columns/column-names.ts';
-import { IDENTIFYING_COLUMNS, type Setting } from '../../tables/columns/column-rule.ts';
-import {
-  isPointOrSystemColumn,
-  parseSettings,
-  parseSettingTexts,
-} from '../../tables/columns/settings.ts';
-import { acceptCertainPosition, withIntent } from './add-find.ts';
-import { replaceElements, withPosition } from './answer.ts';
+import { IDENTIFYING_COLUMNS } from '../../tables/columns/column-rule.ts';
+import { parseSettingTexts } from '../../tables/columns/settings.ts';
+import { withIntent } from './add-find.ts';
+import { applySettings } from './answer.ts';
 import type { InterviewResult } from './interview.ts';
 
 type EditContext = {
@@ -85,14 +69,21 @@ export function planEdits(
   texts: readonly string[],
   point?: Reading<Position>,
 ): PlannedEdits {
-  parseSettingTexts(texts);
+  const settings = parseSettingTexts(texts);
+  const fixed = settings.find(({ name }) => IDENTIFYING_COLUMNS.includes(name));
+  if (fixed !== undefined)
+    throw new UsageError(msg`${fixed.name} cannot be changed. Leave it out.`);
+  const resolveReference = makeReferenceResolver(context.ruleContext.lookupTerm);
   const planned: PlannedEdit[] = [];
   const refused: { find: string; because: string }[] = [];
   const issues: Issue[] = [];
   for (const stored of finds) {
     try {
       const find = getEditableFind(context, stored);
-      const read = applySettings(find, texts, point, context.ruleContext.lookupTerm);
+      const read = applySettings(find, settings, point, {
+        resolveReference,
+        resolvePhoto: () => explainFixedPhotographs(find),
+      });
       if (hasErrors(read.issues)) issues.push(...read.issues);
       else planned.push(...planEdit(context, stored, { ...read, intent: 'send' }));
     } catch (thrown) {
@@ -101,6 +92,11 @@ export function planEdits(
     }
   }
   return { planned, refused, issues };
+}
+
+function explainFixedPhotographs({ localId }: Find) {
+  const add = cmd`pas photo add ${localId}`;
+  return makeRuleProblem('photos', t`Photographs are not edited here: ${add} FILE`);
 }
 
 /**
@@ -204,64 +200,6 @@ function assertEditable(outbox: Outbox, { uuid, localId }: StoredFind): void {
       });
     default:
   }
-}
-
-/**
- * Reads settings into a find; those of a point together, also with what it has. Nothing else of the
- * find is read again.
- */
-function applySettings(
-  find: Find,
-  texts: readonly string[],
-  point: Reading<Position> | undefined,
-  lookupTerm: LookupTerm,
-): { readonly find: Find; readonly issues: readonly Issue[] } {
-  const { localId } = find;
-  const position = point === undefined ? undefined : acceptCertainPosition(point, localId);
-  if (position !== undefined && 'rule' in position) return { find, issues: [position] };
-  const placed = position === undefined ? [] : listPointSettings(withPosition(find, position));
-  const given = [...placed, ...parseSettingTexts(texts)];
-  const fixed = given.filter(({ name }) => IDENTIFYING_COLUMNS.includes(name));
-  if (fixed.length > 0) {
-    const refuse = ({ name }: Setting): Issue =>
-      makeErrorIssue('identifier-fixed', msg`${name} cannot be changed. Leave it out.`, {
-        find: localId,
-      });
-    return { find, issues: fixed.map(refuse) };
-  }
-  const hasPoint = given.some(({ name }) => isPointColumn(name));
-  const kept = listPointSettings(find).filter(
-    ({ name }) =>
-      given.some((each) => isPointOrSystemColumn(each.name)) &&
-      given.every((each) => each.name !== name) &&
-      !(hasPoint && isPointColumn(name)),
-  );
-  const parsed = parseSettings([...given, ...kept], localId, {
-    resolveReference: makeReferenceResolver(lookupTerm),
-    resolvePhoto: () =>
-      makeRuleProblem(
-        'photos',
-        t`Photographs are not edited here: ${cmd`pas photo add ${localId}`} FILE`,
-      ),
-  });
-  const issues = parsed.issues.map((issue) =>
-    issue.with({ element: issue.element ?? issue.column, find: localId }).without('column'),
-  );
-  const names = given.map(({ name }) => name);
-  return { find: replaceElements(find, names, parsed.elements), issues };
-}
-
-/** Returns the coordinate system and the point of a find as settings. */
-function listPointSettings({ elements }: Find): Setting[] {
-  const { geom_system: system } = elements;
-  const wkt = system === undefined ? undefined : elements[getPointElement(system)];
-  const values = [
-    ['geom_system', system],
-    ['wkt', wkt],
-  ] as const;
-  return values.flatMap(([name, value]) =>
-    value === undefined ? [] : [{ name, givenName: name, value }],
-  );
 }
 
 /** @throws UsageError where another process changed the find since it was read */

@@ -57,17 +57,6 @@ export function listDroppedWithDependents(outbox: Outbox): string[] {
   );
 }
 
-/** Tells if an accepted document contains this text, such as the namespace of a schema version. */
-export function hasAcceptedDocumentContaining(outbox: Outbox, text: string): boolean {
-  const row = outbox
-    .sql(
-      `select 1 from entries join intents on intents.row = entries.intent
-       where entries.kind = 'import' and state = 'accepted' and instr(document, ?) > 0 limit 1`,
-    )
-    .get(Buffer.from(text));
-  return row !== undefined;
-}
-
 /** Reason why attempted entries are still queued, and the earliest time of the next attempt. */
 export type Delay = {
   readonly kind: EntryKind;

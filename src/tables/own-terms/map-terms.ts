@@ -220,22 +220,6 @@ function findEntry(
 }
 
 /**
- * Removes a term from the mapping; nothing is written. `rows` is what remains, `removed` the number
- * of rows that do not.
- * @throws UsageError where no element has the set, or the term is not mapped in it
- */
-export function unmapTerm({ rows }: Mapping, setText: string, term: string) {
-  const set = getSetOfName(setText);
-  const rest = rows.filter((row) => getMappingKey(row.set, row.term) !== getMappingKey(set, term));
-  if (rest.length === rows.length) {
-    throw new UsageError(t`"${term}" is not mapped in ${set}.`, {
-      hint: t`\`${cmd`pas vocab map list`}\` shows what is mapped.`,
-    });
-  }
-  return { set, term: term.trim(), removed: rows.length - rest.length, rows: rest };
-}
-
-/**
  * Merges the confirmed rows of a table into the mapping; nothing is written. `rows` is the new
  * mapping, the numbers tell what changes; a row without a note keeps the earlier one. Rows that
  * contradict each other, or whose entry cannot be used, are left out with errors.

@@ -372,7 +372,7 @@ describe('a decision concerns', () => {
       ['photo', 'refused', IDENT],
       ['photo', 'refused', IDENT],
     );
-    expect(resolve(outbox, DROP, ids[1]).settled.map(({ id }) => id)).toEqual([ids[1]]);
+    expect(resolve(outbox, DROP, ids[1]).map(({ id }) => id)).toEqual([ids[1]]);
     expect(states()).toEqual(['refused', 'dropped']);
     expect(findEntryById(outbox, ids[1] ?? 0)).toMatchObject({ reason: msg`dropped by a person` });
   });
@@ -388,15 +388,11 @@ describe('a decision concerns', () => {
 });
 
 describe('a decision', () => {
-  test('is kept in words, and counts the entries that wait for a dropped find', () => {
+  test('is kept in words, and leaves what waits for a dropped find queued', () => {
     const { outbox, ids, states } = findWith(['import', 'uncertain'], ['photo', 'queued']);
     const dropped = resolve(outbox, DROP);
-    expect([dropped.settled.map(({ id }) => id), dropped.waiting, states()]).toEqual([
-      [ids[0]],
-      1,
-      ['dropped', 'queued'],
-    ]);
-    expect(resolve(outbox, RESEND).waiting).toBeUndefined();
+    expect([dropped.map(({ id }) => id), states()]).toEqual([[ids[0]], ['dropped', 'queued']]);
+    resolve(outbox, RESEND);
     // It may have been sent before it was dropped.
     expect(states()).toEqual(['uncertain', 'queued']);
     resolve(outbox, CREATED);
