@@ -345,8 +345,7 @@ function findRootProblem({ root }: XmlDocument, profile: DocumentProfile): Messa
     return msg`its root is <${root.name}>, so it is not an XML schema`;
   const namespace = getAttribute(root, 'targetNamespace') ?? '';
   const expected = getNamespace(profile);
-  if (namespace === '') return msg`it has no namespace; ${expected} is expected`;
-  if (namespace !== expected) return msg`its namespace is ${namespace}, not ${expected}`;
+  if (namespace !== expected) return msg`its namespace is "${namespace}", not ${expected}`;
   const hasRoot = getChildren(root, 'element').some(
     (element) => getAttribute(element, 'name') === profile.prefix,
   );

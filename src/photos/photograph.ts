@@ -214,12 +214,6 @@ export function makePhotoResolver(root: string): ResolvePhoto {
     const outside = msg`The photograph "${name}" points outside the folder ${root}. Copy it into that folder.`;
     if (relative.split('/').includes('..')) return makeRuleProblem('photo-path', outside);
     const found = findPhotoFile(join(realRoot, relative));
-    if (found === undefined && isFromElsewhere) {
-      return makeRuleProblem(
-        PHOTO_MISSING,
-        msg`The photograph "${name}" is an absolute path, and there is no "${relative}" in ${root}. Copy it there, and import again.`,
-      );
-    }
     if (found === undefined) {
       folders ??= listFolders(root);
       const [folder, another] = folders.filter((each) => existsSync(join(each, relative)));

@@ -132,20 +132,6 @@ export function makeBoxAround(points: Iterable<Point>): BoundingBox {
   return box;
 }
 
-/** A side of a box: its axis and position, and the sign by which the inward distance counts. */
-type Side = (box: BoundingBox) => {
-  readonly axis: 0 | 1;
-  readonly at: number;
-  readonly inward: 1 | -1;
-};
-
-const SIDES: readonly Side[] = [
-  ({ minX }) => ({ axis: 0, at: minX, inward: 1 }),
-  ({ maxX }) => ({ axis: 0, at: maxX, inward: -1 }),
-  ({ minY }) => ({ axis: 1, at: minY, inward: 1 }),
-  ({ maxY }) => ({ axis: 1, at: maxY, inward: -1 }),
-];
-
 /**
  * Clips a closed ring to a box (Sutherland and Hodgman 1974). Where the ring leaves the box and
  * returns, the result, which is closed as well, follows the side of the box. Empty where no part
@@ -153,8 +139,14 @@ const SIDES: readonly Side[] = [
  */
 export function clipRing(ring: Ring, box: BoundingBox): Ring {
   let points: Ring = ring.slice(0, -1);
-  for (const side of SIDES) {
-    const { axis, at, inward } = side(box);
+  // Axis and position of each side, and the sign by which the inward distance counts.
+  const sides = [
+    [0, box.minX, 1],
+    [0, box.maxX, -1],
+    [1, box.minY, 1],
+    [1, box.maxY, -1],
+  ] as const;
+  for (const [axis, at, inward] of sides) {
     const clipped: Point[] = [];
     points.forEach((point, index) => {
       const before = points.at(index - 1) ?? point;

@@ -69,7 +69,7 @@ describe('refused as a schema', () => {
     [
       'one of another version',
       (text: string) => text.replaceAll('/2.2/', '/2.1/'),
-      /its namespace is .*\/2\.1\/, not .*\/2\.2\//,
+      /its namespace is ".*\/2\.1\/", not .*\/2\.2\//,
     ],
     [
       'one with another root',
