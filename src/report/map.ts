@@ -271,17 +271,9 @@ function listMarks({ finds, frame, kind }: MapSheet, maps: readonly MapSheet[]):
   });
 }
 
-/** A larger group is named after its first find only, and a still larger one has no name. */
-const MAX_NAMED = 2;
-const MAX_MEMBERS = 9;
-
+/** Names the finds of a group of two; a larger one has its number only. */
 function formatNames(members: readonly MappedFind[]): string {
-  if (members.length > MAX_MEMBERS) return '';
-  const names = members
-    .slice(0, members.length > MAX_NAMED ? 1 : MAX_NAMED)
-    .map(({ localId }) => cutName(localId));
-  const rest = members.length - names.length;
-  return names.join(', ') + (rest > 0 ? ` +${rest}` : '');
+  return members.length > 2 ? '' : members.map(({ localId }) => cutName(localId)).join(', ');
 }
 
 function cutName(text: string): string {

@@ -1,13 +1,10 @@
-import { formatLocalDate } from '../base/clock.ts';
-import { formatDay, formatMoment, getLanguage, t } from '../base/message.ts';
+import { formatMoment, getLanguage, t } from '../base/message.ts';
 import { compareCzech } from '../base/names.ts';
 import type { Thumbnail } from '../photos/photograph.ts';
 import { type Assets, type Html, html, parseWebAddress, renderPart, trustMarkup } from './html.ts';
 import { renderMaps } from './map.ts';
 import {
   formatReportedFindCount,
-  formatSJtsk,
-  formatWgs84,
   formatWholeNumber,
   type LabelledCount,
   type Problem,
@@ -148,46 +145,14 @@ function renderIdentifier({ identCely, recordUrl }: ReportFind): Html | undefine
   return html`<a class="ident" href="${address}" rel="noreferrer noopener external">${identCely}</a>`;
 }
 
-function renderFacts(find: ReportFind): (Html | undefined)[] {
-  const { place } = find;
-  const otherFacts: readonly (readonly [at: number, Html | undefined])[] = [
-    [90, renderFact(t`Cadastral area`, find.area)],
-    [100, renderFact(t`District`, find.district)],
-    [
-      120,
-      place === undefined
-        ? undefined
-        : renderCoordinates('WGS 84', formatWgs84(place), place.measuredIn === '4326'),
-    ],
-    [
-      130,
-      place === undefined
-        ? undefined
-        : renderCoordinates('S-JTSK', formatSJtsk(place), place.measuredIn === '5514'),
-    ],
-    [
-      170,
-      renderFact(
-        t`Sent`,
-        find.acceptedMs === undefined ? undefined : formatDay(formatLocalDate(find.acceptedMs)),
-      ),
-    ],
-  ];
-  const ownFacts = find.facts.map(
-    ({ at, label, text, shape }) => [at, renderFact(label, text, shape)] as const,
-  );
-  return [...ownFacts, ...otherFacts].sort(([a], [b]) => a - b).map(([, shown]) => shown);
-}
-
-function renderFact(name: string, value: string | undefined, classes = ''): Html | undefined {
-  return value === undefined || value === ''
-    ? undefined
-    : html`<div class="${classes}"><dt>${name}</dt><dd>${value}</dd></div>`;
-}
-
-function renderCoordinates(system: 'WGS 84' | 'S-JTSK', text: string, measured: boolean): Html {
-  const origin = measured ? t`as measured` : t`computed`;
-  return html`<div class="double${system === 'WGS 84' ? ' first' : ''}"><dt>${system}, ${origin}</dt><dd class="figures">${text}</dd></div>`;
+function renderFacts({ facts }: ReportFind): Html[] {
+  return facts
+    .filter(({ text }) => text !== '')
+    .sort((a, b) => a.at - b.at)
+    .map(
+      ({ label, text, shape = '' }) =>
+        html`<div class="${shape}"><dt>${label}</dt><dd>${text}</dd></div>`,
+    );
 }
 
 function renderPictures(

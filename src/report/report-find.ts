@@ -1,3 +1,4 @@
+import { formatLocalDate } from '../base/clock.ts';
 import { formatDay, getLanguage, t } from '../base/message.ts';
 import {
   canRevealLocation,
@@ -8,7 +9,7 @@ import {
   type Reference,
 } from '../finds/fields.ts';
 import type { LookupArea } from '../finds/find.ts';
-import type { ChangeAtService, HarvestedFind } from '../finds/harvested-find.ts';
+import type { HarvestedFind } from '../finds/harvested-find.ts';
 import { findPointInBothSystems } from '../finds/match-finds.ts';
 import type { Term } from '../finds/vocabulary/term.ts';
 import type { Entry, ImportEntry } from '../outbox/entry.ts';
@@ -19,18 +20,19 @@ import type { StoredFind } from '../outbox/stored-finds.ts';
 import { formatWithUnit } from '../outbox/views/entry-words.ts';
 import {
   findPulledRecord,
-  formatChange,
   getFindAtService,
   type PulledRecord,
 } from '../outbox/views/records-at-service.ts';
-import type {
-  Findspot,
-  Label,
-  Problem,
-  ReportedFact,
-  ReportFind,
-  ReportSettings,
-  ReportState,
+import {
+  type Findspot,
+  formatSJtsk,
+  formatWgs84,
+  type Label,
+  type Problem,
+  type ReportedFact,
+  type ReportFind,
+  type ReportSettings,
+  type ReportState,
 } from './report-model.ts';
 
 /** Sources of every report; whether it shows places is decided for each page. */
@@ -72,10 +74,11 @@ export function collectReportFind(
   );
   const identCely = imported?.identCely ?? undefined;
   const pulled = identCely === undefined ? undefined : findPulledRecord(outbox, identCely);
-  const { elements, changes: differences } = getFindAtService(outbox, stored);
+  const { elements } = getFindAtService(outbox, stored);
   const photographs = entries.flatMap((entry) =>
     entry.kind === 'photo' && entry.state !== 'dropped' ? [entry.photograph] : [],
   );
+  const spot = makeFindspot(sources, elements, pulled?.record);
   const find: ReportFind = {
     number,
     localId: stored.localId,
@@ -85,12 +88,16 @@ export function collectReportFind(
         ? undefined
         : `${recordBase}/id/${encodeURIComponent(identCely)}`,
     state: getReportState(entries, imported, elements, pulled),
-    stateNote: describeStandingOf(imported, pulled),
+    // What was sent, until a pull tells what the service made of it.
+    stateNote: imported?.state === 'accepted' && pulled === undefined ? t`as sent` : undefined,
     period: findLabel(sources, elements.obdobi),
     objectType: findLabel(sources, elements.druh_nalezu),
-    facts: [...listFacts(sources, elements), ...listShownDifferences(sources, differences)],
-    acceptedMs: imported?.state === 'accepted' ? imported.updatedAt : undefined,
-    ...makeFindspot(sources, elements, pulled?.record),
+    facts: [
+      ...listFacts(sources, elements),
+      ...listComputedFacts(spot, imported?.state === 'accepted' ? imported.updatedAt : undefined),
+    ],
+    place: spot.place,
+    area: spot.area,
     problems: entries.flatMap((entry) => listProblems(entry, sources.places)),
   };
   return { find, photographs };
@@ -126,26 +133,6 @@ function getReportState(
   }
 }
 
-function describeStandingOf(
-  imported: ImportEntry | undefined,
-  pulled: PulledRecord | undefined,
-): string | undefined {
-  if (imported?.state === 'sending') return t`is being sent`;
-  if (imported?.state !== 'accepted') return undefined;
-  switch (pulled?.standing) {
-    case undefined:
-      return t`as sent`;
-    case 'shown':
-      return undefined;
-    case 'withheld':
-      return t`no longer shown to this account`;
-    case 'deleted':
-      return t`deleted there`;
-    case 'missing':
-      return t`not listed there`;
-  }
-}
-
 function findLabel(sources: FindSources, reference: Reference | undefined): Label | undefined {
   if (reference === undefined) return undefined;
   const term = sources.findTerm(reference.id);
@@ -172,25 +159,36 @@ function listFacts(sources: FindSources, elements: FindElements): ReportedFact[]
   });
 }
 
-/** Position of an element without one, and that of what follows all elements. */
+/** Position of an element without one. */
 const LAST_AT = 175;
-const DIFFERENCES_AT = 180;
 
-/**
- * Describes differences of the service's record from what was sent. The state is in the head of the
- * card.
- */
-function listShownDifferences(
-  { places }: FindSources,
-  changes: readonly ChangeAtService[],
+/** Returns what the service or pas computes of a find. */
+function listComputedFacts(
+  { place, area, district }: Findspot,
+  acceptedMs: number | undefined,
 ): ReportedFact[] {
-  const shownChanges = changes.filter(
-    ({ element }) => element !== 'stav' && (places === 'shown' || !canRevealLocation(element)),
-  );
-  const text = shownChanges.map(formatChange).join('; ');
-  return text === ''
-    ? []
-    : [{ at: DIFFERENCES_AT, label: t`Changed in the service`, text, shape: 'wide' }];
+  const facts: ReportedFact[] = [
+    { at: 90, label: t`Cadastral area`, text: area ?? '' },
+    { at: 100, label: t`District`, text: district ?? '' },
+    {
+      at: 170,
+      label: t`Sent`,
+      text: acceptedMs === undefined ? '' : formatDay(formatLocalDate(acceptedMs)),
+    },
+  ];
+  if (place === undefined) return facts;
+  const originOf = (system: string): string =>
+    place.measuredIn === system ? t`as measured` : t`computed`;
+  return [
+    ...facts,
+    {
+      at: 120,
+      label: `WGS 84, ${originOf('4326')}`,
+      text: formatWgs84(place),
+      shape: 'first',
+    },
+    { at: 130, label: `S-JTSK, ${originOf('5514')}`, text: formatSJtsk(place), shape: 'double' },
+  ];
 }
 
 /** Formats a term by its label, a day in words; empty where the find lacks the element. */

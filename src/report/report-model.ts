@@ -43,7 +43,7 @@ export type ReportedFact = {
   readonly at: number;
   readonly label: string;
   readonly text: string;
-  readonly shape?: 'double' | 'wide';
+  readonly shape?: 'double' | 'first' | 'wide';
 };
 
 /**
@@ -60,7 +60,7 @@ export type Findspot = {
  * Content of a find in the report, in the language of the report. Undefined: not known, or left
  * out with the places.
  */
-export type ReportFind = Findspot & {
+export type ReportFind = Pick<Findspot, 'place' | 'area'> & {
   /** From 1, in the order of entry; part of the page's anchor. */
   readonly number: number;
   readonly localId: string;
@@ -71,10 +71,8 @@ export type ReportFind = Findspot & {
   readonly stateNote: string | undefined;
   readonly period: Label | undefined;
   readonly objectType: Label | undefined;
-  /** Elements without a field of their own here. */
+  /** In any order; without a text they are not shown. */
   readonly facts: readonly ReportedFact[];
-  /** Time of acceptance by the service; milliseconds since 1970 UTC. */
-  readonly acceptedMs: number | undefined;
   readonly problems: readonly Problem[];
 };
 
