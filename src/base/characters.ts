@@ -180,14 +180,11 @@ const CHARACTERS: Readonly<Record<string, string>> = {
 };
 
 function withCharacters(text: string): string {
-  return text.replace(
-    /&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]{2,6}));/gi,
-    (whole, decimal, hex, name) => {
-      if (name !== undefined) return CHARACTERS[String(name).toLowerCase()] ?? whole;
-      const code = decimal === undefined ? Number.parseInt(String(hex), 16) : Number(decimal);
-      return code <= 0x10ffff && code > 0 ? String.fromCodePoint(code) : whole;
-    },
-  );
+  return text.replace(/&(#\d{1,7}|#x[\da-f]{1,6}|[a-z]{2,6});/gi, (whole, name: string) => {
+    if (!name.startsWith('#')) return CHARACTERS[name.toLowerCase()] ?? whole;
+    const code = Number(name.slice(1).replace(/^x/i, '0x'));
+    return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : whole;
+  });
 }
 
 /**

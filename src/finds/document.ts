@@ -292,25 +292,22 @@ function listSchemaImports({
   bytes,
 }: SchemaSource): { readonly url: string; readonly copy: string }[] {
   const { root } = parseXml(bytes);
-  for (const kind of ['include', 'redefine'] as const) {
-    const [first] = getChildren(root, kind, SCHEMA_NAMESPACE);
-    if (first === undefined) continue;
-    const other = getAttribute(first, 'schemaLocation') ?? '?';
+  const otherFiles = ['include', 'redefine', 'import']
+    .flatMap((kind) => getChildren(root, kind, SCHEMA_NAMESPACE))
+    .filter((one) => LOCAL_COPIES[getAttribute(one, 'namespace') ?? ''] === undefined)
+    .map((one) => getAttribute(one, 'schemaLocation') ?? '?')
+    .join(', ');
+  if (otherFiles !== '')
     throw new LocalizedError(
-      msg`The schema ${url} consists of several files: it has an ${kind} of ${other}.`,
+      msg`The schema ${url} needs other files, of which pas has no copy: ${otherFiles}`,
     );
-  }
   return getChildren(root, 'import', SCHEMA_NAMESPACE).flatMap((one) => {
     const namespace = getAttribute(one, 'namespace') ?? '';
     const location = getAttribute(one, 'schemaLocation');
     const copy = LOCAL_COPIES[namespace];
-    if (copy === undefined) {
-      const named = namespace === '' ? msg`(none)` : namespace;
-      throw new LocalizedError(
-        msg`The schema ${url} imports the namespace ${named}, of which pas has no copy.`,
-      );
-    }
-    return location === undefined ? [] : [{ url: new URL(location, url).href, copy }];
+    return location === undefined || copy === undefined
+      ? []
+      : [{ url: new URL(location, url).href, copy }];
   });
 }
 

@@ -118,9 +118,7 @@ export type ProjectLookupResult =
    * were harvested.
    */
   | { readonly kind: 'unknown'; readonly list?: 'whole' | 'as-shown' }
-  /** `byAnother`: another account, or none, harvested it last. */
-  | { readonly kind: 'hidden'; readonly byAnother: boolean }
-  | { readonly kind: 'deleted' | 'not-harvested' };
+  | { readonly kind: 'hidden' | 'deleted' | 'not-harvested' };
 
 /** Looks up a project by its identifier, in exactly this letter case. */
 export type LookupProject = (ident: string) => ProjectLookupResult;
@@ -186,9 +184,7 @@ function findCountingRun(last: string, before: string): Run | undefined {
   const isSameShape = before.replace(/\d+/g, '#') === last.replace(/\d+/g, '#');
   const differing = runs.filter(({ digits }, index) => digits !== earlierRuns[index]?.digits);
   if (isSameShape && differing.length === 1) return differing[0];
-  const end = runs.at(-1);
-  const isYear = /\/(?:19|20)\d\d$/.test(last.slice(0, end && end.start + end.digits.length));
-  return isYear ? (runs.at(-2) ?? end) : end;
+  return findDigitRuns(last.replace(/\/(?:19|20)\d\d$/, '')).at(-1) ?? runs.at(-1);
 }
 
 /** Tells if a key is the digest of a row's content, which a table without a column of keys gets. */

@@ -62,9 +62,7 @@ export function checkProject({ projekt }: FindElements, context: RuleContext): F
     case 'hidden':
       return [
         warnUnverified(
-          project.byAnother
-            ? msg`The projects were harvested without this account, which did not show ${id}. To check its type and state, run ${cmd`pas harvest-vocab`} projekt.`
-            : msg`This account cannot see ${id}, so pas cannot check its type and state.`,
+          msg`The harvest did not show ${id}, so its type and state are not checked. If it was made before you signed in, run ${cmd`pas harvest-vocab`} projekt.`,
         ),
       ];
     case 'not-harvested':

@@ -135,11 +135,7 @@ function checkDepthRange({ hloubka: depthCm }: FindElements): Finding[] {
     (Number.isInteger(depthCm) && depthCm >= 0 && depthCm <= MAX_DEPTH_CM)
   )
     return [];
-  // A longer number has lost its last digits, so it is not what the document says.
-  const isExact = Number.isNaN(depthCm) || Math.abs(depthCm) <= Number.MAX_SAFE_INTEGER;
-  const bound = depthCm > 0 ? `> ${MAX_DEPTH_CM}` : '< 0';
-  const hloubka = isExact ? depthCm : bound;
-  const message = msg`hloubka is ${hloubka}. Depth is in whole centimetres below the surface, 0 to ${MAX_DEPTH_CM}.`;
+  const message = msg`hloubka must be a whole number of centimetres below the surface, 0 to ${MAX_DEPTH_CM}.`;
   return [{ element: 'hloubka', message }];
 }
 

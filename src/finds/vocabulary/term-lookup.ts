@@ -212,10 +212,7 @@ export function makeProjectLookup(vocabulary: Vocabulary, account?: string): Loo
     }
     if (term.gone === 'deleted') return { kind: 'deleted' };
     const { hidden, survey, facts = {} } = term.details;
-    if (hidden === true || survey === undefined) {
-      const byAnother = findAccountOfHarvest(vocabulary, PROJECT_SET) !== account;
-      return { kind: 'hidden', byAnother };
-    }
+    if (hidden === true || survey === undefined) return { kind: 'hidden' };
     return {
       kind: 'found',
       survey,

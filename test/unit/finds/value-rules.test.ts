@@ -55,11 +55,11 @@ describe('an issue about a value', () => {
     ],
     [
       { hloubka: 1.5 },
-      'depth-range: hloubka is 1.5. Depth is in whole centimetres below the surface, 0 to 2147483647.',
+      'depth-range: hloubka must be a whole number of centimetres below the surface, 0 to 2147483647.',
     ],
     [
       { hloubka: Number('9'.repeat(40)) },
-      'depth-range: hloubka is > 2147483647. Depth is in whole centimetres below the surface, 0 to 2147483647.',
+      'depth-range: hloubka must be a whole number of centimetres below the surface, 0 to 2147483647.',
     ],
     [
       { datum_nalezu: '17.6.2024' },
