@@ -104,7 +104,7 @@ describe('advised commands', () => {
 
 test('an identifier from a training instance has no link in a report if harvesting is production’s', async () => {
   const text = async (): Promise<string> => {
-    await home.do('report', join(home.folder, 'page.html'));
+    await home.do('report', join(home.folder, 'page.html'), '--yes');
     return readFileSync(join(home.folder, 'page.html'), 'utf8');
   };
   expect(await text()).toContain(`/id/${ident}`);

@@ -178,7 +178,7 @@ describe('finds that an archaeologist sent', () => {
     expect((await home.do('export', 'K-2', '--format', 'csv')).stdout).toContain('MB 7/2025');
   });
 
-  test('can get a photograph again that the last pull shows as removed, but nothing while their record is deleted', async () => {
+  test('can get a photograph again that the last pull shows as removed', async () => {
     await pull();
     const photograph = join(home.folder, 'photo-1.png');
     expect((await home.pas('photo', 'add', 'K-1', photograph)).stdout).toContain(
@@ -194,13 +194,6 @@ describe('finds that an archaeologist sent', () => {
     );
     await home.do('push', '--yes');
     expect((await pull()).finds[0]).toMatchObject({ photos: [expect.any(String)] });
-    await service.control('POST', `/records/${idents[1]}/delete`);
-    await pull();
-    await expectEnded(
-      home.pas('photo', 'add', 'K-2', join(home.folder, 'photo-1.png')),
-      2,
-      `${idents[1]} was deleted in the service`,
-    );
   });
 
   test('that were deleted at the service are reported, and keep their last known content', async () => {
