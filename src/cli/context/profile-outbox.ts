@@ -199,14 +199,16 @@ function warnOfOthers(context: Context, outbox: Outbox): void {
 /**
  * Opens an outbox of the data home, runs `work` on it, and closes it in any case.
  * @param name of the outbox, not of a profile
+ * @param binding service and user of a new outbox
  * @throws as {@link openStoredOutbox}; errors of `work`
  */
 async function withStoredOutbox<T>(
   context: Context,
   name: string,
   work: (outbox: Outbox) => T | Promise<T>,
+  binding?: Binding,
 ): Promise<T> {
-  const outbox = openStoredOutbox(context, name);
+  const outbox = openStoredOutbox(context, name, { binding });
   try {
     return await work(outbox);
   } finally {
@@ -305,8 +307,10 @@ async function moveOutbox(context: Context, from: string, profile: Profile): Pro
   const source = context.getOutboxPlaces(from);
   const target = context.getOutboxPlaces(profile.outbox);
   if (from !== profile.outbox && existsSync(source.outboxFile)) {
-    if (existsSync(target.folder)) await takeInto(context, from, profile);
-    else {
+    if (existsSync(target.folder)) {
+      const take = (outbox: Outbox) => takeIn(context, from, outbox, target);
+      await withStoredOutbox(context, profile.outbox, take, toBinding(profile));
+    } else {
       // Refused during a push. Windows renames no folder with an open file, such as that of the
       // lock.
       acquirePushLock(context.pushLock(from)).release();
@@ -314,16 +318,6 @@ async function moveOutbox(context: Context, from: string, profile: Profile): Pro
     }
   }
   pointProfiles(context, from, { base_url: profile.baseUrl, username: profile.username });
-}
-
-async function takeInto(context: Context, from: string, profile: Profile): Promise<void> {
-  const { outbox: name } = profile;
-  const outbox = openStoredOutbox(context, name, { binding: toBinding(profile) });
-  try {
-    await takeIn(context, from, outbox, context.getOutboxPlaces(name));
-  } finally {
-    outbox.close();
-  }
 }
 
 /** Points the profiles of an outbox that has moved to its new place. */
