@@ -91,6 +91,12 @@ describe('a photograph', () => {
   );
 });
 
+test('a state folder that is a file is named, with its variable', () => {
+  home.file('state-file', '');
+  const elsewhere = home.with({ PAS_STATE: join(home.folder, 'state-file') });
+  return expectEnded(elsewhere.pas('push'), 12, /state-file.*\n.*PAS_STATE for the state/);
+});
+
 describe('a configuration', () => {
   test('without the requested profile', () =>
     expectEnded(home.pas('status', '--profile', 'nobody'), 12, 'no profile nobody'));

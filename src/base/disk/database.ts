@@ -287,7 +287,7 @@ function isFull(folder: string): boolean {
   }
 }
 
-const CHECK_FOLDER = msg`Check the permissions of the data folder, or set PAS_HOME to another folder.`;
+const CHECK_FOLDER = msg`Check the permissions of its folder, or name another one: PAS_HOME for the data, PAS_STATE for the state.`;
 
 type Failure = {
   /** Beginnings of the codes of SQLite and the system. */
@@ -318,7 +318,7 @@ const FAILURES: readonly Failure[] = [
   {
     codes: ['ENOTDIR', 'EEXIST'],
     words: msg`a part of the path is not a folder`,
-    hint: msg`Set PAS_HOME to a folder.`,
+    hint: CHECK_FOLDER,
   },
   {
     codes: ['SQLITE_BUSY'],

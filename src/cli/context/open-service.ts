@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { formatIso } from '../../base/clock.ts';
-import { ConfigError, DatabaseError, PasError } from '../../base/errors.ts';
+import { ConfigError, PasError } from '../../base/errors.ts';
 import { cmd, t } from '../../base/message.ts';
 import type { Vocabulary } from '../../finds/vocabulary/term.ts';
 import type { OaiClient } from '../../harvest/client.ts';
@@ -335,7 +335,7 @@ export async function openPush(context: Context) {
  * the password or the account
  */
 export async function openPace(context: Context, profile: Profile): Promise<Pace> {
-  const local = openLocalStore(context);
+  const local = openPaceStore(context.places.paceFile, context.clock);
   context.onClose(() => local.close());
   const { origin } = new URL(profile.baseUrl);
   return makePace({
@@ -344,19 +344,6 @@ export async function openPace(context: Context, profile: Profile): Promise<Pace
     scopes: [`address:${origin}`, `account:${origin} ${profile.username ?? ''}`],
     intervalMs: profile.minIntervalMs,
   });
-}
-
-function openLocalStore({ places, clock }: Context): ReturnType<typeof openPaceStore> {
-  try {
-    return openPaceStore(places.paceFile, clock);
-  } catch (thrown) {
-    if (!(thrown instanceof DatabaseError)) throw thrown;
-    throw new DatabaseError(thrown.says, {
-      cause: thrown,
-      passing: thrown.exitReason === 'unavailable',
-      hint: t`All pas processes on this machine share their pace there. Make it writable, or set PAS_STATE to another folder.`,
-    });
-  }
 }
 
 /**
