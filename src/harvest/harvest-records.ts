@@ -146,11 +146,6 @@ type HarvestRecordsOptions = HarvestRequest & {
 export type SetFigures = SetResult & {
   /** Records whose content the account may not read. */
   readonly masked: number;
-  /**
-   * Records written although unchanged since the last harvest: the output lacked them, or had
-   * another version. None where the whole output is written again.
-   */
-  readonly mended: number;
 };
 
 /** Totals of all sets; a record in several sets counts in each. */
@@ -204,7 +199,7 @@ async function harvestSet(
 ): Promise<SetFigures> {
   const { clock, from, until } = options;
   const saving = groupPages(opened, clock);
-  const tally = { masked: 0, mended: 0 };
+  const tally = { masked: 0 };
   const settings: HarvestOptions = {
     ...options,
     ...service,
@@ -227,8 +222,8 @@ type SetStoreOptions = {
   readonly saving: ReturnType<typeof groupPages>;
   readonly setSpec: string;
   readonly granularity: Granularity;
-  /** Figures that grow with each page. */
-  readonly tally: { masked: number; mended: number };
+  /** Grows with each page. */
+  readonly tally: { masked: number };
 };
 
 /** Makes the store of one set, whose records go into the output of all sets. */
@@ -240,7 +235,6 @@ function makeSetStore({
   tally,
 }: SetStoreOptions): RecordStore {
   const state = { ...openSetState(store, setSpec), change: store.changeInGroup };
-  let settledMs: number | undefined;
   const setStore: RecordStore = {
     state,
     write: async (page) => {
@@ -248,12 +242,7 @@ function makeSetStore({
       await output.write(page);
     },
     commit: (page) => {
-      // Not before: new rights of the account begin anew.
-      settledMs ??= state.getProgress().watermarkMs ?? Number.NEGATIVE_INFINITY;
-      for (const { header, refused } of page.records) {
-        if (refused) tally.masked++;
-        if (header.datestampMs < settledMs) tally.mended++;
-      }
+      tally.masked += page.records.filter(({ refused }) => refused).length;
       return output.commit(page);
     },
     holdings: {
@@ -299,7 +288,6 @@ function sumFigures(sets: readonly SetFigures[]) {
     deleted: sumOf(({ deleted }) => deleted),
     vanished: sumOf(({ vanished }) => vanished),
     masked: sumOf(({ masked }) => masked),
-    mended: sumOf(({ mended }) => mended),
     broken: sets.flatMap(({ broken }) => broken),
   };
 }

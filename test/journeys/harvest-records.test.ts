@@ -164,7 +164,6 @@ describe('a command line', () => {
 
 type Summary = HarvestSummary & {
   readonly set: string | null;
-  readonly mended: number;
   readonly sets: readonly (HarvestSummary & { readonly set: string | null })[];
 };
 
@@ -224,7 +223,7 @@ test('several sets that share records are one harvest, with each record once', a
   expect(readLines(home, 'several.jsonl').at(-1)).toMatchObject({ deleted: true });
   expect(
     await home.json<Summary>('harvest', ...sets, '--out', 'several.jsonl', '--verify'),
-  ).toMatchObject({ mended: 0 });
+  ).toMatchObject({ written: 0 });
 });
 
 test('several sets are not mixed with one of them, nor with all', async () => {

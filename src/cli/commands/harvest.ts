@@ -139,12 +139,10 @@ function report(
   result: RecordHarvest,
 ): ExitReason {
   const { sets, held, broken, elapsedMs, ...sum } = result;
-  const { mended } = sum;
   const isBroken = warnOfBroken(terminal, sets);
   const perSecond = Math.round((sum.records * 1000) / Math.max(1, elapsedMs));
-  const compared = mended > 0 ? t`${mended} repaired; ` : '';
   const lines = sets.map((figures) => formatFigures(figures));
-  lines.push(`${lines.pop() ?? ''}; ${compared}${t`${held} in total (${perSecond}/s).`}`);
+  lines.push(`${lines.pop() ?? ''}; ${t`${held} in total (${perSecond}/s).`}`);
   for (const line of lines) {
     if (out === '-') terminal.note(line);
     else terminal.printLine(line);
