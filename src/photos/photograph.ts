@@ -249,7 +249,7 @@ function listFolders(root: string): string[] {
 export function findPhotoFile(
   path: string,
 ): { readonly path: string; readonly remark?: Message } | undefined {
-  const spelt = findPathSpelling(path, true);
+  const spelt = findPathSpelling(path);
   if (spelt === undefined || !existsSync(spelt)) return undefined;
   if (spelt.normalize('NFC') === path.normalize('NFC')) return { path: spelt };
   const query = basename(path);
@@ -260,12 +260,11 @@ export function findPhotoFile(
   };
 }
 
-function findPathSpelling(path: string, isFile: boolean): string | undefined {
+function findPathSpelling(path: string): string | undefined {
   if (existsSync(path)) return path;
-  const above = dirname(path);
+  const folder = dirname(path);
   const query = basename(path);
-  const folder = above === path ? undefined : findPathSpelling(above, false);
-  if (folder === undefined) return undefined;
+  if (!existsSync(folder)) return undefined;
   const names = listNamesInFolder(folder);
   const spelled = findOnly(
     names,
@@ -273,7 +272,7 @@ function findPathSpelling(path: string, isFile: boolean): string | undefined {
     (name) => name.normalize('NFC') === query.normalize('NFC'),
   );
   if (spelled !== undefined) return join(folder, spelled);
-  if (!isFile || !(isPictureName(query) || extname(query) === '')) return undefined;
+  if (!isPictureName(query) && extname(query) !== '') return undefined;
   const ofPicture = findOnly(
     names,
     (name) => isPictureName(name) && fold(getStem(name)) === fold(getStem(query)),
