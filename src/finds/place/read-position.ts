@@ -325,9 +325,7 @@ const MARKED: readonly ((url: URL) => Degrees | undefined)[] = [
     parseDegreesPair(searchParams.get('q')) ?? parseDegreesPair(searchParams.get('query')),
   ({ searchParams }) => parseDegreesPair(`${searchParams.get('mlat')},${searchParams.get('mlon')}`),
   ({ pathname }) => {
-    const [ends = ''] = pathname.split('/dir/')[1]?.split(/\/(?:@|data=)/) ?? [];
-    const isRoute = ends.split('/').filter((end) => end !== '').length > 1;
-    if (isRoute) return undefined;
+    if (pathname.includes('/dir/')) return undefined;
     const places = pathname.split('/').flatMap((part) => parseDegreesPair(decodePart(part)) ?? []);
     return places.length === 1 ? places[0] : undefined;
   },
