@@ -1,5 +1,4 @@
 import { formatMoment, getLanguage, t } from '../base/message.ts';
-import { compareCzech } from '../base/names.ts';
 import type { Thumbnail } from '../photos/photograph.ts';
 import { type Assets, type Html, html, parseWebAddress, renderPart, trustMarkup } from './html.ts';
 import { renderMaps } from './map.ts';
@@ -120,9 +119,7 @@ ${renderSelect('state', t`State`, byState)}${renderSelect('period', t`Period`, b
 }
 
 function renderSelect(name: string, label: string, counts: readonly LabelledCount[]): Html {
-  const byName = [...counts].sort((a, b) => compareCzech(a.label, b.label));
-  const options = name === 'state' ? counts : byName;
-  return html`<label><span>${label}</span><select name="${name}"><option value="*">${t`all`}</option>${options.map(
+  return html`<label><span>${label}</span><select name="${name}"><option value="*">${t`all`}</option>${counts.map(
     ({ key, label: text, count }) =>
       html`<option value="${key}">${text} (${formatWholeNumber(count)})</option>`,
   )}</select></label>`;

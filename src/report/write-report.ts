@@ -156,7 +156,7 @@ function makeFindSources({ outbox, recordBase, places, vocabulary }: ReportReque
   };
 }
 
-/** Counts by label, most frequent first, finds without one last. */
+/** Counts by label, in the order of labels, finds without one last. */
 function countBy<Find>(
   finds: readonly Find[],
   getLabel: (find: Find) => Label | undefined,
@@ -170,10 +170,7 @@ function countBy<Find>(
     counts.set(key, entry);
   }
   return [...counts.values()].sort(
-    (a, b) =>
-      Number(a.key === '') - Number(b.key === '') ||
-      b.count - a.count ||
-      compareCzech(a.label, b.label),
+    (a, b) => Number(a.key === '') - Number(b.key === '') || compareCzech(a.label, b.label),
   );
 }
 
@@ -200,7 +197,7 @@ function completeSheets(
   });
 }
 
-/** Returns the areas with most of the finds; the number of the map where none is known. */
+/** Returns the first areas with finds; the number of the map where none is known. */
 function makeSheetTitle(finds: readonly MappedFind[], number: number): string {
   const areas = countBy(
     finds.filter(({ area }) => area !== undefined),
