@@ -2,8 +2,7 @@ import { cmd, msgid, ngettext, t } from '../base/message.ts';
 import type { LookupTerm } from '../finds/find.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import {
-  listMappedFinders,
-  listNewPeople,
+  listNewFinders,
   type NewPerson,
   storeAcceptedPeople,
 } from '../outbox/views/outbox-status.ts';
@@ -24,7 +23,7 @@ export async function listNewPeopleOfProfile(
   outbox: Outbox,
   subjects?: readonly string[],
 ) {
-  return listNewPeople(outbox, () => openPeopleLookup(context), subjects);
+  return (await listNewFinders(outbox, () => openPeopleLookup(context), subjects)).people;
 }
 
 async function openPeopleLookup(context: Context): Promise<LookupTerm> {
@@ -100,7 +99,7 @@ export async function admitNewPeople(
   context: Context,
   { outbox, subjects, isAllAccepted, mayAsk }: Admission,
 ): Promise<boolean> {
-  const mapped = await listMappedFinders(outbox, () => openPeopleLookup(context), subjects);
+  const { mapped } = await listNewFinders(outbox, () => openPeopleLookup(context), subjects);
   if (mapped.length > 0) {
     const { replaceFinder } = await import('./interview/edit-find.ts');
     const { openValidationContext } = await import('./context/find-input.ts');

@@ -36,7 +36,7 @@ import {
   rebuildEntries,
 } from './wishes.ts';
 
-function isOwn({ kind, intent }: Entry, fact: Fact): fact is FactOf<'attempted'> {
+function isAttemptOf({ kind, intent }: Entry, fact: Fact): fact is FactOf<'attempted'> {
   return fact.kind === 'attempted' && (kind === 'import' || fact.body.intent === intent);
 }
 
@@ -50,7 +50,7 @@ export function listAttempts(outbox: Outbox, entry: Entry): Attempt[] {
 
 function makeOwnAttempts(entry: Entry, facts: readonly Fact[]): Attempt[] {
   return makeAttempts(
-    facts.filter((fact) => isOwn(entry, fact)),
+    facts.filter((fact) => isAttemptOf(entry, fact)),
     facts,
   );
 }
@@ -113,7 +113,7 @@ export type Evidence = InconclusiveLookup & { readonly verdict: EvidenceVerdict 
 /** Returns the conclusions about an entry in order; the last inconclusive lookup comes last. */
 export function listEvidence(outbox: Outbox, entry: Entry): Evidence[] {
   const facts = listFactsOfSlot(outbox, entry);
-  const ids = new Set(facts.filter((fact) => isOwn(entry, fact)).map(({ id }) => id));
+  const ids = new Set(facts.filter((fact) => isAttemptOf(entry, fact)).map(({ id }) => id));
   const settled = facts.flatMap((fact): Evidence[] => {
     switch (fact.kind) {
       case 'matched':

@@ -6,9 +6,7 @@ import { formatWithIdentifier } from '../finds/harvested-find.ts';
 import {
   ENTRY_COLUMNS,
   type EntryState,
-  getRetryAfterAbsence,
   type HeldQuestion,
-  makeAttempts,
   parseProjectOfRecord,
 } from './entry.ts';
 import {
@@ -376,7 +374,7 @@ function summarize(
     attempts: ids.size,
     unknownAttempts,
     held,
-    notBeforeAt: getNotBefore(last, attempted, facts),
+    notBeforeAt: last.kind === 'answered' ? last.body.notBeforeAt : 0,
     reason: reason === null ? null : JSON.stringify(reason),
   };
 }
@@ -397,15 +395,6 @@ function findLastEvent(
     if (isOwn && (last === undefined || fact.body.at >= last.body.at)) last = fact;
   }
   return last;
-}
-
-function getNotBefore(
-  last: Event,
-  attempted: readonly FactOf<'attempted'>[],
-  facts: readonly Fact[],
-): number {
-  if (last.kind === 'answered') return last.body.settles === 'queued' ? last.body.notBeforeAt : 0;
-  return last.kind === 'absent' ? getRetryAfterAbsence(makeAttempts(attempted, facts)) : 0;
 }
 
 // SQLite keeps a journal of its own for an upsert, which takes three times as long.

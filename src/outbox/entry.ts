@@ -2,12 +2,7 @@ import { asServerMs, type ServerMs } from '../base/clock.ts';
 import { isNumber, isText, makeMemberGuard, orNull } from '../base/disk/database.ts';
 import type { Issue } from '../base/issue.ts';
 import type { Message } from '../base/message.ts';
-import {
-  ATTEMPT_OUTCOMES,
-  type AttemptOutcome,
-  computeEntryBackoffMs,
-  RETRY_POLICY,
-} from '../base/outcomes.ts';
+import { ATTEMPT_OUTCOMES, type AttemptOutcome } from '../base/outcomes.ts';
 import {
   type AnsweredBody,
   type AttemptedBody,
@@ -268,18 +263,6 @@ export function listFailuresInARow(attempts: readonly Attempt[]): Attempt[] {
     ({ outcome }) => outcome !== null && ATTEMPT_OUTCOMES[outcome].countsAsFailure === false,
   );
   return judged.slice(clear + 1);
-}
-
-/**
- * Returns when an entry that was found absent may be sent again, in milliseconds by this machine's
- * clock: 0, at once, until it has failed too often in a row; then the backoff after the last failure.
- * @param attempts oldest first
- */
-export function getRetryAfterAbsence(attempts: readonly Attempt[]): number {
-  const failures = listFailuresInARow(attempts);
-  return failures.length < RETRY_POLICY.entry.slowAfter
-    ? 0
-    : (failures.at(-1)?.endedAt ?? 0) + computeEntryBackoffMs(failures.length);
 }
 
 /**

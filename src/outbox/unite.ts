@@ -221,11 +221,13 @@ function settleArrived(
   );
   outbox.change(() => {
     for (const uuid of arrived) adoptOrRename(outbox, uuid, (each) => known.has(each));
+    for (const subject of subjects) {
+      keepQuestionsOfCopies(outbox, subject);
+      const entry = findImportOfFind(outbox, subject);
+      if (entry?.identCely != null && entry.state === 'accepted')
+        detachSharedRecord(outbox, entry.identCely);
+    }
   });
-  outbox.change(() => {
-    for (const uuid of subjects) keepQuestionsOfCopies(outbox, uuid);
-  });
-  detachSharedRecords(outbox, [...subjects]);
   askAboutAlikeFinds(outbox, () => true, new Set(arrived));
   return { facts: added.length, finds: arrived.length };
 }
@@ -294,16 +296,6 @@ function giveTo(outbox: Outbox, from: StoredFind, to: StoredFind): void {
   withdrawWish(outbox, makeFindSlot(from.uuid), 'removed');
   // Its local id may be free now.
   rebuildEntries(outbox, to.uuid);
-}
-
-function detachSharedRecords(outbox: Outbox, subjects: readonly string[]): void {
-  outbox.change(() => {
-    for (const subject of subjects) {
-      const entry = findImportOfFind(outbox, subject);
-      if (entry?.identCely != null && entry.state === 'accepted')
-        detachSharedRecord(outbox, entry.identCely);
-    }
-  });
 }
 
 /**

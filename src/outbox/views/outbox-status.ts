@@ -349,19 +349,33 @@ function findNearestPeople(
   }
 }
 
+type FindersOfQueue = {
+  /** Those whom the service does not know by exactly this name. */
+  readonly people: readonly NewPerson[];
+  /** People to whom own terms map finders without an identifier, with the UUIDs of their finds. */
+  readonly mapped: readonly (readonly [id: string, finds: readonly string[]])[];
+};
+
 /**
- * Returns finders of queued finds whom the service does not know by exactly this name; empty where
- * people were not harvested.
+ * Returns the finders of queued finds that have no identifier; none where people were not harvested.
+ * @param openLookup called only where there are such finders
  * @param subjects undefined means all records
+ * @throws errors of `openLookup`; DatabaseError
  */
-export async function listNewPeople(
+export async function listNewFinders(
   outbox: Outbox,
   openLookup: () => Promise<LookupTerm>,
   subjects?: readonly string[],
-): Promise<readonly NewPerson[]> {
+): Promise<FindersOfQueue> {
   const named = groupNewFinders(outbox, subjects);
-  if (named.length === 0) return [];
+  if (named.length === 0) return { people: [], mapped: [] };
   const lookupTerm = await openLookup();
+  const mapped = named.flatMap(([name, finds]) => {
+    const lookup = lookupTerm('osoba', name);
+    return lookup.kind === 'found' && lookup.isOwn === true
+      ? [[lookup.term.id, finds] as const]
+      : [];
+  });
   // People whom a person has allowed the service to create.
   const accepted = outbox.listTexts('select name from accepted_people');
   const people = named.flatMap(([name, finds]) => {
@@ -372,28 +386,11 @@ export async function listNewPeople(
       : [{ name, finds, first, isAccepted: accepted.includes(name), nearest }];
   });
   const groups = groupSimilarNames(people.map(({ name }) => name));
-  return people.map((person) => {
+  const withSimilar = people.map((person) => {
     const group = groups.find((names) => names.includes(person.name)) ?? [];
     return { ...person, similar: group.filter((name) => name !== person.name) };
   });
-}
-
-/**
- * Returns people to whom own terms map finders without an identifier, with the UUIDs of the queued
- * finds of each.
- */
-export async function listMappedFinders(
-  outbox: Outbox,
-  openLookup: () => Promise<LookupTerm>,
-  subjects?: readonly string[],
-): Promise<readonly (readonly [id: string, finds: readonly string[]])[]> {
-  const named = groupNewFinders(outbox, subjects);
-  if (named.length === 0) return [];
-  const lookupTerm = await openLookup();
-  return named.flatMap(([name, finds]) => {
-    const lookup = lookupTerm('osoba', name);
-    return lookup.kind === 'found' && lookup.isOwn === true ? [[lookup.term.id, finds]] : [];
-  });
+  return { people: withSimilar, mapped };
 }
 
 type PeopleAdmission = {

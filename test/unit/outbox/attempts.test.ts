@@ -1,11 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type AttemptOutcome, computeEntryBackoffMs } from '../../../src/base/outcomes.ts';
 import { listAttempts, recordAnswer } from '../../../src/outbox/attempts.ts';
-import {
-  countAttemptsInARow,
-  getRetryAfterAbsence,
-  listFailuresInARow,
-} from '../../../src/outbox/entry.ts';
+import { countAttemptsInARow, listFailuresInARow } from '../../../src/outbox/entry.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { claimEntry, getEntry, queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 
@@ -25,7 +21,6 @@ async function tried(outcomes: readonly (AttemptOutcome | null)[]) {
   const refused = countAttemptsInARow(attempts, 'unauthorised');
   return {
     failures: listFailuresInARow(attempts).length,
-    againInMs: getRetryAfterAbsence(attempts) - clock.now() + 1000,
     refused,
   };
 }
@@ -65,14 +60,6 @@ describe('consecutive failures', () => {
   test('do not include those under way', async () => {
     expect((await tried(['busy', null])).failures).toBe(1);
   });
-});
-
-test('an entry to send again may be sent at once, but after eight failures waits from the last of them on', async () => {
-  const busy = (times: number): AttemptOutcome[] => Array.from({ length: times }, () => 'busy');
-  expect((await tried(busy(7))).againInMs).toBeLessThan(0);
-  expect((await tried(busy(8))).againInMs).toBe(300_000);
-  expect((await tried([...busy(8), 'throttled'])).againInMs).toBe(299_000);
-  expect((await tried(busy(9))).againInMs).toBe(600_000);
 });
 
 test.each<[readonly (AttemptOutcome | null)[], number]>([
