@@ -39,26 +39,34 @@ const NEVER = Number.POSITIVE_INFINITY;
 const { minPauseMs, maxPauseMs, maxUncertainPauseMs, pollMs } = RETRY_POLICY.watch;
 
 /**
- * Pushes when an entry becomes due or is queued, and when the service is back. The pauses of a closed
- * service, and those after entries that stay uncertain, double, and begin anew once an entry is
- * accepted.
+ * Pushes again and again; between two pushes it waits:
+ *
+ * | the last push ended because | until the next one |
+ * |---|---|
+ * | the service is closed or out of reach | a probe succeeds: after 1, 2, 4 … 60 s |
+ * | answers settled nothing | the same, but the first probe after 1, 2, 4 s … 1 h, a step each time |
+ * | the service asked for a pause | it is over, a minute at most |
+ * | nothing is due | an entry is due, or queued by another process |
+ *
+ * Both series of pauses begin anew once an entry is accepted.
  * @returns why it ended: interrupted, or what only a person changes, `not-allowed` or `new-people`
  */
 export async function runWatchLoop(options: WatchOptions): Promise<StopCause> {
   const { clock, stop } = options;
-  let pauseMs: number = minPauseMs;
-  let uncertainPauseMs: number = minPauseMs;
+  const tell = (waitsFor: WatchEvent['for'], reason: Message | null, untilMs: number | null) =>
+    options.report({ type: 'waiting', for: waitsFor, reason, untilMs });
+  let probePauseMs: number = minPauseMs;
+  let doubtPauseMs: number = minPauseMs;
   for (;;) {
-    const round = await options.push();
+    const { accepted, stopCause: cause } = await options.push();
     if (stop.aborted) return { kind: 'interrupted' };
-    if (round.accepted > 0) {
-      pauseMs = minPauseMs;
-      uncertainPauseMs = minPauseMs;
+    if (accepted > 0) {
+      probePauseMs = minPauseMs;
+      doubtPauseMs = minPauseMs;
     }
-    const cause = round.stopCause;
     if (cause?.kind === 'in-doubt') {
-      pauseMs = Math.max(pauseMs, uncertainPauseMs);
-      uncertainPauseMs = Math.min(uncertainPauseMs * 2, maxUncertainPauseMs);
+      probePauseMs = Math.max(probePauseMs, doubtPauseMs);
+      doubtPauseMs = Math.min(doubtPauseMs * 2, maxUncertainPauseMs);
     }
     switch (cause?.kind) {
       case 'interrupted':
@@ -69,34 +77,19 @@ export async function runWatchLoop(options: WatchOptions): Promise<StopCause> {
       case 'unreachable':
       case 'in-doubt':
         do {
-          options.report({
-            type: 'waiting',
-            for: 'service',
-            reason: cause.reason,
-            untilMs: clock.now() + pauseMs,
-          });
-          await pause(options, pauseMs);
-          pauseMs = Math.min(pauseMs * 2, maxPauseMs);
+          tell('service', cause.reason, clock.now() + probePauseMs);
+          await pause(options, probePauseMs);
+          probePauseMs = Math.min(probePauseMs * 2, maxPauseMs);
         } while (!stop.aborted && !(await options.probeService()));
         break;
       case 'waiting':
-        options.report({
-          type: 'waiting',
-          for: 'time',
-          reason: cause.reason,
-          untilMs: cause.untilMs,
-        });
+        tell('time', cause.reason, cause.untilMs);
         await pause(options, Math.max(pollMs, Math.min(cause.untilMs - clock.now(), maxPauseMs)));
         break;
       case 'not-yet':
       case undefined: {
         const dueAt = options.dueAtMs();
-        options.report({
-          type: 'waiting',
-          for: dueAt === undefined ? 'entries' : 'time',
-          reason: null,
-          untilMs: dueAt ?? null,
-        });
+        tell(dueAt === undefined ? 'entries' : 'time', null, dueAt ?? null);
         await waitUntilDue(options);
       }
     }
