@@ -58,7 +58,7 @@ export type EnqueueOptions = PhotographKeeping & {
   readonly onIssue?: (issue: Issue) => void;
 };
 
-/** {@link EnqueueOptions}, with the rules and the table of the finds. */
+/** With the rules and the table of the finds. */
 export type EnqueueContext = EnqueueOptions & {
   /** Returns a verdict for each find. */
   readonly validate: (finds: readonly Find[]) => readonly ValidatedFind[];
@@ -238,7 +238,6 @@ export function makePreparedDocument({ document, issues }: ValidatedFind): Prepa
 
 type StoreResult = { readonly enqueued: EnqueuedFind; readonly issues: readonly Issue[] };
 
-/** Stores a find, or in a dry run only says what would become of it. */
 function store(prepared: PhotographedFind, context: EnqueueContext): StoreResult {
   const { find, merge, row } = prepared;
   if (merge === undefined) return storeNew(prepared, context);
@@ -489,10 +488,7 @@ function queueNumber(
   return true;
 }
 
-/**
- * Converts a stored find to one that can be validated, without its photographs, which are entries of
- * their own, and with the place of its row only where it came from a table.
- */
+/** Converts a stored find to one that can be validated, without its photographs. */
 export function convertStoredFind({ localId, elements, wish }: StoredFind): Find {
   const { file, row } = wish;
   const source = file === null || row === null ? undefined : { file, row };
