@@ -60,6 +60,15 @@ async function run() {
   process.exitCode = await pas.start(args, {
     environment: process.env,
     streams: process,
-    cwd: process.cwd(),
+    cwd: getCurrentFolder(),
   });
+}
+
+/** Returns the current folder; empty where that was removed. */
+function getCurrentFolder() {
+  try {
+    return process.cwd();
+  } catch {
+    return '';
+  }
 }

@@ -61,6 +61,7 @@ export async function runMain(args: readonly string[], runtime: Runtime): Promis
   try {
     assertKnownLanguage(args, runtime);
     assertNoTracing(runtime);
+    assertCurrentFolder(runtime);
     const words = resolveAlias(moveGlobalFlags(args));
     const program = await buildProgram(run, runtime.streams, getLanguage(), words);
     await program.parseAsync([...words], { from: 'user' }).catch((thrown: unknown) => {
@@ -106,6 +107,14 @@ function assertNoTracing({ environment }: Runtime): void {
   throw new ConfigError(t`${variable} makes Node print passwords and tokens.`, {
     hint: t`Run the command again without NODE_DEBUG.`,
   });
+}
+
+/** @throws UsageError where the current folder was removed: names of files mean nothing there */
+function assertCurrentFolder({ cwd }: Runtime): void {
+  if (cwd === '')
+    throw new UsageError(t`The current folder was removed.`, {
+      hint: t`Go to another one first: cd`,
+    });
 }
 
 /**

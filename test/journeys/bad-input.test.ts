@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -5,6 +6,7 @@ import type { Imported } from '../support/json-output.ts';
 import { findPhotographCopies } from '../support/outbox-files.ts';
 import { expectEnded, INIT_OFFLINE, PROJECT } from '../support/run-pas.ts';
 import { importSeason, tinyPng } from '../support/season.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 import { useHome, useMock } from '../support/use-mock.ts';
 
 const mock = useMock();
@@ -133,6 +135,18 @@ describe('a configuration', () => {
       expect(run.stdout + run.stderr).not.toContain('kladivo-42');
     },
   );
+});
+
+test('a command in a folder that was removed says to go to another one', () => {
+  const script = 'rmdir "$PWD" && exec "$0" "$1" list';
+  const run = spawnSync('sh', ['-c', script, process.execPath, join(PROJECT, 'bin', 'pas.js')], {
+    cwd: tempFolder(),
+    encoding: 'utf8',
+  });
+  expect([run.status, run.stderr]).toEqual([
+    2,
+    'pas: The current folder was removed.\n     Go to another one first: cd\n',
+  ]);
 });
 
 test('a second login with a wrong password is refused with 4 and keeps the old password', async () => {

@@ -49,6 +49,7 @@ export type GlobalOptions = {
 export type Runtime = {
   readonly environment: Environment;
   readonly streams: Streams;
+  /** The current folder; empty where that was removed. */
   readonly cwd: string;
   /** Replacements for the system's services. */
   readonly overrides?: Partial<Machine>;
