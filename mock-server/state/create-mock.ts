@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import type { Addresses } from '../base/addresses.ts';
@@ -160,7 +161,8 @@ function makeParts(
     areas: new Areas(archive),
     photographs: new Photographs(
       database,
-      options.data === undefined ? undefined : `${options.data}.photographs`,
+      // Node never returns from making a relative folder where the current one was removed.
+      options.data === undefined ? undefined : resolve(`${options.data}.photographs`),
     ),
     journal: new Journal(
       about.schemas === undefined ? MAX_JOURNAL_BYTES.server : MAX_JOURNAL_BYTES.tenant,

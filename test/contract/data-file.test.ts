@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +16,10 @@ import { startMockProcess } from '../support/mock-process.ts';
 import { PROJECT } from '../support/run-pas.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 import { tempFolder } from '../support/temp-folder.ts';
+import { tied } from '../support/tied.ts';
 import { jpeg } from './contract-photographs.ts';
+
+const COMMAND = join(PROJECT, 'bin', 'pas-mock-server.js');
 
 let folder: string;
 let data: string;
@@ -100,6 +104,29 @@ describe('The data file', () => {
     await gone;
     await using again = await startMock({ data });
     expect(await counts(again)).toEqual(await counts(other));
+  });
+
+  test('takes photographs also where the folder that it was started in was removed', async () => {
+    const child = tied(
+      spawn(process.execPath, [COMMAND, '--data', 'mock.sqlite', '--min-interval', '0', '--json'], {
+        cwd: folder,
+        stdio: ['ignore', 'pipe', 'inherit'],
+      }),
+    );
+    const [line] = (await once(child.stdout, 'data')) as [Buffer];
+    const server = JSON.parse(String(line)) as { base_url: string; schema_base: string };
+    const mock = { url: new URL(server.base_url).origin, server };
+    rmSync(folder, { recursive: true });
+    const token = await fetchToken(mock, 'archaeologist');
+    const imported = await importXml(mock, makeDocument(mock, findLines(2)), { token });
+    const added = await postFile(
+      mock,
+      `/api/pas/nalez/${imported.headers.get('x-record-id')}/upload-foto`,
+      { name: 'file', fileName: 'a.jpg', bytes: jpeg(undefined) },
+      { token },
+    );
+    expect([imported.status, added.status]).toEqual([201, 201]);
+    child.kill();
   });
 
   test('keeps what was written whatever seed filled it, even without accounts', async () => {
