@@ -260,7 +260,8 @@ async function readToEnd(run: Run): Promise<boolean> {
       if (!isRefusedToken(thrown) && !(isOld && isOfService)) throw thrown;
       const oldestMs = state.findOldestSeenMs(pass.scan);
       const isStuck = pass.seen === begun.seen && cutMs !== null;
-      if (oldestMs === null || isStuck) return false;
+      // Without a count, nothing would show that the rest is not all.
+      if (pass.listSize === null || oldestMs === null || isStuck) return false;
       run.pass = { ...pass, token: null, cutMs: oldestMs };
     }
   }

@@ -260,6 +260,20 @@ describe('a list with a count', () => {
   });
 });
 
+test('a list without a count whose token is refused is not taken for its first page', async () => {
+  const stamped = (name: string, stamp: string): string => recordXml(name, undefined, stamp);
+  const [first, second] = [stamped('A', '2025-01-01'), stamped('B', '2025-01-02')];
+  const { failure } = harvesting((args) => {
+    if (args.has('resumptionToken')) return oaiError('badResumptionToken');
+    if (args.has('from')) return oaiError('noRecordsMatch');
+    // Oldest first: behind the token is C.
+    return args.has('until')
+      ? listXml('ListRecords', [first])
+      : listXml('ListRecords', [first, second], 'T2');
+  });
+  expect((await failure())[0]).toMatch(/^heslo is not complete/);
+});
+
 test('a service that does not count is reported as such', async () => {
   const { failure } = harvesting((args) =>
     args.has('resumptionToken') ? oaiError('badResumptionToken') : list(['A'], 'T2'),
