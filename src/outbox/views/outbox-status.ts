@@ -94,8 +94,16 @@ export function listDelays(outbox: Outbox): Delay[] {
 
 type EntryCounts = Readonly<Record<EntryKind, Readonly<Record<EntryState, number>>>>;
 
-/** Entries of removed finds are subtracted: nearly all others can be counted by an index alone. */
-const COUNT_ENTRIES = `select kind, state, count(*) as count from entries group by kind, state
+/**
+ * Nearly all entries are accepted imports in time. They are what is left of all, which SQLite counts
+ * by pages: a count of 100,000 by their index takes a tenth of the time of `pas status`. Of the
+ * kinds and states these are the first in the index. Entries of removed finds are subtracted.
+ */
+const COUNT_ENTRIES = `with others as materialized (
+    select kind, state, count(*) as count from entries where kind = 'import' and state > 'accepted' group by state
+    union all select kind, state, count(*) from entries where kind > 'import' group by kind, state)
+  select kind, state, count from others
+  union all select 'import', 'accepted', (select count(*) from entries) - (select coalesce(sum(count), 0) from others)
   union all select kind, state, -count(*) from entries where subject in (select uuid from finds where hidden = 1)
     group by kind, state`;
 
