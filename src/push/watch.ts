@@ -1,11 +1,13 @@
+import { statSync } from 'node:fs';
 import type { Clock } from '../base/clock.ts';
 import {
+  ConfigError,
   ContractError,
   getLocalizedMessage,
   type PasError,
   UnavailableError,
 } from '../base/errors.ts';
-import type { Message } from '../base/message.ts';
+import { type Message, msg } from '../base/message.ts';
 import { RETRY_POLICY } from '../base/outcomes.ts';
 import { findNextClaimable, listEntriesInState } from '../outbox/entry-queries.ts';
 import { probeAccess } from './account.ts';
@@ -125,7 +127,8 @@ type WatchedPush = PushResult & { readonly atRest: boolean };
 
 /**
  * Pushes repeatedly, each time under the push lock, which is free in between.
- * @throws OutboxLeasedError where another push is running
+ * @throws OutboxLeasedError where another push is running; ConfigError where the file of the outbox
+ * was removed or replaced meanwhile
  */
 export async function watchOutbox(
   options: PushContext,
@@ -133,6 +136,8 @@ export async function watchOutbox(
 ): Promise<WatchedPush> {
   const { clock, stop } = options;
   const startedMs = clock.monotonicMs();
+  const { path } = options.outbox;
+  const file = readFileNumber(path);
   let all = NOTHING_SENT;
   let isFirst = true;
   let searchedAtMs = clock.now();
@@ -148,11 +153,23 @@ export async function watchOutbox(
       return round;
     },
     probeService: () => probeService(options),
-    dueAtMs: () => findDueAtMs(options, searchedAtMs),
+    dueAtMs: () => {
+      if (readFileNumber(path) !== file)
+        throw new ConfigError(
+          msg`${path} was removed or replaced while it was watched. Start the push again.`,
+        );
+      return findDueAtMs(options, searchedAtMs);
+    },
     report: onWait,
   });
   const atRest = stopCause.kind === 'interrupted' && all.stopCause?.kind !== 'interrupted';
   return { ...all, elapsedMs: clock.monotonicMs() - startedMs, stopCause, atRest };
+}
+
+/** An open file cannot be removed on Windows, and its network drives change the numbers. */
+function readFileNumber(path: string): number | undefined {
+  if (process.platform === 'win32') return undefined;
+  return statSync(path, { throwIfNoEntry: false })?.ino;
 }
 
 /** Returns the time of the next entry to send, or of the next search for uncertain ones. */

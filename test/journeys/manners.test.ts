@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { measureDisplayWidth } from '../../src/base/characters.ts';
@@ -105,6 +105,14 @@ test('a watch with nothing queued says so, and does not mention a missing networ
   expect(stderr).toContain('Nothing can be sent now;');
   expect(stderr).not.toMatch(/sent\. Waiting|reached/);
   expect(code).toBe(0);
+});
+
+test('a watch ends where its data home is removed, and says so', async () => {
+  const lost = home.copy();
+  const watch = lost.start('push', '--watch');
+  await watch.until(({ stderr }) => stderr.includes('Waiting for new entries'));
+  rmSync(join(lost.folder, 'pas', 'outboxes'), { recursive: true });
+  await expectEnded(watch.ended, 12, 'was removed or replaced while it was watched');
 });
 
 test('a reader that closes early causes no error', async () => {
