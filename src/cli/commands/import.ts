@@ -4,12 +4,7 @@ import { type Command, Option } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { cmd, msgid, ngettext, quoteShellWord, t } from '../../base/message.ts';
 import type { TableProposal } from '../../tables/columns/propose-columns.ts';
-import {
-  type ProposedTable,
-  proposeForTable,
-  type UnmappedTerm,
-} from '../../tables/columns/wizard.ts';
-import type { Table } from '../../tables/table.ts';
+import { proposeForTable, type UnmappedTerm } from '../../tables/columns/wizard.ts';
 import { addReadingOptions, appendValue, defineCommand, type Registration } from '../command.ts';
 import type { Context } from '../context/context.ts';
 import { openTermOffers, openValidationContext, readTableOrInput } from '../context/find-input.ts';
@@ -114,7 +109,9 @@ async function runWizard(
     lookupTerm: (await openValidationContext(context)).lookupTerm,
   });
   const { proposed } = wizard;
-  printReadNotes(wizard.table, say);
+  // Such as the detected header row.
+  for (const { severity, row, message } of wizard.table.issues)
+    if (severity === 'warning' && row === undefined) terminal.note(message);
   const name = basename(file);
   const rows = wizard.table.rowCount;
   say([
@@ -126,7 +123,14 @@ async function runWizard(
     '',
     ...formatProposal(proposed),
   ]);
-  const proposal = asks ? await ask(context, wizard, say) : proposed;
+  const proposal = asks
+    ? await askAboutTable({
+        ...wizard,
+        prompt: await context.prompt(),
+        say,
+        offerTerms: await openTermOffers(context),
+      })
+    : proposed;
   const { strange, termsKept, problems } = await wizard.write(proposal, termsFile);
   say(formatUnmappedTerms(strange.length, termsFile));
   if (termsKept) terminal.warn(t`${termsFile} already exists and stays as it is.`);
@@ -182,25 +186,6 @@ function resolveWizardFiles(
 
 function withoutExtension(file: string): string {
   return file.slice(0, file.length - extname(file).length);
-}
-
-/** Prints notes on the reading, such as the detected header row. */
-function printReadNotes({ issues }: Table, say: (lines: readonly string[]) => void): void {
-  for (const { severity, row, message } of issues)
-    if (severity === 'warning' && row === undefined) say([message]);
-}
-
-async function ask(
-  context: Context,
-  wizard: ProposedTable,
-  say: (lines: readonly string[]) => void,
-) {
-  return askAboutTable({
-    ...wizard,
-    prompt: await context.prompt(),
-    say,
-    offerTerms: await openTermOffers(context),
-  });
 }
 
 function toWizardJson(

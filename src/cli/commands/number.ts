@@ -138,9 +138,10 @@ async function importNumbers(
   const replacements = planned.numbers.flatMap(({ replaces, ...number }) =>
     replaces === null ? [] : [{ ...number, replaces }],
   );
-  const isMeant = dryRun || options.replace === true || replacements.length === 0;
-  if (isMeant || terminal.interactive) showReplacements(context, replacements);
-  const replace = isMeant || (await confirmReplacement(context, replacements.length));
+  const needsAnswer = options.replace !== true && replacements.length > 0;
+  if (!needsAnswer || dryRun || terminal.interactive) showReplacements(context, replacements);
+  const replace =
+    !needsAnswer || dryRun || (await confirmReplacement(context, replacements.length));
   const { numbers, issues } = dryRun ? planned : queueNumbers(outbox, planned, replace);
   const count = (isCounted: (number: TableNumber) => boolean): number =>
     numbers.filter(isCounted).length;
@@ -160,8 +161,7 @@ async function importNumbers(
         )
       : t`${all}: ${queued} queued, ${replaced} replaced, ${current} unchanged.`,
   );
-  const isAskedFor = options.replace === true || replacements.length === 0;
-  if (!replace || (dryRun && !isAskedFor))
+  if (needsAnswer && (dryRun || !replace))
     terminal.note(
       t`To replace the numbers that records have, run the command again with --replace.`,
     );

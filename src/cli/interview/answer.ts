@@ -399,11 +399,7 @@ function getTermName({ label, labelEn }: Term): string {
 }
 
 function makeRemark(vocabulary: Vocabulary, set: string, typed: string): string {
-  if (set === 'projekt') return t`Type the project's identifier, such as C-202400101.`;
-  if (set === 'osoba' && !typed.includes(','))
-    return t`Type a few letters, or the whole name: Surname, Given name.`;
-  if (!isHarvested(vocabulary, set))
-    return t`${set} was not harvested. Type the identifier, such as HES-000312.`;
+  if (!isHarvested(vocabulary, set)) return t`${set} was not harvested. Type the identifier.`;
   return typed === ''
     ? t`Type a few letters, in Czech or English.`
     : t`Nothing resembles "${typed}". Try other letters.`;
