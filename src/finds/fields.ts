@@ -75,8 +75,6 @@ export type FieldRow = {
   readonly ask?: OrderedQuestion;
   /** Position among the facts of a find in the report; absent: at the end, null: shown elsewhere. */
   readonly reportedAt?: number | null;
-  /** Element behind which the report shows this one. */
-  readonly reportedWith?: string;
   /** Width in the report of a text that may be long; absent: single. */
   readonly shape?: 'double' | 'wide';
   /**
@@ -186,7 +184,7 @@ const ROWS = [
       'presna datace, datace presna, datace, datovani, dat, chronologie, stupen, stoleti, presne datovani, ' +
       'dating, exact dating, precise dating, date range, century, phase',
     ask: { at: 180, when: 'more', stays: 'copied' },
-    reportedWith: 'obdobi',
+    reportedAt: 15,
   },
   {
     name: 'druh_nalezu',

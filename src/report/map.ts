@@ -22,9 +22,8 @@ import {
   renderStateLegend,
 } from './report-model.ts';
 
-/** Width of every map in drawing units. */
-export const MAP_WIDTH = 760;
-const HEIGHTS = { least: 380, most: 560 };
+/** Size of every map in drawing units. */
+export const MAP = { width: 760, height: 460 };
 /** Margin around the content, as a share of its size. */
 const MARGIN = 0.14;
 /** Minimum width in metres, so that a single find has surroundings. */
@@ -32,7 +31,7 @@ const MIN_METRES = { overview: 16_000, detail: 900 };
 
 /**
  * Makes a frame centred on a box of degrees, with a margin; at least as wide as the kind of map
- * needs, and with a height within {@link HEIGHTS}. The projection is equirectangular with the scale
+ * needs. The projection is equirectangular with the scale
  * of the middle latitude: over the width of the country the error is less than 2 %.
  */
 export function makeFrameAround(
@@ -42,29 +41,22 @@ export function makeFrameAround(
   const midX = (minX + maxX) / 2;
   const midY = (minY + maxY) / 2;
   const [mPerLon, mPerLat] = computeMetresPerDegree(midY);
-  const least = MIN_METRES[kind];
-  const wide = Math.max((maxX - minX) * mPerLon * (1 + 2 * MARGIN), least);
-  const high = Math.max((maxY - minY) * mPerLat * (1 + 2 * MARGIN), least * 0.6);
-  const height = Math.round(
-    Math.min(Math.max((MAP_WIDTH * high) / wide, HEIGHTS.least), HEIGHTS.most),
-  );
-  const metresPerUnit = Math.max(wide / MAP_WIDTH, high / height);
-  const halfLon = (MAP_WIDTH / 2) * (metresPerUnit / mPerLon);
-  const halfLat = (height / 2) * (metresPerUnit / mPerLat);
-  const box = {
-    minX: midX - halfLon,
-    maxX: midX + halfLon,
-    minY: midY - halfLat,
-    maxY: midY + halfLat,
-  };
+  const wide = Math.max((maxX - minX) * mPerLon * (1 + 2 * MARGIN), MIN_METRES[kind]);
+  const high = (maxY - minY) * mPerLat * (1 + 2 * MARGIN);
+  const metresPerUnit = Math.max(wide / MAP.width, high / MAP.height);
+  const halfLon = (MAP.width / 2) * (metresPerUnit / mPerLon);
+  const halfLat = (MAP.height / 2) * (metresPerUnit / mPerLat);
   return {
-    width: MAP_WIDTH,
-    height,
     metresPerUnit,
-    box,
+    box: {
+      minX: midX - halfLon,
+      maxX: midX + halfLon,
+      minY: midY - halfLat,
+      maxY: midY + halfLat,
+    },
     place: ([longitude, latitude]) => [
-      ((longitude - box.minX) / (box.maxX - box.minX)) * MAP_WIDTH,
-      ((box.maxY - latitude) / (box.maxY - box.minY)) * height,
+      MAP.width / 2 + ((longitude - midX) * mPerLon) / metresPerUnit,
+      MAP.height / 2 - ((latitude - midY) * mPerLat) / metresPerUnit,
     ],
   };
 }
@@ -157,7 +149,7 @@ export function renderMaps(maps: readonly MapSheet[]): Html {
 
 function renderMap(sheet: MapSheet, anchor: string, maps: readonly MapSheet[]): Html {
   const { kind, title, frame, finds } = sheet;
-  const { width, height, metresPerUnit } = frame;
+  const { width, height } = MAP;
   const marks = listMarks(sheet, kind === 'overview' ? maps : []);
   const districts = sheet.districts.map((area) => drawArea(frame, area));
   const areas = sheet.areas.map((area) => drawArea(frame, area));
@@ -169,7 +161,7 @@ function renderMap(sheet: MapSheet, anchor: string, maps: readonly MapSheet[]): 
 <figcaption><h3 id="${anchor}-title">${title}</h3>${renderStateLegend(counts, ' quiet')}
 <div class="map-buttons js-only" hidden><button type="button" data-map="in" aria-label="${t`Zoom in`}">+</button><button type="button" data-map="out" aria-label="${t`Zoom out`}">−</button><button type="button" data-map="all">${t`Whole map`}</button></div></figcaption>
 <div class="map-window" role="group" aria-label="${title}">
-<svg viewBox="0 0 ${width} ${height}" role="group" aria-label="${t`Map`}: ${formatReportedFindCount(finds.length)}${summary}" data-metres="${metresPerUnit}">
+<svg viewBox="0 0 ${width} ${height}" role="group" aria-label="${t`Map`}: ${formatReportedFindCount(finds.length)}${summary}" data-metres="${frame.metresPerUnit}">
 <rect class="ground" width="${width}" height="${height}"/>
 <g class="base" data-base="">${districts.map(({ path }) => html`<path class="land" d="${path}"/>`)}${areas.map(({ path }) => html`<path class="area" d="${path}"/>`)}${districts.map(({ path }) => html`<path class="district" d="${path}"/>`)}</g>
 <g class="names">${named.map(({ nameAt, label }) => nameAt && html`<text ${renderPosition(nameAt)} dy="0.35em" text-anchor="middle">${label}</text>`)}</g>
@@ -186,11 +178,11 @@ const BAR_SHARE = 0.22;
 /** Its distance from the edges; maps.js has the same. */
 const BAR = { aside: 16, above: 34 };
 
-function renderScale({ width, height, metresPerUnit }: MapFrame): Html {
-  const metres = roundDownToStep(width * BAR_SHARE * metresPerUnit);
+function renderScale({ metresPerUnit }: MapFrame): Html {
+  const metres = roundDownToStep(MAP.width * BAR_SHARE * metresPerUnit);
   const length = roundToTenth(metres / metresPerUnit);
   const label = metres < 1000 ? `${metres} m` : `${metres / 1000} km`;
-  return html`<g class="scale" transform="translate(${width - BAR.aside - length} ${height - BAR.above})"><path class="halo" d="M0-5V0H${length}V-5"/><path d="M0-5V0H${length}V-5"/><text x="${length / 2}" y="-5" text-anchor="middle">${label}</text></g>`;
+  return html`<g class="scale" transform="translate(${MAP.width - BAR.aside - length} ${MAP.height - BAR.above})"><path class="halo" d="M0-5V0H${length}V-5"/><path d="M0-5V0H${length}V-5"/><text x="${length / 2}" y="-5" text-anchor="middle">${label}</text></g>`;
 }
 
 /** Returns the position attributes for the drawing and for the script that moves it. */
@@ -219,8 +211,8 @@ function drawArea(frame: MapFrame, area: LabelledArea): DrawnArea {
   const box: BoundingBox = {
     minX: -BLEED,
     minY: -BLEED,
-    maxX: frame.width + BLEED,
-    maxY: frame.height + BLEED,
+    maxX: MAP.width + BLEED,
+    maxY: MAP.height + BLEED,
   };
   let path = '';
   let nameAt: Point | undefined;

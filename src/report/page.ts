@@ -4,7 +4,6 @@ import { type Assets, type Html, html, parseWebAddress, renderPart, trustMarkup 
 import { renderMaps } from './map.ts';
 import {
   formatReportedFindCount,
-  formatWholeNumber,
   type LabelledCount,
   type Problem,
   type Report,
@@ -120,8 +119,7 @@ ${renderSelect('state', t`State`, byState)}${renderSelect('period', t`Period`, b
 
 function renderSelect(name: string, label: string, counts: readonly LabelledCount[]): Html {
   return html`<label><span>${label}</span><select name="${name}"><option value="*">${t`all`}</option>${counts.map(
-    ({ key, label: text, count }) =>
-      html`<option value="${key}">${text} (${formatWholeNumber(count)})</option>`,
+    ({ key, label: text, count }) => html`<option value="${key}">${text} (${count})</option>`,
   )}</select></label>`;
 }
 

@@ -143,19 +143,13 @@ function findLabel(sources: FindSources, reference: Reference | undefined): Labe
   };
 }
 
-/** Returns the elements in the order of the report. */
+/** Returns the elements with their position in the report. */
 function listFacts(sources: FindSources, elements: FindElements): ReportedFact[] {
-  const shownFields = FIELDS.filter(
-    ({ name }) => sources.places === 'shown' || !canRevealLocation(name),
-  );
-  return shownFields.flatMap((field): ReportedFact[] => {
-    const { name, reportedAt: at = LAST_AT, reportedWith: before, shape } = field;
-    if (at === null || before !== undefined) return [];
-    const beside = shownFields.filter(({ reportedWith }) => reportedWith === name);
-    const text = [field, ...beside]
-      .map((each) => formatForReport(sources, each, elements))
-      .filter((each) => each !== '');
-    return [{ at, label: getElementLabel(field), text: text.join(', '), shape }];
+  return FIELDS.flatMap((field): ReportedFact[] => {
+    const { name, reportedAt: at = LAST_AT, shape } = field;
+    if (at === null || (sources.places === 'left-out' && canRevealLocation(name))) return [];
+    const text = formatForReport(sources, field, elements);
+    return [{ at, label: getElementLabel(field), text, shape }];
   });
 }
 

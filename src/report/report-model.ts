@@ -1,6 +1,7 @@
 import { formatDecimal, type Message, msg, msgid, ngettext } from '../base/message.ts';
 import type { BoundingBox, Polygon } from '../finds/place/areas.ts';
 import type { Point, PointInBothSystems } from '../finds/place/geometry.ts';
+import { STATE_WORDS } from '../outbox/views/entry-words.ts';
 import type { Thumbnail } from '../photos/photograph.ts';
 import { type Html, html } from './html.ts';
 
@@ -78,8 +79,6 @@ export type ReportFind = Pick<Findspot, 'place' | 'area'> & {
 
 /** The window of a map: converts degrees to drawing units, x to the right and y down. */
 export type MapFrame = {
-  readonly width: number;
-  readonly height: number;
   readonly metresPerUnit: number;
   /** Degrees. */
   readonly box: BoundingBox;
@@ -142,13 +141,6 @@ export type Report = ReportSettings & {
 
 // Numbers and coordinates in the report's language.
 
-const NARROW_BLANK = '\u202f';
-
-/** Formats `10 000`, with narrow no-break blanks. */
-export function formatWholeNumber(value: number): string {
-  return String(value).replace(/\B(?=(?:\d{3})+(?!\d))/g, NARROW_BLANK);
-}
-
 export function formatReportedFindCount(count: number): string {
   return ngettext(msgid`${count} find`, `${count} finds`, count);
 }
@@ -164,16 +156,12 @@ export function formatSJtsk({ sJtsk: [x, y] }: PointInBothSystems): string {
 }
 
 const NAMES: Readonly<Record<ReportState, Message>> = {
-  draft: msg`not complete`,
-  refused: msg`refused by the service`,
-  uncertain: msg`uncertain`,
-  queued: msg`waiting to be sent`,
+  ...STATE_WORDS,
   registered: msg`registered`,
   submitted: msg`submitted`,
   confirmed: msg`confirmed`,
   archived: msg`archived`,
   gone: msg`no longer in the service`,
-  dropped: msg`dropped`,
   unsent: msg`not queued`,
 };
 
@@ -228,7 +216,7 @@ export function countFindsByState(finds: readonly { readonly state: ReportState 
  * @param more further class names, with a leading blank
  */
 export function renderStateLegend(counts: readonly StateCount[], more = ''): Html {
-  return html`<ul class="legend${more}">${counts.map(({ key, count }) => html`<li>${renderStateBadge(key)} <b>${formatWholeNumber(count)}</b></li>`)}</ul>`;
+  return html`<ul class="legend${more}">${counts.map(({ key, count }) => html`<li>${renderStateBadge(key)} <b>${count}</b></li>`)}</ul>`;
 }
 
 /** Renders the shape and the name of a state. {@link renderStateShapes} must be in the page. */

@@ -4,7 +4,7 @@ import { makeBoxAround } from '../../../src/finds/place/areas.ts';
 import { toSJtsk } from '../../../src/finds/place/geometry.ts';
 import {
   groupFinds,
-  MAP_WIDTH,
+  MAP,
   makeFrameAround,
   planMapSheets,
   roundDownToStep,
@@ -37,9 +37,9 @@ describe('a map’s frame', () => {
           for (const point of points) {
             const [x, y] = frame.place(point);
             expect(x).toBeGreaterThanOrEqual(0);
-            expect(x).toBeLessThanOrEqual(MAP_WIDTH);
+            expect(x).toBeLessThanOrEqual(MAP.width);
             expect(y).toBeGreaterThanOrEqual(0);
-            expect(y).toBeLessThanOrEqual(frame.height);
+            expect(y).toBeLessThanOrEqual(MAP.height);
           }
           const west = frame.place([frame.box.minX, 50]);
           const east = frame.place([frame.box.maxX, 50]);
