@@ -256,8 +256,8 @@ function adoptOrRename(outbox: Outbox, uuid: string, isKnown: (uuid: string) => 
   const isArrivedNew = isUnattempted(outbox, arrived);
   const isOne = here !== undefined && isKnown(here.uuid) && isSameContent(here, arrived);
   if (isOne && (isHereNew || isArrivedNew)) {
-    if (isHereNew) giveTo(outbox, here, arrived);
-    else giveTo(outbox, arrived, here);
+    if (isHereNew) giveChangesTo(outbox, here, arrived);
+    else giveChangesTo(outbox, arrived, here);
     return;
   }
   const { localId } = arrived;
@@ -285,7 +285,7 @@ function isUnattempted(outbox: Outbox, { uuid }: StoredFind): boolean {
 }
 
 /** Wants the changes of a find for the one that it is, and the find itself no longer. */
-function giveTo(outbox: Outbox, from: StoredFind, to: StoredFind): void {
+function giveChangesTo(outbox: Outbox, from: StoredFind, to: StoredFind): void {
   for (const entry of listEntriesOfSubject(outbox, from.uuid)) {
     if (entry.kind === 'import' || entry.state !== 'queued') continue;
     if (entry.kind === 'number') recordNumberWish(outbox, to.uuid, entry.value, entry);
@@ -476,9 +476,12 @@ function isOfOneEntry(one: StoredFind, other: EnteredFind, arrived: ReadonlySet<
   if (one.uuid === other.uuid) return true;
   if (one.command !== null && one.command === other.command) return true;
   if (one.wish.path === null || one.wish.path !== other.wish.path) return false;
-  return getKey(one) !== getKey(other) && ![one, other].some(({ uuid }) => arrived.has(uuid));
+  return (
+    getNumberInTable(one) !== getNumberInTable(other) &&
+    ![one, other].some(({ uuid }) => arrived.has(uuid))
+  );
 }
 
-function getKey({ wish }: EnteredFind): string {
+function getNumberInTable({ wish }: EnteredFind): string {
   return wish.key ?? wish.localId;
 }

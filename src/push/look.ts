@@ -87,16 +87,15 @@ const DAY_MS = 24 * 3600 * 1000;
 /**
  * Asks about entries with an open question, and ends the questions of those without. One harvest
  * covers all projects; the time is linear in records plus entries.
- * @returns the held entries
  * @throws as {@link harvestFinds}; the reason of the signal
  */
-export async function holdEntriesWithQuestions(context: LookContext): Promise<Entry[]> {
+export async function holdEntriesWithQuestions(context: LookContext): Promise<void> {
   const { outbox, lookup, stop } = context;
   const waiting = listQueuedSummaries(outbox);
-  if (waiting.length === 0) return [];
+  if (waiting.length === 0) return;
   const fromMs = lookup === undefined ? 0 : computeSearchStart(context, lookup, waiting);
   const harvest = await searchUnlessRefused(context, (open) => harvestFinds(open, fromMs));
-  const result = await indexSearchResult(context, harvest);
+  const result = await storeAndIndexSearch(context, harvest);
   const projects = new Set(waiting.map(({ project }) => project));
   // Entries queued meanwhile are checked as well, if their project was searched.
   const searched = listQueuedSummaries(outbox).filter(({ project }) => projects.has(project));
@@ -113,17 +112,13 @@ export async function holdEntriesWithQuestions(context: LookContext): Promise<En
       }
     }),
   );
-  const held = listHeldEntries(outbox);
   if (lookup !== undefined && harvest !== undefined) {
     const beganMs = fromMs + computeOverlapMs(lookup.indexAllowanceMs) + lookup.indexAllowanceMs;
-    outbox.change(() =>
-      recordSearches(outbox, projects, held, { beganMs, endedMs: harvest.beganMs }),
-    );
+    outbox.change(() => recordSearches(outbox, projects, { beganMs, endedMs: harvest.beganMs }));
   } else if (readHeader(outbox).mustLook) {
     // The questions stay until an answer or a search settles them.
     outbox.change(() => updateHeader(outbox, { mustLook: false }));
   }
-  return held;
 }
 
 /**
@@ -133,9 +128,9 @@ export async function holdEntriesWithQuestions(context: LookContext): Promise<En
 function recordSearches(
   outbox: Outbox,
   projects: ReadonlySet<string>,
-  held: readonly Entry[],
   at: { beganMs: number; endedMs: number },
 ): void {
+  const held = listHeldEntries(outbox);
   const open = new Set(held.map((entry) => entry.project ?? ''));
   for (const project of projects) {
     const isOpen = open.has(project);
@@ -178,12 +173,12 @@ function updateQuestion(
   if (from !== 'machine' && (from !== 'service' || harvest === undefined)) return;
   const question = findQuestion(outbox, entry, knowledge);
   // The record of a number was requested by itself: one that is not listed has not changed since.
-  const isStill =
+  const isUnchanged =
     entry.kind === 'number' &&
     from === 'service' &&
     harvest?.lookups.has(entry.identCely ?? '') !== true;
   if (question !== undefined) storeQuestion(outbox, entry.id, question);
-  else if (entry.held !== null && !isStill) storeQuestion(outbox, entry.id, null);
+  else if (entry.held !== null && !isUnchanged) storeQuestion(outbox, entry.id, null);
 }
 
 function findQuestion(
@@ -270,10 +265,10 @@ async function runInSlices<T>(
   }
 }
 
-type SearchResult = Awaited<ReturnType<typeof indexSearchResult>>;
+type SearchResult = Awaited<ReturnType<typeof storeAndIndexSearch>>;
 
 /** Stores which records no fact explains, and indexes the search for the comparison with entries. */
-async function indexSearchResult(
+async function storeAndIndexSearch(
   { outbox, account, stop }: LookContext,
   harvest: HarvestedFinds | undefined,
 ) {

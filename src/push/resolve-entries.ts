@@ -200,7 +200,7 @@ function listDecidable(
     (entry) =>
       (entryId === undefined || entry.id === entryId) && (kind === 'drop' || isAnswerable(entry)),
   );
-  const groups = DECIDES[kind].map((state) => all.filter((entry) => isIn(entry, state)));
+  const groups = DECIDES[kind].map((state) => all.filter((entry) => isInState(entry, state)));
   const group = groups.find((each) => each.length > 0) ?? [];
   // Photographs and numbers of an uncertain find have no record yet, so there is nothing to decide
   // about them.
@@ -213,7 +213,7 @@ function listDecidable(
   return decided.length > 0 ? decided : group;
 }
 
-function isIn(entry: Entry, state: Decidable): boolean {
+function isInState(entry: Entry, state: Decidable): boolean {
   if (state === 'held') return entry.state === 'queued' && entry.held !== null;
   return entry.state === state;
 }

@@ -213,12 +213,12 @@ function settleByOutcome(state: PushState, facts: SettlementInput): SettledOutco
     case 'refused-by-intermediary': {
       const reason = msg`refused by a proxy between pas and the service: ${outcome.detail}`;
       const notBeforeAt = now + computeBackoffMs(RETRY_POLICY.slow, facts.failuresBefore + 1);
-      return { settlement: requeue(facts, reason, notBeforeAt) };
+      return { settlement: makeRequeue(facts, reason, notBeforeAt) };
     }
     case 'forbidden':
       return settleForbidden(facts, outcome);
     case 'unauthorised':
-      return { settlement: requeue(facts, msg`the token had expired`, now) };
+      return { settlement: makeRequeue(facts, msg`the token had expired`, now) };
     case 'content-changed': {
       const reason = msg`the photograph has been removed or changed since it was queued; queue it again with \`${cmd`pas photo add`}\``;
       return { settlement: makeRefusal(entry, reason, []) };
@@ -228,17 +228,23 @@ function settleByOutcome(state: PushState, facts: SettlementInput): SettledOutco
     case 'busy':
       return settleBusy(state, facts);
     case 'closed':
-      return { settlement: requeue(facts, msg`the service is closed`) };
+      return { settlement: makeRequeue(facts, msg`the service is closed`) };
     case 'not-delivered':
       return {
-        settlement: requeue(facts, msg`the request did not reach the service (${outcome.detail})`),
+        settlement: makeRequeue(
+          facts,
+          msg`the request did not reach the service (${outcome.detail})`,
+        ),
         changes: {
           backoffUntil: asWallMs(now + computeBackoffMs(RETRY_POLICY.connection, state.failures)),
         },
       };
     case 'cut':
       return {
-        settlement: requeue(facts, msg`the request did not reach the service (${outcome.detail})`),
+        settlement: makeRequeue(
+          facts,
+          msg`the request did not reach the service (${outcome.detail})`,
+        ),
       };
     case 'uncertain':
       return { settlement: { state: 'uncertain', reason: outcome.detail } };
@@ -246,10 +252,14 @@ function settleByOutcome(state: PushState, facts: SettlementInput): SettledOutco
 }
 
 /**
- * Requeues the entry: after the backoff of its consecutive failures, and before all others where
+ * Makes the settlement that queues the entry again: after the backoff of its consecutive failures, and before all others where
  * the outcome is no failure of it. The reason of frequent failures has their number.
  */
-function requeue(facts: SettlementInput, reason: Message, notBeforeAt?: number): AttemptSettlement {
+function makeRequeue(
+  facts: SettlementInput,
+  reason: Message,
+  notBeforeAt?: number,
+): AttemptSettlement {
   const failures = facts.failuresBefore + 1;
   const isFailure = OUTCOMES[facts.outcome.kind].countsAsFailure === true;
   const isOften = isFailure && failures >= RETRY_POLICY.entry.slowAfter;
@@ -330,7 +340,7 @@ function settleThrottle(
       ? undefined
       : msg`the service asked for fewer requests ${throttles} times in a row`;
   return {
-    settlement: requeue(facts, msg`the service asked for fewer requests`),
+    settlement: makeRequeue(facts, msg`the service asked for fewer requests`),
     changes: { throttled: throttled + 1 },
     slowDown: { departedAt: facts.departedAt, retryAfterMs, stopReason },
   };
@@ -349,7 +359,7 @@ function settleBusy(
   const isThrottle =
     lastBusy !== undefined && lastBusy.subject !== entry.subject && now - lastBusy.at < windowMs;
   const settled = {
-    settlement: requeue(facts, msg`the service is already working on this record`),
+    settlement: makeRequeue(facts, msg`the service is already working on this record`),
     changes: {
       ...(isThrottle ? { throttled: throttled + 1 } : { locked: locked + 1 }),
       lastBusy: { subject: entry.subject, at: now },

@@ -31,7 +31,6 @@ import {
   type FindMerge,
   getFileAndRow,
   isSameFind,
-  isSent,
   listOpenAskedRows,
   type MergeSide,
   makeAskedRow,
@@ -39,6 +38,7 @@ import {
   makeQuestionIssues,
   makeSentIssue,
   mergeFind,
+  mustStay,
   type RowDifference,
   type RowPlan,
 } from './merge-row.ts';
@@ -222,12 +222,13 @@ function planMerge(
 
 /** Returns the find as it is to be stored, with the elements of the find here that it keeps. */
 function getMergedFind({ find, row, merge }: Omit<PlannedFind, 'content'>): Find {
-  const localId = merge?.stored.localId ?? getName(row);
+  const localId = merge?.stored.localId ?? getNameOfRow(row);
   const elements = merge?.merged.elements ?? find.elements;
   return localId === find.localId && merge === undefined ? find : { ...find, localId, elements };
 }
 
-function getName(row: RowPlan): string {
+/** Returns the local id that a row has or gets; of a question its own, not that of the find. */
+function getNameOfRow(row: RowPlan): string {
   return row.kind === 'same' ? row.find : row.localId;
 }
 
@@ -283,7 +284,7 @@ function storeAskedRow(
 function storeNew(prepared: PhotographedFind, context: EnqueueContext): StoreResult {
   const { find, row } = prepared;
   const { outbox, table, dryRun } = context;
-  const localId = getName(row);
+  const localId = getNameOfRow(row);
   const others = row.kind === 'new' ? row.others : [];
   const uuid = dryRun ? undefined : insertNew(localId, prepared, outbox, table?.path);
   const entry =
@@ -366,7 +367,7 @@ function storeMerged(
   const isStored = merge.kind !== 'sent' || before !== undefined;
   const numberQueued =
     merge.kind === 'sent' && context.queueNumbers === true && queueNumber(prepared, merge, context);
-  const base = isSent(merge.entry)
+  const base = mustStay(merge.entry)
     ? { ...before?.elements, ...(numberQueued ? pickNumber(find.elements) : undefined) }
     : merge.merged.base;
   if (isStored && !context.dryRun)
@@ -394,7 +395,7 @@ function writeMerged(
   const wish = {
     ...stored.wish,
     localId,
-    key: getKey(find.localId, localId, table === undefined ? stored.wish.key : undefined),
+    key: makeKey(find.localId, localId, table === undefined ? stored.wish.key : undefined),
     asked: listOpenAskedRows(stored, ({ key }) => key === find.localId),
     ...(isNewPlace ? { ...getFileAndRow(find), path } : undefined),
     base: serializeImportedRow(imported, isUpdated ? merged.elements : stored.elements),
@@ -404,8 +405,8 @@ function writeMerged(
     updateFindWish(outbox, stored, wish);
 }
 
-/** Returns the number of a find that its local id does not show. */
-function getKey(number: string, localId: string, before?: string): string | undefined {
+/** Returns the number of a row, or that of before; undefined where the local id shows it. */
+function makeKey(number: string, localId: string, before?: string): string | undefined {
   return number === localId ? before : number;
 }
 
@@ -418,7 +419,7 @@ function classifyChange(
   content: PreparedDocument,
   { stored, entry, merged }: FindMerge,
 ): 'updated' | 'kept' {
-  if (isSent(entry)) return 'kept';
+  if (mustStay(entry)) return 'kept';
   if (entry === undefined || !isSameFind(stored.elements, merged.elements)) return 'updated';
   const isSameDocument =
     content.document === null

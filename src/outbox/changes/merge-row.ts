@@ -241,7 +241,7 @@ export function mergeFind(
   const merged = mergeRow(base, elements, find.elements, find.covered, side);
   const isOpen = merged.conflicts.length > 0 && side === undefined;
   const changed = isOpen ? 'conflict' : 'taken';
-  const kind = isSent(entry) ? 'sent' : changed;
+  const kind = mustStay(entry) ? 'sent' : changed;
   return {
     stored,
     entry,
@@ -267,10 +267,10 @@ function withStoredNumber(merged: MergedRow, stored: StoredFind, shown: FindElem
 }
 
 /**
- * Tells if an import was sent, or may have been, so that it must not be changed; true also for a
- * dropped one, false for none.
+ * Tells if an import must not be changed, since it was sent, or may have been, or was dropped; false
+ * for none.
  */
-export function isSent(entry: ImportEntry | undefined): boolean {
+export function mustStay(entry: ImportEntry | undefined): boolean {
   return entry !== undefined && !['draft', 'queued', 'refused'].includes(entry.state);
 }
 

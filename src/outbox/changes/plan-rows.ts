@@ -356,10 +356,12 @@ function compareByNumber(
 function isKnown({ elements: { nalezce: finder } }: Find, { find, matched }: Compared): boolean {
   if (matched !== 'near') return matched === 'same';
   const { nalezce: before } = find.elements;
-  return finder === undefined || before === undefined || getName(finder) === getName(before);
+  return (
+    finder === undefined || before === undefined || getFinderName(finder) === getFinderName(before)
+  );
 }
 
-function getName({ id, text }: NonNullable<FindElements['nalezce']>): string {
+function getFinderName({ id, text }: NonNullable<FindElements['nalezce']>): string {
   return id === NEW_PERSON ? text : id;
 }
 

@@ -549,7 +549,8 @@ describe('with thousands of records and entries', () => {
         onTurn();
         await (clock.sleeping > 0 ? clock.advance(1000) : turn());
       }
-      return held;
+      await held;
+      return listHeldEntries(context.outbox);
     };
     return { context, run, stop, work, dispose: () => outbox[Symbol.dispose]() };
   }
