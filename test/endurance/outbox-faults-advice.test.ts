@@ -318,7 +318,7 @@ describe('Each advised command works when typed, for', () => {
       // Without a terminal it names the answers instead of asking.
       const namesAnswers =
         run.code === 2 &&
-        /^resolve \S+(?: --entry \d+)?$/.test(command) &&
+        /^resolve (?:--profile \S+ )?\S+(?: --entry \d+)?$/.test(command) &&
         /Decide about/.test(run.stderr);
       // The identifier that stands here for the one that a person has found.
       const isExample =
