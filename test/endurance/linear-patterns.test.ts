@@ -10,7 +10,6 @@ import { findPatterns } from './patterns.ts';
 const COMMAND_LINE = 'the command line of the user';
 /** Patterns that may go back again and again, since their text is short or the user's own. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
-  '/\\B(?=(?:\\d{3})+(?!\\d))/g': 'the digits of a number, 21 at most',
   "/^option '(.+)' cannot be used with option '(.+)'$/": COMMAND_LINE,
   '/\\{#(\\w+)\\}(.*?)\\{\\/\\1\\}|\\{(&?)(\\w+)\\}/gs': 'the templates of the package',
   '/<xs:complexType name="([^"]+)"[^>]*>(.*?)<\\/xs:complexType>/gs': 'the schemas of the package',
