@@ -153,9 +153,9 @@ export function chooseLocalId(outbox: Outbox, localId: string, uuid: string | nu
   const isTaken = (name: string): boolean =>
     outbox.sql('select 1 from finds where local_id = ? and uuid is not ?').get(name, uuid) !==
     undefined;
-  if (!isTaken(localId)) return localId;
-  for (let count = 2; ; count += 1)
-    if (!isTaken(`${localId}-${count}`)) return `${localId}-${count}`;
+  let name = localId;
+  for (let count = 2; isTaken(name); count += 1) name = `${localId}-${count}`;
+  return name;
 }
 
 /**
