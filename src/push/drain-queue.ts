@@ -290,13 +290,17 @@ async function settleAttempt(
   await session.waitUntilDeparted();
   const settlement = checkSettled(session, entry, decided.settlement);
   const endedAt = session.push.serverClock.latest();
-  recordAnswer(session.push.outbox, claimed, settlement, {
-    outcome: sent.outcome.kind,
-    endedAt,
-    status: sent.status,
-    serverDateAt: sent.serverDateAt,
+  const { outbox } = session.push;
+  // Together: of two finds with one record neither is accepted at any instant.
+  const lost = outbox.change(() => {
+    recordAnswer(outbox, claimed, settlement, {
+      outcome: sent.outcome.kind,
+      endedAt,
+      status: sent.status,
+      serverDateAt: sent.serverDateAt,
+    });
+    return settlement.state === 'accepted' ? detachLostRecord(session, entry, settlement) : [];
   });
-  const lost = settlement.state === 'accepted' ? detachLostRecord(session, entry, settlement) : [];
   if (settlement.state === 'accepted' && lost.length === 0) session.accepted.add(entry.id);
   if (settlement.state === 'refused') session.refused += 1;
   for (const { id } of lost.length === 0 ? [entry] : lost) reportSettledEntry(session.push, id);

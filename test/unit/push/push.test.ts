@@ -284,6 +284,22 @@ describe('a record returned for an import', () => {
     expect(told.at(-1)).toBe(String(listAllEntries(outbox)[0]?.reason));
   });
 
+  test('that belongs to another find is of neither, also where the disk is full then', async () => {
+    using push = queuedScene(2, () => answer(201, { 'x-record-id': N1 }));
+    const { outbox, run } = push;
+    outbox
+      .sql(
+        `create temp trigger full before insert on facts when new.kind = 'decided'
+         begin select raise(abort, 'no space'); end`,
+      )
+      .run();
+    await expect(run()).rejects.toThrow();
+    expect(listAllEntries(outbox)).toMatchObject([
+      { state: 'accepted', identCely: N1 },
+      { state: 'sending', identCely: null },
+    ]);
+  });
+
   test.each([1, 16])(
     'and that it names for each of %i at once leaves all of them uncertain, and ends the push',
     async (maxInFlight) => {
