@@ -28,14 +28,14 @@ type AnswerContext = PhotographKeeping & {
   readonly ruleContext: ValidationContext;
 };
 
-/** A find with its import, about which something is asked. */
-type AskedFind = { readonly stored: StoredFind; readonly entry: Entry };
+/** A find with its import; a question about it is in either. */
+type FindWithImport = { readonly stored: StoredFind; readonly entry: Entry };
 
 /**
- * Returns the finds whose import is held with a question for a person; numbers and photographs
- * are left out.
+ * Returns the finds whose import has a question for a person, in the order of the queue: held ones,
+ * and sent ones from which a row differs. Questions about numbers and photographs are left out.
  */
-export function listAskedFinds(outbox: Outbox): AskedFind[] {
+export function listAskedFinds(outbox: Outbox): FindWithImport[] {
   return listEntriesWithQuestion(outbox).flatMap((entry) => {
     const stored = findByUuid(outbox, entry.subject);
     return stored === undefined || entry.kind !== 'import' ? [] : [{ stored, entry }];
@@ -43,11 +43,12 @@ export function listAskedFinds(outbox: Outbox): AskedFind[] {
 }
 
 /**
- * Returns the find of a name with its import; undefined where that is a record that has no find
- * or no import here. It need not have a question.
- * @throws UsageError where there is neither a find nor a record of the name
+ * Returns the find of a name with its import, with or without a question; undefined for a record
+ * without a find here, and for a find without an import.
+ * @param name local id, or identifier of the service
+ * @throws UsageError where the name is neither, or ambiguous
  */
-export function findAskedFind(outbox: Outbox, name: string): AskedFind | undefined {
+export function findFindWithImport(outbox: Outbox, name: string): FindWithImport | undefined {
   const subject = findSubject(outbox, name);
   const stored = findByUuid(outbox, subject);
   const entry = findImportOfFind(outbox, subject);
@@ -60,11 +61,13 @@ export function getRowQuestion({ question }: AskedRow): Message {
 }
 
 /**
- * Imports the row that a question was about, as the answer says: as a find of its own, or into the
- * find that is asked about. With `new`, the question is removed from that find.
+ * Imports the row that a question was about, as the answer says: with `new` as a find of its own,
+ * after which the question is removed from the find here; otherwise into that find, of whose
+ * values those of the table or those here win. A failure before the removal leaves the question.
  * @param stored find that is asked about
- * @returns the report of the import, whose issues may refuse the row
- * @throws DatabaseError where the disk fails
+ * @returns the report of the import; its issues say why a find is only a draft
+ * @throws UsageError where a photograph changed while it was read; FileError where one cannot be
+ * read; DatabaseError where the disk fails
  */
 export async function answerRow(
   stored: StoredFind,

@@ -5,9 +5,11 @@ import { FINDER_MATCHED } from '../finds/resolve-references.ts';
 import { NOT_HARVESTED } from '../finds/value-rules.ts';
 
 /**
- * Replaces the issues of each key that has several by one, in the place of the first.
+ * Replaces the issues of each key that has several by one, in the place of the first; the others
+ * stay, in their order.
  * @param getKey returns undefined for an issue that stays
- * @param least number of issues of a key that are replaced
+ * @param makeOne called once for each key that is replaced, with all of its issues
+ * @param least fewer issues of one key stay as they are
  */
 function collapseAlike(
   issues: readonly Issue[],
@@ -27,9 +29,11 @@ function collapseAlike(
 }
 
 /**
- * Sums up repeated warnings: without harvested vocabularies every cell with a term has one, and a
- * doubtful project or a differently written finder has one in every row. Errors stay.
- * @param more unchecked identifiers that were only counted
+ * Sums up repeated warnings: those of one doubtful project or one differently written finder, which
+ * every row has, become one in the place of the first, without row and find. All about
+ * identifiers that were not checked, even a single one, become one with their number, at the end.
+ * Errors and other warnings stay.
+ * @param more unchecked identifiers that were only counted, without an issue
  */
 export function collapseRepeatedWarnings(issues: readonly Issue[], more = 0): Issue[] {
   const checked = issues.filter((issue) => issue.rule !== NOT_HARVESTED);
@@ -57,8 +61,8 @@ export function collapseRepeatedWarnings(issues: readonly Issue[], more = 0): Is
 const MIN_UNKNOWN_COLUMNS = 3;
 
 /**
- * Sums up the unknown columns of a foreign table in one error per file; a file with fewer than
- * {@link MIN_UNKNOWN_COLUMNS} keeps its own.
+ * Sums up the errors of unknown columns, and of those with values but no name, in one per file; a
+ * file with fewer than {@link MIN_UNKNOWN_COLUMNS} keeps them. Other issues stay.
  */
 export function collapseUnknownColumns(issues: readonly Issue[]): readonly Issue[] {
   return collapseAlike(
@@ -88,15 +92,16 @@ function getAlikeKey(
 const MAX_ERRORS = 10_000;
 
 /**
- * Collects the issues of a table within bounded memory: the first errors, with a count of the
- * others, and of warnings that are summed up the first one, again and again.
+ * Collects the issues of a table in little memory: the first {@link MAX_ERRORS} errors with a count
+ * of the others, and all warnings. A warning that {@link collapseRepeatedWarnings} sums up is
+ * kept as the first of its kind, which then occurs several times; so its own row is lost.
  */
 export class IssueCollector {
   readonly #kept: Issue[] = [];
   readonly #alike = new Map<string, Issue>();
   #errors = 0;
 
-  /** Keeps an issue, or only counts an error beyond {@link MAX_ERRORS}. */
+  /** Keeps an issue, or the earlier one like it; only counts an error beyond the limit. */
   add(issue: Issue): void {
     if (issue.severity === 'error' && ++this.#errors > MAX_ERRORS) return;
     const key = getAlikeKey(issue, String);

@@ -5,7 +5,7 @@ import type { TablePlace } from '../finds/find.ts';
 import { findColumnByName } from './columns/column-names.ts';
 import type { Table, TableRow } from './table.ts';
 
-/** Rows of the header in the file: `3`, or `2-3` for two lines. */
+/** First and last row of the header in the file, from 1; equal for a header of one line. */
 export type HeaderRows = { readonly first: number; readonly last: number };
 
 type Header = HeaderRows & { readonly names: readonly string[]; readonly issues: readonly Issue[] };
@@ -46,11 +46,12 @@ export function readFirstRows<Row extends TableRow>(
 }
 
 /**
- * Finds the header among the first rows of a table: normally the first one. A row that fills few
- * of the columns is a title; two rows whose names complete each other, or the second of which has
- * units, form one header. A warning names the rows unless it is the first alone. Undefined where
- * there is no row.
- * @throws FileError where the named row is empty, or the detected one has data
+ * Finds the header among the first rows of a table: the rows that a person names, else normally the
+ * first one. A row that fills few of the columns is a title; two rows whose names complete each
+ * other, or the second of which has units, form one header. A warning says which rows were
+ * detected, unless it is the first alone. Undefined where there is no row and none is named.
+ * @param rows as {@link readFirstRows} returns them
+ * @throws FileError where a named row is empty or missing, or the detected names are numbers
  */
 export function findHeader(
   place: TablePlace,
@@ -125,7 +126,9 @@ function makeHeaderNote(place: TablePlace, { first, last, names }: Omit<Header, 
 
 const countFilled = ({ cells }: TableRow): number => cells.filter((cell) => cell !== '').length;
 
-/** Tells if the first row fills at most half of the columns, and none of its cells is a known name. */
+/**
+ * Tells if the first row fills at most half of the columns, and none of its cells is a known name.
+ */
 function isTitle(top: TableRow, half: number): boolean {
   return (
     countFilled(top) <= half && top.cells.every((cell) => findColumnByName(cell) === undefined)
@@ -140,7 +143,7 @@ function isName(cell: string): boolean {
   return !/\d/.test(cell.replace(/\b(?:wgs\W?84|4326|5514)\b/gi, '')) && cell.length <= 60;
 }
 
-/** Tells if a row of names fills all gaps of the other row. */
+/** Tells if `other` is a row of names that fills all gaps of the first row, which has some. */
 function isCompleting({ cells }: TableRow, other: TableRow): boolean {
   const end = other.cells.findLastIndex((cell) => cell !== '');
   const gaps = cells.flatMap((cell, index) => (cell === '' && index <= end ? [index] : []));
@@ -150,8 +153,8 @@ function isCompleting({ cells }: TableRow, other: TableRow): boolean {
 }
 
 /**
- * Tells if the row below is a second header line: cells under a name must be empty, except under
- * groups of columns.
+ * Tells if the row below is a second header line: under a name it must be empty or have a unit,
+ * except under the name of a group of columns.
  */
 function isSecondLine(below: TableRow, { cells }: TableRow): boolean {
   const isGroup = (index: number): boolean =>
@@ -169,8 +172,8 @@ function hasUnits({ cells }: TableRow): boolean {
 }
 
 /**
- * Merges two lines of names. A name of its own stays; a unit, or a name that occurs twice, gets the
- * group name above as prefix, which applies to the columns that follow it.
+ * Merges two lines of names: the lower name counts, the upper one only where that is empty. A unit,
+ * or a lower name that occurs twice, gets the nearest upper name at or before it as prefix.
  */
 function mergeHeaderNames(top: TableRow, bottom: TableRow): readonly string[] {
   if (top === bottom) return top.cells;

@@ -56,11 +56,14 @@ type ImportContext = EnqueueOptions & {
 
 /** Counts and issues of an import; in a dry run, those that it would have. */
 export type ImportReport = EnqueueReport & {
-  /** Rows of the table, including those left out. */
+  /** Rows of finds, also those with errors, without those that look like no finds. */
   readonly rows: number;
-  /** Finds from an earlier import of this table that it no longer has. */
+  /**
+   * Local ids of finds from an earlier import of this table that it no longer has; empty for
+   * standard input, and where an error of the header, a key or an unreadable row hides some.
+   */
   readonly missing: readonly string[];
-  /** The copy that was asked for. */
+  /** Undefined where no copy was requested. */
   readonly copied: CopiedTable | undefined;
 };
 
@@ -73,16 +76,18 @@ export type CopiedTable = {
 
 /**
  * Imports a table into the outbox: complete finds are queued, others are drafts, and rows that
- * cannot be read are left out with issues. With `dryRun` nothing is stored. A requested copy is
- * written last, also in a dry run.
- * @throws UsageError, before anything is stored, for a setting or a copy that may not be written;
- * FileError where the folder of photographs cannot be reached, or the copy is not writable;
- * DatabaseError where the disk fails
+ * cannot be read are left out with issues. Earlier questions about its rows are removed first, and
+ * asked again where they still stand. With `dryRun` nothing is stored. A requested copy is written
+ * last, also in a dry run. After an error the finds of earlier batches stay.
+ * @throws UsageError, before anything is stored, for a setting or a copy that may not be written,
+ * and where a photograph changed while it was read; FileError where the folder of photographs or
+ * one of them cannot be read, or, when all is stored, the copy is not writable; DatabaseError where
+ * the disk fails
  */
 export async function importTable(findTable: Table, context: ImportContext): Promise<ImportReport> {
   const { outbox, ruleContext, photoFolder, map, set = [], copy } = context;
   const fixed = parseFixedValues(set);
-  if (copy !== undefined) assertNotSource(findTable, copy);
+  if (copy !== undefined) assertMayCopy(findTable, copy);
   const ofFinds =
     context.keepRows === true
       ? findTable
@@ -135,7 +140,10 @@ export async function importTable(findTable: Table, context: ImportContext): Pro
   };
 }
 
-/** Returns the numbers of a table's finds, by their names; a find without a column keeps its own. */
+/**
+ * Returns the numbers of a table's finds by local id, '' for an empty cell. Finds of a table
+ * without the column are left out, since they keep theirs.
+ */
 function listComingNumbers({ finds, planRow }: PlannedRows): Map<string, string> {
   const numbers = new Map<string, string>();
   for (const find of finds)
@@ -144,7 +152,7 @@ function listComingNumbers({ finds, planRow }: PlannedRows): Map<string, string>
   return numbers;
 }
 
-/** Returns what an exported table repeats of a stored find. */
+/** Returns what an exported table repeats of a stored find; undefined for none, or several. */
 function findKnownFind(named: NamedFind, outbox: Outbox): KnownFind | undefined {
   if (named === undefined || 'alike' in named) return undefined;
   const entries = listEntriesOfSubject(outbox, named.uuid).filter(
@@ -172,7 +180,7 @@ function listKnownFinds(outbox: Outbox): FindHere[] {
   });
 }
 
-/** Forgets the questions about rows of a table that is imported again. */
+/** Removes the questions about rows of a table that is imported again; the import asks anew. */
 function forgetAskedRows(outbox: Outbox, path: string): void {
   for (const { stored } of listAskedFinds(outbox)) {
     const asked = listOpenAskedRows(stored, (row) => row.path === path);
@@ -185,7 +193,10 @@ function makeTablePath({ file, sheet }: Table): string {
   return sheet === undefined ? resolve(file) : `${resolve(file)}#${sheet}`;
 }
 
-/** Returns the finds of the table's last import of which no row is left. */
+/**
+ * Returns the local ids of finds that came from this table and of which no row is left; hidden ones
+ * are left out. Empty without a path.
+ */
 function listMissingFinds(
   outbox: Outbox,
   path: string | undefined,
@@ -198,7 +209,10 @@ function listMissingFinds(
   );
 }
 
-/** Reads the finds of the rows each time anew. The first reading reports the issues. */
+/**
+ * Reads the finds of the rows anew at each iteration; rows without a find are left out. Only the
+ * first iteration reports the issues, so it must not end early.
+ */
 function readFinds(rows: Iterable<MappedRow>, onIssue: (issue: Issue) => void): Iterable<Find> {
   let isRead = false;
   const read = function* (): Generator<Find> {
@@ -224,7 +238,8 @@ const WITHOUT_FORCE = msg`Choose another name, or delete that file first.`;
 
 type Copy = NonNullable<ImportContext['copy']>;
 
-function assertNotSource({ unit, file }: Table, copy: Copy): void {
+/** @throws UsageError where the table is no CSV or XLSX, or the copy may not be written */
+function assertMayCopy({ unit, file }: Table, copy: Copy): void {
   if (unit !== undefined) {
     throw new UsageError(msg`--issues-to copies tables of CSV and XLSX; ${file} is neither.`, {
       hint: msg`Leave it out: the errors are printed as well.`,
@@ -233,7 +248,10 @@ function assertNotSource({ unit, file }: Table, copy: Copy): void {
   assertMayWrite(copy.file, copy.overwrite, WITHOUT_FORCE);
 }
 
-/** Collects the issues of a copy, which `renderTable` writes in the format of its name. */
+/**
+ * Collects the issues of a copy, which `write` writes in the format of its name. Issues without a
+ * row, or of another file, are left out.
+ */
 async function beginCopy(findTable: Table, to: Copy) {
   const { makeIssuesTable, renderTable } = await import('./exports/write-rows.ts');
   const issues: RowIssues = new Map();
@@ -253,9 +271,11 @@ async function beginCopy(findTable: Table, to: Copy) {
 }
 
 /**
- * Makes the writer of the curator's list of differences between sent finds and a table; the file is
- * written by `write`, one line per element.
- * @throws UsageError where the file exists; FileError, from `write`, where it is not writable
+ * Makes the writer of the curator's list of differences between sent finds and a table. `write`
+ * writes the CSV file, with a line for each element that differs, and returns their number; without
+ * any the file has only its headings. An existing file is never replaced.
+ * @throws UsageError, also from `write`, where the file exists; FileError, from `write`, where it
+ * is not writable; DatabaseError, from `write`, where the disk is full
  */
 export function makeCorrectionsWriter(file: string) {
   assertMayWrite(file, false, WITHOUT_FORCE);

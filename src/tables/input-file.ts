@@ -7,7 +7,7 @@ import { type Message, msg } from '../base/message.ts';
 import { assertInputSize } from './table.ts';
 
 /**
- * Reads a file of the user.
+ * Reads a file of the user as a whole.
  * @throws FileError where it cannot be read, is a folder, a pipe or a device, or is larger than
  * {@link MAX_INPUT_BYTES}
  */
@@ -46,7 +46,7 @@ function explainNotRead(path: string, error: unknown): Message {
 /**
  * Reads a pipe to its end.
  * @param name of the pipe for messages
- * @throws FileError where it is more than {@link MAX_INPUT_BYTES}
+ * @throws FileError as soon as it is more than {@link MAX_INPUT_BYTES}; errors of the pipe itself
  */
 export async function readPipe(name: string, pipe: AsyncIterable<unknown>): Promise<Buffer> {
   const chunks: Buffer[] = [];
@@ -81,11 +81,12 @@ const SAMPLE_BYTES = 256 * 1024;
 const WORDS_SHOWN = 2;
 
 /**
- * Converts a text to UTF-8: from the stated encoding, else from Unicode where the bytes are valid,
- * else from the encoding that gives the most plausible Czech. A warning shows two of its words,
- * since only a person can notice wrong letters. UTF-8 stays as it is, and so do bytes that are no
- * text of any encoding.
- * @param stated encoding that the user names
+ * Converts a text to UTF-8: from the stated encoding, else from UTF-8 or UTF-16 where it is one,
+ * else from the encoding in which its beginning is the most plausible Czech. A detected encoding
+ * other than UTF-8 gives a warning with up to two words, since only a person can notice wrong
+ * letters. Without `stated`, UTF-8 stays as it is, and so do bytes that are no Czech in any
+ * encoding. A byte order mark stays.
+ * @param stated encoding that the user names; undefined to detect it
  * @throws FileError where the stated encoding is unknown, or does not fit
  */
 export async function toUtf8(
@@ -127,7 +128,10 @@ function findMostCzech(decode: (codec: string) => string): Encoding {
 
 const NAME_ENCODING = msg`Leave --encoding out to have it recognised, or name it: --encoding windows-1250, cp852 or utf-8.`;
 
-/** Detects UTF-16 by its byte order mark, or by a NUL in every letter of the header. */
+/**
+ * Detects UTF-16 by its byte order mark, or by a NUL in each of the first two characters; undefined
+ * for other bytes, or an odd number of them.
+ */
 function detectUtf16(bytes: Buffer): Encoding | undefined {
   const [first, second] = bytes;
   const isLittle =
@@ -138,7 +142,10 @@ function detectUtf16(bytes: Buffer): Encoding | undefined {
   return { name: 'UTF-16', codec: isLittle ? 'utf-16le' : 'utf-16be' };
 }
 
-/** Scores how plausible a text is as Czech: its letters count for it, all else outside ASCII against it. */
+/**
+ * Scores how plausible a text is as Czech: its letters count for it, all else outside ASCII against
+ * it.
+ */
 function scoreAsCzech(text: string): number {
   const czech = text.match(CZECH)?.length ?? 0;
   const all = text.match(OUTSIDE_ASCII)?.length ?? 0;
@@ -168,9 +175,10 @@ export function decodeUtf8(file: string, bytes: Buffer): string {
 }
 
 /**
- * Describes bytes that are no text in UTF-8, with the position of the first one that is invalid or
- * NUL.
+ * Describes bytes that are no text in UTF-8, with position (from 1), line and value of the first
+ * one that is invalid or NUL.
  * @param file its name in the message
+ * @param bytes must have such a byte
  */
 export function describeNotUtf8(file: string, bytes: Buffer): Message {
   // An invalid byte decodes as a replacement character, which no text has.

@@ -30,7 +30,12 @@ import {
   LAST_RANK,
   profileTableColumns,
 } from './columns/column-tests.ts';
-import { listColumnRules, makeMissingColumnIssue, parseColumns } from './columns/columns.ts';
+import {
+  type Columns,
+  listColumnRules,
+  makeMissingColumnIssue,
+  parseColumns,
+} from './columns/columns.ts';
 import { findColumnsOfHeader } from './columns/header-names.ts';
 import { omitOtherRows } from './columns/map-table.ts';
 import {
@@ -44,7 +49,7 @@ import {
   type TableProposal,
 } from './columns/propose-columns.ts';
 import { makeKnownNames } from './columns/wizard.ts';
-import { getHeaderPlace, getRowPlace, type Table } from './table.ts';
+import { getHeaderPlace, getRowPlace, type Table, type TableRow } from './table.ts';
 
 /** A row of a table of registration numbers, with at least one of the two identifiers. */
 type NumberRow = {
@@ -58,7 +63,9 @@ type NumberRow = {
 /**
  * Proposes the columns of the find and of its registration number: those with their own names,
  * else by the finds that the values name, and only without any by names that museums use. Where
- * several fit, none is chosen and a question says so; other columns are ignored.
+ * several fit equally, all of them get the element, and a question asks which one it is; where none
+ * fits as the number, a question offers all filled columns without a meaning. Those are ignored.
+ * `undecided` names a missing column, unless there is a question.
  * @param given column map, whose columns are not proposed again
  */
 export function proposeNumberColumns(
@@ -95,7 +102,11 @@ export function proposeNumberColumns(
   return { columns, fixed: [], undecided: questions.length > 0 ? [] : missing, questions };
 }
 
-/** A column called as the find's number may be the registration number beside another of these. */
+/**
+ * Returns what each column may be. One that is called like the find's number, but names no find
+ * here, may also be the registration number, as the last choice. Where a column has identifiers of
+ * the service, headers are searched only for the registration number.
+ */
 function listNumberMeanings(
   columns: readonly ColumnProfile[],
   known: KnownNames,
@@ -111,38 +122,38 @@ function listNumberMeanings(
 const ONLY_NUMBERS: readonly ColumnName[] = ['evidencni_cislo'];
 const LAST_CHOICE = { element: 'evidencni_cislo', rank: LAST_RANK, isOnly: false } as const;
 
+/** Rows in the order of the table, and the issues of the table and of rows that were left out. */
+type NumbersReading = {
+  readonly rows: readonly NumberRow[];
+  readonly issues: readonly Issue[];
+};
+
 /**
  * Reads the registration numbers of a table by the proposed columns; its other columns are ignored.
- * No rows where a column is missing or undecided; then `issues` says which.
+ * A row with a fault, or without a number yet, is left out with an issue. No rows where a column is
+ * missing or undecided, or the header has any other issue; then `issues` says which.
  * @param given column map, which the proposal completes
  */
-export function parseNumberRows(table: Table, proposal: TableProposal, given?: ColumnMap) {
+export function parseRegistrationNumbers(
+  table: Table,
+  proposal: TableProposal,
+  given?: ColumnMap,
+): NumbersReading {
   const { file = table.file, columns: mapped = [] } = given ?? {};
   const proposed = makeColumnMap(file, proposal);
   const map = { ...proposed, columns: new Map([...mapped, ...proposed.columns]) };
   const { columns, issues: headerIssues } = parseColumns(table, map);
-  const { questions, undecided } = proposal;
-  const open = [
-    ...questions.map((question) => makeChoiceIssue(table, question)),
-    ...undecided.map((element) =>
-      element === 'evidencni_cislo'
-        ? makeMissingColumnIssue(table, 'number-column', element)
-        : makeMissingColumnIssue(table, 'number-column', element, 'ident_cely'),
-    ),
-  ];
   // Columns that a question is about have the same meaning until it is answered.
+  const open = makeOpenColumnIssues(table, proposal);
   const missing = open.length > 0 ? open : headerIssues;
   const issues: Issue[] = [...table.issues, ...missing];
   const rows: NumberRow[] = [];
   if (missing.length > 0) return { rows, issues };
+  // Texts of the row before: a ditto mark is refused with the value that it stands for.
   const above = new Map<ColumnName, string>();
   for (const row of table.rows) {
     const place = getRowPlace(table, row);
-    const doubts = columns.names.flatMap((name) => {
-      const doubt = columns.findDoubt(row, name, above.get(name));
-      const where = { ...place, column: columns.getHeader(name) };
-      return doubt === undefined ? [] : [toIssue(doubt, where)];
-    });
+    const doubts = findDoubts(row, place, columns, above);
     issues.push(...doubts);
     for (const name of columns.names) above.set(name, columns.getCell(row, name));
     if (hasErrors(doubts)) continue;
@@ -156,7 +167,39 @@ export function parseNumberRows(table: Table, proposal: TableProposal, given?: C
   return { rows, issues };
 }
 
-/** An empty number is not assigned yet, which is a warning. */
+/**
+ * Makes the errors of columns that are undecided or missing; empty where the proposal is complete.
+ */
+function makeOpenColumnIssues(table: Table, { questions, undecided }: TableProposal): Issue[] {
+  return [
+    ...questions.map((question) => makeChoiceIssue(table, question)),
+    ...undecided.map((element) =>
+      element === 'evidencni_cislo'
+        ? makeMissingColumnIssue(table, 'number-column', element)
+        : makeMissingColumnIssue(table, 'number-column', element, 'ident_cely'),
+    ),
+  ];
+}
+
+/** Returns the issues of texts that were hardly typed so; an error excludes the row. */
+function findDoubts(
+  row: TableRow,
+  place: RowPlace,
+  columns: Columns,
+  above: ReadonlyMap<ColumnName, string>,
+): Issue[] {
+  return columns.names.flatMap((name) => {
+    const doubt = columns.findDoubt(row, name, above.get(name));
+    const where = { ...place, column: columns.getHeader(name) };
+    return doubt === undefined ? [] : [toIssue(doubt, where)];
+  });
+}
+
+/**
+ * Returns the issue of a row without a number, which is not assigned yet (a warning), without a
+ * find, or with a number that the service refuses; undefined for a row that can be used.
+ * @param find its local id or identifier, '' where the row has neither
+ */
 function checkNumberRow(find: string, value: string): Issue | undefined {
   if (value === '')
     return makeWarningIssue(
@@ -211,11 +254,12 @@ const BATCH = 100;
 
 /**
  * Plans the numbers of a table; nothing is stored. A number that a find has already is `current`,
- * so that the table can be imported again, also after an interruption. Of a find with two numbers,
- * or a number of two finds, nothing is taken; such rows, unknown finds and unreadable rows give
- * issues.
- * @param map undefined: its columns are proposed, by the finds in the outbox where the names do not
- * tell
+ * so that the table can be imported again, also after an interruption. Left out with an error: a
+ * find with two numbers, a number of two finds, one that another find here or record has, an
+ * unknown or dropped find, an unreadable row. A row that only repeats another one is left out
+ * silently.
+ * @param map completed by columns that are proposed; undefined: all are, by the finds in the outbox
+ * where the names do not tell
  * @throws UsageError where the account may not set numbers
  */
 export function planTableNumbers(
@@ -226,7 +270,7 @@ export function planTableNumbers(
   assertMaySetNumbers(outbox);
   const table = omitOtherRows(read, map);
   const proposal = proposeNumberColumns(table, makeKnownNames(outbox), map);
-  const { rows, issues: unreadable } = parseNumberRows(table, proposal, map);
+  const { rows, issues: unreadable } = parseRegistrationNumbers(table, proposal, map);
   const issues: Issue[] = [...unreadable];
   const findSubject = createSubjectLookup(outbox);
   const addressed = rows.flatMap((row): AddressedNumber[] => {
@@ -260,8 +304,11 @@ export function planTableNumbers(
 /**
  * Queues planned numbers, in transactions of {@link BATCH}; between them it blocks the thread for
  * at most {@link MAX_PAUSE_MS}, so that another process can write. One that would replace another
- * number of the record than the planned one is left out, with an error.
- * @param mayReplace false leaves out all that would replace a number
+ * number of the record than the planned one is left out, with an error. After an error half way,
+ * earlier transactions stay.
+ * @param mayReplace false leaves out, each with an error, all that would replace a number
+ * @returns the numbers that are queued or `current`, and the issues of the plan and of the others
+ * @throws DatabaseError where the disk fails
  */
 export function queueNumbers(
   outbox: Outbox,
@@ -307,7 +354,8 @@ const MAX_PAUSE_MS = 50;
 /**
  * Returns the find or record of a row. Either column may hold a local id or an identifier, in any
  * letter case.
- * @throws UsageError where there is none, several may be meant, or it was given up
+ * @throws UsageError where there is none, several may be meant, the columns name two, or it was
+ * dropped
  */
 function findAddressee(
   outbox: Outbox,
@@ -328,7 +376,10 @@ function findAddressee(
   return { find, subject };
 }
 
-/** Leaves out finds with two numbers. @returns one row for each of the others */
+/**
+ * Returns the first row of each find, without the finds that have two numbers.
+ * @param issues gets an error for each of these
+ */
 function leaveOutContradictions(
   numbers: readonly AddressedNumber[],
   issues: Issue[],
@@ -358,7 +409,10 @@ export function assertNumberIsFree(outbox: Outbox, subject: string, value: strin
   if (used !== undefined) throw new UsageError(used.problem);
 }
 
-/** Leaves out a number that another find of the table, or one that is here, has as well. */
+/**
+ * Returns the rows without each number that another find of the table, or one that is here, has.
+ * @param issues gets an error for each of these
+ */
 function leaveOutUsedNumbers(
   outbox: Outbox,
   numbers: readonly AddressedNumber[],

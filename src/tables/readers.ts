@@ -14,11 +14,11 @@ import {
 } from './table.ts';
 
 type ReadOptions = {
-  /** Part of the file, by name or number; otherwise the first with content. */
+  /** Sheet or layer, by name or number; otherwise the first with content. Others ignore it. */
   readonly sheet?: string;
-  /** Encoding of a CSV table; otherwise it is detected. */
+  /** Encoding of a CSV table, otherwise detected; other formats ignore it. */
   readonly encoding?: string;
-  /** Rows of the header; otherwise they are detected. */
+  /** Rows of the header of CSV or XLSX, otherwise detected; other formats ignore it. */
   readonly headerRows?: HeaderRows;
   /** Folder of the photographs that a form names; otherwise they are with the form. */
   readonly photoFolder?: string;
@@ -136,7 +136,10 @@ function detectReader(file: string, bytes: Buffer): TableReader {
   );
 }
 
-/** Returns the first character that is no blank, in UTF-8 or UTF-16. */
+/**
+ * Returns the first character that is no blank, of UTF-8 or of UTF-16 with its mark, among the
+ * first 1024 bytes; undefined where all are blank.
+ */
 function findTextStart(bytes: Buffer): string | undefined {
   const utf16 =
     (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
@@ -149,9 +152,11 @@ function findTextStart(bytes: Buffer): string | undefined {
 
 /**
  * Reads a table of finds from a file: CSV, XLSX, GeoJSON, GPX, GeoPackage or the service's XML,
- * detected by content; or from the folder of forms that returned from a phone.
- * Unreadable rows are issues of the table.
- * @throws FileError where the file cannot be read as a whole
+ * detected by content; or from the folder of forms that returned from a phone. An uncommitted
+ * journal beside a GeoPackage is read as well. Unreadable rows are issues of the table.
+ * @throws FileError where the file cannot be read as a whole, or the folder has no such forms;
+ * DatabaseError where a GeoPackage changes all the time; the system's error for a folder that
+ * cannot be listed
  */
 export async function readTable(path: string, options: ReadOptions = {}): Promise<Table> {
   const stats = statOrNothing(path);
@@ -161,7 +166,7 @@ export async function readTable(path: string, options: ReadOptions = {}): Promis
   return readBytes({ ...options, isOnDisk: true, file: path, bytes: await readInputFile(path) });
 }
 
-/** A missing or unreadable path is reported when it is opened. */
+/** Returns undefined for a missing or unreachable path, which is reported when it is opened. */
 function statOrNothing(path: string): Stats | undefined {
   try {
     return statSync(path);
@@ -191,7 +196,11 @@ const MAX_NAMED_TABLES = 10;
 const EXTENSIONS = ALL_READERS.flatMap(({ extensions }) => extensions).join('|');
 const TABLE_NAME = new RegExp(`^[^.~].*\\.(?:${EXTENSIONS})$`, 'i');
 
-/** Adds the uncommitted journal beside a GeoPackage that another program has open. */
+/**
+ * Returns the bytes with the uncommitted journal beside a GeoPackage that another program has open;
+ * `bytes` themselves where there is none.
+ * @throws FileError where the journal is too large; DatabaseError as {@link readImageWithJournal}
+ */
 function withJournal(path: string, bytes: Buffer): Buffer {
   if (!hasJournal(path)) return bytes;
   for (const journal of JOURNALS.map((suffix) => `${path}${suffix}`))
@@ -200,8 +209,9 @@ function withJournal(path: string, bytes: Buffer): Buffer {
 }
 
 /**
- * Reads a table from bytes, for example of stdin. `file` is used in messages, and for the format
- * where the bytes leave it open.
+ * Reads a table from bytes, for example of stdin. No file beside it is read: neither a journal nor
+ * repeated groups and photographs of forms.
+ * @param file used in messages, and for the format where the bytes leave it open
  * @throws FileError where the bytes cannot be read as a table
  */
 export async function parseTableBytes(

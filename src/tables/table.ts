@@ -18,14 +18,16 @@ import type { PointInSystem } from '../finds/place/geometry.ts';
 /** Result of every table reader, whatever the format. */
 export type Table = TablePlace & {
   readonly header: readonly string[];
-  /** Row number of the header in the spreadsheet; absent where the file has none. */
+  /** Row of the header, the last of two, from 1; absent where the format has none. */
   readonly headerRow?: number;
   /**
    * Readable rows; they may be iterated more than once, and may be made again each time, to save
    * memory.
    */
   readonly rows: Iterable<TableRow>;
+  /** Number of `rows`, without the unreadable ones. */
   readonly rowCount: number;
+  /** Those of the file, of rows that could not be read, and warnings of those that could. */
   readonly issues: readonly Issue[];
   /** Folder of the photographs that came with forms; only a table of forms has one. */
   readonly photoFolder?: string;
@@ -89,7 +91,10 @@ export function getNamedPart<T extends Part>(file: string, parts: readonly T[], 
   throw makeNoPartError(file, parts, named);
 }
 
-/** Makes the error of a file without the named part, or without any that has finds. */
+/**
+ * Makes the error of a file without the named part; without a name, of one in which no part has
+ * content. Its hint names `parts`, if there are any.
+ */
 export function makeNoPartError(file: string, parts: readonly Part[], named?: string): FileError {
   const names = parts.map(({ name }) => name).join(', ');
   const problem =
@@ -238,9 +243,9 @@ type TableContents = {
 };
 
 /**
- * Makes a table without the rows that have errors, which become issues. The rows themselves are
- * not held in memory, only the numbers of those that are left out: `readRows` is called for each
- * iteration.
+ * Makes a table without the rows that have errors, which become issues, as do the warnings of the
+ * others. The rows themselves are not held in memory, only the numbers of those that are left out:
+ * `readRows` is called now, and again for each iteration.
  * @throws FileError where the table exceeds the limits; `none`, if that is an error, where there
  * is no row and no other error
  */
@@ -272,7 +277,8 @@ export function makeTable(contents: TableContents): Table {
 }
 
 /**
- * Makes a table with a column for every name in the records, in order of first occurrence.
+ * Makes a table with a column for every name in the records, in order of first occurrence. The mark
+ * that protects a text from being a formula is removed, except in documents of the service.
  * @param readRecords called now, and again for each iteration of the rows
  * @param issues of the file
  * @param none what a file without records gets: an issue, or an error that is thrown
@@ -312,7 +318,10 @@ export function makeTableOfRecords(
   });
 }
 
-/** Adds a warning with the names of what was not read to a table; none where nothing is named. */
+/**
+ * Returns the table with a warning that lists what was not read, at most {@link MAX_NAMES} names;
+ * the table itself where nothing is named.
+ */
 export function withUnreadNames(table: Table, unread: ReadonlySet<string>): Table {
   if (unread.size === 0) return table;
   const names = [...unread].slice(0, MAX_NAMES).join(', ');
@@ -353,8 +362,8 @@ const LOST_LETTER = /\p{L}\uFFFD+\p{L}|\p{Ll}{2}\uFFFD|\p{Ll}\?\p{Ll}/u;
 const MAY_BE_FAULTY = /[\u0000-\u0008\u000b\u000c\u000e-\u001f#:?\u007f-\u009f\ufffd-\uffff]/;
 
 /**
- * Returns one issue for each cell that differs from what its author saw, or is too long; the
- * caller adds the row. Empty cells have none.
+ * Returns at most one issue for each cell that differs from what its author saw, or is too long; a
+ * lost letter is a warning, all else an error. It has the column; the caller adds the row.
  */
 export function checkCells(cells: readonly string[], header: readonly string[]): Issue[] {
   const issues: Issue[] = [];
@@ -432,7 +441,7 @@ export function makeOverlongFault(shown: string): RuleProblem {
 export type CellValue = {
   readonly text: string;
   readonly shown?: ShownCell;
-  /** Reason why the value is missing; a warning keeps the value. */
+  /** An error excludes the row; with a warning it is read, with `text` as the value. */
   readonly fault?: Doubt;
   /** All of it is struck through. */
   readonly isStruck?: boolean;

@@ -18,6 +18,7 @@ import { storePreparedDocument } from '../outbox/wishes.ts';
 import { collapseRepeatedWarnings } from './collapse-issues.ts';
 import { checkMapping, type Mapping } from './own-terms/mapping.ts';
 
+/** Numbers of finds and documents together, and the issues of all. */
 type FindVerdict = {
   readonly valid: number;
   readonly invalid: number;
@@ -34,13 +35,15 @@ type ToValidate = {
 };
 
 /**
- * Validates documents and finds with the current data. It stores the result for each find: a draft
- * may become complete since the vocabularies were harvested. Conflicts of the mapping are warnings.
- * `onProgress` is called before each find is validated.
- * @throws UsageError, FileError for a name that is neither a find nor an XML file; DatabaseError
- * where the disk fails
+ * Validates finds and documents with the current data. The result for each find is stored, one by
+ * one, unless it was sent or is being sent: a draft may be complete since vocabularies were
+ * harvested. Of documents nothing is stored. The profile's schema names and the mapping are
+ * checked, too, conflicts of the latter as warnings; neither counts in `valid` and `invalid`.
+ * `onProgress` is called before each find.
+ * @throws UsageError for an unknown or ambiguous find, or another file in its place; FileError for
+ * a folder; DatabaseError where the disk fails, which leaves the results stored before
  */
-export function validateFindsAndDocuments(
+export function validateAndRenewFinds(
   outbox: Outbox,
   ruleContext: ValidationContext,
   request: ToValidate,
@@ -67,7 +70,11 @@ export function validateFindsAndDocuments(
   return { valid: verdicts.length - invalid, invalid, issues };
 }
 
-/** Makes again what is sent of these finds, by current data; the results are stored. */
+/**
+ * Makes again what is sent of these finds, by current data, and stores it. Finds that were sent or
+ * are being sent stay as they are; unknown ones are passed over.
+ * @throws DatabaseError where the disk fails, which leaves the finds stored before
+ */
 export function renewDocuments(
   outbox: Outbox,
   uuids: readonly string[],
@@ -80,6 +87,10 @@ export function renewDocuments(
   }
 }
 
+/**
+ * Compares the profile's schema names with those in the last answer about the account; empty where
+ * they agree or there was none. Only a certain refusal is an error.
+ */
 function checkNames(outbox: Outbox, { schema }: ValidationContext): Issue[] {
   const account = findKnownAccount(outbox);
   const problem = account && findSchemaNamesProblem(schema.profile, account);
@@ -103,8 +114,8 @@ function assertNoOtherFile(outbox: Outbox, name: string): void {
 }
 
 /**
- * Validates a find and updates its entry's document; repeats where another process changed the find
- * meanwhile.
+ * Validates a find, updates its entry's document and returns its issues; repeats where another
+ * process changed the find meanwhile. Empty where that removed it.
  */
 function validateStored(
   outbox: Outbox,
@@ -127,7 +138,8 @@ function validateStored(
 }
 
 /**
- * Stores the document of a find in its entry, unless a push has claimed that.
+ * Stores the document of a find in its entry, unless it is current, or {@link findImportToUpdate}
+ * says that it must stay.
  * @returns false, with nothing stored, where another process changed the find meanwhile
  */
 function updateImport(
@@ -144,7 +156,10 @@ function updateImport(
   });
 }
 
-/** Returns the import to update; undefined where it is current. */
+/**
+ * Returns the import to update: a draft or a queued one whose document differs, or a refused one
+ * if the find is complete. Undefined for any other, such as one that was sent or is being sent.
+ */
 function findImportToUpdate(
   outbox: Outbox,
   uuid: string,

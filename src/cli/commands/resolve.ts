@@ -31,7 +31,7 @@ import {
   type PersonDecision,
   resolveEntries,
 } from '../../push/resolve-entries.ts';
-import { ANSWER_WORDS, findAskedFind, listAskedFinds } from '../../tables/answer-rows.ts';
+import { ANSWER_WORDS, findFindWithImport, listAskedFinds } from '../../tables/answer-rows.ts';
 import { defineCommand, parseWholeNumber, type Registration } from '../command.ts';
 import {
   type Context,
@@ -197,7 +197,7 @@ async function resolveOne(
 /** Answers the question about a find: a row, or another find or record that it may be. */
 async function answerQuestion(find: FindToResolve, answer: RowAnswer): Promise<'done' | 'differs'> {
   const { context, outbox, name } = find;
-  const { stored, entry } = findAskedFind(outbox, name) ?? {};
+  const { stored, entry } = findFindWithImport(outbox, name) ?? {};
   const [asked] = stored?.wish.asked ?? [];
   if (stored !== undefined && asked !== undefined) {
     assertAnswers(ANSWERS_OF_ROWS[asked.basis], answer, name);
@@ -263,7 +263,7 @@ type Way = { readonly words: Message; readonly command: Message };
 
 /** @throws UsageError where there is nothing to decide */
 function makeUndecidedError({ outbox, name, entryId }: FindToResolve): UsageError {
-  const [asked] = findAskedFind(outbox, name)?.stored.wish.asked ?? [];
+  const [asked] = findFindWithImport(outbox, name)?.stored.wish.asked ?? [];
   const ways =
     asked === undefined
       ? listWays(getOpenDecision(outbox, name, entryId), name, entryId)

@@ -2,7 +2,7 @@ import type { ExitReason } from '../../base/errors.ts';
 import { hasErrors } from '../../base/issue.ts';
 import { cmd, t } from '../../base/message.ts';
 import { findSubjectsWithEntries } from '../../outbox/changes/resolve-finds.ts';
-import { validateFindsAndDocuments } from '../../tables/validate-finds.ts';
+import { validateAndRenewFinds } from '../../tables/validate-finds.ts';
 import { defineCommand, type Registration } from '../command.ts';
 import type { Context } from '../context/context.ts';
 import { openValidationContext, readFileOrInput, readMappingFile } from '../context/find-input.ts';
@@ -37,7 +37,7 @@ export async function validate(context: Context, names: readonly string[]): Prom
   const ruleContext = await openValidationContext(context);
   const progress = terminal.startProgress(t`Checking`);
   const outbox = await context.openOutbox();
-  const { valid, invalid, issues } = validateFindsAndDocuments(outbox, ruleContext, {
+  const { valid, invalid, issues } = validateAndRenewFinds(outbox, ruleContext, {
     finds: isAll ? undefined : named,
     documents,
     terms: isAll ? { mapping: await readMappingFile(context), lookupTerm } : undefined,

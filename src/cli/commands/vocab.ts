@@ -14,8 +14,8 @@ import { harvestVocabularies, type SetHarvest } from '../../harvest/harvest-voca
 import {
   assertHarvested,
   expandSetName,
-  exportTerms,
   getTermWithNeighbours,
+  renderTerms,
   toTermJson,
 } from '../../tables/own-terms/map-terms.ts';
 import { defineCommand, parsePositiveWholeNumber, type Registration } from '../command.ts';
@@ -166,7 +166,7 @@ async function writeTerms(
   options: ExportOptions,
 ): Promise<ExitReason> {
   const form = context.terminal.json ? 'json' : 'csv';
-  const text = exportTerms(await openProfileVocabulary(context), sets.map(expandSetName), form);
+  const text = renderTerms(await openProfileVocabulary(context), sets.map(expandSetName), form);
   await writeTermList(context, options.out, [text]);
   return 'done';
 }

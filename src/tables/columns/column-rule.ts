@@ -5,7 +5,9 @@ import type { ColumnName } from './column-names.ts';
 /** Placeholder for a unit that a person must choose; a map that contains it is refused. */
 export const OPEN_UNIT = '?';
 
-/** How a column of a table is read: the element that it fills, undefined for one that is ignored. */
+/**
+ * How a column of a table is read: the element that it fills, undefined for one that is ignored.
+ */
 export type ColumnRule = ReadingOptions & { readonly element: ColumnName | undefined };
 /** How a column is read that fills an element. */
 export type ElementRule = ReadingOptions & { readonly element: ColumnName };
@@ -83,9 +85,10 @@ export function normalizeColumnKey(key: string): string {
 }
 
 /**
- * Converts a cell to the form that pas reads: centimetres, YYYY-MM-DD and others. A
- * cell that does not have the form of the rule stays unchanged, so that the report quotes the
- * museum's text.
+ * Converts a cell to a form that pas reads: first by the rule's replacements, then a depth gets its
+ * unit (`35` → `35 cm`), or a date becomes YYYY-MM-DD, or a number gets its minus sign. A text
+ * without the form of the rule stays, trimmed, so that the report quotes the museum's text; ''
+ * stays ''.
  */
 export function applyColumnRule(cell: string, rule: ColumnRule): string {
   const text = replaceText(cell.trim(), rule.values);

@@ -68,7 +68,8 @@ export function profileTableColumns(table: Table) {
 }
 
 /**
- * Returns the share (0 to 1) of the rows with a text whose text fits; 0 for an empty column.
+ * Returns the share (0 to 1) of the rows with a text whose text fits; 0 for an empty column. Rows
+ * whose text is beyond the first {@link MAX_VALUES} distinct ones do not count.
  * @param fits called once for each distinct text
  */
 export function computeFittingShare(
@@ -89,7 +90,10 @@ export function hasFindNumbers(profile: ColumnProfile, isFind: (text: string) =>
   return computeFittingShare(profile, isFind) >= 0.5;
 }
 
-/** Reports how many values cannot be used without a conversion. */
+/**
+ * Returns the doubt that says in how many rows the value cannot be read; undefined where in none.
+ * @param share of the values that can be read, 0 to 1
+ */
 function makeUnreadableDoubt({ filled }: ColumnProfile, share: number): Message | undefined {
   const all = filled;
   const bad = Math.round(all * (1 - share));
@@ -270,6 +274,11 @@ const DATE_FORMS = [
   'yyyymmdd',
 ] as const;
 
+/**
+ * Finds the date form by which most values are days, counting those that are read without a form;
+ * or numbers of days since 1899, where these are more. Years alone fit as well, and go into the
+ * note.
+ */
 function testDates(profile: ColumnProfile): Evidence {
   const years = computeFittingShare(profile, (text) => /^(?:1[789]|20)\d\d$/.test(text));
   // Some forms are read without a rule, so the rule is for the others.
@@ -312,7 +321,10 @@ function testFinders({ values }: ColumnProfile): Evidence {
 /** Metres; no find lies deeper. */
 const MAX_DEPTH_M = 20;
 
-/** Finds the unit of depths in the cells, in the header, or by the size of the numbers. */
+/**
+ * Finds the unit of depths without one: that of the header, else by the size of the numbers, which
+ * is a doubt. Where no unit fits all of them, it is open, and a question for a person.
+ */
 function testDepths(profile: ColumnProfile): Evidence {
   const share = computeFittingShare(profile, (text) => parsePlainNumber(text) !== undefined);
   const numbers = [...profile.values.keys()]

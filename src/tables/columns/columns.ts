@@ -183,7 +183,8 @@ function rememberCells(readText: (row: RowCells, name: ColumnName) => string) {
 
 /**
  * Finds the columns of each element. Those of a map come behind one with the element's own name, in
- * the order of the map: several are joined.
+ * the order of the map: several of a joinable element are all kept, of any other the first, with an
+ * error. Where a column of the map is missing there are only issues.
  */
 function findSources(table: Table, map: ColumnMap | undefined) {
   const { header } = table;
@@ -218,8 +219,8 @@ function findSources(table: Table, map: ColumnMap | undefined) {
 }
 
 /**
- * Returns a rule for each column of the header, in its order: that of the map, else the element that
- * its name is. Undefined for an unknown column.
+ * Returns a rule for each column of the header, in its order: that of the map, else the element
+ * that its name is. Undefined for an unknown column.
  */
 export function listColumnRules(
   { header }: Table,
@@ -258,7 +259,12 @@ function listCovered(names: ReadonlySet<ColumnName>, hasPoint: boolean): Readonl
   return new Set(covered.map(({ name }) => name));
 }
 
-/** Makes the issue of an unknown column. */
+/**
+ * Returns the error of an unknown column; for one that the service fills in itself a warning, and
+ * nothing for one that pas adds to its exports, or that has neither name nor values.
+ * @param index of the column, from 0
+ * @param isMapped the table has a column map, which the advice then names
+ */
 function checkUnknownColumn(table: Table, index: number, isMapped: boolean): Issue[] {
   const header = table.header[index] ?? '';
   const where = { ...getHeaderPlace(table), column: header };
@@ -355,7 +361,10 @@ export function makeMissingColumnIssue(table: Table, rule: string, ...names: str
   return makeErrorIssue(rule, message, getHeaderPlace(table));
 }
 
-/** Describes a text in the place of a value: a mark for the value above, or a word for none. */
+/**
+ * Describes a text in the place of a value: a word for none is a warning, a mark for the value
+ * above an error, which names that value where it is known.
+ */
 function describeStandIn(text: string, above: string | undefined): Doubt {
   if (isFiller(text)) {
     const problem = msg`"${text}" is read as an empty cell.`;
@@ -368,7 +377,10 @@ function describeStandIn(text: string, above: string | undefined): Doubt {
   return { severity: 'error', rule: 'cell-ditto', problem };
 }
 
-/** Detects what a spreadsheet changed in a typed text, or in a displayed number. */
+/**
+ * Detects what a spreadsheet changed in a typed text, or in a displayed number; undefined for
+ * columns whose stored value counts.
+ */
 function findCellDoubt(text: string, name: ColumnName): Doubt | undefined {
   if (isReadAsStored(name)) return undefined;
   if (/^[+-]?\d+(?:[.,]\d+)?E[+-]?\d+$/.test(text)) {

@@ -83,8 +83,8 @@ export type NameMatch = 'exact' | 'like';
 
 /**
  * Finds what a header may name, in Czech or English, full or abbreviated; empty where it names
- * nothing known. Where it is exactly a name, likenesses to others do not count, except that
- * common words for a number may also be `local_id`.
+ * nothing known. Where it is exactly a name, likenesses to others do not count, except that common
+ * words for a number, and a museum's words for its own, are also like `local_id`.
  */
 export function findColumnsOfHeader(header: string): ReadonlyMap<ColumnName, NameMatch> {
   const words = splitHeader(header);
@@ -117,7 +117,10 @@ function splitHeader(header: string): string[] {
 /** Short words that are unambiguous within a longer header. */
 const COUNT_WORDS: readonly string[] = ['ks', 'pcs'];
 
-/** Tells if words are a name, its abbreviation, or a name with one more word for each of its own. */
+/**
+ * Tells if words are a name, its abbreviation, or a name with as many more words as it has, at most
+ * two; a short name of one word allows none, except {@link COUNT_WORDS}.
+ */
 function isNamedSo(words: readonly string[], name: string): boolean {
   const parts = name.split(' ');
   const [first = ''] = parts;

@@ -74,9 +74,9 @@ type Value = string | number | boolean | Reference;
 type Report = (doubt: Doubt, column: ColumnName, more?: Parameters<typeof toIssue>[1]) => void;
 
 /**
- * Reads one row as a find; {@link checkRules} checks completeness and the service's rules. A cell
- * that cannot be read excludes the row, since the find would be incomplete: then there is no
- * `find`, and an error among `issues`.
+ * Reads one row as a find; completeness and the service's rules are checked later. A cell that
+ * cannot be read excludes the row, since the find would be incomplete: then there is no `find`, and
+ * an error among `issues`. A missing photograph is only a warning.
  * @param localId key of the row, which need not be one of its cells
  */
 export function mapRow(
@@ -143,7 +143,10 @@ export function readRow(row: TableRow, localId: string, columns: Columns, contex
   return { elements, photos, missingPhotos: missing, issues, point };
 }
 
-/** @returns the columns whose text was changed, and is not used */
+/**
+ * Reports the texts of a row that were hardly typed so.
+ * @returns the columns of those with an error, whose text is not used
+ */
 function reportDoubts(
   row: TableRow,
   columns: Columns,
@@ -160,6 +163,10 @@ function reportDoubts(
   return unfit;
 }
 
+/**
+ * Parses the cells of all elements except the point and its system. Empty cells, those that cannot
+ * be read, and those of `unfit` columns give no value; each fault and remark is reported.
+ */
 function parseElements(
   row: TableRow,
   columns: Columns,
@@ -262,8 +269,10 @@ function splitPhotos(cell: string, resolvePhoto: ResolvePhoto): readonly string[
 }
 
 /**
+ * Resolves the names of photographs to absolute paths, each once. A name without a file is among
+ * `missing`, with a warning; one that leads out of the folder is an error.
  * @param previousPhotos names of photographs that are stored already, and so need not exist beside
- * the table
+ * the table: they are missing without a warning
  */
 function parsePhotos(
   names: readonly string[],

@@ -32,10 +32,11 @@ type MapContext = TableContext & {
 const MAX_LOCAL_ID_LENGTH = 200;
 
 /**
- * Reads the rows of a table as finds, one after another; an unreadable row has no find. All rows
- * that share a local id are left out, with errors among `issues`. Without a column `local_id`, a
- * digest of its content is the key of a row. An invalid header excludes all rows, and `keys` is
- * empty. Keys are collected at once, in a pass of their own over the table.
+ * Reads the rows of a table as finds, one after another; an unreadable row has no find. Rows with
+ * an invalid local id, and all rows that share one, are left out, with errors among `issues`.
+ * Without a column `local_id`, a digest of its content is the key of a row. An invalid header
+ * excludes all rows, and `keys` is empty. Keys are collected at once, in a pass of their own over
+ * the table.
  */
 export function mapTable(
   table: Table,
@@ -45,7 +46,7 @@ export function mapTable(
   readonly issues: readonly Issue[];
   /** Rows with their own issues, read during iteration. */
   readonly rows: Iterable<MappedRow>;
-  /** Local ids of all rows, including unreadable ones. */
+  /** Valid keys of all rows, also of those that share one or have no find. */
   readonly keys: KeySet;
 } {
   const { columns, issues: headerIssues } = parseColumns(table, map, fixed);
@@ -140,7 +141,10 @@ export function findLocalIdProblem(key: string): Message | undefined {
     : undefined;
 }
 
-/** Uses digests of the contents as keys, by which a row is known again until it is edited. */
+/**
+ * Returns digests of the contents as keys, by which a row is known again until it is edited; equal
+ * rows are numbered. A warning advises a column of local ids.
+ */
 function digestRows(table: Table, columns: Columns, issues: Issue[]): TableKeys {
   const message = msg`The table has no column local_id, so pas asks about a row that is edited later. Add one.`;
   if (table.rowCount > 0)
@@ -183,9 +187,9 @@ const NUMBER = /^[-+]?[\d\s.,]+%?$/;
 const SEPARATOR = /^[-–—=_*.·~+|/\\\s]+$/;
 
 /**
- * Leaves out rows that are no finds, each with a warning: totals, repeated headers, separators, and
- * remarks below the finds, which have no object, place and day although most others do. Tables of
- * features, waypoints or records of the service stay as they are.
+ * Returns the table without rows that are no finds, each with a warning: totals, repeated headers,
+ * separators, and remarks, which have no object, place, day or usual key although most rows do.
+ * Tables of features, waypoints or records of the service stay as they are.
  * @param map meanings of the columns of a foreign table
  * @param advice remedy where such a row is a find, added to each warning
  */
@@ -204,7 +208,10 @@ export function omitOtherRows(table: Table, map?: ColumnMap, advice?: Message): 
   };
 }
 
-/** @param names folded names of the columns */
+/**
+ * Tells if a row is a total, a separator, or the header repeated.
+ * @param names folded names of the columns
+ */
 function isBetweenFinds({ cells }: TableRow, names: readonly string[]): boolean {
   const at = cells.findIndex((cell) => cell !== '');
   const first = cells[at] ?? '';
@@ -236,8 +243,8 @@ function makeOtherRowIssue(
 const MAX_SHOWN = 60;
 
 /**
- * Returns the issues of rows that are no finds, by their numbers. A remark lacks object, place, date
- * and a usual key, unlike most rows.
+ * Returns the issues of rows that are no finds, by their numbers. A remark lacks object, place,
+ * date and a usual key, unlike most rows.
  */
 function findOtherRows(
   table: Table,

@@ -68,7 +68,7 @@ export function parsePointColumns(row: TableRow, columns: Columns): PointReading
   if (element === undefined)
     return stated === undefined || stated === point.system
       ? makePointReading(point)
-      : findDisagreement(stated, point.system);
+      : makeSystemProblem(stated, point.system);
   const repeated = getPoint(elements);
   if (repeated !== undefined && isNearPoint(repeated, point)) return reading;
   const wkt = String(elements[element] ?? '');
@@ -93,7 +93,8 @@ function makePointReading(
   };
 }
 
-function findDisagreement(
+/** Makes the problem of a point in another coordinate system than `geom_system` states. */
+function makeSystemProblem(
   stated: GeomSystem,
   system: GeomSystem,
   column: ColumnName = 'geom_system',
@@ -118,7 +119,7 @@ function parsePointInColumns(row: TableRow, columns: Columns): PointReading {
   const fitting = filled.filter(({ system = stated }) => stated === undefined || system === stated);
   const points = fitting.map((source) => parseSource(row, columns, source, stated));
   const [first, ...others] = points;
-  if (first === undefined) return withoutPoint(stated, filled, columns);
+  if (first === undefined) return makeReadingWithoutPoint(stated, filled, columns);
   const problem = points.find((point) => !isReadable(point));
   if (problem !== undefined) return problem;
   const elsewhere = others.findIndex((point) => !isOfOnePlace(first, point));
@@ -159,7 +160,7 @@ function parseSource(
     return makeProblem('coordinate-system', explainUnknownSystem(`SRID=${epsg}`), source);
   }
   if (shown !== undefined && stated !== undefined && stated !== shown)
-    return findDisagreement(stated, shown);
+    return makeSystemProblem(stated, shown);
   const point =
     position === undefined
       ? parseCoordinates(row, columns, source.columns)
@@ -177,7 +178,7 @@ function parseSource(
   return makePointReading({ system, ...point.value }, source.columns, position?.value);
 }
 
-/** Beside columns of degrees, those of metres are S-JTSK. */
+/** Returns S-JTSK for numbers in its range beside columns of degrees; else undefined. */
 function findSystemBeside(columns: Columns, { x, y }: PointText): GeomSystem | undefined {
   const isBeside = columns.has('lon') && columns.has('lat');
   return isBeside && findRangeProblem('5514', Number(x), Number(y)) === undefined
@@ -198,7 +199,8 @@ function getPointCell(row: TableRow, columns: Columns, name: ColumnName): string
 const WELL_KNOWN = /^(?:srid|(?:multi)?(?:point|line|polygon)|geometry)/i;
 
 /**
- * Parses a position in another notation. One with a doubt is used only where a column map says so.
+ * Parses a position in another notation than well-known text. One with a doubt is used only where a
+ * column map says so, and a turned one (see {@link Position}) not even then.
  */
 function parsePlainPosition(text: string, turnsPositions: boolean): Reading<Position> {
   const position = parsePosition(text);
@@ -228,15 +230,18 @@ function makeProblem(
   return { ...makeRuleProblem(rule, message), element, column: source.columns[0] };
 }
 
-/** Columns of degrees imply the system, even in a row without a point. */
-function withoutPoint(
+/**
+ * Makes the reading of a row without a point: its system is the stated one, else that of columns of
+ * degrees, else none. A point in columns of another system than the stated one is a problem.
+ */
+function makeReadingWithoutPoint(
   stated: GeomSystem | undefined,
   filled: readonly PointColumns[],
   columns: Columns,
 ): PointReading {
   const [other] = filled;
   if (stated !== undefined && other?.system !== undefined)
-    return findDisagreement(stated, other.system, other.columns[0]);
+    return makeSystemProblem(stated, other.system, other.columns[0]);
   const system = stated ?? (columns.has('lon') && columns.has('lat') ? '4326' : undefined);
   return { value: { elements: system === undefined ? {} : { geom_system: system }, columns: [] } };
 }

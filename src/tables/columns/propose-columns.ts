@@ -66,7 +66,7 @@ export type TableAnswers = {
   readonly settings: readonly Setting[];
 };
 
-/** An element that a column may fill, and how sure that is. */
+/** An element that a column may fill, and how sure that is: rank 0 is the surest. */
 export type ColumnMeaning = ColumnVerdict & {
   readonly profile: ColumnProfile;
   readonly element: ColumnName;
@@ -89,7 +89,8 @@ const NOTHING_KNOWN: KnownNames = { isFind: () => false, isIdent: () => false };
 
 /**
  * Makes the function that proposes the columns of a foreign table from the answers of a person so
- * far. The table is read once, here; the function is fast and may be called after each answer.
+ * far. The table is read here only; the function is fast and may be called after each answer. A
+ * filled column without a meaning goes into the note, unless it has coordinates, which are secret.
  * @param known by default, no text names a find or an identifier
  */
 export function makeColumnProposer(
@@ -132,7 +133,11 @@ export function makeColumnProposer(
   };
 }
 
-/** Adds what the values of a column tell about its element: unit, form, order of names, sign. */
+/**
+ * Returns the rule with what the values of a column tell about its element: unit, date form,
+ * notation of positions, sign. Details that the rule has stay; undefined and ignored columns stay
+ * so.
+ */
 function completeRule(
   profile: ColumnProfile,
   rule: ColumnRule | undefined,
@@ -147,9 +152,11 @@ function completeRule(
 }
 
 /**
- * Returns what each column may be, in no order; nothing for one without a known meaning. Columns
- * whose values name finds that are here have their numbers, and nothing else may be that.
- * @param elements columns among which the meanings are searched
+ * Returns what each column may be, column by column; nothing for one that is empty, derived by the
+ * service, or without a known meaning. A column whose values name finds that are here has their
+ * local ids, and then no other column may have these by its name; one whose values are identifiers
+ * of the service has those.
+ * @param elements among which a header's meanings are searched, in their order
  */
 export function findColumnMeanings(
   profiles: readonly ColumnProfile[],
@@ -179,10 +186,12 @@ function makeSure(profile: ColumnProfile, element: ColumnName): ColumnMeaning {
 
 /**
  * Proposes for each column its surest meaning that no other column has. The number of the find is
- * assigned first, since other numbers depend on it; then the rest, rank by rank. Several columns
- * that claim one element equally all get it, and a question asks which one is right.
+ * assigned first, since other numbers depend on it; then the rest, rank by rank from 0, the surest.
+ * Several columns that claim one element at the same rank all get it, and a question asks which one
+ * is right. Elements that may be joined from several columns (notes, photographs) are never taken:
+ * all their columns get them, without a question, notes from the second on with a label.
  * @param rules of columns that are decided, by their keys
- * @param taken elements that no further column may have
+ * @param taken elements that no further column may have, except those that may be joined
  * @param findRest called for each column without a meaning; returns its rule
  */
 export function proposeAssignment(
@@ -201,14 +210,11 @@ export function proposeAssignment(
     if (rule?.element !== undefined) used.add(rule.element);
   }
   for (const [element, rank] of ORDER) {
+    if (used.has(element) && !JOINABLE_COLUMNS.includes(element)) continue;
     const isClaim = (meaning: ColumnMeaning): boolean =>
       meaning.element === element && meaning.rank === rank && !assigned.has(meaning.profile);
     const claims = settleClaims(element, meanings.filter(isClaim));
-    const isJoined = JOINABLE_COLUMNS.includes(element);
-    if (used.has(element) && !isJoined) continue;
-    const columns = claims.map(({ profile }) => profile);
-    const question =
-      columns.length > 1 && !isJoined ? makeChoiceQuestion(element, columns) : undefined;
+    const question = makeClaimQuestion(element, claims);
     if (question !== undefined) questions.push(question);
     for (const { profile, rule, doubt } of claims) {
       const label =
@@ -235,7 +241,19 @@ const ORDER: readonly (readonly [ColumnName, rank: number])[] = [
   ...RANKS.flatMap((rank) => NAMED_COLUMNS.map((element) => [element, rank] as const)),
 ];
 
-/** Makes the question which of the columns an element is. */
+/** Makes the question of claims that exclude each other; undefined for one, or a joined element. */
+function makeClaimQuestion(
+  element: ColumnName,
+  claims: readonly ColumnMeaning[],
+): ColumnQuestion | undefined {
+  if (claims.length < 2 || JOINABLE_COLUMNS.includes(element)) return undefined;
+  return makeChoiceQuestion(
+    element,
+    claims.map(({ profile }) => profile),
+  );
+}
+
+/** Makes the question which one of these columns fills an element; at least one is needed. */
 export function makeChoiceQuestion(
   element: ColumnName,
   columns: readonly ColumnProfile[],
@@ -255,8 +273,9 @@ function listUnitQuestions({ profile, rule, doubt }: ColumnProposal): ColumnQues
 }
 
 /**
- * Prefers the column whose header names nothing else: `obdobi` to `datace`, which may be in detail.
- * Numbers are always asked about.
+ * Returns the claims among which a person must choose: only the column whose header names nothing
+ * else, if there is just one (`obdobi`, not `datace`, which may be in detail), else all. All claims
+ * of a number stay, so that it is asked about, and so do those of an element that may be joined.
  */
 function settleClaims(
   element: ColumnName,
@@ -267,7 +286,10 @@ function settleClaims(
   return sure.length === 1 && !isAsked ? sure : claims;
 }
 
-/** Keeps the values of a column without an element, unless they are useless or secret there. */
+/**
+ * Returns the rule that keeps the values of a column without an element in the note; they are
+ * ignored where they are useless (empty, derived by the service) or secret there (coordinates).
+ */
 function keepInNote(profile: ColumnProfile): ColumnRule {
   const { filled, key, header } = profile;
   const isLost = filled === 0 || isDerivedColumn(header) || hasCoordinates(profile);
@@ -279,8 +301,8 @@ function isPosition({ rule }: ColumnProposal): boolean {
 }
 
 /**
- * Returns the system of all positions of a column; undefined where they differ, since each row then
- * has its own.
+ * Returns the system of all positions in the first column of positions; undefined where they
+ * differ, since each row then has its own, or where there are none.
  */
 function findSystem(columns: readonly ColumnProposal[]): string | undefined {
   const values = columns.find(isPosition)?.profile.values.keys() ?? [];
@@ -333,8 +355,9 @@ const AXIS_WORDS = [
 const MOST = 0.6;
 
 /**
- * Finds the columns with coordinates, in both systems where there are both. A measurement may have
- * the numbers of an axis, so a column with the name of an axis counts first.
+ * Returns the rules of the columns with coordinates, in both systems where there are both; none for
+ * an axis without the other one. A measurement may have the numbers of an axis, so of several
+ * columns the one with the name of an axis counts first, then the fullest.
  */
 function findPointColumns(
   profiles: readonly ColumnProfile[],
@@ -353,6 +376,7 @@ function findPointColumns(
   return new Map(pairs.filter(({ length }) => length === 2).flat());
 }
 
+/** Makes the rule of an axis; a coordinate of S-JTSK without its minus sign in any row gets one. */
 function makeAxisRule(profile: ColumnProfile, element: Axis): ElementRule {
   const isPositive = (text: string): boolean =>
     isInRange(text, element) && (parsePlainNumber(text) ?? 0) > 0;

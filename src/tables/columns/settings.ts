@@ -19,8 +19,8 @@ import { normalizeCell, parseColumns } from './columns.ts';
 import { type RowContext, readRow } from './map-row.ts';
 
 /**
- * Parses `element=value`, no other comparison; the value may contain `=`. An error issue for
- * another form or an unknown element.
+ * Parses `element=value`, no other comparison; the value may contain `=`, and blanks around both
+ * are removed. Returns an error issue for another form or an unknown element.
  */
 export function parseSettingText(text: string): Setting | Issue {
   const [, name, value] = /^([^=!<>~]+)=(.*)$/s.exec(text) ?? [];
@@ -80,8 +80,9 @@ const FIND_WITHOUT_COLUMNS: Table = {
 
 /**
  * Parses the values of one find: `elements` and `photos` have what could be read, `issues` the
- * others, and values that are given twice. A faulty value does not affect the others. Without
- * `resolvePhoto` photographs are not looked for.
+ * faults, warnings, and elements that are given twice, which are left out. A faulty value does not
+ * affect the others. Without `resolvePhoto` photographs are not looked for, and keep their names.
+ * @param localId for the issues, and for what is stored of the find; '' for values of no find
  */
 export function parseSettings(
   settings: readonly Setting[],
@@ -142,8 +143,9 @@ export function orderElements(elements: FindElements): FindElements {
 }
 
 /**
- * Parses values for all finds, such as `stav=1`; the values themselves are not checked.
- * @throws UsageError as {@link parseSettingTexts} does, and for a column that differs for each find
+ * Parses values for all finds, such as `stav=1`; the values themselves are not checked, which
+ * {@link checkFixedValues} does.
+ * @throws UsageError as {@link parseSettingTexts} does, and for a local id or identifier
  */
 export function parseFixedValues(texts: readonly string[]): readonly Setting[] {
   const fixed = parseSettingTexts(texts);
@@ -168,10 +170,12 @@ type DefaultsFile = {
 };
 
 /**
- * Validates the defaults of new finds. Vocabulary entries are looked up when a find is made;
- * everything else is checked here.
+ * Validates the defaults of new finds. Vocabulary entries and finders are looked up when a find is
+ * made; everything else is checked here.
  * @param where named in errors, such as "config.toml, project C-202400101"
- * @throws ConfigError for an unknown element, one that cannot have a default, or an invalid value
+ * @param value the table of elements; anything else is an error
+ * @throws ConfigError for an unknown element, one that cannot have a default (point, number), or a
+ * value that is invalid, or that a table would be warned of
  */
 export function parseFindDefaults(where: Message, value: unknown): FindDefaults {
   if (!isPlainObject(value)) throw new ConfigError(msg`${where}: must be a table.`);
@@ -246,7 +250,7 @@ const WITHOUT_LOOKUPS = { resolveReference: makeReferenceResolver() };
 
 /**
  * Returns the errors of values for all finds, once instead of in every row; empty where there are
- * none. Warnings are left out.
+ * none. Warnings are left out, and photographs are not looked for.
  */
 export function checkFixedValues(
   fixed: ColumnMap['fixed'],

@@ -35,10 +35,9 @@ export type ProposedTable = ReturnType<typeof proposeForTable>;
 
 /**
  * Proposes the columns of a foreign table. Returns the proposal, the function that proposes again
- * after an answer, and `write`, which writes the column map and the list of terms to map; an
- * existing map is not replaced. Nothing is stored in the outbox.
- * @throws UsageError for an invalid `set`; from `write`, where the map exists
- * @throws FileError from `write`, where a path is not writable
+ * after an answer, and `write`. `table` lacks the rows that are no finds. Nothing is stored in the
+ * outbox.
+ * @throws UsageError for an invalid `set`
  */
 export function proposeForTable(rows: Table, { outbox, mapFile, set, lookupTerm }: WizardOptions) {
   const propose = makeColumnProposer(omitOtherRows(rows), lookupTerm, makeKnownNames(outbox));
@@ -52,7 +51,12 @@ export function proposeForTable(rows: Table, { outbox, mapFile, set, lookupTerm 
     answers,
     proposed,
     /**
-     * Terms that must be mapped before their rows can be read are written to a file of their own.
+     * Writes the column map and then, to a file of their own, the terms that must be mapped before
+     * their rows can be read; without any, none. An existing list stays (`termsKept`), and so does
+     * the map where the list cannot be written.
+     * @returns `strange`: those terms; `problems`: errors of the values for all finds
+     * @throws UsageError where the map exists; FileError where a path is not writable;
+     * DatabaseError where the disk is full
      */
     async write(proposal: TableProposal, termsFile: string) {
       const map = makeColumnMap(mapFile, proposal);
@@ -81,15 +85,15 @@ function formatMap(file: string, map: ColumnMap, { columns, undecided }: TablePr
   return formatColumnMap(map, { table: basename(file), columns: new Map(remarks), undecided });
 }
 
-/** Writes the list in the form of `pas vocab map suggest`. */
+/** Formats the list as a CSV table that `pas vocab map suggest` reads. */
 function formatUnmappedTable(terms: readonly UnmappedTerm[]): string {
   const rows = terms.map(({ element, term }) => [element, toPrintable(term)]);
   return formatCsvTable([['element', 'term'], ...rows]);
 }
 
 /**
- * Makes the tests if a text names a find of the outbox, or is an identifier of the service; the
- * latter is never the number of a find.
+ * Makes the tests if a text names a find of the outbox, or several, or is an identifier of the
+ * service; the latter is never the number of a find. The names are those of now.
  */
 export function makeKnownNames(outbox: Outbox): KnownNames {
   const lookUp = createFindLookup(outbox);
@@ -106,9 +110,9 @@ export type UnmappedTerm = {
 };
 
 /**
- * Returns the distinct terms of the table that are unknown or ambiguous and must be mapped before
- * their rows can be read, most frequent first; people and projects are not among them. Empty for
- * vocabularies that were not harvested.
+ * Returns the terms of each column that are unknown or ambiguous and must be mapped before their
+ * rows can be read, most frequent first. Not among them: people, projects, texts beyond those in
+ * the column's profile, and terms of vocabularies that were not harvested.
  */
 export function listUnmappedTerms(
   columns: readonly ColumnProposal[],

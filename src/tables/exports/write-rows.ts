@@ -8,8 +8,8 @@ import { findColumnByName, isReadAsStored } from '../columns/column-names.ts';
 import { getDisplayedText, type Table, type TableRow } from '../table.ts';
 
 /**
- * A cell of a written table: a value, a plain decimal with all its digits, or a text that a workbook
- * stores as the number or day that it reads as.
+ * A cell of a written table: a value, a plain decimal with all its digits, or a text that a
+ * workbook stores as the number or day that it reads as.
  */
 export type RowCell =
   | string

@@ -44,8 +44,8 @@ export async function decodeCsvTable(
 
 /**
  * Reads a text table: RFC 4180, with `,` `;` or tab between cells, any line ending, and with or
- * without a byte order mark. A first line `sep=;` names the delimiter. Rows are parsed again at each
- * iteration. A formula mark before a cell is removed. A faulty quote is an issue of its row.
+ * without a byte order mark. A first line `sep=;` names the delimiter. Rows are parsed again at
+ * each iteration. A formula mark before a cell is removed. A faulty quote is an issue of its row.
  * @param file only for messages
  * @param named rows of the header; otherwise they are detected
  * @throws FileError where the bytes are empty, not UTF-8, or too large a table

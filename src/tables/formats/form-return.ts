@@ -57,10 +57,10 @@ type FormExport = {
 
 /**
  * Converts a form that returned from phones into a table of finds: questions are in groups, a
- * geopoint is in several columns, photographs are in tables of their own. Names and labels, Czech or
- * English, are those of pas's form; a question of another form is matched by the name of an element,
- * and otherwise goes into the note under its name. The local id is the form's own, else the server's
- * identifier of the filled form. A form that a reviewer rejected, or that has two
+ * geopoint is in several columns, photographs are in tables of their own. Names and labels, Czech
+ * or English, are those of pas's form; a question of another form is matched by the name of an
+ * element, and otherwise goes into the note under its name. The local id is the form's own, else
+ * the server's identifier of the filled form. A form that a reviewer rejected, or that has two
  * answers to one question, is left out with an issue.
  */
 export function convertFormTable({ table, repeats, photoFolder, paths }: FormExport): Table {

@@ -167,8 +167,8 @@ const READ = new Set([
 
 /**
  * Returns the texts of a waypoint by column: its extensions named like columns, then its name, day,
- * description and links to pictures. What a column has already, and other links, are appended to the
- * note. Names of what is not read are added to `unread`.
+ * description and links to pictures. What a column has already, and other links, are appended to
+ * the note. Names of what is not read are added to `unread`.
  */
 function collectWaypointValues(waypoint: XmlElement, unread: Set<string>): Map<string, string> {
   const values = new Map<string, string>();

@@ -33,11 +33,11 @@ import {
   type OwnTerm,
   parseMapping,
   parseOwnTerms,
-  removeContradictions,
+  withoutContradictions,
 } from './mapping.ts';
 
 /**
- * Returns a term, also a deleted one, with its path, superiors and inferiors.
+ * Returns a term, also a deleted one, with its path, direct superiors and direct inferiors.
  * @param ident in any letter case
  * @throws UsageError where it was not harvested
  */
@@ -63,11 +63,12 @@ const ALL_VOCABULARIES = 'heslo';
 type ExportForm = 'csv' | 'json';
 
 /**
- * Renders the present terms of the given sets, without any those of all vocabularies (`heslo`),
- * as JSON or CSV, with their superiors. Nothing is written.
- * @throws UsageError for a set that was not harvested
+ * Renders the present terms of the given sets as JSON or CSV, with their direct superiors; without
+ * any set, those of all vocabularies (`heslo`). Nothing is written.
+ * @param sets names of sets in full, such as `heslo:obdobi`
+ * @throws UsageError for a set of which nothing was harvested
  */
-export function exportTerms(
+export function renderTerms(
   vocabulary: Vocabulary,
   sets: readonly string[],
   form: ExportForm,
@@ -221,8 +222,9 @@ function findEntry(
 
 /**
  * Merges the confirmed rows of a table into the mapping; nothing is written. `rows` is the new
- * mapping, the numbers tell what changes; a row without a note keeps the earlier one. Rows that
- * contradict each other, or whose entry cannot be used, are left out with errors.
+ * mapping, `added`, `changed` and `unchanged` count its terms from the table, `unconfirmed` the
+ * rows that are passed over; a row without a note keeps the earlier one. Rows that contradict each
+ * other, or whose entry cannot be used, are left out with errors.
  */
 export function mergeMapping(stored: Mapping, table: Table, lookupTerm: LookupTerm) {
   const { file, rows: read, issues: readIssues } = parseMapping(table);
@@ -237,7 +239,7 @@ export function mergeMapping(stored: Mapping, table: Table, lookupTerm: LookupTe
     stored.rows.map((row) => [getMappingKey(row.set, row.term), row]),
   );
   const tally = { added: 0, changed: 0, unchanged: 0, unconfirmed: read.length - confirmed.length };
-  const taken = removeContradictions(file, settled, issues);
+  const taken = withoutContradictions(file, settled, issues);
   const byTerm = groupBy(taken, (row) => getMappingKey(row.set, row.term));
   for (const [key, [row]] of byTerm) {
     if (row === undefined) continue;
@@ -272,7 +274,9 @@ function settleRow(
     : { issue: issue?.with({ severity: 'error' }) };
 }
 
-/** Candidates for a term of the museum; best first, empty without a similar entry. */
+/**
+ * At most {@link CANDIDATES} for a term of the museum, best first; empty without a similar entry.
+ */
 export type TermProposal = OwnTerm & { readonly candidates: readonly SearchHit[] };
 
 type SuggestMappingOptions = {

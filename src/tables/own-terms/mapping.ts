@@ -43,8 +43,9 @@ const IDENTIFIER = /^(?:HES|ORG|OS|ruian)-\d+$/i;
 
 /**
  * Reads the rows of a mapping; two confirmed rows that contradict each other are both ignored, with
- * an error among `issues`. A row without set and entry proposes nothing and is skipped. No rows
- * where a column is missing.
+ * an error among `issues`, and so is any other row that cannot be used. A row without set and entry
+ * that is not confirmed proposes nothing and is skipped. No rows where a column is missing, or a
+ * row of the table could not be read; a table without rows is no fault.
  */
 export function parseMapping(table: Table): Mapping {
   const columns = findMappingColumns(table);
@@ -59,7 +60,7 @@ export function parseMapping(table: Table): Mapping {
     issues.push(makeErrorIssue('mapping-row', read, { file: table.file, row: row.row }));
     return [];
   });
-  return { file: table.file, rows: removeContradictions(table.file, rows, issues), issues };
+  return { file: table.file, rows: withoutContradictions(table.file, rows, issues), issues };
 }
 
 function findMappingColumns(table: Table): Map<MappingColumn, number> {
@@ -77,7 +78,7 @@ function getMappingCell(row: TableRow, columns: MappingColumns, name: MappingCol
   return getDisplayedText(row, columns.get(name) ?? -1).trim();
 }
 
-/** @returns the fault of a row that cannot be used */
+/** Returns the row, the fault of one that cannot be used, or undefined for one to be skipped. */
 function parseRow(tableRow: TableRow, columns: MappingColumns): MappingRow | Message | undefined {
   const { row } = tableRow;
   const getCell = (name: MappingColumn): string => getMappingCell(tableRow, columns, name);
@@ -133,10 +134,11 @@ export function makeUnknownSetMessage(named: string): Message {
 }
 
 /**
- * Returns the rows without those that map one term to different entries in confirmed rows.
- * @param issues gets an error for each contradiction
+ * Returns the rows without all rows, also unconfirmed ones, of a term that confirmed rows map to
+ * different entries.
+ * @param issues gets an error for each row that differs from the first one of its term
  */
-export function removeContradictions(
+export function withoutContradictions(
   file: string,
   rows: readonly MappingRow[],
   issues: Issue[],
@@ -247,7 +249,8 @@ export type OwnTerm = { readonly row: number; readonly term: string; readonly se
 
 /**
  * Reads the distinct terms of a list: a column `term`, and an optional column `set` or `element`.
- * Rows without a term are left out; an unknown set gives an issue.
+ * Rows without a term are left out, those with an unknown set with an error; without a column
+ * `term` there are no terms, but an error.
  */
 export function parseOwnTerms(table: Table) {
   const columns = findMappingColumns(table);
@@ -280,9 +283,9 @@ function isNameOfTerm({ label, labelEn = '' }: TermCandidate, name: string): boo
 }
 
 /**
- * Returns the issues of the mapping, and an error for each confirmed entry that was deleted,
- * moved to another set, renamed, or never existed. Entries of sets that were not harvested give a
- * warning.
+ * Returns the issues of the mapping, and an error for each confirmed row whose entry was deleted,
+ * moved to another set, is ambiguous, or never existed. One that was renamed, or whose set was not
+ * harvested, gives a warning. Unconfirmed rows are not checked.
  */
 export function checkMapping({ file, rows, issues }: Mapping, lookupTerm: LookupTerm): Issue[] {
   const rowIssues = rows

@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
 import type { TermDraft } from '../../../src/finds/vocabulary/term.ts';
-import { exportTerms } from '../../../src/tables/own-terms/map-terms.ts';
+import { renderTerms } from '../../../src/tables/own-terms/map-terms.ts';
 import { aTerm, fill, markHarvested, tempVocabulary } from '../../support/temp-vocabulary.ts';
 
 const TERM = aTerm('HES-000253', 'paleolit', {
@@ -18,7 +18,7 @@ describe('a table', () => {
   const rows = (...terms: TermDraft[]): Record<string, string>[] => {
     using store = tempVocabulary();
     const vocabulary = markHarvested(fill(store, ...terms), 'heslo');
-    return parse(exportTerms(vocabulary, [], 'csv'), { columns: true, bom: true, delimiter: ';' });
+    return parse(renderTerms(vocabulary, [], 'csv'), { columns: true, bom: true, delimiter: ';' });
   };
 
   test('contains every cell unchanged, including quotes and line breaks', () => {

@@ -6,7 +6,10 @@ import { enqueueNumber } from '../../../src/outbox/changes/enqueue-change.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { parseCsvTable } from '../../../src/tables/formats/csv-table.ts';
-import { parseNumberRows, proposeNumberColumns } from '../../../src/tables/number-table.ts';
+import {
+  parseRegistrationNumbers,
+  proposeNumberColumns,
+} from '../../../src/tables/number-table.ts';
 import { tempOutbox } from '../../support/temp-outbox.ts';
 import { aFind, lookupTerm } from '../finds/a-find.ts';
 
@@ -39,7 +42,7 @@ function inTable(value: string) {
   const rows = [{ row: 2, cells: ['K-1', value] }];
   const header = ['local_id', 'evidencni_cislo'];
   const table = { file: 'a.csv', header, rows, rowCount: 1, issues: [] };
-  return parseNumberRows(table, proposeNumberColumns(table, NO_FINDS));
+  return parseRegistrationNumbers(table, proposeNumberColumns(table, NO_FINDS));
 }
 
 function inFind(value: string): readonly string[] {

@@ -9,7 +9,7 @@ import type { PreparedDocument } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { findByLocalId } from '../../../src/outbox/stored-finds.ts';
 import { recordFindWish, recordNewFind } from '../../../src/outbox/wishes.ts';
-import { validateFindsAndDocuments } from '../../../src/tables/validate-finds.ts';
+import { validateAndRenewFinds } from '../../../src/tables/validate-finds.ts';
 import { NO_PLACE, tempOutbox } from '../../support/temp-outbox.ts';
 import { aFind, lookupTerm, PROFILE } from '../finds/a-find.ts';
 
@@ -46,7 +46,7 @@ test('a find that changes during validation is validated again, and no older doc
     },
   };
   const request = { finds: undefined, documents: [], terms: undefined, onProgress: () => {} };
-  expect(validateFindsAndDocuments(beside, KNOWN, request)).toMatchObject({ valid: 1, invalid: 0 });
+  expect(validateAndRenewFinds(beside, KNOWN, request)).toMatchObject({ valid: 1, invalid: 0 });
   expect(isFirst).toBe(false);
   expect(findImportOfFind(outbox, findId)?.document?.toString('utf8')).toContain(
     '<svc:hloubka>99</svc:hloubka>',
