@@ -127,7 +127,9 @@ type Tiff = {
   readonly setU16: (value: number, at: number) => void;
 };
 
-/** An entry of a directory. `value` is the value itself where it has four bytes, else its offset. */
+/**
+ * An entry of a directory. `value` is the value itself where it has four bytes, else its offset.
+ */
 type Entry = {
   readonly at: number;
   readonly tag: number;
@@ -218,7 +220,9 @@ function removeFromDirectory(tiff: Tiff, directory: number, waiting: number[]): 
   return getMostTellingFinding(...findings);
 }
 
-/** Removes entries, the last first, and moves up what follows with the offset of the next directory. */
+/**
+ * Removes entries, the last first, and moves up what follows with the offset of the next directory.
+ */
 function removeEntries(
   { bytes, setU16 }: Tiff,
   directory: number,

@@ -23,9 +23,9 @@ const STRIPPABLE: readonly string[] = ['image/jpeg', 'image/png', 'image/tiff'];
 /**
  * Removes GPS data from a photograph: the GPS directory of EXIF with its pointer, and XMP that has
  * GPS properties; of a PNG each text that has some, or that pas cannot read. All other bytes stay:
- * the picture, its orientation, its time. The result is deterministic. Maker notes are not searched,
- * nor a video behind the picture. Of other types than JPEG, TIFF and PNG nothing is removed, and the
- * finding is `none`.
+ * the picture, its orientation, its time. The result is deterministic. Maker notes are not
+ * searched, nor a video behind the picture. Of other types than JPEG, TIFF and PNG nothing is
+ * removed, and the finding is `none`.
  * @param bytes may be changed
  */
 export function removeGps(bytes: Buffer, mediaType: string): StrippedPhotograph {
@@ -229,7 +229,9 @@ function findEndOfScan(bytes: Buffer, from: number): number {
   return Math.max(from, bytes.length);
 }
 
-/** Where a picture ends in its file, or can no longer be followed, and if a part of it is missing. */
+/**
+ * Where a picture ends in its file, or can no longer be followed, and if a part of it is missing.
+ */
 export type PictureEnd = { readonly isDamaged: boolean; readonly end: number };
 
 /**

@@ -42,7 +42,9 @@ export type ReportSources = {
   readonly recordBase: string | undefined;
 };
 
-/** Access to the data of finds; lookups of vocabularies are remembered, since finds repeat terms. */
+/**
+ * Access to the data of finds; lookups of vocabularies are remembered, since finds repeat terms.
+ */
 export type FindSources = ReportSources & {
   readonly places: ReportSettings['places'];
   readonly findTerm: (ident: string) => Term | undefined;
@@ -88,7 +90,7 @@ export function collectReportFind(
         ? undefined
         : `${recordBase}/id/${encodeURIComponent(identCely)}`,
     state: getReportState(entries, imported, elements, pulled),
-    // What was sent, until a pull tells what the service made of it.
+    // As it was sent, until a pull tells what the service made of it.
     stateNote: imported?.state === 'accepted' && pulled === undefined ? t`as sent` : undefined,
     period: findLabel(sources, elements.obdobi),
     objectType: findLabel(sources, elements.druh_nalezu),
