@@ -28,7 +28,10 @@ const WHITE_RUN = new RegExp(`[${WHITE}]+`, 'g');
 const BLANKS = /[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]/g;
 const INVISIBLE = /[\u00ad\u200b\u2060\ufeff]/g;
 
-/** Normalises a text for storage: composed accents (NFC), plain blanks, trimmed. */
+/**
+ * Normalises a text for storage: composed accents (NFC), special blanks as plain ones, trimmed, and
+ * without soft hyphens and characters of no width. Blanks in a row and line breaks stay.
+ */
 export function normalizeText(text: string): string {
   const trimmed = trimText(text);
   // Shortcut: most cells are ASCII.
@@ -53,8 +56,8 @@ const FULL_WIDTH = /[\uff01-\uff5e]/g;
 const TO_ASCII = 0xfee0;
 
 /**
- * Normalises an identifier for storage: as {@link normalizeText}, with single blanks, and plain
- * hyphens, digits and letters.
+ * Normalises an identifier for storage: as {@link normalizeText}, with single blanks, hyphens for
+ * dashes, and ASCII for full-width characters. Letter case, tabs and line breaks stay.
  */
 export function normalizeId(text: string): string {
   const plain = normalizeText(text).replace(/ {2,}/g, ' ');
@@ -75,7 +78,7 @@ export const INVISIBLE_CHARACTER =
 
 /**
  * Adds to a message about two texts where they first differ, if a person may not see it: one of the
- * two characters is a blank, or not of ASCII.
+ * two characters is a blank, a control character, or not of ASCII. Else the message stays.
  */
 export function withHiddenDifference(message: Message, one: string, other: string): Message {
   const first = [...one];
@@ -97,7 +100,7 @@ function formatCharacter(character: string | undefined): Message {
   return character === undefined ? msg`nothing` : `"${character}" (${formatCodePoint(character)})`;
 }
 
-/** Returns a sentence without its full stop, to be a part of another one. */
+/** Returns a sentence without its full stop and blanks at its end, to be a part of another one. */
 export function withoutFullStop(text: string): string {
   return text.trimEnd().replace(/\.$/, '');
 }
@@ -106,8 +109,8 @@ export function withoutFullStop(text: string): string {
 const UNSEEN = /(?![\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /**
- * Escapes invisible characters in foreign text, so that it cannot steer the terminal or hide a part
- * of itself.
+ * Escapes invisible characters in foreign text, as `\u202e`, so that it cannot steer the terminal
+ * or hide a part of itself. Tabs and line feeds stay.
  */
 export function toPrintable(text: Message): string {
   return String(text).replace(UNSEEN, escapeCharacter);
@@ -126,7 +129,7 @@ export function formatCodePoint(character: string): string {
 
 type HtmlText = {
   readonly text: string;
-  /** Targets of its pictures and links, in order, each once. */
+  /** Addresses of its pictures (`src` of `img`), in order, each once; links are not among them. */
   readonly pictures: readonly string[];
 };
 
@@ -144,7 +147,10 @@ const CELL = /^<\/?t[dh]\b/i;
 const PICTURE = /^<img\s/i;
 const SOURCE = /\ssrc\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>]+))/i;
 
-/** Extracts the visible text and the sources of pictures; a text without HTML stays as it is. */
+/**
+ * Extracts the visible text, without blank lines, and the sources of pictures. A text without HTML
+ * stays as it is, with its entities and blank lines.
+ */
 export function parseHtml(source: string): HtmlText {
   if (!LOOKS_LIKE_HTML.test(source)) return { text: source, pictures: [] };
   const visible = source.replace(HIDDEN, '');
@@ -193,7 +199,7 @@ function withCharacters(text: string): string {
  */
 const SPREADSHEET_DIGITS = 15;
 
-/** Formats a number with all its digits and without an exponent. */
+/** Formats a finite number with all its digits and without an exponent. */
 export function formatPlainNumber(value: number): string {
   const text = String(value);
   return text.includes('e')
@@ -227,14 +233,17 @@ let countCells = (text: string): number => text.length;
  * Loads `string-width` where a text needs it; await this before foreign texts are measured. The
  * library takes half as long to load as Node itself, and until then every character counts as one
  * cell.
- * @param texts that will be measured; without them the library is loaded
+ * @param texts that will be measured: not loaded where they need no library; undefined: loaded
  */
 export async function loadWidthLibrary(texts?: readonly string[]): Promise<void> {
   if (texts?.every((text) => ONE_CELL_EACH.test(text)) !== true)
     countCells = (await import('string-width')).default;
 }
 
-/** Returns the width of a line in terminal cells; colour codes take none. */
+/**
+ * Returns the width of a line in terminal cells; colour codes take none. A text with characters of
+ * other widths needs {@link loadWidthLibrary} before.
+ */
 export function measureDisplayWidth(line: string): number {
   const text = line.replace(COLOURS, '');
   return ONE_CELL_EACH.test(text) ? text.length : countCells(text);
@@ -245,7 +254,10 @@ export function padEndText(text: string, cells: number): string {
   return text + ' '.repeat(Math.max(0, cells - measureDisplayWidth(text)));
 }
 
-/** Cuts a text that is wider than so many cells and ends it with `…`. For texts without colours. */
+/**
+ * Cuts a text that is wider than so many cells, `…` at its end included; another one stays as it
+ * is. For texts without colours.
+ */
 export function cutText(text: string, cells: number): string {
   if (measureDisplayWidth(text) <= cells) return text;
   if (ONE_CELL_EACH.test(text)) return `${text.slice(0, Math.max(0, cells - 1)).trimEnd()}…`;
@@ -258,27 +270,29 @@ export function cutText(text: string, cells: number): string {
 }
 
 /**
- * Breaks a text between words at `columns` cells and keeps its own line breaks. A longer word has a
- * line of its own, and so has a command in backticks, which a person may copy. Continuation lines
- * are indented as the text of the first.
+ * Breaks lines that are wider than `cells` between words; the text's own line breaks stay. A part
+ * in backticks is one word. A wider word gets a line of its own, and an indented line that is a
+ * command (`pas`, `chmod`, `source`) is never broken, so that a person can copy it. Continuation
+ * lines are indented as the text of the first, behind its mark and label, unless these take more
+ * than half of the width.
  */
-export function wrapText(text: string, columns: number): string {
+export function wrapText(text: string, cells: number): string {
   return text
     .split('\n')
-    .map((line) => wrapLine(line, columns))
+    .map((line) => wrapLine(line, cells))
     .join('\n');
 }
 
-function wrapLine(line: string, columns: number): string {
-  if (measureDisplayWidth(line) <= columns || COMMAND.test(line)) return line;
+function wrapLine(line: string, cells: number): string {
+  if (measureDisplayWidth(line) <= cells || COMMAND.test(line)) return line;
   const head = HEAD.exec(line)?.[0] ?? '';
   const blanks = head.length - head.trimStart().length;
-  const indent = [measureDisplayWidth(head), blanks].find((cells) => cells <= columns / 2) ?? 4;
+  const indent = [measureDisplayWidth(head), blanks].find((width) => width <= cells / 2) ?? 4;
   const lines: string[] = [];
   let current = head;
   let isEmpty = true;
   for (const [, gap = '', word = ''] of line.slice(head.length).matchAll(WORD)) {
-    if (!isEmpty && measureDisplayWidth(`${current}${gap}${word}`) > columns) {
+    if (!isEmpty && measureDisplayWidth(`${current}${gap}${word}`) > cells) {
       lines.push(current);
       current = ' '.repeat(indent) + word;
     } else current += isEmpty ? word : gap + word;

@@ -44,7 +44,7 @@ export function readClock(clock: Clock): Moment {
 
 /**
  * Returns the milliseconds since a moment, by the clock that shows more: the monotonic one stops
- * while a machine sleeps, the wall clock may be set back.
+ * while a machine sleeps, the wall clock may be set back. Too long after one that was set forward.
  */
 export function measureElapsedMs(clock: Clock, since: Moment): number {
   return Math.max(clock.monotonicMs() - since.monotonicMs, clock.now() - since.at);
@@ -64,7 +64,10 @@ export type ServerClock = {
    * paused process. Uses the wall clock where it advanced more, as during sleep.
    */
   latest(): ServerMs | undefined;
-  /** Makes an exchange from whose answers the time is read. */
+  /**
+   * Wraps `send` to read the time from each answer; one without a valid `Date` leaves the time as
+   * it is.
+   */
   observe<Request, Response extends DatedAnswer>(
     send: (request: Request) => Promise<Response>,
   ): (request: Request) => Promise<Response>;
@@ -98,7 +101,10 @@ export function createServerClock(clock: Clock): ServerClock {
   };
 }
 
-/** Parses a `Date` header (RFC 9110, 6.6.1); undefined for an invalid one. */
+/**
+ * Parses a `Date` header (RFC 9110, 6.6.1); undefined where it is absent or no date. Other forms
+ * than those of HTTP are accepted as far as `Date.parse` reads them.
+ */
 export function parseDateHeader(header: string | undefined): ServerMs | undefined {
   const at = header === undefined ? Number.NaN : Date.parse(header);
   return Number.isNaN(at) ? undefined : asServerMs(at);
@@ -107,7 +113,10 @@ export function parseDateHeader(header: string | undefined): ServerMs | undefine
 /** Node fires a longer timer at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** The clocks of this machine; `sleep` is exact to a fraction of a millisecond. */
+/**
+ * The clocks of this machine; `sleep` is exact to a fraction of a millisecond. For no time it
+ * resolves at once, also where the signal is aborted.
+ */
 export const systemClock: Clock = {
   now: () => asWallMs(Date.now()),
   monotonicMs: () => asMonotonicMs(Number(process.hrtime.bigint()) / 1e6),
@@ -156,7 +165,7 @@ export function formatLocalDate(nowMs: number): string {
 /**
  * Resolves as the work does, or rejects with the signal's reason as soon as it is aborted, even if
  * the work ignores signals. Where it is aborted already, the work does not begin.
- * @param unwanted called with the result of work that ends after the abort
+ * @param unwanted called with the result of work that ends after the abort; its error is ignored
  */
 export async function rejectOnAbort<T>(
   signal: AbortSignal | undefined,

@@ -12,9 +12,9 @@ const MARKED_INNER_FORMULA = /([;,\t\r\n]"*)'('*[=+\-@](?=[^\s;,"]))/g;
 type CsvValue = string | number | null | undefined;
 
 /**
- * Formats a cell of a CSV table: quotes it where needed, and marks what a spreadsheet would
- * evaluate as a formula, at its start or behind another separator. A number stays plain, null and
- * undefined are an empty cell.
+ * Formats a cell of a CSV table: quotes it where needed, and marks with `'` what a spreadsheet
+ * would evaluate as a formula, at its start or behind another separator. A number stays plain, null
+ * and undefined are an empty cell.
  */
 export function formatCsvCell(value: CsvValue, delimiter: ',' | ';' | '\t' = ';'): string {
   if (value === null || value === undefined) return '';
@@ -57,7 +57,7 @@ export function protectFormulaMark(text: string): string {
 export const BYTE_ORDER_MARK = '\ufeff';
 
 /**
- * Writes a small table to edit, with a byte order mark, by which Excel recognises UTF-8, and with
+ * Formats a small table to edit, with a byte order mark, by which Excel recognises UTF-8, and with
  * `;`, the separator of Czech spreadsheets.
  */
 export function formatCsvTable(rows: readonly (readonly CsvValue[])[]): string {
@@ -65,7 +65,10 @@ export function formatCsvTable(rows: readonly (readonly CsvValue[])[]): string {
   return `${BYTE_ORDER_MARK}${lines.join('')}`;
 }
 
-/** Joins file names with `;`. A name that contains a `;` stands in double quotes, as in CSV. */
+/**
+ * Joins file names with `;`. A name with a `;`, a quotation mark, or white space at an end stands
+ * in double quotes, as in CSV.
+ */
 export function joinFileNames(names: readonly string[], between: ';' | '; ' = ';'): string {
   return names
     .map((name) => (/[;"]|^\s|\s$/.test(name) ? `"${name.replaceAll('"', '""')}"` : name))
@@ -73,7 +76,8 @@ export function joinFileNames(names: readonly string[], between: ';' | '; ' = ';
 }
 
 /**
- * Splits a text that {@link joinFileNames} made; a quotation mark inside a name is a part of it.
+ * Splits a text that {@link joinFileNames} made, or that a person wrote: a name without quotes is
+ * trimmed, an empty one left out, and a quotation mark inside a name is a part of it.
  */
 export function splitFileNames(text: string): string[] {
   return [...text.matchAll(/\s*"((?:[^"]|"")*)"\s*(?=;|$)|[^;]+/g)]

@@ -102,7 +102,7 @@ export class AuthError extends makeFailureClass('auth', 'notAllowed') {}
 /** The service is closed or out of reach. Nothing was lost: what was queued stays queued. */
 export class UnavailableError extends makeFailureClass('unavailable', 'unavailable') {}
 
-/** Another process works on the outbox. */
+/** Another process pushes or restores the outbox, so that this one must not. */
 export class OutboxLeasedError extends makeFailureClass('outbox-leased', 'outboxLeased') {}
 
 /** `config.toml`, the environment or a profile cannot be used. */

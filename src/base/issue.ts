@@ -96,6 +96,7 @@ export function toIssue({ rule, problem, severity = 'error' }: Doubt, where: Whe
 
 /**
  * Formats the position of an issue: "season.csv, row 4, column obdobi"; the empty text without one.
+ * Its find and its element are not named.
  */
 export function formatIssuePlace(issue: Where): string {
   const parts: string[] = [];

@@ -7,7 +7,7 @@ const DEEPEST = 100;
 
 /**
  * Parses a JSON object; undefined for other texts, and for JSON nested deeper than DEEPEST, which
- * JSON.parse reads slowly.
+ * JSON.parse reads slowly. Brackets inside strings count as nesting, too.
  */
 export function parseJsonObject(text: string): Record<string, unknown> | undefined {
   let depth = 0;

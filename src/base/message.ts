@@ -21,8 +21,9 @@ let activeCatalog: { readonly language: Language; readonly forms: Forms } | unde
 export type Template = { readonly strings: readonly string[]; readonly values: readonly unknown[] };
 
 /**
- * Returns a text in the language of the process. Placeholders hold plain variables, members and
- * commands, no calls.
+ * Returns a text in the language of the process, at once; {@link msg} translates later.
+ * Placeholders hold plain variables, members and commands, no calls; line breaks in their texts are
+ * escaped.
  */
 export function t(strings: TemplateStringsArray, ...values: readonly unknown[]): string {
   return activeCatalog === undefined
@@ -50,12 +51,19 @@ const LINE_BREAKS: Readonly<Record<string, string>> = {
   '\u2029': '\\u2029',
 };
 
-/** The singular of {@link ngettext}, which is the key of the Czech forms. */
+/**
+ * Keeps the parts of a text without inserting its values, as an argument of {@link ngettext} or
+ * {@link msgOfCount}: these make of the singular the key of the Czech forms.
+ */
 export function msgid(strings: TemplateStringsArray, ...values: readonly unknown[]): Template {
   return { strings, values };
 }
 
-/** Chooses the form for a number: ngettext(msgid`${count} find`, `${count} finds`, count) */
+/**
+ * Returns the form for a number in the language of the process:
+ * ngettext(msgid`${count} find`, `${count} finds`, count)
+ * @param many English plural with its values, whose line breaks are not escaped
+ */
 export function ngettext({ strings, values }: Template, many: string, count: number): string {
   if (activeCatalog !== undefined)
     return translate(toTemplateKey(strings), values, { many, count });
@@ -116,7 +124,7 @@ export function formatDay(isoDate: string): string {
 
 /**
  * Formats a moment in the local time zone: `2026-11-23 09:32`, in Czech `23. 11. 2026 9:32`.
- * @param nowMs where given, its date is omitted: `09:32`
+ * @param nowMs where given, a moment of its local day is formatted without the day: `09:32`
  */
 export function formatMoment(ms: number, nowMs?: number): string {
   const at = new Date(ms);
@@ -153,8 +161,8 @@ export function chooseLanguage(
 }
 
 /**
- * Returns the value of the first `--lang`; undefined without the flag, or without a value behind
- * it.
+ * Returns the value of the first `--lang`, empty for `--lang=`; undefined without the flag, or
+ * where it is the last argument.
  */
 export function findLanguageFlag(args: readonly string[]): string | undefined {
   const at = args.findIndex((arg) => arg === '--lang' || arg.startsWith('--lang='));
@@ -236,7 +244,9 @@ class Phrase {
     return translate(this.text, this.values, this.counted);
   }
 
-  /** JSON for programs has the translated text; {@link serializeValue} makes the stored form. */
+  /**
+   * JSON for programs has the translated text; {@link serializeMessageValue} makes the stored form.
+   */
   toJSON(): string {
     return String(this);
   }
@@ -252,7 +262,10 @@ export function msg(strings: TemplateStringsArray, ...values: readonly Value[]):
   return new Phrase(toTemplateKey(strings), values);
 }
 
-/** Makes a message with plural forms that is translated later. */
+/**
+ * Makes a message with plural forms that is translated later.
+ * @param many with the same values as `one`, in the same order: only those of `one` are stored
+ */
 export function msgOfCount(one: Template, many: Template, count: number): Phrase {
   return new Phrase(toTemplateKey(one.strings), one.values as readonly Value[], {
     many: toTemplateKey(many.strings),
@@ -344,14 +357,15 @@ export type StoredMessage =
   | { readonly command: string; readonly values: readonly string[] };
 
 /**
- * Makes the stored form of a message or a number, which {@link deserializeMessageValue} restores.
+ * Makes the stored form of a message, or of a number in one; {@link deserializeMessageValue}
+ * restores it.
  */
-export function serializeValue(value: Value): StoredMessage {
-  if (value instanceof Phrase) return { ...value, values: value.values.map(serializeValue) };
+export function serializeMessageValue(value: Value): StoredMessage {
+  if (value instanceof Phrase) return { ...value, values: value.values.map(serializeMessageValue) };
   return value instanceof Command ? { ...value } : value;
 }
 
-/** Restores a message that {@link serializeValue} serialised. */
+/** Restores a message, or a number, that {@link serializeMessageValue} serialised. */
 export function deserializeMessageValue(stored: StoredMessage): Value {
   if (typeof stored !== 'object') return stored;
   if ('command' in stored) return new Command(stored.command, stored.values);
@@ -360,7 +374,8 @@ export function deserializeMessageValue(stored: StoredMessage): Value {
 
 /**
  * Quotes a word for POSIX shells, or on Windows for cmd and PowerShell alike, so that a copied
- * command works. A word without special characters stays as it is.
+ * command works; one with `$`, a backtick or a double quote works in PowerShell only. A word
+ * without special characters stays as it is.
  */
 export function quoteShellWord(word: string, platform: NodeJS.Platform = process.platform): string {
   if (platform === 'win32') return quoteForWindows(word);

@@ -20,7 +20,8 @@ export function makePersonKey(text: string): string {
 
 /**
  * Tells if a name with abbreviated words may stand for a full one: `P. Kučera` for `Kučera, Pavel`.
- * A word is abbreviated where it is one letter, or ends with a dot.
+ * A word is abbreviated where it is one letter, or ends with a dot. False without an abbreviated
+ * word and without a whole one; the full name may have further words.
  */
 export function canAbbreviate(short: string, full: string): boolean {
   const words = short
@@ -125,8 +126,8 @@ export function joinWithAnd(names: readonly Message[]): Message {
 }
 
 /**
- * Normalises a text for comparison: no accents, lower case, single blanks. `SPÓNA ` and `spona`
- * fold to the same.
+ * Normalises a text for comparison: no accents, lower case, single blanks, trimmed. `SPÓNA ` and
+ * `spona` fold to the same. Punctuation stays.
  */
 export function foldForSearch(text: string): string {
   return text
@@ -145,14 +146,18 @@ export function splitWords(folded: string): string[] {
 }
 
 /**
- * Marks the edges of a word, so that its first and last letters occur in as many grams as the
- * others.
+ * Marks the edges of a word, `dub` as `^^dub$`, so that its first and last letters occur in as many
+ * trigrams as the others, or nearly so.
  */
 export function markWordEdges(word: string): string {
   return `^^${word}$`;
 }
 
-/** Returns the trigrams of a word with its edges marked: `spna` and `spona` share some. */
+/**
+ * Returns the different trigrams of a word with its edges marked: `^^d`, `^du`, `dub` and `ub$` of
+ * `dub`.
+ * @param word folded as the words of the index; see {@link foldForSearch}
+ */
 export function splitTrigrams(word: string): string[] {
   const letters = [...markWordEdges(word)];
   return [

@@ -37,7 +37,7 @@ export const OUTCOMES = {
 /** Meaning of an answer, or of a missing one. */
 export type OutcomeKind = keyof typeof OUTCOMES;
 
-/** End of an attempt in the journal, including ends without an answer that could be judged. */
+/** End of an attempt, including ends without an answer that could be judged. */
 export type AttemptOutcome = OutcomeKind | 'not-sent' | 'orphaned';
 
 /** Traits of each end of an attempt. */

@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
@@ -18,8 +18,9 @@ export function getPackageVersion(): string {
 
 /**
  * Runs a built script in a process that is killed after a time limit, since native code may wait
- * without end; this process is blocked until then.
+ * without end; this process is blocked until it ends. Its stderr is dropped.
  * @param script its path below `src`, without its ending, and its arguments
+ * @param input written to its stdin
  * @param env undefined: that of this process
  * @returns exit status and stdout; `error` where it was killed or not started. Nothing is thrown.
  */
@@ -28,7 +29,7 @@ export function runChildScript(
   input: string | Buffer,
   timeoutMs: number,
   env?: NodeJS.ProcessEnv,
-) {
+): SpawnSyncReturns<Buffer> {
   return spawnSync(process.execPath, [join(packageRoot, 'dist', 'src', `${script}.js`), ...args], {
     input,
     env,

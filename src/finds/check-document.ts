@@ -18,7 +18,7 @@ import { type DocumentProfile, getNamespace, getSchemaLocation } from './documen
 import { FIELDS, type Field, type FindElements, NEW_PERSON } from './fields.ts';
 import type { Find } from './find.ts';
 import { parseRecordValue } from './harvested-find.ts';
-import { checkRules, type ValidationContext } from './rules.ts';
+import { checkFindByRules, type ValidationContext } from './rules.ts';
 
 const XSI = 'http://www.w3.org/2001/XMLSchema-instance';
 
@@ -26,7 +26,8 @@ const XSI = 'http://www.w3.org/2001/XMLSchema-instance';
  * Checks an import document from another program (`pas validate FILE.xml`) against everything that
  * the service would refuse: well-formedness, schema declaration, schema, root content, literal
  * values, and the rules of the find's target state. Each issue has the file and, where known, the
- * line; empty where there is none. Bytes that are no XML give only that issue.
+ * line; empty where there is none. Bytes that are no acceptable XML give only that issue, and an
+ * element with a violation of the schema no further one.
  * @param file its name in the issues; only `bytes` are read
  */
 export function checkDocument(
@@ -147,7 +148,7 @@ function findIssues(
   const reported = new Set(violations.map((issue) => issue.element));
   for (const judge of [
     () => checkLiterals(document, find, findElement),
-    () => checkRules(asFind(elements), context),
+    () => checkFindByRules(asFind(elements), context),
   ]) {
     const fresh = judge().filter(
       (issue) => issue.element === undefined || !reported.has(issue.element),
@@ -166,7 +167,7 @@ function asFind(elements: FindElements): Find {
   return { localId: '', elements, photos: [] };
 }
 
-/** Checks values that the types of a find cannot express. */
+/** Checks values that the types of a find cannot express, and comments within values. */
 function checkLiterals(
   document: XmlDocument,
   find: XmlElement,

@@ -105,8 +105,8 @@ export function makeDocumentHead(profile: DocumentProfile): Buffer {
 }
 
 /**
- * Makes the tree of a document in the order of the schema; absent elements are omitted, and
- * `ident_cely` is `:tba`.
+ * Makes the tree of a document in the order of the schema, with what {@link buildDocument} omits
+ * left out; `ident_cely` is `:tba`.
  */
 export function makeDocumentNode(elements: FindElements, profile: DocumentProfile): XmlNode {
   const { prefix } = profile;
@@ -179,9 +179,12 @@ function normalizeXmlText(text: string): string {
  */
 export type FindSchema = {
   readonly profile: DocumentProfile;
-  /** Returns issues with `line`, `element` and a message for people. */
+  /** Returns issues with `line` and `element` where they are known, in English. */
   check(document: Buffer): readonly Issue[];
-  /** Tells quickly if all documents, as buildDocument makes them, are valid. */
+  /**
+   * Tells quickly if all documents, as buildDocument makes them, are valid; false also where it
+   * cannot tell.
+   */
   areValid(documents: readonly Buffer[]): boolean;
 };
 

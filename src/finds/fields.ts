@@ -73,7 +73,9 @@ export type FieldRow = {
   readonly called?: string;
   /** Question of `pas add`, in the order of `at`; absent: asked last, on request. */
   readonly ask?: OrderedQuestion;
-  /** Position among the facts of a find in the report; absent: at the end, null: shown elsewhere. */
+  /**
+   * Position among the facts of a find in the report; absent: at the end, null: shown elsewhere.
+   */
   readonly reportedAt?: number | null;
   /** Width in the report of a text that may be long; absent: single. */
   readonly shape?: 'double' | 'wide';

@@ -51,7 +51,7 @@ export type HistoryEntry = {
 /** A harvested `samostatny_nalez` record, in the shape of a find of pas. */
 export type HarvestedFind = {
   readonly identCely: string;
-  /** 1 to 4: includes archived, which no import can request. */
+  /** 1 to 4: includes archived, which no import can request; NaN where the record has none. */
   readonly stav: number;
   readonly elements: HarvestedElements;
   /** The reader may not see the location and its description. */
@@ -182,11 +182,10 @@ export function formatWithIdentifier(value: Elements[ElementName]): string | nul
 }
 
 /**
- * Returns the elements of a find with the changed ones taken from the record; one that the record
- * lacks is removed. If one element of the point changed, all of them are taken. The find itself is
- * not changed.
+ * Returns a copy of a find's elements with the changed ones taken from the record; one that the
+ * record lacks is removed. If one element of the point changed, all of them are taken.
  */
-export function takeOverChanges(
+export function withRecordChanges(
   elements: FindElements,
   changes: readonly ChangeAtService[],
   record: HarvestedFind,

@@ -173,8 +173,9 @@ export function isSameValue(field: Field, one: Elements, other: Elements): boole
 }
 
 /**
- * `same`: project, day, finder, place, point and details agree; `near`: few of them differ, or
- * only the number agrees and other parts do too; `other`: different finds.
+ * Likeness of two finds of one project. `same`: day, finder, place, point and details agree;
+ * `near`: at most two of them differ, or more, but the registration number and place, day or object
+ * agree; `other`: they are different finds.
  */
 export type FindLikeness = 'same' | 'near' | 'other';
 
@@ -324,7 +325,9 @@ const NO_OBJECT = JSON.stringify(OBJECT.map(() => ''));
 /** Finds by their parts, so that each is compared only with those that agree in some of them. */
 export type FindIndex<T> = {
   add(find: ComparableFind, item: T): void;
-  /** Returns all finds that may match, and further ones; each once. */
+  /**
+   * Returns all finds that {@link matchFinds} may not find `other`, and further ones; each once.
+   */
   list(find: ComparableFind): readonly IndexedFind<T>[];
 };
 

@@ -82,7 +82,10 @@ function toFullYear(year: string): string {
   return Number(year) < FIRST_SHORT_YEAR ? `20${year}` : `19${year}`;
 }
 
-/** Converts a day of a spreadsheet into YYYY-MM-DD; undefined for another text, or before 1900-03-01. */
+/**
+ * Converts a day of a spreadsheet into YYYY-MM-DD; undefined for another text, or before
+ * 1900-03-01.
+ */
 function toDay(text: string): string | undefined {
   if (!/^\d{4,5}(?:[.,]\d+)?$/.test(text)) return undefined;
   const days = Math.floor(Number(text.replace(',', '.')));
@@ -131,9 +134,10 @@ export type DepthUnit = keyof typeof CENTIMETRES;
 export const DEPTH_UNITS = Object.keys(CENTIMETRES) as readonly DepthUnit[];
 
 /**
- * Parses a depth in whole centimetres, or with its unit: `25`, `25,0 cm`, `0.25 m`. Not readable: a
- * fraction of a centimetre, and `1,000` in mm or cm, which may be 1 or 1000; the message has the
- * meanings. In dm and m it has decimals, since no find is a hundred metres deep.
+ * Parses a depth into whole centimetres, its unit unless another is written: `25`, `25,0 cm`,
+ * `0.25 m`. It may be negative here. Not readable: a fraction of a centimetre, and `1,000` in mm or
+ * cm, which may be 1 or 1000; the message has the meanings. In dm and m it has decimals, since no
+ * find is a hundred metres deep.
  */
 export function parseDepth(cell: string): Reading<number> {
   const [, digits, named = 'cm'] =
@@ -172,7 +176,7 @@ const NO = ['ne', 'no', 'n', 'false', '0', 'nepravda', 'falsch'];
 
 /**
  * Parses a truth value in any letter case: yes and no in Czech or English or their first letters,
- * true and false (also in Slovak and German), 1 and 0.
+ * true and false (also in Czech and German), 1 and 0.
  */
 export function parseBoolean(cell: string): Reading<boolean> {
   const word = cell.toLowerCase();
@@ -248,7 +252,9 @@ const DAY_OF_DIGITS = /^(?:1[789]|20)\d{6}$/;
 const DAY_BEFORE_MONTH = /^(?<d>\d{1,2})\.?\s*(?<m>\p{L}+)\.?\s*(?<y>\d{4})$/u;
 const MONTH_BEFORE_DAY = /^(?<m>[A-Z][a-z]+)\s+(?<d>\d{1,2}),?\s+(?<y>\d{4})$/;
 
-/** Replaces the month's name or Roman numeral in a date by its number: `3. VI. 2024` → `3.06.2024`. */
+/**
+ * Replaces the month's name or Roman numeral in a date by its number: `3. VI. 2024` → `3.6.2024`.
+ */
 function withMonthNumber(day: string): string {
   const match = DAY_BEFORE_MONTH.exec(day) ?? MONTH_BEFORE_DAY.exec(day);
   if (match?.groups === undefined) return day;
@@ -258,9 +264,10 @@ function withMonthNumber(day: string): string {
 }
 
 /**
- * Parses a day into YYYY-MM-DD: in that form, also with slashes (as GDAL writes it), in the Czech one
- * with dots (`3. 4. 2024`, `03.04.2024`), a month in Roman numerals or by name, each with
- * an optional midnight. A moment is read by {@link parseDayOfMoment}. A `!` behind it confirms it.
+ * Parses a day into YYYY-MM-DD: in that form, also with slashes (as GDAL writes it), in the Czech
+ * one with dots (`3. 4. 2024`, `03.04.2024`), as eight digits (`20240403`), or with the month in
+ * Roman numerals or by name; each with an optional midnight. The year has four digits. A moment is
+ * read by {@link parseDayOfMoment}. A `!` behind the day is dropped.
  */
 export function parseDateCell(written: string): Reading<string> {
   const cell = isConfirmedDate(written) ? written.slice(0, -1).trimEnd() : written;
@@ -283,7 +290,10 @@ export function parseDateCell(written: string): Reading<string> {
   );
 }
 
-/** Tells if a `!` behind a day confirms it, so that pas does not doubt it: `1936-05-01!`. */
+/**
+ * Tells if a cell ends in `!`, by which a person confirms a day that pas would doubt:
+ * `1936-05-01!`. The day itself is not read.
+ */
 export function isConfirmedDate(cell: string): boolean {
   return cell.endsWith('!');
 }

@@ -26,8 +26,8 @@ const IDENTIFIER = /^[A-Za-z]+-\d+$/;
 const PROJECT = /^(?:x-)?[a-z]-\d{9}$/i;
 
 /**
- * Parses a project identifier, alone or in an address of the service, and writes the usual form in
- * capitals. Unreadable only where it is not one word; the project is looked up by the rules.
+ * Parses a project identifier, alone or in an address of the service, and converts the usual form
+ * to capitals. Unreadable only where it is not one word: the rules, not this, look the project up.
  */
 export function resolveProject(cell: string): Reading<Reference> {
   const text = normalizeId(withoutAddress(cell));
@@ -152,11 +152,11 @@ export type ResolvedFinder =
   | (RuleProblem & { readonly candidates?: readonly TermCandidate[] });
 
 /**
- * Resolves a finder, wherever one is named. A mapping of the user's own comes first. The service
- * matches a name exactly, so a name that differs from a known person's in case, accents, order,
- * titles or blanks is replaced by that person's identifier, with a remark. Where several people
- * match, or words are abbreviated, a person must choose. Any other name is a new person, if it is
- * certain which part is the surname.
+ * Resolves a finder, wherever one is named. A mapping of the user's own comes first. A name written
+ * exactly as a known person's stays a name, which the service matches; one that differs in case,
+ * accents, order, titles or blanks becomes that person's identifier, with a remark. Where several
+ * people match, or words are abbreviated, it is unreadable, with candidates. Any other name is a
+ * new person, if it is certain which part is the surname.
  */
 export function resolveFinder(cell: string, lookupTerm: LookupTerm): ResolvedFinder {
   if (extractIdentifier(cell) !== undefined) return resolveTerm(PEOPLE, cell, lookupTerm);
@@ -343,7 +343,8 @@ export type ResolveReference = (field: Field, cell: string) => Reading<Reference
 
 /**
  * Makes a resolver of cells that caches the result for each distinct cell of a field: a season
- * has a few dozen in all its rows, and the rows share the references.
+ * has a few dozen in all its rows, and the rows share the references. Characters of no width in a
+ * cell do not count.
  * @param lookupTerm by default one without any harvested vocabulary
  */
 export function makeReferenceResolver(

@@ -20,8 +20,8 @@ import {
 } from './value-rules.ts';
 
 /**
- * Tells if a project may take finds of this account, by {@link checkProject}: also where the harvest
- * cannot tell, or no projects were harvested.
+ * Tells if a project may take finds of this account, by {@link checkProject}: also where the
+ * harvest cannot tell, or no projects were harvested.
  */
 export function mayTakeFinds(ident: string, context: RuleContext): boolean {
   const findings = checkProject({ projekt: { id: ident, text: ident } }, context);
@@ -248,10 +248,10 @@ export const RULES: readonly Rule[] = [
 ];
 
 /**
- * Checks a find against all rules of its target state and returns every finding, with the find's
- * position; empty where it obeys them. The schema is not used.
+ * Checks a find against all rules of its target state and returns every finding as an issue, with
+ * the find's position; empty where it obeys them. The schema is not used: see {@link validateFind}.
  */
-export function checkRules(find: Find, context: RuleContext): readonly Issue[] {
+export function checkFindByRules(find: Find, context: RuleContext): readonly Issue[] {
   const issues: Issue[] = [];
   for (const rule of RULES) {
     for (const finding of rule.judge(find.elements, context, find.localId))
@@ -282,7 +282,7 @@ export type ValidatedFind = { readonly document: Buffer; readonly issues: readon
  * same errors again.
  */
 export function validateFind(find: Find, context: ValidationContext): ValidatedFind {
-  return checkBySchema(find, checkByRules(find, context), context);
+  return withSchemaIssues(find, validateByRules(find, context), context);
 }
 
 /**
@@ -290,22 +290,24 @@ export function validateFind(find: Find, context: ValidationContext): ValidatedF
  * in any.
  */
 export function validateFinds(finds: readonly Find[], context: ValidationContext): ValidatedFind[] {
-  const checked = finds.map((find) => ({ find, validated: checkByRules(find, context) }));
+  const checked = finds.map((find) => ({ find, validated: validateByRules(find, context) }));
   const documents = checked.flatMap(({ validated: { document, issues } }) =>
     hasErrors(issues) ? [] : [document],
   );
   const areValid = context.schema.areValid(documents);
   return checked.map(({ find, validated }) =>
-    areValid ? validated : checkBySchema(find, validated, context),
+    areValid ? validated : withSchemaIssues(find, validated, context),
   );
 }
 
-function checkByRules(find: Find, context: ValidationContext): ValidatedFind {
-  const issues = checkRules(find, context);
+/** Builds the document of a find, with the issues of the rules alone. */
+function validateByRules(find: Find, context: ValidationContext): ValidatedFind {
+  const issues = checkFindByRules(find, context);
   return { document: buildDocument(find, context.schema.profile), issues };
 }
 
-function checkBySchema(
+/** Adds the issues of the schema, unless the rules found an error. */
+function withSchemaIssues(
   { localId, source }: Find,
   { document, issues }: ValidatedFind,
   { schema }: ValidationContext,

@@ -63,12 +63,12 @@ function findElementIllegalCharacter(value: FindElements[Field['name']]): string
     : undefined;
 }
 
-/** Limit for a registration number. */
+/** Limit for a registration number, in code points. */
 export const MAX_CHARACTERS = 255;
 
 /**
  * Explains why a trimmed registration number cannot be assigned (A-NUMBER-2); undefined where it
- * can. Another find with the number is not looked for.
+ * can, and for an empty one. Another find with the number is not looked for.
  */
 export function findNumberProblem(value: string): RuleProblem | undefined {
   const characters = [...value].length;

@@ -99,7 +99,7 @@ type OaiClientOptions = RequestOptions & {
 };
 
 /**
- * Creates a client for one endpoint, without a request; without a version that is the generic one.
+ * Creates a client for one endpoint and sends nothing; without a version that is the generic one.
  * Its functions throw as {@link SendRequest}, and OaiError `malformed` for an incomplete record.
  */
 export function openOaiClient(options: OaiClientOptions): OaiClient {
@@ -330,8 +330,8 @@ export async function fetchPageWithRetry<Item>({
 }
 
 /**
- * Tells if the service refuses a token as unknown or expired; also `noRecordsMatch` in answer to
- * one.
+ * Tells if the service refuses a token as unknown or expired, by `badResumptionToken` or
+ * `noRecordsMatch`; the caller must know that the request had a token.
  */
 export function isRefusedToken(thrown: unknown): boolean {
   return (

@@ -14,7 +14,7 @@ import {
 } from './harvest-state.ts';
 import { countStoredRecords, getOrCreateHarvest, type HarvestStore } from './harvested-records.ts';
 import { type OpenedOutput, type OutputOpenOptions, storeTombstones } from './outputs.ts';
-import { assertOaiArguments, formatSetName, type Granularity, parseBoundMs } from './protocol.ts';
+import { assertOaiArguments, formatSetName, type Granularity, parseUntilMs } from './protocol.ts';
 
 const MAX_SETS = 10_000;
 
@@ -157,7 +157,8 @@ export type RecordHarvest = ReturnType<typeof sumFigures> & {
 };
 
 /**
- * Updates an output with one or several sets; see {@link harvestList}.
+ * Updates an output with one or several sets, and closes it, but not its store; see {@link
+ * harvestList}. After an error the pages that were read are saved, and the output is left open.
  * @throws as {@link harvestList}; UsageError for an unknown set or an invalid window; FileError
  * where another program changed the output; DatabaseError
  */
@@ -208,7 +209,7 @@ async function harvestSet(
     full: options.full === true || options.verify === true,
     window: {
       fromMs: from === undefined ? null : Date.parse(from),
-      untilMs: until === undefined ? null : parseBoundMs(until),
+      untilMs: until === undefined ? null : parseUntilMs(until),
     },
     onProgress: options.startProgress?.(formatSetName(setSpec)),
   };

@@ -75,8 +75,8 @@ export function isSteady({ listSize, pages, moved, seen }: HarvestPass): boolean
 }
 
 /**
- * Returns the pass with the records of a page counted. No scan agrees with the one before where that
- * did not see a record older than the pass.
+ * Returns the pass with the records of a page counted. No scan agrees with the one before where
+ * that did not see a record older than the pass.
  */
 export function countSightings(pass: HarvestPass, sightings: Sightings): HarvestPass {
   let { seen: seenCount, agrees } = pass;
@@ -376,8 +376,8 @@ export type ReadPage = {
 
 /**
  * Stores new and changed records of a page, and commits all its records in one transaction with the
- * pass after it: after a kill, the page is either complete or read again. The store of a file commits
- * several pages together, so a kill takes those of the last moments.
+ * pass after it: after a kill, the page is either complete or read again. The store of a file
+ * commits several pages together, so a kill takes those of the last moments.
  * @param advance makes the pass after the page from its records
  * @returns the new and changed records, and the pass after the page
  * @throws errors of the store

@@ -8,7 +8,7 @@ import {
   getOrCreateVocabularyHarvest,
   isInSet,
   listUnseenTerms,
-  recordHarvestSubject,
+  storeHarvestSubject,
   storeHiddenTerm,
   storeTerm,
   storeTombstone,
@@ -54,7 +54,8 @@ type HarvestVocabularyOptions = HarvestRequest & {
 export type SetHarvest = SetResult & { readonly elapsedMs: number };
 
 /**
- * Updates the vocabularies, set by set; the sets before a failing one stay updated.
+ * Updates the vocabularies, set by set. The sets before a failing one stay updated, and of it the
+ * pages that were read.
  * @throws as {@link harvestList}; UsageError for an unknown set; DatabaseError
  */
 export async function harvestVocabularies(
@@ -83,7 +84,7 @@ async function harvestSet(
   const startedMs = clock.monotonicMs();
   const { id, run } = vocabulary.change(() => {
     const harvestId = getOrCreateVocabularyHarvest(vocabulary, setSpec);
-    recordHarvestSubject(vocabulary, harvestId, `${options.subject} ${options.metadataPrefix}`);
+    storeHarvestSubject(vocabulary, harvestId, `${options.subject} ${options.metadataPrefix}`);
     return { id: harvestId, run: beginHarvestRun(vocabulary, harvestId) };
   });
   const state = makeVocabularyState(vocabulary, { id, run });

@@ -73,8 +73,8 @@ export function openHarvestStore(path: string) {
      */
     change,
     /**
-     * Runs `work` as `change` in a group, which begins with it unless one is open, and which is lost
-     * where `work` fails.
+     * Runs `work` as `change` in a group, which begins with it unless one is open, and which is
+     * lost where `work` fails.
      */
     changeInGroup: <T>(work: () => T): T => {
       if (!database.inTransaction) execute('begin');

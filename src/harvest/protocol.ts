@@ -135,8 +135,8 @@ const DAY_LENGTH = 'YYYY-MM-DD'.length;
 const DATESTAMP = /^\d{4}-\d{2}-(\d{2})(?:T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?Z)?$/;
 
 /**
- * Returns milliseconds since 1970 UTC; undefined where the text is no UTC date or time, or does not
- * exist in the calendar.
+ * Parses a datestamp into milliseconds since 1970 UTC, of a day its beginning; undefined where the
+ * text is no UTC date or time, or does not exist in the calendar.
  */
 export function parseDatestampMs(text: string): number | undefined {
   const parts = DATESTAMP.exec(text);
@@ -179,11 +179,11 @@ export function getEndOfDatestampMs(datestampMs: number): number {
 }
 
 /**
- * Converts a bound of the user into milliseconds since 1970 UTC: the last one of its day or
+ * Converts an `until` of the user into milliseconds since 1970 UTC: the last one of its day or
  * second.
  * @param bound for which {@link parseGranularity} returns a granularity
  */
-export function parseBoundMs(bound: string): number {
+export function parseUntilMs(bound: string): number {
   const spanMs = isDay(bound) ? DAY_MS : 1000;
   return Date.parse(bound) + spanMs - 1;
 }

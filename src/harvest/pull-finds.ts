@@ -31,11 +31,11 @@ import {
 type PullContext = FindHarvest & {
   readonly outbox: Outbox;
   /**
-   * A training instance is not harvested: a record with the same identifier belongs to another
-   * account.
+   * The finds were sent to a training instance, whose records the harvest does not show: one of the
+   * same identifier may be another's, so a find whose record is not proven to be own is missing.
    */
   readonly training: boolean;
-  /** Looks up all finds, not only those changed since the last pull. */
+  /** Looks up all of them, not only those whose datestamps changed since the last pull. */
   readonly full: boolean;
   /** Local ids of the finds to look up; undefined: all. */
   readonly only?: ReadonlySet<string> | undefined;
@@ -65,8 +65,9 @@ const CREATION_MARGIN_MS = 30 * 60_000;
 
 /**
  * Updates the stored state of sent finds from a harvest. All of it is stored in one transaction
- * after the last answer.
- * @throws UsageError on a training instance, which is not harvested; as {@link harvestFinds}
+ * after the last answer. Without sent finds nothing is requested.
+ * @throws UsageError where they were sent to a training instance, and the harvest shows none of
+ * them; OaiError, UnavailableError, AuthError, InterruptedError, DatabaseError
  */
 export async function pullFinds(context: PullContext): Promise<Pull> {
   const { outbox, only } = context;
@@ -282,7 +283,8 @@ export type HarvestedFinds = {
 };
 
 /**
- * Harvests the finds that are listed for the account, each of them: absence proves something.
+ * Harvests the finds that the service lists for the account, completely: one that is absent is not
+ * listed, or was last changed before `fromMs`.
  * @param fromMs lower bound of the last change, by the server's clock; null for all
  * @throws OaiError, `incomplete` where the service sends fewer records than it counts, or one that
  * cannot be read; UnavailableError, AuthError, InterruptedError
@@ -363,7 +365,7 @@ function countPagesAfter({ items, next, cursor, completeListSize }: ListPage<Oai
 
 /**
  * Looks up a record with one request; undefined for one that is no readable find.
- * @throws as the client
+ * @throws as {@link SendRequest}, except for `idDoesNotExist`, which is the result `missing`
  */
 export async function lookUpRecord(
   { client, format, signal }: RecordSource,

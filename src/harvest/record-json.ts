@@ -28,7 +28,7 @@ type HeaderJson = {
 
 const SCHEMA_INSTANCE = 'http://www.w3.org/2001/XMLSchema-instance';
 
-/** Makes JSON of a header: `identifier`, `datestamp` and `sets`; `deleted` where it is true. */
+/** Converts a header to JSON: `identifier`, `datestamp`, `sets`, and `deleted` where it is true. */
 export function toHeaderJson({ header }: OaiRecord): HeaderJson {
   const { identifier, datestamp, setSpecs, deleted } = header;
   const json = { identifier, datestamp, sets: setSpecs };

@@ -144,10 +144,10 @@ async function withCredentials(
 async function requireAnswer(
   endpoint: string,
   signal: AbortSignal | undefined,
-  ask: () => Promise<HttpResponse>,
+  send: () => Promise<HttpResponse>,
 ): Promise<HttpResponse> {
   try {
-    return await ask();
+    return await send();
   } catch (thrown) {
     if (signal?.aborted === true)
       throw signal.reason instanceof PasError ? signal.reason : new InterruptedError(INTERRUPTED);

@@ -33,7 +33,8 @@ export type SchemaInUse = {
 };
 
 /**
- * Returns the schema that documents are validated with.
+ * Returns the address and digest of the schema that documents are validated with, and its file
+ * where it is the deployment's own.
  * @param folder place of the deployment's own schema
  * @throws ConfigError where that is damaged, or pas has none of the version
  */
@@ -55,9 +56,10 @@ export async function findSchemaInUse(
 export type SchemaChange = 'fetched' | 'updated' | 'unchanged' | 'forgotten';
 
 /**
- * Removes the stored schema, so that the bundled one is used; `unchanged` where none was stored.
+ * Deletes the deployment's own schema, also a damaged one, so that the bundled one is used: then
+ * `forgotten`; `unchanged` where none was stored.
  */
-export function removeSchema(folder: string): SchemaChange {
+export function deleteStoredSchema(folder: string): SchemaChange {
   return deleteKeptFiles(folder) ? 'forgotten' : 'unchanged';
 }
 
@@ -192,7 +194,8 @@ export function readKeptFile(folder: string): KeptFile | undefined {
 }
 
 /**
- * Stores a file in place of the previous one, which stays until the new one is complete.
+ * Stores a file in place of the previous one, which stays until the new one is complete; its name
+ * is made of its digest.
  * @throws DatabaseError where the disk fails
  */
 export function storeKeptFile(folder: string, bytes: Buffer): void {

@@ -1,6 +1,6 @@
 import { groupBy } from '../base/collections.ts';
 import { describeColumns, isNumber, isText, orNull } from '../base/disk/database.ts';
-import { msg, serializeValue } from '../base/message.ts';
+import { msg, serializeMessageValue } from '../base/message.ts';
 import { FIELDS } from '../finds/fields.ts';
 import { formatWithIdentifier } from '../finds/harvested-find.ts';
 import {
@@ -305,7 +305,7 @@ function makeDispute(differences: string): string {
       : msg`two copies of this outbox changed it in different ways (${differences}): set the right values, and that version is sent`;
   return JSON.stringify({
     basis: 'edited-twice',
-    question: serializeValue(question),
+    question: serializeMessageValue(question),
     candidates: [],
   } satisfies Omit<HeldQuestion, 'question'> & { readonly question: unknown });
 }

@@ -15,14 +15,14 @@ import {
   type Message,
   msg,
   type StoredMessage,
-  serializeValue,
+  serializeMessageValue,
 } from '../base/message.ts';
 import type { AttemptOutcome } from '../base/outcomes.ts';
 import type { FindElements } from '../finds/fields.ts';
 
 /** Makes the form of a message that is stored as JSON, without a language; it stores nothing. */
 export function makeStoredMessage(message: Message): StoredMessage {
-  return serializeValue(message) as StoredMessage;
+  return serializeMessageValue(message) as StoredMessage;
 }
 
 /**
@@ -44,7 +44,7 @@ export function serializeIssues(issues: readonly Issue[]): string | null {
   return issues.length === 0
     ? null
     : JSON.stringify(
-        issues.map(({ says, ...issue }) => ({ ...issue, message: serializeValue(says) })),
+        issues.map(({ says, ...issue }) => ({ ...issue, message: serializeMessageValue(says) })),
       );
 }
 

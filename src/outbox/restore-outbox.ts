@@ -3,10 +3,10 @@ import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import {
+  deleteDatabase,
   isDatabase,
   isSoundFile,
   makeBackupPath,
-  removeDatabase,
   replaceDatabaseFile,
 } from '../base/disk/database-file.ts';
 import { deleteLeftovers, makeFolder } from '../base/disk/files.ts';
@@ -69,7 +69,7 @@ export async function restoreOutbox(options: RestoreOptions) {
       return { id, madeMs, aside: previous?.aside, ...united };
     });
   } finally {
-    removeDatabase(draft);
+    deleteDatabase(draft);
   }
 }
 
@@ -167,7 +167,7 @@ function replaceOutbox(
     const header = readHeader(present);
     replaceOutboxContents(present, draft, aside);
     if (!isEmpty) return { aside, header };
-    removeDatabase(aside);
+    deleteDatabase(aside);
     return undefined;
   } finally {
     present.close();

@@ -35,6 +35,7 @@ const MAX_FINDINGS = 1000;
 
 /**
  * Parses the body of a refusal (A-ERROR-1, A-ERROR-2), whatever its bytes are; it throws nothing.
+ * Each text is cut at 300 characters, and findings beyond the first 1000 are dropped.
  */
 export function parseErrorBody(body: Buffer): ErrorBody {
   const text = body.toString('utf8');

@@ -21,17 +21,22 @@ export type SecretLocation = 'keyring' | 'file' | 'nowhere';
 /** Credentials by their owner; see {@link makeSecretsOwner}. */
 export type SecretStore = {
   /**
-   * @throws AuthError when they are in an unavailable keyring; ConfigError when the file is damaged
+   * Returns the credentials; none where nothing is stored, and while their keyring is switched off.
+   * @throws AuthError when they are in an unavailable keyring; ConfigError when the file is
+   * damaged, cannot be read, or has secrets that others may read
    */
   get(owner: string): Secrets;
+  /** Stores them in the keyring, or in the file where there is none that works. */
   set(owner: string, secrets: Secrets): void;
+  /** Removes them; while the keyring is switched off, it keeps what it has. */
   remove(owner: string): void;
-  getPlace(owner: string): SecretLocation;
+  /** Tells where they are by the file alone; the keyring is not opened. */
+  getLocation(owner: string): SecretLocation;
 };
 
 /**
- * Returns the key of credentials: service address and account, so that they are not used after a
- * profile changes its address.
+ * Returns the key of credentials: service address and user name, or the address alone without one,
+ * so that they are not used after a profile changes its address.
  */
 export function makeSecretsOwner({
   baseUrl,
@@ -94,7 +99,7 @@ export function openSecrets(path: string, keyring: Keyring | undefined, clock: C
       if (stored !== undefined) change((all) => all.delete(owner));
       read.delete(owner);
     },
-    getPlace: (owner) => {
+    getLocation: (owner) => {
       const stored = readAll(path).get(owner);
       if (stored === undefined) return 'nowhere';
       return 'keyring' in stored ? 'keyring' : 'file';
@@ -193,7 +198,7 @@ export type Keyring = (
 /** Reason why the keyring is unavailable, without any of its content. */
 export class KeyringError extends Error {}
 
-/** Input of keyring-process.ts. */
+/** Input of keyring-process.ts; `secret` is given to write one. */
 export type KeyringRequest = {
   readonly action: 'read' | 'write' | 'remove';
   readonly service: string;
@@ -201,7 +206,7 @@ export type KeyringRequest = {
   readonly secret?: string;
 };
 
-/** Its output. */
+/** Output of keyring-process.ts; `secret` is null where none is stored, and unless it was read. */
 export type KeyringAnswer =
   | { readonly ok: true; readonly secret: string | null }
   | { readonly ok: false; readonly message: string };

@@ -12,7 +12,11 @@ import {
   TransportError,
 } from './http/exchange.ts';
 import { withMaskedAnswers } from './http/masking.ts';
-import { formatContentDigest, makeBytesForm, makeStreamForm } from './http/request-body.ts';
+import {
+  formatContentDigest,
+  makeMultipartOfBytes,
+  makeMultipartOfStream,
+} from './http/request-body.ts';
 
 /**
  * The service chooses the form of its errors by `Accept`, and refuses types other than its own
@@ -54,7 +58,7 @@ export function makeImportRequest(baseUrl: string, document: Buffer, sha512: str
     method: 'POST',
     url: baseUrl + IMPORT_PATH,
     headers: { accept: ACCEPT, 'content-digest': formatContentDigest(sha512) },
-    body: makeBytesForm(document, { fileName: 'find.xml', contentType: 'application/xml' }),
+    body: makeMultipartOfBytes(document, { fileName: 'find.xml', contentType: 'application/xml' }),
   };
 }
 
@@ -88,7 +92,7 @@ export function makePhotoRequest(baseUrl: string, identCely: string, file: Photo
     method: 'POST',
     url: `${makeRecordUrl(baseUrl, identCely)}/upload-foto`,
     headers: { accept: ACCEPT, 'content-digest': formatContentDigest(file.sha512) },
-    body: makeStreamForm(() => file.open(), file.sizeBytes, {
+    body: makeMultipartOfStream(() => file.open(), file.sizeBytes, {
       fileName: file.name,
       contentType: file.mediaType,
     }),
@@ -126,8 +130,8 @@ export type Session = {
    */
   token(signal?: AbortSignal): Promise<string>;
   /**
-   * Replaces the token `refused`, by one sign-in for all concurrent calls; the old one is not
-   * returned again. Throws as `token`.
+   * Returns another token than `refused`: a newer one that is known already, else that of one
+   * sign-in for all concurrent calls. Throws as `token`.
    */
   renew(refused: string, signal?: AbortSignal): Promise<string>;
 };
@@ -240,16 +244,16 @@ function makeUnexpectedPeerError(baseUrl: string, { status }: HttpResponse): Con
 }
 
 /**
- * Sends a request, and returns its answer with any status.
- * @param ask sends it
- * @throws UnavailableError where no whole answer came
+ * Calls `send`, and returns the answer with any status.
+ * @throws UnavailableError, which names the address, where no whole answer came; other errors of
+ * `send` unchanged
  */
 export async function requireAnswer(
   address: string,
-  ask: () => Promise<HttpResponse>,
+  send: () => Promise<HttpResponse>,
 ): Promise<HttpResponse> {
   try {
-    return await ask();
+    return await send();
   } catch (thrown) {
     throw thrown instanceof TransportError ? makeNoAnswerError(address, thrown) : thrown;
   }
@@ -282,7 +286,7 @@ export type Account = {
   readonly namespace: string;
 };
 
-/** Returns the strongest role of the groups; without one an account writes as a researcher. */
+/** Returns the strongest role of the groups; without a known one an account is a researcher. */
 export function chooseRole(groups: readonly string[]): Role {
   const roles = groups
     .map((group) => ROLE_OF_GROUP[group.trim().toLowerCase()])

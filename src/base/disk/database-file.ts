@@ -52,9 +52,9 @@ function findDamageIn(check: Statement): string[] {
 
 /**
  * Copies a snapshot of a database, also while other processes write to it, and checks the copy
- * before it replaces `target`.
+ * before it replaces `target`, which stays as it is until then.
  * @param finish writes into the copy before it is checked
- * @throws DatabaseError when the disk fails, or the file or its copy is damaged
+ * @throws DatabaseError when the disk fails, or the file or its copy is damaged; errors of `finish`
  */
 export function copyDatabase(
   path: string,
@@ -74,7 +74,7 @@ export function copyDatabase(
       renameOver(draft, target);
       flushFolder(dirname(target));
     } finally {
-      removeDatabase(draft);
+      deleteDatabase(draft);
     }
   });
 }
@@ -98,8 +98,8 @@ export function assertUndamaged(path: string, check?: Statement): void {
 }
 
 /**
- * Returns an unused file name with the time in UTC, for a backup that replaces no earlier one:
- * `outbox-2026-11-23T14-32-05Z.sqlite`.
+ * Returns an unused path with the time in UTC, for a backup that replaces no earlier one:
+ * `outbox-2026-11-23T14-32-05Z.sqlite`. Nothing is created, so another process may take it.
  * @param start path without the time, such as `/backups/outbox`
  */
 export function makeBackupPath(start: string, nowMs: number): string {
@@ -131,7 +131,7 @@ const PERSISTENT_JOURNALS = ['', ...JOURNALS] as const;
 
 /**
  * Copies a database with its journals to a temporary folder, since SQLite cannot open it where
- * nothing can be written. The caller must call `remove`.
+ * nothing can be written. The caller must call `remove`; a failed copy leaves its folder behind.
  * @throws DatabaseError where it cannot be copied
  */
 export function copyToTempFolder(path: string): {
@@ -161,7 +161,8 @@ const MAX_COPIES = 5;
 /**
  * Returns the bytes of a foreign database with its journal applied, also while another program has
  * it open and on read-only media. Nothing is locked, written or left beside it.
- * @throws DatabaseError where it changes all the time, or its journal names other files
+ * @throws DatabaseError where it cannot be copied, changes all the time, or its journal names other
+ * files
  */
 export function readImageWithJournal(path: string): Buffer {
   for (let copies = 0; copies < MAX_COPIES; copies++) {
@@ -226,7 +227,7 @@ function writeInto(path: string, finish: (copy: Database) => void): void {
 }
 
 /**
- * Tells if a file begins with the header of SQLite.
+ * Tells if a file begins with the header of SQLite; an empty one does not.
  * @throws DatabaseError where it cannot be read
  */
 export function isDatabase(path: string): boolean {
@@ -258,13 +259,13 @@ const SIDECAR_SUFFIXES = ['-wal', '-shm', '-journal'] as const;
  * Deletes the sidecar files of a database, then the database; missing ones are ignored.
  * @throws the error of the disk, unchanged
  */
-export function removeDatabase(path: string): void {
+export function deleteDatabase(path: string): void {
   for (const suffix of [...SIDECAR_SUFFIXES, '']) rmSync(`${path}${suffix}`, { force: true });
 }
 
 /**
- * Replaces an unusable database by a finished one, after a backup. An interruption leaves either of
- * them in place.
+ * Replaces an unusable database by a finished one, after a backup of it with its sidecar files. An
+ * interruption leaves either of them in place; the old one may lack its log, which the backup has.
  * @param finished path of the new database, which is moved
  * @param aside path of the backup
  * @throws DatabaseError where the disk fails
@@ -283,7 +284,7 @@ export function replaceDatabaseFile(path: string, finished: string, aside: strin
       // The main file comes last: its presence marks the backup as complete.
       for (const suffix of suffixes.reverse()) renameOver(`${draft}${suffix}`, `${aside}${suffix}`);
     } finally {
-      removeDatabase(draft);
+      deleteDatabase(draft);
     }
     flushFolder(dirname(aside));
     // The journal of the old database must not be applied to the new one, even after a power cut.

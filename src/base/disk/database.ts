@@ -79,7 +79,7 @@ export function describeColumns<C extends Columns>(table: string, guards: C) {
 export const DAMAGE_HINT = msg`An outbox: \`${cmd`pas doctor --repair`}\` removes what is damaged and adds what the ledger has; or restore the last backup: ${cmd`pas restore`} FILE --replace. vocabulary.sqlite: delete it, then \`${cmd`pas harvest-vocab`}\`. The .harvest file of an output: delete both, and harvest again.`;
 
 /**
- * Returns a value of a query with one column as a value of its type.
+ * Returns a value, or a row, of a query as the type for which its guard tests it.
  * @throws DatabaseError (damaged) where it has another type
  */
 export function parseValue<T>(isValue: ColumnGuard<T>, value: unknown): T {
@@ -156,7 +156,7 @@ type OpenOptions = {
    * process (caches).
    */
   readonly synchronous: 'full' | 'normal';
-  /** Maximum wait for another process's write, in milliseconds. */
+  /** Maximum wait for another process's write, in milliseconds; absent: 5000. */
   readonly busyTimeoutMs?: number;
   readonly readonly?: boolean;
   /** Locks the file from the first access until this connection or process ends. */
@@ -254,8 +254,8 @@ export function convertDatabaseErrors<T>(path: string, work: () => T): T {
 }
 
 /**
- * Converts an error of SQLite or the disk to a DatabaseError with a hint; returns any other value
- * unchanged.
+ * Converts an error of SQLite or the disk, by {@link FAILURES}, to a DatabaseError with a hint;
+ * returns any other value unchanged, also an error about a missing file (ENOENT).
  */
 export function toDatabaseError(path: string, thrown: unknown): unknown {
   const errorCode = isSchemaDamage(thrown) ? 'SQLITE_CORRUPT' : getErrorCode(thrown);
@@ -430,14 +430,15 @@ export type GuardedDatabase = {
   sql(text: string): Statement;
   /** Returns the texts of a query with one column. */
   listTexts(text: string, ...values: unknown[]): string[];
-  /** Runs `work` on one snapshot. */
+  /** Runs `work` on one snapshot, or in the transaction that runs. */
   read<T>(work: () => T): T;
   /** Runs `work` in a write transaction, or in the one that runs. */
   change<T>(work: () => T): T;
 };
 
 /**
- * Wraps a database so that statements are prepared once, and transactions may be nested.
+ * Wraps a database so that statements are prepared once, and transactions may be nested: an inner
+ * one is a part of the outer one, and is not undone alone.
  * @param toError called with each error of a statement or transaction; returns the error to throw
  * in its place
  */

@@ -81,8 +81,8 @@ export function flushFolder(folder: string): void {
 }
 
 /**
- * Takes the permissions of other users away. `narrowed`: they could read it until now; `open`:
- * they still can, as on a disk without permissions. Always `private` on Windows.
+ * Takes the permissions of the group and of other users away. `narrowed`: they had some until now;
+ * `open`: they still have, as on a disk without permissions. Always `private` on Windows.
  * @throws Error where the path does not exist, except on Windows
  */
 export function restrictPermissions(path: string): 'private' | 'narrowed' | 'open' {
@@ -171,7 +171,7 @@ const LEFT_AFTER_MS = 24 * 3600 * 1000;
  * Removes abandoned temporary files beside a draft: those last written to a day or more before it,
  * so that only the disk's own clock counts. Errors are ignored.
  */
-export function removeStaleTempsBeside(draft: string): void {
+export function deleteStaleTempsBeside(draft: string): void {
   try {
     const beforeMs = statSync(draft).mtimeMs - LEFT_AFTER_MS;
     deleteLeftovers(dirname(draft), /^\.[\da-f-]{36}\.tmp$/, beforeMs);
@@ -181,8 +181,9 @@ export function removeStaleTempsBeside(draft: string): void {
 }
 
 /**
- * Creates a file for its owner only and flushes it.
- * @throws the error of the disk, unchanged
+ * Creates a file for its owner only and flushes its content, not its name; see {@link flushFolder}.
+ * @throws the error of the disk, unchanged, also where the file exists (EEXIST); a part of the file
+ * may be left
  */
 export function writeDurable(path: string, bytes: Buffer): void {
   const file = openSync(path, 'wx', 0o600);
@@ -196,7 +197,7 @@ export function writeDurable(path: string, bytes: Buffer): void {
 }
 
 /** Removes a draft and ignores errors, so that the original error is reported. */
-export function removeTemp(draft: string): void {
+export function deleteTemp(draft: string): void {
   try {
     rmSync(draft, { recursive: true, force: true });
   } catch {
@@ -206,7 +207,7 @@ export function removeTemp(draft: string): void {
 
 /**
  * Writes a file piece by piece, atomically. It gets its name when it is flushed; {@link
- * flushFolder} makes the name durable, once for all files of a folder.
+ * flushFolder} makes the name durable, once for all files of a folder. An error leaves no draft.
  * @param chooseName inspects the finished draft and returns its final path
  * @throws the error of the disk, unchanged, and errors of the pieces and of `chooseName`
  */
@@ -227,7 +228,7 @@ export async function writeAtomic(
     }
     renameOver(draft, await chooseName(draft));
   } catch (thrown) {
-    removeTemp(draft);
+    deleteTemp(draft);
     throw thrown;
   }
 }
@@ -242,6 +243,7 @@ const PIECE_BYTES = 1024 * 1024;
 /**
  * Reads a file in pieces of up to a mebibyte, the next one while the consumer processes the last,
  * which Node's own file streams do not do: a digest and the disk would wait for each other.
+ * @throws the error of the disk, unchanged, during the iteration
  */
 export async function* readAhead(path: string): AsyncGenerator<Buffer, void> {
   const file = await open(path);

@@ -22,11 +22,11 @@ import {
 import { type Message, t } from '../message.ts';
 import { toDatabaseError } from './database.ts';
 import {
+  deleteStaleTempsBeside,
+  deleteTemp,
   flushFolder,
   makeFolder,
   makeTempPath,
-  removeStaleTempsBeside,
-  removeTemp,
   renameOver,
   writeAtomic,
   writeDurable,
@@ -92,7 +92,7 @@ export async function writeOutputFile(
   try {
     await writeAtomic(dirname(target), mode, blocks(), (draft) => {
       assertMayWrite(path, overwrite);
-      removeStaleTempsBeside(draft);
+      deleteStaleTempsBeside(draft);
       return target;
     });
     flushFolder(dirname(target));
@@ -135,7 +135,7 @@ const PASSING = ['ENOSPC', 'EDQUOT', 'EFBIG'];
 
 /**
  * Converts an error of the disk to one that names the output: DatabaseError where there is no
- * space, else FileError. Other errors are returned unchanged.
+ * space or a file is too large, else FileError. Other errors are returned unchanged.
  */
 export function toOutputError(path: string, thrown: unknown): unknown {
   if (thrown instanceof PasError) return thrown;
@@ -199,6 +199,7 @@ function isClosed(stdout: NodeJS.WriteStream): boolean {
 const ACCESS_MODES = 3;
 
 type FolderContent = {
+  /** Contents by path inside the folder, whose own folder is in `folders`. */
   readonly files: ReadonlyMap<string, Buffer>;
   readonly folders: readonly string[];
 };
@@ -221,18 +222,19 @@ export function writeOutputFolder(path: string, { files, folders }: FolderConten
     for (const name of folders) mkdirSync(join(draft, name), { mode: 0o700 });
     for (const [name, content] of files) writeDurable(join(draft, name), content);
     flushFolder(draft);
-    removeStaleTempsBeside(draft);
+    deleteStaleTempsBeside(draft);
     renameSync(draft, target);
     flushFolder(dirname(target));
   } catch (thrown) {
-    removeTemp(draft);
+    deleteTemp(draft);
     throw toOutputError(path, thrown);
   }
 }
 
 /**
- * Writes a file for its owner only, atomically, flushed and read back.
- * @throws DatabaseError when the disk fails
+ * Writes a file for its owner only, atomically, flushed and read back; its folder is made where it
+ * is missing. The previous file stays until the new one is complete.
+ * @throws DatabaseError when the disk fails; other errors of the system unchanged
  */
 export function writePrivateFile(path: string, content: string | Buffer): void {
   const bytes = Buffer.from(content);
@@ -241,11 +243,11 @@ export function writePrivateFile(path: string, content: string | Buffer): void {
     makeFolder(dirname(path));
     writeDurable(draft, bytes);
     if (!readFileSync(draft).equals(bytes)) throw makeVerificationError(path);
-    removeStaleTempsBeside(draft);
+    deleteStaleTempsBeside(draft);
     renameOver(draft, path);
     flushFolder(dirname(path));
   } catch (thrown) {
-    removeTemp(draft);
+    deleteTemp(draft);
     throw toDatabaseError(path, thrown);
   }
 }

@@ -157,7 +157,10 @@ export class NameTable {
     this.#bytes = bytes;
   }
 
-  /** Reads the name that begins at an offset and ends before white space, `=`, `/`, `>` or `<`. */
+  /**
+   * Reads the name that begins at an offset and ends before white space, `=`, `/`, `>` or `<`.
+   * @throws XmlFault where it is no name, or the document has too many different ones
+   */
   read(start: number): WrittenName {
     const bytes = this.#bytes;
     let end = start;
@@ -199,7 +202,10 @@ export class NameTable {
     for (const prefix of prefixes) this.#scope.get(prefix)?.pop();
   }
 
-  /** Returns the namespace of an element. */
+  /**
+   * Returns the namespace that the prefix of a name has in scope; empty for none.
+   * @throws XmlFault where the prefix is not declared
+   */
   getNamespace({ prefix }: WrittenName, offset: number): string {
     const namespace = this.#scope.get(prefix)?.at(-1);
     if (namespace === undefined && prefix !== '')
@@ -263,7 +269,10 @@ export function decodeText(bytes: Buffer, start: number, end: number): string {
   return replaceReferences(raw, start, REPLACED_IN_TEXT, '\n');
 }
 
-/** Decodes the content of a CDATA section: only its line breaks change. */
+/**
+ * Decodes the content of a CDATA section: only its line breaks change. The caller has asserted that
+ * its characters are allowed.
+ */
 export function decodeCdata(bytes: Buffer, start: number, end: number): string {
   const raw = bytes.toString('latin1', start, end);
   return replaceReferences(raw, start, LINE_BREAK, '\n');

@@ -140,7 +140,8 @@ export function makeLineCounter(bytes: Buffer): (offset: number) => number {
 
 /**
  * Returns the source of the namespace declarations in scope at the end of `path`, inner ones
- * winning: text cut out of the innermost element needs them to be parsed alone.
+ * winning, each behind a blank: text cut out of the innermost element needs them to be parsed
+ * alone.
  * @param path elements of the document, each the parent of the next
  */
 export function renderNamespaceDeclarations(
@@ -171,7 +172,10 @@ const MARKUP = /<!--[\s\S]*?(?:-->|$)|<\?[\s\S]*?(?:\?>|$)|<!\[CDATA\[|\]\]>/g;
 
 const LONGEST = 60;
 
-/** Yields each piece of text directly in an element that has children, in document order. */
+/**
+ * Yields each piece of text directly in an element that has children, in document order, cut at 60
+ * characters and with single blanks; comments are none. Nothing for an element without children.
+ */
 export function* walkStrayTexts(document: XmlDocument, element: XmlElement): Generator<StrayText> {
   if (element.children.length === 0 || !/[^ \t\r\n]/.test(element.text)) return;
   for (const { start: from, source } of listGaps(document, element)) {
@@ -216,14 +220,14 @@ const ILLEGAL_CHARACTER = /[^\t\n\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10
 const PLAINLY_LEGAL = /^[\t\n\u0020-\uD7FF]*$/;
 
 /**
- * Returns the first character that XML cannot hold: a control character, a non-character or a lone
- * surrogate. Undefined without one.
+ * Returns the first character that XML cannot hold: a control character, U+FFFE, U+FFFF or a lone
+ * surrogate; also a carriage return, which a parser would change. Undefined without one.
  */
 export function findCharacterIllegalInXml(text: string): string | undefined {
   return PLAINLY_LEGAL.test(text) ? undefined : ILLEGAL_CHARACTER.exec(text)?.[0];
 }
 
-/** Replaces characters that XML cannot hold by U+FFFD. */
+/** Replaces each character that {@link findCharacterIllegalInXml} finds by U+FFFD. */
 export function replaceIllegalCharacters(text: string): string {
   return PLAINLY_LEGAL.test(text)
     ? text
@@ -248,7 +252,7 @@ export function renderElement({ name, attributes, content = '' }: XmlNode, depth
   let tag = `${indent}<${name}`;
   if (attributes !== undefined) {
     for (const key of Object.keys(attributes))
-      tag += ` ${key}="${renderAttribute(name, attributes[key] ?? '')}"`;
+      tag += ` ${key}="${escapeAttributeValue(name, attributes[key] ?? '')}"`;
   }
   if (content.length === 0) return `${tag}/>\n`;
   if (typeof content === 'string') return `${tag}>${renderContent(name, content)}</${name}>\n`;
@@ -272,7 +276,7 @@ function renderContent(name: string, text: string): string {
  * @param name of the element, for the error
  * @throws RangeError when the value has a character that XML cannot hold
  */
-export function renderAttribute(name: string, value: string): string {
+export function escapeAttributeValue(name: string, value: string): string {
   if (PLAIN_VALUE.test(value)) return value;
   return escapeXml(name, value)
     .replaceAll('"', '&quot;')

@@ -36,7 +36,7 @@ export type Validation = {
 
 /** A compiled schema, to be disposed: its memory is not collected. */
 export type Validator = {
-  /** Returns all violations. Reads only the given bytes. */
+  /** Returns all violations. Reads only the given bytes. Throws Error once it is disposed. */
   validate(document: Buffer): Validation;
   /**
    * Tells if all documents are valid, in half the time of {@link Validator.validate} for each.

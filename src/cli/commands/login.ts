@@ -92,7 +92,7 @@ export async function login(context: Context, options: LoginOptions): Promise<Ex
   context.terminal.printLine(t`Signed in to ${profile.baseUrl} as ${who}.`);
   await warnOfOtherUser(context, signer, account);
   await enableHarvestAuth(context, { username, password, identCely: account.identCely });
-  report(context, account, context.openSecrets().getPlace(owner));
+  report(context, account, context.openSecrets().getLocation(owner));
   return 'done';
 }
 

@@ -3,8 +3,8 @@ import { formatIso } from '../../base/clock.ts';
 import type { ExitReason } from '../../base/errors.ts';
 import { cmd, formatMoment, t } from '../../base/message.ts';
 import {
+  deleteStoredSchema,
   findSchemaInUse,
-  removeSchema,
   type SchemaChange,
   type SchemaInUse,
   updateSchema,
@@ -47,7 +47,7 @@ async function changeSchema(
   folder: string,
   { update, bundled }: SchemaOptions,
 ): Promise<SchemaChange | undefined> {
-  if (bundled === true) return removeSchema(folder);
+  if (bundled === true) return deleteStoredSchema(folder);
   return update === true ? fetchInto(context, folder) : undefined;
 }
 

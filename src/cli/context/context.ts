@@ -171,7 +171,7 @@ export function getSourceOfSecrets({
 }: Context): 'environment' | SecretLocation {
   const isGiven =
     environment['PAS_TOKEN'] !== undefined || environment['PAS_PASSWORD'] !== undefined;
-  return isGiven ? 'environment' : openSecrets().getPlace(getCredentialKey(getProfile()));
+  return isGiven ? 'environment' : openSecrets().getLocation(getCredentialKey(getProfile()));
 }
 
 /** Makes the sentence about the place of the credentials, from the path of the secrets file. */

@@ -28,7 +28,7 @@ import {
   parsePosition,
 } from '../../finds/place/read-position.ts';
 import { getElementNames, type Question, type QuestionName } from '../../finds/questions.ts';
-import { checkRules } from '../../finds/rules.ts';
+import { checkFindByRules } from '../../finds/rules.ts';
 import { NOT_HARVESTED, type RuleContext } from '../../finds/value-rules.ts';
 import { searchTerms } from '../../finds/vocabulary/search.ts';
 import { describeProject, type Term, type Vocabulary } from '../../finds/vocabulary/term.ts';
@@ -271,7 +271,7 @@ function findAreaLabel(
 /** Reports only issues of this answer; missing elements are reported at the end. */
 function judgeAnswer(name: QuestionName, find: Find, context: AnswerContext): Answer {
   const concerned = new Set<string>(getElementNames(name));
-  const issues = checkRules(find, context).filter(
+  const issues = checkFindByRules(find, context).filter(
     ({ element, rule }) =>
       element !== undefined && concerned.has(element) && !RULES_OF_ABSENCE.includes(rule),
   );

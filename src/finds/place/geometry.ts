@@ -89,7 +89,8 @@ const GIS_POINT = new RegExp(
 /**
  * Parses a geometry of a GIS program into the well-known text of a point and the SRID before it.
  * A height or measure is dropped, a MultiPoint of one counts as a point. `wkt` is empty for an
- * empty geometry, and the text itself for any other, which {@link parsePoint} then refuses.
+ * empty point, and the text behind the SRID for any other geometry, which {@link parsePoint} then
+ * refuses. `epsg` is undefined without an SRID.
  */
 export function parseGisText(text: string): { readonly wkt: string; readonly epsg?: number } {
   const [, srid, body = ''] =
@@ -112,7 +113,7 @@ export function formatPoint({ x, y }: PointText): string {
 
 /**
  * Explains why the service cannot convert a point (A-POINT-6), with the likely mistake: swapped
- * axes, wrong sign, the other system. Undefined where it is in the range of the system.
+ * axes, wrong sign, the other system, 0 0. Undefined where it is in the range of the system.
  */
 export function findRangeProblem(system: GeomSystem, x: number, y: number): Message | undefined {
   if (isInRange(system, x, y)) return undefined;

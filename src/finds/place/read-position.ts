@@ -167,7 +167,7 @@ function resolveAxes(text: string, pair: PointText, axes: 'named' | 'bare'): Rea
   };
 }
 
-/** Writes a position with all its digits, so that {@link parsePosition} reads the same point. */
+/** Formats a position with all its digits, so that {@link parsePosition} reads the same point. */
 export function formatExactPosition({ system, point: { x, y } }: Position): string {
   return system === '4326' ? `${y} N ${x} E` : `${x} ${y}`;
 }

@@ -88,8 +88,8 @@ function searchWords(vocabulary: Vocabulary, typed: string, options: SearchOptio
 }
 
 /**
- * Returns words that equal the typed one, begin with it or with its stem, are its beginning, contain
- * it, or are within the allowed errors.
+ * Returns words that equal the typed one, begin with it or with its stem, are its beginning,
+ * contain it, or are within the allowed errors.
  */
 function findMatches(vocabulary: Vocabulary, typed: string): WordMatches {
   const matches = new Map<number, number>();

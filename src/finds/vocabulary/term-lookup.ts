@@ -51,9 +51,10 @@ const MAX_SEARCHES = 300;
 type Search = (typed: string, setSpec: string) => readonly Term[];
 
 /**
- * Makes a lookup by identifier, else by Czech or English name; of people in any order of words. The
- * user's own mappings are not known to it. Results are cached, and after {@link MAX_SEARCHES}
- * unknown names no further ones are searched for similar entries.
+ * Makes a lookup by identifier, else by Czech or English name; of people in any order of words. A
+ * name is `not-harvested` until the whole set was harvested once. The user's own mappings are not
+ * known to it. Results are cached, and after {@link MAX_SEARCHES} unknown names no further ones are
+ * searched for similar entries.
  */
 export function makeTermLookup(vocabulary: Vocabulary): LookupTerm {
   const listSmallSet = memoize((setSpec: string): readonly Term[] => {
@@ -197,9 +198,11 @@ const PEOPLE_SET = 'osoba';
 const PROJECT_SET = 'projekt';
 
 /**
- * Makes a cached lookup of projects. A project that vanished from the list counts as unknown.
- * @param account that this command would harvest as, empty for none; another one may have seen
- * other projects
+ * Makes a cached lookup of projects. One that vanished from the list counts as unknown. An unknown
+ * one has no `list` where the harvest need not have shown all that the account may see: the rules
+ * then only warn.
+ * @param account that this command would harvest as, empty for an anonymous one; undefined: not
+ * known, so another one than that of the harvest
  */
 export function makeProjectLookup(vocabulary: Vocabulary, account?: string): LookupProject {
   return memoize((ident: string): ProjectLookupResult => {
@@ -323,11 +326,15 @@ export function listAreasInBox(vocabulary: Vocabulary, setSpec: string, box: Bou
 /** The open vocabulary file, with one source for each harvesting interface. */
 export type VocabularyStore = {
   readonly path: string;
-  /** Returns the terms that were harvested from `{oai_base}`. */
+  /**
+   * Returns the terms that were harvested from `{oai_base}`; an unknown address is stored as a new
+   * source.
+   * @throws DatabaseError where it cannot be read or written
+   */
   openSource(oaiBase: string): Vocabulary;
   /**
-   * Returns the lookups for the checks of a find.
-   * @param account of the harvest; empty for an anonymous one
+   * Returns the lookups for the checks of a find; the source is opened as by `openSource`.
+   * @param account as in {@link makeProjectLookup}
    */
   makeLookups(
     oaiBase: string,

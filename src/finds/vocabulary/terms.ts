@@ -67,7 +67,7 @@ export function findTermByTypedIdent(vocabulary: Vocabulary, typed: string): Ter
 
 const parseNumberedTerm = createRowParser({ ...TERM, id: isNumber });
 
-/** Returns terms by row id; an unknown id is absent from the map. */
+/** Returns terms, also those that are gone, by row id; an unknown id is absent from the map. */
 export function findTermsByRowId(
   vocabulary: Vocabulary,
   ids: readonly number[],
@@ -161,7 +161,7 @@ export function listInferiors(vocabulary: Vocabulary, ident: string): Neighbour[
 
 /**
  * Returns the path from the topmost entry to the direct superior of `ident`, along the first of
- * several superiors.
+ * several superiors; empty without one. A circle of superiors ends before its first repetition.
  */
 export function listTermPath(vocabulary: Vocabulary, ident: string): Neighbour[] {
   const path: Neighbour[] = [];
@@ -212,8 +212,8 @@ export function storeTerm(vocabulary: Vocabulary, draft: TermDraft, datestampMs:
 }
 
 /**
- * Stores a term whose content the service hides from this account. One that was visible earlier
- * keeps its content, and is no longer gone.
+ * Stores a term whose content the service hides from this account, with its identifier as label.
+ * One that was stored before keeps its content and datestamp, and is no longer gone.
  */
 export function storeHiddenTerm(
   vocabulary: Vocabulary,
@@ -231,8 +231,9 @@ export function storeHiddenTerm(
 }
 
 /**
- * Stores a tombstone, so that finds which use the term are reported. A deleted record has only its
- * identifier, so a term that was never seen before is stored under it.
+ * Stores a tombstone, so that finds which use the term are reported. The term keeps its content;
+ * one that was never seen before has its identifier as label, since a deleted record has nothing
+ * else.
  */
 export function storeTombstone(
   vocabulary: Vocabulary,
@@ -406,11 +407,11 @@ export function isHarvested(vocabulary: Vocabulary, setSpec: string): boolean {
 }
 
 /**
- * Resets the watermark where the harvest was made by another account, or from another endpoint:
- * these see other records, and the list of changes does not show the difference.
+ * Stores the subject of a harvest. Where it changes, rights, watermark and unfinished pass are
+ * reset: another account or endpoint sees other records, which the list of changes does not show.
  * @param subject `{version} {account} {format}` of the harvest
  */
-export function recordHarvestSubject({ sql }: Vocabulary, harvest: number, subject: string): void {
+export function storeHarvestSubject({ sql }: Vocabulary, harvest: number, subject: string): void {
   sql(
     'update harvests set subject = :subject, rights = null, watermark_at = null, pass = null where id = :harvest and subject <> :subject',
   ).run({ harvest, subject });
@@ -446,7 +447,7 @@ export function beginHarvestRun(vocabulary: Vocabulary, harvest: number): number
 }
 
 /**
- * Checks that no other process began a run meanwhile: both would overwrite their position.
+ * Asserts that no other process began a run meanwhile: both would overwrite their position.
  * @throws DatabaseError when another did
  */
 export function assertLatestRun(vocabulary: Vocabulary, harvest: number, run: number): void {
@@ -465,7 +466,10 @@ export function listUnseenTerms(
   return listTermsOfSet(vocabulary, setSpec).filter(({ ident }) => !seenIdents.has(ident));
 }
 
-/** Writes tombstones for terms that a full pass, begun at `beganMs` (since 1970), did not see. */
+/**
+ * Stores tombstones for terms that a full pass did not see.
+ * @param beganMs server time at which the pass began, milliseconds since 1970 UTC
+ */
 export function storeVanishedTerms(
   vocabulary: Vocabulary,
   vanished: readonly Term[],

@@ -4,10 +4,10 @@ import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { toDatabaseError } from '../../base/disk/database.ts';
 import {
+  deleteStaleTempsBeside,
   flushFolder,
   makeFolder,
   readAhead,
-  removeStaleTempsBeside,
   writeAtomic,
 } from '../../base/disk/files.ts';
 import { makeVerificationError } from '../../base/disk/output-file.ts';
@@ -64,7 +64,7 @@ export function makeContentStore(folder: string) {
         await writeAtomic(folder, 0o600, measured(), async (draft) => {
           sha512 = hash.digest('hex');
           if (sha512 !== (await digestFile(draft))) throw makeVerificationError(getPath(sha512));
-          removeStaleTempsBeside(draft);
+          deleteStaleTempsBeside(draft);
           makeFolder(dirname(getPath(sha512)));
           // Overwrites an existing copy: it may be damaged, and this one was verified.
           return getPath(sha512);

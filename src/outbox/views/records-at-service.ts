@@ -14,7 +14,7 @@ import {
   type HarvestedFile,
   type HarvestedFind,
   listChangesSince,
-  takeOverChanges,
+  withRecordChanges,
 } from '../../finds/harvested-find.ts';
 import { listAttempts, listEvidence } from '../attempts.ts';
 import type { Entry, ImportEntry, NumberEntry, PhotoEntry } from '../entry.ts';
@@ -368,7 +368,7 @@ export function getFindAtService(
   const changes = isQueued
     ? remote.changes.filter(({ element }) => element !== 'evidencni_cislo')
     : remote.changes;
-  return { elements: takeOverChanges(currentElements, changes, remote.pulled.record), changes };
+  return { elements: withRecordChanges(currentElements, changes, remote.pulled.record), changes };
 }
 
 /** Formats `3 confirmed`, `deleted`, `not shown (last 1 registered)`. */

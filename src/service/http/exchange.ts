@@ -15,8 +15,8 @@ const MAX_RETRY_AFTER_S = 1_000_000_000;
 /**
  * Parses `Retry-After` (RFC 9110, section 10.2.3; A-RATE-6), whole seconds or an HTTP date, into
  * milliseconds. A date counts from the answer's own `Date`, or without one from `nowMs`: the clock
- * of this machine may be wrong. A past date is 0; undefined where the header is absent or has
- * neither form.
+ * of this machine may be wrong. A past date is 0, seconds are limited to 31 years; undefined where
+ * the header is absent or has neither form.
  */
 export function parseRetryAfterMs(
   headers: AnswerHead['headers'],
@@ -119,10 +119,10 @@ export function isWebPage({ body }: { readonly body: Buffer }): boolean {
 }
 
 /**
- * Asserts that an answer is of an open service.
- * @param hint where it is closed
- * @throws UnavailableError for the status of a closed or overloaded service (A-AUTH-13), or of a
- * proxy that cannot reach it, and for a web page
+ * Asserts that an answer is of an open service; any status below 500 passes, except 408, 425, 429.
+ * @param hint of the error where it is closed
+ * @throws UnavailableError for the status of a closed or overloaded service (A-AUTH-13), of a proxy
+ * that cannot reach it, or of a network that wants a sign-in, and for a web page of any status
  */
 export function assertAvailable(
   address: string,
@@ -237,8 +237,8 @@ const FAILURES: Readonly<Record<string, NetworkFailure>> = {
 export const NOT_HTTP = msg`its answer is not HTTP`;
 
 /**
- * Failures by a pattern of their code and words. Those of TLS have the words of OpenSSL, whose codes
- * differ between versions of Node.
+ * Failures by a pattern of their code and words. Those of TLS have the words of OpenSSL, whose
+ * codes differ between versions of Node.
  */
 const OTHER_FAILURES: readonly (readonly [RegExp, NetworkFailure])[] = [
   [
@@ -289,7 +289,10 @@ function getFirstError(thrown: unknown): unknown {
   return thrown instanceof AggregateError ? (thrown.errors[0] ?? thrown) : thrown;
 }
 
-/** Describes a failed connection in words, with the code of its error. */
+/**
+ * Describes a failed connection in words, with the code of its error; an unknown failure by the
+ * message of the error alone, and an error of pas by its own.
+ */
 export function describeNetworkError(thrown: unknown): Message {
   const first = getFirstError(thrown);
   if (first instanceof LocalizedError) return first.says;
@@ -354,8 +357,9 @@ const BUSY = new Set([
 
 /**
  * Wraps `exchange` to repeat a GET, after pauses, when no whole answer came or its status is
- * temporary: six times at most, more once the server has answered, and for five minutes, to which
- * pauses that the service asks for are added. Returns the last answer, also one with such a status.
+ * temporary: six requests at most, more once the server has answered, and for five minutes, to
+ * which pauses that the service asks for are added. Returns the last answer, also one with such a
+ * status, and at once where the service asks for a pause of more than five minutes.
  * @throws TransportError of the last attempt where it got no answer; the signal's reason during a
  * pause; Error for another method than GET
  */
@@ -379,11 +383,11 @@ export function withRetry(exchange: Exchange, options: RetryOptions): Exchange {
       const pause = choosePauseAfter(result, attempt, options);
       const isOver = attempt === maxAttempts || getLeftMs() === 0 || isTotalOver();
       if (pause === undefined || isOver) return unwrapResponse(result);
-      const waitMs = pause.isAsked ? pause.ms : Math.min(pause.ms, getLeftMs());
+      const waitMs = pause.isOfServer ? pause.ms : Math.min(pause.ms, getLeftMs());
       options.onWait?.(waitMs, getReason(result));
       await clock.sleep(waitMs, request.signal);
       // A pause that the server asked for is none of its absence.
-      if (pause.isAsked) maxMs += waitMs;
+      if (pause.isOfServer) maxMs += waitMs;
       if (request.signal?.aborted === true || isTotalOver()) return unwrapResponse(result);
     }
   };
@@ -434,7 +438,7 @@ function choosePauseAfter(
   result: Result,
   attempt: number,
   options: RetryOptions,
-): { readonly ms: number; readonly isAsked: boolean } | undefined {
+): { readonly ms: number; readonly isOfServer: boolean } | undefined {
   const requestedMs =
     result instanceof TransportError
       ? undefined
@@ -442,11 +446,11 @@ function choosePauseAfter(
   if (requestedMs !== undefined)
     return requestedMs > MAX_RETRY_AFTER_MS
       ? undefined
-      : { ms: Math.round(requestedMs), isAsked: true };
+      : { ms: Math.round(requestedMs), isOfServer: true };
   // Half of the backoff is jitter, so that clients that failed together do not repeat together.
   const backoffMs =
     Math.min(FIRST_WAIT_MS * 2 ** (attempt - 1), MAX_WAIT_MS) * (0.5 + options.random() / 2);
-  return { ms: Math.round(backoffMs), isAsked: false };
+  return { ms: Math.round(backoffMs), isOfServer: false };
 }
 
 const MAX_REDIRECTS = 5;
@@ -466,9 +470,9 @@ type RedirectRules = {
 /**
  * Sends a request to an address, and to the next one while the answer is a redirect; `choose`
  * returns the next address for a target, or throws.
- * @returns the other answer, and the address that it is from
- * @throws errors of `send` and `choose`; that of `makeError` for a loop, or a redirect without an
- * http address
+ * @returns the first answer that is no redirect, and the address that it is from
+ * @throws errors of `send` and `choose`; that of `makeError` for a sixth redirect, or one without
+ * an http address
  */
 export async function followRedirects(
   start: string,

@@ -8,7 +8,8 @@ const MIN_BASE64_BYTES = 5;
 
 /**
  * Wraps `send` to mask secrets that an answer repeats, as debug pages and proxies do: answers are
- * shown in messages and stored.
+ * shown in messages and stored. One of less than six characters stays in answers 200 and 201, where
+ * it may be a part of any word.
  * @param words passwords, which may also be words of a find: they are masked in answers other than
  * 200 and 201
  */
@@ -25,7 +26,10 @@ export function withMaskedAnswers(
   };
 }
 
-/** Makes a function that masks secrets in the headers and the body of an answer. */
+/**
+ * Makes a function that masks secrets in the headers and the body of an answer, in each spelling of
+ * {@link listSpellings}, also within a word.
+ */
 export function createAnswerMask(
   secrets: readonly string[],
 ): (response: HttpResponse) => HttpResponse {
@@ -42,7 +46,7 @@ export function createAnswerMask(
   });
 }
 
-/** Makes a function that masks secrets in a text. */
+/** Makes a function that masks secrets in a text, as {@link createAnswerMask} in an answer. */
 export function createTextMask(secrets: readonly string[]): (text: string) => string {
   const mask = createBytesMask(secrets);
   return (text) => Buffer.from(mask(Buffer.from(text).toString('latin1')), 'latin1').toString();

@@ -5,7 +5,7 @@ import {
   isBusy,
   openPrepared,
 } from '../../base/disk/database.ts';
-import { removeDatabase } from '../../base/disk/database-file.ts';
+import { deleteDatabase } from '../../base/disk/database-file.ts';
 import { DatabaseError, getErrorCode, LocalizedError } from '../../base/errors.ts';
 import type { Message } from '../../base/message.ts';
 
@@ -117,8 +117,8 @@ export function computePollIntervalMs(reservedUntilMs: number, nowMs: number): n
 }
 
 /**
- * Returns the state after a turn was taken until `reservedUntilMs`. It counts as a departure now, and
- * the gaps for jitter and for a cold start shrink.
+ * Returns the state after a turn was taken until `reservedUntilMs`. It counts as a departure now,
+ * and the gaps for jitter and for a cold start shrink.
  */
 export function withReservation(
   state: PaceState,
@@ -146,8 +146,9 @@ type Throttle = {
 };
 
 /**
- * Returns the state after a throttling (A-RATE-5): with more jitter, and blocked for `pauseMs` but
- * MAX_PAUSE_MS at most.
+ * Returns the state after a throttling (A-RATE-5): paused for `pauseMs`, but MAX_PAUSE_MS at most,
+ * and with twice the jitter, at least 10 ms and at most 20 intervals. The jitter stays where the
+ * request had departed before the last pause ended; a pause that lasts longer is not shortened.
  */
 export function withThrottle(state: PaceState, throttle: Throttle): PaceState {
   const { nowMs, pauseMs } = throttle;
@@ -173,8 +174,8 @@ export const MAX_PAUSE_MS = 3_600_000;
 
 /**
  * Corrects times in the future, as a clock that was set back or restarted leaves them. A departure
- * ahead of `nowMs` counts as one now, and ends the lease and the pause, which are by the same clock;
- * every other time is limited to the longest that pas writes.
+ * ahead of `nowMs` counts as one now, and ends the lease and the pause, which are by the same
+ * clock; every other time is limited to the longest that pas writes.
  */
 export function limitToNow(state: PaceState, nowMs: number): PaceState {
   const past =
@@ -225,7 +226,7 @@ export function decodeState(text: string): PaceState | undefined {
 /**
  * Opens the SQLite file with the pace of all processes of one user on this machine; a damaged one
  * is made anew. It belongs to no outbox: all outboxes and accounts that share an address share its
- * pace.
+ * pace. `update` waits up to five seconds for the write of another process.
  * @throws DatabaseError, as does every `update`
  */
 export function openPaceStore(path: string, clock: Clock): PaceStore & { close(): void } {
@@ -268,7 +269,7 @@ function openOrRecreate(path: string): Database {
   } catch (thrown) {
     const code = getErrorCode(thrown instanceof DatabaseError ? thrown.cause : thrown);
     if (!/^SQLITE_(CORRUPT|NOTADB|ERROR)/.test(code)) throw thrown;
-    removeDatabase(path);
+    deleteDatabase(path);
     return open();
   }
 }

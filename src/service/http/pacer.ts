@@ -45,8 +45,8 @@ export type Turn = {
 };
 
 /**
- * `waitUntilNear` and `acquire` throw LongPauseError. An aborted signal rejects at once, also
- * during a wait for the store.
+ * `waitUntilNear` and `acquire` throw LongPauseError, and all that read the store its errors. An
+ * aborted signal rejects at once, also during a wait for the store.
  */
 export type Pace = {
   /**
@@ -63,9 +63,11 @@ export type Pace = {
   acquireSoon(signal?: AbortSignal): Promise<Turn | undefined>;
   /**
    * Slows all processes down after a 429 (A-RATE-6): for `retryAfterMs`, else ten intervals.
-   * Returns the length of the pause in milliseconds, as far as it is observed.
+   * Returns the length of the pause in milliseconds, as far as it is observed; the store is written
+   * without waiting, and its failure is ignored.
    */
   pauseAfterThrottle(departedAtMs: number, retryAfterMs: number | undefined): number;
+  /** Returns the milliseconds until a request may depart, whoever holds the turn; 0 for now. */
   getWaitMs(signal?: AbortSignal): Promise<number>;
   /** Returns the rest of the pause that the service asked for, in milliseconds; 0 without one. */
   readPauseMs(): Promise<number>;

@@ -34,8 +34,8 @@ const DEFAULT_PORT = 6379;
 const MAX_DATABASE_NUMBER = 1_000_000;
 
 /**
- * Parses `redis://[user@]host[:port][/database]`, or the same with `rediss` for TLS; refuses an
- * address with a password.
+ * Parses `redis://[user@]host[:port][/database]`, or the same with `rediss` for TLS. Returns a
+ * fault for any other text, and for an address with a password; {@link isAddressFault} tells.
  */
 export function parseRedisAddress(text: string): RedisAddress | AddressFault {
   const url = /^rediss?:\/\//.test(text) && URL.canParse(text) ? new URL(text) : undefined;
@@ -138,8 +138,8 @@ const SERVER_FIELD = 'server';
 
 /**
  * Opens the pace of several machines in Redis, on its clock.
- * @throws PaceStoreError within a second where it cannot be used. Every `update` throws the same,
- * and the store is closed then.
+ * @throws PaceStoreError within two seconds where it cannot be used. Every `update` throws the
+ * same, and the store is closed then.
  */
 export async function openRedisPaceStore(
   options: RedisPaceOptions,
@@ -397,8 +397,8 @@ function parseReply(reply: unknown): {
 }
 
 /**
- * Returns the field of a scope; an account is hashed in lower case, so that the store does not
- * reveal it.
+ * Returns the field of a scope: `address` for that of the service's address, which is in the key.
+ * An account is hashed in lower case, so that the store does not reveal it.
  */
 export function getRedisField(scope: string): string {
   const [kind = '', ...rest] = scope.split(':');

@@ -16,7 +16,7 @@ export function formatContentDigest(sha512: string): string {
 /**
  * Opens a file that was kept for sending. The stream verifies its digest, and fails with
  * ChangedFileError before its end where the file differs, is missing or must not be read: a person
- * must queue it again.
+ * must queue it again. Where the disk fails, it fails with DatabaseError.
  */
 export function openVerifiedFile(path: string, expected: ExpectedFile): Readable {
   return Readable.from(readVerifiedPieces(readKept(path), expected), {
@@ -85,10 +85,10 @@ export class ChangedFileError extends LocalizedError {
 type FilePart = { readonly fileName: string; readonly contentType: string };
 
 /**
- * Makes a form with one field `file`. Loads the package with the first form: it contains all media
- * types, and most commands send no form.
+ * Makes `multipart/form-data` with one field `file`. Loads the package at the first call: it
+ * contains all media types, and most commands need none.
  */
-function makeForm(
+function makeMultipart(
   content: Buffer | Readable,
   { fileName, contentType }: FilePart,
   knownLength?: number,
@@ -99,25 +99,28 @@ function makeForm(
   return form;
 }
 
-/** Makes a form whose file is in memory. */
-export function makeBytesForm(bytes: Buffer, part: FilePart): RequestBody {
-  const form = makeForm(bytes, part);
+/**
+ * Makes a body of `multipart/form-data` whose field `file` is in memory. It can be opened any
+ * number of times.
+ */
+export function makeMultipartOfBytes(bytes: Buffer, part: FilePart): RequestBody {
+  const form = makeMultipart(bytes, part);
   const whole = form.getBuffer();
   return { contentType: getContentType(form), lengthBytes: whole.length, open: () => whole };
 }
 
 /**
- * Makes a form whose file of `sizeBytes` is opened and read while it is sent. Its body can be
- * opened only once.
+ * Makes a body of `multipart/form-data` whose field `file`, of `sizeBytes`, is opened and read
+ * while it is sent. It can be opened only once; an error of the file is one of the body.
  */
-export function makeStreamForm(
+export function makeMultipartOfStream(
   openFile: () => Readable,
   sizeBytes: number,
   part: FilePart,
 ): RequestBody {
   // The form reads a part once it is piped, so the file is opened then and piped into this stream.
   const file = new PassThrough();
-  const form = makeForm(file, part, sizeBytes);
+  const form = makeMultipart(file, part, sizeBytes);
   return {
     contentType: getContentType(form),
     lengthBytes: form.getLengthSync(),

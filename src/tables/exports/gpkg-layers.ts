@@ -4,7 +4,7 @@ import { protectFormulaMark } from '../../base/csv.ts';
 import type { Database } from '../../base/disk/database.ts';
 import { t } from '../../base/message.ts';
 import { packageRoot } from '../../base/own-files.ts';
-import { renderAttribute } from '../../base/xml/element.ts';
+import { escapeAttributeValue } from '../../base/xml/element.ts';
 import { getField, getPoint, isElementName } from '../../finds/fields.ts';
 import type { EntryState } from '../../outbox/entry.ts';
 import { STATE_WORDS } from '../../outbox/views/entry-words.ts';
@@ -250,7 +250,7 @@ function fillText(template: string, view: View): string {
     const value = view[name];
     if (typeof value === 'boolean') return value ? '1' : '0';
     const text = String(value ?? '');
-    return mark === '&' ? text : renderAttribute(name, text);
+    return mark === '&' ? text : escapeAttributeValue(name, text);
   });
 }
 
@@ -272,9 +272,9 @@ type OptionValue =
  * Writes a value as QGIS 3 does: `<Option type="Map">` with an `<Option name="…">` for each member.
  */
 function renderQgisOption(value: OptionValue, name?: string): string {
-  const named = name === undefined ? '' : ` name="${renderAttribute('Option', name)}"`;
+  const named = name === undefined ? '' : ` name="${escapeAttributeValue('Option', name)}"`;
   if (typeof value !== 'object') {
-    const text = renderAttribute('Option', String(value));
+    const text = escapeAttributeValue('Option', String(value));
     return `<Option${named} value="${text}" type="${getQgisType(value)}"/>`;
   }
   const isList = Array.isArray(value);

@@ -4,7 +4,7 @@ import {
   cmd,
   deserializeMessageValue,
   msg,
-  serializeValue,
+  serializeMessageValue,
   setProfileFlagSource,
 } from '../../../src/base/message.ts';
 import { buildWholeProgram } from '../../../src/cli/program.ts';
@@ -22,9 +22,9 @@ test('a command in a text can be typed as it is: with quoted values, and with th
   const advised =
     "Run `pas login --profile 'my museum'`, or pas vocab map set heslar --profile 'my museum' a HES-1; pas show --profile 'my museum' 'K 1'\\''s'.";
   expect(String(text)).toBe(advised);
-  expect(String(deserializeMessageValue(JSON.parse(JSON.stringify(serializeValue(text)))))).toBe(
-    advised,
-  );
+  expect(
+    String(deserializeMessageValue(JSON.parse(JSON.stringify(serializeMessageValue(text))))),
+  ).toBe(advised);
   expect([cmd`pas push --profile ${own}`, cmd`pas init --name ${own}`].map(String)).toEqual([
     'pas push --profile a',
     'pas init --name a',

@@ -64,7 +64,7 @@ describe('with a keyring', () => {
     openSecrets(file, keyring, CLOCK).set(MUSEUM, SECRETS);
     expect(readFileSync(file, 'utf8')).not.toContain('planted');
     expect(openSecrets(file, keyring, CLOCK).get(MUSEUM)).toEqual(SECRETS);
-    expect(openSecrets(file, keyring, CLOCK).getPlace(MUSEUM)).toBe('keyring');
+    expect(openSecrets(file, keyring, CLOCK).getLocation(MUSEUM)).toBe('keyring');
   });
 
   test('logout deletes both', () => {
@@ -73,7 +73,7 @@ describe('with a keyring', () => {
     secrets.remove(MUSEUM);
     expect(kept.size).toBe(0);
     expect(secrets.get(MUSEUM)).toEqual({});
-    expect(secrets.getPlace(MUSEUM)).toBe('nowhere');
+    expect(secrets.getLocation(MUSEUM)).toBe('nowhere');
   });
 
   test('what another process stores while the keyring is asked is kept', () => {

@@ -15,7 +15,7 @@ import type { FindElements } from '../../../src/finds/fields.ts';
 import type { Find } from '../../../src/finds/find.ts';
 import { FORM_QUESTIONS, getElementNames } from '../../../src/finds/questions.ts';
 import { makeReferenceResolver } from '../../../src/finds/resolve-references.ts';
-import { checkRules } from '../../../src/finds/rules.ts';
+import { checkFindByRules } from '../../../src/finds/rules.ts';
 import { makePhotographKeeping } from '../../../src/outbox/changes/kept-photographs.ts';
 import { tinyPng } from '../../support/season.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
@@ -124,7 +124,7 @@ function makeWorld(
     read: (question, text, about) => parseAnswer(question, text, about, context),
     offerTerms: makeTermOfferer({ vocabulary, mapping, columns: 80 }),
     suggest: () => ({ localId: 'K-002', elements: suggested, photos: [] }),
-    check: (about) => checkRules(about, context),
+    check: (about) => checkFindByRules(about, context),
     keep: async (about) => void kept.push(about),
   };
   return { world, kept, said };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { FIELDS, type FindElements } from '../../../src/finds/fields.ts';
 import type { AreaLookupResult } from '../../../src/finds/find.ts';
-import { checkRules, RULES } from '../../../src/finds/rules.ts';
+import { checkFindByRules, RULES } from '../../../src/finds/rules.ts';
 import type { RuleContext } from '../../../src/finds/value-rules.ts';
 import { aFind, lookupTerm, nothingHarvested } from './a-find.ts';
 
@@ -10,13 +10,13 @@ const CONTEXT: RuleContext = { today: '2024-11-20', lookupTerm };
 type Overrides = { [Name in keyof FindElements]?: FindElements[Name] | undefined };
 
 function judge(overrides: Overrides, context: Partial<RuleContext> = {}) {
-  return checkRules(aFind(overrides), { ...CONTEXT, ...context }).map(
+  return checkFindByRules(aFind(overrides), { ...CONTEXT, ...context }).map(
     ({ rule, element, severity }) => [rule, element, severity],
   );
 }
 
 function getMessage(overrides: Overrides, context: Partial<RuleContext> = {}): string {
-  return checkRules(aFind(overrides), { ...CONTEXT, ...context })
+  return checkFindByRules(aFind(overrides), { ...CONTEXT, ...context })
     .map((issue) => issue.message)
     .join('\n');
 }
@@ -31,7 +31,7 @@ test('issues carry the place of the find and the header of the column', () => {
     source: { file: 'season.csv', row: 7 },
     getColumn: (element: string) => (element === 'hloubka' ? 'Depth cm' : undefined),
   };
-  expect(checkRules(find, CONTEXT)).toMatchObject([
+  expect(checkFindByRules(find, CONTEXT)).toMatchObject([
     {
       rule: 'required',
       severity: 'error',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { FindElements } from '../../../src/finds/fields.ts';
 import type { TermLookupResult } from '../../../src/finds/find.ts';
-import { checkRules } from '../../../src/finds/rules.ts';
+import { checkFindByRules } from '../../../src/finds/rules.ts';
 import {
   findNumberProblem,
   MAX_CHARACTERS,
@@ -10,7 +10,11 @@ import {
 import { aFind, DELETED, lookupTerm, nothingHarvested } from './a-find.ts';
 
 function said(overrides: Partial<FindElements>, context: Partial<RuleContext> = {}): string[] {
-  const issues = checkRules(aFind(overrides), { today: '2024-11-20', lookupTerm, ...context });
+  const issues = checkFindByRules(aFind(overrides), {
+    today: '2024-11-20',
+    lookupTerm,
+    ...context,
+  });
   return issues.map(({ rule, message }) => `${rule}: ${message}`);
 }
 
@@ -157,7 +161,7 @@ describe('a lookup in the vocabulary reports', () => {
       'not-harvested: HES-000253 in obdobi was not checked: Period (heslo:obdobi) was not harvested. Run pas harvest-vocab to check it.',
     );
     expect(
-      checkRules(aFind({ obdobi: { id: 'HES-777777', text: '' } }), { today: '2024-11-20' }),
+      checkFindByRules(aFind({ obdobi: { id: 'HES-777777', text: '' } }), { today: '2024-11-20' }),
     ).toEqual([]);
   });
 });

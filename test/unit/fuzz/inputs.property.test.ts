@@ -7,7 +7,10 @@ import { describe, expect, test } from 'vitest';
 import { toPrintable } from '../../../src/base/characters.ts';
 import { ConfigError } from '../../../src/base/errors.ts';
 import { readConfigFile } from '../../../src/cli/context/config.ts';
-import { makeBytesForm, makeStreamForm } from '../../../src/service/http/request-body.ts';
+import {
+  makeMultipartOfBytes,
+  makeMultipartOfStream,
+} from '../../../src/service/http/request-body.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 
 const anyText = fc.string({ unit: 'binary', maxLength: 200 });
@@ -85,8 +88,8 @@ describe('a form', () => {
           const bytes = Buffer.from(content);
           const part = { fileName: name, contentType: 'image/png' };
           for (const form of [
-            makeBytesForm(bytes, part),
-            makeStreamForm(() => Readable.from([bytes]), bytes.length, part),
+            makeMultipartOfBytes(bytes, part),
+            makeMultipartOfStream(() => Readable.from([bytes]), bytes.length, part),
           ]) {
             const opened = form.open();
             const whole = Buffer.isBuffer(opened) ? opened : Buffer.concat(await opened.toArray());

@@ -16,7 +16,7 @@ import { parseHarvestedFind } from '../../../src/finds/harvested-find.ts';
 import { parsePolygon } from '../../../src/finds/place/areas.ts';
 import { parseGeoPackagePoint } from '../../../src/finds/place/geometry.ts';
 import { parsePosition } from '../../../src/finds/place/read-position.ts';
-import { checkRules } from '../../../src/finds/rules.ts';
+import { checkFindByRules } from '../../../src/finds/rules.ts';
 import { parseTerm } from '../../../src/finds/vocabulary/term.ts';
 import { openOaiClient } from '../../../src/harvest/client.ts';
 import { findEntity, type OaiRecord } from '../../../src/harvest/protocol.ts';
@@ -102,7 +102,7 @@ async function readRows(file: string, bytes: Buffer): Promise<void> {
     for (const { find, issues } of rows) {
       for (const { says } of issues) String(says);
       if (find !== undefined)
-        for (const { says } of checkRules(find, { today: '2025-01-01' })) String(says);
+        for (const { says } of checkFindByRules(find, { today: '2025-01-01' })) String(says);
     }
   });
 }

@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import {
   formatDatestamp,
   formatDatestampRoundedUp,
-  parseBoundMs,
   parseDatestampMs,
   parseGranularity,
+  parseUntilMs,
 } from '../../../src/harvest/protocol.ts';
 
 test.each([
@@ -83,6 +83,6 @@ test('the requested end is never earlier than the intended one', () => {
 });
 
 test('a bound given by a person includes the last millisecond of its day or second', () => {
-  expect(parseBoundMs('2025-06-18')).toBe(Date.UTC(2025, 5, 19) - 1);
-  expect(parseBoundMs('2025-06-18T08:00:00Z')).toBe(Date.UTC(2025, 5, 18, 8, 0, 1) - 1);
+  expect(parseUntilMs('2025-06-18')).toBe(Date.UTC(2025, 5, 19) - 1);
+  expect(parseUntilMs('2025-06-18T08:00:00Z')).toBe(Date.UTC(2025, 5, 18, 8, 0, 1) - 1);
 });

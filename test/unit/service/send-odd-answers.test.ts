@@ -7,13 +7,13 @@ import {
   type HttpResponse,
   TransportError,
 } from '../../../src/service/http/exchange.ts';
-import { makeBytesForm } from '../../../src/service/http/request-body.ts';
+import { makeMultipartOfBytes } from '../../../src/service/http/request-body.ts';
 import { openConnections } from '../../../src/service/http/send.ts';
 import { eventually } from '../../support/eventually.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { rawAnswer, startRawServer } from '../../support/raw-server.ts';
 
-const FORM = makeBytesForm(Buffer.from('<find/>'), {
+const FORM = makeMultipartOfBytes(Buffer.from('<find/>'), {
   fileName: 'find.xml',
   contentType: 'application/xml',
 });

@@ -9,8 +9,8 @@ import { setLanguage } from '../../../src/base/message.ts';
 import { type HttpRequest, TransportError } from '../../../src/service/http/exchange.ts';
 import {
   ChangedFileError,
-  makeBytesForm,
-  makeStreamForm,
+  makeMultipartOfBytes,
+  makeMultipartOfStream,
   openVerifiedFile,
 } from '../../../src/service/http/request-body.ts';
 import { openConnections } from '../../../src/service/http/send.ts';
@@ -62,7 +62,7 @@ test('a form arrives completely, with its length announced', async () => {
     response.end('ok');
   });
   const bytes = Buffer.alloc(200_000, 7);
-  const form = makeStreamForm(() => createReadStream(writeFile(bytes)), bytes.length, PART);
+  const form = makeMultipartOfStream(() => createReadStream(writeFile(bytes)), bytes.length, PART);
   const answer = await connections()({ method: 'POST', url, body: form });
   expect(answer.body.toString()).toBe('ok');
   expect(seen?.body.length).toBe(form.lengthBytes);
@@ -82,7 +82,7 @@ test('a photograph that changed after its digest was computed never arrives comp
   });
   const open = () => openVerifiedFile(path, { sha512, sizeBytes: bytes.length });
   const error = await failure(
-    connections()({ method: 'POST', url, body: makeStreamForm(open, bytes.length, PART) }),
+    connections()({ method: 'POST', url, body: makeMultipartOfStream(open, bytes.length, PART) }),
   );
   expect(error.cause).toBeInstanceOf(ChangedFileError);
   expect(error.mayHaveArrived).toBe(false);
@@ -94,7 +94,7 @@ test('a refused connection means that nothing was sent', async () => {
     connections()({
       method: 'POST',
       url: 'http://127.0.0.1:9',
-      body: makeBytesForm(Buffer.from('x'), PART),
+      body: makeMultipartOfBytes(Buffer.from('x'), PART),
     }),
   );
   expect(error).toMatchObject({ reason: 'connect', mayHaveArrived: false });
@@ -106,7 +106,7 @@ test('a connection cut after the request means that it may have arrived', async 
     request.socket.destroy();
   });
   const error = await failure(
-    connections()({ method: 'POST', url, body: makeBytesForm(Buffer.from('x'), PART) }),
+    connections()({ method: 'POST', url, body: makeMultipartOfBytes(Buffer.from('x'), PART) }),
   );
   expect(error).toMatchObject({ reason: 'reset', mayHaveArrived: true });
 });
@@ -122,7 +122,7 @@ test('a connection cut within a photograph means that it cannot have arrived com
     connections()({
       method: 'POST',
       url,
-      body: makeStreamForm(() => createReadStream(writeFile(bytes)), bytes.length, PART),
+      body: makeMultipartOfStream(() => createReadStream(writeFile(bytes)), bytes.length, PART),
     }),
   );
   expect(error.mayHaveArrived).toBe(false);
@@ -201,7 +201,7 @@ test('a streamed request departs with the first piece of its body, not before', 
   expect(departed).toBe(true);
 });
 
-const FORM = makeBytesForm(Buffer.from('<find/>'), {
+const FORM = makeMultipartOfBytes(Buffer.from('<find/>'), {
   fileName: 'find.xml',
   contentType: 'application/xml',
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isDitto } from '../../../src/finds/parse-cell.ts';
-import { checkRules } from '../../../src/finds/rules.ts';
+import { checkFindByRules } from '../../../src/finds/rules.ts';
 import { enqueueNumber } from '../../../src/outbox/changes/enqueue-change.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
@@ -46,9 +46,10 @@ function inTable(value: string) {
 }
 
 function inFind(value: string): readonly string[] {
-  return checkRules(aFind({ evidencni_cislo: value }), { today: '2024-11-20', lookupTerm }).map(
-    ({ rule, element, severity }) => `${severity} ${rule} ${element}`,
-  );
+  return checkFindByRules(aFind({ evidencni_cislo: value }), {
+    today: '2024-11-20',
+    lookupTerm,
+  }).map(({ rule, element, severity }) => `${severity} ${rule} ${element}`);
 }
 
 function queue(outbox: Outbox, value: string): string {

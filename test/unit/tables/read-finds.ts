@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Issue } from '../../../src/base/issue.ts';
 import type { Find } from '../../../src/finds/find.ts';
-import { checkRules } from '../../../src/finds/rules.ts';
+import { checkFindByRules } from '../../../src/finds/rules.ts';
 import { mapTable } from '../../../src/tables/columns/map-table.ts';
 import { parseFixedValues } from '../../../src/tables/columns/settings.ts';
 import { parseTableBytes } from '../../../src/tables/readers.ts';
@@ -31,6 +31,6 @@ export async function readFinds(
   });
   const walked = [...rows];
   const finds = walked.flatMap(({ find }) => (find === undefined ? [] : [find]));
-  const judged = checked ? finds.flatMap((find) => checkRules(find, { today: TODAY })) : [];
+  const judged = checked ? finds.flatMap((find) => checkFindByRules(find, { today: TODAY })) : [];
   return { finds, issues: [...issues, ...walked.flatMap((row) => row.issues), ...judged] };
 }
