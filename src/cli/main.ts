@@ -23,9 +23,9 @@ import type { GlobalOptions, Runtime } from './context/context.ts';
 import {
   buildProgram,
   indentText,
-  makeUsageError,
   moveGlobalFlags,
   resolveAlias,
+  toUsageError,
 } from './program.ts';
 
 /**
@@ -67,7 +67,7 @@ export async function runMain(args: readonly string[], runtime: Runtime): Promis
     await program.parseAsync([...words], { from: 'user' }).catch((thrown: unknown) => {
       const isRefused = thrown instanceof CommanderError && thrown.code !== 'commander.help';
       if (!isRefused || thrown.exitCode === 0) throw thrown;
-      throw makeUsageError(thrown, program, words);
+      throw toUsageError(thrown, program, words);
     });
   } catch (thrown) {
     return fail(thrown, json, runtime);

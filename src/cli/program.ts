@@ -93,7 +93,7 @@ function translateCommanderError(message: string): string {
  * to get help.
  * @param args as parsed: the words of the command first
  */
-export function makeUsageError(
+export function toUsageError(
   { message }: CommanderError,
   program: Command,
   args: readonly string[],

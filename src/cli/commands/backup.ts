@@ -116,7 +116,7 @@ async function restore(context: Context, file: string, options: RestoreFlags): P
     clock,
     place: {
       ...context.getOutboxPlaces(),
-      lock: context.pushLock(),
+      lock: context.getPushLockOptions(),
       open: () => openStoredOutbox(context, outbox),
     },
     backup: resolve(context.cwd, file),

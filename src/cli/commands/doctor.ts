@@ -97,7 +97,7 @@ async function repair(context: Context): Promise<void> {
   const { outboxFile } = context.getOutboxPlaces();
   if (!existsSync(outboxFile)) return;
   const { ledgerAside, outboxAside, damaged } = await repairOutbox({
-    lock: context.pushLock(),
+    lock: context.getPushLockOptions(),
     ledgerFile: context.getOutboxPlaces().ledgerFile,
     outboxFile,
     clock,

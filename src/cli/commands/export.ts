@@ -69,7 +69,7 @@ async function exportCommand(
       hint: t`Name a file with --out.`,
     });
   }
-  const format = formatFor(options);
+  const format = chooseFormat(options);
   const outbox = await context.openOutbox();
   const finds = names.length === 0 ? undefined : resolveFindNames(outbox, names);
   const progress = terminal.startProgress(t`Exporting`);
@@ -118,7 +118,7 @@ function isNameOfExport(word: string): boolean {
   return findFormatOfExtension(getExtension(word)) !== undefined;
 }
 
-function formatFor({ format, out = '-', for: reader }: ExportOptions): ExportFormat {
+function chooseFormat({ format, out = '-', for: reader }: ExportOptions): ExportFormat {
   const formats = reader === undefined ? EXPORT_FORMATS : EXPORTERS[reader].formats;
   const [first = 'csv'] = formats;
   const extension = getExtension(out);

@@ -4,7 +4,7 @@ import { t } from '../../base/message.ts';
 import { FIELD_APPS, type FieldApp, writeFieldForm } from '../../tables/forms/field-tools.ts';
 import { appendValue, defineCommand, type Registration } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
-import { makeProfileDefaults, openValidationContext } from '../context/find-input.ts';
+import { listPrefilledValues, openValidationContext } from '../context/find-input.ts';
 import { openProfileVocabulary } from '../context/open-service.ts';
 import { mayReplace } from '../terminal.ts';
 
@@ -49,7 +49,7 @@ async function make(
     destination,
     overwrite: tool === 'odk' && (await mayReplace(context, destination)),
     vocabulary: await openProfileVocabulary(context),
-    defaults: makeProfileDefaults(context, set),
+    defaults: listPrefilledValues(context, set),
     rules: await openValidationContext(context),
     nowMs: context.clock.now(),
   });

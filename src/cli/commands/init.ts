@@ -3,7 +3,7 @@ import { ConfigError, type ExitReason, UsageError } from '../../base/errors.ts';
 import { cmd, t } from '../../base/message.ts';
 import { appendValue, defineCommand, type Registration } from '../command.ts';
 import {
-  assertTls,
+  assertMaySendPassword,
   KEY_RULES,
   KEYS_WITH_FLAG,
   listProfilesOfOutbox,
@@ -57,13 +57,13 @@ export const register: Registration = (program, run) => {
   command.action(
     run(async (context, address: string | undefined, options: InitOptions) => {
       const reason = await init(context, options, address);
-      return context.terminal.interactive ? goOn(context, options.name) : reason;
+      return context.terminal.interactive ? continueSetup(context, options.name) : reason;
     }),
   );
 };
 
 /** On a terminal: signs in to the new profile and harvests its vocabularies, unless declined. */
-async function goOn(context: Context, name: string): Promise<ExitReason> {
+async function continueSetup(context: Context, name: string): Promise<ExitReason> {
   const prompt = await context.prompt();
   if (!(await prompt.confirm(t`Sign in now?`, true))) return 'done';
   const signedIn = await runWithProfile(context, name, 'login');
@@ -130,7 +130,8 @@ async function collectSettings(
     ...parseProfileSettings('pas init', parseFlagSettings(options)),
   };
   const start =
-    address ?? (isWhole(givenSettings) ? undefined : await startFor(context, givenSettings));
+    address ??
+    (isWhole(givenSettings) ? undefined : await chooseStartAddress(context, givenSettings));
   const { settings: foundSettings = {}, problem } =
     start === undefined ? {} : await discoverService(context, start, givenSettings);
   const settings = { ...foundSettings, ...givenSettings };
@@ -146,7 +147,7 @@ async function collectSettings(
 }
 
 /** Returns the address for the probes, where none is an argument. */
-async function startFor(
+async function chooseStartAddress(
   context: Context,
   givenSettings: ProfileSettings,
 ): Promise<string | undefined> {
@@ -255,7 +256,8 @@ function findSettingProblem(
   if (text === '') return KEY_RULES[key].required ? t`This is required.` : undefined;
   try {
     const { [key]: value } = parseProfileSettings('pas init', { [key]: text });
-    if (ADDRESSES.includes(key)) assertTls('pas init', String(value), allowHttp === true);
+    if (ADDRESSES.includes(key))
+      assertMaySendPassword('pas init', String(value), allowHttp === true);
     return undefined;
   } catch (thrown) {
     if (thrown instanceof ConfigError)

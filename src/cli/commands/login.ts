@@ -19,7 +19,7 @@ import {
   SECRET_PLACE_TEXTS,
 } from '../context/context.ts';
 import { openService, probeHarvestAuth, withMaskedPassword } from '../context/open-service.ts';
-import { adoptUsername, joinOutboxesOfAccount } from '../context/profile-outbox.ts';
+import { adoptUsername, uniteOutboxesOfAccount } from '../context/profile-outbox.ts';
 
 type LoginOptions = GlobalOptions & {
   readonly username?: string;
@@ -87,7 +87,7 @@ export async function login(context: Context, options: LoginOptions): Promise<Ex
       hint: t`Check the user name and the password. If the password is lost or the account is closed, ask the operator of the service.`,
     });
   });
-  await joinOutboxesOfAccount(context, account.identCely);
+  await uniteOutboxesOfAccount(context, account.identCely);
   const who = formatAccount(account);
   context.terminal.printLine(t`Signed in to ${profile.baseUrl} as ${who}.`);
   await warnOfOtherUser(context, signer, account);

@@ -18,9 +18,9 @@ import { defineCommand, parseWholeNumber, type Registration } from '../command.t
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { announceInstance, confirmProduction, openPush } from '../context/open-service.ts';
 import {
-  joinOutboxesOfAccount,
   openUnitedOutbox,
   renewProfileDocuments,
+  uniteOutboxesOfAccount,
 } from '../context/profile-outbox.ts';
 import {
   admitNewPeople,
@@ -121,7 +121,7 @@ async function pushCommand(
   if (plan.subjects !== undefined) clearBackoff(outbox, plan.subjects);
   const { end, ...telling } = makePushListeners(context, outbox);
   const pushAllOptions = {
-    ...(await pushOptions(context, outbox, options, kinds, plan.subjects)),
+    ...(await openPushContext(context, outbox, options, kinds, plan.subjects)),
     ...telling,
   };
   const expected = {
@@ -150,7 +150,7 @@ function mayAsk({ terminal }: Context, { watch }: PushOptions): boolean {
   return terminal.interactive && watch !== true;
 }
 
-async function pushOptions(
+async function openPushContext(
   context: Context,
   outbox: Outbox,
   options: PushOptions,
@@ -200,7 +200,7 @@ async function confirmSameService(
   const isSame = await (await context.prompt()).confirm(
     t`This account has sent from this machine to ${names}. Is ${baseUrl} the same service, at a new address?`,
   );
-  if (isSame) await joinOutboxesOfAccount(context, account, addresses);
+  if (isSame) await uniteOutboxesOfAccount(context, account, addresses);
   return isSame;
 }
 

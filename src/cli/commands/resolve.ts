@@ -315,14 +315,16 @@ function listWays(
     resend: [makeWay(again, '--resend', true)],
     drop: [makeWay(msg`drop it`, '--drop', true)],
   };
-  const kept = isAnswerable(entry) ? [] : [{ words: KEEP_SHOWN, command: keepShown(entry, find) }];
+  const kept = isAnswerable(entry)
+    ? []
+    : [{ words: KEEP_SHOWN, command: getKeepingCommand(entry, find) }];
   return [...kept, ...kinds.flatMap((kind) => ways[kind])];
 }
 
 const KEEP_SHOWN = msg`keep the version that is shown here`;
 
 /** Of two versions, only a change makes one. */
-function keepShown(entry: Entry, find: string): Message {
+function getKeepingCommand(entry: Entry, find: string): Message {
   return entry.kind === 'number'
     ? cmd`pas number set ${find} ${entry.value} --replace`
     : cmd`pas edit ${find}`;
@@ -341,7 +343,7 @@ async function checkRecord(
   const problem = findRecordProblem(outbox, entry, identCely);
   if (problem !== undefined) throw problem;
   if (entry.kind !== 'import') return;
-  const looked = await look(context, outbox, entry, identCely);
+  const looked = await showRecord(context, outbox, entry, identCely);
   if (!isSure) {
     await requireConfirmation(context, t`Is ${identCely} the record of ${name}?`);
   } else if (looked === 'unseen') {
@@ -355,7 +357,7 @@ async function checkRecord(
  * Shows the service's record, with the evidence against it.
  * @returns `unseen` where the service should list it, and does not
  */
-async function look(
+async function showRecord(
   context: Context,
   outbox: Outbox,
   entry: ImportEntry,

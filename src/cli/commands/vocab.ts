@@ -233,7 +233,7 @@ async function harvestVocab(
     [t`SET`, t`PASS`, t`RECORDS`, t`DELETED`, t`VANISHED`],
     results.map(formatHarvestRow),
   );
-  terminal.printValue({ sets: results.map(asJson) });
+  terminal.printValue({ sets: results.map(toHarvestJson) });
   const isUnconfirmed = warnOfUnconfirmedLosses(terminal, results, 'harvest-vocab');
   const isBroken = warnOfBroken(terminal, results);
   if (existsSync(context.getOutboxPlaces().outboxFile)) await renewProfileDocuments(context);
@@ -249,6 +249,6 @@ function formatHarvestRow({ setSpec, pass, records, deleted, vanished }: SetHarv
   return [setSpec, PASS_WORDS[pass], String(records), String(deleted), String(vanished)];
 }
 
-function asJson({ elapsedMs, ...result }: SetHarvest): object {
+function toHarvestJson({ elapsedMs, ...result }: SetHarvest): object {
   return { ...toSetJson(result), elapsed_ms: Math.round(elapsedMs) };
 }

@@ -36,8 +36,8 @@ type DefaultsTables = {
 };
 
 /**
- * Reads and checks config.toml, except for the defaults of finds; a missing file is an empty
- * configuration.
+ * Reads config.toml and checks each value that it has, except for the defaults of finds; that no
+ * key is missing is checked by {@link toProfile}. A missing file is an empty configuration.
  * @throws ConfigError when the file cannot be read, is invalid, or has an unknown key
  */
 export function readConfigFile(path: string): Config {
@@ -101,14 +101,14 @@ function parseProfiles(path: string, tables: Record<string, unknown>, ofProjects
 }
 
 /**
- * Returns the name of the outbox of these settings, by address and user name; undefined without
- * an address.
+ * Returns the name of the outbox of these settings, by address and user name, also where no such
+ * outbox exists; undefined without an address.
  */
 export function findOutboxName({ base_url: address, username }: ProfileSettings) {
   return address === undefined ? undefined : makeOutboxName(address, username ?? '');
 }
 
-/** Returns the profiles whose outbox has this name. */
+/** Returns the names of the profiles with this outbox, in the order of config.toml. */
 export function listProfilesOfOutbox({ profiles }: Config, outbox: string): string[] {
   return [...profiles].flatMap(([name, its]) => (findOutboxName(its) === outbox ? [name] : []));
 }
@@ -123,11 +123,13 @@ export function isProtectedAddress(address: string): boolean {
 }
 
 /**
- * Checks that a password may be sent to an address; see {@link isProtectedAddress}.
- * @param allowHttp the profile declares the network as its own
- * @throws ConfigError for an address without TLS that is neither loopback nor allowed
+ * Asserts that a password may be sent to an address: it is protected, or `allowHttp` is true.
+ * @param where for the error, such as "config.toml, profile training"
+ * @param address as for {@link isProtectedAddress}
+ * @param allowHttp the profile declares that the network is the user's own
+ * @throws ConfigError for an http address of another machine, unless it is allowed
  */
-export function assertTls(where: string, address: string, allowHttp: boolean): void {
+export function assertMaySendPassword(where: string, address: string, allowHttp: boolean): void {
   if (allowHttp || isProtectedAddress(address)) return;
   throw new ConfigError(t`${where}: ${address} would send the password unencrypted.`, {
     hint: t`Use the https:// address, or set allow_http = true if the network is your own.`,
@@ -137,7 +139,10 @@ export function assertTls(where: string, address: string, allowHttp: boolean): v
 type Value = string | number | boolean;
 
 type KeyRule = {
-  /** @throws ConfigError for a wrong value, which it does not quote where that may be a password */
+  /**
+   * Returns the value as it is stored and used, such as a normalised address.
+   * @throws ConfigError for a wrong value, which is never quoted: it may be a password
+   */
   readonly check: (where: string, value: unknown) => Value;
   readonly choices?: readonly string[];
   readonly required?: true;
@@ -146,7 +151,7 @@ type KeyRule = {
   readonly help?: Message;
 };
 
-/** A question offers the first. */
+/** A question offers the first one first. */
 const KIND = ['training', 'production'] as const;
 const OAI_AUTH = ['none', 'basic', 'bearer'] as const;
 
@@ -201,7 +206,7 @@ export type ProfileKey = keyof typeof TABLE;
 
 type ValueOf<Key extends ProfileKey> = ReturnType<(typeof TABLE)[Key]['check']>;
 
-/** How each key of a profile is checked, what it is by default, and its help. */
+/** How each key of a profile is checked, its default and its help. */
 export const KEY_RULES: Readonly<Record<ProfileKey, KeyRule>> = TABLE;
 /** All keys of a profile, in the order in which they are shown. */
 const PROFILE_KEYS = Object.keys(TABLE) as ProfileKey[];
@@ -220,7 +225,7 @@ export type Profile = {
     : ValueOf<Key> | undefined;
 } & {
   readonly name: string;
-  /** Name of its outbox, which profiles of one service and user share. */
+  /** Name of its outbox, which profiles of one address and configured user name share. */
   readonly outbox: string;
 };
 
@@ -255,9 +260,10 @@ export function toFlag(key: ProfileKey): string {
 }
 
 /**
- * Checks the keys and values of a profile, as they are in config.toml; no key is required.
+ * Checks the keys and values of a profile, as they are in config.toml, and returns the values in
+ * their normal form; no key is required.
  * @param where for errors, such as "config.toml, profile training"
- * @throws ConfigError for an unknown key or a wrong value
+ * @throws ConfigError for an unknown key or a wrong value, or where `value` is no table
  */
 export function parseProfileSettings(where: string, value: unknown): ProfileSettings {
   const settings: Record<string, Value> = {};
@@ -377,6 +383,7 @@ export function isLoopback(host: string): boolean {
   return ['localhost', '::1', '[::1]'].includes(host) || /^127(?:\.\d{1,3}){3}$/.test(host);
 }
 
+/** Writes the whole file anew: comments in it are lost. */
 function writeConfigFile(
   path: string,
   { defaultProfile, language, network, profiles, defaults }: Config,
@@ -401,10 +408,10 @@ function writeConfigFile(
 
 /**
  * Changes the configuration on disk under a lock: `change` gets the current one, so that concurrent
- * changes are kept. Nothing is written if it returns the same object.
+ * changes are kept. Nothing is written if it returns the same object or throws.
  * @returns the new configuration
- * @throws ConfigError where the file is invalid, or another process keeps the lock for two seconds;
- * DatabaseError where the disk fails
+ * @throws ConfigError where the file is invalid, or another process keeps the lock for two seconds,
+ * which block the thread; DatabaseError where the disk fails; errors of `change`
  */
 export function changeConfigFile(
   { home, configFile }: DataPaths,
@@ -428,8 +435,8 @@ export function changeConfigFile(
 }
 
 /**
- * Returns the configuration with the changes over the settings of each named profile; an
- * undefined value unsets a key.
+ * Returns the configuration with the changes over the settings of each named profile; one that is
+ * missing is added. An undefined value unsets a key.
  */
 export function mergeProfileSettings(
   config: Config,
@@ -442,10 +449,11 @@ export function mergeProfileSettings(
 }
 
 /**
- * Completes settings to a profile: with the fallbacks of all keys, its outbox, and PAS_USERNAME
- * over its own user name.
+ * Completes settings to a profile: with the fallbacks of all keys, its outbox, and PAS_USERNAME in
+ * place of its user name. The outbox follows from the settings alone, not from PAS_USERNAME.
+ * @param environment only its PAS_USERNAME counts; `{}` for the profile as it is written
  * @param where for errors, such as "config.toml, profile training"
- * @throws ConfigError for a missing key, or an address without TLS that is not this machine's
+ * @throws ConfigError for a missing key, or as {@link assertMaySendPassword} for its addresses
  */
 export function toProfile(
   name: string,
@@ -471,7 +479,7 @@ export function toProfile(
     outbox: findOutboxName(settings) ?? '',
   }) as Profile;
   for (const address of [profile.baseUrl, profile.oaiBase ?? profile.baseUrl])
-    assertTls(where, address, profile.allowHttp);
+    assertMaySendPassword(where, address, profile.allowHttp);
   return profile;
 }
 

@@ -32,7 +32,7 @@ export type Machine = {
   openConnections(network: NetworkSettings): Promise<Connections>;
 };
 
-/** Flags that every command takes; `color` is false with `--no-color`. */
+/** Flags that every command takes, without `--lang`; `color` is false with `--no-color`. */
 export type GlobalOptions = {
   readonly profile?: string;
   readonly json?: boolean;
@@ -63,8 +63,8 @@ export type Runtime = {
 
 /**
  * All that a command works with. Which service, account, outbox and secrets it uses follows from
- * its profile, which is chosen at its first use; nothing is opened before. Everything that is
- * opened is closed with the context, the last first.
+ * its profile, which is chosen at its first use; nothing is opened before. What is opened by it is
+ * closed with it.
  */
 export type Context = Runtime & {
   readonly clock: Clock;
@@ -75,16 +75,20 @@ export type Context = Runtime & {
   random(): number;
   prompt(): Promise<Prompt>;
   onClose(close: () => void | Promise<void>): void;
+  /** Closes what is open, the last first; where that fails, the rest stays open. */
   close(): Promise<void>;
   getConfig(): Config;
-  /** Changes the configuration, of which the profile is chosen anew. */
+  /** Changes config.toml; {@link Context.getProfile} then chooses again. What is open stays. */
   changeConfig(change: (config: Config) => Config): void;
   /**
    * Returns service and account.
    * @throws ConfigError where there is none, or no choice
    */
   getProfile(): Profile;
-  /** Returns the ` --profile NAME`, or nothing, that printed commands need for this profile. */
+  /**
+   * Returns ` --profile NAME`, with its blank, for printed commands; empty where the profile is the
+   * default anyway, or there is none. Later calls return the same, whatever the configuration.
+   */
   getProfileFlag(): string;
   /**
    * Makes a context of the same command for another profile, without the environment's credentials.
@@ -95,7 +99,8 @@ export type Context = Runtime & {
   /** Passwords and tokens, by {@link getCredentialKey}. */
   openSecrets(): SecretStore;
   /**
-   * Opens the connections by which requests of the profile leave this machine.
+   * Opens the connections by which requests of the profile leave this machine, once for all calls
+   * without `given`. They are closed with the context.
    * @param given settings of the network that no profile has yet; new connections are opened
    */
   openConnections(given?: ProfileSettings): Promise<Connections>;
@@ -104,19 +109,21 @@ export type Context = Runtime & {
   /** Returns the files of the profile's outbox, or of the outbox of this name, with its ledger. */
   getOutboxPlaces(name?: string): OutboxPaths;
   /** Returns the options for the lock of the profile's outbox, or of the outbox of this name. */
-  pushLock(name?: string): PushLockOptions;
+  getPushLockOptions(name?: string): PushLockOptions;
   /**
    * Opens the outbox of the profile, which is created at its first use.
-   * @param purpose of the first call: a push checks the ledger, and waits longer for it
-   * @throws ConfigError where it is for another service
+   * @param purpose that of the first call counts: a push checks the ledger, and waits longer for it
+   * @throws ConfigError where it is for another service; DatabaseError where it is unusable
    */
   openOutbox(purpose?: 'push'): Promise<Outbox>;
+  /** Opens the vocabularies of all services, whose file is created at its first use. */
   openVocabulary(): Promise<VocabularyStore>;
 };
 
 /**
  * Returns the environment without token, password, user name and profile, for a context of
- * another profile: credentials of one service are never sent to another one.
+ * another profile: credentials of one service are never sent to another one. PAS_PACING_PASSWORD
+ * stays.
  */
 export function omitAccountVariables(environment: Environment): Environment {
   const {
@@ -142,8 +149,8 @@ export function maskSettings<Settings extends { readonly proxy?: string | undefi
 
 /**
  * Returns the password in PAS_PASSWORD, else the stored one; undefined where there is neither.
- * @throws AuthError where it is in an unavailable keyring; ConfigError where the secrets are
- * damaged
+ * @throws AuthError, unless PAS_PASSWORD is set, where it is in an unavailable keyring; ConfigError
+ * where the secrets are damaged
  */
 export function getPassword(context: Context, profile: Profile): string | undefined {
   return (
@@ -161,8 +168,10 @@ export function getCredentialKey({
 }
 
 /**
- * Returns the place of the credentials: `environment` where PAS_TOKEN or PAS_PASSWORD is set.
- * @throws ConfigError where no profile is chosen, or the secrets are damaged
+ * Returns where the credentials come from: `environment` where PAS_TOKEN or PAS_PASSWORD is set,
+ * else where the profile's are stored. They are not read, and no keyring is asked.
+ * @throws ConfigError, unless the environment has them, where no profile is chosen or the secrets
+ * are damaged
  */
 export function getSourceOfSecrets({
   environment,
@@ -187,7 +196,7 @@ export const SECRET_PLACE_TEXTS: Readonly<
   nowhere: () => t`No password or token is stored.`,
 };
 
-/** Returns the account of a harvest; empty for an anonymous one. */
+/** Returns the user name of a harvest; empty for an anonymous one, or where none is known. */
 export function getHarvestUsername({ oaiAuth, username }: Profile): string {
   return oaiAuth === 'none' ? '' : (username ?? '');
 }
@@ -202,9 +211,10 @@ export function requireHarvestBase(profile: Profile): string {
 }
 
 /**
- * Returns the address of the interface that shows the profile's own records; undefined where
- * there is none. A training instance may use that of production for vocabularies: there, its
- * identifiers belong to other records.
+ * Returns the address of the interface that shows the profile's own records; undefined where there
+ * is none. A training instance may use that of production for vocabularies, where its identifiers
+ * belong to other records: so its interface must be on the host to which it writes, and not that of
+ * a production profile with another write address.
  */
 export function findOwnHarvestBase(context: Context): string | undefined {
   const { kind, baseUrl, oaiBase } = context.getProfile();
@@ -227,8 +237,8 @@ export function findSettleMs(context: Context): number | undefined {
 }
 
 /**
- * Makes the error that a lookup is not possible: the profile has no harvesting interface, or one
- * that does not show its own records.
+ * Makes the error that a lookup is not possible: the profile has no harvesting interface, or else
+ * one that does not show its own records, which the caller has found out.
  */
 export function makeNoHarvestingError(profile: Profile): ConfigError {
   if (profile.oaiBase !== undefined)
@@ -262,8 +272,8 @@ const SIGNALS = [
 
 /**
  * Handles Ctrl-C and the signals of the system until the context is closed: the first aborts
- * `stop` and prints `message`, the second aborts `abort`. The process is not ended.
- * @param message shown at the first signal
+ * `stop`, the second aborts `abort`. None ends the process, so the command must react to them.
+ * @param message shown at the first signal; undefined for none
  */
 export function handleSignals({ terminal, onClose }: Context, message?: string): Interrupts {
   const stop = new AbortController();
@@ -288,8 +298,8 @@ type Closable = { readonly clock: Clock; onClose(close: () => void): void };
  * Makes a signal that Ctrl-C or the end of a time limit aborts, the latter with an
  * UnavailableError.
  * @param stop aborted by Ctrl-C; returned as it is without a limit
- * @param deadline such as `30m`; undefined for no limit
- * @throws UsageError for an invalid duration
+ * @param deadline from now on: digits with s, m or h, such as `30m`; undefined for no limit
+ * @throws UsageError for another form
  */
 export function makeDeadlineSignal(
   resources: Closable,
@@ -310,7 +320,7 @@ export function makeDeadlineSignal(
 
 const MS_OF_UNIT: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 };
 
-/** Parses a time such as `90s` or `2h` into milliseconds; undefined for anything else. */
+/** Parses a time such as `90s` or `2h` into milliseconds; undefined for any other text, and 0. */
 function parseDurationMs(text: string): number | undefined {
   const [, count, unit = ''] = /^([1-9]\d{0,5})([smh])$/.exec(text) ?? [];
   return count === undefined ? undefined : Number(count) * (MS_OF_UNIT[unit] ?? 0);
@@ -343,8 +353,9 @@ type ProcessOptions = {
 };
 
 /**
- * Runs a command line of pas in a process of its own, as a person would type it, and waits for
- * its end. On a terminal it uses that, and `output` and `errors` are empty.
+ * Runs a command line of pas in a process of its own, in the language of this one, and waits for
+ * its end. On a terminal it uses that, and `output` and `errors` are empty; else it has no input.
+ * @param args words after `pas`
  * @throws Error where the process cannot be started, or ends otherwise than pas does
  */
 export async function runPas(

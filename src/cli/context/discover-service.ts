@@ -37,16 +37,21 @@ const OWN_PATHS =
 const ACCOUNT_PATH = '/api/uzivatel-info/';
 const MOCK_SERVER = /^pas-mock-server\b/;
 
-/** Settings that the service shows without authentication, and the reason why it shows none. */
+/**
+ * Settings that a service shows without authentication, others are absent; `problem` is why neither
+ * interface was found.
+ */
 type FoundService = { readonly settings: ProfileSettings; readonly problem: string | undefined };
 
 /**
  * Finds the addresses of a service from any one of them, by requests without credentials.
  * @param text as typed: with or without the scheme, a final slash, a path of the service or a
- * query
- * @param settings settings that are not probed
- * @returns what was found, also where it is incomplete; `problem` tells why
- * @throws ConfigError for an invalid address, or one without TLS
+ * query; http becomes https, except for this machine or with `allow_http`
+ * @param settings what is known: the network, `allow_http`, `prefix` and `schema_version` are used,
+ * and a given `oai_base` or `schema_base` is not looked for
+ * @returns what was found, also a part, with a given `oai_base`; a silent service and an unusable
+ * proxy are a `problem`, not an error
+ * @throws ConfigError where the text is no address, without quoting it
  */
 export async function discoverService(
   context: Context,
@@ -66,6 +71,7 @@ export async function discoverService(
 }
 
 /**
+ * Returns the normalised address without query and without the service's own paths at its end.
  * @throws ConfigError for a text that is no address, without quoting it: it may contain a password
  */
 function parseStartAddress(address: string, allowHttp: boolean): string {
@@ -91,6 +97,7 @@ function parseStartAddress(address: string, allowHttp: boolean): string {
   return requireAddress('pas init: base_url', `${parsed.origin}${path}`);
 }
 
+/** Returns the address itself and the folders above it, the nearest first, the host last. */
 function listParentFolders(start: string): string[] {
   const { origin, pathname } = new URL(start);
   const names = pathname.split('/').filter((name) => name !== '');
@@ -101,8 +108,9 @@ function listParentFolders(start: string): string[] {
 }
 
 /**
- * Returns the usual hosts of a service's interfaces in one domain: `finds.example.org` or
- * `svc.example.org`, and `api.example.org`. A numeric address and this machine have none.
+ * Returns the addresses of other usual hosts in the same domain, with the scheme and port of
+ * `start`: `api.`, the prefix of the service, none, and `www.` before the domain. A numeric address
+ * and this machine have none.
  */
 function listSiblingHosts(start: string, prefix: string): string[] {
   const { protocol, hostname, port } = new URL(start);
@@ -120,6 +128,7 @@ function isOwnDomain(labels: readonly string[]): boolean {
   return labels.length > 2 || (labels.length === 2 && !(first.length <= 3 && last.length === 2));
 }
 
+/** The probes of one command, which share a time limit; they only add to what was found before. */
 class Probing {
   readonly #send: Exchange;
   readonly #settings: ProfileSettings;
@@ -150,8 +159,8 @@ class Probing {
   }
 
   /**
-   * Probes for the interfaces below each of these addresses of one host, until both are found or
-   * the host does not answer.
+   * Probes for the interfaces below each of these addresses of one host, until both are found, the
+   * host does not answer or the time is over. The first host without a result is the `problem`.
    */
   async probeAddresses(origin: string, addresses: readonly string[]): Promise<void> {
     for (const address of addresses) {
@@ -170,8 +179,8 @@ class Probing {
   }
 
   /**
-   * The write interface determines the schema of documents, so its host is probed before that of
-   * the harvesting interface.
+   * Looks for the schema, unless it is given or no write interface was found. That of the write
+   * interface counts before that of the harvesting interface, since it checks documents.
    */
   async probeSchema(): Promise<void> {
     if (this.#settings.schema_base !== undefined || this.#base === undefined) return;
@@ -189,7 +198,7 @@ class Probing {
     if (base !== undefined && its === version) this.#schema = { base, prefix };
   }
 
-  /** Returns the settings that were found; the others are absent. */
+  /** Returns the settings that were found, and a given `oai_base`; the others are absent. */
   getSettings(): ProfileSettings {
     const base = this.#base;
     // A training instance has no harvesting interface of its own.
@@ -204,7 +213,10 @@ class Probing {
     return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined));
   }
 
-  /** @returns the reason why there is no answer at all */
+  /**
+   * Looks for the write interface: its account page asks for a token.
+   * @returns the reason why there is no answer at all; undefined for any answer
+   */
   async #probeWriting(address: string): Promise<string | undefined> {
     return findSilence(this.#send, async (send) => {
       const { status, headers, at } = await this.#get(`${address}${ACCOUNT_PATH}`, send);
@@ -219,7 +231,10 @@ class Probing {
     });
   }
 
-  /** @returns the reason why there is no answer at all */
+  /**
+   * Looks for the harvesting interface, also for the schema in its list of formats.
+   * @returns the reason why there is no answer at all; undefined for any answer
+   */
   async #probeHarvesting(address: string): Promise<string | undefined> {
     return findSilence(this.#send, async (send) => {
       let at = '';
@@ -269,7 +284,8 @@ class Probing {
 }
 
 /**
- * Runs a probe.
+ * Runs a probe. Its errors of pas are not thrown: after an answer they only mean that the probe
+ * found nothing.
  * @returns the reason of a missing answer; undefined for any answer
  */
 async function findSilence(
@@ -303,11 +319,11 @@ const PRIVATE_KEYS = 'allow_http';
 
 /**
  * Reads the settings that an institution publishes: the keys of a profile alone, or one
- * `[profiles.NAME]` as in config.toml. Nothing is stored.
- * @param from a file, or an https address, which may not redirect to another one
- * @throws ConfigError where it is invalid, allows addresses without TLS, or its address is none,
- * unprotected or answers with another status than 200; UnavailableError where that gives no answer;
- * FileError where a file cannot be read
+ * `[profiles.NAME]` as in config.toml, beside which other keys are ignored. Nothing is stored.
+ * @param from a file, or an address with TLS or of this machine, which may not redirect
+ * @throws ConfigError where it is invalid, sets `allow_http`, or its address is none, unprotected
+ * or answers with another status than 200; UnavailableError where that gives no answer; FileError
+ * where a file cannot be read
  */
 export async function fetchSharedProfile(context: Context, from: string): Promise<ProfileSettings> {
   const isAddress = /^https?:\/\//i.test(from);

@@ -61,8 +61,9 @@ import { openLookups, openProfileVocabulary } from './open-service.ts';
 
 /**
  * Opens everything for the validation: the profile's schema, the account as the service last
- * described it, the harvested vocabularies with the museum's mapping, and the day. Nothing is
- * requested.
+ * described it (undefined before the first sign-in), the harvested vocabularies with the museum's
+ * mapping, whose issues are dropped, and the day. Nothing is requested. The numbers of other finds
+ * are not among it: `lookupNumber` is the caller's.
  * @throws ConfigError where the schema or the profile cannot be used; DatabaseError where outbox or
  * vocabulary cannot
  */
@@ -83,8 +84,8 @@ export async function openValidationContext(context: Context) {
 }
 
 /**
- * Opens the lookup of the labels of vocabulary entries, which are cached, since finds repeat them;
- * it returns undefined for an unknown entry.
+ * Opens the lookup of the labels of vocabulary entries by identifier, which are cached, since finds
+ * repeat them; it returns undefined for an unknown entry, and an English label may be empty.
  * @throws ConfigError where no profile is chosen; DatabaseError where the vocabulary is unusable
  */
 export async function openLabelLookup(context: Context): Promise<LabelLookup> {
@@ -103,10 +104,11 @@ export async function openLabelLookup(context: Context): Promise<LabelLookup> {
 }
 
 /**
- * Makes the function that formats references for a table: the label in the language of the output,
- * if `pas import` reads the same entry from it, else the identifier.
+ * Opens the function that formats references for a table: the label in the language of the output,
+ * if `pas import` reads the same entry from it, else the identifier, or the name of a person whom
+ * the service does not know.
  * @param getLabels from {@link openLabelLookup}
- * @throws DatabaseError where the vocabulary is unusable
+ * @throws ConfigError where no profile is chosen; DatabaseError where the vocabulary is unusable
  */
 export async function openReferenceFormatter(
   context: Context,
@@ -127,9 +129,9 @@ export async function openReferenceFormatter(
 }
 
 /**
- * Makes the function that validates a find, which is then fast for many of them. Nothing is
- * stored.
- * @throws ConfigError where the schema cannot be used
+ * Opens the function that validates a find, which is then fast for many of them. Nothing is
+ * stored, and numbers are not compared with those of other finds.
+ * @throws ConfigError, DatabaseError as {@link openValidationContext}
  */
 export async function openFindValidator(context: Context): Promise<(find: Find) => ValidatedFind> {
   const ruleContext = await openValidationContext(context);
@@ -137,13 +139,13 @@ export async function openFindValidator(context: Context): Promise<(find: Find) 
 }
 
 /**
- * Returns the given values, and behind them the defaults of project and profile for other
- * elements.
+ * Returns the values to prefill for each find: the given ones, and for other elements the defaults
+ * of config.toml, of the project that a given `projekt` names, else of the profile.
  * @param flags `element=value`
- * @throws UsageError for another form, or an element that differs for each find; ConfigError
- * where config.toml has invalid defaults
+ * @throws UsageError for another form, an unknown element, one that is given twice or that differs
+ * for each find; ConfigError where config.toml has invalid defaults, or no profile is chosen
  */
-export function makeProfileDefaults(context: Context, flags: readonly string[] = []): FindDefaults {
+export function listPrefilledValues(context: Context, flags: readonly string[] = []): FindDefaults {
   const set = parseFixedValues(flags);
   const project = set.find(({ name }) => name === 'projekt')?.value;
   const defaults = mergeDefaults(
@@ -158,7 +160,7 @@ export function makeProfileDefaults(context: Context, flags: readonly string[] =
 }
 
 /**
- * Opens the function that offers terms, as wide as the terminal, to a person who is asked.
+ * Opens the function that offers terms to a person who is asked, cut to the width of the terminal.
  * @throws ConfigError where no profile is chosen; DatabaseError where the vocabulary is unusable
  */
 export async function openTermOffers(context: Context): Promise<OfferTerms> {
@@ -173,6 +175,7 @@ export async function openTermOffers(context: Context): Promise<OfferTerms> {
 /**
  * Makes the functions that inspect and store photographs, as the profile says: up to
  * `photo_max_bytes`, and without their places if `strip_gps` is set.
+ * @throws ConfigError where no profile is chosen
  */
 export function makeProfileKeeping(context: Context): PhotographKeeping {
   const { photoMaxBytes, stripGps } = context.getProfile();
@@ -181,8 +184,8 @@ export function makeProfileKeeping(context: Context): PhotographKeeping {
 }
 
 /**
- * Returns the absolute folder of photographs: that of the option, else that of the table. It need
- * not exist.
+ * Returns the absolute folder of photographs: that of the option, else the one that contains the
+ * table. It need not exist.
  */
 export function resolvePhotoFolder(tablePath: string, option: string | undefined): string {
   return option === undefined ? dirname(resolve(tablePath)) : resolve(option);
@@ -217,8 +220,9 @@ function makeOwnSchemaReader(context: Context): ReadOwnSchema {
 }
 
 /**
- * Reads the museum's mapping; empty where there is no file. A file that is no table, and rows
- * that cannot be read, give issues.
+ * Reads the museum's mapping; without rows and issues where there is no file. Faults are issues: a
+ * faulty row is left out, and all rows of a file that is no table or lacks a column.
+ * @throws Error of Node where the file exists and cannot be read, such as a folder
  */
 export async function readMappingFile({
   places: { mappingFile: file },
@@ -242,7 +246,8 @@ export async function readMappingFile({
 }
 
 /**
- * Returns the identifiers of vocabulary entries that the mapping and unsent finds refer to.
+ * Returns the identifiers of vocabulary entries that the mapping refers to, or a find that is
+ * neither accepted nor dropped. Without an outbox only the mapping counts, and none is created.
  * @throws DatabaseError where the outbox is unusable
  */
 export async function listTermIdsInUse(context: Context): Promise<ReadonlySet<string>> {
@@ -254,10 +259,12 @@ export async function listTermIdsInUse(context: Context): Promise<ReadonlySet<st
 
 /**
  * Changes the mapping on disk under a lock: `change` gets the current one, so that concurrent
- * commands do not overwrite each other's changes.
+ * commands do not overwrite each other's changes. Nothing is written where the rows stay the same,
+ * or `change` throws.
  * @param change returns the new rows, and further results, which are returned
  * @throws UsageError where the current file has an error: it would be lost; ConfigError where
- * another process keeps the lock for two seconds; DatabaseError where the disk fails
+ * another process keeps the lock for two seconds, which block the thread; DatabaseError where the
+ * disk fails; errors of `change`
  */
 export async function changeMappingFile<Change extends { readonly rows: readonly MappedTerm[] }>(
   context: Context,
@@ -283,7 +290,7 @@ export async function changeMappingFile<Change extends { readonly rows: readonly
 
 /**
  * Reads the mapping for a change.
- * @throws UsageError where a row cannot be read, which would be lost
+ * @throws UsageError where it has an error: a row that is not read would be lost
  */
 async function readMappingToChange(context: Context): Promise<Mapping> {
   const mapping = await readMappingFile(context);
@@ -305,7 +312,8 @@ export type TableOptions = {
 };
 
 /**
- * Reads a table of a file, or of standard input for `-`.
+ * Reads a table of a file, of a folder of forms from a phone, or of standard input for `-`, which
+ * can be read only once. Rows that cannot be read are issues of the table.
  * @param options.photos folder in which file names of photographs are looked up; by default that of
  * the table
  * @throws FileError where it cannot be read; UsageError for invalid rows of the header
@@ -339,8 +347,10 @@ export async function readFileOrInput(
 }
 
 /**
- * Reads a column map from a file or standard input (`-`), and checks it.
- * @throws UsageError where the map is invalid; its issues are printed before
+ * Reads a column map from a file or standard input (`-`), and checks it, with its values for all
+ * finds.
+ * @throws UsageError where the map has any issue, which are printed before; FileError where it
+ * cannot be read
  */
 export async function readColumnMap(
   context: Context,
@@ -364,7 +374,10 @@ export async function readColumnMap(
   );
 }
 
-/** Filters of finds that are not elements. */
+/**
+ * Filters of finds that are not elements. A find without an import has no state; one without a
+ * valid date matches neither `since` nor `until`, whose days are included.
+ */
 const FILTERS: Readonly<Record<string, (value: string) => FindFilter>> = {
   state(value) {
     const states = parseStates(value);
@@ -389,8 +402,8 @@ const FILTERS: Readonly<Record<string, (value: string) => FindFilter>> = {
 };
 
 /**
- * Parses the texts of `--where`.
- * @throws UsageError for an invalid one
+ * Parses the texts of `--where` in their order; a find must match all. None for undefined.
+ * @throws UsageError for another form, an unknown element, state or day
  */
 export function parseFilters(texts: readonly string[] = []): readonly FindFilter[] {
   return texts.map(parseFilter);
@@ -403,7 +416,10 @@ function parseFilter(text: string): FindFilter {
     : parseElementFilter(text);
 }
 
-/** Matches an identifier, a label or a text, without regard to case and accents. */
+/**
+ * Matches the whole identifier, label or text, without regard to case and accents; an empty value
+ * matches finds without the element.
+ */
 function parseElementFilter(text: string): FindFilter {
   const setting = parseSettingText(text);
   if ('rule' in setting) throw new UsageError(setting.message);

@@ -46,8 +46,8 @@ const THIS_MACHINE: Machine = {
 };
 
 /**
- * Makes the context of a command, which the caller closes. Nothing is opened before its first use,
- * and a missing configuration or profile is a ConfigError of that use.
+ * Makes the context of a command, which the caller closes. Nothing is read or opened before its
+ * first use, and an invalid configuration or a missing profile is a ConfigError of that use.
  * @param options the global flags, such as `--profile`
  */
 export function makeContext(runtime: Runtime, options: GlobalOptions): Context {
@@ -84,7 +84,7 @@ export function makeContext(runtime: Runtime, options: GlobalOptions): Context {
 
 type BaseContext = ReturnType<typeof makeBase>;
 
-/** Makes the functions of configuration, profile and network; each reads the file at first use. */
+/** Makes the functions of configuration, profile and network; config.toml is read at first use. */
 function makeProfileFunctions(base: BaseContext, options: GlobalOptions) {
   const { clock, environment, machine, places, onClose } = base;
   let config: Config | undefined;
@@ -127,14 +127,17 @@ function makeOutboxPlaces(base: BaseContext, getProfile: () => Profile) {
     makeOutboxPaths(places, name, hasLedgerBeside());
   return {
     getOutboxPlaces,
-    pushLock: (name = getProfile().outbox) => {
+    getPushLockOptions: (name = getProfile().outbox) => {
       const { folder, locksFolder } = getOutboxPlaces(name);
       return { folder: locksFolder, scope: name, outboxFolder: folder, clock };
     },
   };
 }
 
-/** Makes the part of a context that needs no profile. */
+/**
+ * Makes the part of a context that needs no profile. An outer command lends its terminal, and may
+ * replace the folder of outboxes, whose ledgers are then beside them.
+ */
 function makeBase(runtime: Runtime, options: GlobalOptions) {
   const { streams, outer } = runtime;
   const machine = { ...THIS_MACHINE, ...runtime.overrides };
@@ -197,8 +200,9 @@ function isColorWanted(environment: Environment, streams: Streams): boolean {
 }
 
 /**
- * Restricts the permissions of a data folder or a file of secrets that other users may read, with a
- * warning; the warning repeats where that fails. A folder without files of pas is left alone.
+ * Takes the permissions of other users on the data folder and the file of secrets away, with a
+ * warning; where that fails, each command warns. A folder with neither outboxes nor secrets is left
+ * alone: it may be another program's. Nothing on Windows.
  */
 export function restrictHomePermissions({
   places: { home, outboxesFolder, secretsFile },
@@ -219,7 +223,7 @@ export function restrictHomePermissions({
 
 /**
  * Returns the name of the chosen profile: of the flag, PAS_PROFILE, the default, or the only one.
- * It need not exist; undefined where there is no choice.
+ * It need not exist; undefined where none of these names one.
  */
 function findProfileName(
   { profiles, defaultProfile }: Config,
@@ -257,8 +261,8 @@ function chooseProfile(
 }
 
 /**
- * Returns proxy and certificates for requests: those of `given`, else of the profile, which need
- * not exist, else those for all profiles.
+ * Returns proxy and certificates for requests, each from `given`, else from the profile, which need
+ * not exist, else that for all profiles.
  */
 function getNetworkSettings(
   config: Config,
@@ -272,9 +276,9 @@ function getNetworkSettings(
 }
 
 /**
- * Returns the `--profile` flag for printed commands; nothing where the profile is the default
- * anyway. PAS_PROFILE may be set for this command only, so it and the configured default must both
- * be this profile.
+ * Returns the `--profile` flag for printed commands, with a blank before it; empty where the
+ * profile is the default anyway, or cannot be told. PAS_PROFILE may be set for this command only,
+ * so it and the configured default must both be this profile.
  */
 function formatProfileFlag(
   getConfig: () => Config,

@@ -77,8 +77,8 @@ export async function openService(context: Context): Promise<OpenService> {
 }
 
 /**
- * Wraps the sending of requests so that answers that report a failure do not contain the
- * password.
+ * Wraps the sending of requests so that answers do not contain the password, except those with 200
+ * and 201, whose words it may be.
  * @param password undefined where there is none to mask
  */
 export function withMaskedPassword(send: Exchange, password: string | undefined): Exchange {
@@ -107,7 +107,8 @@ export function announceInstance({ terminal, getProfile }: Context): void {
 }
 
 /**
- * Asks before the first write to production; other profiles need no confirmation.
+ * Asks if this command may write to production, at each call, unless `--yes` says so; other
+ * profiles need no confirmation.
  * @throws UsageError without a terminal and `--yes`, or when the answer is no; InterruptedError on
  * Ctrl-C
  */
@@ -140,16 +141,17 @@ export async function openServiceAccess(context: Context): Promise<ServiceAccess
     service: await openService(context),
     harvesting: findOwnHarvestBase(context) === undefined ? undefined : harvesting,
     clock: context.clock,
-    lock: context.pushLock(),
+    lock: context.getPushLockOptions(),
   };
 }
 
 /**
  * Opens the harvesting client of the profile with its authentication, with pauses and retries where
  * they are safe. Nothing is requested yet.
- * @param waitedMs time in milliseconds for which the command has waited for the service already
- * @throws ConfigError when the profile has no harvesting interface; AuthError where its password is
- * in an unavailable keyring
+ * @param waitedMs milliseconds for which the command has waited for the service already: the
+ * retries end so much earlier
+ * @throws ConfigError when the profile has no harvesting interface, or must sign in there without a
+ * user name or password; AuthError where its password is in an unavailable keyring
  */
 export async function openHarvestClient(context: Context, waitedMs = 0): Promise<OaiClient> {
   const profile = context.getProfile();
@@ -202,21 +204,23 @@ export async function openProfileVocabulary(context: Context): Promise<Vocabular
 }
 
 type HarvestingAccount = {
-  /** Undefined for an anonymous harvest, or where the service does not answer. */
+  /** Undefined where it is not asked for, or the service does not tell it. */
   readonly account: Account | undefined;
-  /** Time in milliseconds for which the command has waited for the service already. */
+  /** Milliseconds for which the command has waited for the service in vain; 0 after an answer. */
   readonly waitedMs: number;
 };
 
 /**
- * Requests the account, on which the visible records depend. Undefined for an anonymous harvest,
- * with a token that the harvest cannot use, or where the service does not answer, which is noted.
- * @param ask sends the request, and may store the answer
- * @throws ConfigError where the configuration is the reason
+ * Requests the account, on which the visible records depend. It is undefined, without a request,
+ * for an anonymous harvest or with a token that the harvest cannot use; and where the service does
+ * not answer, refuses the account or breaks the contract, which is only noted.
+ * @param requestAccount sends the request, and may store the answer; by default it stores nothing
+ * @throws ConfigError where the configuration is the reason; AuthError where the password is in an
+ * unavailable keyring
  */
 export async function fetchHarvestingAccount(
   context: Context,
-  ask?: (service: OpenService) => Promise<Account>,
+  requestAccount?: (service: OpenService) => Promise<Account>,
 ): Promise<HarvestingAccount> {
   const { oaiAuth } = context.getProfile();
   const startedMs = context.clock.monotonicMs();
@@ -224,9 +228,9 @@ export async function fetchHarvestingAccount(
   if (oaiAuth === 'none') return unknown;
   const service = await openService(context);
   if (service.usesExternalToken && oaiAuth === 'basic') return unknown;
-  const { fetchAccount: readAccount } = await import('../../push/account.ts');
+  const { fetchAccount } = await import('../../push/account.ts');
   try {
-    return { account: await (ask ?? readAccount)(service), waitedMs: 0 };
+    return { account: await (requestAccount ?? fetchAccount)(service), waitedMs: 0 };
   } catch (thrown) {
     if (!(thrown instanceof PasError) || thrown instanceof ConfigError) throw thrown;
     context.terminal.note(
@@ -236,6 +240,11 @@ export async function fetchHarvestingAccount(
   }
 }
 
+/**
+ * Returns the credentials of the harvest. `bearer` uses the session of the write interface, which
+ * signs in when needed.
+ * @throws ConfigError where `basic` lacks the user name or the password; as {@link openService}
+ */
 async function getCredentials(context: Context, profile: Profile): Promise<OaiCredentials> {
   switch (profile.oaiAuth) {
     case 'none':
@@ -263,8 +272,9 @@ async function getCredentials(context: Context, profile: Profile): Promise<OaiCr
  * Tests if the harvesting interface accepts the account that has just signed in: then it shows the
  * account its own user record, which is hidden from all others (B-SEE-12). The password is sent
  * only to an address of the profile, over TLS or to this machine.
- * @returns undefined where no test is needed: the profile has the setting, or no harvesting
- * interface of its own
+ * @param identCely identifier of the account
+ * @returns false also where the interface does not answer; undefined where nothing is sent: the
+ * profile has the setting, or no harvesting interface of its own, or an unprotected one
  */
 export async function probeHarvestAuth(
   context: Context,
@@ -303,7 +313,7 @@ const DAY_MS = 24 * 3600 * 1000;
 
 /**
  * Opens everything that a push needs, by the profile. Until the context is closed, the first Ctrl-C
- * lets requests in progress end, and the second aborts them. No request is sent yet.
+ * lets requests in progress end, and the second aborts them. No request is sent to the service yet.
  * @throws ConfigError for the profile or its Redis; AuthError for an unavailable keyring;
  * DatabaseError where the outbox or the file of the pace is unusable
  */
@@ -330,7 +340,8 @@ export async function openPush(context: Context) {
 
 /**
  * Opens the pace of this service address and account, shared by all processes of this user on this
- * machine, or by all machines that use the same Redis; it is closed with the context.
+ * machine, or by all machines that use the same Redis; it is closed with the context. While the
+ * Redis does not answer, this machine keeps a slower pace of its own, with a warning.
  * @throws DatabaseError where the file of the pace is unusable; ConfigError when the Redis refuses
  * the password or the account
  */
@@ -347,8 +358,9 @@ export async function openPace(context: Context, profile: Profile): Promise<Pace
 }
 
 /**
- * Returns the pause that all processes of this account observe, in words and for programs. It
- * creates no store; one that cannot be used counts as no pause, and so does every error of pas.
+ * Returns the pause that all processes of this account observe, in words and for programs. A
+ * missing local store is not created, unless the profile has a Redis; a store that cannot be used
+ * counts as no pause, and so does every error of pas.
  * @returns its end in words and as ISO 8601; '' and null where there is no pause
  */
 export async function readSharedPause(context: Context, profile: Profile) {
@@ -359,6 +371,7 @@ export async function readSharedPause(context: Context, profile: Profile) {
     : { text: '', until: null };
 }
 
+/** Returns the milliseconds that are left of the pause; 0 for none. */
 async function readPauseMs(context: Context, profile: Profile): Promise<number> {
   if (profile.pacing === 'local' && !existsSync(context.places.paceFile)) return 0;
   try {
@@ -369,6 +382,11 @@ async function readPauseMs(context: Context, profile: Profile): Promise<number> 
   }
 }
 
+/**
+ * Opens the Redis of the profile, with the local store for the time in which it does not answer.
+ * Both changes give a warning. It is closed with the context.
+ * @throws ConfigError when the Redis refuses
+ */
 async function openSharedStore(
   context: Context,
   profile: Profile,
@@ -396,7 +414,9 @@ async function openSharedStore(
 
 /**
  * Opens the Redis in which several machines keep the pace of the profile; the caller closes it.
- * @throws PaceStoreError when it is unavailable; ConfigError when it refuses
+ * @param signal ends the attempt to connect
+ * @throws PaceStoreError when it is unavailable; ConfigError when it refuses the password or the
+ * account, or where `pacing` is no address
  */
 export async function openRedisOfProfile(
   context: Context,

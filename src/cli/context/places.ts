@@ -25,7 +25,8 @@ const CONTAINER_FILES = ['/.dockerenv', '/run/.containerenv'];
 
 /**
  * Returns an identifier of the machine, independent of its name; empty where another machine may
- * have the same. On Windows and macOS it waits for a program of the system.
+ * have the same, as in a container, where it cannot be read, and on other systems. On Windows and
+ * macOS it blocks the thread until a program of the system ends, 10 seconds at most for each.
  */
 export function readMachineId(system: SystemQueries): string {
   // Containers of one image often share one identifier.
@@ -48,8 +49,8 @@ export function readMachineId(system: SystemQueries): string {
 }
 
 /**
- * Tells if the process runs in a container, or the Linux namespace is unreadable; the ledger is
- * beside the outbox then.
+ * Tells if the process runs in a container, or the Linux namespace is unreadable; false on systems
+ * other than Linux and Windows.
  */
 function isContainer(system: SystemQueries): boolean {
   switch (system.platform) {
@@ -107,7 +108,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Paths of files and folders of this user, which need not exist. Those of the data home are
- * relative where PAS_HOME is; those of the state never are.
+ * relative where PAS_HOME is; those of the state, the last ones here, never are.
  */
 export type DataPaths = {
   readonly home: string;
@@ -129,7 +130,7 @@ export type DataPaths = {
    */
   readonly ledgerFile: string;
   readonly locksFolder: string;
-  /** The environment names the state folder, so it is kept, also in a container. */
+  /** The environment names the state folder, so that it is kept, also in a container. */
   readonly isStateNamed: boolean;
 };
 
@@ -154,9 +155,9 @@ export type UserSystem = {
 
 /**
  * Returns the places of data and state: that of a variable, else that of the system's convention.
- * Neither is inside the other, so that a copy of the data does not include the state. A relative
- * path in a variable is ignored (XDG Base Directory Specification): otherwise every folder would
- * have its own pace.
+ * By convention neither is inside the other, so that a copy of the data does not include the state.
+ * A relative path in a variable other than PAS_HOME is ignored (XDG Base Directory Specification):
+ * otherwise every folder would have its own pace. Nothing is created.
  */
 export function makeDataPaths(
   environment: Environment,
@@ -220,8 +221,8 @@ function findAccountFolder(): string | undefined {
 }
 
 /**
- * Reads the language from config.toml with little code; undefined where it has none. Faults are
- * reported later.
+ * Reads the language from config.toml with little code, as written, so it may be none of pas;
+ * undefined where it has none or cannot be read. Faults are reported later.
  */
 export function readStoredLanguage(environment: Environment): string | undefined {
   try {
@@ -245,7 +246,7 @@ export type OutboxPaths = {
 
 /**
  * Makes the name of the folder and of the lock of an outbox, which an account at a service has:
- * 32 hexadecimal digits, equal for user names in any letter case.
+ * 32 hexadecimal digits, equal for user names in any letter case, with blanks around them or none.
  * @param address normalised
  * @param username empty where only a token is known
  */
@@ -285,8 +286,8 @@ export function makeOutboxPaths(
 }
 
 /**
- * Tells if each outbox has a ledger beside it, in place of one for all outboxes of the machine: a
- * container may lose its state folder at any time, unless one was named.
+ * Tells if each outbox has its ledger and its push lock beside it, in place of one ledger for all
+ * outboxes of the machine: a container may lose its state folder at any time, unless one was named.
  */
 export function isLedgerBesideOutbox({ isStateNamed }: DataPaths, system: SystemQueries): boolean {
   return !isStateNamed && isContainer(system);

@@ -38,9 +38,10 @@ const LEDGER_WAIT_MS = { push: 5000, command: 250 } as const;
 type Purpose = keyof typeof LEDGER_WAIT_MS;
 
 /**
- * Opens an outbox of the data home with the ledger, without uniting them. The caller closes it.
+ * Opens or creates an outbox of the data home with the ledger, without uniting them. The caller
+ * closes it. A ledger that cannot be opened is a property of the outbox, not an error.
  * @param name of the outbox, not of a profile
- * @param purpose decides how long the ledger is waited for, and whether it is checked
+ * @param purpose for a push, the default, the ledger is checked and waited for longer
  * @param binding service and user of a new outbox; without it a new file is for none
  * @throws DatabaseError where the outbox is unusable; DatabaseTooNewError
  */
@@ -63,7 +64,8 @@ export function openStoredOutbox(
 /**
  * Opens or creates the outbox of the profile's service and user, and unites it with the ledger,
  * unless that is busy or has a problem. It is closed with the context. An empty outbox takes over
- * the service of the profile.
+ * the service of the profile, with a warning where the person's finds may be elsewhere; any takes
+ * over another address of its service, and a user name where it has none.
  * @throws ConfigError where it has finds for another service; DatabaseError where it is unusable;
  * DatabaseTooNewError
  */
@@ -72,7 +74,7 @@ export function openProfileOutbox(context: Context, purpose: Purpose): Outbox {
   const binding = toBinding(profile);
   const outbox = openStoredOutbox(context, profile.outbox, { purpose, binding });
   context.onClose(() => outbox.close());
-  assertBinding(outbox, profile);
+  bindToService(outbox, profile);
   followProfile(outbox, binding);
   uniteIfPossible(outbox);
   if (isEmptyOutbox(outbox)) warnOfOthers(context, outbox);
@@ -86,10 +88,11 @@ export function toBinding(profile: Profile): Binding {
 }
 
 /**
- * A known address gives its service, so another address of it is no other outbox.
+ * Binds an empty outbox to the service of the profile; one with finds must be bound to it already.
+ * An address that the ledger knows of the service is no other service.
  * @throws ConfigError where the outbox is for another service than the profile's
  */
-function assertBinding(outbox: Outbox, profile: Profile): void {
+function bindToService(outbox: Outbox, profile: Profile): void {
   const { kind, baseUrl } = profile;
   const header = readHeader(outbox);
   const isKnown = (): boolean =>
@@ -115,7 +118,7 @@ function makeBindingError(outbox: Outbox, { name, kind, baseUrl }: Profile): Con
   );
 }
 
-/** Another address of the service, or a user name that was not known before, is no other outbox. */
+/** Stores another address of the service, and a user name where none was known before. */
 function followProfile(outbox: Outbox, binding: Binding): void {
   const header = readHeader(outbox);
   const { address } = binding;
@@ -124,7 +127,10 @@ function followProfile(outbox: Outbox, binding: Binding): void {
     outbox.change(() => updateHeader(outbox, { address, username }));
 }
 
-/** Unites with the ledger, unless it is busy, read-only or damaged: only a push requires it. */
+/**
+ * Unites with the ledger. Where that is busy, read-only or damaged, or the outbox is busy, nothing
+ * is done: only a push requires it.
+ */
 function uniteIfPossible(outbox: Outbox): void {
   try {
     uniteWithLedger(outbox);
@@ -144,10 +150,11 @@ function mayBelongToSender(outbox: Outbox): boolean {
 }
 
 /**
- * Opens the outbox of the profile with all that this machine has sent for its account, so that
- * nothing is left to do only where that is true. One of an unknown account signs in where the
- * ledger has finds of the service; else no request is needed.
- * @throws AuthError, UnavailableError, ContractError; ConfigError where the account is another one
+ * Opens the outbox of the profile with all that this machine has sent for its account. Where that
+ * account is not known yet and the ledger has finds of the service, it is requested, and other
+ * outboxes of the account are united with this one; else no request is sent.
+ * @throws AuthError, UnavailableError, ContractError; ConfigError where the account is another one;
+ * OutboxLeasedError during a push of another outbox; DatabaseError where one is unusable
  */
 export async function openUnitedOutbox(context: Context, purpose?: 'push'): Promise<Outbox> {
   const outbox = await context.openOutbox(purpose);
@@ -155,15 +162,16 @@ export async function openUnitedOutbox(context: Context, purpose?: 'push'): Prom
   const { resolveAccount } = await import('../../push/account.ts');
   const { identCely } = await resolveAccount(outbox, await openService(context));
   uniteWithLedger(outbox, identCely);
-  await joinOutboxesOfAccount(context, identCely);
+  await uniteOutboxesOfAccount(context, identCely);
   return outbox;
 }
 
 /**
- * Makes the documents of unsent finds follow from the profile and the vocabularies as they are now:
- * those of another profile, and drafts, which may be complete by now. Mostly there are none, so
- * what validates them is loaded afterwards.
- * @throws ConfigError where the schema cannot be used
+ * Validates again, and stores the results, where a document may be another one by now: those of
+ * unsent finds that were made for another profile or schema, and drafts, except those that a person
+ * keeps as drafts. Other documents stay, also where a vocabulary has changed. The validation is
+ * loaded only when needed.
+ * @throws ConfigError where the schema cannot be used; DatabaseError where the disk fails
  */
 export async function renewProfileDocuments(context: Context): Promise<void> {
   const outbox = await context.openOutbox();
@@ -177,7 +185,7 @@ export async function renewProfileDocuments(context: Context): Promise<void> {
   renewDocuments(outbox, outdated, await openValidationContext(context));
 }
 
-/** Says where finds may be that a person expects in an empty outbox. */
+/** Says where finds may be that a person expects in an empty outbox; nothing where none may be. */
 function warnOfOthers(context: Context, outbox: Outbox): void {
   const { places, terminal } = context;
   const config = context.getConfig();
@@ -197,7 +205,7 @@ function warnOfOthers(context: Context, outbox: Outbox): void {
 }
 
 /**
- * Opens an outbox of the data home, runs `work` on it, and closes it in any case.
+ * Opens an outbox of the data home as for a push, runs `work` on it, and closes it in any case.
  * @param name of the outbox, not of a profile
  * @param binding service and user of a new outbox
  * @throws as {@link openStoredOutbox}; errors of `work`
@@ -217,12 +225,13 @@ async function withStoredOutbox<T>(
 }
 
 /**
- * Writes a profile into the configuration, and makes the first one the default. The finds that it
- * shows stay in sight: its outbox comes along to a new address of the service, or to another user
- * name of the account, and so do other profiles of that outbox. It may ask on a terminal.
+ * Writes a profile into the configuration, as the default where there is none. Its finds stay in
+ * sight: its outbox moves first, with its other profiles, to a new address of the service or to
+ * another user name of the account. On a terminal a person may be asked if the service is the same.
  * @param profile of the settings, without the environment
  * @param options.isSameService a person has said that a new address is of the same service
- * @throws ConfigError where the finds are for another service or account
+ * @throws ConfigError where the finds are for another service or account; OutboxLeasedError during
+ * a push; InterruptedError on Ctrl-C; DatabaseError where an outbox or the disk fails
  */
 export async function saveProfile(
   context: Context,
@@ -238,6 +247,12 @@ export async function saveProfile(
   });
 }
 
+/**
+ * Moves the outbox of a profile to the place of its new settings, with its other profiles. An empty
+ * one stays, and so does one that other profiles use, unless its service has another address now.
+ * @param isSameService if false, a person is asked on a terminal; without one the answer is no
+ * @throws ConfigError where the finds are for another service, kind or account; as moveOutbox
+ */
 async function takeOutboxAlong(
   context: Context,
   after: Profile,
@@ -300,27 +315,29 @@ function makeOtherUserError(
 }
 
 /**
- * Moves an outbox, with its profiles, to the place of another address or user name. Where there is
- * one already, that takes in its finds. To be called before the context opens either.
+ * Moves an outbox to the place of another address or user name, and points its profiles there.
+ * Where there is an outbox already, they are united in that one. To be called before the context
+ * opens either.
+ * @throws OutboxLeasedError during a push; DatabaseError where an outbox is unusable
  */
 async function moveOutbox(context: Context, from: string, profile: Profile): Promise<void> {
   const source = context.getOutboxPlaces(from);
   const target = context.getOutboxPlaces(profile.outbox);
   if (from !== profile.outbox && existsSync(source.outboxFile)) {
     if (existsSync(target.folder)) {
-      const take = (outbox: Outbox) => takeIn(context, from, outbox, target);
+      const take = (outbox: Outbox) => uniteStoredOutbox(context, from, outbox, target);
       await withStoredOutbox(context, profile.outbox, take, toBinding(profile));
     } else {
       // Refused during a push. Windows renames no folder with an open file, such as that of the
       // lock.
-      acquirePushLock(context.pushLock(from)).release();
+      acquirePushLock(context.getPushLockOptions(from)).release();
       renameSync(source.folder, target.folder);
     }
   }
   pointProfiles(context, from, { base_url: profile.baseUrl, username: profile.username });
 }
 
-/** Points the profiles of an outbox that has moved to its new place. */
+/** Sets address and user name of the profiles of an outbox that has moved. */
 function pointProfiles(
   context: Context,
   from: string,
@@ -333,7 +350,8 @@ function pointProfiles(
 
 /**
  * Opens the outbox of the profile for a user name with which its account has just signed in. The
- * profiles of the outbox get this name, unless it belongs to another account.
+ * outbox moves to that name, and its profiles get it, unless it belongs to another account: then it
+ * is opened as it is. To be called before the context opens the outbox.
  * @param account identifier of the account at the service
  * @throws ConfigError where the configuration cannot be changed; OutboxLeasedError during a push;
  * DatabaseError where an outbox is unusable
@@ -355,33 +373,35 @@ export async function adoptUsername(
 }
 
 /**
- * Takes in the finds of other outboxes in this data home that are for the same account, under
- * another user name or address, with their profiles. Their folders are renamed, not deleted. One
- * that cannot be read is passed over.
+ * Unites the outbox of the profile with others in this data home that are for the same account,
+ * under another user name or address. Their profiles then point to this one, and their folders are
+ * renamed, not deleted; after an error, those united before stay so. One that cannot be read is
+ * passed over. Without `confirmed` nothing is done for a profile without a user name.
  * @param account identifier of the account at the service
- * @param given all addresses of the service; by default those that the ledger knows
+ * @param confirmed addresses that a person said are of this service; by default those that the
+ * ledger knows
  * @throws OutboxLeasedError during a push of one of them; DatabaseError where the disk fails
  */
-export async function joinOutboxesOfAccount(
+export async function uniteOutboxesOfAccount(
   context: Context,
   account: string,
-  given?: readonly string[],
+  confirmed?: readonly string[],
 ): Promise<void> {
   const outbox = await context.openOutbox();
   const { address, service } = readHeader(outbox);
-  const addresses = given ?? outbox.ledger?.listAddresses(service) ?? [address];
+  const addresses = confirmed ?? outbox.ledger?.listAddresses(service) ?? [address];
   const own = context.getProfile();
   const { base_url, username } = context.getConfig().profiles.get(own.name) ?? {};
   // Without a user name to point to, the profiles of the others would lose theirs.
-  if (username === undefined && given === undefined) return;
+  if (username === undefined && confirmed === undefined) return;
   for (const name of listOutboxNames(context.places)) {
     if (name === own.outbox || !(await isOfAccount(context, name, account, addresses))) continue;
-    await takeIn(context, name, outbox, context.getOutboxPlaces());
+    await uniteStoredOutbox(context, name, outbox, context.getOutboxPlaces());
     pointProfiles(context, name, { base_url, username });
   }
 }
 
-/** One that cannot be opened is not touched. */
+/** Tells if an outbox is of the account, at one of the addresses; false where it is unreadable. */
 async function isOfAccount(
   context: Context,
   name: string,
@@ -400,8 +420,13 @@ async function isOfAccount(
   }
 }
 
-/** Takes everything of an outbox into another one, and sets the folder of the first aside. */
-async function takeIn(
+/**
+ * Adds everything of an outbox to another one, with the photographs that are not sent, as far as
+ * they exist, and renames the folder of the first, with a note.
+ * @param from name of the outbox
+ * @throws OutboxLeasedError during a push of `from`; ConfigError where `to` is of another account
+ */
+async function uniteStoredOutbox(
   context: Context,
   from: string,
   to: Outbox,
@@ -416,7 +441,7 @@ async function takeIn(
       await copyStoredFile(photograph.sha512, makeContentStore(source.photosFolder), photographs);
     return uniteWithOutbox(outbox, to);
   };
-  const { finds: count } = await withPushLock(context.pushLock(from), () =>
+  const { finds: count } = await withPushLock(context.getPushLockOptions(from), () =>
     withStoredOutbox(context, from, unite),
   );
   renameSync(source.folder, `${source.folder}-united-${Math.floor(context.clock.now())}`);
@@ -439,9 +464,9 @@ export function withLockIfFree<T>(context: Context, work: (isLocked: boolean) =>
   }
 }
 
-function lockIfFree({ pushLock }: Context): LockFile | undefined {
+function lockIfFree({ getPushLockOptions }: Context): LockFile | undefined {
   try {
-    return acquirePushLock(pushLock());
+    return acquirePushLock(getPushLockOptions());
   } catch (thrown) {
     if (thrown instanceof OutboxLeasedError) return undefined;
     throw thrown;

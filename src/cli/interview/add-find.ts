@@ -31,14 +31,14 @@ import {
   openTermOffers,
   openValidationContext,
 } from '../context/find-input.ts';
-import { applySettings, parseAnswer, readPosition } from './answer.ts';
+import { readAnswer, readPosition, withSettings } from './answer.ts';
 import { type InterviewContext, runInterview } from './interview.ts';
 
 /** Values given before the questions. */
 export type GivenAnswers = {
   /** `element=value` */
   readonly set?: readonly string[];
-  /** Another find, whose copyable elements are used. */
+  /** Name of another find, whose elements are copied, except those that distinguish finds. */
   readonly sameAs?: string;
   /** A position as typed, or the file of a photograph that has one. */
   readonly point?: string;
@@ -47,8 +47,8 @@ export type GivenAnswers = {
 type Intent = 'send' | 'draft' | 'unfinished';
 
 /**
- * A find after saving; `uuid` and `state` are null where nothing was saved. `photosAdded` is the
- * number of photographs that were queued.
+ * A find after an attempt to save it; `uuid` and `state` are null where nothing was saved.
+ * `photosAdded` is the number of photographs that were queued.
  */
 export type SavedFind = {
   readonly uuid: string | null;
@@ -67,7 +67,7 @@ export type EntrySession = Awaited<ReturnType<typeof openEntrySession>>;
 /**
  * Opens the session in which finds are entered by hand, one after another. Nothing is stored before
  * `save`.
- * @param beginning values of the first find
+ * @param beginning values of the first find; later ones have only those of `sameAs`
  * @throws ConfigError where the schema, the outbox or the defaults in config.toml cannot be used
  */
 export async function openEntrySession(context: Context, beginning: GivenAnswers) {
@@ -97,7 +97,10 @@ export async function openEntrySession(context: Context, beginning: GivenAnswers
     outbox,
     context: rowContext,
     check: (find: Find): readonly Issue[] => validate(find).issues,
-    /** Saves it in the outbox: queued if it is complete and to be sent, else as a draft. */
+    /**
+     * Saves it in the outbox: queued if it is complete and to be sent, else as a draft. The next
+     * find does not get the day of one that is `unfinished`.
+     */
     async save(find: Find, intent: Intent): Promise<SavedFind> {
       const validateAsMeant = withIntent(validate, intent);
       const { finds, issues, unchecked } = await enqueueFinds([find], {
@@ -121,22 +124,27 @@ export async function openEntrySession(context: Context, beginning: GivenAnswers
     /** Makes the initial find; only the first one has the given point and photographs. */
     start: (base: Find, which: 'first' | 'further') => {
       const lent =
-        beginning.sameAs === undefined ? {} : getPrefilledElements(outbox, beginning.sameAs);
+        beginning.sameAs === undefined ? {} : getCopiedElements(outbox, beginning.sameAs);
       const begun = { ...base, elements: { ...lent, ...base.elements } };
       return startFind(begun, which === 'first' ? beginning : {}, rowContext);
     },
   };
 }
 
-/** @throws UsageError when there is no such find */
-function getPrefilledElements(outbox: Outbox, named: string): FindElements {
+/**
+ * Returns the elements that a find may have in common with another one.
+ * @throws UsageError when there is no such find, or the name is ambiguous
+ */
+function getCopiedElements(outbox: Outbox, named: string): FindElements {
   const [lender] = resolveFindNames(outbox, [named]);
   return pickCopiedElements(lender?.elements ?? {});
 }
 
 /**
+ * Makes a new find with the given values, which count before those of `base`. A value that cannot
+ * be read is among the issues.
  * @param base of a new find: empty, or the elements in common with another one
- * @throws UsageError for a setting without a known element
+ * @throws UsageError for a setting without a known element, or one that is given twice
  */
 async function startFind(
   base: Find,
@@ -146,7 +154,7 @@ async function startFind(
   const settings = parseSettingTexts(set);
   const givenId = settings.find(({ name }) => name === 'local_id')?.value;
   const problem = givenId === undefined ? undefined : findLocalIdProblem(givenId);
-  const { find, issues } = applySettings(
+  const { find, issues } = withSettings(
     { ...base, localId: givenId ?? base.localId },
     settings.filter(({ name }) => name !== 'local_id'),
     point === undefined ? undefined : await readPosition(point, context.folder),
@@ -158,8 +166,8 @@ async function startFind(
 }
 
 /**
- * Wraps a validation for an intent: with `send` it stays as it is; else even a complete find gets
- * an error that says that it is kept as a draft.
+ * Wraps a validation for an intent: with `send` it stays as it is; else every find, also a complete
+ * one, gets an error that says that it is kept as a draft.
  */
 export function withIntent(
   validate: (find: Find) => ValidatedFind,
@@ -181,16 +189,16 @@ export function withIntent(
 type AddResult = SavedFind & { readonly asAsked: boolean };
 
 /**
- * Adds a find from flags. One with an error is stored only as a draft on request, otherwise nothing
- * is. An identical find of the same local id is accepted again, since a script may run again.
- * @param intent `draft`: store it as a draft, complete or not
- * @throws UsageError where another find has its local id
+ * Adds a find from flags, with the defaults of config.toml and without a local id the next one. One
+ * with an error is stored only with the intent `draft`, which keeps also a complete one as a draft.
+ * One with the same local id and elements is accepted again, since a script may run again.
+ * @throws UsageError where another find has its local id, or a setting has no known element
  */
 export async function addFind(adding: EntrySession, intent: 'send' | 'draft'): Promise<AddResult> {
   const { localId } = suggestValues(NEW_FIND, adding.context);
   const { find: begun, issues: unreadable } = await adding.start({ ...NEW_FIND, localId }, 'first');
   const find = withDefaults(adding, begun);
-  assertFree(adding, find);
+  assertLocalIdIsFree(adding, find);
   // A value that was given but cannot be read would be reported as missing, too.
   const wrong = hasErrors(unreadable)
     ? unreadable
@@ -208,8 +216,8 @@ function withDefaults({ context }: EntrySession, find: Find): Find {
   return { ...find, elements: orderElements({ ...defaults, ...find.elements }) };
 }
 
-/** An identical find is accepted, since a script may run again. */
-function assertFree({ outbox }: EntrySession, { localId, elements }: Find): void {
+/** @throws UsageError where a find with other elements has the local id, or one that is alike */
+function assertLocalIdIsFree({ outbox }: EntrySession, { localId, elements }: Find): void {
   const stored = createFindLookup(outbox)(localId);
   if (stored === undefined) return;
   const names = 'alike' in stored ? stored.alike : [stored.localId];
@@ -234,12 +242,13 @@ async function checkPhotographs(
 }
 
 /**
- * Opens the parts of an interview that do not depend on the find: asking, reading and checks.
+ * Opens the parts of an interview that do not depend on the find: questions, prompt, reading and
+ * checks.
  * @throws DatabaseError where the vocabulary is unusable
  */
 export async function openInterview(context: Context, session: EntrySession) {
   const read: InterviewContext['read'] = (question, text, find) =>
-    parseAnswer(question, text, find, session.context);
+    readAnswer(question, text, find, session.context);
   return {
     prompt: await context.prompt(),
     say: context.terminal.note,
@@ -251,8 +260,10 @@ export async function openInterview(context: Context, session: EntrySession) {
 }
 
 /**
- * Asks for one find, which is saved after every answer, its photographs with the last one.
- * @param asks how, from {@link openInterview}
+ * Asks for one find, which is saved as a draft after every answer that changes it, its photographs
+ * only with the last one, or on Ctrl-C.
+ * @param asks from {@link openInterview}
+ * @param start values that are not asked for, from `start` of the session
  * @param isDraft keep it as a draft, whatever the person answers at the end
  * @throws InterruptedError on Ctrl-C, which tells what was saved
  */
@@ -295,8 +306,9 @@ type SuggestContext = EntrySession['context'];
 const LATEST = 500;
 
 /**
- * Returns the suggestions for a find: the next number, and values of its project's last finds, else
- * defaults of the project or the profile.
+ * Returns the suggestions for a find: the next local id, and values of the last finds of its
+ * project (by default the project of the last find), else defaults of the project or the profile.
+ * The day is that of the last find if it was entered in this session, else today.
  */
 function suggestValues(find: Find, context: SuggestContext): Find {
   const { outbox, today, enteredNow } = context;
@@ -327,7 +339,7 @@ function suggestValues(find: Find, context: SuggestContext): Find {
   };
 }
 
-/** Returns the defaults as elements; an unresolvable entry is left out. */
+/** Returns the defaults as elements; one that cannot be read now, such as an entry, is left out. */
 function getDefaultElements(context: SuggestContext, project?: string): FindElements {
   const { defaults, profile } = context;
   return parseSettings(mergeDefaults(defaults, profile, project), '', context).elements;

@@ -52,7 +52,7 @@ import {
 import type { Mapping } from '../../tables/own-terms/mapping.ts';
 import type { Annotation, PromptOffer } from '../prompt.ts';
 
-/** Context of reading an answer: names and rules of a table's cells, and the finds that exist. */
+/** Context of reading an answer: lookups and rules of a table's cells, and the finds that exist. */
 export type AnswerContext = RowContext &
   RuleContext & {
     /** Base folder of file names. */
@@ -61,7 +61,7 @@ export type AnswerContext = RowContext &
     readonly inspectPhotograph: PhotographKeeping['inspectPhotograph'];
   };
 
-/** The find with the answer, or the reason why it is not accepted. */
+/** The find with the answer, or the problem for which it is not accepted, with its remedy. */
 export type Answer =
   | {
       readonly find: Find;
@@ -73,11 +73,11 @@ export type Answer =
   | { readonly problem: string };
 
 /**
- * Reads one answer like the cell of a table, and checks it by every rule that concerns it; a
- * `problem` says why it is not accepted. A photograph or a point may be read from a file; nothing
- * is stored.
+ * Reads one answer like the cell of a table, and checks it by every rule that concerns its
+ * elements; missing elements and unharvested terms are not reported here. Photographs are read from
+ * their files, and a point may be read from one; nothing is stored.
  */
-export async function parseAnswer(
+export async function readAnswer(
   question: Question,
   text: string,
   find: Find,
@@ -87,9 +87,9 @@ export async function parseAnswer(
     case 'local_id':
       return parseLocalId(normalizeId(text), find, context);
     case 'photos':
-      return parsePhotos(text, find, context);
+      return readPhotosAnswer(text, find, context);
     case 'point':
-      return parsePointAnswer(text, find, context);
+      return readPointAnswer(text, find, context);
     default: {
       const value = text.trim();
       const settled = parseSettings(
@@ -100,7 +100,7 @@ export async function parseAnswer(
       if (hasErrors(settled.issues)) return { problem: joinIssueMessages(settled.issues) };
       const answer = judgeAnswer(
         question.name,
-        replaceElements(find, [question.name], settled.elements),
+        withElements(find, [question.name], settled.elements),
         context,
       );
       if ('problem' in answer) return answer;
@@ -111,23 +111,23 @@ export async function parseAnswer(
 }
 
 /**
- * Returns the find without the answer to this question. `geom_system` is required in any case:
- * where a point is removed it becomes 4326, since that of the point no longer counts; where there
- * was none, the stated one stays, else 4326.
+ * Returns the find without the answer to this question; the number of the find always stays.
+ * `geom_system` is required in any case: where a point is removed it becomes 4326, since that of
+ * the point no longer counts; where there was none, the stated one stays, else 4326.
  */
 export function withoutAnswer({ name }: Question, find: Find): Find {
   if (name === 'photos') return { ...find, photos: [] };
-  if (name !== 'point') return replaceElements(find, [name], {});
+  if (name !== 'point') return withElements(find, [name], {});
   const { geom_system: stated = '4326', geom_wkt, geom_sjtsk_wkt } = find.elements;
   const hasPoint = geom_wkt !== undefined || geom_sjtsk_wkt !== undefined;
-  return replaceElements(find, POINT_ELEMENTS, { geom_system: hasPoint ? '4326' : stated });
+  return withElements(find, POINT_ELEMENTS, { geom_system: hasPoint ? '4326' : stated });
 }
 
 /**
- * Returns the find with these elements in place of all that the named columns fill; a point is
- * replaced as a whole.
+ * Returns the find with these elements. Those that `columns` name are removed first, also where
+ * `elements` lacks them; any column of the point or its system removes both points and the system.
  */
-export function replaceElements(
+export function withElements(
   find: Find,
   columns: readonly ColumnName[],
   elements: FindElements,
@@ -139,6 +139,7 @@ export function replaceElements(
   return { ...find, elements: orderElements({ ...Object.fromEntries(kept), ...elements }) };
 }
 
+/** A local id that another find has is a problem; the find's own is none. */
 function parseLocalId(name: string, find: Find, { isTaken }: AnswerContext): Answer {
   const problem = findLocalIdProblem(name);
   if (problem !== undefined) return { problem: String(problem) };
@@ -147,7 +148,7 @@ function parseLocalId(name: string, find: Find, { isTaken }: AnswerContext): Ans
   return { find: { ...find, localId: name }, remarks: [] };
 }
 
-async function parsePhotos(text: string, find: Find, context: AnswerContext): Promise<Answer> {
+async function readPhotosAnswer(text: string, find: Find, context: AnswerContext): Promise<Answer> {
   const photos: string[] = [];
   const remarks: string[] = [];
   for (const name of splitFileNames(text).map(withoutQuotes)) {
@@ -161,7 +162,7 @@ async function parsePhotos(text: string, find: Find, context: AnswerContext): Pr
   return { find: { ...find, photos: [...new Set(photos)] }, remarks };
 }
 
-async function parsePointAnswer(text: string, find: Find, context: AnswerContext): Promise<Answer> {
+async function readPointAnswer(text: string, find: Find, context: AnswerContext): Promise<Answer> {
   const reading = await readPosition(text, context.folder);
   if (!isReadable(reading)) return { problem: String(reading.problem) };
   const { value } = reading;
@@ -191,19 +192,21 @@ export async function readPosition(text: string, folder: string): Promise<Readin
   return isPhoto ? readPhotoPosition(path) : parsePosition(text);
 }
 
-/** Returns the find at this point in its coordinate system, without that in the other system. */
+/** Returns the find at this point, in the system of the position, without any former point. */
 function withPosition(find: Find, { system, point }: Position): Find {
   const elements = { geom_system: system, [getPointElement(system)]: formatPoint(point) };
-  return replaceElements(find, POINT_ELEMENTS, elements);
+  return withElements(find, POINT_ELEMENTS, elements);
 }
 
 /**
- * Reads settings and photographs into a find; those of a point together, also with what it has.
- * Nothing else of the find is read again. `issues` has what cannot be read, and a position that is
- * not read without doubt, since a flag has no question to confirm it.
- * @param reading a position as read, which is refused beside settings of a point
+ * Returns the find with the values that flags give; photographs are added to those that it has. A
+ * given point is read with the find's system, and a given system with its point. A faulty value has
+ * an issue, and its element is removed. A position in doubt has one, too, but the point stays as it
+ * is: a flag has no question to confirm it.
+ * @param reading a position as read, which is refused beside settings of the point; undefined for
+ * none
  */
-export function applySettings(
+export function withSettings(
   find: Find,
   settings: readonly Setting[],
   reading: Reading<Position> | undefined,
@@ -215,24 +218,29 @@ export function applySettings(
   const placed =
     position === undefined || isDoubtful ? [] : listPointSettings(withPosition(find, position));
   const given = [...placed, ...settings];
-  const hasPoint = given.some(({ name }) => isPointColumn(name));
-  const kept = listPointSettings(find).filter(
-    ({ name }) =>
-      given.some((each) => isPointOrSystemColumn(each.name)) &&
-      given.every((each) => each.name !== name) &&
-      !(hasPoint && isPointColumn(name)),
-  );
-  const parsed = parseSettings([...given, ...kept], localId, context);
+  const parsed = parseSettings([...given, ...listKeptPointSettings(find, given)], localId, context);
   const issues = parsed.issues.map((issue) =>
     issue.with({ element: issue.element ?? issue.column, find: localId }).without('column'),
   );
   if (isDoubtful) issues.push(position);
   const names = given.map(({ name }) => name);
   const photos = [...new Set([...find.photos, ...parsed.photos])];
-  return { find: replaceElements({ ...find, photos }, names, parsed.elements), issues };
+  return { find: withElements({ ...find, photos }, names, parsed.elements), issues };
 }
 
-/** Returns the coordinate system and the point of a find as settings. */
+/**
+ * Returns the system or the point of the find where only the other one is given, so that both are
+ * read together; empty where neither is.
+ */
+function listKeptPointSettings(find: Find, given: readonly Setting[]): Setting[] {
+  if (!given.some(({ name }) => isPointOrSystemColumn(name))) return [];
+  const hasPoint = given.some(({ name }) => isPointColumn(name));
+  return listPointSettings(find).filter(
+    ({ name }) => given.every((each) => each.name !== name) && !(hasPoint && isPointColumn(name)),
+  );
+}
+
+/** Returns the coordinate system of a find, and the point in that system, as far as it has them. */
 function listPointSettings({ elements }: Find): Setting[] {
   const { geom_system: system } = elements;
   const wkt = system === undefined ? undefined : elements[getPointElement(system)];
@@ -245,7 +253,7 @@ function listPointSettings({ elements }: Find): Setting[] {
   );
 }
 
-/** Returns a position that is read without doubt; else the issue, with the unambiguous spelling. */
+/** Returns a position that is read without doubt; else the issue, with an unambiguous spelling. */
 function acceptCertainPosition(reading: Reading<Position>, find: string): Position | Issue {
   const where = { find, element: 'geom_wkt' };
   if (!isReadable(reading)) return toIssue(reading, where);
@@ -268,7 +276,10 @@ function findAreaLabel(
   return areaLookup?.kind === 'inside' ? areaLookup.area.label : undefined;
 }
 
-/** Reports only issues of this answer; missing elements are reported at the end. */
+/**
+ * Accepts an answer unless one of its elements breaks a rule; warnings become remarks. Missing
+ * elements are reported at the end.
+ */
 function judgeAnswer(name: QuestionName, find: Find, context: AnswerContext): Answer {
   const concerned = new Set<string>(getElementNames(name));
   const issues = checkFindByRules(find, context).filter(
@@ -296,15 +307,15 @@ function withoutQuotes(name: string): string {
 }
 
 /**
- * Returns choices for an element by the typed text. The value of a choice is that of a table's
- * cell.
+ * Returns choices for an element by the typed text, which may be empty; at least one choice or
+ * remark. The value of a choice is that of a table's cell.
  */
 export type OfferTerms = (
   element: ElementName,
   typed: string,
 ) => readonly (PromptOffer<string> | Annotation)[];
 
-/** Sources of choices; `columns` is the width of the terminal. */
+/** Sources of choices; `columns` is the width of the terminal in cells. */
 export type OfferSources = {
   readonly vocabulary: Vocabulary;
   readonly mapping: Mapping;
@@ -319,8 +330,9 @@ const SMALL_SET = 25;
 const MARGIN = 3;
 
 /**
- * Makes the function that offers own terms and entries for a typed text; the text itself where none
- * match, or where the service accepts another one, with a remark. Its check explains the remedy.
+ * Makes the function that offers the museum's own terms and then the entries that match a typed
+ * text; for no text, all entries of a small set. The text itself is the last choice where nothing
+ * matches, with a remark, or where the element may have another value, such as a new person.
  */
 export function makeTermOfferer(sources: OfferSources): OfferTerms {
   const { vocabulary, columns } = sources;
@@ -329,7 +341,7 @@ export function makeTermOfferer(sources: OfferSources): OfferTerms {
     const text = typed.trim();
     const terms = text === '' ? listSmallSet(vocabulary, set) : findTerms(vocabulary, set, text);
     const offers = [
-      ...(text === '' ? [] : offerOwnTerms(sources, set, text)),
+      ...(text === '' ? [] : listOwnTermOffers(sources, set, text)),
       ...terms.map((term) => makeTermOffer(vocabulary, term, columns)),
     ];
     const itself = { value: text, name: text };
@@ -353,8 +365,8 @@ function findTerms(vocabulary: Vocabulary, set: string, text: string): readonly 
     .filter(({ setSpec }) => setSpec === set || setSpec.startsWith(`${set}:`));
 }
 
-/** Returns the museum's own terms, from `pas vocab map`. */
-function offerOwnTerms(
+/** Returns confirmed own terms of the set that contain the typed text, in the mapping's order. */
+function listOwnTermOffers(
   { vocabulary, mapping, columns }: OfferSources,
   set: string,
   typed: string,
@@ -375,6 +387,7 @@ function offerOwnTerms(
     });
 }
 
+/** Makes the choice of an entry; its description has the identifier and the entries above it. */
 function makeTermOffer(vocabulary: Vocabulary, term: Term, columns: number): PromptOffer<string> {
   const path = listTermPath(vocabulary, term.ident).map(({ label, ident }) => label || ident);
   return {

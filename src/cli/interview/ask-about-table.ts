@@ -35,7 +35,8 @@ type WizardContext = Pick<ProposedTable, 'lookupTerm' | 'propose' | 'answers'> &
 };
 
 /**
- * Lets a person change the proposed columns, and asks what is open. Nothing is written here.
+ * Lets a person change the proposed columns, and asks the questions that are left and the values
+ * that every find needs; an empty one stays undecided. Nothing is written here.
  * @throws InterruptedError on Ctrl-C
  */
 export async function askAboutTable(context: WizardContext): Promise<TableProposal> {
@@ -46,6 +47,7 @@ export async function askAboutTable(context: WizardContext): Promise<TablePropos
   return context.propose(answers);
 }
 
+/** Lets a person change one column after another; after each, the columns are proposed anew. */
 async function changeColumns(
   begun: TableAnswers,
   { prompt, propose }: WizardContext,
@@ -69,7 +71,7 @@ async function changeColumns(
   }
 }
 
-/** Asks until no question is left: an answer may settle others, or raise them. */
+/** Asks for the column or the unit of an element until no question is left: any may raise more. */
 async function settleQuestions(
   begun: TableAnswers,
   { prompt, say, propose }: WizardContext,
@@ -104,6 +106,10 @@ function askUnit(prompt: Prompt): Promise<DepthUnit> {
   return askChoice(prompt, t`Measured in`, offers);
 }
 
+/**
+ * Asks for the element of a column. An element that only one column may have is taken from the rule
+ * that the person gave another one before; a column that may share it gets its header as a label.
+ */
 async function changeColumn(
   answers: TableAnswers,
   column: ColumnProposal,
@@ -141,7 +147,7 @@ function listElementOffers(): PromptOffer<ColumnName>[] {
   });
 }
 
-/** Asks for one value for all finds; an empty answer leaves it undecided. */
+/** Asks for one value for all finds until it is valid; an empty answer leaves it undecided. */
 async function askFixed(
   answers: TableAnswers,
   name: ColumnName,
@@ -176,8 +182,8 @@ async function askFixed(
 }
 
 /**
- * Formats the proposed columns and the values for every find as lines, with what is still
- * undecided.
+ * Formats the proposed columns, with examples and doubts, and the values for every find as lines;
+ * values that are still undecided are marked with `?`.
  */
 export function formatProposal({ columns, fixed, undecided }: TableProposal): string[] {
   const lines = columns.flatMap(formatColumn);
@@ -229,15 +235,17 @@ function getGloss(element: string): string {
   return String(FIELDS.find(({ name }) => name === element)?.gloss ?? element);
 }
 
-/** Tells if `pas vocab list` lists the values of an element. */
+/** Tells if `pas vocab list` lists the values of an element; false where it is none. */
 export function hasVocabulary(element: string): boolean {
   const kind = FIELDS.find(({ name }) => name === element)?.kind;
   return kind === 'term' || kind === 'reference';
 }
 
 /**
- * Formats the number of own terms without one entry, and the commands that map them; empty where
- * there are none.
+ * Formats as lines, the first one blank, how many own terms have no entry or several, and the two
+ * commands that map them; empty where `count` is 0.
+ * @param termsFile CSV file with these terms; the proposals go beside it, `x.proposals.csv` for
+ * `x.csv`
  */
 export function formatUnmappedTerms(count: number, termsFile: string): string[] {
   if (count === 0) return [];
@@ -256,7 +264,8 @@ export function formatUnmappedTerms(count: number, termsFile: string): string[] 
 }
 
 /**
- * Asks a person what a row is; undefined where they decide later.
+ * Prompts a person for the answer to the stored question about a row; undefined where they decide
+ * later. Nothing is stored.
  * @throws InterruptedError on Ctrl-C
  */
 export async function askAboutRow(
@@ -274,8 +283,8 @@ export async function askAboutRow(
 }
 
 /**
- * Imports a row as a person said, and prints what became of it.
- * @param stored the find that the row is asked about
+ * Imports a row of a stored question as a person said, and prints what became of it.
+ * @param stored the find that the question is about
  * @returns `differs` where the row still has an error, a question, or differs from the sent find
  * @throws ConfigError where the schema cannot be used; DatabaseError where the outbox is unusable
  */

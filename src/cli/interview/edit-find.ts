@@ -22,7 +22,7 @@ import { recordFindWish } from '../../outbox/wishes.ts';
 import { IDENTIFYING_COLUMNS } from '../../tables/columns/column-rule.ts';
 import { parseSettingTexts } from '../../tables/columns/settings.ts';
 import { withIntent } from './add-find.ts';
-import { applySettings } from './answer.ts';
+import { withSettings } from './answer.ts';
 import type { InterviewResult } from './interview.ts';
 
 type EditContext = {
@@ -40,7 +40,7 @@ type ElementChange = {
 /** An edit of a find that can be stored. */
 export type PlannedEdit = {
   readonly stored: StoredFind;
-  /** Empty where a complete draft is to be sent, or the shown one of two versions. */
+  /** Empty where only the state changes, or of two versions the shown one is wanted. */
   readonly changes: readonly ElementChange[];
   /**
    * Stores the edit; a complete find is queued then.
@@ -49,7 +49,7 @@ export type PlannedEdit = {
   readonly store: () => { readonly state: EntryState; readonly issues: readonly Issue[] };
 };
 
-/** Plans of edits; `issues` has the errors of values that cannot be read. */
+/** Plans of edits; `issues` has the errors of values, and a find that has one has no plan. */
 type PlannedEdits = {
   readonly planned: readonly PlannedEdit[];
   readonly refused: readonly { readonly find: string; readonly because: string }[];
@@ -57,11 +57,12 @@ type PlannedEdits = {
 };
 
 /**
- * Plans the same change of all these finds; nothing is stored. Of several finds a sent one is among
- * `refused`, and does not prevent the others; one that would not change is left out.
+ * Plans the same change of all these finds; nothing is stored. Of several finds one that was sent,
+ * is being sent or was dropped is among `refused`, and does not prevent the others; one that would
+ * not change is left out.
  * @param texts `element=value`; an empty value removes the element
  * @param point a position as read, which replaces the find's coordinates
- * @throws UsageError for an invalid setting, or where the only find was sent
+ * @throws UsageError for an invalid setting, or where the only find cannot be edited
  */
 export function planEdits(
   context: EditContext,
@@ -80,7 +81,7 @@ export function planEdits(
   for (const stored of finds) {
     try {
       const find = getEditableFind(context, stored);
-      const read = applySettings(find, settings, point, {
+      const read = withSettings(find, settings, point, {
         resolveReference,
         resolvePhoto: () => explainFixedPhotographs(find),
       });
@@ -101,7 +102,8 @@ function explainFixedPhotographs({ localId }: Find) {
 
 /**
  * Plans the edit of a find by the answers of a person; nothing is stored.
- * @throws UsageError where the find was sent
+ * @param ask called once, with the unsent find without its photographs
+ * @throws UsageError where the find was sent, is being sent or was dropped; errors of `ask`
  */
 export async function planAnsweredEdit(
   context: EditContext,
@@ -117,9 +119,10 @@ export async function planAnsweredEdit(
 }
 
 /**
- * Replaces the finder of unsent finds by an identifier, and stores them at once.
+ * Replaces the finder of unsent finds by an identifier, and stores one find after another.
  * @param finds their uuids; unknown ones are passed over, and sent ones of several
- * @throws UsageError where the only find was sent, or one was changed meanwhile
+ * @throws UsageError where the only find was sent, or one was changed meanwhile; those before it
+ * stay stored
  */
 export function replaceFinder(context: EditContext, finds: readonly string[], id: string): void {
   const stored = finds.flatMap((uuid) => findByUuid(context.outbox, uuid) ?? []);
@@ -127,8 +130,9 @@ export function replaceFinder(context: EditContext, finds: readonly string[], id
 }
 
 /**
- * Returns an unsent find without its table's row, to which the issues no longer refer.
- * @throws UsageError where it was sent
+ * Returns an unsent find without its table's row, to which the issues no longer refer, and without
+ * its photographs, which an edit leaves as they are.
+ * @throws UsageError where it was sent, is being sent or was dropped
  */
 function getEditableFind({ outbox }: EditContext, stored: StoredFind): Find {
   assertEditable(outbox, stored);
@@ -136,7 +140,10 @@ function getEditableFind({ outbox }: EditContext, stored: StoredFind): Find {
   return { localId, elements, photos: [] };
 }
 
-/** @returns nothing where nothing would change */
+/**
+ * Plans an edit, and validates the find as it will be; empty where nothing would change.
+ * @param remarks issues of reading, which `store` returns before those of the validation
+ */
 function planEdit(
   { outbox, ruleContext }: EditContext,
   stored: StoredFind,
@@ -173,7 +180,7 @@ function listChanges(before: FindElements, after: FindElements): ElementChange[]
   })).filter(({ was, is }) => was !== is);
 }
 
-/** @throws UsageError where the import of the find was sent or dropped */
+/** @throws UsageError where the import of the find was or is being sent, or was dropped */
 function assertEditable(outbox: Outbox, { uuid, localId }: StoredFind): void {
   const entry = findImportOfFind(outbox, uuid);
   switch (entry?.state) {

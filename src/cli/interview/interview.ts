@@ -16,7 +16,7 @@ import { formatAnswer, formatFindLine, formatTargetState } from '../../outbox/vi
 import { type Annotation, askChoice, type Prompt, type PromptOffer } from '../prompt.ts';
 import { type Answer, type OfferTerms, RULES_OF_ABSENCE, withoutAnswer } from './answer.ts';
 
-/** Questions about a find, and its errors and warnings in its target state. */
+/** How to prompt for the answers about a find, to read and to check them. */
 type AskingContext = {
   readonly prompt: Prompt;
   readonly say: (text: string) => void;
@@ -31,9 +31,10 @@ type AskingContext = {
 const EMPTY = '-';
 
 /**
- * Asks until an answer is valid.
+ * Asks until an answer is valid, and a doubtful one confirmed; nothing is saved.
  * @param suggested its answer is accepted by Enter where the find has none
- * @returns the find with the answer; the same object where nothing changed
+ * @returns the find with the answer, without it for an empty one; the same object where the person
+ * accepted the find's own
  */
 async function askQuestion(
   question: Question,
@@ -112,7 +113,10 @@ function formatCell({ name }: Question, find: Find): string | undefined {
 
 type Offers = readonly (PromptOffer<string> | Annotation)[];
 
-/** Returns the choices; Enter takes the first. */
+/**
+ * Returns the choices; Enter takes the first: before anything is typed, the find's own or suggested
+ * answer, else the empty one.
+ */
 function listFieldOffers(
   question: Question,
   find: Find,
@@ -168,9 +172,7 @@ function listFixedOffers({ how }: Question, typed: string): Offers {
 export type InterviewContext = AskingContext & {
   /** Returns a find with suggestions for empty answers; they may depend on the project. */
   readonly suggest: (find: Find) => Find;
-  /**
-   * Saves the incomplete find; called after every answer. `before` is the find that it replaces.
-   */
+  /** Saves the incomplete find after each answer that changes it; `before` is what it was. */
   readonly keep: (find: Find, before: Find) => Promise<void>;
 };
 
@@ -183,8 +185,9 @@ export function formatKeyHelp(): string {
 }
 
 /**
- * Asks for missing elements in the order of the questions, and then shows the find for review.
- * @throws InterruptedError on Ctrl-C; earlier answers are saved
+ * Asks in their order the questions without an answer that are asked by default in the target state
+ * of the find, and then shows the find for review.
+ * @throws InterruptedError on Ctrl-C; earlier answers are saved by `keep`
  */
 export async function runInterview(
   start: Find,
@@ -217,8 +220,8 @@ type Choice =
 
 /**
  * Shows the find and its issues, and lets the user change any answer, until it is to be sent or
- * saved as a draft.
- * @throws InterruptedError on Ctrl-C
+ * saved as a draft. It can be sent only without errors. A missing coordinate system becomes 4326.
+ * @throws InterruptedError on Ctrl-C; changed answers are saved by `keep`
  */
 export async function reviewFind(
   start: Find,
@@ -245,7 +248,7 @@ function withSystem(find: Find): Find {
   return find.elements.geom_system === undefined ? withoutAnswer(getQuestion('point'), find) : find;
 }
 
-/** Formats missing elements in one line, other issues in lines of their own. */
+/** Formats missing elements in one line, other issues in lines of their own, no unchecked terms. */
 function formatProblems(issues: readonly Issue[]): string[] {
   const isAbsence = ({ rule }: Issue): boolean => RULES_OF_ABSENCE.includes(rule);
   const missing = issues
@@ -264,7 +267,10 @@ function formatIncomplete(find: Find): string {
   return t`Not ready for state ${state}. What do you want to correct?`;
 }
 
-/** Returns the choices; Enter corrects an error if there is one, else saves. */
+/**
+ * Returns the choices: wrong answers first, then those that are asked only here. Enter takes the
+ * first: it corrects an error if there is one, else saves.
+ */
 function listChoices(
   find: Find,
   issues: readonly Issue[],

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
   type AnswerContext,
   makeTermOfferer,
-  parseAnswer,
+  readAnswer,
 } from '../../../src/cli/interview/answer.ts';
 import {
   type InterviewContext,
@@ -121,7 +121,7 @@ function makeWorld(
     prompt,
     questions: FORM_QUESTIONS,
     say: (text) => said.push(text),
-    read: (question, text, about) => parseAnswer(question, text, about, context),
+    read: (question, text, about) => readAnswer(question, text, about, context),
     offerTerms: makeTermOfferer({ vocabulary, mapping, columns: 80 }),
     suggest: () => ({ localId: 'K-002', elements: suggested, photos: [] }),
     check: (about) => checkFindByRules(about, context),
