@@ -58,7 +58,7 @@ type Labels = { readonly cs: string; readonly en: string };
 /** Formats a reference for a cell, such as its label. */
 export type FormatReference = (field: Field, reference: Reference) => string;
 
-/** Returns the label in the language of the output, or the Czech one, which every entry has. */
+/** Returns the label in the current language, or the Czech one, which every entry has. */
 export function chooseLabel({ cs, en }: Labels): string {
   return getLanguage() === 'en' && en !== '' ? en : cs;
 }
@@ -105,8 +105,9 @@ export function listExportColumns(): readonly string[] {
 }
 
 /**
- * Yields the table that `pas import` reads again: the names of the columns, then a row per find.
- * A point has its own digits in two columns.
+ * Yields the table that `pas import` reads again: the names of all columns, then a row per find,
+ * with '' for absent values. A point has its measured digits in `geom_x` and `geom_y`. Each find is
+ * read when its row is.
  */
 export function* makeFindRows(finds: Iterable<ExportedFind>): Generator<readonly RowCell[]> {
   const columns = listExportColumns();
@@ -208,7 +209,8 @@ function makeFeature(find: ExportedFind): Record<string, unknown> {
 
 /**
  * Yields an XML document with the import document of each find, in an element that adds local id,
- * identifier and photographs. Characters that XML cannot hold become U+FFFD.
+ * identifier and photographs. Characters that XML cannot hold become U+FFFD; labels and states are
+ * left out.
  */
 export function* renderXml(
   finds: Iterable<ExportedFind>,
@@ -280,11 +282,12 @@ function makeRow(find: ExportedFind): readonly RowCell[] {
   ];
 }
 
-/** Uses the element's own name, so that the table is the same in every language. */
+/** Formats a change with the element's own name, so that it is the same in every language. */
 function formatDifference({ element, sent, now }: ChangeAtService): string {
   return `${element}: ${sent ?? '–'} → ${now ?? '–'}`;
 }
 
+/** Makes the one or two cells of an element; a new person has no code. */
 function makeCells({ elements, getLabels }: ExportedFind, field: Field): readonly RowCell[] {
   const value = elements[field.name];
   if (value === undefined) return isCoded(field) ? ['', ''] : [''];
@@ -297,8 +300,8 @@ function makeCells({ elements, getLabels }: ExportedFind, field: Field): readonl
 }
 
 /**
- * Yields a table for people: a row of headings, then a row per find, with labels in place of
- * codes, in the current language. It is not meant to be imported.
+ * Yields a table for people: a row of headings, then a row per find, with labels in place of codes,
+ * in the current language. A code without a harvested label stays. It is not meant to be imported.
  */
 export function* makeReadableRows(finds: Iterable<ExportedFind>): Generator<readonly string[]> {
   yield [

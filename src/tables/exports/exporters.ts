@@ -106,6 +106,7 @@ export type ExportPurpose = keyof typeof ROWS;
 
 /** Purposes of an export, as `--for` lists them. */
 export const EXPORTER_NAMES = Object.keys(ROWS) as readonly ExportPurpose[];
+/** The exports for other people or programs, by purpose. */
 export const EXPORTERS: Readonly<Record<ExportPurpose, Exporter>> = ROWS;
 
 async function renderFinds(
@@ -156,10 +157,11 @@ type Destination =
   | { readonly file: string; readonly overwrite: boolean };
 
 /**
- * Writes the finds that pass all filters to a file or stream, each with its identifier, latest
- * number and photographs; for some purposes with the service's values in place of the sent ones.
- * `onProgress` is called for each written find. Undefined where the reader of a stream closed it
- * early.
+ * Writes the finds that pass all filters to a file or stream, each with its identifier, wanted
+ * number and photographs that are not dropped; for some purposes with the service's values in place
+ * of the sent ones. A file is written atomically. `onProgress` is called for each written find; its
+ * total counts also those that the filters leave out. Undefined where the reader of a stream closed
+ * it early.
  * @throws UsageError where the file exists and may not be replaced; FileError where the path is not
  * writable; DatabaseError where the disk is full
  */

@@ -51,8 +51,9 @@ type GpkgFeature = {
 };
 
 /**
- * Adds a layer, or without geometry a table of attributes, with its rows, in one transaction. The
- * database must be a GeoPackage (see {@link beginGeoPackage}) without a table of this name.
+ * Adds a layer, or without geometry a table of attributes, and its rows, these in one transaction.
+ * The database must be a GeoPackage (see {@link beginGeoPackage}) without a table of this name.
+ * Names of the table and its columns are put into SQL as they are, so they must not be data.
  */
 export function addLayer(
   database: Database,
@@ -202,7 +203,7 @@ function* listFeatures(
   }
 }
 
-/** Returns the type of a find column in a GeoPackage; `text` for columns that are no elements. */
+/** Returns the type of an exported column in a GeoPackage; `text` for one that is no element. */
 export function getColumnType(column: string): GpkgColumn['type'] {
   if (!isElementName(column)) return 'text';
   switch (getField(column).kind) {
@@ -234,8 +235,8 @@ const PLACEHOLDER = /\{#(\w+)\}(.*?)\{\/\1\}|\{(&?)(\w+)\}/gs;
 /**
  * Reads a file of `schemas/qgis` and returns it filled. `{name}` is a value, escaped for an
  * attribute, `{&name}` is XML as it is, and `{#name}…{/name}` is repeated for each item of a list,
- * with the item's values; it is left out for a value that is absent or false. Booleans are 1 and 0,
- * an absent value is empty.
+ * with the item's values before the outer ones; it is left out for a value that is absent or false,
+ * and written once for any other. Booleans are 1 and 0, an absent value is empty.
  */
 export function fillTemplate(file: string, view: View): string {
   return fillText(readFileSync(join(packageRoot, 'schemas', 'qgis', file), 'utf8'), view);
@@ -289,7 +290,7 @@ function getQgisType(value: string | number | boolean): string {
   return typeof value === 'boolean' ? 'bool' : 'QString';
 }
 
-/** Type of a column in a GeoPackage, and its editor in QGIS and QField. */
+/** Column of a layer: its type in the GeoPackage, and its editor in QGIS and QField. */
 export type LayerColumn = GpkgColumn & {
   readonly label?: string;
   readonly widget?: Widget;
@@ -300,6 +301,7 @@ export type LayerColumn = GpkgColumn & {
   readonly constraint?: Constraint;
   /** QField suggests the value of the previous feature. */
   readonly staysForNext?: boolean;
+  /** The form shows it, but it cannot be edited. */
   readonly isFixed?: boolean;
 };
 
@@ -344,8 +346,8 @@ export type QgisLayer = {
 };
 
 /**
- * Makes the values by which {@link fillTemplate} describes a layer in `project.xml`, with its key
- * column `fid`.
+ * Makes the values by which {@link fillTemplate} describes a layer in `project.xml`. The key column
+ * `fid` is added as the first.
  */
 export function makeLayerView(layer: QgisLayer): View {
   const { id, file, table, geometry, called, form } = layer;
@@ -439,7 +441,10 @@ const COLOURS = {
   dropped: '90,90,90,255',
 } as const satisfies Readonly<Record<EntryState, string>>;
 
-/** Renders the style of the finds: a colour per sending state, the object type as label. */
+/**
+ * Renders the style of the finds, with words in the current language: a colour per sending state,
+ * and as label the object type, else the local id.
+ */
 function renderFindStyle(): string {
   const called = 'coalesce("druh_nalezu", "local_id")';
   const categories = Object.entries(COLOURS).map(([state, colour]) => ({

@@ -59,7 +59,7 @@ export async function renderTable(
   return formatCsvLines(rows, extension === 'tsv' ? '\t' : ';');
 }
 
-/** A negative number would get the formula mark as a text. */
+/** Formats a cell of a text table. A negative number as a text would get the formula mark. */
 function formatRowCell(cell: RowCell, delimiter: ';' | '\t'): string {
   if (typeof cell === 'boolean') return formatTruth(cell);
   if (typeof cell !== 'object') return formatCsvCell(cell, delimiter);
@@ -94,8 +94,9 @@ function restoreCell(row: TableRow, index: number, header: string): string {
 /**
  * Makes a copy of a table with a first column for the issues of each row, so that it can be
  * corrected and imported again. Rows with errors come first, otherwise in the order of the table.
- * An earlier column of issues is replaced. The rows can be iterated once.
- * @param issues by the number of their row
+ * An earlier column of issues is replaced. `count` is the number of rows without the headings. The
+ * rows can be iterated once.
+ * @param issues by the number of their row; those of the header are left out
  */
 export function makeIssuesTable(table: Table, issues: RowIssues): IssuesTable {
   const keeps = table.header.map((name) => foldName(name) !== ISSUES_COLUMN);
@@ -125,8 +126,9 @@ function formatIssue({ severity, element, message }: Issue): string {
 const WIDTH = 20;
 
 /**
- * Makes the bytes of an XLSX workbook with these sheets, by their names; the first row of each has
- * the headings, which stay in sight. All rows are held in memory.
+ * Makes the bytes of an XLSX workbook with these sheets, in their order and by their names; the
+ * first row of each has the headings, which stay in sight. All rows are held in memory. Texts that
+ * look like formulas are marked.
  */
 export function makeWorkbook(
   sheets: ReadonlyMap<string, Iterable<readonly RowCell[]>>,
@@ -181,7 +183,7 @@ function escapeMarkup(character: string): string {
   return codes.map((code) => `_x${code.toString(16).toUpperCase().padStart(4, '0')}_`).join('');
 }
 
-/** A number that would lose digits stays a text. */
+/** Makes a cell of a workbook; null for ''. A decimal that would lose digits stays a text. */
 function makeCell(cell: RowCell): Cell {
   if (cell === '') return null;
   if (typeof cell === 'string') return makeTextCell(cell);

@@ -89,8 +89,11 @@ function isBlank({ cells }: TableRow): boolean {
 }
 
 /**
- * Yields all records. A faulty quote affects only its own row: reading continues at the next line
- * of the file.
+ * Yields the records, and an issue for each that is broken. A faulty quote affects only its own
+ * row: reading continues at the next line of the file. It ends, with an issue, after
+ * {@link MAX_BROKEN_ROWS} of them.
+ * @param firstLine number of the first line in the file
+ * @throws FileError where there are too many lines or columns
  */
 function* parseRecords(
   file: string,
@@ -134,7 +137,12 @@ type SplitRecord =
   | { readonly cells: readonly string[]; readonly problem?: undefined; readonly end?: number }
   | { readonly cells?: undefined; readonly problem: Message; readonly end?: undefined };
 
-/** Splits the record that begins with this line. */
+/**
+ * Splits the record that begins with this line into trimmed cells without formula marks; `end` is
+ * set only if it was found by quotes.
+ * @param start position of its first character
+ * @param line number of the line, for problems
+ */
 function splitRecord(
   text: string,
   start: number,
@@ -169,7 +177,7 @@ function splitRecord(
   }
 }
 
-/** Finds the quote that is not doubled; undefined where it lies behind the limit. */
+/** Finds the quote that is not doubled; undefined where there is none before the limit. */
 function findClosingQuote(text: string, from: number, limit: number): number | undefined {
   let at = text.indexOf(QUOTE, from);
   while (at !== -1 && at < limit && text[at + 1] === QUOTE) at = text.indexOf(QUOTE, at + 2);

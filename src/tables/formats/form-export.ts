@@ -17,7 +17,12 @@ const FIRST_ROW = { first: 1, last: 1 } as const;
 const MAX_FILES = 200_000;
 const DEEPEST = 8;
 
-/** Lists all files below a folder by relative path; links are not followed. */
+/**
+ * Lists the files below a folder, {@link DEEPEST} levels deep, by relative path with `/`. Links are
+ * left out.
+ * @throws FileError where there are more than {@link MAX_FILES}; the system's error for a folder
+ * that cannot be listed
+ */
 function listFilesBelow(folder: string): string[] {
   const paths: string[] = [];
   const walk = (at: string, depth: number): void => {
@@ -33,8 +38,9 @@ function listFilesBelow(folder: string): string[] {
 }
 
 /**
- * Returns the path of the GeoPackage of a returned folder: that of `pas field make`, else the
- * only one. Undefined where there is none, or several.
+ * Returns the path of the GeoPackage of a returned folder: that of `pas field make`, else the only
+ * one. Undefined where there is none, or several. It is not opened.
+ * @throws Error of the system where the folder cannot be listed
  */
 export function findGeoPackage(folder: string): string | undefined {
   const files = readdirSync(folder).filter((name) => /\.gpkg$/i.test(name));
@@ -43,10 +49,12 @@ export function findGeoPackage(folder: string): string | undefined {
 }
 
 /**
- * Reads the finds of filled forms in the unpacked export of a server: of the CSV or XLSX file that
- * has forms. Files that cannot be read are passed over; undefined where none is left.
- * @param read called for each such file; only a table of forms has a folder of photographs
- * @throws FileError where several have forms
+ * Reads the finds of filled forms in the unpacked export of a server: of the one CSV or XLSX file
+ * directly in the folder that has forms. Files that cannot be read as a table are passed over;
+ * undefined where none has forms.
+ * @param read called for each CSV and XLSX file, in the order of names; a table without a folder of
+ * photographs has no forms
+ * @throws FileError where several have forms; other errors of `read` than FileError
  */
 export async function readFormFolder(
   folder: string,
@@ -85,7 +93,8 @@ async function readForms(
 
 /**
  * Returns the finds of a CSV table of forms, with its repeated groups, which are read from
- * `FORM-GROUP.csv` beside `FORM.csv`, and with the files of the photographs.
+ * `FORM-GROUP.csv` beside `FORM.csv` in UTF-8, and with the paths of the photographs, whose files
+ * are not read.
  * @param photoFolder by default the folder of the table
  * @throws FileError where a file cannot be read, or the folder has too many files
  */
@@ -108,8 +117,9 @@ export async function readRepeatFiles(
 }
 
 /**
- * Returns the finds of a KoboToolbox workbook, with its repeated groups, which are the other
- * sheets, and with the files of the photographs. The warning of unread sheets is removed.
+ * Returns the finds of a KoboToolbox workbook, with its repeated groups, which are other sheets,
+ * and with the paths of the photographs, whose files are not read. Where there are such groups, the
+ * warning of unread sheets is removed.
  * @param entries parts of the workbook's archive
  * @param photoFolder by default the folder of the workbook
  * @throws FileError where a sheet is malformed, or the folder has too many files

@@ -204,7 +204,10 @@ function withoutScheme(id: string): string {
 /** Further columns by which a part names its form. */
 const FORM_KEYS = ['_index', 'local_id'];
 
-/** Groups the repetitions by the row of their filled form; one without a form is reported. */
+/**
+ * Groups the repetitions by the row of their filled form.
+ * @param issues gets an error for each without a form here that has photographs or other answers
+ */
 function groupPartsByForm(
   table: Table,
   repeats: readonly Table[],
@@ -251,6 +254,7 @@ function findRejection(table: Table, form: TableRow): Issue | undefined {
   );
 }
 
+/** Makes the warning of a photograph without which the find is imported. */
 function makeUnclearIssue(picture: string): Issue {
   const message = msg`Several files are called "${picture}", or its name contains a semicolon. The find was imported without it; attach the right file with \`pas photo add\`.`;
   return makeWarningIssue('photo-unclear', message);
@@ -394,6 +398,10 @@ type FormAnswers = {
   readonly otherAnswers: readonly NamedAnswer[];
 };
 
+/**
+ * Reads the answers of a row; empty ones are left out. A geopoint in one cell gives also the
+ * numbers that have no column of their own.
+ */
 function readAnswers(row: TableRow, header: readonly string[], columns: FormColumns): FormAnswers {
   const named = new Map<string, string>();
   const pictures: string[] = [];

@@ -75,7 +75,11 @@ function makeFeatureTable(file: string, features: readonly unknown[], system: Ge
   return makeTableOfRecords(place, readRecords);
 }
 
-/** In practice longitude comes first, even where the named system has latitude first. */
+/**
+ * Returns the system of the member `crs`, WGS 84 where it is absent. In practice longitude comes
+ * first, even where the named system has latitude first.
+ * @throws FileError for another system, or one that cannot be read
+ */
 function getSystem(file: string, document: unknown): GeomSystem {
   const crs = isPlainObject(document) ? document['crs'] : undefined;
   if (crs === undefined) return '4326';
@@ -92,6 +96,7 @@ type FeatureValues = {
   readonly point?: PointInSystem;
 };
 
+/** Returns the values and point of a feature, or the first fault, by which it is left out. */
 function parseFeature(feature: unknown, system: GeomSystem): FeatureValues | RuleProblem {
   if (!isFeature(feature)) return makeRuleProblem('feature', msg`This is not a GeoJSON feature.`);
   const values = new Map<string, string>();
@@ -115,7 +120,10 @@ function parseFeature(feature: unknown, system: GeomSystem): FeatureValues | Rul
   return isReadable(point) ? { values, point: point.value } : point;
 }
 
-/** Formats a list as a table does, with `;` between its parts. */
+/**
+ * Formats a property as a table does, a list with `;` between its parts; '' for null. Undefined for
+ * a structure, also one in a list.
+ */
 function formatValue(value: unknown): string | undefined {
   switch (typeof value) {
     case 'string':

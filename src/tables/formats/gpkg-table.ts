@@ -40,6 +40,7 @@ const POINT_TYPES = ['POINT', 'MULTIPOINT', 'GEOMETRY'];
  * table, whose rows are read at each iteration. First it blocks the thread, for at most 20 s, while
  * a subprocess tests that SQLite can read the bytes.
  * @param file only for messages
+ * @param bytes may be changed
  * @param named layer, or its number; otherwise that of a form of pas, else the first point layer
  * with a feature
  * @throws FileError where the file is no GeoPackage, has no such layer, or the layer is computed or
@@ -64,7 +65,11 @@ export function readGeoPackage(file: string, bytes: Buffer, named: string | unde
   }
 }
 
-/** @returns with the names of the other layers of points with features, where none is named */
+/**
+ * Chooses the layer to read. `others` are the further point layers with a feature, which are not
+ * read; empty where a person names the layer.
+ * @throws FileError where there is no such layer, or a table that lists the layers is computed
+ */
 function chooseLayer(
   file: string,
   database: Database,
@@ -123,7 +128,7 @@ function convertFieldForm(table: Table, database: Database): Table {
   return convertFormTable({ table, repeats: [photos], paths: [] });
 }
 
-/** Tells if a GeoPackage is such a form: other programs may name their layers so, too. */
+/** Tells if a GeoPackage is a form of pas: other programs may name their layers so, too. */
 function isFieldForm(database: Database): boolean {
   return (
     hasColumns(database, FINDS_LAYER, 'local_id') &&
@@ -195,7 +200,11 @@ function isComputed(database: Database, name: string): boolean {
   return columns.some((column) => isAnyRow(column) && column['hidden'] !== 0);
 }
 
-/** Returns the features of a layer; each iteration reads them from the database. */
+/**
+ * Returns the features of a layer; each iteration reads them from the database. A feature with an
+ * unreadable geometry is an issue; binary columns are named in a warning.
+ * @throws FileError where the layer is computed, too large, or in another coordinate system
+ */
 function readLayer(file: string, database: Database, layer: Layer): Table {
   assertNoComputedColumns(file, database, layer.name);
   const isCoded = ['EPSG', 'ESRI'].includes(layer.organization.toUpperCase());

@@ -273,6 +273,7 @@ type Relation = {
 
 type Sheet = { readonly name: string; readonly isHidden: boolean; readonly part: ZipEntry };
 
+/** @throws FileError where the archive has no workbook, or its lists are malformed */
 function openWorkbook(file: string, entries: ReadonlyMap<string, ZipEntry>): Workbook {
   const parts: Parts = new Map([...entries].map(([name, entry]) => [name.toLowerCase(), entry]));
   const workbook = parts.get('xl/workbook.xml');
@@ -399,8 +400,10 @@ export function parseXlsx(
 }
 
 /**
- * Reads all visible sheets with content as tables, with the header in the first row.
- * @throws FileError as {@link parseXlsx}
+ * Reads all visible sheets with content as tables, in their order, with the header in the first
+ * row; empty where there are none.
+ * @throws FileError where it is no workbook, a first row is empty, or a sheet is malformed or too
+ * large
  */
 export function parseXlsxSheets(file: string, entries: ReadonlyMap<string, ZipEntry>): Table[] {
   const workbook = openWorkbook(file, entries);

@@ -88,7 +88,7 @@ const MAX_NODES = 1_000_000;
 
 /**
  * Reads XML: waypoints of GPX, or finds in the service's own form. A DTD is refused and nothing is
- * fetched. What is not read is named in one warning.
+ * fetched. Names of elements that are not read are in one warning; a faulty record is an issue.
  * @param file only for messages
  * @throws FileError where the document is not well-formed, of another kind, or without finds
  */
@@ -332,6 +332,13 @@ function getGuarded(find: XmlElement): XmlElement | undefined {
   return getChild(find, 'chranene_udaje');
 }
 
+/**
+ * Returns the texts of a find by element, with the local id, identifier and photographs that the
+ * export adds around it. Empty and absent ones are left out.
+ * @param wrapper element around it in an export of pas; undefined elsewhere
+ * @param unread gets the names of elements that are unknown, misplaced or repeated, but not of
+ * those that only the service makes
+ */
 function collectTexts(
   find: XmlElement,
   wrapper: XmlElement | undefined,

@@ -23,7 +23,8 @@ type FormRequest = FieldFormOrder & {
 
 /**
  * Writes the form of a find for a phone app, with the given defaults. Without a default, the state
- * is 1 for a researcher and an unknown role, else 2.
+ * is 1 for a researcher and an unknown role, else 2. Defaults of photographs and warnings are
+ * left out.
  * @returns the files that must be copied to the phone, the form first
  * @throws UsageError where a default cannot be read, a vocabulary was not harvested, or a file
  * exists that may not be replaced; FileError where the path is not writable; DatabaseError where

@@ -104,6 +104,11 @@ const EXPRESSIONS = [
   'appearance',
   'parameters',
 ] as const;
+/**
+ * Makes the bytes of the workbook: its questions, fixed choices and settings. Texts have a column
+ * per language, whatever the language of pas.
+ * @param nowMs becomes the version of the form
+ */
 async function makeXlsForm(rows: readonly FormRow[], nowMs: number): Promise<Buffer> {
   const textsByLanguage = forEachLanguage(() =>
     rows.map((row) => TEXTS.map((text) => String(row[text] ?? ''))),
@@ -234,6 +239,10 @@ function makeQuestionRows(lists: FormLists, starting: FindElements): FormRow[] {
   return rows;
 }
 
+/**
+ * Makes the rows of a question: three for photographs, two where a value that the list lacks may be
+ * typed, none for a question that this form does not have.
+ */
 function makeFormRows(question: Question, lists: FormLists, starting: FindElements): FormRow[] {
   const { name } = question;
   if (name === 'photos') {

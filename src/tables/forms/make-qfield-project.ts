@@ -31,8 +31,8 @@ import {
   getLayerId,
   getListLayer,
   LISTS_FILE,
-  makeFindColumns,
   makeFormTabs,
+  makeLayerColumns,
   PHOTO_RELATION,
   quoteQgisText,
 } from './qfield-form.ts';
@@ -49,7 +49,7 @@ export async function writeQfieldProject(request: FieldFormRequest): Promise<rea
   const nowIso = new Date(nowMs).toISOString();
   const lists = makeFormLists(vocabulary, rules);
   const content = makeFormContent(request, lists);
-  const columns = makeFindColumns(content);
+  const columns = makeLayerColumns(content);
   const views = makeLayers(columns, content).map(makeLayerView);
   const project = fillTemplate('project.xml', {
     title: t`Finds`,
@@ -74,6 +74,10 @@ export async function writeQfieldProject(request: FieldFormRequest): Promise<rea
   return [...files.keys()].map((name) => join(destination, name));
 }
 
+/**
+ * Makes the content of the form of finds. A default that its list lacks is a typed one, if the
+ * element allows that.
+ */
 function makeFormContent({ starting, rules }: FieldFormRequest, lists: FormLists): FormContent {
   const states: readonly TargetState[] = findRoleRank(rules) === 'researcher' ? [1] : [1, 2, 3];
   const initial = new Map<string, string>();
@@ -90,7 +94,7 @@ function makeFormContent({ starting, rules }: FieldFormRequest, lists: FormLists
 }
 
 function makeLayers(
-  columns: ReturnType<typeof makeFindColumns>,
+  columns: ReturnType<typeof makeLayerColumns>,
   content: FormContent,
 ): QgisLayer[] {
   const called = `coalesce(represent_value("druh_nalezu"), '?') || ' ' || coalesce(format_date("datum_nalezu", 'd. M.'), '')`;

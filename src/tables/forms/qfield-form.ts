@@ -27,7 +27,7 @@ import { CONSTRAINT_TEXTS, type FormLists, NAME_PATTERN } from './form-lists.ts'
 /** The file beside the project with a layer for the choices of each listed element. */
 export const LISTS_FILE = 'lists.gpkg';
 
-/** Returns the layer of an element's choices. */
+/** Returns the name of the layer, and table, of an element's choices. */
 export function getListLayer(element: string): string {
   return `list_${element}`;
 }
@@ -55,10 +55,11 @@ export function getLayerId(table: string): string {
 export const PHOTO_RELATION = 'photos_of_find';
 
 /**
- * Makes the columns of the layer of finds, derived from FIELDS, with editor, default and
- * constraint. The local id is first; the point is the geometry, whose system is fixed.
+ * Makes the columns of the layer of finds, with editor, default and constraint, in the order of
+ * FIELDS. The local id is first; the point has no column, since it is the geometry, whose system is
+ * fixed. An element with a list to which a value may be added has a second column for that.
  */
-export function makeFindColumns(content: FormContent): readonly LayerColumn[] {
+export function makeLayerColumns(content: FormContent): readonly LayerColumn[] {
   const key: LayerColumn = {
     name: 'local_id',
     type: 'text',
@@ -73,12 +74,13 @@ export function makeFindColumns(content: FormContent): readonly LayerColumn[] {
   return [
     key,
     ...FIELDS.filter(({ kind }) => kind !== 'point').flatMap((field) =>
-      makeFormFields(field, content),
+      makeElementColumns(field, content),
     ),
   ];
 }
 
-function makeFormFields(field: Field, content: FormContent): LayerColumn[] {
+/** Makes the column of an element, and the one for a typed value where that is allowed. */
+function makeElementColumns(field: Field, content: FormContent): LayerColumn[] {
   const { name } = field;
   const label = getElementLabel(field);
   const isAlsoWritten = isWritten(name, content);
@@ -98,7 +100,7 @@ function makeFormFields(field: Field, content: FormContent): LayerColumn[] {
   return [ownField];
 }
 
-/** Tells if a value outside the list may be typed. */
+/** Tells if an element has a list, and a value outside it may be typed. */
 function isWritten(name: string, { lists }: FormContent): name is TypableElement {
   return hasWrittenQuestion(name) && lists.has(name);
 }
@@ -196,7 +198,11 @@ export function quoteQgisText(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "''").replaceAll('\n', '\\n')}'`;
 }
 
-/** Returns the constraint of `pas validate` for an element in QGIS (A-FIELD-3, A-VALUE-3). */
+/**
+ * Makes the constraint by which QGIS checks an element as `pas validate` does (A-FIELD-3,
+ * A-VALUE-3); undefined where the element has none.
+ * @param written a typed value may stand for the chosen one
+ */
 function makeConstraint(
   { name, kind, requiredFrom = 1, gloss }: Field,
   written: boolean,
