@@ -71,6 +71,12 @@ export function matchPhotographs(
   );
 }
 
+/**
+ * Matches by the finds whose numbers are in the name of the file, followed by those that surely are
+ * in that of its folder; without any in the file's name, by the folder's alone. Undefined where
+ * neither has one. Several finds are a doubtful match; position and day can only lower the
+ * confidence.
+ */
 function matchByName(shot: PhotoInfo, index: NameIndex, withinM: number): PhotoMatch | undefined {
   const { file } = shot;
   const parts = file.split('/');
@@ -138,8 +144,9 @@ function listReasons({ metres, days }: Distances, withinM: number): MatchReason[
 }
 
 /**
- * Matches by place, else by the day alone: finds of the day first, then the nearest. Likely is the
- * one find of the day nearby where every other one is out of reach and twice as far.
+ * Matches by place, else, where a find or the photograph has no position, by the day alone: finds
+ * of the day first, then the nearest. Likely is the one find of the day nearby where every other
+ * one is out of reach and twice as far; two that fit equally are no match.
  */
 function matchByEvidence(
   shot: PhotoInfo,
@@ -293,7 +300,7 @@ function isNumber(text: string): boolean {
   return /^\p{Nd}/u.test(text);
 }
 
-/** Returns the match with its doubt; empty where it is no find number. */
+/** Returns the match with its doubt; empty where a date or a camera's number overlaps it. */
 function gradeSpan(name: Name, span: Span): GradedSpan[] {
   const first = name.tokens[span.start];
   const last = name.tokens[span.end - 1];
@@ -343,6 +350,9 @@ function isPerhapsPhrase({ tokens, plain }: Name, { start }: Span): boolean {
   return !isCapital && number.gap !== '' && plain[number.start] !== '0';
 }
 
+/**
+ * Tells if the name has a number that belongs to none of the spans, and to no camera, date or size.
+ */
 function hasMoreNumbers({ tokens, otherNumbers }: Name, spans: readonly Span[]): boolean {
   return tokens.some(
     ({ text, start, end }, at) =>
@@ -419,8 +429,8 @@ const PATTERNS = {
   ],
   camera: [
     new RegExp(PICTURE_NAME, 'giu'),
-    // Design rule for Camera File systems: folders of three digits and five characters, files of four
-    // characters and four digits.
+    // Design rule for Camera File systems: folders of three digits and five characters, files of
+    // four characters and four digits.
     /^[1-9]\d\d(?:_\d{4}|[a-z_][a-z0-9_]{4})$/gi,
     /(?<![\p{L}\p{Nd}])(?:[plrsbm]\d{7}|p[abc]\d{6}|wa\d{4}|e\d{4})(?![\p{L}\p{Nd}])/giu,
     /(?<![\p{L}\p{Nd}])[\da-f]{8}-?(?:[\da-f]{4}-?){3}[\da-f]{12}(?![\p{L}\p{Nd}])/giu,

@@ -35,7 +35,7 @@ export async function readPhotoExif(path: string): Promise<PhotoExif> {
   }
 }
 
-/** Parses position and day of a picture; empty where it has none, or is no picture. */
+/** Parses position and day of a picture; each absent where it has none, both where it is none. */
 export async function parsePhotoExif(bytes: Buffer): Promise<PhotoExif> {
   const tags = await parseExifTags(bytes);
   if (tags === undefined) return {};
@@ -77,8 +77,9 @@ async function parseExifTags(bytes: Buffer): Promise<ExifTags | undefined> {
 }
 
 /**
- * Reads the EXIF position in WGS 84, to a centimetre. Unreadable, with the path in its message,
- * where the file is, or where the position is absent or outside the range of the service.
+ * Reads the EXIF position in WGS 84, to a centimetre. A file that cannot be read, and a position
+ * that is absent or outside the range of the service, give a problem with the path; nothing is
+ * thrown.
  */
 export async function readPhotoPosition(path: string): Promise<Reading<Position>> {
   let exif: PhotoExif;
@@ -199,7 +200,11 @@ function findNextDirectory({ bytes, u16, u32 }: Tiff, directory: number): number
   return end + 4 > bytes.length ? undefined : u32(end);
 }
 
-/** @param waiting receives the directories to which this one leads */
+/**
+ * Removes the GPS data of one directory.
+ * @param waiting receives the offsets of the directories to which this one leads, to be cleared
+ * later
+ */
 function removeFromDirectory(tiff: Tiff, directory: number, waiting: number[]): GpsFinding {
   // In a damaged file this directory may overlap the GPS directory. So all of it is read before
   // anything is cleared, and all is cleared before entries move.

@@ -59,8 +59,8 @@ const ACCEPTED_TYPES: readonly string[] = [
  * Checks a photograph as the service will: a regular file, not too large, an image by its bytes
  * (A-PHOTO-6, A-PHOTO-7). Reads it once, as a whole. A refused one has no `photograph`, and an
  * error among the issues; a file that cannot be read is refused, too. An accepted one may have
- * warnings.
- * @param maxBytes limit of the profile
+ * warnings. Nothing is thrown.
+ * @param maxBytes limit of the profile, by default {@link PHOTO_MAX_BYTES}
  */
 export async function inspectPhotograph(
   path: string,
@@ -336,8 +336,8 @@ type ThumbnailOptions = {
 };
 
 /**
- * Loads sharp, and blocks its readers except those of JPEG, PNG, TIFF and HEIF; undefined where it
- * is not installed for this platform.
+ * Loads sharp, blocks its readers except those of JPEG, PNG, TIFF and HEIF, and switches off its
+ * cache, for the whole process; undefined where it is not installed for this platform.
  */
 export async function loadImageLibrary(): Promise<ImageLibrary | undefined> {
   try {

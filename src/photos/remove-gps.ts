@@ -55,9 +55,9 @@ export type PhotoGps =
 
 /**
  * Finds the GPS data of a photograph, and tells if pas can remove them: then with size and digest
- * of the result. HEIC and HEIF are `fixed` with a position, else `unknown`, since data that pas
- * cannot search may have one.
- * @param bytes may be changed
+ * of the result. Types other than JPEG, PNG and TIFF are `fixed` with a position, else `unknown`,
+ * since data that pas cannot search may have one.
+ * @param bytes must not be used afterwards: the data are removed in them
  */
 export async function detectGps(bytes: Buffer, mediaType: string): Promise<PhotoGps> {
   if (!STRIPPABLE.includes(mediaType)) {
