@@ -31,8 +31,8 @@ const MIN_METRES = { overview: 16_000, detail: 900 };
 
 /**
  * Makes a frame centred on a box of degrees, with a margin; at least as wide as the kind of map
- * needs. The projection is equirectangular with the scale
- * of the middle latitude: over the width of the country the error is less than 2 %.
+ * needs. The projection is equirectangular with the scale of the middle latitude: over the width of
+ * the country the error is less than 2 %.
  */
 export function makeFrameAround(
   { minX, minY, maxX, maxY }: BoundingBox,
@@ -85,7 +85,8 @@ const MANY_FINDS = 300;
 
 /**
  * Groups finds whose marks would overlap that of the first of a group, the largest group first.
- * Each find is in one group; a find alone is a group as well.
+ * Each find is in one group; a find alone is a group as well. Where there are many finds, the
+ * distance of the overview counts for both kinds of map.
  */
 export function groupFinds(
   finds: readonly MappedFind[],
@@ -120,7 +121,7 @@ const MAX_DETAILS = 8;
 
 /**
  * Plans an overview of all finds, and a detail map of each of its {@link MAX_DETAILS} largest
- * groups. Empty without finds. Titles and boundaries are added later.
+ * groups, also of a find alone. Empty without finds. Titles and boundaries are added later.
  */
 export function planMapSheets(
   finds: readonly MappedFind[],
@@ -137,8 +138,8 @@ export function planMapSheets(
 }
 
 /**
- * Renders all maps of the page, with the anchors `map-1` and so on. In the overview a group links
- * to its detail map, other marks to the cards of their finds.
+ * Renders all maps of the page, with the anchors `map-1` and so on. In the overview a mark links to
+ * its detail map, if it has one; any other mark to the card of its first find.
  */
 export function renderMaps(maps: readonly MapSheet[]): Html {
   return html`
@@ -147,6 +148,11 @@ export function renderMaps(maps: readonly MapSheet[]): Html {
 <p class="quiet">${t`A ring with a number stands for several finds close together.`}</p>`;
 }
 
+/**
+ * Renders one map. Names are those of cadastral areas where it has any, else of districts. The
+ * members of a group are drawn only in a detail map.
+ * @param maps all maps, to whose details an overview leads
+ */
 function renderMap(sheet: MapSheet, anchor: string, maps: readonly MapSheet[]): Html {
   const { kind, title, frame, finds } = sheet;
   const { width, height } = MAP;
@@ -252,7 +258,10 @@ type Mark = MarkGroup & {
   readonly anchor: string;
 };
 
-/** @param maps those to which the marks lead; empty where they lead to the finds */
+/**
+ * Groups the finds of a map into marks, each with its name and the anchor to which it leads.
+ * @param maps those to which the marks lead; empty where they lead to the finds
+ */
 function listMarks({ finds, frame, kind }: MapSheet, maps: readonly MapSheet[]): Mark[] {
   return groupFinds(finds, frame, kind).flatMap((group): Mark[] => {
     const [first] = group.members;
@@ -318,6 +327,7 @@ function renderGroupMark({ at, members, reach, name, anchor }: Mark): Html {
 `;
 }
 
+/** Renders the ring of a group, an arc per state in proportion to its finds. */
 function renderShares(members: readonly MappedFind[], radius: number): Html[] {
   let begun = 0;
   return countFindsByState(members).map(({ key, count }) => {

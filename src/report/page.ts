@@ -90,7 +90,10 @@ function renderOrigin({ madeMs, profile, account }: Report): Html {
   return html`<p class="origin"><time datetime="${new Date(madeMs).toISOString()}">${moment}</time> <span>${t`profile ${name}`}</span> <span>${instance} ${host}</span>${account === undefined ? undefined : html` <span>${account}</span>`}</p>`;
 }
 
-/** Warns of the locations on the page, since findspots are looted. */
+/**
+ * Renders the warning that the page shows places, since findspots are looted, or the note that they
+ * are left out; nothing without finds.
+ */
 function renderPlacesNotice({ places, finds }: Report): Html | undefined {
   if (finds === 0) return undefined;
   if (places === 'left-out') {

@@ -112,6 +112,11 @@ const AT_SERVICE: Readonly<Record<number, ReportState>> = {
   4: 'archived',
 };
 
+/**
+ * Returns the state of the import; of an accepted one that of the last pull, else of what was sent,
+ * or `gone`. One that is being sent counts as queued. A find without an import is unsent, or
+ * dropped where all its imports were.
+ */
 function getReportState(
   entries: readonly Entry[],
   imported: ImportEntry | undefined,
@@ -145,7 +150,10 @@ function findLabel(sources: FindSources, reference: Reference | undefined): Labe
   };
 }
 
-/** Returns the elements with their position in the report. */
+/**
+ * Returns the elements with their position in the report; those that it never shows are left out,
+ * and, with the places, those that may reveal them. An absent element has the text ''.
+ */
 function listFacts(sources: FindSources, elements: FindElements): ReportedFact[] {
   return FIELDS.flatMap((field): ReportedFact[] => {
     const { name, reportedAt: at = LAST_AT, shape } = field;
@@ -158,7 +166,7 @@ function listFacts(sources: FindSources, elements: FindElements): ReportedFact[]
 /** Position of an element without one. */
 const LAST_AT = 175;
 
-/** Returns what the service or pas computes of a find. */
+/** Returns what the service or pas computes of a find; '' for what is not known or left out. */
 function listComputedFacts(
   { place, area, district }: Findspot,
   acceptedMs: number | undefined,
@@ -212,6 +220,11 @@ function makeFindspot(
   return { place, area: record?.area?.text ?? inside?.label, district };
 }
 
+/**
+ * Returns the problems of an entry that waits for a person or may still be sent; empty for others.
+ * A reason counts only without issues. With places left out, a text that may reveal them is
+ * replaced.
+ */
 function listProblems(entry: Entry, places: FindSources['places']): Problem[] {
   if (!['draft', 'queued', 'refused', 'uncertain'].includes(entry.state)) return [];
   // A text without an element may be one of the service with any content.

@@ -129,9 +129,13 @@ export type ReportSettings = {
 /** Content of the report apart from its finds: totals and maps. */
 export type Report = ReportSettings & {
   readonly version: string;
+  /** Name and organisation; undefined where the account is not known. */
   readonly account: string | undefined;
+  /** Number of finds. */
   readonly finds: number;
+  /** Number of photographs that are not dropped. */
   readonly photographs: number;
+  /** Number of finds on no map; all of them where places are left out. */
   readonly withoutPlace: number;
   readonly byState: readonly StateCount[];
   readonly byPeriod: readonly LabelledCount[];
@@ -141,6 +145,7 @@ export type Report = ReportSettings & {
 
 // Numbers and coordinates in the report's language.
 
+/** Formats `1 find`, `5 finds` in the language of the report. */
 export function formatReportedFindCount(count: number): string {
   return ngettext(msgid`${count} find`, `${count} finds`, count);
 }

@@ -42,11 +42,12 @@ type Destination =
   | { readonly file: string; readonly overwrite: boolean; readonly signal: AbortSignal };
 
 /**
- * Writes the page to a file, private to its user where it shows places, or to a stream. The content
- * of all finds is collected first; `onFind` is called after the pictures of each find are made.
+ * Writes the page to a file, atomically and private to its user where it shows places, or to a
+ * stream. The content of all finds is collected first; `onFind` is called after the pictures of
+ * each find are made. A stream that its reader closed early is no error.
  * @returns `missing`: number of photographs without a picture; `sizeBytes`: 0 for a stream
  * @throws UsageError where the file exists, without `overwrite`; FileError where the path is not
- * writable; DatabaseError where the disk is full
+ * writable; DatabaseError where the disk is full; the reason of an aborted `signal`
  */
 export async function writeReport(request: PageRequest, to: Destination) {
   const { report, finds } = gatherReport(request);
@@ -74,7 +75,10 @@ async function openPictures({ photoPx, photosFolder }: PageRequest): Promise<Pic
 /** Finds whose pictures are made at once, a balance of processor use and memory. */
 const TOGETHER = 8;
 
-/** Yields each find with its pictures, in order. */
+/**
+ * Yields each find with its pictures, in order; those of {@link TOGETHER} finds are made at once.
+ * @param onMissing called for each photograph without a picture
+ */
 async function* addPictures(
   finds: readonly GatheredFind[],
   { places, onFind }: PageRequest,
@@ -143,6 +147,7 @@ function gatherReport(request: ReportRequest): GatheredReport {
   return { report, finds };
 }
 
+/** Makes the access to the data of finds; a vocabulary that was not harvested gives no labels. */
 function makeFindSources({ outbox, recordBase, places, vocabulary }: ReportRequest): FindSources {
   return {
     outbox,
@@ -181,6 +186,10 @@ function countBy<Find>(
 const AREAS_BELOW_METRES = 60;
 const TITLE_AREAS = 3;
 
+/**
+ * Adds titles and boundaries to planned maps: districts, and cadastral areas where the scale is
+ * large enough for them; only those that were harvested with a boundary.
+ */
 function completeSheets(
   vocabulary: Vocabulary,
   planned: ReturnType<typeof planMapSheets>,
