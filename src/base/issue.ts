@@ -10,6 +10,7 @@ export class Issue {
   declare readonly severity: 'error' | 'warning';
   /** Element name in the spelling of the contract. */
   declare readonly element?: string;
+  /** Local id of the find. */
   declare readonly find?: string;
   declare readonly file?: string;
   /** Sheet of a workbook, or layer of a GeoPackage. */
@@ -49,12 +50,12 @@ export class Issue {
     return String(this.says);
   }
 
-  /** Copies the issue with other fields. */
+  /** Returns a copy with these fields in place of its own. */
   with(changes: Partial<Fields>): Issue {
     return new Issue({ ...this, ...changes });
   }
 
-  /** Copies the issue without position fields that the output does not have. */
+  /** Returns a copy without these fields, such as positions that the output does not have. */
   without(...places: readonly (keyof Where)[]): Issue {
     const issue = new Issue(this);
     for (const place of places) Reflect.deleteProperty(issue, place);

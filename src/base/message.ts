@@ -205,6 +205,7 @@ export function setLanguage(language: Language): void {
 
 /** Languages of messages; the source has the first. */
 export const LANGUAGES = ['en', 'cs'] as const;
+/** Code of a language, as in `--lang`. */
 export type Language = (typeof LANGUAGES)[number];
 
 /**

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { toDatabaseError } from '../base/disk/database.ts';
-import { makeFolder } from '../base/disk/files.ts';
+import { createFolder } from '../base/disk/files.ts';
 import { assertMayWrite, toOutputError } from '../base/disk/output-file.ts';
 import { getErrorCode, InterruptedError, UsageError } from '../base/errors.ts';
 import { cmd, t } from '../base/message.ts';
@@ -185,7 +185,7 @@ function makeTemporaryPlace(context: Context): Place {
 /** @throws FileError, DatabaseError where no file can be written there */
 function makeLastingPlace(content: string): Place {
   try {
-    makeFolder(dirname(content));
+    createFolder(dirname(content));
     assertMayWrite(content, true);
   } catch (thrown) {
     throw toOutputError(content, thrown);

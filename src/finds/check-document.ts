@@ -130,6 +130,7 @@ function listIgnoredTexts(document: XmlDocument, find: XmlElement | undefined): 
   );
 }
 
+/** Finds the faults of the find in its values, at most one for each element. */
 function findIssues(
   document: XmlDocument,
   find: XmlElement,

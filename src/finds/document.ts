@@ -113,7 +113,7 @@ export function makeDocumentNode(elements: FindElements, profile: DocumentProfil
   const children: XmlNode[] = [{ name: `${prefix}:ident_cely`, content: NEW_IDENTIFIER }];
   const parents = new Map<string, XmlNode[]>();
   for (const field of FIELDS) {
-    const node = write(field, elements, `${prefix}:${field.name}`);
+    const node = makeFieldNode(field, elements, `${prefix}:${field.name}`);
     if (node === undefined) continue;
     let siblings = children;
     if (field.parent !== undefined) {
@@ -142,7 +142,8 @@ function makeRootAttributes(profile: DocumentProfile): NonNullable<XmlNode['attr
 /** Caches nodes: the finds of a table share the references of equal cells. */
 const referenceNodes = new WeakMap<Reference, XmlNode>();
 
-function write(field: Field, elements: FindElements, name: string): XmlNode | undefined {
+/** Returns undefined for what {@link buildDocument} omits. */
+function makeFieldNode(field: Field, elements: FindElements, name: string): XmlNode | undefined {
   const value = elements[field.name];
   if (value === undefined) return undefined;
   if (typeof value === 'object') {
@@ -290,6 +291,10 @@ async function compileLocally(schema: SchemaSource): Promise<Validator> {
   return compileSchema(schema, imports);
 }
 
+/**
+ * Lists the imports that name a location, with the bundled copy of each.
+ * @throws LocalizedError where the schema needs a file of which pas has no copy; XmlSyntaxError
+ */
 function listSchemaImports({
   url,
   bytes,

@@ -10,7 +10,10 @@ import {
   type TargetState,
 } from './fields.ts';
 
-/** A question of `pas add`. A point is one question, whichever elements and columns it fills. */
+/**
+ * A question about a find, of `pas add` and of forms for phones. A point is one question, whichever
+ * elements and columns it fills.
+ */
 export type Question = FieldQuestion & {
   readonly name: QuestionName;
   readonly title: Message;
@@ -71,7 +74,7 @@ const OTHERS: readonly PlacedQuestion[] = [
 const ASKED_LAST = { at: Number.POSITIVE_INFINITY, when: 'more' } as const;
 
 /** All questions, in the order in which they are asked. */
-export const FORM_QUESTIONS: readonly Question[] = [
+export const FIND_QUESTIONS: readonly Question[] = [
   ...OTHERS,
   ...FIELDS.flatMap(listFieldQuestions),
 ].sort((a, b) => a.at - b.at);
@@ -89,7 +92,7 @@ function listFieldQuestions(field: Field): PlacedQuestion[] {
  * @throws Error where the table of questions lacks it, which is a bug
  */
 export function getQuestion(name: QuestionName): Question {
-  const question = FORM_QUESTIONS.find((each) => each.name === name);
+  const question = FIND_QUESTIONS.find((each) => each.name === name);
   if (question === undefined) throw new Error(`the table of questions lacks ${name}`);
   return question;
 }
@@ -109,7 +112,7 @@ export function getElementNames(name: QuestionName): readonly ElementName[] {
 
 /** Returns the question whose answer fills the element; undefined where none does. */
 export function findQuestionOfElement(element: string): Question | undefined {
-  return FORM_QUESTIONS.find(({ name }) => getElementNames(name).some((each) => each === element));
+  return FIND_QUESTIONS.find(({ name }) => getElementNames(name).some((each) => each === element));
 }
 
 /**
@@ -146,7 +149,7 @@ function pickElements(
   isPicked: (question: Question) => boolean,
 ): FindElements {
   const names = new Set<string>(
-    FORM_QUESTIONS.filter(isPicked).flatMap(({ name }) => getElementNames(name)),
+    FIND_QUESTIONS.filter(isPicked).flatMap(({ name }) => getElementNames(name)),
   );
   return Object.fromEntries(Object.entries(elements).filter(([name]) => names.has(name)));
 }
@@ -196,7 +199,7 @@ const LABELS: Readonly<Record<string, Message>> = {
  * @throws Error where the form has neither of this name
  */
 export function getFormLabel(name: string): Message {
-  const label = LABELS[name] ?? FORM_QUESTIONS.find((question) => question.name === name)?.title;
+  const label = LABELS[name] ?? FIND_QUESTIONS.find((question) => question.name === name)?.title;
   if (label === undefined) throw new Error(`the form asks for no ${name}`);
   return label;
 }

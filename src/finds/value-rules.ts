@@ -201,6 +201,7 @@ function checkReferences(elements: FindElements, { lookupTerm }: RuleContext): r
   });
 }
 
+/** Explains why an identifier is none of the set; undefined where it is, in exactly this form. */
 function findMembershipProblem(
   lookup: Exclude<TermLookupResult, { kind: 'not-harvested' }>,
   name: string,

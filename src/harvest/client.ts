@@ -173,8 +173,8 @@ function parsePaging({ element, document, responseDateMs }: OaiAnswer): Paging {
   const text = token?.text.trim();
   return {
     next: text === '' ? undefined : text,
-    completeListSize: count(token, 'completeListSize'),
-    cursor: count(token, 'cursor'),
+    completeListSize: parseCount(token, 'completeListSize'),
+    cursor: parseCount(token, 'cursor'),
     tokenExpiresMs:
       token === undefined
         ? undefined
@@ -184,7 +184,8 @@ function parsePaging({ element, document, responseDateMs }: OaiAnswer): Paging {
   };
 }
 
-function count(token: XmlElement | undefined, name: string): number | undefined {
+/** Parses an attribute of a token; undefined where it is absent or no whole number. */
+function parseCount(token: XmlElement | undefined, name: string): number | undefined {
   const text = token === undefined ? undefined : getAttribute(token, name)?.trim();
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }

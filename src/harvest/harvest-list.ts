@@ -389,7 +389,8 @@ const CONFIRM_AFTER_MS = 3_600_000;
  * Writes tombstones for held records that a complete full pass did not see. While an index is
  * rebuilt, a list may be empty or short: many losses, one that finds or own terms use, or an empty
  * list count only if a second scan, at least an hour later, lacks the same records, or the caller
- * accepts them.
+ * accepts them. Nothing is compared in a window with an end, or without holdings; an empty list,
+ * where nothing is held either, stays unconfirmed.
  */
 async function confirmLosses({
   pass,

@@ -77,6 +77,7 @@ export async function assertKnownSets(
   throw new UsageError(t`The service has no set ${stray}.`, { hint });
 }
 
+/** Requests the names of all sets. Throws OaiError for an endless list. */
 async function fetchSetSpecs({
   client,
   clock,
@@ -192,6 +193,7 @@ export async function harvestRecords(options: HarvestRecordsOptions): Promise<Re
   };
 }
 
+/** Harvests one set into the open output; after an error, too, what was read is saved. */
 async function harvestSet(
   options: HarvestRecordsOptions,
   service: ServiceTraits,

@@ -216,6 +216,7 @@ export function makeStoredState(tables: HarvestTables, harvest: number) {
   };
 }
 
+/** Makes the part of a state in `harvests`; `saveProgress` leaves what it is not given. */
 function makeStoredProgress({ sql }: HarvestTables, harvest: number) {
   const getProgress = (): HarvestProgress => {
     const select = sql(
@@ -273,7 +274,7 @@ function makeStoredRecords({ sql }: HarvestTables, harvest: number) {
     /** Returns the number of the last scan that saw a record that is still listed. */
     getLastScan: () =>
       compute('select max(scan) from seen_records where harvest = :harvest') ?? UNLISTED,
-    /** Returns the earliest datestamp that a scan saw; null where it saw no record. */
+    /** Returns the earliest datestamp of the stored records that a scan saw; null without any. */
     findOldestSeenMs: (scan: number) =>
       compute(
         `select min(datestamp_at) from seen_records
@@ -413,6 +414,7 @@ export async function storePage(
 /** A record of which nothing was stored. */
 const NOTHING_STORED = { datestampMs: 0, digest: '' };
 
+/** Returns the records of a page by identifier, each beside the version that was seen before. */
 function comparePage(state: HarvestState, { document, items, scan, untilMs }: ReadPage): Sightings {
   const sightings = new Map<string, Sighting>();
   for (const record of items) {

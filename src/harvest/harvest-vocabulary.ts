@@ -75,6 +75,7 @@ export async function harvestVocabularies(
   return results;
 }
 
+/** Harvests one set into the vocabulary; another process that begins the same set ends it. */
 async function harvestSet(
   options: HarvestVocabularyOptions,
   service: ServiceTraits,

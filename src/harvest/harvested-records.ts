@@ -247,7 +247,7 @@ export function getOrCreateHarvest(store: HarvestStore, setSpec: string): number
   return Number(store.sql('select id from harvests where set_spec = ?').pluck().get(setSpec));
 }
 
-/** Counts the different records that the output has, of all sets. */
+/** Counts the different records that the output has, of all sets, deleted ones included. */
 export function countStoredRecords(store: HarvestStore): number {
   return Number(
     store

@@ -60,8 +60,8 @@ export type RecordOutput = Required<Pick<RecordStore, 'write' | 'commit'>> & {
    */
   flush(): Promise<void>;
   /**
-   * Removes what was not committed, and closes the output, also after a failure. A second call does
-   * nothing.
+   * Removes what was not committed, writes the end of the format, and closes the output, also after
+   * a failure. A second call does nothing.
    * @throws FileError where another program changed the output meanwhile
    */
   close(): Promise<void>;
@@ -110,6 +110,10 @@ export async function openFileOutput(
   };
 }
 
+/**
+ * Opens the file, and begins it anew where it is missing, empty, or, with `verify`, changed.
+ * @throws FileError where it was changed, without `verify`
+ */
 async function openContent(
   path: string,
   store: HarvestStore,
@@ -253,6 +257,7 @@ export async function storeTombstones(
   }
 }
 
+/** Makes a page of deleted records, as the service would send it, by parsing one that it writes. */
 function makeTombstones(
   { store: { state }, setSpec, granularity }: TombstoneOptions,
   beganMs: number,

@@ -32,6 +32,7 @@ const VERBS = {
   GetRecord: { required: ['identifier', 'metadataPrefix'], optional: [] },
 } as const satisfies Record<string, Rule>;
 
+/** A request of OAI-PMH. */
 export type Verb = keyof typeof VERBS;
 
 /** Tells if a verb has the required argument `metadataPrefix`. */
@@ -86,6 +87,9 @@ function makeMissingError(verb: Verb, name: ArgumentName): UsageError {
   return new UsageError(t`The argument ${name} of ${verb} is missing or empty.`);
 }
 
+/**
+ * @throws UsageError where a bound is no datestamp, both differ in form, or are in reverse order
+ */
 function assertWindow({ from, until }: OaiArguments): void {
   for (const [name, value] of [
     ['from', from],

@@ -82,10 +82,12 @@ export async function pullFinds(context: PullContext): Promise<Pull> {
     fromMs === undefined
       ? await lookUpEach(context, recordsByIdent.keys())
       : await lookUpChanged(context, service, recordsByIdent, fromMs);
-  const ownLookups = context.training ? filterOwn(context, sent, lookups, recordsByIdent) : lookups;
+  const ownLookups = context.training
+    ? replaceUnproven(context, sent, lookups, recordsByIdent)
+    : lookups;
   outbox.change(() => {
     for (const { identCely } of sent)
-      remember(outbox, identCely, ownLookups.get(identCely), service.serverNowMs);
+      storeLookup(outbox, identCely, ownLookups.get(identCely), service.serverNowMs);
   });
   deleteUnneededContents(outbox);
   const finds = sent.flatMap((find): PulledFind[] => {
@@ -186,8 +188,11 @@ function getFirstSentMs(outbox: Outbox, sent: readonly SentFind[]): number {
   );
 }
 
-/** @param seenMs server time before the lookup, so that a change since then is another one */
-function remember(
+/**
+ * Stores the result of a lookup; undefined: only its time. `empty` changes nothing.
+ * @param seenMs server time before the lookup, so that a change since then is another one
+ */
+function storeLookup(
   outbox: Outbox,
   identCely: string,
   lookup: FindLookup | undefined,
@@ -205,11 +210,11 @@ function remember(
 }
 
 /**
- * Selects lookups that are proven to be of own records: created by the sending account when the
- * find was sent, shown so before, or deleted since (A10).
- * @throws UsageError where there is none
+ * Returns the lookups with `missing` in place of each that is not proven to be of an own record:
+ * created by the sending account when the find was sent, shown so before, or deleted since (A10).
+ * @throws UsageError where none is proven
  */
-function filterOwn(
+function replaceUnproven(
   context: PullContext,
   sent: readonly SentFind[],
   lookups: ReadonlyMap<string, FindLookup>,

@@ -16,6 +16,7 @@ import { parseXml } from '../base/xml/parse.ts';
 import { type ListPage, type OaiClient, toFullIdentifier } from './client.ts';
 import { OAI_DC_NAMESPACE, type OaiArguments, type OaiRecord, REFUSAL } from './protocol.ts';
 
+/** A value of JSON; numbers stay texts, as the service writes them. */
 export type Json = null | boolean | string | readonly Json[] | JsonObject;
 type JsonMembers = { [name: string]: Json };
 type JsonObject = Readonly<JsonMembers>;

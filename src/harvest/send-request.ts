@@ -109,7 +109,7 @@ export function makeRequestSender(endpoint: string, options: RequestOptions): Se
     const send = (authorization: string | undefined): Promise<HttpResponse> =>
       get(buildQuery(verb, args), authorization, limits);
     const response = await requireAnswer(endpoint, signal, () =>
-      withCredentials(credentials, send, signal),
+      sendWithCredentials(credentials, send, signal),
     );
     const { body } = response;
     if (response.status !== 200) return throwStatusError(endpoint, response);
@@ -119,7 +119,7 @@ export function makeRequestSender(endpoint: string, options: RequestOptions): Se
 }
 
 /** Sends a request with credentials, and again with a new token where the first had expired. */
-async function withCredentials(
+async function sendWithCredentials(
   credentials: OaiCredentials,
   send: (authorization: string | undefined) => Promise<HttpResponse>,
   signal: AbortSignal | undefined,
@@ -141,6 +141,11 @@ async function withCredentials(
   }
 }
 
+/**
+ * Calls `send`, and returns the answer with any status.
+ * @throws InterruptedError, or the reason of the signal, where that is aborted; OaiError for too
+ * large an answer; UnavailableError where no whole one came
+ */
 async function requireAnswer(
   endpoint: string,
   signal: AbortSignal | undefined,

@@ -109,6 +109,10 @@ function readKeptOrUndefined(folder: string): KeptFile | undefined {
   }
 }
 
+/**
+ * Requests an address, and follows redirects within its origin.
+ * @throws ContractError where it is not protected by TLS, or leads elsewhere
+ */
 async function fetchWithRedirects(
   options: UpdateSchemaOptions,
   start: string,

@@ -9,7 +9,7 @@ import {
   makeBackupPath,
   replaceDatabaseFile,
 } from '../base/disk/database-file.ts';
-import { deleteLeftovers, makeFolder } from '../base/disk/files.ts';
+import { createFolder, deleteLeftovers } from '../base/disk/files.ts';
 import { assertMayWrite } from '../base/disk/output-file.ts';
 import { ConfigError, DatabaseError, FileError, isDamaged, UsageError } from '../base/errors.ts';
 import { cmd, msg, t } from '../base/message.ts';
@@ -57,7 +57,7 @@ export type RestoreResult = Awaited<ReturnType<typeof restoreOutbox>>;
 export async function restoreOutbox(options: RestoreOptions) {
   const { backup, clock, outboxesFolder, place } = options;
   assertBackupFile(backup);
-  makeFolder(outboxesFolder);
+  createFolder(outboxesFolder);
   deleteLeftovers(outboxesFolder, UNFINISHED, clock.now() - UNFINISHED_MS);
   const draft = join(outboxesFolder, `${DRAFT}${randomUUID()}.tmp.sqlite`);
   try {
@@ -149,7 +149,7 @@ function replaceOutbox(
   { clock, replace }: RestoreOptions,
 ): Previous | undefined {
   const folder = dirname(outboxFile);
-  makeFolder(folder);
+  createFolder(folder);
   const aside = makeBackupPath(join(folder, 'outbox-replaced'), clock.now());
   const isThere = existsSync(outboxFile);
   const present = isThere && isSoundFile(outboxFile) ? openUnlessDamaged(open) : undefined;

@@ -10,6 +10,7 @@ import type { KeyringAnswer, KeyringRequest } from './secrets.ts';
 const request = JSON.parse(readFileSync(0, 'utf8')) as KeyringRequest;
 writeFileSync(1, JSON.stringify(await answer(request)));
 
+/** Does the action; an error becomes an answer with its message. */
 async function answer({
   action,
   service,

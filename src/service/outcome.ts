@@ -276,6 +276,10 @@ function classifyHead(
     : parseOutcome(operation, { ...head, body: Buffer.alloc(0) }, nowMs, addressed);
 }
 
+/**
+ * Returns `accepted` with the record of the header, or without one of the body; `uncertain` where
+ * they name none, two different ones, or another than the addressed.
+ */
 function parseSuccess(response: HttpResponse, addressed: string | undefined): Outcome {
   const inHeader = response.headers['x-record-id'];
   const inBody = parseRecordIdent(response.body);
@@ -321,6 +325,7 @@ function makeThrottledOutcome(
   return { kind: 'throttled', waitMs };
 }
 
+/** Returns the words of an answer for people: those of the service, or its status. */
 function getDetail(response: HttpResponse, body: ErrorBody): Message {
   const { status, headers } = response;
   const target = headers['location'];

@@ -95,7 +95,7 @@ export function openSecrets(path: string, keyring: Keyring | undefined, clock: C
     remove: (owner) => {
       const stored = readAll(path).get(owner);
       if (stored !== undefined && 'keyring' in stored)
-        withKeyring(owner, () => keyring?.('remove', getAccountName(owner)));
+        convertKeyringErrors(owner, () => keyring?.('remove', getAccountName(owner)));
       if (stored !== undefined) change((all) => all.delete(owner));
       read.delete(owner);
     },
@@ -124,10 +124,13 @@ function tryKeepInKeyring(
 
 /** Reads from the keyring; while it is switched off, the owner counts as not signed in. */
 function readFromKeyring(keyring: Keyring | undefined, owner: string, account: string): Secrets {
-  return toSecrets(parseJsonObject(withKeyring(owner, () => keyring?.('read', account)) ?? '{}'));
+  return toSecrets(
+    parseJsonObject(convertKeyringErrors(owner, () => keyring?.('read', account)) ?? '{}'),
+  );
 }
 
-function withKeyring<T>(owner: string, work: () => T): T {
+/** @throws AuthError in place of a KeyringError of `work` */
+function convertKeyringErrors<T>(owner: string, work: () => T): T {
   try {
     return work();
   } catch (thrown) {
@@ -141,6 +144,10 @@ function withKeyring<T>(owner: string, work: () => T): T {
   }
 }
 
+/**
+ * Reads the file, after taking the permissions of other users away; empty where there is none.
+ * @throws ConfigError where it cannot be read, is damaged, or has secrets that others may read
+ */
 function readAll(path: string): Map<string, StoredSecrets> {
   let text: string;
   let isOpen: boolean;

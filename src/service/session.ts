@@ -204,6 +204,11 @@ export function withBearerToken(token: string, send: Exchange): Exchange {
 
 const LOGIN_HINT = msg`Run \`${cmd`pas login`}\`, or set PAS_USERNAME and PAS_PASSWORD.`;
 
+/**
+ * Signs in once.
+ * @throws AuthError without name or password, or where the service refuses them; UnavailableError;
+ * ContractError for an answer that is none of the service
+ */
 async function requestToken(
   options: SessionOptions,
   signal: AbortSignal | undefined,

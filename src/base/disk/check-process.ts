@@ -16,6 +16,7 @@ function tryLock(path: string): 'refused' | 'acquired' {
   return acquireLockFile(path) === undefined ? 'refused' : 'acquired';
 }
 
+/** Returns the first fault that SQLite reports in any table; empty for none. Throws nothing. */
 function findFault(bytes: Buffer): string {
   try {
     const database = openDatabaseImage('', bytes);

@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import type Sqlite from 'better-sqlite3';
 import { DatabaseError, DatabaseTooNewError, getErrorCode, getErrorMessage } from '../errors.ts';
 import { cmd, type Message, msg, t } from '../message.ts';
-import { makeFolder } from './files.ts';
+import { createFolder } from './files.ts';
 
 /** For a Node that needs nothing compiled. */
 const REINSTALL = msg`Reinstall pas with this Node, and with optional dependencies (without --omit=optional); or use the archive, which contains all that pas needs.`;
@@ -170,7 +170,7 @@ type OpenOptions = {
  */
 export function openDatabase(path: string, options: OpenOptions): Database {
   return convertDatabaseErrors(path, () => {
-    if (path !== ':memory:' && options.readonly !== true) makeFolder(dirname(path));
+    if (path !== ':memory:' && options.readonly !== true) createFolder(dirname(path));
     const database = openSqlite(path, {
       timeout: options.busyTimeoutMs ?? 5000,
       readonly: options.readonly === true,

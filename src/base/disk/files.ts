@@ -17,12 +17,12 @@ import { dirname, join, resolve } from 'node:path';
 import { getErrorCode } from '../errors.ts';
 
 /**
- * Makes a folder for its owner only, with missing parents, and flushes them, so that a power cut
- * does not undo it. An existing one stays as it is.
+ * Creates a folder for its owner only, with missing parents, and flushes them, so that a power cut
+ * does not undo it. An existing one stays as it is, with its permissions.
  * @throws the error of the disk, unchanged
  */
-export function makeFolder(folder: string): void {
-  const first = makeFolders(folder);
+export function createFolder(folder: string): void {
+  const first = createFolders(folder);
   if (first === undefined) return;
   const topmost = dirname(resolve(first));
   for (let path = resolve(folder); path.length > topmost.length; path = dirname(path))
@@ -45,8 +45,8 @@ export function deleteLeftovers(folder: string, name: RegExp, beforeMs: number):
   }
 }
 
-/** Makes the folders and returns the topmost new one; undefined where none was missing. */
-function makeFolders(folder: string): string | undefined {
+/** Creates the folders and returns the topmost new one; undefined where none was missing. */
+function createFolders(folder: string): string | undefined {
   try {
     return mkdirSync(folder, { recursive: true, mode: 0o700 });
   } catch (thrown) {

@@ -6,7 +6,7 @@ import { ConfigError, DatabaseError, getErrorCode } from '../errors.ts';
 import { type Message, msg } from '../message.ts';
 import { runChildScript } from '../own-files.ts';
 import { convertDatabaseErrors, type Database, isBusy, openSqlite } from './database.ts';
-import { makeFolder, restrictPermissions } from './files.ts';
+import { createFolder, restrictPermissions } from './files.ts';
 
 /** A lock that this process holds until it releases it or ends in any way. */
 export type LockFile = {
@@ -30,8 +30,8 @@ const held = new Set<Database>();
  */
 export function acquireLockFile(path: string): LockFile | undefined {
   return convertDatabaseErrors(path, () => {
-    makeFolder(dirname(path));
-    makeEmptyFile(path);
+    createFolder(dirname(path));
+    createEmptyFile(path);
     restrictPermissions(path);
     assertEmptyFile(path);
     const database = openSqlite(path, { fileMustExist: true, timeout: 0 });
@@ -96,7 +96,7 @@ export function lockForChange(path: string, clock: Clock, taken: Message): LockF
  * Creates the file where it is missing. SQLite would make it readable by other users, and does not
  * report a full disk.
  */
-function makeEmptyFile(path: string): void {
+function createEmptyFile(path: string): void {
   try {
     // Closing the descriptor releases no lock: the file is new, so this process holds none of it.
     closeSync(openSync(path, 'wx', 0o600));

@@ -22,10 +22,10 @@ import {
 import { type Message, t } from '../message.ts';
 import { toDatabaseError } from './database.ts';
 import {
+  createFolder,
   deleteStaleTempsBeside,
   deleteTemp,
   flushFolder,
-  makeFolder,
   makeTempPath,
   renameOver,
   writeAtomic,
@@ -240,7 +240,7 @@ export function writePrivateFile(path: string, content: string | Buffer): void {
   const bytes = Buffer.from(content);
   const draft = makeTempPath(dirname(path));
   try {
-    makeFolder(dirname(path));
+    createFolder(dirname(path));
     writeDurable(draft, bytes);
     if (!readFileSync(draft).equals(bytes)) throw makeVerificationError(path);
     deleteStaleTempsBeside(draft);

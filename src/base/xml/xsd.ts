@@ -146,6 +146,7 @@ function makeSchemaOfMany({ url, bytes }: SchemaFile): Buffer {
   );
 }
 
+/** @param held freed in this order when the validator is disposed */
 function makeValidator(compiled: CompiledSchema, held: readonly { dispose(): void }[]): Validator {
   let disposed = false;
   const assertUsable = (): void => {
@@ -202,6 +203,7 @@ function withoutDeclaration(document: Buffer): Buffer {
 
 const DECLARATION = Buffer.from('<?xml');
 
+/** A document that is too large, or has a DOCTYPE, counts as not well-formed. */
 function validateDocument(
   { library, schema, namespaces }: CompiledSchema,
   bytes: Buffer,

@@ -4,7 +4,7 @@ import { hasErrors, type Issue, makeErrorIssue } from '../../base/issue.ts';
 import { cmd, t } from '../../base/message.ts';
 import type { FindElements } from '../../finds/fields.ts';
 import { type Find, KEPT_AS_DRAFT, makeNextLocalId } from '../../finds/find.ts';
-import { FORM_QUESTIONS, pickCarriedElements, pickCopiedElements } from '../../finds/questions.ts';
+import { FIND_QUESTIONS, pickCarriedElements, pickCopiedElements } from '../../finds/questions.ts';
 import { makeReferenceResolver } from '../../finds/resolve-references.ts';
 import { type ValidatedFind, validateFind } from '../../finds/rules.ts';
 import { makeNumberLookup } from '../../outbox/changes/enqueue-change.ts';
@@ -253,7 +253,7 @@ export async function openInterview(context: Context, session: EntrySession) {
     prompt: await context.prompt(),
     say: context.terminal.note,
     offerTerms: await openTermOffers(context),
-    questions: FORM_QUESTIONS,
+    questions: FIND_QUESTIONS,
     read,
     check: session.check,
   };

@@ -10,9 +10,11 @@ import {
 import type { Term, Vocabulary } from './term.ts';
 import { findTermByTypedIdent, findTermsByRowId } from './terms.ts';
 
+/** Bounds of a search. */
 export type SearchOptions = {
-  /** A set, or a family of sets such as `heslo`. */
+  /** A set, or a family of sets such as `heslo`; absent: all. */
   readonly setSpec?: string;
+  /** Maximum number of hits. */
   readonly limit: number;
 };
 

@@ -377,6 +377,7 @@ export function openVocabulary(path: string, clock: Clock): VocabularyStore {
   };
 }
 
+/** Opens the source of an address, which is stored at its first use. */
 function openSource(
   database: Database,
   path: string,

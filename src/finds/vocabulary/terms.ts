@@ -190,7 +190,7 @@ export function storeTerm(vocabulary: Vocabulary, draft: TermDraft, datestampMs:
   const existingId = sql('select id from terms where source = ? and ident = ?')
     .pluck()
     .get(source, draft.ident);
-  if (existingId !== undefined) removeParts(vocabulary, Number(existingId));
+  if (existingId !== undefined) deleteParts(vocabulary, Number(existingId));
   const { lastInsertRowid } = vocabulary
     .sql(
       `insert into terms (source, ident, set_spec, label, label_en, abbreviation, description, description_en, sort_order,
@@ -255,7 +255,7 @@ export function storeTombstone(
 }
 
 /** Deletes the data of a term in the other tables. */
-function removeParts(vocabulary: Vocabulary, term: number): void {
+function deleteParts(vocabulary: Vocabulary, term: number): void {
   for (const table of ['superiors', 'names', 'term_words', 'areas', 'area_boxes'])
     vocabulary.sql(`delete from ${table} where term = ?`).run(term);
 }

@@ -4,9 +4,9 @@ import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { toDatabaseError } from '../../base/disk/database.ts';
 import {
+  createFolder,
   deleteStaleTempsBeside,
   flushFolder,
-  makeFolder,
   readAhead,
   writeAtomic,
 } from '../../base/disk/files.ts';
@@ -60,12 +60,12 @@ export function makeContentStore(folder: string) {
       };
       let sha512 = '';
       try {
-        makeFolder(folder);
+        createFolder(folder);
         await writeAtomic(folder, 0o600, measured(), async (draft) => {
           sha512 = hash.digest('hex');
           if (sha512 !== (await digestFile(draft))) throw makeVerificationError(getPath(sha512));
           deleteStaleTempsBeside(draft);
-          makeFolder(dirname(getPath(sha512)));
+          createFolder(dirname(getPath(sha512)));
           // Overwrites an existing copy: it may be damaged, and this one was verified.
           return getPath(sha512);
         });

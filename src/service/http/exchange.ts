@@ -44,7 +44,7 @@ export class LongPauseError extends UnavailableError {
   }
 }
 
-/** Formats the end of a pause for people. */
+/** Makes the message about a pause that ends `pausedMs` after `nowMs`. */
 export function formatPause(pausedMs: number, nowMs: number): Message {
   const until = formatMoment(nowMs + pausedMs);
   return msg`The service asked for a pause: nothing is sent until ${until}.`;
@@ -234,6 +234,7 @@ const FAILURES: Readonly<Record<string, NetworkFailure>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNKNOWN_AUTHORITY,
 };
 
+/** Words for an answer, of a server or a proxy, that is no HTTP. */
 export const NOT_HTTP = msg`its answer is not HTTP`;
 
 /**
@@ -375,7 +376,7 @@ export function withRetry(exchange: Exchange, options: RetryOptions): Exchange {
     const maxAttempts = attempts;
     for (let attempt = 1; ; attempt++) {
       const shortened = attempt === 1 ? request : shortenAnswer(request, getLeftMs());
-      const result = await exchange(shortened).catch(makeTransportError);
+      const result = await exchange(shortened).catch(toRepeatableError);
       if (!isRetryable(result)) {
         attempts = PATIENT_ATTEMPTS;
         return unwrapResponse(result);
@@ -406,7 +407,8 @@ function shortenAnswer(request: HttpRequest, leftMs: number): HttpRequest {
 
 type Result = HttpResponse | TransportError;
 
-function makeTransportError(thrown: unknown): TransportError {
+/** Returns an error after which the request may be repeated; any other value is thrown. */
+function toRepeatableError(thrown: unknown): TransportError {
   if (
     thrown instanceof TransportError &&
     thrown.reason !== 'aborted' &&

@@ -159,6 +159,11 @@ export async function openRedisPaceStore(
 
 type ToStoreError = (thrown: unknown) => PaceStoreError;
 
+/**
+ * Connects, signs in and selects the database, within {@link MAX_WAIT_MS}; nothing reconnects.
+ * @param signal ends the connection that is being made
+ * @throws PaceStoreError, by `toError`
+ */
 async function connect(
   { address, password }: RedisPaceOptions,
   toError: ToStoreError,
@@ -268,6 +273,10 @@ class RedisFields {
 
 type FieldChange = readonly [field: string, seen: string, next: string];
 
+/**
+ * Makes the store of a connection. An update is decided again after each conflict. After a change
+ * of the server or its clock, the scopes are first written as if a request had departed just now.
+ */
 function storeIn(
   redis: Redis,
   { runId, role }: Facts,

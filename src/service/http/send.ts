@@ -334,6 +334,7 @@ class AnswerBody {
   }
 }
 
+/** Returns the facts of a connected socket, with each certificate once, up to the authority's. */
 function getConnectionFacts(socket: Socket, { proxy }: Route): ConnectionFacts {
   const { remoteAddress = '', remoteFamily = '' } = socket;
   const certificates: Certificate[] = [];

@@ -4,11 +4,11 @@ import { type Issue, makeErrorIssue, makeWarningIssue } from '../../base/issue.t
 import { forEachLanguage, msg } from '../../base/message.ts';
 import { getField, isElementName } from '../../finds/fields.ts';
 import {
+  FIND_QUESTIONS,
   FORM_LABEL_GAP,
   FORM_NOT_LISTED,
   FORM_PHOTO,
   FORM_POINT,
-  FORM_QUESTIONS,
   FORM_WORST_ACCURACY_M,
   FORM_WRITTEN,
   getFormLabel,
@@ -345,7 +345,7 @@ type KnownQuestions = ReadonlyMap<string, string>;
 
 /** Returns the questions of pas's form by their names and by their labels in both languages. */
 function listKnownQuestions(): KnownQuestions {
-  const questionNames = FORM_QUESTIONS.map(({ name }) => name).filter(
+  const questionNames = FIND_QUESTIONS.map(({ name }) => name).filter(
     (name) => name !== 'photos' && name !== 'point',
   );
   const labelled = [

@@ -13,12 +13,12 @@ import {
 } from '../../finds/fields.ts';
 import { EARLIEST_YEAR } from '../../finds/parse-cell.ts';
 import {
+  FIND_QUESTIONS,
   FORM_LABEL_GAP,
   FORM_NOT_LISTED,
   FORM_PHOTO,
   FORM_PHOTOS,
   FORM_POINT,
-  FORM_QUESTIONS,
   FORM_WORST_ACCURACY_M,
   FORM_WRITTEN,
   getFormLabel,
@@ -230,7 +230,7 @@ function makeQuestionRows(lists: FormLists, starting: FindElements): FormRow[] {
   const rows: FormRow[] = [{ type: 'calculate', name: 'local_id', calculation: 'once(uuid())' }];
   for (const [when, name, label, more] of GROUPS) {
     rows.push({ type: 'begin_group', name, label, ...more });
-    for (const question of FORM_QUESTIONS) {
+    for (const question of FIND_QUESTIONS) {
       if (question.when === when && question.name !== 'local_id')
         rows.push(...makeFormRows(question, lists, starting));
     }

@@ -16,7 +16,7 @@ import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { replaceDatabaseFile } from '../../../src/base/disk/database-file.ts';
-import { makeFolder } from '../../../src/base/disk/files.ts';
+import { createFolder } from '../../../src/base/disk/files.ts';
 import { writeOutputFile, writePrivateFile } from '../../../src/base/disk/output-file.ts';
 import { DatabaseError, FileError } from '../../../src/base/errors.ts';
 import { NOTHING_COMMITTED } from '../../../src/harvest/harvested-records.ts';
@@ -134,7 +134,7 @@ describe.runIf(canWatchDisk)('a power cut at any moment', () => {
     const make = vi.spyOn(fs, 'mkdirSync').mockReturnValue('/new');
     const flushed: string[] = [];
     await watchDisk(
-      () => makeFolder('/new'),
+      () => createFolder('/new'),
       (path) => {
         flushed.push(path);
         if (flushed.length > 1) throw new Error('flushed again');
