@@ -202,7 +202,7 @@ function findNextDirectory({ bytes, u16, u32 }: Tiff, directory: number): number
 
 /**
  * Removes the GPS data of one directory.
- * @param waiting receives the offsets of the directories to which this one leads, to be cleared
+ * @param waiting receives the offsets of the directories to which this one leads, to be visited
  * later
  */
 function removeFromDirectory(tiff: Tiff, directory: number, waiting: number[]): GpsFinding {
