@@ -272,8 +272,8 @@ async function beginCopy(findTable: Table, to: Copy) {
 
 /**
  * Makes the writer of the curator's list of differences between sent finds and a table. `write`
- * writes the CSV file, with a line for each element that differs, and returns their number; without
- * any the file has only its headings. An existing file is never replaced.
+ * writes the CSV file, with a line for each element that differs, and returns their `count`;
+ * without any the file has only its headings. An existing file is never replaced.
  * @throws UsageError, also from `write`, where the file exists; FileError, from `write`, where it
  * is not writable; DatabaseError, from `write`, where the disk is full
  */

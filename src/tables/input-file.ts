@@ -84,8 +84,8 @@ const WORDS_SHOWN = 2;
  * Converts a text to UTF-8: from the stated encoding, else from UTF-8 or UTF-16 where it is one,
  * else from the encoding in which its beginning is the most plausible Czech. A detected encoding
  * other than UTF-8 gives a warning with up to two words, since only a person can notice wrong
- * letters. Without `stated`, UTF-8 stays as it is, and so do bytes that are no Czech in any
- * encoding. A byte order mark stays.
+ * letters. Without `stated`, UTF-8 stays as it is, and so do bytes that look least odd as UTF-8,
+ * such as those of no text at all. A byte order mark stays.
  * @param stated encoding that the user names; undefined to detect it
  * @throws FileError where the stated encoding is unknown, or does not fit
  */

@@ -35,11 +35,11 @@ type ToValidate = {
 };
 
 /**
- * Validates finds and documents with the current data. The result for each find is stored, one by
- * one, unless it was sent or is being sent: a draft may be complete since vocabularies were
- * harvested. Of documents nothing is stored. The profile's schema names and the mapping are
- * checked, too, conflicts of the latter as warnings; neither counts in `valid` and `invalid`.
- * `onProgress` is called before each find.
+ * Validates finds and documents with the current data. Where a find's document differs, the result
+ * is stored, one by one, unless it was sent or is being sent: a draft may be complete since
+ * vocabularies were harvested. Of documents nothing is stored. The profile's schema names and the
+ * mapping are checked, too, conflicts of the latter as warnings; neither counts in `valid` and
+ * `invalid`. `onProgress` is called before each find.
  * @throws UsageError for an unknown or ambiguous find, or another file in its place; FileError for
  * a folder; DatabaseError where the disk fails, which leaves the results stored before
  */
@@ -71,8 +71,8 @@ export function validateAndRenewFinds(
 }
 
 /**
- * Makes again what is sent of these finds, by current data, and stores it. Finds that were sent or
- * are being sent stay as they are; unknown ones are passed over.
+ * Makes again what is sent of these finds, by current data, and stores it where it differs. Finds
+ * that were sent or are being sent stay as they are; unknown ones are passed over.
  * @throws DatabaseError where the disk fails, which leaves the finds stored before
  */
 export function renewDocuments(
@@ -157,8 +157,9 @@ function updateImport(
 }
 
 /**
- * Returns the import to update: a draft or a queued one whose document differs, or a refused one
- * if the find is complete. Undefined for any other, such as one that was sent or is being sent.
+ * Returns the import to update, whose document differs: a draft, a queued one, or, if the find is
+ * complete, a refused one. Undefined for any other, such as one that was sent or is being sent, and
+ * for a draft that stays one, even with other issues.
  */
 function findImportToUpdate(
   outbox: Outbox,

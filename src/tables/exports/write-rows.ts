@@ -127,8 +127,7 @@ const WIDTH = 20;
 
 /**
  * Makes the bytes of an XLSX workbook with these sheets, in their order and by their names; the
- * first row of each has the headings, which stay in sight. All rows are held in memory. Texts that
- * look like formulas are marked.
+ * first row of each has the headings, which stay in sight. All rows are held in memory.
  */
 export function makeWorkbook(
   sheets: ReadonlyMap<string, Iterable<readonly RowCell[]>>,

@@ -134,8 +134,8 @@ export function makeUnknownSetMessage(named: string): Message {
 }
 
 /**
- * Returns the rows without all rows, also unconfirmed ones, of a term that confirmed rows map to
- * different entries.
+ * Returns the rows except those of a term that confirmed rows map to different entries: all of its
+ * rows are left out, also unconfirmed ones.
  * @param issues gets an error for each row that differs from the first one of its term
  */
 export function withoutContradictions(
