@@ -133,9 +133,10 @@ export type LookupNumber = (number: string, find: string) => string | undefined;
 type Run = { readonly start: number; readonly digits: string };
 
 /**
- * Returns the local id after the last one: K-017 → K-018; `001`, unchecked, without one. It
- * increments the run of digits in which the last two differ, else the last run, unless that looks
- * like a year behind another number (`17/2024`); an id without digits gets `-2`.
+ * Returns the local id after the last one: K-017 → K-018. It increments the run of digits in which
+ * the last two differ, else the last run, unless that looks like a year behind another number
+ * (`17/2024`); an id without digits gets `-2`. Without a last one `001`, whether it is taken or
+ * not.
  * @param latest the last assigned ids, newest first; ids made by programs do not count
  * @param isTaken called with each further id until it returns false
  */

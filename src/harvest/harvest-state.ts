@@ -47,11 +47,16 @@ export type HarvestPass = {
   readonly cutMs: number | null;
 };
 
+type ScanProgress = Pick<
+  HarvestPass,
+  'scan' | 'seen' | 'agrees' | 'moved' | 'token' | 'pages' | 'cutMs'
+>;
+
 /**
  * Makes the part of a pass that begins anew with each scan.
  * @param agrees the scan before reached its end, so that this one is compared with it
  */
-export function makeScan(scan: number, agrees: boolean) {
+export function makeScan(scan: number, agrees: boolean): ScanProgress {
   return { scan, seen: 0, agrees, moved: false, token: null, pages: 0, cutMs: null };
 }
 

@@ -282,7 +282,12 @@ export async function fetchRecordsJson({ client, version, args, signal }: JsonRe
  * @throws as {@link SendRequest}: UsageError, OaiError, AuthError, UnavailableError,
  * InterruptedError
  */
-export async function fetchRecordJson({ client, version, args, signal }: JsonRequest) {
+export async function fetchRecordJson({
+  client,
+  version,
+  args,
+  signal,
+}: JsonRequest): Promise<JsonObject> {
   const { identifier = '', metadataPrefix = '' } = args;
   const { record } = await client.getRecord(identifier, metadataPrefix, signal);
   return toRecordJson(record, readRepeatedElements(version));

@@ -311,13 +311,19 @@ function findAreasTouching(vocabulary: Vocabulary, setSpec: string, box: Boundin
     .map((term) => parseValue(isNumber, term));
 }
 
+type NamedArea = { readonly label: string; readonly polygon: Polygon };
+
 /**
  * Returns the names and boundaries of the present areas of a set whose extent touches a box, by
- * name.
+ * name; their boundaries need not touch it.
  * @param setSpec such as `ruian_katastr`
  * @param box in degrees
  */
-export function listAreasInBox(vocabulary: Vocabulary, setSpec: string, box: BoundingBox) {
+export function listAreasInBox(
+  vocabulary: Vocabulary,
+  setSpec: string,
+  box: BoundingBox,
+): NamedArea[] {
   return readAreas(vocabulary, findAreasTouching(vocabulary, setSpec, box))
     .map(({ term, polygon }) => ({ label: term.label, polygon }))
     .sort((a, b) => compareCzech(a.label, b.label));

@@ -374,6 +374,10 @@ const parseHarvest = createRowParser({
   unfinished: isNumber,
 });
 
+type VocabularyHarvest = Omit<ReturnType<typeof parseHarvest>, 'unfinished'> & {
+  readonly unfinished: boolean;
+};
+
 const HARVEST_COLUMNS = `id, set_spec as setSpec, watermark_at as watermarkMs, completed_at as completedAtMs,
   pass is not null as unfinished`;
 
@@ -392,7 +396,7 @@ export function getOrCreateVocabularyHarvest({ sql, source }: Vocabulary, setSpe
  * Returns what is known of each harvest of this source, by set; `unfinished`: a pass was begun and
  * is not complete.
  */
-export function listHarvests({ sql, source }: Vocabulary) {
+export function listHarvests({ sql, source }: Vocabulary): VocabularyHarvest[] {
   const rows = sql(
     `select ${HARVEST_COLUMNS} from harvests where source = ? order by set_spec`,
   ).all(source);
