@@ -11,7 +11,7 @@ import { type DocumentProfile, findSchemaNamesProblem } from '../finds/document.
 import type { Vocabulary } from '../finds/vocabulary/term.ts';
 import { listHarvests } from '../finds/vocabulary/terms.ts';
 import { makeContentStore } from '../outbox/changes/content-store.ts';
-import { listUnsentPhotoEntries } from '../outbox/entry-queries.ts';
+import { listUnacceptedPhotoEntries } from '../outbox/entry-queries.ts';
 import { assertSoundLedger } from '../outbox/ledger.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import { assertSoundOutbox, describeOutbox } from '../outbox/repair-outbox.ts';
@@ -174,7 +174,9 @@ export function checkPhotographs(
 ): Finding {
   const copies = makeContentStore(photosFolder);
   const waiting =
-    outbox === undefined ? [] : listUnsentPhotoEntries(outbox).map(({ photograph }) => photograph);
+    outbox === undefined
+      ? []
+      : listUnacceptedPhotoEntries(outbox).map(({ photograph }) => photograph);
   const count = waiting.length;
   const missing = waiting.filter(({ sha512, sizeBytes }, index) => {
     onProgress(index, count);

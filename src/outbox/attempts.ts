@@ -41,7 +41,8 @@ function isAttemptOf({ kind, intent }: Entry, fact: Fact): fact is FactOf<'attem
 }
 
 /**
- * Returns the attempts of an entry, oldest first.
+ * Returns the attempts of an entry, oldest first by this machine's clock; of an import, those of
+ * all its versions.
  * @throws DatabaseError where a fact is damaged
  */
 export function listAttempts(outbox: Outbox, entry: Entry): Attempt[] {
@@ -110,7 +111,12 @@ export type EvidenceVerdict = 'found' | 'absent' | 'undecided' | 'person';
 /** A conclusion about an entry. */
 export type Evidence = InconclusiveLookup & { readonly verdict: EvidenceVerdict };
 
-/** Returns the conclusions about an entry in order; the last inconclusive lookup comes last. */
+/**
+ * Returns the conclusions about an entry: matches and absences of its attempts and decisions of
+ * persons, also undone ones, oldest first by this machine's clock; then its last inconclusive
+ * lookup. That a record was detached is left out.
+ * @throws DatabaseError where a fact is damaged
+ */
 export function listEvidence(outbox: Outbox, entry: Entry): Evidence[] {
   const facts = listFactsOfSlot(outbox, entry);
   const ids = new Set(facts.filter((fact) => isAttemptOf(entry, fact)).map(({ id }) => id));
@@ -153,8 +159,10 @@ type Answer =
   | { readonly kind: 'abandon' };
 
 /**
- * Records the decision of a person about an entry. It settles the attempts of unknown outcome;
- * `resend` also overrules a refusal, and takes back that the entry was given up.
+ * Records the decision of a person about an entry; what is wanted stays as it is. It settles the
+ * attempts of unknown outcome, except those of a dropped entry, and replaces that the entry was
+ * given up. `resend` also overrules refusals.
+ * @throws DatabaseError where a fact is damaged, or the disk fails
  */
 export function decide(outbox: Outbox, entry: Entry, answer: Answer, reason: Message): void {
   const { decisions, intents, verdicts } = getSlotState(outbox, entry);
@@ -228,7 +236,7 @@ export function makeDecisionFact(
   };
 }
 
-/** Facts about a request that are stored before its first byte is sent. */
+/** Data of a request that are stored before its first byte is sent. */
 export type AttemptRequest = Pick<
   AttemptedBody,
   'method' | 'path' | 'account' | 'fromMs' | 'sentByMs' | 'settleMs'
@@ -238,11 +246,13 @@ export type AttemptRequest = Pick<
 export type Claim = { readonly entry: Entry; readonly attempt: string };
 
 /**
- * Records the attempt of an entry. When this returns, it is on disk in the ledger and in the outbox,
- * before anything is sent. The caller sends the entry of the claim, since its content may have
- * changed since it was read.
+ * Records the attempt of an entry: with the returned claim, it is on disk in the ledger and in the
+ * outbox, before anything is sent. The caller sends the entry of the claim, since its content may
+ * have changed since it was read. After an error the ledger is told that nothing was sent.
+ * @param id row of the entry
  * @param makeRequest returns undefined for an entry that must not be sent now
- * @returns undefined then, and where another process has changed it so that it must wait
+ * @returns undefined then, and where the entry is gone or must wait, since another process changed
+ * it
  * @throws DatabaseError where ledger or outbox cannot be written, or a fact is damaged; ConfigError
  * where another place has taken the outbox over: then nothing is sent
  */
@@ -276,7 +286,7 @@ export function claimQueuedEntry(
 
 /**
  * Makes an entry again from its facts, of which its row is only a copy.
- * @returns undefined where it must wait
+ * @returns undefined where it must wait, or there is none
  * @throws DatabaseError where facts are hidden by a damaged index: it may have been sent
  */
 function findClaimable(outbox: Outbox, id: number): Entry | undefined {
@@ -294,6 +304,7 @@ function findClaimable(outbox: Outbox, id: number): Entry | undefined {
   return isReady ? entry : undefined;
 }
 
+/** Records in the ledger alone that an attempt was not sent; the outbox does not have it. */
 function recordNotSent(outbox: Outbox, { id, subject, slot }: FactOf<'attempted'>): void {
   const own = findOwnLedger(outbox);
   if (own === undefined) return;
@@ -347,7 +358,8 @@ function makeAttemptedBody(outbox: Outbox, entry: Entry, departure: AttemptReque
 }
 
 /**
- * Consequence of an attempt for its entry. `notBeforeAt` is by this machine's clock, in milliseconds.
+ * Consequence of an attempt for its entry. `notBeforeAt` is by this machine's clock, in
+ * milliseconds.
  */
 export type AttemptSettlement =
   | { readonly state: 'accepted'; readonly identCely: string; readonly reason?: Message }
@@ -365,8 +377,8 @@ export type AnswerDetails = Pick<AnsweredBody, 'outcome'> & {
 };
 
 /**
- * Records the end of an attempt, with or without an answer; it is on disk in ledger and outbox
- * then.
+ * Records the end of an attempt, with or without an answer. It is on disk in the ledger when this
+ * returns, and in the outbox too, unless the caller's transaction is still open.
  * @throws DatabaseError where one of them cannot be written
  */
 export function recordAnswer(
@@ -402,8 +414,9 @@ function makeAnswer(
 }
 
 /**
- * Records an unknown outcome for attempts without an answer, under the push locks, where no process
- * can be waiting for one; returns the entries as they are then.
+ * Records an unknown outcome for each open attempt of the entries that are `sending`. The caller
+ * holds the push lock, so no process can be waiting for an answer.
+ * @returns those entries as they are then
  */
 export function recordOrphanedAttempts(outbox: Outbox): Entry[] {
   const reason = msg`pas stopped while the request was in progress, so it is unknown whether the service received it`;

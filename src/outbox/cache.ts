@@ -53,7 +53,8 @@ type EntryRow = Omit<ReturnType<typeof WRITTEN.parse>, 'updatedAt'> & {
 };
 
 /**
- * Folds all facts of a subject, and writes what follows from them.
+ * Folds all facts of a subject, and writes the entries that follow from them; those that no longer
+ * do are deleted.
  * @throws DatabaseError where an intent is damaged
  */
 export function storeFoldedEntries(outbox: Outbox, subject: string, facts: readonly Fact[]): void {
@@ -67,8 +68,8 @@ const INSERT_NEW_FIND = `insert into entries (key, kind, subject, slot, intent, 
   from facts where seq = :fact`;
 
 /**
- * Writes the entry of a find of which nothing but one wish is known: what {@link storeFoldedEntries}
- * makes of it, without reading and folding it.
+ * Writes the entry of a find of which nothing but one wish is known: what
+ * {@link storeFoldedEntries} makes of it, without reading and folding it.
  * @param fact row of the wish in the table `facts`
  */
 export function storeEntryOfNewFind(
@@ -161,7 +162,7 @@ export function chooseLocalId(outbox: Outbox, localId: string, uuid: string | nu
 /**
  * Makes the row of a find.
  * @returns undefined where it is none: it was removed before an attempt, and its local id is free
- * again
+ * again; or no content of it is known here
  */
 function makeImportRow(
   outbox: Outbox,
@@ -228,7 +229,8 @@ function findRefusal({ intents, verdicts }: SlotState, intent: string): Answered
 }
 
 /**
- * Makes the rows of the numbers or photographs of a slot.
+ * Makes the rows of the numbers or photographs of a slot: what is wanted, was attempted, or was
+ * dropped by a person. Intents without a known wish have none.
  * @param identCely the record to change, once it is known
  */
 function makeChangeRows(
@@ -332,7 +334,8 @@ function makeRowQuestion({ find }: CurrentBody): string | null {
 type Summary = Pick<EntryRow, 'attempts' | 'unknownAttempts' | 'notBeforeAt' | 'held' | 'reason'>;
 
 /**
- * Returns what is displayed of the last thing that happened, and when it may be sent again.
+ * Returns the question that follows from the facts, the number of attempts, what is displayed of
+ * the last thing that happened, and when it may be sent again.
  * @param intent of a change; undefined for an import, all of whose versions count
  */
 function summarize(
@@ -381,6 +384,7 @@ function summarize(
 
 type Event = FactOf<'answered'> | FactOf<'matched'> | FactOf<'absent'> | FactOf<'decided'>;
 
+/** Returns the last answer, evidence or decision about an entry, by this machine's clock. */
 function findLastEvent(
   facts: readonly Fact[],
   attempts: ReadonlySet<string>,

@@ -109,7 +109,7 @@ export function storeLookup(outbox: Outbox, id: number, lookup: InconclusiveLook
   outbox.sql('update entries set lookup = ? where id = ?').run(JSON.stringify(text), id);
 }
 
-/** Ends the backoff of these records, which a person named. */
+/** Ends the backoff of the queued entries of these subjects, which a person named. */
 export function clearBackoff(outbox: Outbox, subjects: readonly string[]): void {
   outbox
     .sql(
@@ -138,7 +138,7 @@ export function findEntryById(outbox: Outbox, id: number): Entry | undefined {
 }
 
 /**
- * Returns an entry, also a dropped one.
+ * Returns an entry, also a dropped one; undefined where there is none.
  * @param key `import`, or the id of the intent of a number or a photograph
  */
 export function findEntryByKey(outbox: Outbox, subject: string, key: string): Entry | undefined {
@@ -167,7 +167,10 @@ export function listEntriesOfRecord(outbox: Outbox, identCely: string): Entry[] 
   return selectEntries(outbox, 'ident_cely = :identCely', { identCely });
 }
 
-/** Returns the entries of a find, or all of a record without a find here. */
+/**
+ * Returns the entries of a find, also dropped ones, in the order of the queue; for the subject of a
+ * record, those of {@link listEntriesOfRecord}.
+ */
 export function listEntriesOfSubject(outbox: Outbox, subject: string): Entry[] {
   const record = parseRecordSubject(subject);
   return record === undefined
@@ -175,13 +178,13 @@ export function listEntriesOfSubject(outbox: Outbox, subject: string): Entry[] {
     : listEntriesOfRecord(outbox, record);
 }
 
-/** Returns the import of a find, even a dropped one; undefined for a record without a find here. */
+/** Returns the import of a find, even a dropped one; undefined for a record or an unknown find. */
 export function findImportOfFind(outbox: Outbox, uuid: string): ImportEntry | undefined {
   const entry = findEntryByKey(outbox, uuid, IMPORT_KEY);
   return entry?.kind === 'import' ? entry : undefined;
 }
 
-/** Returns the accepted import that made a record; undefined where no find here has the record. */
+/** Returns the first accepted import that has this record; undefined where no find here has it. */
 export function findImportOfRecord(outbox: Outbox, identCely: string): ImportEntry | undefined {
   return selectOfKind(outbox, 'import', `ident_cely = :identCely and +state = 'accepted'`, {
     identCely,
@@ -207,8 +210,9 @@ export function listHeldEntries(outbox: Outbox): Entry[] {
 }
 
 /**
- * Returns entries with a question in the order of the queue, also those that were sent and from
- * which a row differs.
+ * Returns queued entries with a question in the order of the queue, and entries in any other state
+ * but `dropped` with a question about a row. Any other question of a draft waits until it is
+ * queued.
  */
 export function listEntriesWithQuestion(outbox: Outbox): Entry[] {
   return selectEntries(outbox, 'held is not null', {}).filter(
@@ -216,8 +220,11 @@ export function listEntriesWithQuestion(outbox: Outbox): Entry[] {
   );
 }
 
-/** Returns photographs of which the service may not have a copy yet, in the order of the queue. */
-export function listUnsentPhotoEntries(outbox: Outbox): PhotoEntry[] {
+/**
+ * Returns photographs whose copies here are still needed, in the order of the queue: all but the
+ * accepted and the dropped ones, also those that were refused or may have arrived.
+ */
+export function listUnacceptedPhotoEntries(outbox: Outbox): PhotoEntry[] {
   return listPhotoEntries(outbox).filter(({ state }) => !['accepted', 'dropped'].includes(state));
 }
 
@@ -241,8 +248,8 @@ function selectEntries(
 }
 
 /**
- * The plus keeps SQLite from scanning all entries of the kind; a condition that is about all of them
- * names the kind without it.
+ * The plus keeps SQLite from scanning all entries of the kind; a condition that is about all of
+ * them names the kind without it.
  */
 function selectOfKind<Kind extends EntryKind>(
   outbox: Outbox,
@@ -261,8 +268,8 @@ export function isDropped({ sql }: Outbox, uuid: string): boolean {
 }
 
 /**
- * Returns all numbers of a find or record, also dropped and refused ones, in the order of the
- * queue.
+ * Returns all numbers of a find or record, also dropped and refused ones and those that its record
+ * has under another subject, in the order of the queue.
  */
 export function listNumberEntries(outbox: Outbox, subject: string): NumberEntry[] {
   return selectOfKind(outbox, 'number', '(entries.subject = :subject or ident_cely = :identCely)', {
@@ -272,8 +279,8 @@ export function listNumberEntries(outbox: Outbox, subject: string): NumberEntry[
 }
 
 /**
- * Returns the number of a find or record that was wanted last, sent or not, except those in these
- * states.
+ * Returns the number of a find or record that was wanted last, sent or not; undefined for none.
+ * @param without states of numbers that do not count
  */
 export function findLastNumberEntry(
   outbox: Outbox,
@@ -283,7 +290,10 @@ export function findLastNumberEntry(
   return listNumberEntries(outbox, subject).findLast(({ state }) => !without.includes(state));
 }
 
-/** Returns the elements of a find, with the registration number that was set last, sent or not. */
+/**
+ * Returns the elements of a find, with the registration number that was set last, sent or not; one
+ * that was dropped or refused does not count.
+ */
 export function getWantedElements(
   outbox: Outbox,
   { uuid, elements }: Pick<StoredFind, 'uuid' | 'elements'>,
@@ -292,7 +302,7 @@ export function getWantedElements(
   return number === undefined ? elements : { ...elements, evidencni_cislo: number };
 }
 
-/** Returns the numbers that are set or queued, in the order of the queue. */
+/** Returns all numbers but the dropped and the refused ones, in the order of the queue. */
 export function listEffectiveNumberEntries(outbox: Outbox): NumberEntry[] {
   return selectOfKind(
     outbox,
@@ -305,9 +315,9 @@ export function listEffectiveNumberEntries(outbox: Outbox): NumberEntry[] {
 /** Entries that a push may send now. */
 export type ClaimableQuery = {
   readonly kinds: readonly EntryKind[];
-  /** Keys of the records whose entries may be claimed; undefined for all. */
+  /** Subjects whose entries may be claimed; undefined for all. */
   readonly subjects: readonly string[] | undefined;
-  /** Records with a request under way, by their keys and their identifiers. */
+  /** Finds and records with a request under way: their subjects and their identifiers. */
   readonly busyRecords: readonly string[];
   /** Kinds and projects of which nothing is sent now. */
   readonly closed: readonly EntryScope[];
@@ -336,8 +346,9 @@ const CLAIMABLE = `state = 'queued' and held is null and (entries.kind = 'import
   and (entries.kind <> 'number' or not ${AWAITS_OTHER_NUMBER})`;
 
 /**
- * Returns the claimable entry that is due first: it may be sent from its `notBeforeAt` on. A number
- * or a photograph is claimable once its record has an identifier.
+ * Returns the claimable entry that is due first, to be sent from its `notBeforeAt` on; undefined
+ * for none. Claimable is what is queued without a question; a number or a photograph once its
+ * record has an identifier, and a number once no other one of the record is under way or uncertain.
  */
 export function findNextClaimable(
   outbox: Outbox,
@@ -356,7 +367,9 @@ export function findNextClaimable(
   ).at(0);
 }
 
-/** Counts the queued entries of a kind and project, also those that must wait. */
+/**
+ * Counts the queued entries of a kind and project, also those that must wait or have a question.
+ */
 export function countQueuedOfScope(outbox: Outbox, { kind, project }: EntryScope): number {
   const count = outbox
     .sql(
@@ -391,8 +404,8 @@ export function listQueuedEntries(outbox: Outbox, ids: readonly number[]): Entry
 }
 
 /**
- * Returns photographs of a find or record, also dropped ones, that are the file with this digest:
- * as it is, or without its position.
+ * Returns photographs of a subject, also dropped ones, that are the file with this digest: as it
+ * is, or without its position.
  */
 export function listPhotographsByDigest(
   outbox: Outbox,
@@ -407,7 +420,7 @@ export function listPhotographsByDigest(
   );
 }
 
-/** Returns photographs of a record that were read from this file, without dropped ones. */
+/** Returns photographs of a subject that were read from this file, without dropped ones. */
 export function listPhotographsBySource(
   outbox: Outbox,
   record: string,
@@ -421,7 +434,7 @@ export function listPhotographsBySource(
   );
 }
 
-/** Returns accepted imports, newest first. */
+/** Returns at most `limit` accepted imports, those that changed last first. */
 export function listLatestAcceptedImports(outbox: Outbox, limit: number): Entry[] {
   return selectEntries(
     outbox,
@@ -432,8 +445,8 @@ export function listLatestAcceptedImports(outbox: Outbox, limit: number): Entry[
 }
 
 /**
- * Returns incomplete imports: those of these records, or all those that block numbers or
- * photographs.
+ * Returns incomplete imports: those of these subjects; where `subjects` is undefined, all that
+ * block queued numbers or photographs.
  */
 export function listDraftImports(outbox: Outbox, subjects: readonly string[] | undefined): Entry[] {
   const ofRecords = 'entries.subject in (select value from json_each(:subjects))';
@@ -446,8 +459,9 @@ export function listDraftImports(outbox: Outbox, subjects: readonly string[] | u
 }
 
 /**
- * Returns the UUIDs of unsent finds whose documents may follow in another way now: those that do not
- * begin with `head`, and drafts, unless a person keeps them.
+ * Returns the UUIDs of finds whose documents may follow in another way now, in the order of the
+ * queue: queued or refused ones whose document does not begin with `head`, and drafts, unless a
+ * person keeps them as such. Removed finds are left out.
  */
 export function listOutdatedFinds(outbox: Outbox, head: Buffer): string[] {
   return outbox.listTexts(
@@ -462,7 +476,8 @@ export function listOutdatedFinds(outbox: Outbox, head: Buffer): string[] {
 
 /**
  * Returns at most `limit` entries that only a person or evidence can settle: those with a
- * question, then drafts, refused and uncertain ones of finds that are not removed.
+ * question, then drafts, refused and uncertain ones, without those of removed finds. An uncertain
+ * number or photograph without a record is left out: it waits for its find.
  */
 export function listEntriesNeedingPerson(outbox: Outbox, limit: number): Entry[] {
   const held = listEntriesWithQuestion(outbox);

@@ -22,7 +22,8 @@ export type EntryKind = (typeof ENTRY_KINDS)[number];
 
 /**
  * States of an entry; docs/architecture.md says how they follow from its facts. A `draft` is
- * incomplete, an `uncertain` one may have arrived, a `dropped` one is not to be sent.
+ * incomplete, an `uncertain` one may have arrived; a `dropped` one is no longer wanted, though an
+ * attempt of it may have arrived.
  */
 export const ENTRY_STATES = [
   'draft',
@@ -57,8 +58,9 @@ export const ENTRY_COLUMNS = {
 };
 
 /**
- * A question that a person must answer before an entry is sent. `candidates`: local ids, identifiers
- * of records, file names or numbers; an answer about them holds until they match more strongly.
+ * A question that a person must answer before an entry is sent; one about a row may also stand at
+ * an entry that was sent. `candidates`: local ids, identifiers of records, file names or numbers;
+ * an answer about them holds until they match more strongly.
  */
 export type HeldQuestion = {
   readonly basis: HeldBasis;
@@ -90,7 +92,10 @@ export function findRowAnswers(held: HeldQuestion | null): readonly RowAnswer[] 
   return held !== null && isAboutRow(held) ? ANSWERS_OF_ROWS[held.basis] : undefined;
 }
 
-/** Tells if an answer can end its question: of two versions only an edit makes one. */
+/**
+ * Tells if a decision of a person can settle an entry: true without a question, false where two
+ * copies want different versions, of which only an edit makes one.
+ */
 export function isAnswerable({ held }: Pick<Entry, 'held'>): boolean {
   return held === null || HELD_BASES[held.basis] !== 'copies';
 }
@@ -125,11 +130,11 @@ type EntryBase = {
   readonly state: EntryState;
   /** Another version is wanted than the one that the service accepted. */
   readonly differsFromAccepted: boolean;
-  /** Identifier of the record to change, or of the one that the import made. */
+  /** Identifier of the record to change, or of the one that the import made; null while unknown. */
   readonly identCely: string | null;
   /** Null where neither the find nor a record says it. */
   readonly project: string | null;
-  /** Wall clock of this machine. */
+  /** Wall clock of this machine, in milliseconds; 0: at once. */
   readonly notBeforeAt: number;
   readonly held: HeldQuestion | null;
   readonly lookup: InconclusiveLookup | null;
@@ -137,6 +142,7 @@ type EntryBase = {
   readonly unknownAttempts: number;
   readonly attempts: number;
   readonly reason: Message | null;
+  /** Those of validation for a draft or a queued entry, those of the service for a refused one. */
   readonly issues: readonly Issue[];
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -145,14 +151,14 @@ type EntryBase = {
 /** A find that is to become a record. */
 export type ImportEntry = EntryBase & {
   readonly kind: 'import';
-  /** The wanted document; null for a draft. */
+  /** The wanted document; null for a draft, and where none was made or kept. */
   readonly document: Buffer | null;
 };
 /** A registration number for a record. */
 export type NumberEntry = EntryBase & {
   readonly kind: 'number';
   readonly value: string;
-  /** Number of the record when this one was queued; null where it was unknown. */
+  /** Number of the record when this one was queued; '' for none, null where it was unknown. */
   readonly expects: string | null;
 };
 /** A photograph for a record. */
@@ -196,7 +202,11 @@ export type Attempt = {
   readonly reason: Message | null;
 };
 
-/** Combines attempts with their answers, in the order in which they are displayed. */
+/**
+ * Combines attempts with their answers, in the order of their start by this machine's clock. The
+ * first answer to an attempt counts; the note `orphaned` only where there is no answer.
+ * @param facts those of the slot, of any kind
+ */
 export function makeAttempts(
   attempted: readonly FactOf<'attempted'>[],
   facts: readonly Fact[],
@@ -231,7 +241,8 @@ export function makeAttempts(
 
 /**
  * An answer of the service, even a 500, means that it has finished the attempt. After any other end
- * it may still work on it for `settleMs`: a status outside the contract may be a proxy's.
+ * it may still work on it for `settleMs`: a status outside the contract may be a proxy's. Null
+ * where the server time was unknown before it.
  */
 function getBounds(
   { fromMs, sentByMs, settleMs }: AttemptedBody,
@@ -247,14 +258,17 @@ function getBounds(
   return { fromMs, untilMs: hasEnded ? endedMs : settledMs, settledMs };
 }
 
-/** Counts the last consecutive attempts that ended with this outcome. */
+/** Counts the last consecutive attempts that ended with this outcome; open ones are passed over. */
 export function countAttemptsInARow(attempts: readonly Attempt[], outcome: AttemptOutcome): number {
   const ended = attempts.filter(({ endedAt }) => endedAt !== null);
   const other = ended.findLastIndex((attempt) => attempt.outcome !== outcome);
   return ended.length - other - 1;
 }
 
-/** Returns the failures of an entry since its last clear answer. */
+/**
+ * Returns the failures of an entry since its last clear answer. An outcome that is neither, such as
+ * that of a closed service, is left out and does not end the series.
+ */
 export function listFailuresInARow(attempts: readonly Attempt[]): Attempt[] {
   const judged = attempts.filter(
     ({ outcome }) => outcome !== null && ATTEMPT_OUTCOMES[outcome].countsAsFailure !== 'neutral',

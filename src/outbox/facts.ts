@@ -60,8 +60,8 @@ export function deserializeIssues(text: string | null): Issue[] {
 }
 
 /**
- * A UUID of version 7 (RFC 9562): it begins with the time, so that the rows of an import stand
- * beside one another in an index.
+ * Makes a UUID of version 7 (RFC 9562): it begins with the time, so that the rows of an import
+ * stand beside one another in an index.
  * @param now milliseconds since 1970 UTC
  */
 export function makeUuid(now: number): string {
@@ -73,7 +73,7 @@ export function makeUuid(now: number): string {
 /** Belongs to the wish for a find, not to its content. */
 export type FindWish = {
   readonly localId: string;
-  /** Local id of the find that came with the same local id, of which one got another. */
+  /** Local id of a find that came with the same local id as this one; one of them got another. */
   readonly namesake?: string;
   readonly createdAt: number;
   readonly file: string | null;
@@ -84,15 +84,15 @@ export type FindWish = {
   readonly base: string | null;
   /** Number that its table gives it, or digest of its row, where that is not the local id. */
   readonly key?: string | undefined;
-  /** Rows of which a person must say what they are; the find is not sent before. */
+  /** Rows that an import left out; the find is not sent before a person has answered for each. */
   readonly asked?: readonly AskedRow[] | undefined;
 };
 
 /**
  * Stable codes of all questions that hold an entry, and where each comes from. `row`: a row that an
- * import left out, whatever was sent; `copies`: two copies of the outbox. These follow from the facts
- * of the entry. The gate asks the others, from what it learns: when a find enters by a command or a
- * union (`entrance`), on this machine, or by a search of the service.
+ * import left out, whatever was sent; `copies`: two copies of the outbox. These follow from the
+ * facts of the entry. The gate asks the others, from what it learns: when a find enters by a
+ * command or a union (`entrance`), on this machine, or by a search of the service.
  */
 export const HELD_BASES = {
   'row-near': 'row',
@@ -122,19 +122,23 @@ export type RowBasis = BasisFrom<'row'>;
 /** Codes of questions that the gate asks. */
 export type GateBasis = BasisFrom<'entrance' | 'machine' | 'service'>;
 
-/** Returns the codes of the questions that come from there. */
+/** Returns the codes of the questions of this origin. */
 export function listBasesFrom(origin: HeldOrigin): HeldBasis[] {
   return (Object.keys(HELD_BASES) as HeldBasis[]).filter((each) => HELD_BASES[each] === origin);
 }
 
-/** A row that was left out of an import until a person answers. */
+/**
+ * A row that an import left out until a person answers: the question, and all that is needed to
+ * import the row then. It is stored with the find that it may be.
+ */
 export type AskedRow = {
   readonly basis: RowBasis;
   readonly question: StoredMessage;
+  /** How strongly the find matches the row. */
   readonly matched: RejectedMatch;
   /** Number or digest of the row. */
   readonly key: string;
-  /** Local id of the find that it is, where it is a new one. */
+  /** Local id that it gets as a new find; with `row-changed`, that of the find. */
   readonly localId: string;
   readonly elements: FindElements;
   /** Elements that have a column; undefined for all. */
@@ -154,7 +158,7 @@ export type Photograph = {
   /** Digests are hexadecimal. */
   readonly sha512: string;
   readonly sizeBytes: number;
-  /** Digest of the file before its GPS data were removed. */
+  /** Digest of the file before its GPS data were removed; absent where they were not. */
   readonly originalSha512?: string | undefined;
   /** Path of the imported file. */
   readonly source?: string | undefined;
@@ -318,7 +322,7 @@ export function isAttempt({ kind }: Fact): boolean {
   return kind === 'attempted';
 }
 
-/** Returns the ids of the attempts that an answer, evidence or a decision settles. */
+/** Returns the attempts that an answer, evidence or a decision is about; none for other facts. */
 export function listNamedAttempts(fact: Fact): readonly string[] {
   switch (fact.kind) {
     case 'current':
@@ -371,7 +375,10 @@ function hashFact({ kind, subject, slot, body }: Hashed): string {
   return hash('sha256', `${kind}\0${subject}\0${slot}\0${body}`, 'base64url');
 }
 
-/** @throws DatabaseError where the row differs from what was written */
+/**
+ * Parses a row of the table `facts`, and verifies its id.
+ * @throws DatabaseError where the row differs from what was written
+ */
 export function parseFact(path: string, row: unknown): Fact {
   if (!FACT_COLUMNS.isRow(row)) throw makeDamagedError(path, 'facts');
   const { id, kind, subject, slot } = row;
@@ -381,7 +388,8 @@ export function parseFact(path: string, row: unknown): Fact {
 }
 
 /**
- * Returns the facts of an outbox or ledger that match a condition over the table's columns.
+ * Returns the facts of an outbox or ledger that match a condition over the table's columns: SQL
+ * after `where`, which may also sort and limit, with `?` for each of the values.
  * @throws DatabaseError where one differs from what was written
  */
 export function selectFacts(
@@ -442,8 +450,8 @@ export function unpackAttempt({ subject, slot, body }: FactOf<'attempted'>): {
 }
 
 /**
- * Returns the id of a person's command: its words joined by hyphens, a blank, and a UUID that begins
- * with the time, such as `photo-add 0193…`.
+ * Returns the id of a person's command: its words joined by hyphens, a blank, and a UUID that
+ * begins with the time, such as `photo-add 0193…`.
  * @param words of an undo, those of {@link makeUndoWords}
  * @param now wall clock, in milliseconds since 1970 UTC
  */

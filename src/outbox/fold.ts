@@ -23,7 +23,11 @@ type SlotWish = {
   readonly wishes: readonly Current[];
 };
 
-/** Verdict of one attempt. */
+/**
+ * Verdict of one attempt. `back`: it did not arrive, or a person wants it sent again; `given-up`: a
+ * person says that it no longer matters; `open`: nothing is known of its end; `unknown`: it ended
+ * without an answer that settles it.
+ */
 export type AttemptVerdict =
   | { readonly kind: 'accepted'; readonly identCely: string }
   | { readonly kind: 'refused'; readonly answer: FactOf<'answered'>; readonly isOverruled: boolean }
@@ -113,7 +117,9 @@ export function mayBeAtService({ kind }: AttemptVerdict): boolean {
   return kind === 'accepted' || kind === 'open' || kind === 'unknown';
 }
 
-/** A decision counts unless a later one replaces it; an undo counts unless an attempt relied on it. */
+/**
+ * A decision counts unless a later one replaces it; an undo counts unless an attempt relied on it.
+ */
 function findEffective(decided: readonly Decided[], attempts: readonly Attempted[]): Decided[] {
   const reliedOn = new Set(attempts.flatMap(({ body }) => body.basis));
   const isVoid = ({ body }: Decided): boolean =>
@@ -125,9 +131,10 @@ function findEffective(decided: readonly Decided[], attempts: readonly Attempted
 }
 
 /**
- * Returns the heads of a slot: the wishes and attempts that nothing replaces. A wish replaces what it
- * names, and an attempt its wish and what it relied on. What replaces a wish replaces its attempts
- * too, which it need not know: an older copy of an outbox lacks those that were made after it.
+ * Returns the heads of a slot: the wishes and attempts that nothing replaces. A wish replaces what
+ * it names, and an attempt its wish and what it relied on. What replaces a wish replaces its
+ * attempts too, which it need not know: an older copy of an outbox lacks those that were made after
+ * it.
  */
 function findHeads(facts: readonly Fact[]): (Current | Attempted)[] {
   const wishes = listFactsOfKind(facts, 'current');

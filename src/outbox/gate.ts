@@ -6,7 +6,7 @@ import type { Candidate, GateBasis, RejectedMatch } from './facts.ts';
 export type Knowledge = { readonly [Basis in GateBasis]?: readonly Candidate[] };
 
 /**
- * Decides if an entry may be sent. Pure.
+ * Decides if an entry may be sent. Pure. The text of a question names five candidates at most.
  * @param rejected candidates that a person excluded, as strong as they matched then
  * @returns the first question that a person has not answered; undefined where it may be sent
  */

@@ -138,8 +138,9 @@ export function parseIntent(kind: EntryKind, subject: string, content: string): 
 }
 
 /**
- * Returns the intent for a number: that of the last attempt where the value is the same, else a new
- * one after it.
+ * Returns the intent for a number: the one that was attempted last, where it has this value and the
+ * record has not changed since; else a new one after it.
+ * @param attempted all numbers of the subject that were attempted, in any order
  * @param isChangedSince the record is known to show another number since
  */
 export function chooseNumberIntent(
@@ -172,7 +173,9 @@ const COLUMNS = describeColumns('intents', {
   issues: orNull(isText),
   preparedId: orNull(isText),
 });
-/** An intent as outbox and ledger store it; its content is null after thinning. */
+/**
+ * An intent as outbox and ledger store it; {@link deleteUnneededContents} sets all content to null.
+ */
 export type StoredIntent = ReturnType<typeof COLUMNS.parse>;
 
 /** Columns of {@link StoredIntent}, from the table `intents`. */
@@ -190,19 +193,22 @@ export function makePreparedId(
 
 const NOTHING = Buffer.alloc(0);
 
-/** @throws DatabaseError where anything differs from what was written */
+/**
+ * Verifies a row of the table `intents` by its two ids.
+ * @throws DatabaseError where anything differs from what was written
+ */
 export function parseStoredIntent(path: string, row: unknown): StoredIntent {
   if (!COLUMNS.isRow(row)) throw makeDamagedError(path, 'intents');
   if (!hasSoundContent(row) || !hasSoundDocument(row)) throw makeDamagedError(path, row.id);
   return row;
 }
 
-/** Tells if the id is the hash of the content; true where the content was removed (null). */
+/** Tells if the id is the hash of the content; true where the content was deleted (null). */
 export function hasSoundContent({ id, kind, subject, content }: StoredIntent): boolean {
   return content === null || findIdOfContent(kind, subject, content) === id;
 }
 
-/** Tells if document and findings are as they were written. */
+/** Tells if document and issues are as they were written; true where both were deleted. */
 export function hasSoundDocument(stored: StoredIntent): boolean {
   return makePreparedId(stored.id, stored) === stored.preparedId;
 }
@@ -241,7 +247,7 @@ export type KnownIntent = {
   /** Its row in the table `intents`. */
   readonly row: number;
   readonly id: string;
-  /** Undefined after thinning. */
+  /** Undefined where its content was deleted. */
   readonly intent: Intent | undefined;
   readonly hasDocument: boolean;
 };
@@ -268,7 +274,7 @@ export function findUnverifiedIntent(
 }
 
 /**
- * Returns an intent with its content; undefined where it is unknown, or was thinned.
+ * Returns an intent with its content; undefined where it is unknown, or its content was deleted.
  * @throws DatabaseError where it is damaged
  */
 export function findStoredIntent(
@@ -284,7 +290,8 @@ export function findStoredIntent(
 }
 
 /**
- * Stores an intent; one that is known stays, with the newest document.
+ * Stores an intent. One that is known stays, with this document and these issues, or none, in place
+ * of its own; content that was deleted is stored again.
  * @returns the intent with its row
  */
 export function storeIntent(
@@ -336,9 +343,9 @@ export function storeForeignIntent(store: IntentStore, path: string, row: unknow
 }
 
 /**
- * Empties the content of intents that are neither wanted nor attempted, and that none of the last
- * commands wanted. Ids and facts stay.
- * @returns the number of emptied intents
+ * Deletes content and document of intents that no entry has, that were never attempted, and that
+ * none of the last 50 commands wanted. Ids and facts stay.
+ * @returns the number of these intents
  */
 export function deleteUnneededContents({ change, sql }: GuardedDatabase): number {
   return change(

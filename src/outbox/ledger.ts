@@ -60,7 +60,7 @@ export function openLedger(path: string, options: LedgerOptions = {}) {
     migrate(database, join(packageRoot, 'schemas', 'ledger'));
     if (options.isChecked === true) assertSoundFile(path, database);
     assertKnownServices(path, database);
-    return withStatements(path, database, getId(database));
+    return withStatements(path, database, readOrMakeId(database));
   } catch (thrown) {
     database?.close();
     throw toLedgerError(path, thrown);
@@ -122,7 +122,7 @@ function toLedgerError(path: string, thrown: unknown): unknown {
 }
 
 /** Returns what tells this ledger from another one; a new ledger gets it now. */
-function getId(database: Database): string {
+function readOrMakeId(database: Database): string {
   const read = database.prepare('select ledger from identity').pluck();
   if (read.get() === undefined)
     database
@@ -156,8 +156,10 @@ function makeServiceFunctions({ sql, listTexts, change }: GuardedDatabase) {
   const findService = (address: string): string | undefined =>
     listTexts('select service from addresses where address = ?', address).at(0);
   return {
-    /** Returns the service of an address, which is added where it is unknown. */
-    getService: (address: string, kind: ServiceKind, proposedId?: string): string =>
+    /**
+     * Returns the service of an address; an unknown one is added, with `proposedId` or a new id.
+     */
+    findOrAddService: (address: string, kind: ServiceKind, proposedId?: string): string =>
       findService(address) ??
       change(() => {
         const service = proposedId ?? randomUUID();
@@ -165,7 +167,7 @@ function makeServiceFunctions({ sql, listTexts, change }: GuardedDatabase) {
         if (findService(address) === undefined) setAddress(address, service);
         return findService(address) ?? service;
       }),
-    /** Returns the services of this kind to which the account has sent. */
+    /** Returns the services of this kind for which the ledger has facts of the account. */
     listServicesOfAccount: (account: string, kind: ServiceKind): string[] =>
       listTexts(
         'select id from services where kind = ? and exists (select 1 from facts where service = services.id and account = ?)',
@@ -182,7 +184,10 @@ function makeServiceFunctions({ sql, listTexts, change }: GuardedDatabase) {
 
 function makeFactFunctions(path: string, { sql, listTexts, change }: GuardedDatabase) {
   return {
-    /** Adds missing facts, with intents that no attempt carries; they are on disk when it returns. */
+    /**
+     * Adds missing facts, with intents that no attempt carries; they are on disk when it returns.
+     * Without facts the intents are not stored either.
+     */
     append: (
       scope: LedgerScope,
       rows: readonly FactRow[],
@@ -200,6 +205,7 @@ function makeFactFunctions(path: string, { sql, listTexts, change }: GuardedData
       listTexts('select id from facts where seq = ?', seq).at(0),
     has: (subject: string, id: string): boolean =>
       sql('select 1 from facts where subject = ? and id = ?').get(subject, id) !== undefined,
+    /** Returns at most `limit` facts with a higher number than `seq`, in their order. */
     listSince: ({ service, account }: LedgerScope, seq: number, limit: number) =>
       sql('select * from facts where service = ? and account = ? and seq > ? order by seq limit ?')
         .all(service, account, seq, limit)
@@ -209,7 +215,7 @@ function makeFactFunctions(path: string, { sql, listTexts, change }: GuardedData
       sql(
         `select 1 from facts where service = ? and kind = 'attempted' and slot = 'import ' || subject limit 1`,
       ).get(service) !== undefined,
-    /** Returns what is known here of the finds that other accounts sent to the service. */
+    /** Returns the facts of other accounts about finds, without their numbers and photographs. */
     listFactsOfOtherAccounts: ({ service, account }: LedgerScope): Fact[] =>
       selectFacts(
         { sql, path },

@@ -70,8 +70,8 @@ type OpenOptions = {
 };
 
 /**
- * Opens or creates an outbox, and migrates it; a new one gets a header only by `binding`. A
- * ledger that cannot be opened becomes `ledgerProblem`.
+ * Opens or creates an outbox, and migrates it; a new one gets a header only by `binding`. The
+ * ledger gets its address, where it is unknown; one that cannot be opened becomes `ledgerProblem`.
  * @throws DatabaseError where the file cannot be opened or is damaged, or this SQLite is not safe
  * for it; DatabaseTooNewError where a newer pas wrote it
  */
@@ -110,7 +110,7 @@ function prepareHeader(outbox: Outbox, { binding }: OpenOptions): void {
   }
   const { ledger } = outbox;
   const { address, kind, service } = readHeader(outbox);
-  const known = ledger?.getService(address, kind, service === '' ? undefined : service);
+  const known = ledger?.findOrAddService(address, kind, service === '' ? undefined : service);
   if (known !== undefined && known !== service)
     outbox.change(() => updateHeader(outbox, { service: known, unitedSeq: 0, unitedFact: '' }));
 }
@@ -236,8 +236,9 @@ const ACCOUNT = describeColumns('account', {
 export type KnownAccount = ReturnType<typeof ACCOUNT.parse>;
 
 /**
- * Stores the account that signs in with this user name; empty where only a token is known. After
- * a change of its role or organisation, the next pull reads everything again.
+ * Stores the account in place of the previous one. After a change of its role or organisation, the
+ * next pull reads everything again.
+ * @param username with which it signs in; '' where only a token is known
  */
 export function storeKnownAccount(outbox: Outbox, username: string, account: KnownAccount): void {
   outbox.change(() => {
@@ -263,7 +264,9 @@ export function findKnownAccount({ sql }: Outbox): KnownAccount | undefined {
   return row === undefined ? undefined : ACCOUNT.parse(row);
 }
 
-/** Returns the user name of the last sign-in; undefined where only a token was used. */
+/**
+ * Returns the user name of the last sign-in; undefined before it, or where it was by token only.
+ */
 export function findKnownUsername({ sql }: Outbox): string | undefined {
   const username = sql('select username from account').pluck().get();
   return typeof username === 'string' && username !== '' ? username : undefined;
@@ -294,7 +297,8 @@ export function isSameUser(one: string, other: string): boolean {
 }
 
 /**
- * Tells if a user name's account may send from the outbox, as known before sign-in.
+ * Tells if a user name's account may send from the outbox, as known before sign-in: true where that
+ * is not known.
  * @param username undefined: none given
  */
 export function isAccountOfUser(outbox: Outbox, username: string | undefined): boolean {

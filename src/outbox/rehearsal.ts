@@ -45,7 +45,7 @@ export function assertTrainingInstance(
     );
 }
 
-/** Returns finds whose imports are queued, in the order of entry. */
+/** Returns finds whose imports are queued, also held ones, in the order of entry. */
 export function selectFindsToRehearse(outbox: Outbox): StoredFind[] {
   return [...iterateFinds(outbox)].filter(
     ({ uuid }) => findImportOfFind(outbox, uuid)?.state === 'queued',
@@ -153,8 +153,8 @@ type CopyOptions = {
 };
 
 /**
- * Copies finds, with their photographs, into the outbox of a rehearsal, to be sent from there. A photograph that
- * was dropped, or whose copy is missing or damaged, is left out.
+ * Copies finds, with their photographs, into the outbox of a rehearsal, to be sent from there. A
+ * photograph that was dropped, or whose copy is missing or damaged, is left out.
  */
 export async function copyFindsForRehearsal(
   from: Outbox,

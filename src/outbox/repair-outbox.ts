@@ -42,10 +42,10 @@ import {
   parseEntriesOfFinds,
 } from './stored-finds.ts';
 import {
-  askAboutAlikeFinds,
   getPushPlace,
   requestFullUnion,
   restoreIntentContents,
+  storeQuestionsAboutAlikeFinds,
   uniteWithLedger,
 } from './unite.ts';
 import { countEntriesByState } from './views/outbox-status.ts';
@@ -55,8 +55,8 @@ import { rebuildEntries } from './wishes.ts';
 const TABLES_OF_AN_OUTBOX = ['header', 'intents', 'facts', 'entries'];
 
 /**
- * Copies a snapshot, also during a push, with its time.
- * @throws DatabaseError where anything is damaged; an old copy stays then
+ * Copies a snapshot of the outbox with its time, also during a push, in place of an older copy.
+ * @throws DatabaseError where anything is damaged; the older copy stays then
  */
 export function backUpOutbox(outbox: Outbox, target: string): void {
   assertSoundOutbox(outbox);
@@ -149,7 +149,10 @@ function isSoundRow(outbox: Outbox, row: unknown): boolean {
   return isSound(() => parseFact(outbox.path, row));
 }
 
-/** Makes the caches again from the facts. */
+/**
+ * Makes all entries again from the facts. Lookups, and questions that do not follow from facts, are
+ * lost.
+ */
 export function rebuildAllEntries(outbox: Outbox): void {
   outbox.change(() => {
     const subjects = outbox.listTexts(
@@ -162,6 +165,7 @@ export function rebuildAllEntries(outbox: Outbox): void {
 
 /**
  * Opens a verified copy of a backup, so that the backup itself stays unchanged.
+ * @param draft path of the copy
  * @throws FileError when it is no outbox; DatabaseError when it is damaged; DatabaseTooNewError
  */
 export function openBackup(file: string, draft: string, clock: Clock): Outbox {
@@ -349,7 +353,9 @@ type Damaged = {
 
 /**
  * Under the push lock: moves a damaged file aside and takes its readable rows, removes what differs
- * from what was written, unites outbox and ledger again, and makes the caches anew.
+ * from what was written, binds the outbox to the account of its attempts, unites it with the
+ * ledger, and makes the entries again, with their questions about alike finds.
+ * @throws OutboxLeasedError during a push; DatabaseError where the disk fails
  */
 export async function repairOutbox(options: Damaged) {
   const { lock, ledgerFile, outboxFile, clock, open } = options;
@@ -368,7 +374,7 @@ export async function repairOutbox(options: Damaged) {
     restoreIntentContents(outbox, intents);
     rebuildAllEntries(outbox);
     // The caches had the questions.
-    askAboutAlikeFinds(outbox, () => true);
+    storeQuestionsAboutAlikeFinds(outbox, () => true);
     const getName = ({ uuid, key }: NamedEntry): string => `${uuid} ${key}`;
     const left = new Set(listNamedEntries(outbox).map(getName));
     const damaged = before.filter(

@@ -16,7 +16,7 @@ import { cmd, msg, t } from '../base/message.ts';
 import { copyStoredFile, makeContentStore } from './changes/content-store.ts';
 import { listSubjectsWithUnknownChanges } from './changes/undo-command.ts';
 import type { PhotoEntry } from './entry.ts';
-import { listEntriesInState, listUnsentPhotoEntries } from './entry-queries.ts';
+import { listEntriesInState, listUnacceptedPhotoEntries } from './entry-queries.ts';
 import type { Photograph } from './facts.ts';
 import { type Header, isEmptyOutbox, type Outbox, openOutbox, readHeader } from './open-outbox.ts';
 import { type PushLockOptions, withPushLock } from './push-lock.ts';
@@ -49,7 +49,8 @@ export type RestoreResult = Awaited<ReturnType<typeof restoreOutbox>>;
 
 /**
  * Replaces an outbox by its backup; the ledger adds what was sent since. At any interruption
- * either the old or the new outbox is in place, and the old one is never deleted.
+ * either the old or the new outbox is in place. The old one is moved aside, not deleted, unless it
+ * was empty. Of the photographs that are still needed, those beside the backup are copied.
  * @throws UsageError where an outbox with finds exists and may not be replaced; ConfigError where
  * the backup is of another service; FileError, DatabaseError, DatabaseTooNewError for a file that
  * is no sound backup; OutboxLeasedError during a push
@@ -137,8 +138,8 @@ function readBackup(
 }
 
 /**
- * The outbox that a restore replaced; `header` is undefined of one that cannot be opened, which stays
- * as it is, to the byte.
+ * The outbox that a restore replaced; `header` is undefined of one that cannot be opened, which
+ * stays as it is, to the byte.
  */
 type Previous = { readonly aside: string; readonly header: Header | undefined };
 
@@ -211,7 +212,11 @@ async function uniteAndRestorePhotographs(
       uncertain:
         listEntriesInState(restored, 'uncertain').length +
         listEntriesInState(restored, 'sending').length,
-      ...(await restorePhotographs(options, place.photosFolder, listUnsentPhotoEntries(restored))),
+      ...(await restorePhotographs(
+        options,
+        place.photosFolder,
+        listUnacceptedPhotoEntries(restored),
+      )),
     };
   } finally {
     restored.close();
@@ -236,8 +241,8 @@ function uniteIfUsable(
 }
 
 /**
- * Copies unsent photographs from the folder that `pas backup --photos` made beside the copy. Linked
- * ones stay in place; those that were not found are `missing`.
+ * Copies photographs from the folder that `pas backup --photos` made beside the copy. Those that
+ * are here stay as they are; those that are not found, or damaged there, are `missing`.
  */
 async function restorePhotographs(
   { backup, onPhotograph }: RestoreOptions,
@@ -266,7 +271,7 @@ type BackupOptions = {
 };
 
 /**
- * Copies a snapshot of the outbox.
+ * Copies a snapshot of the outbox, without its photographs.
  * @throws FileError or UsageError for a target that may not be written; DatabaseError where the
  * outbox is damaged: an existing copy stays then
  */
@@ -280,13 +285,14 @@ export async function createBackup(options: BackupOptions) {
   backUpOutbox(outbox, target);
   return {
     sizeBytes: statSync(target).size,
-    /** Unsent photographs, which can be backed up as well. */
-    photographs: listUnsentPhotoEntries(outbox).map(({ photograph }) => photograph),
+    /** Photographs whose copies are still needed, which can be backed up as well. */
+    photographs: listUnacceptedPhotoEntries(outbox).map(({ photograph }) => photograph),
   };
 }
 
 /**
- * Copies photographs from one folder of copies to another, and verifies each.
+ * Copies photographs from one folder of copies to another, and verifies each; after an error the
+ * earlier ones stay.
  * @param onProgress called before each
  * @throws DatabaseError where a photograph is missing, or differs from the queued one
  */

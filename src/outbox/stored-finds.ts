@@ -26,6 +26,7 @@ export type ImportedRow = {
 export type StoredFind = {
   readonly uuid: string;
   readonly localId: string;
+  /** Empty where the content was deleted. */
   readonly elements: FindElements;
   /** Changes with each change of the find. */
   readonly version: string;
@@ -138,7 +139,10 @@ function selectFinds(
   return rows.map((row) => parseFind(outbox, row));
 }
 
-/** Yields finds in the order of entry, by default without removed ones. */
+/**
+ * Yields finds in the order of entry, by default without removed ones. The outbox must not be
+ * changed between two finds.
+ */
 export function* iterateFinds(outbox: Outbox, withHidden = false): Generator<StoredFind> {
   const rows = outbox
     .sql(`select ${COLUMNS} from ${FROM} where hidden <= ? order by finds.id`)
@@ -146,7 +150,7 @@ export function* iterateFinds(outbox: Outbox, withHidden = false): Generator<Sto
   for (const row of rows) yield parseFind(outbox, row);
 }
 
-/** Returns finds that wait to be sent, also drafts and those that were refused before. */
+/** Returns finds that are drafts or queued, also held ones, in the order of entry. */
 export function listWaitingFinds(outbox: Outbox): StoredFind[] {
   return selectFinds(outbox, `finds.state in ('draft', 'queued') order by finds.id`);
 }
@@ -186,8 +190,8 @@ export const ENTRY_ROWS =
   'select key, subject as uuid, local_id as localId from entries not indexed';
 
 /**
- * Returns the entries of finds among {@link ENTRY_ROWS}, each with the local id that its import has.
- * Rows that are damaged, and entries without an import, are left out.
+ * Returns the entries of finds among {@link ENTRY_ROWS}, each with the local id that its import
+ * has. Rows that are damaged, and entries without an import, are left out.
  */
 export function parseEntriesOfFinds(rows: readonly unknown[]): NamedEntry[] {
   const entries = rows.filter(isEntryRow);
@@ -200,14 +204,14 @@ export function parseEntriesOfFinds(rows: readonly unknown[]): NamedEntry[] {
   });
 }
 
-/** Returns the entries of finds. */
+/** Returns the entries of finds, also of removed ones. */
 export function listNamedEntries({ sql }: Outbox): NamedEntry[] {
   return parseEntriesOfFinds(sql(ENTRY_ROWS).all());
 }
 
 const parseName = createRowParser({ name: isText, localId: isText });
 
-/** Returns the local ids, numbers of tables and identifiers of finds, each with the local id. */
+/** Returns local ids, numbers in tables and identifiers of all finds, each with the local id. */
 export function listNamesOfFinds(outbox: Outbox): ReturnType<typeof parseName>[] {
   const rows = outbox
     .sql(
@@ -221,7 +225,7 @@ export function listNamesOfFinds(outbox: Outbox): ReturnType<typeof parseName>[]
 }
 
 /**
- * Returns finds from a table.
+ * Returns the finds of a table in the order of entry, without removed ones.
  * @param path its full path, with the sheet
  */
 export function listFindsOfTable(outbox: Outbox, path: string): StoredFind[] {

@@ -68,16 +68,17 @@ import {
   withdrawWish,
 } from './wishes.ts';
 
-/** Numbers of facts and finds that only the other side had. */
+/** Numbers of facts and finds that came from the ledger or the other outbox. */
 export type UnionResult = { readonly facts: number; readonly finds: number };
 
 /** The result of a union that brought nothing. */
 export const NOTHING_UNITED: UnionResult = { facts: 0, finds: 0 };
 
 /**
- * Unites the facts of the outbox and of the ledger both ways, and asks about finds that are like
- * what came. This completes an older copy, a restored backup, a second copy on this machine, a lost
- * data home and a lost ledger. Before the first sign-in nothing is known about the account.
+ * Unites the facts of the outbox and of the ledger both ways, and stores questions about finds that
+ * are like what came. This completes an older copy, a restored backup, a second copy on this
+ * machine, a lost data home and a lost ledger. Does nothing without a usable ledger, and before the
+ * first sign-in, when nothing is known about the account.
  * @param signedIn account that has just signed in: it is bound to an outbox without one, and
  * nothing is done where it is bound already
  * @throws ConfigError where the outbox belongs to another account; DatabaseError where outbox or
@@ -208,7 +209,7 @@ export function restoreIntentContents(outbox: Outbox, intents: readonly string[]
   });
 }
 
-/** Applies the rules for finds and records that have arrived, and asks about like finds. */
+/** Applies the rules for finds and records that have arrived, and stores questions about them. */
 function settleArrived(
   outbox: Outbox,
   added: readonly Fact[],
@@ -228,11 +229,11 @@ function settleArrived(
         detachSharedRecord(outbox, entry.identCely);
     }
   });
-  askAboutAlikeFinds(outbox, () => true, new Set(arrived));
+  storeQuestionsAboutAlikeFinds(outbox, () => true, new Set(arrived));
   return { facts: added.length, finds: arrived.length };
 }
 
-/** Asks what a copy asks about a find whose version another copy replaced. */
+/** Keeps the rows of all copies about which a person is asked, where one version is wanted. */
 function keepQuestionsOfCopies(outbox: Outbox, uuid: string): void {
   const { wanted } = getSlotState(outbox, makeFindSlot(uuid));
   if (wanted.kind !== 'one' || wanted.wishes.length < 2) return;
@@ -284,7 +285,7 @@ function isUnattempted(outbox: Outbox, { uuid }: StoredFind): boolean {
   return findImportOfFind(outbox, uuid)?.attempts === 0;
 }
 
-/** Wants the changes of a find for the one that it is, and the find itself no longer. */
+/** Wants the queued changes of a find for the one that it is, and the find itself no longer. */
 function giveChangesTo(outbox: Outbox, from: StoredFind, to: StoredFind): void {
   for (const entry of listEntriesOfSubject(outbox, from.uuid)) {
     if (entry.kind === 'import' || entry.state !== 'queued') continue;
@@ -301,7 +302,7 @@ function giveChangesTo(outbox: Outbox, from: StoredFind, to: StoredFind): void {
 /**
  * Detaches a record that several finds claim from all of them, until a person or the service says
  * more. Does nothing where fewer than two do.
- * @returns the imports that lost the record
+ * @returns the imports that lost the record, as they were before
  */
 export function detachSharedRecord(outbox: Outbox, identCely: string): Entry[] {
   const claims = listEntriesOfRecord(outbox, identCely).filter(
@@ -320,8 +321,9 @@ export function detachSharedRecord(outbox: Outbox, identCely: string): Entry[] {
 const parsePlace = createRowParser({ subject: isText, id: isText });
 
 /**
- * Adds everything of another outbox of the same service and account. Neither is changed otherwise,
- * so it can be repeated.
+ * Adds everything of another outbox, which is only read, and applies the rules for what arrived, as
+ * a union with the ledger does. It can be repeated, also after an error. The caller makes sure that
+ * both are of the same service and account.
  */
 export function uniteWithOutbox(from: Outbox, to: Outbox): UnionResult {
   const known = listFindUuids(to);
@@ -341,8 +343,9 @@ export function uniteWithOutbox(from: Outbox, to: Outbox): UnionResult {
 }
 
 /**
- * Where the outbox was pushed last. `new`: nowhere; `own`: here; `foreign`: it, or a copy of it, may
- * be pushed from another place; `lost-ledger`: this machine had another ledger, or an older one.
+ * Where the outbox was pushed last. `new`: nowhere; `own`: here; `foreign`: it, or a copy of it,
+ * may be pushed from another place; `lost-ledger`: this machine had another ledger, or an older
+ * one.
  */
 type PushPlace = 'new' | 'own' | 'foreign' | 'lost-ledger';
 
@@ -361,8 +364,8 @@ export function getPushPlace(outbox: Outbox, machine: string): PushPlace {
 }
 
 /**
- * Says that the outbox is pushed from here, under the push lock. After another place, or with a lost
- * ledger, the service is searched as for the first time.
+ * Says that the outbox is pushed from here, under the push lock. After another place, or with a
+ * lost ledger, the service is searched as for the first time.
  */
 export function storePushPlace(outbox: Outbox, machine: string, place: PushPlace): void {
   if (place === 'own') return;
@@ -374,14 +377,17 @@ export function storePushPlace(outbox: Outbox, machine: string, place: PushPlace
   });
 }
 
-/** Returns the find that came with the same local id as this one. */
+/** Returns the find that came with the same local id as this one; undefined for none. */
 export function findNamesake(outbox: Outbox, find: StoredFind): StoredFind | undefined {
   const { namesake } = find.wish;
   const other = namesake === undefined ? undefined : findByLocalId(outbox, namesake);
   return other?.uuid === find.uuid ? undefined : other;
 }
 
-/** Returns the finds here of which a person said that they are others, as they were then. */
+/**
+ * Returns the finds here of which a person said that they are others than this one, by the local
+ * ids that they had then; removed ones are left out.
+ */
 export function listRejectedFinds(outbox: Outbox, entry: Entry): StoredFind[] {
   return [...getSlotState(outbox, entry).rejected.keys()]
     .flatMap((name) => findByLocalId(outbox, name) ?? [])
@@ -394,21 +400,21 @@ const BATCH = 100;
 type EnteredFind = Pick<StoredFind, 'uuid' | 'localId' | 'wish' | 'command'>;
 type Entered = { readonly stored: StoredFind; readonly find: ComparableFind };
 
-/** As {@link askAboutAlikeFinds}, for the finds that the running command changed. */
-export function askAboutChangedFinds(outbox: Outbox): void {
+/** As {@link storeQuestionsAboutAlikeFinds}, about the finds that the running command changed. */
+export function storeQuestionsAboutChangedFinds(outbox: Outbox): void {
   const { id } = outbox.command;
-  if (id !== undefined) askAboutAlikeFinds(outbox, ({ command }) => command === id);
+  if (id !== undefined) storeQuestionsAboutAlikeFinds(outbox, ({ command }) => command === id);
 }
 
 /**
- * Compares finds that wait to be sent with those of other commands and other tables, and stores a
- * question about what is the same or nearly so. Of one command, and of one table unless they have
- * one number, equal finds are different ones; what a person dropped is compared once it is wanted
- * again.
- * @param hasEntered tells which of them are compared
+ * Compares drafts and queued finds with all finds here, and stores a question with each that is the
+ * same as another one or nearly so, unless it has a question or a person has called them different.
+ * Never compared are two finds of one command, two rows of one table with different numbers, unless
+ * one of them has arrived, and dropped finds.
+ * @param hasEntered selects the finds that may get a question
  * @param arrived UUIDs of finds that came by a union: one may be a row that has another local id
  */
-export function askAboutAlikeFinds(
+export function storeQuestionsAboutAlikeFinds(
   outbox: Outbox,
   hasEntered: (find: StoredFind) => boolean,
   arrived: ReadonlySet<string> = new Set(),
@@ -429,6 +435,7 @@ export function askAboutAlikeFinds(
         (path === stored.wish.path || editions.get(stored.wish.path)?.has(path) === true);
       const matched = matchFinds(find, other, isEdition);
       if (matched === 'other' || isDropped(outbox, item.uuid)) return [];
+      // A person may have answered for either of the two.
       const { rejected } = getSlotState(outbox, makeFindSlot(item.uuid));
       const isExcluded = isAnswered({ name: stored.localId, matched }, rejected);
       return isExcluded ? [] : [{ name: item.localId, matched }];
@@ -438,15 +445,18 @@ export function askAboutAlikeFinds(
       for (const each of entered.slice(at, at + BATCH)) {
         const alike = hasEnoughContent(each.find) ? listAlike(each) : [];
         // Most are like no other one, so their facts are not read.
-        if (alike.length === 0) continue;
-        const entry = findImportOfFind(outbox, each.stored.uuid);
-        const isWaiting = entry?.state === 'draft' || entry?.state === 'queued';
-        if (!isWaiting || entry.held !== null) continue;
-        const { rejected } = getSlotState(outbox, entry);
-        const question = judgeDeparture(entry, { 'alike-here': alike }, rejected);
-        if (question !== undefined) storeQuestion(outbox, entry.id, question);
+        if (alike.length > 0) storeQuestionAbout(outbox, each.stored.uuid, alike);
       }
     });
+}
+
+function storeQuestionAbout(outbox: Outbox, uuid: string, alike: readonly Candidate[]): void {
+  const entry = findImportOfFind(outbox, uuid);
+  const isWaiting = entry?.state === 'draft' || entry?.state === 'queued';
+  if (!isWaiting || entry.held !== null) return;
+  const { rejected } = getSlotState(outbox, entry);
+  const question = judgeDeparture(entry, { 'alike-here': alike }, rejected);
+  if (question !== undefined) storeQuestion(outbox, entry.id, question);
 }
 
 function makeComparableFind({ elements, localId }: StoredFind): ComparableFind {

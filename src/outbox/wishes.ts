@@ -65,7 +65,7 @@ export function getCommandId(outbox: Outbox): string | null {
 }
 
 /**
- * Returns the facts of a subject.
+ * Returns the facts of a subject in the order in which they came.
  * @throws DatabaseError where one is damaged
  */
 export function listFactsOfSubject(outbox: Outbox, subject: string): Fact[] {
@@ -73,7 +73,7 @@ export function listFactsOfSubject(outbox: Outbox, subject: string): Fact[] {
 }
 
 /**
- * Returns the facts of one slot.
+ * Returns the facts of one slot in the order in which they came.
  * @throws DatabaseError where one is damaged
  */
 export function listFactsOfSlot(outbox: Outbox, { subject, slot }: Slot): Fact[] {
@@ -91,8 +91,9 @@ export function getSlotState(outbox: Outbox, slot: Slot): SlotState {
 /**
  * Appends facts, and folds their subjects anew. Attempts and answers are on disk in the ledger
  * first; all others in the outbox, since those of a failed transaction must not return with a
- * union.
- * @throws DatabaseError where one of the two cannot be written
+ * union. A fact that is there already is not added again.
+ * @returns all of these facts, with their ids
+ * @throws DatabaseError where one of the two cannot be written, or a fact is damaged
  */
 export function appendFacts(outbox: Outbox, drafts: readonly NewFact[]): Fact[] {
   return outbox.change(() => {
@@ -125,8 +126,8 @@ export function rebuildEntries(outbox: Outbox, subject: string): void {
 }
 
 /**
- * Inserts missing facts of one subject, and folds it anew. A subject without an attempt is no matter
- * for the ledger; with its first attempt all its facts are, also what is no longer wanted.
+ * Inserts missing facts of one subject, and folds it anew. A subject without an attempt is no
+ * matter for the ledger; with its first attempt all its facts are, also what is no longer wanted.
  * @param before all facts that the outbox has of the subject
  * @returns the inserted ones
  */
@@ -180,7 +181,7 @@ function hasPendingFacts({ sql }: Outbox): boolean {
   return sql('select 1 from facts where in_ledger = 0 limit 1').get() !== undefined;
 }
 
-/** Ignores a busy or read-only ledger; the next union adds the facts. */
+/** Ignores a ledger that cannot be written, or a damaged fact: the next union adds the facts. */
 function exportIfPossible(outbox: Outbox): void {
   try {
     copyFactsToLedger(outbox);
@@ -227,8 +228,8 @@ type WantedFind = Omit<FindWish, 'createdAt' | 'namesake'> & {
 };
 
 /**
- * Records that a new find is to be sent; one without a document is a draft. The ledger need not know
- * it before its first attempt.
+ * Records that a new find is to be sent; one without a document is a draft. The ledger need not
+ * know it before its first attempt.
  * @returns its UUID, which is made here
  */
 export function recordNewFind(
@@ -283,8 +284,8 @@ function makeFindWish(
 }
 
 /**
- * Gives a find another local id, merge base or question without a new version of it; of two versions
- * that copies want, the one that is shown. Does nothing where no version is wanted.
+ * Gives a find another local id, merge base or question without a new version of it; of two
+ * versions that copies want, the one that is shown. Does nothing where no version is wanted.
  */
 export function updateFindWish(
   outbox: Outbox,
@@ -303,8 +304,10 @@ export function updateFindWish(
 }
 
 /**
- * Stores the document that the profile makes of the wanted version now. Does nothing where the
- * version is unknown, or was thinned.
+ * Stores what validation has made of the entry's version, document and issues, in place of an
+ * earlier result; so a draft may become queued, or the other way round. Does nothing where the
+ * version is unknown, or its content was deleted.
+ * @param prepared without a document, the find is a draft
  */
 export function storePreparedDocument(
   outbox: Outbox,
@@ -344,7 +347,8 @@ type NumberWish = {
 
 /**
  * Records that a find or record is to get a number, in place of one that was wanted; does nothing
- * where it is wanted already.
+ * where it is wanted already. What was sent before stays known.
+ * @param value as normalizeNumber makes it
  */
 export function recordNumberWish(
   outbox: Outbox,
@@ -369,8 +373,8 @@ export function recordNumberWish(
 }
 
 /**
- * Records that a find or record is to get a photograph; a higher `occasion` sends the same picture
- * once more.
+ * Records that a find or record is to get a photograph, in place of a counterpart with other bytes;
+ * a higher `occasion` sends the same picture once more.
  * @returns the row of its entry
  */
 export function recordPhotoWish(
@@ -408,8 +412,8 @@ export function getNextOccasion(outbox: Outbox, subject: string, original: strin
 
 /**
  * Records that a find is no longer to be sent, or one number or photograph; what was wanted stays
- * known for {@link restoreWish}. Of two copies that want different ones the other is wanted then. Does nothing
- * where it is neither wanted nor the last that was.
+ * known for {@link restoreWish}. Of two copies that want different ones the other is wanted then.
+ * Does nothing where it is neither wanted nor the last that was.
  * @param intent of a number or a photograph; a find is withdrawn with all its versions
  * @param as `dropped`: it is still shown; `removed`: not even that
  */

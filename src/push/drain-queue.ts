@@ -229,8 +229,8 @@ function assertNotClaimable(session: PushSession, entry: Entry): void {
 }
 
 /**
- * Waits for the turn of a claimed entry. One that cannot leave is queued again, since the push stops
- * or the service asks for a pause.
+ * Waits for the turn of a claimed entry. One that cannot leave is queued again, since the push
+ * stops or the service asks for a pause.
  */
 async function acquireTurnOrRequeue(
   session: PushSession,
@@ -336,7 +336,9 @@ function checkSettled(
     : settlement;
 }
 
-/** A record of another project, or one that several finds were given, is no answer to this import. */
+/**
+ * A record of another project, or one that several finds were given, is no answer to this import.
+ */
 function findIdentifierProblem(
   entry: Entry,
   identCely: string,

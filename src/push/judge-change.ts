@@ -18,7 +18,7 @@ import {
   getAttemptWindow,
   getSentElements,
   isWithinWindow,
-  makeAbsent,
+  makeAbsentVerdict,
   makeAttemptWindow,
   makeIndexBehindVerdict,
   makeInFlightVerdict,
@@ -65,7 +65,7 @@ export function judgeNumber(
   }
   return (
     makeTooEarlyVerdict(window, view, listed.datestampMs) ??
-    makeAbsent('number-as-before', msg`${identCely} still has its previous number`)
+    makeAbsentVerdict('number-as-before', msg`${identCely} still has its previous number`)
   );
 }
 
@@ -87,9 +87,9 @@ function makeNotShownVerdict(identCely: string): Verdict {
 }
 
 /**
- * Returns the numbers that a record may have without a change that the number's entry does not know:
- * the last accepted one of its subject, or without one that of its import; the expected one; and
- * those of unknown outcome.
+ * Returns the numbers that a record may have without a change that the number's entry does not
+ * know: the last accepted one of its subject, or without one that of its import; the expected one;
+ * and those of unknown outcome.
  */
 export function listNumbersFromHere(
   outbox: Outbox,
@@ -273,7 +273,8 @@ function judgeMissing(
   if (behind !== undefined) return makeIndexBehindVerdict(behind.fileName);
   const reason = msg`the harvest shows the files of ${judged.identCely}, and this is not one of them`;
   return (
-    makeTooEarlyVerdict(judged.window, view, shownMs) ?? makeAbsent('not-among-those-shown', reason)
+    makeTooEarlyVerdict(judged.window, view, shownMs) ??
+    makeAbsentVerdict('not-among-those-shown', reason)
   );
 }
 
@@ -364,7 +365,9 @@ export function findEqualFiles(
   );
 }
 
-/** Returns the names of what was sent to the record under another subject and has the same bytes. */
+/**
+ * Returns the names of what was sent to the record under another subject and has the same bytes.
+ */
 export function listSamePhotographs(
   outbox: Outbox,
   { identCely, subject, photograph }: PhotoEntry,

@@ -126,7 +126,7 @@ export function makeUndecidedVerdict(
 }
 
 /** Makes the verdict by which an entry may be sent again. */
-export function makeAbsent(basis: Basis, reason: Message): Verdict {
+export function makeAbsentVerdict(basis: Basis, reason: Message): Verdict {
   return { kind: 'absent', basis, reason, candidates: [] };
 }
 
@@ -183,9 +183,9 @@ export function findEarliestArrivalMs(outbox: Outbox, entry: Entry): number | un
 }
 
 /**
- * Returns the elements that the service has, or may have, since the find may have been edited; where
- * nothing was sent, those of the wanted document. Undefined where there is no document or no find in
- * it.
+ * Returns the elements that the service has, or may have, since the find may have been edited;
+ * where nothing was sent, those of the wanted document. Undefined where there is no document or no
+ * find in it.
  * @throws XmlSyntaxError where the document is damaged
  */
 export function getSentElements(outbox: Outbox, entry: ImportEntry): HarvestedElements | undefined {
@@ -225,7 +225,7 @@ function judgeAbsence(window: AttemptWindow, kind: string, view: HarvestView): V
     return makeUndecidedVerdict('no-like-record-shown', reason);
   }
   const reason = msg`the harvest shows this account's records in the same state, but not this one`;
-  return makeTooEarlyVerdict(window, view) ?? makeAbsent('not-among-those-shown', reason);
+  return makeTooEarlyVerdict(window, view) ?? makeAbsentVerdict('not-among-those-shown', reason);
 }
 
 /**
@@ -301,7 +301,7 @@ export type SentImport = {
   readonly lost: string | undefined;
 };
 
-/** Returns what was sent of imports, and when; leaves out other entries, and those without a document. */
+/** Returns what was sent of imports, and when; leaves out all without a document of a find. */
 export function listSentImports(outbox: Outbox, entries: readonly Entry[]): SentImport[] {
   return entries.flatMap((entry) => {
     const elements = entry.kind === 'import' ? getSentElements(outbox, entry) : undefined;
@@ -470,8 +470,8 @@ function isNear(judged: SentImport, find: HarvestedFind): boolean {
 
 /**
  * Tells if a record is the one that the import of a find made, by maker and time, or that a person
- * named: the service may give the identifier of a lost or deleted record to another find later. True
- * where nothing is known.
+ * named: the service may give the identifier of a lost or deleted record to another find later.
+ * True where nothing is known.
  */
 export function isMadeBy(outbox: Outbox, owner: ImportEntry, record: HarvestedFind): boolean {
   const window = getAttemptWindow(outbox, owner);

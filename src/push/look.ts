@@ -267,7 +267,9 @@ async function runInSlices<T>(
 
 type SearchResult = Awaited<ReturnType<typeof storeAndIndexSearch>>;
 
-/** Stores which records no fact explains, and indexes the search for the comparison with entries. */
+/**
+ * Stores which records no fact explains, and indexes the search for the comparison with entries.
+ */
 async function storeAndIndexSearch(
   { outbox, account, stop }: LookContext,
   harvest: HarvestedFinds | undefined,

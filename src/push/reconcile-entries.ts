@@ -35,7 +35,7 @@ import {
   isMadeBy,
   judgeImports,
   listSentImports,
-  makeAbsent,
+  makeAbsentVerdict,
   makeVisibilityClass,
   type ReconciledEntry,
   type Verdict,
@@ -112,7 +112,7 @@ async function judgeChanges(
 
 function judgeWithoutRecord({ outbox }: SearchContext, { subject }: Entry): Verdict | undefined {
   if (findImportOfFind(outbox, subject)?.state !== 'queued') return undefined;
-  return makeAbsent(
+  return makeAbsentVerdict(
     'find-absent',
     msg`its find is not in the service, so it cannot have been sent`,
   );
@@ -320,8 +320,8 @@ export type FindOfOtherAccount = {
 };
 
 /**
- * Returns finds that other accounts attempted from this machine, also copies of finds that are here:
- * a union brings only what this account attempted. Empty without a ledger.
+ * Returns finds that other accounts attempted from this machine, also copies of finds that are
+ * here: a union brings only what this account attempted. Empty without a ledger.
  */
 export function listFindsOfOtherAccounts(outbox: Outbox): FindOfOtherAccount[] {
   const { service, account } = readHeader(outbox);

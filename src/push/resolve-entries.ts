@@ -25,7 +25,7 @@ import {
 } from '../outbox/entry-queries.ts';
 import { isWanted } from '../outbox/fold.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
-import { askAboutChangedFinds } from '../outbox/unite.ts';
+import { storeQuestionsAboutChangedFinds } from '../outbox/unite.ts';
 import { KIND_WORDS } from '../outbox/views/entry-words.ts';
 import { getSlotState, restoreWish, withdrawWish } from '../outbox/wishes.ts';
 import { findCreation, getAttemptWindow, getSentElements } from './judge-import.ts';
@@ -77,7 +77,7 @@ export function resolveEntries(
   const settled = outbox.change(() => settleAs(outbox, subject, decision, entryId, asked));
   // It may be like a find that came while it was dropped.
   if (settled.some(({ kind, state }) => kind === 'import' && state === 'dropped'))
-    askAboutChangedFinds(outbox);
+    storeQuestionsAboutChangedFinds(outbox);
   return settled;
 }
 

@@ -252,8 +252,9 @@ function settleByOutcome(state: PushState, facts: SettlementInput): SettledOutco
 }
 
 /**
- * Makes the settlement that queues the entry again: after the backoff of its consecutive failures, and before all others where
- * the outcome is no failure of it. The reason of frequent failures has their number.
+ * Makes the settlement that queues the entry again: after the backoff of its consecutive failures,
+ * and before all others where the outcome is no failure of it. The reason of frequent failures has
+ * their number.
  */
 function makeRequeue(
   facts: SettlementInput,

@@ -6,7 +6,7 @@ import { chooseLocalId } from '../outbox/cache.ts';
 import { makeNumberLookup } from '../outbox/changes/enqueue-change.ts';
 import { type EnqueueReport, enqueueFinds } from '../outbox/changes/enqueue-finds.ts';
 import type { PhotographKeeping } from '../outbox/changes/kept-photographs.ts';
-import { listOpenAskedRows, type MergeSide, type RowPlan } from '../outbox/changes/merge-row.ts';
+import { listAskedRowsExcept, type MergeSide, type RowPlan } from '../outbox/changes/merge-row.ts';
 import { findSubject } from '../outbox/changes/resolve-finds.ts';
 import type { Entry, RowAnswer } from '../outbox/entry.ts';
 import { findImportOfFind, listEntriesWithQuestion } from '../outbox/entry-queries.ts';
@@ -90,7 +90,9 @@ export async function answerRow(
   });
   const now = findByLocalId(outbox, stored.localId);
   if (plan.kind === 'new' && now !== undefined)
-    updateFindWish(outbox, now, { asked: listOpenAskedRows(now, ({ key }) => key === asked.key) });
+    updateFindWish(outbox, now, {
+      asked: listAskedRowsExcept(now, ({ key }) => key === asked.key),
+    });
   return report;
 }
 

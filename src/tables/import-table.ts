@@ -14,7 +14,7 @@ import {
   type EnqueueReport,
   enqueueFinds,
 } from '../outbox/changes/enqueue-finds.ts';
-import { listOpenAskedRows } from '../outbox/changes/merge-row.ts';
+import { listAskedRowsExcept } from '../outbox/changes/merge-row.ts';
 import {
   type FindHere,
   getLocalIdOfPlan,
@@ -183,7 +183,7 @@ function listKnownFinds(outbox: Outbox): FindHere[] {
 /** Removes the questions about rows of a table that is imported again; the import asks anew. */
 function forgetAskedRows(outbox: Outbox, path: string): void {
   for (const { stored } of listAskedFinds(outbox)) {
-    const asked = listOpenAskedRows(stored, (row) => row.path === path);
+    const asked = listAskedRowsExcept(stored, (row) => row.path === path);
     if (asked?.length !== stored.wish.asked?.length) updateFindWish(outbox, stored, { asked });
   }
 }

@@ -162,7 +162,7 @@ export const PLANTED: readonly Planted[] = [
     anonymous: true,
     file: 'src/push/judge-change.ts',
     from: 'return makeNotShownVerdict(identCely);',
-    to: `return makeAbsent('record-not-shown', identCely);`,
+    to: `return makeAbsentVerdict('record-not-shown', identCely);`,
   },
   {
     name: 'a number that is shown is settled, though it may come once more',

@@ -6,7 +6,7 @@ import { FIND_QUESTIONS, getElementNames } from '../../finds/questions.ts';
 import { resolveFindNames } from '../../outbox/changes/resolve-finds.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
-import { askAboutChangedFinds } from '../../outbox/unite.ts';
+import { storeQuestionsAboutChangedFinds } from '../../outbox/unite.ts';
 import { listFinds } from '../../outbox/views/records-at-service.ts';
 import { collapseRepeatedWarnings } from '../../tables/collapse-issues.ts';
 import { addWhereOption, appendValue, defineCommand, type Registration } from '../command.ts';
@@ -76,7 +76,7 @@ async function edit(
     issues.push(...edited.issues.map((issue) => issue.with({ find: stored.localId })));
     return { find: stored.localId, state: edited.state, changed: changes };
   });
-  if (changed.length > 0) askAboutChangedFinds(outbox);
+  if (changed.length > 0) storeQuestionsAboutChangedFinds(outbox);
   const reported = collapseRepeatedWarnings(issues);
   printIssues(terminal, reported);
   const all = formatFindCount(changed.length);

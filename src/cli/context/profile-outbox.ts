@@ -3,7 +3,7 @@ import type { LockFile } from '../../base/disk/lock-file.ts';
 import { ConfigError, DatabaseError, OutboxLeasedError, PasError } from '../../base/errors.ts';
 import { cmd, msg, t } from '../../base/message.ts';
 import { copyStoredFile, makeContentStore } from '../../outbox/changes/content-store.ts';
-import { listOutdatedFinds, listUnsentPhotoEntries } from '../../outbox/entry-queries.ts';
+import { listOutdatedFinds, listUnacceptedPhotoEntries } from '../../outbox/entry-queries.ts';
 import { openLedger } from '../../outbox/ledger.ts';
 import {
   assertSameAccount,
@@ -437,7 +437,7 @@ async function uniteStoredOutbox(
     const { account } = readHeader(outbox);
     if (account !== null) assertSameAccount(to, account);
     const photographs = makeContentStore(photosFolder);
-    for (const { photograph } of listUnsentPhotoEntries(outbox))
+    for (const { photograph } of listUnacceptedPhotoEntries(outbox))
       await copyStoredFile(photograph.sha512, makeContentStore(source.photosFolder), photographs);
     return uniteWithOutbox(outbox, to);
   };

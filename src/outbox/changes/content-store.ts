@@ -36,13 +36,16 @@ export async function copyStoredFile(
   return existsSync(path) && (await to.add(path)).sha512 === sha512;
 }
 
-/** Makes the store of a folder, whose files are named by SHA-512. Nothing is read or written yet. */
+/**
+ * Makes the store of a folder, whose files are named by SHA-512. Nothing is read or written yet.
+ */
 export function makeContentStore(folder: string) {
   const getPath = (sha512: string): string => join(folder, sha512.slice(0, 2), sha512);
   return {
     getPath,
     /**
-     * Adds a copy and verifies it before it gets its name, since it may become the only one.
+     * Adds a copy and verifies it before it gets its name, since it may become the only one; it
+     * replaces an equal one, which may be damaged.
      * @param source a file's path, or the bytes
      * @throws DatabaseError when the disk fails; FileError when the source cannot be read
      */
@@ -105,8 +108,8 @@ async function digestFile(path: string): Promise<string> {
 const MIN_AGE_MS = 3600_000;
 
 /**
- * Returns the SHA-512, in hexadecimal, of photographs that are wanted, or would be after an undo. The
- * slots lie between the prefix and its upper bound, `photo!`.
+ * Returns the SHA-512, in hexadecimal, of photographs that are wanted, or would be after an undo.
+ * The slots lie between the prefix and its upper bound, `photo!`.
  */
 function listUsedDigests(outbox: Outbox): Set<string> {
   const digests = outbox.listTexts(

@@ -65,8 +65,8 @@ export function assertMaySetNumbers(outbox: Outbox): void {
 }
 
 /**
- * Effect of queueing a number: it is queued, it replaces an unsent or refused one in the queue, or
- * nothing changes.
+ * Effect of queueing a number: it is queued; it replaces a queued or refused one, which may be
+ * equal; or nothing changes.
  */
 export type NumberChange = 'queued' | 'replaced' | 'kept';
 
@@ -115,7 +115,7 @@ function classifyNumberChange(
 }
 
 /**
- * Queues a registration number, or replaces an unsent one of the same find.
+ * Queues a registration number, in place of a queued or refused one of the same find or record.
  * @param mayReplace called with another number that the record has, or may have got
  * @returns undefined where that number must stay; nothing is queued then
  * @throws UsageError for an empty or invalid value (A-NUMBER-2), for a removed find, and where
@@ -178,9 +178,10 @@ export type QueuedPhoto = {
 
 /**
  * Queues a photograph, unless it is queued or sent for this record already, with or without GPS
- * data. One that was refused or dropped, or that the service no longer has, is queued again. New
- * content of an unsent photograph's file replaces it.
+ * data. One that was refused or dropped, or that the service no longer has, is queued again. Where
+ * exactly one queued or refused photograph came from the same file, this one replaces it.
  * @param together digests of the files that are queued in one go: none replaces another one
+ * @throws UsageError where the find was removed
  */
 export function enqueuePhoto(
   outbox: Outbox,
@@ -214,7 +215,9 @@ export function enqueuePhoto(
   });
 }
 
-/** Adds a photograph, or replaces the unsent one of the same file. */
+/**
+ * Adds a photograph, in place of the queued or refused one of the same file if there is one only.
+ */
 function addOrReplacePhoto(
   outbox: Outbox,
   subject: string,
@@ -275,7 +278,7 @@ export async function addPhotograph(
   return { photograph, queued: enqueuePhoto(outbox, subject, photograph, together), issues };
 }
 
-/** Replaces an unsent photograph with GPS data by its stripped counterpart. */
+/** Replaces a queued photograph with GPS data by its stripped counterpart; false without one. */
 function replaceVariant(
   outbox: Outbox,
   subject: string,
@@ -283,20 +286,20 @@ function replaceVariant(
   photograph: Sendable,
 ): boolean {
   const { originalSha512 } = photograph;
-  if (originalSha512 === undefined || !entries.some((entry) => isUnsent(entry, originalSha512)))
+  if (originalSha512 === undefined || !entries.some((entry) => isQueuedAs(entry, originalSha512)))
     return false;
   recordPhotoWish(outbox, subject, photograph);
   return true;
 }
 
-/** Tells if these bytes are queued and were not sent. */
-export function isUnsent({ state, photograph }: PhotoEntry, sha512: string): boolean {
+/** Tells if a photograph is queued with these bytes; an attempt of it may have failed before. */
+export function isQueuedAs({ state, photograph }: PhotoEntry, sha512: string): boolean {
   return state === 'queued' && photograph.sha512 === sha512;
 }
 
 /**
- * Returns a record's number as accepted, pulled or sent with the import; '' where it has none, null
- * where it is unknown.
+ * Returns a record's number as accepted or pulled last, else that of its find here, sent or not; ''
+ * for none, null where it is unknown.
  */
 export function findKnownNumber(outbox: Outbox, subject: string): string | null {
   const accepted = findAcceptedNumber(outbox, subject);
@@ -327,7 +330,7 @@ type ChangeContext = { readonly outbox: Outbox; readonly dryRun: boolean };
 /**
  * Queues the photographs that a row names, and removes those that it named at its last import and
  * no longer names, unless an attempt was made for them. A photograph that a person dropped stays
- * dropped.
+ * dropped. A dry run only counts.
  * @param subject empty where the find does not exist, in a dry run
  */
 export function applyRowPhotographs(
@@ -484,7 +487,9 @@ function isDraft(outbox: Outbox, name: string): boolean {
   return find !== undefined && findImportOfFind(outbox, find.uuid)?.state === 'draft';
 }
 
-/** Returns the number that is queued, or else that of the record; undefined for one that is gone. */
+/**
+ * Returns the number that is queued, or else that of the record; undefined for one that is gone.
+ */
 function findCurrentNumber(outbox: Outbox, name: string): string | undefined {
   const find = findByLocalId(outbox, name);
   if (find !== undefined && (find.isHidden || isDropped(outbox, find.uuid))) return undefined;

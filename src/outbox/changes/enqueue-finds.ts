@@ -16,7 +16,7 @@ import {
   type StoredFind,
   serializeImportedRow,
 } from '../stored-finds.ts';
-import { askAboutChangedFinds } from '../unite.ts';
+import { storeQuestionsAboutChangedFinds } from '../unite.ts';
 import { recordFindWish, recordNewFind, updateFindWish } from '../wishes.ts';
 import {
   applyRowPhotographs,
@@ -31,14 +31,14 @@ import {
   type FindMerge,
   getFileAndRow,
   isSameFind,
-  listOpenAskedRows,
+  listAskedRowsExcept,
   type MergeSide,
   makeAskedRow,
   makeDroppedIssue,
   makeQuestionIssues,
   makeSentIssue,
   mergeFind,
-  mustStay,
+  mustStayUnchanged,
   type RowDifference,
   type RowPlan,
 } from './merge-row.ts';
@@ -79,7 +79,7 @@ export type EnqueuedFind = {
   readonly change: 'added' | 'updated' | 'kept' | 'sent' | 'question';
   /** The find and the row changed an element to different values. */
   readonly isConflict?: boolean;
-  /** Complete for its target state, and so queued for sending. */
+  /** Complete for its target state: what is added or updated is queued, else it is a draft. */
   readonly ready: boolean;
   readonly photosAdded: number;
   readonly photosRemoved: number;
@@ -103,9 +103,11 @@ export type EnqueueReport = {
 const BATCH = 300;
 
 /**
- * Validates finds and stores them with their documents in the outbox, in transactions of
- * {@link BATCH} finds. An existing find is merged with its row as in {@link mergeFind}; a sent one is
- * never changed.
+ * Stores finds with their documents in the outbox: queued, or as a draft where it has errors. A
+ * find that is here is merged with its row as in {@link mergeFind}; a sent one is never changed. A
+ * batch is planned, its photographs are copied, which takes time, and it is stored in one
+ * transaction, each find planned once more where the outbox has changed meanwhile. After an error
+ * the earlier batches stay. A dry run stores nothing.
  * @throws UsageError where a photograph changed while it was read; FileError where one cannot be
  * read; DatabaseError where the disk fails
  */
@@ -135,9 +137,10 @@ export async function enqueueFinds(
       const storedNames = new Set<string>();
       for (const each of photographed) {
         const name = getLocalIdOfPlan(each.row);
-        const again = isChanged || storedNames.has(name) ? planFinds([each.find], context) : [];
+        const mustReplan = isChanged || storedNames.has(name);
+        const [replanned] = mustReplan ? planFinds([each.find], context) : [];
         storedNames.add(name);
-        const { enqueued, issues } = store({ ...each, ...again[0] }, context);
+        const { enqueued, issues } = store({ ...each, ...replanned }, context);
         report.finds.push(enqueued);
         for (const issue of issues) {
           if (issue.rule === NOT_HARVESTED) report.unchecked += 1;
@@ -148,7 +151,8 @@ export async function enqueueFinds(
     context.onProgress?.(report.finds.length);
   }
   // The rows of a table were compared when they were planned.
-  if (!context.dryRun && context.table === undefined) askAboutChangedFinds(context.outbox);
+  if (!context.dryRun && context.table === undefined)
+    storeQuestionsAboutChangedFinds(context.outbox);
   return report;
 }
 
@@ -162,10 +166,6 @@ function* splitIntoBatches(finds: Iterable<Find>): Generator<readonly Find[]> {
   }
   if (batch.length > 0) yield batch;
 }
-
-// Each find goes this way: planFinds says what it is and merges it with the find here, as that was
-// read; keepPhotographs copies its photographs, which takes time; store writes all of it in one
-// transaction, planned once more where the outbox has changed meanwhile.
 
 type PlannedFind = {
   readonly find: Find;
@@ -274,7 +274,7 @@ function storeAskedRow(
   const asked = makeAskedRow(merge, find, row, table?.path);
   if (!dryRun)
     updateFindWish(outbox, stored, {
-      asked: [...(listOpenAskedRows(stored, ({ key }) => key === asked.key) ?? []), asked],
+      asked: [...(listAskedRowsExcept(stored, ({ key }) => key === asked.key) ?? []), asked],
     });
   const issues = makeQuestionIssues(asked, merge, find);
   const { enqueued } = makeResult(stored.localId, 'question', planned, issues);
@@ -367,7 +367,7 @@ function storeMerged(
   const isStored = merge.kind !== 'sent' || before !== undefined;
   const numberQueued =
     merge.kind === 'sent' && context.queueNumbers === true && queueNumber(prepared, merge, context);
-  const base = mustStay(merge.entry)
+  const base = mustStayUnchanged(merge.entry)
     ? { ...before?.elements, ...(numberQueued ? pickNumber(find.elements) : undefined) }
     : merge.merged.base;
   if (isStored && !context.dryRun)
@@ -396,7 +396,7 @@ function writeMerged(
     ...stored.wish,
     localId,
     key: makeKey(find.localId, localId, table === undefined ? stored.wish.key : undefined),
-    asked: listOpenAskedRows(stored, ({ key }) => key === find.localId),
+    asked: listAskedRowsExcept(stored, ({ key }) => key === find.localId),
     ...(isNewPlace ? { ...getFileAndRow(find), path } : undefined),
     base: serializeImportedRow(imported, isUpdated ? merged.elements : stored.elements),
   };
@@ -419,7 +419,7 @@ function classifyChange(
   content: PreparedDocument,
   { stored, entry, merged }: FindMerge,
 ): 'updated' | 'kept' {
-  if (mustStay(entry)) return 'kept';
+  if (mustStayUnchanged(entry)) return 'kept';
   if (entry === undefined || !isSameFind(stored.elements, merged.elements)) return 'updated';
   const isSameDocument =
     content.document === null

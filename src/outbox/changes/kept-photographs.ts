@@ -19,6 +19,9 @@ export type Sendable = Photograph & { readonly source: string };
 
 /** Means to inspect photographs, and to copy them into the data home. */
 export type PhotographKeeping = {
+  /**
+   * Reads a file and stores nothing. Without `photograph` it cannot be queued, as the issues say.
+   */
   readonly inspectPhotograph: (
     path: string,
   ) => Promise<{ readonly photograph?: Sendable; readonly issues: readonly Issue[] }>;

@@ -19,7 +19,7 @@ import { getOriginalDigest } from '../facts.ts';
 import type { Outbox } from '../open-outbox.ts';
 import { findByLocalId, iterateFinds } from '../stored-finds.ts';
 import { isGoneAtService } from '../views/records-at-service.ts';
-import { enqueuePhoto, isUnsent } from './enqueue-change.ts';
+import { enqueuePhoto, isQueuedAs } from './enqueue-change.ts';
 import type { PhotographKeeping, Sendable } from './kept-photographs.ts';
 import { findSubject } from './resolve-finds.ts';
 
@@ -55,7 +55,8 @@ type MatchSources = {
 };
 
 /**
- * Inspects every file of a folder and matches it to a find.
+ * Inspects every file of a folder and its subfolders, without hidden ones, and matches it to a
+ * find; nothing is stored.
  * @throws FileError where the folder cannot be read
  */
 export async function matchFolder(folder: string, sources: MatchSources): Promise<MatchedFolder> {
@@ -115,8 +116,8 @@ export type QueueResult = {
 };
 
 /**
- * Queues the certain matches, and the likely ones where they are confirmed: each at once, so that an
- * interruption loses none. In a dry run it only returns them.
+ * Queues the certain matches, and the likely ones where they are confirmed: each at once, so that
+ * an interruption loses none. In a dry run it only returns them.
  * @throws UsageError where a file changed since its inspection, or its find was removed
  */
 export async function queueMatches(
@@ -165,7 +166,7 @@ async function stripKnown(
     if (fate.kind !== 'known') continue;
     const { originalSha512 } = fate.photograph;
     if (originalSha512 === undefined) continue;
-    const waiting = fate.entries.filter((entry) => isUnsent(entry, originalSha512));
+    const waiting = fate.entries.filter((entry) => isQueuedAs(entry, originalSha512));
     if (waiting.length === 0) continue;
     await storePhotograph(fate.photograph);
     for (const entry of waiting) enqueuePhoto(outbox, entry.subject, fate.photograph, together);

@@ -115,7 +115,10 @@ export function mergeRow(
   };
 }
 
-/** Returns the row's elements over those without a column; an empty cell is an absent element. */
+/**
+ * Returns the elements of a row over those of `base` that have no column; an empty cell is an
+ * absent element. With all columns (`covered` is undefined) nothing of `base` stays.
+ */
 export function overlayRow(
   base: FindElements,
   { elements, covered }: { readonly elements: FindElements; readonly covered?: CoveredElements },
@@ -182,7 +185,7 @@ function formatElement(value: Value): string | undefined {
 
 /**
  * Returns which of object, place and date the row has different both from its last import and from
- * the find.
+ * the find; one that is absent in any of the three does not count.
  */
 export function listDifferingTraits(
   base: FindElements,
@@ -215,8 +218,9 @@ export type FindMerge = {
   /** The row as last imported. */
   readonly before: ImportedRow | undefined;
   /**
-   * `taken`: the find becomes `merged`. The others leave it unchanged: `sent`: the service has it or
-   * may have it; `conflict`: the find and the row changed an element to different values.
+   * `taken`: the find becomes `merged`, also where the row brings no difference. The others leave
+   * it unchanged: `sent`: the service has it or may have it, or it was dropped; `conflict`: the
+   * find and the row changed an element to different values.
    */
   readonly kind: 'taken' | 'sent' | 'conflict';
   readonly merged: MergedRow;
@@ -241,7 +245,7 @@ export function mergeFind(
   const merged = mergeRow(base, elements, find.elements, find.covered, side);
   const isOpen = merged.conflicts.length > 0 && side === undefined;
   const changed = isOpen ? 'conflict' : 'taken';
-  const kind = mustStay(entry) ? 'sent' : changed;
+  const kind = mustStayUnchanged(entry) ? 'sent' : changed;
   return {
     stored,
     entry,
@@ -267,10 +271,10 @@ function withStoredNumber(merged: MergedRow, stored: StoredFind, shown: FindElem
 }
 
 /**
- * Tells if an import must not be changed, since it was sent, or may have been, or was dropped; false
- * for none.
+ * Tells if an import must stay as it is: the service has it or may have it, or it was dropped. A
+ * refused one may be changed; false without an import.
  */
-export function mustStay(entry: ImportEntry | undefined): boolean {
+export function mustStayUnchanged(entry: ImportEntry | undefined): boolean {
   return entry !== undefined && !['draft', 'queued', 'refused'].includes(entry.state);
 }
 
@@ -303,7 +307,8 @@ function formatDifferences(differences: readonly RowDifference[]): Message {
 }
 
 /**
- * Makes the question about a row that is left out, with all that an answer needs to import it then.
+ * Makes what is stored of a row that is left out: the question of its plan, or else which values of
+ * a conflict are right, and all that an answer needs to import the row then.
  * @param path of the table, with the sheet; undefined for standard input
  */
 export function makeAskedRow(
@@ -314,6 +319,7 @@ export function makeAskedRow(
 ): AskedRow {
   const isQuestion = plan.kind === 'question';
   const basis = isQuestion ? plan.basis : 'row-changed';
+  // Without a base before it, the row is compared with the find alone.
   const { differences } = isQuestion
     ? mergeRow(elements, elements, find.elements, find.covered)
     : merged;
@@ -331,18 +337,24 @@ export function makeAskedRow(
   };
 }
 
-/** A waypoint or a feature is known by its name, not by its number. */
+/**
+ * Returns file and row of a find's source; a waypoint or a feature, which is known by its name, has
+ * no row.
+ */
 export function getFileAndRow({ source }: Find): { file: string | null; row: number | null } {
   const isRow = source !== undefined && source.unit === undefined;
   return { file: source?.file ?? null, row: isRow ? (source.row ?? null) : null };
 }
 
-/** Returns the rows about which a find is asked, without the answered ones; undefined for none. */
-export function listOpenAskedRows(
+/**
+ * Returns the rows about which a person is asked for a find, without those to be forgotten: they
+ * were answered, or are imported again. Undefined where none is left, as the wish has it.
+ */
+export function listAskedRowsExcept(
   { wish }: StoredFind,
-  isAnswered: (row: AskedRow) => boolean,
+  isForgotten: (row: AskedRow) => boolean,
 ): AskedRow[] | undefined {
-  const left = wish.asked?.filter((row) => !isAnswered(row));
+  const left = wish.asked?.filter((row) => !isForgotten(row));
   return left?.length === 0 ? undefined : left;
 }
 
@@ -367,7 +379,10 @@ function describeAskedRow(
   }
 }
 
-/** Makes the issues of a row that is left out until a person answers. */
+/**
+ * Makes the errors of a row that is left out until a person answers: one, or for a conflict one for
+ * each element.
+ */
 export function makeQuestionIssues(
   asked: AskedRow,
   { stored, merged }: FindMerge,

@@ -67,8 +67,8 @@ type RenumberedRows = {
 
 /**
  * Plans the rows of a table against the finds here. The table is an edition of those tables from
- * which it has finds, if at least half of its rows are known. The first line that holds decides; its
- * find is then no other row's:
+ * which it has finds, if at least half of its rows are known. The first line that holds decides;
+ * its find is then no other row's:
  *
  * | row | plan |
  * |---|---|
@@ -243,8 +243,8 @@ function makePlanToAsk(
 }
 
 /**
- * Finds the renumbered rows: a row with the content that another find had when it was last imported,
- * where no row of that find's number has it any more.
+ * Finds the renumbered rows: a row with the content that another find had when it was last
+ * imported, where no row of that find's number has it any more.
  * @param known finds of the tables that these rows are an edition of
  */
 function findRenumberedRows(

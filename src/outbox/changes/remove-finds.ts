@@ -21,8 +21,9 @@ type Removal = {
 };
 
 /**
- * Plans a removal without changes.
- * @throws UsageError for an unknown name, or a find that was removed before
+ * Plans a removal of finds and records, each once by its first name; nothing is stored.
+ * @throws UsageError for an unknown or ambiguous name, a record without entries, or a find that was
+ * removed before
  */
 export function planRemoval(outbox: Outbox, names: readonly string[]): PlannedRemoval[] {
   const named = new Map<string, string>();
@@ -50,7 +51,8 @@ function isOrMayBeAtService({ state, unknownAttempts }: Entry): boolean {
 
 /**
  * Removes finds, each completely or not at all, and unused copies of photographs. Records without a
- * find here count as well: their numbers and photographs are removed.
+ * find here count as well: their numbers and photographs are removed. After an error the earlier
+ * ones stay removed.
  * @returns what became of each, since a push may have sent it after it was planned: one with
  * `because` was kept
  */

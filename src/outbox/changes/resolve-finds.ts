@@ -20,7 +20,7 @@ import { findSentFind, findStateAtService } from '../views/records-at-service.ts
 import { convertStoredFind } from './enqueue-finds.ts';
 
 /**
- * Returns stored finds by name, each once.
+ * Returns stored finds by name, each once and in this order, also removed ones that are hidden.
  * @throws UsageError with the unknown names, or for an ambiguous one
  */
 export function resolveFindNames(outbox: Outbox, names: readonly string[]): StoredFind[] {
@@ -199,8 +199,8 @@ export function getFindDetails(outbox: Outbox, name: string) {
 type OpenValidation = () => Promise<(find: Find) => ValidatedFind>;
 
 /**
- * Returns the import document of a find, byte for byte, without issues; for a draft, the one that it
- * would have, with those of its validation.
+ * Returns the import document of a find, byte for byte, without issues; for a draft, the one that
+ * it would have, with those of its validation.
  */
 export async function getDocumentOfFind(
   outbox: Outbox,

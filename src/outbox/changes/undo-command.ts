@@ -20,7 +20,7 @@ import { foldSlot, mayBeAtService, type SlotState } from '../fold.ts';
 import { findUnverifiedIntent, isImportSlot } from '../intents.ts';
 import { type Outbox, updateHeader } from '../open-outbox.ts';
 import { getSubjectName } from '../stored-finds.ts';
-import { askAboutAlikeFinds, settleReturnedFinds } from '../unite.ts';
+import { settleReturnedFinds, storeQuestionsAboutAlikeFinds } from '../unite.ts';
 import { appendFacts, getCommandId, getSlotState, listFactsOfSubject } from '../wishes.ts';
 
 /** A command that changed something; `at` is in milliseconds since 1970 UTC. */
@@ -51,7 +51,7 @@ export function listCommands({ listTexts }: Outbox): LoggedCommand[] {
 
 /**
  * Returns the commands of {@link listCommands} for programs, each with its finds: their elements
- * before and after, null where there were none.
+ * before and after, null where there were none or their content was deleted.
  */
 export function listCommandLog(outbox: Outbox) {
   return listCommands(outbox).map((command) => ({
@@ -101,7 +101,10 @@ function listSlotsOfCommand({ sql }: Outbox, command: string): Slot[] {
     .map(parseSlot);
 }
 
-/** Returns the subjects of which a command that `other` does not know left something else. */
+/**
+ * Returns the subjects that a command changed which `other` does not know, where something else is
+ * wanted or decided than in `other`.
+ */
 export function listSubjectsWithUnknownChanges(outbox: Outbox, other: Outbox): string[] {
   const known = new Set(listCommandNames(other));
   const slots = listCommandNames(outbox)
@@ -136,7 +139,8 @@ const BATCH = 100;
 /**
  * Takes back what a command wanted and decided, by appending what was wanted before; the running
  * command becomes this undo. What was attempted since, or changed by a later command, stays. Of an
- * undo it is a redo. Asks about finds that are wanted again and are like others.
+ * undo it is a redo. Questions are stored about finds that are wanted again and are like others.
+ * After an error or an interruption, the next plain undo goes on.
  * @param id of the command; undefined for that of {@link findCommandToUndo}
  * @param onProgress called after each transaction
  * @returns undefined where there is no such command
@@ -176,7 +180,7 @@ export function undoCommand(
     onProgress(Math.min(at + BATCH, parts.length), parts.length);
   }
   // A find that is wanted again, or an answer that is taken back, may leave a question open.
-  askAboutAlikeFinds(outbox, ({ uuid }) => returned.has(uuid));
+  storeQuestionsAboutAlikeFinds(outbox, ({ uuid }) => returned.has(uuid));
   return { command, finds: undone.size, kept };
 }
 
@@ -233,11 +237,15 @@ function takesBack({ wishes, decisions }: SlotUndo): boolean {
 
 /** An undo of the wishes that a command has in one slot. */
 type WishUndo =
-  /** These replace them: one, or those of two copies; a wish for nothing where nothing was before. */
+  /**
+   * These replace them: one, or those of two copies; a wish for nothing where nothing was before.
+   */
   | { readonly kind: 'replaced'; readonly by: readonly CurrentBody[] }
   /** The command has none here, or they were taken back before. */
   | { readonly kind: 'done' }
-  /** They stay, since an attempt or a later command relies on them, or what was before is unknown. */
+  /**
+   * They stay, since an attempt or a later command relies on them, or what was before is unknown.
+   */
   | { readonly kind: 'kept' };
 
 /** An undo of a command in one slot. */

@@ -35,7 +35,7 @@ export const STATE_WORDS: Readonly<Record<EntryState, Message>> = {
   dropped: msg`dropped`,
 };
 
-/** Verdicts of a lookup for people. */
+/** Verdicts of lookups and persons, for people. */
 export const VERDICT_WORDS: Readonly<Record<EvidenceVerdict, Message>> = {
   found: msg`found`,
   absent: msg`absent`,

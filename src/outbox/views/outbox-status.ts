@@ -26,7 +26,10 @@ import { findByUuid } from '../stored-finds.ts';
 
 const parseKindCount = createRowParser({ kind: makeMemberGuard(ENTRY_KINDS), count: isNumber });
 
-/** Counts queued entries of each kind, of these records or of all; held ones are excluded. */
+/**
+ * Counts queued entries of each kind, of these subjects or (undefined) of all, also those that must
+ * wait; held ones are left out.
+ */
 export function countUnheldQueued(
   outbox: Outbox,
   subjects: readonly string[] | undefined,
@@ -95,9 +98,9 @@ export function listDelays(outbox: Outbox): Delay[] {
 type EntryCounts = Readonly<Record<EntryKind, Readonly<Record<EntryState, number>>>>;
 
 /**
- * Nearly all entries are accepted imports in time. They are what is left of all, which SQLite counts
- * by pages: a count of 100,000 by their index takes a tenth of the time of `pas status`. Of the
- * kinds and states these are the first in the index. Entries of removed finds are subtracted.
+ * Nearly all entries are accepted imports in time. They are what is left of all, which SQLite
+ * counts by pages: a count of 100,000 by their index takes a tenth of the time of `pas status`. Of
+ * the kinds and states these are the first in the index. Entries of removed finds are subtracted.
  */
 const COUNT_ENTRIES = `with others as materialized (
     select kind, state, count(*) as count from entries where kind = 'import' and state > 'accepted' group by state
@@ -193,7 +196,7 @@ function groupNewFinders(
     .map(([name, group]) => [name, group.map(({ find }) => find)]);
 }
 
-/** Returns the identifiers that elements of unaccepted finds refer to. */
+/** Returns the identifiers that elements of finds refer to, without accepted and dropped finds. */
 export function listIdentifiersOfUnacceptedFinds(outbox: Outbox): string[] {
   return outbox.listTexts(
     `select distinct parts.value from entries join intents on intents.row = entries.intent, json_tree(content) as parts
@@ -223,7 +226,7 @@ const parseAccepted = createRowParser({ identCely: isText, atMs: isNumber });
 
 /**
  * Returns records that the service accepted since a moment of its clock, with the server time of
- * the answer.
+ * the answer; those without such an answer, which only a search found, are left out.
  */
 export function getAcceptedMsByRecord(outbox: Outbox, sinceMs: number): Map<string, number> {
   const rows = outbox
@@ -365,7 +368,8 @@ type FindersOfQueue = {
 };
 
 /**
- * Returns the finders of queued finds that have no identifier; none where people were not harvested.
+ * Returns the finders of queued finds that have no identifier; none where people were not
+ * harvested.
  * @param openLookup called only where there are such finders
  * @param subjects undefined means all records
  * @throws errors of `openLookup`; DatabaseError

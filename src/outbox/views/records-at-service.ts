@@ -125,7 +125,7 @@ export function storePulledRecord(
     });
 }
 
-/** Confirms a record that a pull listed as unchanged, at a time of the server. */
+/** Confirms a record that a pull listed as unchanged; `seenMs` is a time of the server. */
 export function storeSeenTime(outbox: Outbox, identCely: string, seenMs: number): void {
   outbox.sql('update pulled set seen_at = ? where ident_cely = ?').run(seenMs, identCely);
 }
@@ -190,7 +190,10 @@ type ListedFind = {
   readonly pulled: PulledRecord | undefined;
 };
 
-/** Returns the finds that match all filters, in the order of entry. */
+/**
+ * Returns at most `limit` finds that match all filters, in the order of entry, without removed
+ * ones. The filters see the number that was set last.
+ */
 export function listFinds(
   outbox: Outbox,
   filters: readonly FindFilter[],
@@ -208,19 +211,21 @@ export function listFinds(
   return listed;
 }
 
-/** A find that the service has accepted, as it was sent. */
+/** A find that the service has accepted, with its accepted number and photographs. */
 export type SentFind = {
   readonly find: string;
   readonly identCely: string;
   readonly entry: ImportEntry;
   /** The number that was accepted last. */
   readonly number: NumberEntry | undefined;
-  /** Includes that number. */
+  /**
+   * With that number. Where the entry differs from what was accepted, they are not what was sent.
+   */
   readonly elements: FindElements;
   readonly photographs: readonly Photograph[];
 };
 
-/** Yields the finds whose import was accepted, each as it was sent. */
+/** Yields the finds whose import was accepted, without removed ones, in the order of entry. */
 export function* iterateSentFinds(outbox: Outbox): Generator<SentFind> {
   // Loaded at once, since the caller may change the outbox between finds.
   for (const find of [...iterateFinds(outbox)]) {
@@ -265,8 +270,8 @@ export function isPulledSince(
 }
 
 /**
- * Returns the number of a find or record that the service accepted last. A record whose find came by
- * a union has numbers under two subjects: of these the later one by the service's time, whose
+ * Returns the number of a find or record that the service accepted last. A record whose find came
+ * by a union has numbers under two subjects: of these the later one by the service's time, whose
  * seconds are whole, and then by this machine's.
  */
 export function findAcceptedNumber(outbox: Outbox, subject: string): NumberEntry | undefined {
