@@ -123,7 +123,7 @@ export function formatCommonHeading(): string {
 
 /**
  * Adds to each command, also in groups, what all have in common: short forms, groups in the help,
- * global flags. To be called once, after all commands are defined.
+ * and global flags, which a group itself has not. To be called once, when all are defined.
  */
 export function completeOptions(program: Command): void {
   for (const command of program.commands) {
@@ -234,7 +234,10 @@ export type Outline = {
   readonly globalOptions: readonly OptionOutline[];
 };
 
-/** Makes the outline of a program whose commands are all registered, in the current language. */
+/**
+ * Makes the outline of a program whose commands are all registered, in the current language; hidden
+ * commands and flags are left out.
+ */
 export function buildOutline(program: Command): Outline {
   const globalOptions = addGlobalOptions(new Command()).options.map(makeOptionOutline);
   const isGlobal = (long: string): boolean => globalOptions.some((option) => option.long === long);
@@ -281,14 +284,14 @@ function makeOptionOutline(option: Option): OptionOutline {
   };
 }
 
-/** Path of the file into which the build writes the outline in a language. */
+/** Returns the path of the file into which the build writes the outline; it need not exist. */
 export function getOutlinePath(language: Language): string {
   return join(packageRoot, 'dist', `outline-${language}.json`);
 }
 
 /**
- * Reads the outline of the build; undefined where there is none, or the commands were built again
- * since.
+ * Reads the outline of the build; undefined where there is none, it cannot be read, or program.ts
+ * was built after it. That of another command is not compared.
  */
 export function readOutline(language: Language): Outline | undefined {
   const file = getOutlinePath(language);
@@ -306,8 +309,8 @@ export function readOutline(language: Language): Outline | undefined {
 }
 
 /**
- * Adds the commands by name and summary, without their actions and own flags: enough for the
- * help, and for the error of an unknown word.
+ * Adds the commands by name and summary, without their actions, own flags and the commands of
+ * groups: enough for the help, and for the error of an unknown word.
  */
 export function registerOutline(program: Command, outline: Outline): void {
   for (const command of outline.program.commands) {

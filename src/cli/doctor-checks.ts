@@ -86,7 +86,8 @@ const LITTLE_SPACE_BYTES = 500 * 1024 * 1024;
 const NO_SPACE_BYTES = 20 * 1024 * 1024;
 
 /**
- * Checks that the data folder is a folder and can be written. A warning where it does not exist.
+ * Checks that the data folder can be listed and written: a problem otherwise, and a warning where
+ * it does not exist. Nothing is written.
  */
 export function checkHome(home: string): Finding {
   if (!existsSync(home)) {
@@ -108,8 +109,8 @@ export function checkHome(home: string): Finding {
 }
 
 /**
- * Measures the free space of the disk of the folder, or of its nearest existing parent; a warning
- * or a problem below the two limits.
+ * Measures the free space of the disk of the folder, or of its nearest existing parent: a warning
+ * below 500 MiB, a problem below 20 MiB.
  */
 export function checkSpace(home: string): Finding {
   const place = findNearestExisting(home);
@@ -127,7 +128,7 @@ function findNearestExisting(path: string): string {
 }
 
 /**
- * Checks that an SQLite file is intact; a missing one passes.
+ * Checks that an SQLite file is intact, which takes longer for a large one; a missing one passes.
  * @param todo remedy for a damaged file
  * @throws DatabaseError where it cannot be read for another reason
  */
@@ -145,8 +146,8 @@ export function checkDatabase(path: string, todo: Message = DAMAGE_HINT): Findin
 }
 
 /**
- * Checks the file of the outbox, its foreign keys, facts and intents, and tells which service and
- * user it is for, and how many finds and unsent entries it has.
+ * Checks the file of the outbox, its foreign keys, facts and intents. It passes with the service
+ * and user that it is for, and the number of its finds and unsent entries.
  * @param machine identifier of this machine; empty where it has none
  * @throws DatabaseError where anything is damaged
  */
@@ -161,8 +162,8 @@ export function checkOutbox(outbox: Outbox, machine: string): Finding {
 const MAX_NAMED = 3;
 
 /**
- * Checks that the file of every unsent photograph exists and has its size; a push verifies its
- * bytes.
+ * Checks that the file of every photograph that is neither accepted nor dropped exists and has its
+ * size; a push verifies its bytes.
  * @param outbox undefined where there is none
  * @param onProgress called before each photograph
  * @throws DatabaseError where the outbox cannot be read
@@ -195,7 +196,8 @@ export function checkPhotographs(
 }
 
 /**
- * Checks each fact of the ledger, and reports its size and place; a missing one passes.
+ * Checks the file of the ledger and each fact in it, and reports its size and place; a missing one
+ * passes.
  * @throws DatabaseError where it cannot be read, for another reason than damage
  */
 export function checkLedger(file: string): Finding {
@@ -224,7 +226,8 @@ export function checkLocks(folder: string): Finding {
 }
 
 /**
- * Checks that a push from this machine is permitted; a problem also where the ledger is unusable.
+ * Checks that a push from this machine is permitted; a problem also where the ledger is unusable. A
+ * lost ledger passes with a note: a push then searches the service first.
  * @param machine identifier of this machine; empty where it has none
  */
 export function checkMachineOfOutbox(outbox: Outbox, machine: string): Finding {
@@ -241,8 +244,9 @@ export function checkMachineOfOutbox(outbox: Outbox, machine: string): Finding {
 
 /**
  * Checks the store of the pace: the local file, or the shared Redis with its answer time, and
- * whether its password is protected. One that cannot be used is a problem; nothing is thrown for
- * it.
+ * whether its password is protected. One that is damaged, silent or read-only, or that refuses, is
+ * a problem.
+ * @throws DatabaseError where the local file cannot be read
  */
 export async function checkPacing(context: Context, profile: Profile): Promise<Finding> {
   if (profile.pacing === 'local')
@@ -335,6 +339,10 @@ function formatRole({ name, identCely, role }: Account): string {
     : who;
 }
 
+/**
+ * Tells if the account may write, by a GET with the checks of a write: 405 comes after these, and a
+ * throttle (429) is no refusal.
+ */
 async function checkAccess(service: ServiceToCheck): Promise<Finding> {
   const answer = await sendAccessProbe(service, await service.session.token());
   if (answer instanceof TransportError)
@@ -357,6 +365,7 @@ async function checkAccess(service: ServiceToCheck): Promise<Finding> {
 
 /**
  * Compares the clocks: photographs and datestamps depend on the time, and a large error breaks TLS.
+ * A warning from one minute on; an answer without the server's time passes.
  */
 function checkClock(response: AnswerHead, atMs: number): Finding {
   const errorMs = atMs - Date.parse(response.headers['date'] ?? '');
@@ -371,8 +380,8 @@ function checkClock(response: AnswerHead, atMs: number): Finding {
 }
 
 /**
- * Checks the schema: a version that pas cannot check offline is wrong, and so is a name or an
- * address other than the account of the service has.
+ * Checks the schema of the profile: a problem for a version that pas does not know; a problem or a
+ * warning for another name or address than the service uses, which only a known account tells.
  */
 function checkSchema(profile: DocumentProfile, account: Account | undefined): Finding {
   const { schemaBase, schemaVersion } = profile;
@@ -393,7 +402,8 @@ function checkSchema(profile: DocumentProfile, account: Account | undefined): Fi
 const OLD_VOCABULARY_DAYS = 90;
 
 /**
- * Checks the age of the oldest complete harvest; a warning where it is old, or there is none.
+ * Checks the age of the oldest complete harvest; a warning after 90 days, or where there is none.
+ * Sets that were never complete do not count.
  * @param vocabulary undefined where nothing was harvested yet
  */
 export function checkVocabulary(vocabulary: Vocabulary | undefined, nowMs: number): Finding {

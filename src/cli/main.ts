@@ -29,7 +29,9 @@ import {
 } from './program.ts';
 
 /**
- * Runs the command line. An error that ends it, also a bug, is printed and not thrown.
+ * Runs the command line. An error that ends it, also a bug, is printed and not thrown. The process
+ * is not ended.
+ * @param args words after `pas`
  * @returns the exit code; see EXIT_CODES
  */
 export async function runMain(args: readonly string[], runtime: Runtime): Promise<number> {
@@ -80,8 +82,9 @@ export async function runMain(args: readonly string[], runtime: Runtime): Promis
 }
 
 /**
- * Reads PAS_LANG; the option declares the values of `--lang`.
- * @throws UsageError where PAS_LANG is used and unknown
+ * Asserts that PAS_LANG is a language of pas, unless `--lang` replaces it, whose values commander
+ * checks.
+ * @throws UsageError where it is none
  */
 function assertKnownLanguage(args: readonly string[], { environment }: Runtime): void {
   const named = environment['PAS_LANG'] ?? '';
@@ -118,7 +121,8 @@ function assertCurrentFolder({ cwd }: Runtime): void {
 }
 
 /**
- * Prints an error for people, and as a last line for programs under `--json`.
+ * Prints an error for people, and as a last line for programs under `--json`; nothing after help or
+ * version, which end by an error, too.
  * @returns the exit code
  */
 function fail(thrown: unknown, json: boolean, runtime: Runtime): number {
@@ -133,8 +137,13 @@ function fail(thrown: unknown, json: boolean, runtime: Runtime): number {
   return code;
 }
 
+/** An error as it is printed; `printed` where commander has done that. */
 type Failure = { code: number; message: string; hint: string | undefined; printed: boolean };
 
+/**
+ * Converts an error to what is printed. One that is neither of pas nor of commander is a bug, and
+ * has its stack as message.
+ */
 function asFailure(thrown: unknown): Failure | 'help-or-version' {
   if (thrown instanceof PasError)
     return { code: thrown.exitCode, message: thrown.message, hint: thrown.hint, printed: false };

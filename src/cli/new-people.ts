@@ -14,8 +14,8 @@ const MAX_SHOWN = 20;
 
 /**
  * Lists the finders of queued finds whom the service would create, with the most similar people;
- * also those that a person has accepted (`isAccepted`).
- * @param subjects finds to look at; undefined for all
+ * also those that a person has accepted (`isAccepted`). Empty where no people were harvested.
+ * @param subjects uuids of finds to look at; undefined for all
  * @throws DatabaseError where outbox or vocabulary is unusable
  */
 export async function listNewPeopleOfProfile(
@@ -36,8 +36,9 @@ async function openPeopleLookup(context: Context): Promise<LookupTerm> {
 }
 
 /**
- * Prints up to {@link MAX_SHOWN} unknown, not accepted finders, with the nearest people and the
- * commands to settle them; nothing where there are none.
+ * Prints up to {@link MAX_SHOWN} of those finders that nobody has accepted, with the nearest people
+ * and the commands to settle them; nothing where there are none.
+ * @param print called with each line; by default it is a warning
  */
 export function printNewPeople(
   { terminal }: Context,
@@ -84,16 +85,21 @@ export function toNewPeopleJson(people: readonly NewPerson[]): Record<string, un
 
 type Admission = {
   readonly outbox: Outbox;
+  /** Uuids of finds to look at; undefined for all. */
   readonly subjects: readonly string[] | undefined;
+  /** All are accepted beforehand: `--accept-new-people`. */
   readonly isAllAccepted: boolean;
+  /** A person can answer now. */
   readonly mayAsk: boolean;
 };
 
 /**
- * Decides if unknown finders may be created, after those were replaced to whom an own term was
- * mapped since: all with a flag, or after a question about all of them. They are printed before it.
- * @returns false where they may not; then nothing should be sent
- * @throws InterruptedError on Ctrl-C; DatabaseError
+ * Decides if the service may create the unknown finders, and stores that they are accepted. Finders
+ * that the mapping knows by now are first replaced in their finds. The others are printed, and a
+ * person is asked about all at once, unless they are accepted beforehand.
+ * @returns false where they may not be created; then nothing should be sent
+ * @throws InterruptedError on Ctrl-C; ConfigError where the schema cannot be used; DatabaseError;
+ * UsageError where a find was changed meanwhile
  */
 export async function admitNewPeople(
   context: Context,

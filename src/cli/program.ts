@@ -89,8 +89,8 @@ function translateCommanderError(message: string): string {
 }
 
 /**
- * Makes the error of a command line that commander refused, with its suggestion as hint, else how
- * to get help.
+ * Converts the error of a command line that commander refused: a message that is known is
+ * translated, and the hint is commander's suggestion, else how to get help.
  * @param args as parsed: the words of the command first
  */
 export function toUsageError(
@@ -108,7 +108,7 @@ export function toUsageError(
   });
 }
 
-/** Formats the command that prints the help of the command that the words name. */
+/** Formats the command that prints the help of the command that the words begin with, or of pas. */
 function formatHelpCommand(program: Command, args: readonly string[]): string {
   const path = ['pas'];
   let command = program;
@@ -125,8 +125,9 @@ function formatHelpCommand(program: Command, args: readonly string[]): string {
 type Outputs = { readonly stdout: TextOutput; readonly stderr: TextOutput };
 
 /**
- * Builds the program for this command line: the named command alone, else the outline of all,
- * which is fast; where the build has none, all commands.
+ * Builds the program for this command line: the named command alone; without one, or for an unknown
+ * word, the outline of all, which is fast; where the build has none, all commands. The help without
+ * a command has only the first ones, unless `--all` is given.
  * @param args words after `pas`, with aliases resolved
  * @param run makes the actions
  */
@@ -148,6 +149,7 @@ export async function buildProgram(
   return program;
 }
 
+/** Makes the help list the commands of {@link FIRST_COMMANDS} only, and no flags. */
 function addFirstScreen(program: Command): void {
   program
     .addHelpText(
@@ -182,6 +184,10 @@ export async function buildWholeProgram(outputs: Outputs): Promise<Command> {
   return program;
 }
 
+/**
+ * Makes the program without commands. Its parsing throws CommanderError where commander would end
+ * the process, also after help and version; the error itself is not printed.
+ */
 function makeEmptyProgram({ stdout, stderr }: Outputs): Command {
   return new Command('pas')
     .description(t`Record archaeological finds offline and send each of them once.`)
@@ -210,6 +216,7 @@ function makeEmptyProgram({ stdout, stderr }: Outputs): Command {
     .exitOverride();
 }
 
+/** Adds examples and exit codes to the help. */
 function addWholeHelp(program: Command): void {
   program.addHelpText('after', () => {
     const lines = Object.values(EXIT_CODES).map(
@@ -306,7 +313,7 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * Replaces a first word that is an alias by its words: `pas help import` is `pas import --help`, as
- * no word at all is `pas --help`.
+ * no word at all is `pas --help`. Behind `help` an unknown word stays alone, and is refused later.
  */
 export function resolveAlias(args: readonly string[]): readonly string[] {
   const [first = 'help', ...rest] = args;
@@ -332,7 +339,8 @@ async function registerCommands(program: Command, run: Runner, word?: string): P
 
 /**
  * Moves global flags from before the command to behind its words, where commander reads them.
- * Arguments that begin otherwise are returned unchanged.
+ * Arguments that begin otherwise are returned unchanged, and so are global flags without a command
+ * or with another flag behind them.
  */
 export function moveGlobalFlags(args: readonly string[]): readonly string[] {
   if (!args[0]?.startsWith('-')) return args;

@@ -40,9 +40,13 @@ type SearchQuestion<T> = {
  * rejects with InterruptedError on Ctrl-C and when the terminal is closed.
  */
 export type Prompt = {
+  /** Asks without showing what is typed; the answer may be empty. */
   askSecret(question: string): Promise<string>;
+  /** @param fallback answer of Enter alone, by default no */
   confirm(question: string, fallback?: boolean): Promise<boolean>;
+  /** Asks for a text as typed, or the fallback; it may be empty. */
   askText(question: TextQuestion): Promise<string>;
+  /** Asks for one of the choices, which depend on what is typed. */
   search<T>(question: SearchQuestion<T>): Promise<T>;
 };
 
@@ -125,8 +129,8 @@ export async function makePrompt(
 }
 
 /**
- * Asks for a choice: Enter takes the first, typing searches the names without regard to case and
- * accents.
+ * Asks for one of `all`, which must not be empty: Enter takes the first, typing searches the names
+ * without regard to case and accents.
  * @throws InterruptedError on Ctrl-C
  */
 export function askChoice<T>(

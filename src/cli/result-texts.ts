@@ -19,8 +19,9 @@ export function printNextStep({ terminal }: Context): void {
 }
 
 /**
- * Returns the command that settles an entry which waits for a person: it edits, or lists the
- * possible decisions. Each number and photograph is decided separately.
+ * Returns the command by which a person settles an entry: it edits the find, or lists the possible
+ * decisions, for a number or a photograph those of this entry alone. For an entry that waits for no
+ * person it is `pas show`.
  */
 export function getSettlingCommand({ id, kind, state, held, localId, identCely }: Entry): Command {
   const find = localId ?? identCely ?? '';
@@ -33,7 +34,7 @@ export function getSettlingCommand({ id, kind, state, held, localId, identCely }
 }
 
 /**
- * Returns the words that `pas resolve` accepts as answer to a question; empty without a question,
+ * Returns the words that `pas resolve --answer` accepts for a question; empty without a question,
  * or where it cannot be answered so.
  */
 export function listAnswerWords(held: HeldQuestion | null): readonly RowAnswer[] {
@@ -111,7 +112,7 @@ export function formatPlaceRemovedNote(count: number): string {
   );
 }
 
-/** Formats a person with identifier, and more details where they are known. */
+/** Formats a person with identifier, and with details of the vocabulary where it has them. */
 export function formatPerson({ id, label, about }: TermCandidate): string {
   return about === undefined ? `${label} (${id})` : `${label} (${id}, ${about})`;
 }
@@ -121,7 +122,7 @@ export const INSTANCE_WORDS = { production: msg`production`, training: msg`train
 
 /**
  * Formats JSON as lines for people: `name: value`, children indented, a list as a repeated name,
- * null left out.
+ * null left out. A value that the service masks is said to be so.
  */
 export function formatTree(value: object): string[] {
   return Object.entries(value).flatMap(([name, child]: [string, unknown]) =>

@@ -28,7 +28,7 @@ import type { Progress, Terminal } from './terminal.ts';
 const MAX_BROKEN_NAMED = 20;
 
 /**
- * Prints the first of the records that could not be read.
+ * Prints the first {@link MAX_BROKEN_NAMED} records that could not be read, and how many more.
  * @returns true if there are any
  */
 export function warnOfBroken(
@@ -46,8 +46,8 @@ export function warnOfBroken(
 }
 
 /**
- * Converts a set's result to JSON: `set` is null for a harvest without a set, `kept_in_doubt` the
- * kind of the unconfirmed losses, null without any.
+ * Converts a set's result to JSON: `set` is null for a harvest without a set; `kept_in_doubt` is
+ * `empty` for a set of which no record is known, `losses` for unconfirmed losses, else null.
  */
 export function toSetJson({ setSpec, unconfirmed, ...figures }: SetResult) {
   const kind = unconfirmed?.held === 0 ? 'empty' : 'losses';
@@ -61,8 +61,9 @@ export function toSetJson({ setSpec, unconfirmed, ...figures }: SetResult) {
 const MAX_NAMED = 5;
 
 /**
- * Prints the sets with unconfirmed losses.
- * @returns true if the harvest is therefore incomplete
+ * Prints the sets with unconfirmed losses, and those in which the service lists nothing.
+ * @param command that is to be run again
+ * @returns true if the harvest is therefore incomplete: an empty set that no import needs is not
  */
 export function warnOfUnconfirmedLosses(
   terminal: Terminal,
@@ -103,7 +104,7 @@ export type HarvestFlags = {
 
 /**
  * Runs a harvest of sets until done, Ctrl-C or `--deadline`, with progress on the terminal. The
- * handlers of signals stay until the context is closed.
+ * account is requested before. The handlers of signals stay until the context is closed.
  * @param harvest makes the harvest from the common part of the request; called once
  * @throws UsageError for an invalid deadline; ConfigError for the profile; errors of `harvest`,
  * such as UnavailableError at the deadline
@@ -140,10 +141,12 @@ export async function runHarvest<Result>(
 }
 
 /**
- * Opens the output with its store beside it. Both are closed with the context.
+ * Opens or creates the output with its store beside it, also their folder. Both are closed with the
+ * context.
  * @param out file, or `-` for stdout, whose store is temporary
- * @throws UsageError where something else exists there; DatabaseError where it cannot be written,
- * or another process uses it; FileError where another program changed it
+ * @throws UsageError where something else exists there, also the output of another harvest;
+ * DatabaseError where it cannot be written, or another process uses it; FileError where another
+ * program changed it
  */
 export async function openHarvestOutput(
   context: Context,
@@ -182,7 +185,11 @@ function makeTemporaryPlace(context: Context): Place {
   return { store: join(folder, 'harvest.sqlite'), content: undefined };
 }
 
-/** @throws FileError, DatabaseError where no file can be written there */
+/**
+ * Makes the folder of an output; the files themselves need not exist.
+ * @throws FileError, DatabaseError where no file can be written there; UsageError where a file of
+ * another program exists
+ */
 function makeLastingPlace(content: string): Place {
   try {
     createFolder(dirname(content));
@@ -204,7 +211,7 @@ function getFileSize(path: string): number {
 }
 
 /**
- * Waits until the content is read.
+ * Makes the function that writes to a stream, and waits until the stream has passed the content on.
  * @throws InterruptedError when the pipe is closed; DatabaseError on a full disk
  */
 function createWriter(stream: NodeJS.WriteStream): (content: Buffer) => Promise<void> {

@@ -42,6 +42,7 @@ type Paint = (text: Message) => string;
 export type Terminal = {
   readonly json: boolean;
   readonly color: Readonly<Record<Style, Paint>>;
+  /** A person can answer: stdin and stderr are a terminal. */
   readonly interactive: boolean;
   /** Prints a line of the result for people; nothing under `--json`. */
   printLine(text?: string): void;
@@ -49,12 +50,13 @@ export type Terminal = {
   printTable(header: readonly Message[], rows: readonly (readonly Message[])[]): Promise<void>;
   /** Prints one JSON value as the result; nothing without `--json`. */
   printValue(value: unknown): void;
-  /** Prints progress; nothing under `--quiet`. */
+  /** Prints a remark; nothing under `--quiet`. */
   note(text: string): void;
   /** Prints details; only under `--verbose`. */
   printDetail(text: string): void;
   /** Prints a warning, even under `--quiet`. */
   warn(text: string): void;
+  /** Starts a bar, in place of the last one; none under `--json` or `--quiet`, or in a log. */
   startProgress(label: string): Progress;
 };
 
@@ -84,7 +86,7 @@ function makePaints(isColored: boolean): Terminal['color'] {
 
 /**
  * Makes the output of a command: results to stdout, notes and warnings to stderr. Lines are wrapped
- * on a terminal only, and a bar of progress is hidden before each.
+ * on a terminal only, where a bar of progress is hidden before each.
  */
 export function makeTerminal(streams: Streams, options: TerminalOptions): Terminal {
   const color = makePaints(options.color);
@@ -155,8 +157,8 @@ export async function requireConfirmation(
 }
 
 /**
- * Tells if a file of this name may be replaced: after `--yes`, or the answer of a person.
- * Without a terminal it may not, and its writer refuses with a hint; nor where nothing is there.
+ * Tells if a file of this name may be replaced: after `--yes`, or the answer of a person. Without
+ * `--yes`, false where nothing is there, and without a terminal, where its writer then refuses.
  * @throws UsageError when the answer is no; InterruptedError on Ctrl-C
  */
 export async function mayReplace(context: Confirming, path: string): Promise<boolean> {
@@ -208,7 +210,7 @@ export async function formatTable(
   );
 }
 
-/** Returns the minimum width of each column: codes are not cut. */
+/** Returns the minimum width of each column in cells: only one with a blank in it may be cut. */
 function measureLeast(natural: readonly number[], rows: readonly (readonly string[])[]): number[] {
   return natural.map((width, column) =>
     rows.some((row) => row[column]?.includes(' ')) ? Math.min(width, NARROWEST) : width,
@@ -216,8 +218,8 @@ function measureLeast(natural: readonly number[], rows: readonly (readonly strin
 }
 
 /**
- * Shrinks the widest columns first.
- * @returns undefined where they cannot be shrunk enough
+ * Shrinks the widest columns first, none below its minimum, until all fit in `room`.
+ * @returns the widths in cells; undefined where they cannot be shrunk enough
  */
 function fitColumns(
   natural: readonly number[],
@@ -239,6 +241,7 @@ function fitColumns(
   return widths;
 }
 
+/** Formats a row as one line for each cell that is not empty, behind the name of its column. */
 function formatParagraph(header: readonly string[], row: readonly string[]): string[] {
   const width = Math.max(...header.map(measureDisplayWidth));
   return header.flatMap((name, column) => {
@@ -276,8 +279,8 @@ function getWidth({ columns }: TextOutput): number | undefined {
 type Bar = Progress & { hide(): void };
 
 /**
- * Makes a bar in the last line of the terminal. It appears after half a second, and is redrawn
- * every {@link REDRAW_MS} at most.
+ * Makes a bar in the last line of the terminal. It appears with the first update after half a
+ * second, and is redrawn every {@link REDRAW_MS} at most, but always when all is done.
  * @param now milliseconds, of any clock
  */
 export function makeBar(stream: TextOutput, label: string, now: () => number): Bar {
@@ -317,11 +320,11 @@ const EXAMPLES = 3;
 const ROWS_NAMED = 5;
 
 /**
- * Prints issues in the order of rows, one paragraph each: position, element, cause and remedy. Of a
- * kind with several warnings, or with errors among many issues, one line has the count, with some
- * examples.
- * @param print called with each line; by default it is a line of the result
- * @returns true if every error was printed
+ * Prints issues in the order of files and rows: position, element, cause and remedy. A kind with
+ * more than {@link EXAMPLES} is folded into one line with the count, and examples that differ:
+ * warnings always, errors only among more than {@link MAX_LISTED} issues.
+ * @param print called with each text; by default it is a line of the result
+ * @returns false if errors were folded; they are then listed by another command or `--json`
  */
 export function printIssues(
   terminal: Terminal,
@@ -373,6 +376,7 @@ function formatCount({ color }: Terminal, alike: readonly Issue[]): string {
   return `${formatMark(color, first)} ${color.bold(`${alike.length} × ${kind}`)}${where}`;
 }
 
+/** Returns the first issues with different messages, at most {@link EXAMPLES}. */
 function selectDifferent(alike: readonly Issue[]): Issue[] {
   const issuesByText = new Map<string, Issue>();
   for (const issue of alike) {
@@ -382,6 +386,7 @@ function selectDifferent(alike: readonly Issue[]): Issue[] {
   return [...issuesByText.values()];
 }
 
+/** Sorts by file, in the order in which files first occur, and row; issues of no row come first. */
 function sortByRow(issues: readonly Issue[]): readonly Issue[] {
   const files = new Map<string | undefined, number>();
   for (const { file } of issues) if (!files.has(file)) files.set(file, files.size);
@@ -397,8 +402,8 @@ function sortByRow(issues: readonly Issue[]): readonly Issue[] {
 }
 
 /**
- * Converts issues in their order to JSON with stable keys; an unknown place is null. The values of
- * a conflict are keys of their own.
+ * Converts issues in their order to JSON with stable keys, one object each; an unknown place is
+ * null. Only a conflict has its three values as `base`, `ours` and `theirs`.
  */
 export function toIssuesJson(issues: readonly Issue[]): Record<string, unknown>[] {
   return issues.map(toIssueJson);

@@ -45,6 +45,11 @@ export const register: Registration = (program, run) => {
     .action(run(add));
 };
 
+/**
+ * Adds a find by flags, or without `--set` on a terminal one find after another by questions.
+ * @returns `dataRefused` where the find of the flags is not stored as it was asked for
+ * @throws UsageError without flags and a terminal; as {@link addFind}
+ */
 async function add(context: Context, options: AddOptions): Promise<ExitReason> {
   const outbox = await context.openOutbox();
   outbox.command.words = 'add';
@@ -59,7 +64,7 @@ async function add(context: Context, options: AddOptions): Promise<ExitReason> {
   return printAdded(context, await addFind(adding, options.draft === true ? 'draft' : 'send'));
 }
 
-/** Asks for one find after another, until the user stops. */
+/** Asks for one find after another, until the user stops; under `--json` only for one. */
 async function addByAsking(
   context: Context,
   adding: EntrySession,

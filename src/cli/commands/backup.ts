@@ -32,6 +32,10 @@ const registerBackup: Registration = (program, run) => {
     .action(run(runBackup));
 };
 
+/**
+ * Copies the outbox to a file; with `--photos` also the photographs that are not sent, otherwise
+ * says how many the copy lacks.
+ */
 async function runBackup(
   context: Context,
   file: string,
@@ -105,6 +109,11 @@ const registerRestore: Registration = (program, run) => {
 
 type RestoreFlags = GlobalOptions & { readonly replace?: boolean };
 
+/**
+ * Restores a backup as the outbox of the profile, and prints what it lacks.
+ * @throws UsageError where finds would be replaced without `--replace` or `--yes`; as
+ * {@link restoreOutbox}
+ */
 async function restore(context: Context, file: string, options: RestoreFlags): Promise<ExitReason> {
   const { clock, places, terminal } = context;
   // Checked first: a restored outbox is of no use without a profile.

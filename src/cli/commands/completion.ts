@@ -79,6 +79,7 @@ function listCandidates(
   return all.filter(({ text }) => text.startsWith(partial));
 }
 
+/** Lists the choices of the flag whose value is next, else subcommands and choices of arguments. */
 function listWords(command: CommandOutline, pending: OptionOutline | undefined): Candidate[] {
   const choices = pending?.choices ?? command.arguments.flatMap((each) => each.choices);
   const words = choices.map((text) => ({ text, summary: '' }));

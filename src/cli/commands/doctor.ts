@@ -49,6 +49,10 @@ export const register: Registration = (program, run) => {
     .action(run(runDoctor));
 };
 
+/**
+ * Runs the checks one after another, and prints each result at once; `--repair` repairs before.
+ * @returns the exit reason of the first problem; `done` without one, also with warnings
+ */
 async function runDoctor(context: Context, options: DoctorOptions): Promise<ExitReason> {
   if (options.repair === true) await repair(context);
   const checks: Check[] = [];
@@ -90,7 +94,11 @@ async function checkWithProfile(
   if (offline !== true) await checkOnline(context, profile, run);
 }
 
-/** Repairs the ledger and the outbox of the profile; nothing where it has none. */
+/**
+ * Repairs the ledger and the outbox of the profile, and prints what was moved aside or removed;
+ * nothing where it has no outbox.
+ * @throws OutboxLeasedError during a push; ConfigError where no profile is chosen; DatabaseError
+ */
 async function repair(context: Context): Promise<void> {
   const { terminal, clock } = context;
   const profile = context.getProfile();
@@ -137,7 +145,7 @@ async function conclude(context: Context, checks: readonly Check[]): Promise<Exi
   return good ? 'done' : (reasons[0] ?? 'dataRefused');
 }
 
-/** Returns the outbox for programs; null where there is none, or a check says why. */
+/** Converts the outbox to JSON; null where there is none, or its check did not pass. */
 async function toOutboxJson(
   context: Context,
   checks: readonly Check[],
@@ -186,7 +194,10 @@ function checkSecrets(context: Context): Finding {
   return makeWarning(message, t`Run \`${cmd`pas login`}\`.`);
 }
 
-/** Checks outbox, ledger, photographs and vocabulary of a profile. Missing files are not created. */
+/**
+ * Checks outbox, ledger, photographs and vocabulary of a profile; of a damaged outbox only that it
+ * is. A missing outbox or vocabulary is not created.
+ */
 async function checkData(context: Context, profile: Profile, run: RunCheck): Promise<void> {
   const { outboxFile, photosFolder } = context.getOutboxPlaces();
   let isSound = false;
@@ -225,6 +236,7 @@ async function checkData(context: Context, profile: Profile, run: RunCheck): Pro
 /** Time limit of a check, whatever the service does. */
 const MAX_CHECKING_MS = 60_000;
 
+/** Checks the write interface and the harvesting interface, each within a minute. */
 async function checkOnline(context: Context, profile: Profile, run: RunCheck): Promise<void> {
   await run('service', async () => {
     const connections = await context.openConnections();

@@ -48,7 +48,8 @@ export const register: Registration = (program, run) => {
 
 /**
  * Makes one change in the named or selected finds, which is shown before; that of several must be
- * confirmed.
+ * confirmed. After an error while storing, the finds before it stay changed.
+ * @returns `dataRefused` where a find cannot be changed, or has an error
  * @throws UsageError without a change, for a single find that was sent, or when the answer is no
  */
 async function edit(
@@ -91,7 +92,7 @@ async function edit(
   return refused.length > 0 || hasErrors(reported) ? 'dataRefused' : 'done';
 }
 
-/** Returns the finds that are named, match all filters, or both. */
+/** Returns those of the named finds, or of all where none is named, that match all filters. */
 function selectFinds(
   outbox: Outbox,
   names: readonly string[],

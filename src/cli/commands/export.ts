@@ -54,6 +54,11 @@ export const register: Registration = (program, run) => {
     .action(run(exportCommand));
 };
 
+/**
+ * Exports finds to stdout, or to a file: that of `--out`, else the first word with the ending of a
+ * format; the other words are finds.
+ * @throws UsageError where the format cannot be told, or `--json` would share stdout
+ */
 async function exportCommand(
   context: Context,
   words: readonly string[],
@@ -118,6 +123,10 @@ function isNameOfExport(word: string): boolean {
   return findFormatOfExtension(getExtension(word)) !== undefined;
 }
 
+/**
+ * Returns the format of the flag, else that of the ending, else the first that `--for` allows.
+ * @throws UsageError for an unknown ending, or a format that `--for` does not allow
+ */
 function chooseFormat({ format, out = '-', for: reader }: ExportOptions): ExportFormat {
   const formats = reader === undefined ? EXPORT_FORMATS : EXPORTERS[reader].formats;
   const [first = 'csv'] = formats;

@@ -65,7 +65,10 @@ export const register: Registration = (program, run) => {
     .action(run(harvestCommand));
 };
 
-/** Runs `pas harvest`: `dataRefused` where records were skipped or losses are unconfirmed. */
+/**
+ * Harvests records into the output of `--out`.
+ * @returns `dataRefused` where records were skipped or losses are unconfirmed
+ */
 async function harvestCommand(
   context: Context,
   setArguments: readonly string[],
@@ -95,6 +98,7 @@ async function harvestCommand(
 
 /**
  * Sorts and deduplicates sets, so that the same sets are the same harvest; empty for everything.
+ * @throws UsageError for both sets and `--all`, or neither
  */
 function parseSets(sets: readonly string[], all: boolean): string[] {
   if (all === sets.length > 0)
@@ -131,7 +135,7 @@ function parseForm(out: string): RecordHarvestSubject['form'] {
   });
 }
 
-/** Prints the result to stdout, unless that has the records. */
+/** Prints the result to stdout; where that has the records, to stderr and without JSON. */
 function report(
   { terminal }: Context,
   subject: RecordHarvestSubject,

@@ -54,11 +54,12 @@ export type ImportOptions = GlobalOptions &
 type Request = Awaited<ReturnType<typeof openRequest>>;
 
 /**
- * Imports tables in turn, prints one report, and asks about rows on a terminal. One of several
- * tables that cannot be read gives a warning, and the others are imported.
+ * Imports tables in turn, prints one report, and prompts for the answers about rows on a terminal.
+ * One of several tables that cannot be read gives a warning, and the others are imported; lock
+ * files of office programs are passed over. After an error, the finds stored before stay.
  * @param files names, or `-` for standard input
- * @returns `dataRefused` where a row has an error, differs from its sent find, or a table is not
- * read
+ * @returns `dataRefused` where a row or the mapping has an error, a row differs from its sent find,
+ * or a table is not read; the answers about rows do not count
  * @throws FileError where the only table cannot be read; UsageError for flags that do not fit;
  * ConfigError where the schema cannot be used; DatabaseError where the outbox cannot
  */
@@ -115,7 +116,7 @@ function isLockFile(file: string): boolean {
   return /^(?:~\$|\.~lock\..*#$)/.test(basename(file));
 }
 
-/** Returns the settings that hold for all tables. */
+/** Checks the flags, and opens what is needed for all tables. */
 async function openRequest(context: Context, files: readonly string[], options: ImportOptions) {
   const copy = parseIssuesCopy(files, options);
   const ruleContext = await openValidationContext(context);
@@ -140,6 +141,10 @@ async function openRequest(context: Context, files: readonly string[], options: 
   };
 }
 
+/**
+ * Imports a table, and prints what concerns it alone: its missing finds, and its copy with issues.
+ * @throws FileError where it cannot be read; as {@link importTable}
+ */
 async function importFile(
   context: Context,
   file: string,
@@ -166,7 +171,10 @@ async function importFile(
   return report;
 }
 
-/** Asks about the rows that were left out, where a person can answer. */
+/**
+ * Prompts for the stored questions about rows, also of earlier imports, and imports each answered
+ * row at once; nothing where no person can answer.
+ */
 async function askAboutRows(context: Context, { outbox, dryRun }: Request): Promise<void> {
   const { terminal } = context;
   if (dryRun || !terminal.interactive || terminal.json) return;
@@ -179,6 +187,7 @@ async function askAboutRows(context: Context, { outbox, dryRun }: Request): Prom
 
 type ImportResult = ReturnType<typeof joinReports>;
 
+/** Joins the reports of the tables; repeated warnings are collapsed only after counting errors. */
 function joinReports(reports: readonly ImportReport[], ofMapping: readonly Issue[]) {
   const issues = [...ofMapping, ...reports.flatMap((report) => report.issues)];
   const sum = (getCount: (report: ImportReport) => number): number =>
@@ -215,7 +224,10 @@ function printMissing({ terminal }: Context, file: string, missing: readonly str
 
 const MAX_MISSING = 20;
 
-/** @throws UsageError where flags contradict each other, or the copy could not be written later */
+/**
+ * Returns where the table is copied with its issues; undefined without `--issues-to`.
+ * @throws UsageError for stdout, several tables, or the table itself as its copy
+ */
 function parseIssuesCopy(files: readonly string[], { issuesTo: file }: ImportOptions) {
   if (file === undefined) return undefined;
   if (file === '-' || files.length > 1 || resolve(files[0] ?? '') === resolve(file))

@@ -86,9 +86,10 @@ async function start(
 
 /**
  * Proposes the column map of a table, lets a person change it on a terminal, and writes it.
+ * Own terms without one entry go into another file beside the table.
  * @returns `dataRefused` where something is left to decide in the written map
  * @throws UsageError where several files or standard input are given, the map exists, or there is
- * neither a terminal nor `--yes`
+ * neither a terminal nor `--yes`; FileError where the table cannot be read; InterruptedError
  */
 async function runWizard(
   context: Context,
@@ -155,8 +156,10 @@ async function runWizard(
 }
 
 /**
- * @throws UsageError without a terminal and `--yes`, for several tables, and where the map's file
- * exists
+ * Returns the table, the file of its map, and if a person is asked: on a terminal, unless `--yes`
+ * or `--json` is given.
+ * @throws UsageError where nobody can be asked without `--yes`, for several tables or standard
+ * input, and where the map's file exists
  */
 function resolveWizardFiles(
   { isConfirmed, terminal }: Context,

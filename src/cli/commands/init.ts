@@ -87,8 +87,10 @@ async function runWithProfile(
 }
 
 /**
- * Writes the profile and makes the first one the default.
- * @param address of the service
+ * Collects the settings of a profile, checks them, and writes it, as the default where there is
+ * none. One of the same name is replaced.
+ * @param address of the service; undefined where it is not an argument
+ * @throws UsageError, ConfigError for the arguments; as {@link saveProfile}
  */
 async function init(context: Context, options: InitOptions, address?: string): Promise<ExitReason> {
   const { terminal, places } = context;
@@ -116,7 +118,10 @@ async function init(context: Context, options: InitOptions, address?: string): P
   return 'done';
 }
 
-/** Collects settings from flags, a shared profile, the service and finally the person. */
+/**
+ * Collects settings: those of flags count before those of a shared profile, and these before what
+ * the service shows. A person is asked for the rest; without a terminal a missing one is an error.
+ */
 async function collectSettings(
   context: Context,
   options: InitOptions,
@@ -146,7 +151,7 @@ async function collectSettings(
   return terminal.interactive ? askForRest(context, settings) : settings;
 }
 
-/** Returns the address for the probes, where none is an argument. */
+/** Returns a given address for the probes, else asks for one; undefined without a terminal. */
 async function chooseStartAddress(
   context: Context,
   givenSettings: ProfileSettings,
@@ -220,7 +225,7 @@ async function askForAddress(context: Context): Promise<string> {
   return prompt.askText({ message: t`address of the service:`, findProblem: findProblem });
 }
 
-/** Asks for missing settings. Each answer is checked at once, and asked again if it is invalid. */
+/** Asks for missing settings, until each answer is valid; an optional one may stay empty. */
 async function askForRest(
   context: Context,
   givenSettings: ProfileSettings,
@@ -248,6 +253,7 @@ async function askForRest(
   return settings;
 }
 
+/** Returns the fault of an answer with its remedy; undefined where it is valid. */
 function findSettingProblem(
   key: ProfileKey,
   text: string,

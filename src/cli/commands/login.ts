@@ -51,7 +51,8 @@ export const register: Registration = (program, run) => {
  * harvest uses the account from now on if the service accepts it there.
  * @throws AuthError with a hint where the service refuses the account, or without a terminal;
  * UnavailableError, ContractError as the sign-in; UsageError for an empty standard input;
- * ConfigError where no profile is chosen; InterruptedError on Ctrl-C
+ * ConfigError where no profile is chosen, or the outbox is of another account; OutboxLeasedError
+ * where an outbox would move during a push; InterruptedError on Ctrl-C
  */
 export async function login(context: Context, options: LoginOptions): Promise<ExitReason> {
   const profile = context.getProfile();
@@ -90,7 +91,7 @@ export async function login(context: Context, options: LoginOptions): Promise<Ex
   await uniteOutboxesOfAccount(context, account.identCely);
   const who = formatAccount(account);
   context.terminal.printLine(t`Signed in to ${profile.baseUrl} as ${who}.`);
-  await warnOfOtherUser(context, signer, account);
+  await storeAccountOrWarn(context, signer, account);
   await enableHarvestAuth(context, { username, password, identCely: account.identCely });
   report(context, account, context.openSecrets().getLocation(owner));
   return 'done';
@@ -120,6 +121,10 @@ async function askPassword(context: Context, fromStdin: boolean): Promise<string
   );
 }
 
+/**
+ * Reads standard input to its end, and returns the first line.
+ * @throws UsageError where that is empty
+ */
 async function readFirstLine(stdin: NodeJS.ReadStream): Promise<string> {
   let text = '';
   for await (const chunk of stdin) text += String(chunk);
@@ -128,6 +133,7 @@ async function readFirstLine(stdin: NodeJS.ReadStream): Promise<string> {
   return line;
 }
 
+/** @throws AuthError with the refusal where no person can be asked */
 async function askOrRefuse(
   context: Context,
   refusal: string,
@@ -156,13 +162,13 @@ async function whoami(context: Context): Promise<ExitReason> {
   const account = await fetchAccount(service);
   const who = formatAccount(account);
   context.terminal.printLine(t`${profile.baseUrl} knows this account as ${who}.`);
-  await warnOfOtherUser(context, service, account);
+  await storeAccountOrWarn(context, service, account);
   report(context, account, getSourceOfSecrets(context));
   return 'done';
 }
 
-/** Stores the account that the service describes, and warns where the outbox is for another one. */
-async function warnOfOtherUser(
+/** Stores the account as the service describes it; only warns where the outbox is for another. */
+async function storeAccountOrWarn(
   { openOutbox, terminal }: Context,
   signer: Signer,
   account: Account,

@@ -82,6 +82,11 @@ async function start(flags: MockServerFlags) {
 
 const ACCOUNT = 'archaeologist';
 
+/**
+ * Runs the whole workflow against a mock server, in a temporary data home, which `--keep` leaves.
+ * @returns the exit reason of the first command that fails; `outsideContract` where the figures of
+ * pas and of the server differ
+ */
 async function runDemo(context: Context, options: DemoOptions): Promise<ExitReason> {
   const startedMs = context.clock.monotonicMs();
   const server = await start({});
@@ -164,7 +169,7 @@ function makeSteps(baseUrl: string): readonly Step[] {
   ];
 }
 
-/** Shows and runs a command as a person would type it; its errors are printed. */
+/** Shows and runs a command as a person would type it; what it says of a failure is printed. */
 async function runCommand(context: Context, environment: Environment, words: readonly string[]) {
   const { terminal } = context;
   printIndented(context, terminal.color.dim(`$ pas ${words.join(' ')}`));
@@ -220,6 +225,7 @@ async function fetchServerCounts(controlUrl: string): Promise<ServerCounts> {
   return counts;
 }
 
+/** Prints the figures, and tells if those of pas and of the server agree. */
 function conclude({ terminal }: Context, figures: Figures, server: ServerCounts): boolean {
   const { accepted, harvestedBack } = figures;
   const agrees =

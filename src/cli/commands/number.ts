@@ -50,6 +50,12 @@ type NumberOptions = SetOptions & {
   readonly map?: string;
 };
 
+/**
+ * Queues a number for a find or record. That of a record is replaced only with `--replace`, or
+ * after a question on a terminal.
+ * @throws UsageError for an empty or invalid number or an unknown find, where another find has it,
+ * it may not be replaced, or the account may not set numbers
+ */
 async function set(
   context: Context,
   find: string,
@@ -118,7 +124,8 @@ function makeNotReplacedError({ find, value, replaces }: Replacement): UsageErro
 
 /**
  * Queues the numbers of a table; those of records are replaced only with `--replace`, or after a
- * question on a terminal.
+ * question on a terminal, and else left out.
+ * @returns `dataRefused` where a row has an error; the other rows are queued
  */
 async function importNumbers(
   context: Context,

@@ -22,7 +22,10 @@ import { announceInstance } from '../context/open-service.ts';
 import { formatPlaceRemovedNote, printNextStep } from '../result-texts.ts';
 import { printIssues, toIssuesJson } from '../terminal.ts';
 
-/** Asks on a terminal, with `--yes` and elsewhere the answer is no. */
+/**
+ * Makes the question if likely matches are queued as well. It is asked on a terminal only; with
+ * `--yes`, `--json` or `--dry-run` the answer is no without it.
+ */
 function makeLikelyQuestion(context: Context, options: MatchFlags) {
   const { terminal, isConfirmed, prompt } = context;
   const mayAsk = terminal.interactive && !terminal.json && !isConfirmed && options.dryRun !== true;
@@ -205,6 +208,7 @@ function formatEnd(
       );
 }
 
+/** Converts what became of a file to JSON; `queuedFor` is undefined where it was not queued. */
 function toStatusValue(fate: FileStatus, queuedFor: string | undefined): Record<string, unknown> {
   const match = fate.kind === 'matched' ? fate.match : undefined;
   const left = queuedFor === undefined ? 'left' : 'queued';
@@ -248,6 +252,12 @@ export const register: Registration = (program, run) => {
     .action(run(runPhotoMatch));
 };
 
+/**
+ * Queues photographs for a find, one after another; one that cannot be sent has an issue, and the
+ * others are queued.
+ * @returns `dataRefused` where one cannot be sent
+ * @throws UsageError for standard input or an unknown find; those queued before an error stay
+ */
 async function add(context: Context, find: string, files: readonly string[]): Promise<ExitReason> {
   const { terminal } = context;
   if (files.includes('-')) {

@@ -100,6 +100,7 @@ async function use(
   return 'done';
 }
 
+/** Changes settings of the profile; `--yes` says that a new address is of the same service. */
 async function set(context: Context, texts: readonly string[]): Promise<ExitReason> {
   const { terminal, getConfig } = context;
   const { name } = context.getProfile();
@@ -117,6 +118,10 @@ async function set(context: Context, texts: readonly string[]): Promise<ExitReas
   return 'done';
 }
 
+/**
+ * Removes a profile; its outbox stays. Its secrets are removed first, unless another profile has
+ * the same outbox.
+ */
 async function remove(context: Context, name: string): Promise<ExitReason> {
   const { getConfig, openSecrets, terminal } = context;
   const file = getConfig();

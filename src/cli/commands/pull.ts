@@ -29,6 +29,10 @@ export const register: Registration = (program, run) => {
     .action(run(pullCommand));
 };
 
+/**
+ * Reads the records of sent finds from the service, and prints those with news.
+ * @returns `dataRefused` where the service sent no content for some, whose stored state stays
+ */
 async function pullCommand(
   context: Context,
   wanted: readonly string[],
@@ -121,6 +125,7 @@ function formatPulledRow({ sent, pulled, changes }: PulledFind): string[] {
   ];
 }
 
+/** Warns of records that are deleted, hidden or missing, and of places that were not compared. */
 function printPullWarnings({ terminal, getProfile }: Context, finds: readonly PulledFind[]): void {
   const formatFindNames = (standing: RecordStanding, wasShown?: boolean): string =>
     finds

@@ -11,7 +11,7 @@ import { type Context, findSettleMs } from '../context/context.ts';
 import { getSettlingCommand } from '../result-texts.ts';
 import type { Progress } from '../terminal.ts';
 
-/** Says why an entry is uncertain, once until that changes; the reasons are details. */
+/** Makes the function that says why an entry is uncertain, each sentence once, with its details. */
 function makeUncertainPrinter(context: Context, outbox: Outbox) {
   const printed = new Set<string>();
   return (what: Message, entryId: number): void => {
@@ -25,8 +25,9 @@ function makeUncertainPrinter(context: Context, outbox: Outbox) {
 }
 
 /**
- * Makes the listeners that show the progress of a push: one bar at a time, and the results of
- * entries above it. `end` must be called in any case.
+ * Makes the listeners that show the progress of a push: one bar at a time, and above it the results
+ * of entries that were not simply accepted; each event also as JSON. `end` must be called in any
+ * case, also after an error.
  */
 export function makePushListeners(context: Context, outbox: Outbox) {
   const { terminal } = context;
@@ -137,8 +138,8 @@ function formatLeftOut({
 }
 
 /**
- * Makes the listener that reports each wait to programs, but to people only one that differs from
- * the last; the others are details.
+ * Makes the listener that reports each wait to programs, but to people only one for something else
+ * than the last; the others are details.
  */
 export function makeWaitListener({ terminal, clock }: Context): (event: WatchEvent) => void {
   let printed: WatchEvent['for'] | undefined;

@@ -85,7 +85,8 @@ function parseKinds(text: string): EntryKind[] {
 
 /**
  * Sends the queue after a confirmation for production, and prints the results; with `--dry-run`
- * prints what would be sent.
+ * prints what would be sent, without a request and without renewing documents.
+ * @param names finds whose entries are sent, also those that wait for a retry; empty for all
  * @throws UsageError for `--watch` with `--limit` or `--dry-run`, or where production is not
  * confirmed
  */
@@ -150,6 +151,10 @@ function mayAsk({ terminal }: Context, { watch }: PushOptions): boolean {
   return terminal.interactive && watch !== true;
 }
 
+/**
+ * Opens what the push needs, with the answers of the flags. A person is asked the questions that
+ * they leave open only on a terminal without `--watch`.
+ */
 async function openPushContext(
   context: Context,
   outbox: Outbox,
@@ -190,6 +195,7 @@ const NOT_CHECKED: Readonly<Record<NoSearchReason, Message>> = {
   'not-signed-in': msg`Not checked: the service does not let this account harvest, so pas cannot see if another computer has sent the same finds.`,
 };
 
+/** Asks if the account's other addresses are of this service; if so, its outboxes are united. */
 async function confirmSameService(
   context: Context,
   addresses: readonly string[],
@@ -251,7 +257,7 @@ type Expected = { readonly drafts: readonly string[]; readonly left: () => numbe
 
 type Remaining = ReturnType<typeof countRemainingAfterPush>;
 
-/** Says what waits for what. */
+/** Warns of numbers and photographs whose finds were dropped, else of those whose finds wait. */
 function warnOfWaiting({ terminal }: Context, remaining: Remaining): void {
   const { forImport, forDropped } = remaining.waiting;
   if (forDropped > 0) {
@@ -266,6 +272,7 @@ function warnOfWaiting({ terminal }: Context, remaining: Remaining): void {
 /** `atRest`: a watched outbox that has nothing to send now. */
 type EndedPush = PushResult & { readonly atRest?: boolean };
 
+/** Prints the results of a push, and returns its exit reason. */
 function summarise(
   context: Context,
   outbox: Outbox,
@@ -314,7 +321,10 @@ function summarise(
   return chooseExitReason(context, result, remaining, expected);
 }
 
-/** Where several hold, the gravest counts; what was left for no other reason is told here. */
+/**
+ * Returns the exit reason of a push: of several the gravest, which is the first here. Warns of
+ * entries that wait, or got an answer outside the contract, where that is the reason.
+ */
 function chooseExitReason(
   context: Context,
   { stopCause, atRest, leftOut }: EndedPush,
@@ -342,6 +352,7 @@ function formatHeldCount(count: number): string {
   );
 }
 
+/** @returns true where it warned: `count` is not 0 */
 function warnNonConforming({ terminal }: Context, count: number): boolean {
   if (count === 0) return false;
   terminal.warn(

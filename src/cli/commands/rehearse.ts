@@ -47,6 +47,11 @@ export const register: Registration = (program, run) => {
     .action(run(rehearse));
 };
 
+/**
+ * Sends copies of finds to a training instance after a confirmation, and prints what it refused.
+ * @returns `dataRefused` where it refused any; where nothing was sent, the reason for which
+ * @throws UsageError without finds, a training profile or a confirmation
+ */
 async function rehearse(
   context: Context,
   names: readonly string[],
@@ -80,6 +85,10 @@ async function rehearse(
   return result.sent === 0 && result.accepted === 0 ? ended : 'done';
 }
 
+/**
+ * Returns the named profile, which need not exist, else the only one of a training instance.
+ * @throws UsageError where none is named, and there is none or several
+ */
 function chooseTrainingProfile(context: Context, named: string | undefined): string {
   if (named !== undefined) return named;
   const all = [...context.getConfig().profiles].flatMap(([name, { kind }]) =>
@@ -118,7 +127,7 @@ function parseProjectMap(texts: readonly string[]): ReadonlyMap<string, string> 
 
 /**
  * Uses an outbox and a ledger of its own for each rehearsal, so that it can be repeated; both are
- * removed afterwards.
+ * removed afterwards, also after an error.
  * @returns the results, and the exit reason where nothing was sent
  */
 async function sendCopies(
@@ -160,7 +169,7 @@ async function sendCopies(
   }
 }
 
-/** @returns the exit reason where nothing was sent */
+/** Pushes the copies. @returns the exit reason where nothing was sent */
 async function push(training: Context): Promise<ExitReason> {
   const progress = training.terminal.startProgress(t`Sending`);
   let settled = 0;

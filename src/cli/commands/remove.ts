@@ -20,6 +20,11 @@ export const register: Registration = (program, run) => {
   ).action(run(remove));
 };
 
+/**
+ * Removes finds that can be removed, after a confirmation, and says why the others stay.
+ * @returns `dataRefused` where one stays, also one that was sent meanwhile
+ * @throws UsageError for an unknown find, or without a confirmation: then nothing is removed
+ */
 async function remove(context: Context, names: readonly string[]): Promise<ExitReason> {
   const { terminal } = context;
   const outbox = await context.openOutbox();

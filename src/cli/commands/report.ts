@@ -34,6 +34,11 @@ export const register: Registration = (program, run) => {
     .action(run(report));
 };
 
+/**
+ * Writes the page to a file, or to stdout, about which nothing else is printed.
+ * @throws UsageError for stdout with `--json`, or where the file exists and may not be replaced;
+ * FileError where it is one of pas's own; InterruptedError on Ctrl-C, after which no page is there
+ */
 async function report(
   context: Context,
   file: string,
@@ -112,6 +117,7 @@ async function makeReportRequest(
   } as const;
 }
 
+/** @throws FileError where an existing file is one of pas's own, also under another name */
 function assertNotOwnFile({ places, getOutboxPlaces }: Context, target: string): void {
   const ownPlaces = [places, getOutboxPlaces()].flatMap((each) => Object.values(each));
   const paths = [target, ...ownPlaces].filter((path) => typeof path === 'string');

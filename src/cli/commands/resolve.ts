@@ -96,6 +96,12 @@ export const register: Registration = (program, run) => {
     .action(run(resolve));
 };
 
+/**
+ * Searches the service for uncertain entries, all or those of the named finds, and settles what is
+ * proven.
+ * @returns `uncertain` where any are left
+ * @throws ConfigError where no interface shows the profile's own records
+ */
 async function reconcile(context: Context, names: readonly string[]): Promise<ExitReason> {
   const outbox = await openUnitedOutbox(context, 'push');
   const subjects = names.length === 0 ? undefined : findSubjectsWithEntries(outbox, names);
@@ -125,6 +131,11 @@ function toReconciledJson({ entry, verdict }: ReconciledEntry): Record<string, u
   };
 }
 
+/**
+ * Answers the question or carries out the decision about one find after another; after an error,
+ * those before stay resolved.
+ * @returns `dataRefused` where an answered row still has an error, a question, or differs
+ */
 async function resolve(
   context: Context,
   names: readonly string[],
@@ -165,7 +176,10 @@ function assertDecidable(names: readonly string[], options: ResolveOptions): voi
     );
 }
 
-/** Returns the finds about which there is a question that has this answer. */
+/**
+ * Returns the local ids of finds about which there is a question that has this answer.
+ * @throws UsageError where there are none, or finds are named
+ */
 function listFindsToAnswer(
   outbox: Outbox,
   names: readonly string[],
@@ -194,7 +208,11 @@ async function resolveOne(
   return 'done';
 }
 
-/** Answers the question about a find: a row, or another find or record that it may be. */
+/**
+ * Answers the question about a find: what a row is, or if the find is another find or a record.
+ * Where it is the `same` as another find here, it is removed, without a further question.
+ * @throws UsageError where there is no question, or it has no such answer
+ */
 async function answerQuestion(find: FindToResolve, answer: RowAnswer): Promise<'done' | 'differs'> {
   const { context, outbox, name } = find;
   const { stored, entry } = findFindWithImport(outbox, name) ?? {};
@@ -261,7 +279,10 @@ async function carryOut(
 /** An answer in words, and the command that gives it. */
 type Way = { readonly words: Message; readonly command: Message };
 
-/** @throws UsageError where there is nothing to decide */
+/**
+ * Makes the error that lists the possible answers or decisions, each with its command.
+ * @throws UsageError where there is nothing to decide
+ */
 function makeUndecidedError({ outbox, name, entryId }: FindToResolve): UsageError {
   const [asked] = findFindWithImport(outbox, name)?.stored.wish.asked ?? [];
   const ways =
@@ -275,7 +296,10 @@ function makeUndecidedError({ outbox, name, entryId }: FindToResolve): UsageErro
   return new UsageError(t`Decide about ${name}:`, { hint: joinMessages(lines, '\n') });
 }
 
-/** @throws UsageError for more than one decision */
+/**
+ * Returns the decision of the flags; undefined without one.
+ * @throws UsageError for more than one
+ */
 function parseDecision({ created, resend, drop }: ResolveOptions): PersonDecision | undefined {
   const decisions: PersonDecision[] = [];
   if (created !== undefined) decisions.push(makeCreated(created));
@@ -323,7 +347,7 @@ function listWays(
 
 const KEEP_SHOWN = msg`keep the version that is shown here`;
 
-/** Of two versions, only a change makes one. */
+/** Returns the command that keeps the shown one of two versions: only a change makes one of two. */
 function getKeepingCommand(entry: Entry, find: string): Message {
   return entry.kind === 'number'
     ? cmd`pas number set ${find} ${entry.value} --replace`
@@ -331,8 +355,10 @@ function getKeepingCommand(entry: Entry, find: string): Message {
 }
 
 /**
- * Shows the record beside the find.
- * @throws UsageError where it cannot be that of the find, without a terminal, or on "no"
+ * Shows the record beside the find of an import, and asks if it is its record.
+ * @param isSure it is not asked; then the service must list the record, unless that cannot be seen
+ * @throws UsageError where it cannot be that of the find, where `isSure` is true and it is not
+ * listed, without a terminal, or on "no"
  */
 async function checkRecord(
   { context, outbox, name }: FindToResolve,
@@ -354,8 +380,9 @@ async function checkRecord(
 }
 
 /**
- * Shows the service's record, with the evidence against it.
- * @returns `unseen` where the service should list it, and does not
+ * Shows the service's record, with the evidence against it. Where it cannot be looked up, such as
+ * without a harvesting interface or an answer, it only warns.
+ * @returns `unseen` where the service should list it, and does not; `seen` also after that warning
  */
 async function showRecord(
   context: Context,

@@ -51,6 +51,7 @@ async function changeSchema(
   return update === true ? fetchInto(context, folder) : undefined;
 }
 
+/** Fetches the schema of the profile's service; where that cannot be used, the stored one stays. */
 async function fetchInto(context: Context, folder: string): Promise<SchemaChange> {
   const profile = context.getProfile();
   const { answerTimeoutMs, allowHttp } = profile;

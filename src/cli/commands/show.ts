@@ -51,6 +51,10 @@ export const register: Registration = (program, run) => {
     );
 };
 
+/**
+ * Prints the import document of a find to stdout, byte for byte; issues go to stderr.
+ * @returns `dataRefused` where it has an error
+ */
 async function printDocument(context: Context, name: string): Promise<ExitReason> {
   const outbox = await context.openOutbox();
   await renewProfileDocuments(context);
@@ -64,6 +68,7 @@ async function printDocument(context: Context, name: string): Promise<ExitReason
   return hasErrors(issues) ? 'dataRefused' : 'done';
 }
 
+/** Prints a find, or a record that only has entries here, with their attempts and evidence. */
 async function show(context: Context, name: string): Promise<ExitReason> {
   const { terminal } = context;
   const outbox = await context.openOutbox();

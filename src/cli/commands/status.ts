@@ -109,8 +109,8 @@ function printProfile(context: Context, finds: number): void {
 type Section = { readonly title: Message; readonly lines: readonly Message[] };
 
 /**
- * Lists the next steps except those of entries: those before a push, and those with sendable
- * entries.
+ * Makes the next steps except those of single entries: `first` has those before a push, such as the
+ * sign-in, `last` the push itself and what follows it.
  */
 async function makeNextSteps(
   context: Context,

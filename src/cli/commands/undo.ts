@@ -29,6 +29,11 @@ type UndoOptions = GlobalOptions & { readonly list?: boolean };
 
 const LISTED = msg`\`${cmd`pas undo`} --list\` lists the commands.`;
 
+/**
+ * Undoes a command, by default the last one that can be undone.
+ * @returns `dataRefused` where a find stays as it is
+ * @throws UsageError where there is no such command
+ */
 async function undo(context: Context, id: string | undefined): Promise<ExitReason> {
   const { terminal } = context;
   const outbox = await context.openOutbox();

@@ -81,6 +81,10 @@ function toRowJson({ set, term, id, label, note, confirmed }: MappingRow): Recor
   return { set, term, id, label, note, confirmed };
 }
 
+/**
+ * Adds the confirmed rows of a table to the mapping; a faulty row is left out.
+ * @returns `dataRefused` where a row is faulty
+ */
 async function importMapping(
   context: Context,
   file: string,
@@ -146,6 +150,11 @@ const registerSuggest: Registration = (parent, run) => {
     .action(run(suggest));
 };
 
+/**
+ * Writes proposals for the terms of a table as CSV, or prints them as JSON under `--json`, which
+ * writes no file.
+ * @returns `dataRefused` where a row cannot be read
+ */
 async function suggest(
   context: Context,
   file: string,
@@ -210,7 +219,7 @@ function report(
   });
 }
 
-/** Writes the columns of the mapping, so that the reviewed file can be imported. */
+/** Formats proposals as CSV with the columns of a mapping, so that the file can be imported. */
 function formatProposals(proposals: readonly TermProposal[]): string {
   const rows = proposals.map(({ set, term, candidates: [best, ...otherCandidates] }) =>
     [

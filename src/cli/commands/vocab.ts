@@ -208,7 +208,8 @@ const registerHarvest: Registration = (program, run) => {
 };
 
 /**
- * Harvests sets into the vocabulary, all of them where none is named, and prints the results.
+ * Harvests sets into the vocabulary, all of them where none is named, and prints the results. Then
+ * drafts of the outbox are checked again, which may be complete with the new entries.
  * @returns `dataRefused` where records were skipped, or lost ones are not confirmed
  */
 async function harvestVocab(
