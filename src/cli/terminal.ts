@@ -56,7 +56,10 @@ export type Terminal = {
   printDetail(text: string): void;
   /** Prints a warning, even under `--quiet`. */
   warn(text: string): void;
-  /** Starts a bar, in place of the last one; none under `--json` or `--quiet`, or in a log. */
+  /**
+   * Starts a bar, which the caller ends before another starts; none under `--json` or `--quiet`, and
+   * where stderr is no terminal that can move its cursor.
+   */
   startProgress(label: string): Progress;
 };
 
@@ -324,7 +327,7 @@ const ROWS_NAMED = 5;
  * more than {@link EXAMPLES} is folded into one line with the count, and examples that differ:
  * warnings always, errors only among more than {@link MAX_LISTED} issues.
  * @param print called with each text; by default it is a line of the result
- * @returns false if errors were folded; they are then listed by another command or `--json`
+ * @returns false if errors were folded, so that some were not printed
  */
 export function printIssues(
   terminal: Terminal,

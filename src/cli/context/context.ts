@@ -169,7 +169,7 @@ export function getCredentialKey({
 
 /**
  * Returns where the credentials come from: `environment` where PAS_TOKEN or PAS_PASSWORD is set,
- * else where the profile's are stored. They are not read, and no keyring is asked.
+ * else where the profile's are stored. No keyring is asked, so one may be unavailable.
  * @throws ConfigError, unless the environment has them, where no profile is chosen or the secrets
  * are damaged
  */

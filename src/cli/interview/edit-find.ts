@@ -43,7 +43,7 @@ export type PlannedEdit = {
   /** Empty where only the state changes, or of two versions the shown one is wanted. */
   readonly changes: readonly ElementChange[];
   /**
-   * Stores the edit; a complete find is queued then.
+   * Stores the edit; a complete find is queued, unless a person keeps it as a draft.
    * @throws UsageError where the find was sent or changed meanwhile
    */
   readonly store: () => { readonly state: EntryState; readonly issues: readonly Issue[] };
