@@ -46,7 +46,7 @@ export function assertTrainingInstance(
 }
 
 /** Returns finds whose imports are queued, also held ones, in the order of entry. */
-export function selectFindsToRehearse(outbox: Outbox): StoredFind[] {
+export function listFindsToRehearse(outbox: Outbox): StoredFind[] {
   return [...iterateFinds(outbox)].filter(
     ({ uuid }) => findImportOfFind(outbox, uuid)?.state === 'queued',
   );
@@ -154,7 +154,8 @@ type CopyOptions = {
 
 /**
  * Copies finds, with their photographs, into the outbox of a rehearsal, to be sent from there. A
- * photograph that was dropped, or whose copy is missing or damaged, is left out.
+ * photograph that was dropped, or whose copy is missing or damaged, is left out; so are numbers
+ * that were set later.
  */
 export async function copyFindsForRehearsal(
   from: Outbox,

@@ -364,7 +364,7 @@ export function getPushPlace(outbox: Outbox, machine: string): PushPlace {
 }
 
 /**
- * Says that the outbox is pushed from here, under the push lock. After another place, or with a
+ * Stores that the outbox is pushed from here, under the push lock. After another place, or with a
  * lost ledger, the service is searched as for the first time.
  */
 export function storePushPlace(outbox: Outbox, machine: string, place: PushPlace): void {

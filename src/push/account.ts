@@ -126,6 +126,7 @@ function isUserOfProfile(
 }
 
 /**
+ * Returns how a person can send as the right account, or from an outbox of the other one.
  * @param right user name of the outbox's account; undefined where it is unknown
  * @param who that account, for the message
  */
@@ -153,8 +154,8 @@ function describeRemedies(
 }
 
 /**
- * Returns the user name; with a token from outside, only if its account has signed in with that
- * name before.
+ * Returns the user name, '' where it is unknown; with a token from outside, only if its account has
+ * signed in with that name before.
  */
 function getUsername(
   outbox: Outbox,
@@ -166,11 +167,12 @@ function getUsername(
 }
 
 /**
- * Signs in with a password.
+ * Signs in with a password, stores the account in its outbox, and unites that with the ledger. An
+ * outbox of no account stays as it is where the account is not that of the profile's user.
  * @param open opens the outbox for the account
- * @param keep called with the token once the password is proven
- * @throws ConfigError where the outbox is bound to another account; the token is stored for a
- * profile of that account
+ * @param keep called with the token once the password is proven, before the outbox is opened
+ * @throws ConfigError where the outbox is bound to another account; DatabaseError where the disk
+ * fails; as {@link fetchAccount}
  */
 export async function signIn(
   service: PasswordSignIn,
@@ -204,8 +206,9 @@ export const ROLE_WORDS: Readonly<Record<Role, Message>> = {
 };
 
 /**
- * Requests the account of the token (A-USER-1).
- * @throws AuthError, UnavailableError, ContractError
+ * Requests the account of the token (A-USER-1); a token that is refused is renewed once.
+ * @throws AuthError where the service refuses sign-in or account; UnavailableError where it does
+ * not answer or is closed; ContractError for an answer without an account
  */
 export async function fetchAccount(
   { baseUrl, session, send }: Pick<OpenService, 'baseUrl' | 'session' | 'send'>,
@@ -279,7 +282,7 @@ export type ProbeContext = {
 
 /**
  * Sends a request that changes nothing, with the permissions of a write, within the pace: it tells
- * if the account is refused, and if the service is open.
+ * if the account is refused, and if the service is open. Without an answer it is `not-delivered`.
  */
 export async function probeAccess(asker: ProbeContext, token: string): Promise<Outcome> {
   const answer = await sendAccessProbe(asker, token);

@@ -33,9 +33,10 @@ import {
 import { type PushResult, PushSession } from './push-session.ts';
 
 /**
- * Sends all due entries, the oldest first: waits until the pace's next turn is near, claims the
- * entry by recording its attempt, takes the turn, sends, and settles the entry by the answer. Many
- * requests are in flight at once, but one per record. The caller holds the push lock.
+ * Sends entries in the order in which they are due, until none is left, the next one must wait for
+ * long, or the push has a cause to end. For each it waits until the pace's next turn is near,
+ * claims the entry by recording its attempt, takes the turn, sends, and settles the entry by the
+ * answer. Many requests are in flight at once, but one per record. The caller holds the push lock.
  * @param hold tells if an entry must not be sent now; a cause where the push must end
  */
 export async function drainQueue(
@@ -166,7 +167,10 @@ async function waitUnlessEnding<T>(session: PushSession, wait: Promise<T>): Prom
   }
 }
 
-/** Takes a turn for the entry and sends it, without waiting for the answer. */
+/**
+ * Claims the entry, takes a turn and sends it, without waiting for the answer. Sends nothing where
+ * the push ends first, or the entry has changed.
+ */
 async function launch(session: PushSession, entry: Entry): Promise<void> {
   const { push, halt } = session;
   const { account, clock, outbox, pace, service, settleMs } = push;
@@ -269,6 +273,7 @@ function withEnd(turn: Turn, end: () => void): Turn {
   };
 }
 
+/** Records and reports what an answer means for its entry, and for others with its record. */
 async function settleAttempt(
   session: PushSession,
   claimed: Claim,

@@ -138,8 +138,10 @@ function findShownNumber(outbox: Outbox, { record, datestampMs }: ShownFind): st
 }
 
 /**
- * Returns a number that is neither the expected nor the new one: another user has set it, or this
- * one by the record's identifier.
+ * Returns the number that the record has, where it is neither the expected nor the new one: another
+ * user has set it, or this one by the record's identifier. Empty where it is one of them, or
+ * unknown.
+ * @param listed where it does not show the record as it is now, the number accepted last counts
  */
 export function listChangedNumbers(
   outbox: Outbox,

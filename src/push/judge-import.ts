@@ -493,7 +493,7 @@ export function mayBeCreation(window: AttemptWindow, find: HarvestedFind): boole
   return creation !== undefined && isWithinWindow(window, creation);
 }
 
-/** Returns the event by which a record was made, with maker and time; undefined without one. */
+/** Returns the event by which a record was made, else its first one; undefined without any. */
 export function findCreation({ history }: HarvestedFind): HistoryEntry | undefined {
   return history.find(({ type }) => type === 'SN01') ?? history[0];
 }

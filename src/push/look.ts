@@ -63,7 +63,7 @@ export type LookContext = {
   readonly outbox: Outbox;
   /** The service's identifier of the sending account. */
   readonly account: string;
-  /** Harvest as the sending account; undefined where there is none. */
+  /** Harvest as the sending account; undefined where there is none, or once it was refused. */
   lookup: SearchContext | undefined;
   readonly stop: AbortSignal;
   /** Called once, where the service refuses the account for harvesting. */
@@ -85,8 +85,9 @@ export type LookContext = {
 const DAY_MS = 24 * 3600 * 1000;
 
 /**
- * Asks about entries with an open question, and ends the questions of those without. One harvest
- * covers all projects; the time is linear in records plus entries.
+ * Stores the open question of each queued entry, and ends those that no longer stand. One harvest
+ * covers all projects; without one, questions from the service stay as they are, and so do those of
+ * rows, copies and alike finds always. The time is linear in records plus entries.
  * @throws as {@link harvestFinds}; the reason of the signal
  */
 export async function holdEntriesWithQuestions(context: LookContext): Promise<void> {
@@ -443,7 +444,10 @@ function listMatches(find: ComparableFind, index: FindIndex<string>): readonly C
   });
 }
 
-/** Returns unexplained records, without those that an uncertain import may have made. */
+/**
+ * Returns unexplained records, without those that an uncertain import may have made; with them
+ * where they are more than such imports.
+ */
 function listEqualRecords(
   find: ComparableFind,
   { records, uncertain }: Pick<SearchResult, 'records' | 'uncertain'>,

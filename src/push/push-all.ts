@@ -184,7 +184,7 @@ function recordOrphans(push: PushContext): void {
 }
 
 /**
- * Asks about entries that the service may have already, and sends the others.
+ * Holds entries that the service may have already with a question, and sends the others.
  * @param admitIfNew admits the finder of an entry that is new to the service; false where he may
  * not be made
  */
@@ -267,7 +267,7 @@ async function passGate(push: PushContext, gate: LookContext): Promise<boolean> 
   return push.stop.aborted;
 }
 
-/** Returns the held entries that the push covers, by kind and record. */
+/** Returns the held entries that the push covers, by kind and subject. */
 function listMeantHeld({ outbox, kinds, subjects }: PushContext): Entry[] {
   return listHeldEntries(outbox).filter(
     ({ kind, subject }) =>
@@ -288,7 +288,7 @@ function toLookupError({ outbox }: PushContext, thrown: PasError): UnavailableEr
   );
 }
 
-/** Adds the cause for which sendable entries are left: failures, or a wait. */
+/** Adds the cause `not-yet` where an entry is left that may be sent now or later. */
 function withStopCauseForRemaining(push: PushContext, result: PushResult): PushResult {
   const { clock, kinds, outbox, subjects } = push;
   const closed = result.leftOut.map(({ kind, project }) => ({ kind, project }));
@@ -298,6 +298,10 @@ function withStopCauseForRemaining(push: PushContext, result: PushResult): PushR
   return { ...result, stopCause: { kind: 'not-yet', reason: explainWaiting(rest), untilMs } };
 }
 
+/**
+ * Settles uncertain entries by a search. Does nothing without harvesting, or where the push ends
+ * for another cause than doubtful answers; a failed search is reported, and none is settled.
+ */
 async function reconcileUncertain(
   push: PushContext,
   stopCause: StopCause | undefined,
@@ -325,9 +329,10 @@ async function reconcileUncertain(
 
 /**
  * Settles uncertain entries by a search of the service, under the push lock.
- * @param subjects keys of the records; undefined for all
- * @returns the verdicts, and in `left` the number of entries that are uncertain still
- * @throws OutboxLeasedError, OaiError; as the request for the account
+ * @param subjects those whose entries are settled; undefined for all
+ * @returns the verdicts, and in `left` how many entries of the whole outbox are uncertain still
+ * @throws OutboxLeasedError during a push; ConfigError where the outbox belongs to another account;
+ * DatabaseError, OaiError; as {@link resolveAccount}
  */
 export async function reconcileNow(
   sync: ServiceAccess,

@@ -20,7 +20,7 @@ export type HarvestAccess = {
   readonly auth: 'none' | 'bearer' | 'basic';
   /** The service's native format, such as `oai_svc`. */
   readonly format: string;
-  /** Maximum time until a new record appears in a harvest. */
+  /** Maximum time in milliseconds until a new record appears in a harvest. */
   readonly indexAllowanceMs: number;
 };
 
@@ -41,9 +41,9 @@ export type NoSearchReason = 'no-harvesting' | 'anonymous' | 'not-signed-in';
 /** All that one push needs, and whom it asks and tells. */
 export type PushContext = ServiceAccess & {
   readonly kinds: readonly EntryKind[];
-  /** Keys of the records to send; undefined for all. */
+  /** Subjects whose entries are sent; undefined for all. */
   readonly subjects: readonly string[] | undefined;
-  /** Maximum number of requests. */
+  /** Maximum number of requests to send entries; with it the push has one round. */
   readonly limit: number | undefined;
   /** At least 1. */
   readonly maxInFlight: number;
@@ -67,7 +67,7 @@ export type PushContext = ServiceAccess & {
    * undefined where no person can be asked.
    */
   readonly confirmSameService?: (addresses: readonly string[], account: string) => Promise<boolean>;
-  /** Tells if an outbox of another place is taken over, as a person says. */
+  /** Tells if an outbox of another place is taken over, as a person says. Without it, none is. */
   readonly confirmTakeOver?: () => Promise<boolean>;
   /**
    * Settles which new people the service may create; false where some are not accepted. Without
@@ -79,7 +79,7 @@ export type PushContext = ServiceAccess & {
   readonly onReconciled?: (settled: readonly ReconciledEntry[]) => void;
   /** Called with the error of a failed search for uncertain entries; the push continues. */
   readonly onSearchFailed?: (error: PasError) => void;
-  /** Called once if imports are sent without a search. */
+  /** Called in each round in which entries are sent without a search. */
   readonly onNotChecked?: (why: NoSearchReason) => void;
   /** Called if the ledger of this machine was missing, or is an older one. */
   readonly onLostLedger?: () => void;
@@ -128,7 +128,10 @@ export function makeEntryName({ id, kind, localId, identCely }: Entry): EntryNam
   return { entry: id, kind, find: localId ?? identCely };
 }
 
-/** Reports an entry whose state has changed: by an answer, by evidence, or after a killed push. */
+/**
+ * Reports the state that an entry has now, after an answer, evidence or a killed push; nothing
+ * where there is no such entry.
+ */
 export function reportSettledEntry({ outbox, report }: PushContext, id: number): void {
   const entry = findEntryById(outbox, id);
   if (entry === undefined) return;

@@ -106,7 +106,7 @@ export class PushSession {
     return listEndedScopes(this.state);
   }
 
-  /** Until the service has accepted one, one request at a time is in flight. */
+  /** Until a write or a probe has shown that the account may write, one request is in flight. */
   get hasRoom(): boolean {
     return this.flights.size < (this.state.accessProven ? this.push.maxInFlight : 1);
   }
@@ -308,11 +308,11 @@ export type PushResult = {
   readonly throttled: number;
   readonly locked: number;
   readonly elapsedMs: number;
-  /** Entries whose last answer was outside the contract. */
+  /** Rows of entries whose last answer was outside the contract. */
   readonly nonConforming: readonly number[];
   /** Kinds and projects that ended with equal refusals: their other entries stay queued. */
   readonly leftOut: readonly RefusalSeries[];
-  /** Undefined when nothing is left to send. */
+  /** Undefined where all was sent that could be, or the limit of requests was reached. */
   readonly stopCause: StopCause | undefined;
 };
 
@@ -329,7 +329,7 @@ export const NOTHING_SENT: PushResult = {
   stopCause: undefined,
 };
 
-/** Counts queued entries of these kinds and records, also those that must wait. */
+/** Counts queued entries of these kinds and subjects, also those that must wait, not held ones. */
 export function countToSend({
   outbox,
   kinds,
@@ -362,9 +362,9 @@ type PushPlan = Pick<PushContext, 'subjects'> & {
 };
 
 /**
- * Counts what a push would send, without a request.
- * @param names of finds; empty means all
- * @throws UsageError for an unknown name
+ * Counts what a push would send, and lists what stops it, without a request.
+ * @param names of finds or records; empty means all
+ * @throws UsageError for an unknown or ambiguous name, or a record without entries
  */
 export function planPush(outbox: Outbox, names: readonly string[]): PushPlan {
   const subjects = names.length === 0 ? undefined : findSubjectsWithEntries(outbox, names);

@@ -51,7 +51,8 @@ export type SearchContext = FindHarvest & {
 /**
  * Settles uncertain entries by harvest: a visible find or file settles its entry as accepted; a
  * proven absence queues it again; others are left to a person. The caller holds the push lock.
- * @param subjects keys of the records; undefined for all
+ * @param subjects those whose entries are settled; undefined for all
+ * @returns the judged entries as they were before, without those that wait for their find's verdict
  * @throws as {@link harvestFinds}: what was settled before stays settled
  */
 export async function reconcileEntries(
@@ -165,6 +166,7 @@ function applyAll(
   });
 }
 
+/** Stores a verdict: as a fact, or where it is undecided as the last lookup of the entry. */
 function applyVerdict(
   { outbox }: SearchContext,
   entry: Entry,
@@ -204,7 +206,8 @@ const LOOK_BACK_MS = 24 * 3600 * 1000;
 const MAX_CANARIES = 50;
 
 /**
- * Harvests once for all uncertain entries and, where there is one, an accepted record of each kind.
+ * Harvests once for all uncertain entries, and for the imports that were accepted last: these tell
+ * which records the harvest would show.
  */
 async function gatherEvidence(
   context: SearchContext,

@@ -54,15 +54,17 @@ const DECIDES: Readonly<Record<DecisionKind, readonly Decidable[]>> = {
 };
 
 /**
- * Settles a record's uncertain or held entries by a person's decision. Refused entries can be
- * resent or dropped as well, and a dropped find can be restored.
+ * Settles uncertain or held entries of a find or record by a person's decision. Refused entries can
+ * be resent or dropped as well, queued ones and drafts dropped, and dropped ones resent. All of
+ * them are decided, or none.
  * @param find as a user names it
  * @param entryId only this entry; otherwise all to which the decision applies
  * @param isLocked the push lock is held, so no attempt without an answer is under way
  * @param asked entry that a person was asked about: it may have been settled meanwhile, and the
  * answer applies to no other one
  * @returns the settled entries, as they were before
- * @throws UsageError when there is nothing to decide, or the identifier is another find's
+ * @throws UsageError for an unknown or ambiguous name, when there is nothing to decide, or where
+ * the identifier is another find's
  */
 export function resolveEntries(
   outbox: Outbox,
@@ -141,7 +143,10 @@ function decideEntry(outbox: Outbox, entry: Entry, decision: PersonDecision): vo
   }
 }
 
-/** Answers the questions that are still the same with "send", as the user said for all. */
+/**
+ * Answers the questions that are still the same with "send", as the user said for all. Those about
+ * rows and about two versions stay.
+ */
 export function releaseHeldEntries(outbox: Outbox, held: readonly Entry[]): void {
   outbox.change(() => {
     for (const { id, held: asked } of held) {
@@ -228,7 +233,7 @@ type Compared = {
 
 /**
  * Explains why an entry cannot be settled with a record: of two finds with one record, one would
- * never be sent.
+ * never be sent. Undefined where it can.
  */
 export function findRecordProblem(
   outbox: Outbox,

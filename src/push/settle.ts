@@ -253,8 +253,9 @@ function settleByOutcome(state: PushState, facts: SettlementInput): SettledOutco
 
 /**
  * Makes the settlement that queues the entry again: after the backoff of its consecutive failures,
- * and before all others where the outcome is no failure of it. The reason of frequent failures has
- * their number.
+ * or at once where the outcome is no failure of it. The reason of frequent failures has their
+ * number.
+ * @param notBeforeAt wins over the backoff
  */
 function makeRequeue(
   facts: SettlementInput,

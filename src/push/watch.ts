@@ -122,13 +122,16 @@ async function pause({ clock, stop }: WatchOptions, ms: number): Promise<void> {
   }
 }
 
-/** Totals of all rounds; `atRest`: no request was in flight when it was stopped. */
+/**
+ * Totals of all rounds, `nonConforming` of the last one; `atRest`: no request was in flight when it
+ * was stopped.
+ */
 type WatchedPush = PushResult & { readonly atRest: boolean };
 
 /**
  * Pushes repeatedly, each time under the push lock, which is free in between.
- * @throws OutboxLeasedError where another push is running; ConfigError where the file of the outbox
- * was removed or replaced meanwhile
+ * @throws ConfigError where the file of the outbox was removed or replaced meanwhile, which is not
+ * seen on Windows; as {@link pushAll}, but a service that is out of reach is waited for
  */
 export async function watchOutbox(
   options: PushContext,
@@ -172,7 +175,7 @@ function readFileNumber(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.ino;
 }
 
-/** Returns the time of the next entry to send, or of the next search for uncertain ones. */
+/** Returns the time of the next entry to send or search for uncertain ones; undefined for none. */
 function findDueAtMs(options: PushContext, searchedAtMs: number): number | undefined {
   const { outbox, harvesting, settleMs } = options;
   const next = findNextClaimable(outbox, { ...options, busyRecords: [], closed: [] });
@@ -186,8 +189,8 @@ function findDueAtMs(options: PushContext, searchedAtMs: number): number | undef
 }
 
 /**
- * Runs one round. A missing token counts as an unavailable service, except in the first round,
- * which reports a wrong address.
+ * Runs one round. A service that is out of reach is a cause to wait; so is an answer of another
+ * server in its place, except in the first round, where it shows a wrong address and is thrown.
  */
 async function runRound(options: PushContext, isFirst: boolean): Promise<WatchRound | PushResult> {
   try {
@@ -203,7 +206,7 @@ async function runRound(options: PushContext, isFirst: boolean): Promise<WatchRo
   }
 }
 
-/** Sends a probe; false where the service does not answer, or may not be written to. */
+/** Sends a probe; false where the service is closed or out of reach, or the answer is in doubt. */
 async function probeService(options: PushContext): Promise<boolean> {
   const { service, stop } = options;
   try {

@@ -9,10 +9,10 @@ import {
   assertTrainingInstance,
   collectRehearsalResult,
   copyFindsForRehearsal,
+  listFindsToRehearse,
   parseProjectCode,
   prepareRehearsalFolder,
   type RehearsalResult,
-  selectFindsToRehearse,
 } from '../../outbox/rehearsal.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
 import { pushAll } from '../../push/push-all.ts';
@@ -66,8 +66,7 @@ async function rehearse(
   const training = context.asProfile(name).getProfile();
   assertTrainingInstance(training, production);
   const outbox = await context.openOutbox();
-  const finds =
-    names.length === 0 ? selectFindsToRehearse(outbox) : resolveFindNames(outbox, names);
+  const finds = names.length === 0 ? listFindsToRehearse(outbox) : resolveFindNames(outbox, names);
   if (finds.length === 0) throw new UsageError(t`Nothing is queued that could be rehearsed.`);
   await confirm(context, finds.length, training.baseUrl);
   const [result, ended] = await sendCopies(context, name, outbox, finds, projects);

@@ -74,9 +74,9 @@ export function removeFinds(
 }
 
 /**
- * Wants a find or record with all its entries no longer, or changes nothing. Without an attempt its
- * local id is free again; else it is hidden, since its facts may still explain a record of the
- * service.
+ * Removes a find or record with all its entries, or changes nothing where the service has one of
+ * them or may have it (`because`). Without an attempt its local id is free again; else it is
+ * hidden, since its facts may still explain a record of the service.
  */
 export function removeSubject(outbox: Outbox, subject: string): Removal {
   return outbox.change(() => {

@@ -171,7 +171,7 @@ const parseNewFinder = createRowParser({ find: isText, name: isText });
 /**
  * Returns the names of finders without an identifier, with the UUIDs of their queued finds in the
  * order of entry. Those of accepted finds are excluded, since the service knows them.
- * @param subjects undefined means all records
+ * @param subjects undefined means all
  */
 function groupNewFinders(
   outbox: Outbox,
@@ -371,7 +371,7 @@ type FindersOfQueue = {
  * Returns the finders of queued finds that have no identifier; none where people were not
  * harvested.
  * @param openLookup called only where there are such finders
- * @param subjects undefined means all records
+ * @param subjects undefined means all
  * @throws errors of `openLookup`; DatabaseError
  */
 export async function listNewFinders(
