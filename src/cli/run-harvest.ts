@@ -7,12 +7,12 @@ import { assertMayWrite, toOutputError } from '../base/disk/output-file.ts';
 import { getErrorCode, InterruptedError, UsageError } from '../base/errors.ts';
 import { cmd, t } from '../base/message.ts';
 import type { HarvestRequest, SetResult } from '../harvest/harvest-records.ts';
-import { isNeededByImports } from '../harvest/harvest-vocabulary.ts';
 import {
   openHarvestStore,
   type RecordHarvestSubject,
   storeOrCompareSubject,
-} from '../harvest/harvested-records.ts';
+} from '../harvest/harvest-store.ts';
+import { isNeededByImports } from '../harvest/harvest-vocabulary.ts';
 import {
   type OpenedOutput,
   type OutputOpenOptions,

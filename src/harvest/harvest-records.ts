@@ -12,7 +12,7 @@ import {
   type SeenRecord,
   UNLISTED,
 } from './harvest-state.ts';
-import { countStoredRecords, getOrCreateHarvest, type HarvestStore } from './harvested-records.ts';
+import { countStoredRecords, getOrCreateHarvest, type HarvestStore } from './harvest-store.ts';
 import { type OpenedOutput, type OutputOpenOptions, storeTombstones } from './outputs.ts';
 import { assertOaiArguments, formatSetName, type Granularity, parseUntilMs } from './protocol.ts';
 

@@ -32,7 +32,7 @@ import {
   type RecordHarvestSubject,
   resetOutput,
   storeCommittedPart,
-} from './harvested-records.ts';
+} from './harvest-store.ts';
 import {
   formatDatestampRoundedUp,
   type Granularity,

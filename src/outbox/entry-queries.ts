@@ -331,10 +331,10 @@ export function getScope({ kind, project }: Entry): EntryScope {
   return { kind, project: project ?? '' };
 }
 
-/** An earlier number of the record may still be under way: it would overwrite this one. */
+/** Another number of the record may still be under way: it would overwrite this one. */
 const AWAITS_OTHER_NUMBER = `exists (
-    select 1 from entries as earlier where earlier.ident_cely = entries.ident_cely and +earlier.kind = 'number'
-      and earlier.id <> entries.id and earlier.state in ('sending', 'uncertain'))`;
+    select 1 from entries as other where other.ident_cely = entries.ident_cely and +other.kind = 'number'
+      and other.id <> entries.id and other.state in ('sending', 'uncertain'))`;
 
 const CLAIMABLE = `state = 'queued' and held is null and (entries.kind = 'import' or ident_cely is not null)
   and +entries.kind in (select value from json_each(:kinds))

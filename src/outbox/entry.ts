@@ -1,11 +1,11 @@
-import { asServerMs, type ServerMs } from '../base/clock.ts';
+import type { ServerMs } from '../base/clock.ts';
 import { isNumber, isText, makeMemberGuard, orNull } from '../base/disk/database.ts';
 import type { Issue } from '../base/issue.ts';
 import type { Message } from '../base/message.ts';
 import { ATTEMPT_OUTCOMES, type AttemptOutcome } from '../base/outcomes.ts';
+import { type AttemptBounds, computeBounds } from './attempt-bounds.ts';
 import {
   type AnsweredBody,
-  type AttemptedBody,
   type Candidate,
   type Fact,
   type FactOf,
@@ -173,16 +173,6 @@ export function parseProjectOfRecord(identCely: string): string {
   return identCely.match(/^(.+)-N\d+$/)?.[1] ?? '';
 }
 
-/**
- * Interval in which the service may have executed an attempt, by its clock; at `settledMs` it has
- * certainly ended.
- */
-export type AttemptBounds = {
-  readonly fromMs: ServerMs;
-  readonly untilMs: ServerMs;
-  readonly settledMs: ServerMs;
-};
-
 /** One request for an entry, from its facts. */
 export type Attempt = {
   readonly id: string;
@@ -228,7 +218,7 @@ export function makeAttempts(
         method: body.method,
         path: body.path,
         account: body.account,
-        bounds: getBounds(body, answer),
+        bounds: computeBounds(body, answer),
         endedAt: answer?.at ?? null,
         serverDateAt: answer?.serverDateMs ?? null,
         status: answer?.status ?? null,
@@ -237,25 +227,6 @@ export function makeAttempts(
       };
     })
     .sort((a, b) => a.startedAt - b.startedAt);
-}
-
-/**
- * An answer of the service, even a 500, means that it has finished the attempt. After any other end
- * it may still work on it for `settleMs`: a status outside the contract may be a proxy's. Null
- * where the server time was unknown before it.
- */
-function getBounds(
-  { fromMs, sentByMs, settleMs }: AttemptedBody,
-  answer: AnsweredBody | undefined,
-): AttemptBounds | null {
-  if (fromMs === null) return null;
-  const endedMs = asServerMs(Math.max(fromMs, answer?.endedMs ?? sentByMs ?? fromMs));
-  const settledMs = asServerMs(endedMs + settleMs);
-  const hasEnded =
-    answer !== undefined &&
-    answer.endedMs !== null &&
-    (answer.settles !== 'uncertain' || answer.status === 500);
-  return { fromMs, untilMs: hasEnded ? endedMs : settledMs, settledMs };
 }
 
 /** Counts the last consecutive attempts that ended with this outcome; open ones are passed over. */

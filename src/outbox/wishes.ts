@@ -347,7 +347,9 @@ type NumberWish = {
 
 /**
  * Records that a find or record is to get a number, in place of one that was wanted; does nothing
- * where it is wanted already. What was sent before stays known.
+ * where it is wanted already. Only the last number is sent: the fold drops the wish that this one
+ * replaces, unless it was attempted. Nothing for the record leaves while another number of it may
+ * be under way (`CLAIMABLE` in entry-queries.ts), nor beside another request of this push.
  * @param value as normalizeNumber makes it
  */
 export function recordNumberWish(

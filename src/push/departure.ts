@@ -1,5 +1,4 @@
 import {
-  asServerMs,
   type Moment,
   type MonotonicMs,
   measureElapsedMs,
@@ -8,7 +7,7 @@ import {
   type ServerMs,
 } from '../base/clock.ts';
 import { hashSha512 } from '../base/disk/files.ts';
-import type { AttemptRequest } from '../outbox/attempts.ts';
+import { MAX_CLAIM_AGE_MS } from '../outbox/attempt-bounds.ts';
 import type { Entry } from '../outbox/entry.ts';
 import {
   type AnswerHead,
@@ -24,7 +23,7 @@ import {
   makePhotoRequest,
   withBearerToken,
 } from '../service/session.ts';
-import type { PushContext, SignedInPush } from './push-context.ts';
+import type { PushContext } from './push-context.ts';
 
 /** Outcome of a request, with the times that its settlement needs. */
 export type SendResult = {
@@ -69,12 +68,6 @@ function requireValue<T>(value: T | null): T {
   if (value === null) throw new Error('a queued entry lacks what it is to send');
   return value;
 }
-
-/**
- * Maximum time from claim to departure, in milliseconds: a process that was paused for longer must
- * not send.
- */
-const MAX_CLAIM_AGE_MS = 180_000;
 
 /**
  * Sends one request for which a turn was taken, releases the turn, and returns the outcome. Never
@@ -124,25 +117,4 @@ export async function sendEntryRequest(
   } finally {
     turn.release();
   }
-}
-
-/** Slowest expected upload, in bytes per millisecond. */
-const MIN_UPLOAD_RATE = 4;
-
-/**
- * Returns the earliest departure of the request, and the latest end of its upload, by the server's
- * clock; null before its first answer.
- */
-export function estimateDeparture(
-  { answerTimeoutMs, serverClock }: SignedInPush,
-  entry: Entry,
-): Pick<AttemptRequest, 'fromMs' | 'sentByMs'> {
-  const now = serverClock.now();
-  const latest = serverClock.latest();
-  if (now === undefined || latest === undefined) return { fromMs: null, sentByMs: null };
-  const uploadMs = entry.kind === 'photo' ? entry.photograph.sizeBytes / MIN_UPLOAD_RATE : 0;
-  return {
-    fromMs: now,
-    sentByMs: asServerMs(latest + MAX_CLAIM_AGE_MS + answerTimeoutMs + uploadMs),
-  };
 }

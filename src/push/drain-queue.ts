@@ -3,6 +3,7 @@ import { readClock } from '../base/clock.ts';
 import { DatabaseError, isAbortError, PasError } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
 import { RETRY_POLICY } from '../base/outcomes.ts';
+import { estimateDeparture } from '../outbox/attempt-bounds.ts';
 import {
   type AttemptSettlement,
   type Claim,
@@ -17,12 +18,7 @@ import { formatEntry } from '../outbox/views/entry-words.ts';
 import { LongPauseError } from '../service/http/exchange.ts';
 import type { Turn } from '../service/http/pacer.ts';
 import type { Outcome } from '../service/outcome.ts';
-import {
-  estimateDeparture,
-  makeEntryRequest,
-  type SendResult,
-  sendEntryRequest,
-} from './departure.ts';
+import { makeEntryRequest, type SendResult, sendEntryRequest } from './departure.ts';
 import { getContentKey } from './look.ts';
 import {
   makeEntryName,
@@ -188,7 +184,7 @@ async function launch(session: PushSession, entry: Entry): Promise<void> {
       path: new URL(url).pathname,
       account,
       settleMs,
-      ...estimateDeparture(push, current),
+      ...estimateDeparture(push, current.kind === 'photo' ? current.photograph.sizeBytes : 0),
     };
   });
   if (claimed === undefined) {

@@ -11,12 +11,13 @@ import {
 } from '../finds/harvested-find.ts';
 import { DAY_MS } from '../harvest/protocol.ts';
 import type { HarvestedFinds } from '../harvest/pull-finds.ts';
+import type { AttemptBounds } from '../outbox/attempt-bounds.ts';
 import {
   listEffectiveAttempts,
   listOpenAttempts,
   selectEffectiveAttempts,
 } from '../outbox/attempts.ts';
-import type { Attempt, AttemptBounds, Entry, ImportEntry } from '../outbox/entry.ts';
+import type { Attempt, Entry, ImportEntry } from '../outbox/entry.ts';
 import { unpackAttempt } from '../outbox/facts.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import { getSlotState, listFactsOfSubject } from '../outbox/wishes.ts';
@@ -449,10 +450,7 @@ function listChangedSince(
     .filter((identCely) => !view.isExplained(identCely));
 }
 
-/**
- * Maximum of different elements at which a record of another time or project may still be a
- * corrected version.
- */
+/** Most elements that differ in a corrected version, which may have another time or project. */
 const MAX_CORRECTED = 2;
 
 function isNear(judged: SentImport, find: HarvestedFind): boolean {

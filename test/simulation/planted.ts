@@ -174,19 +174,19 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'an attempt is over with its answer',
     themes: ['photographs of which nobody knows whether they arrived'],
-    file: 'src/outbox/entry.ts',
+    file: 'src/outbox/attempt-bounds.ts',
     from: 'const settledMs = asServerMs(endedMs + settleMs);',
     to: 'const settledMs = asServerMs(endedMs);',
   },
   {
     name: 'the clock of this machine says when an attempt was made',
     themes: ['no clock is right', 'a clock is put right'],
-    file: 'src/push/departure.ts',
+    file: 'src/outbox/attempt-bounds.ts',
     from: 'const now = serverClock.now();\n  const latest = serverClock.latest();',
     to: 'const now = clock.now() as never;\n  const latest = now;',
     also: {
-      from: 'function estimateDeparture({ answerTimeoutMs, serverClock }: SignedInPush,',
-      to: 'function estimateDeparture({ answerTimeoutMs, clock }: SignedInPush,',
+      from: '{ answerTimeoutMs, serverClock }: DepartureTimes,',
+      to: '{ answerTimeoutMs, clock }: DepartureTimes,',
     },
   },
   {

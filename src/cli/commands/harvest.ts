@@ -7,7 +7,7 @@ import {
   type RecordHarvest,
   type SetFigures,
 } from '../../harvest/harvest-records.ts';
-import type { RecordHarvestSubject } from '../../harvest/harvested-records.ts';
+import type { RecordHarvestSubject } from '../../harvest/harvest-store.ts';
 import { formatSetName } from '../../harvest/protocol.ts';
 import { defineCommand, type Registration } from '../command.ts';
 import {

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import { FileError } from '../../../src/base/errors.ts';
-import { type CommittedPart, NOTHING_COMMITTED } from '../../../src/harvest/harvested-records.ts';
+import { type CommittedPart, NOTHING_COMMITTED } from '../../../src/harvest/harvest-store.ts';
 import { openAppendFile } from '../../../src/harvest/outputs.ts';
 import { SLOW_RUNS } from '../../support/property-runs.ts';
 import { tempFolder } from '../../support/temp-folder.ts';

@@ -19,7 +19,7 @@ import { replaceDatabaseFile } from '../../../src/base/disk/database-file.ts';
 import { createFolder } from '../../../src/base/disk/files.ts';
 import { writeOutputFile, writePrivateFile } from '../../../src/base/disk/output-file.ts';
 import { DatabaseError, FileError } from '../../../src/base/errors.ts';
-import { NOTHING_COMMITTED } from '../../../src/harvest/harvested-records.ts';
+import { NOTHING_COMMITTED } from '../../../src/harvest/harvest-store.ts';
 import { openAppendFile } from '../../../src/harvest/outputs.ts';
 import { readKeptFile, storeKeptFile } from '../../../src/harvest/update-schema.ts';
 import { makeContentStore } from '../../../src/outbox/changes/content-store.ts';

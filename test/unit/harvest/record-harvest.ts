@@ -12,7 +12,7 @@ import {
   type RecordHarvestSubject,
   storeCommittedPart,
   storeOrCompareSubject,
-} from '../../../src/harvest/harvested-records.ts';
+} from '../../../src/harvest/harvest-store.ts';
 import {
   type OpenedOutput,
   type OutputOpenOptions,

@@ -14,7 +14,7 @@ import {
   openHarvestStore,
   type RecordHarvestSubject,
   storeOrCompareSubject,
-} from '../../../src/harvest/harvested-records.ts';
+} from '../../../src/harvest/harvest-store.ts';
 import { openFileOutput } from '../../../src/harvest/outputs.ts';
 import { OAI_NAMESPACE, parseRecord } from '../../../src/harvest/protocol.ts';
 import { type Exchange, TransportError } from '../../../src/service/http/exchange.ts';

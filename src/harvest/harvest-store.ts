@@ -1,3 +1,10 @@
+/**
+ * Store of a harvest beside its output: what of the file is committed, and the state of each list.
+ *
+ * A page is appended to the output and to the open group. A group ends after 20 ms: the output is
+ * flushed to disk first, then its length and the state are committed. After a kill, the next run
+ * cuts the output to the committed length and requests the next page again.
+ */
 import { type BigIntStats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import {

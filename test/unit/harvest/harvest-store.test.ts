@@ -11,7 +11,7 @@ import {
   openHarvestStore,
   type RecordHarvestSubject,
   storeOrCompareSubject,
-} from '../../../src/harvest/harvested-records.ts';
+} from '../../../src/harvest/harvest-store.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 import { begunPass, completePass } from './begun-pass.ts';
 
