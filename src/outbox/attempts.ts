@@ -160,8 +160,8 @@ type Answer =
 
 /**
  * Records the decision of a person about an entry; what is wanted stays as it is. It settles the
- * attempts of unknown outcome, except those of a dropped entry, and replaces that the entry was
- * given up. `resend` also overrules refusals.
+ * attempts of unknown outcome, except those of a dropped entry, and replaces an earlier `abandon`.
+ * `resend` also overrules refusals.
  * @throws DatabaseError where a fact is damaged, or the disk fails
  */
 export function decide(outbox: Outbox, entry: Entry, answer: Answer, reason: Message): void {
@@ -367,7 +367,7 @@ export type AttemptSettlement =
   | { readonly state: 'queued'; readonly reason: Message; readonly notBeforeAt: number }
   | { readonly state: 'uncertain'; readonly reason: Message };
 
-/** What is known of the end of a request, with or without an answer. */
+/** The end of a request as it is known, with or without an answer. */
 export type AnswerDetails = Pick<AnsweredBody, 'outcome'> & {
   readonly status?: number | undefined;
   /** Date header of the answer. */

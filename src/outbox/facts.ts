@@ -292,7 +292,7 @@ type BodyOf = {
   readonly absent: EvidenceBody;
   readonly decided: DecidedBody;
 };
-/** What happened: see {@link Fact}. */
+/** Kinds of {@link Fact}. */
 export type FactKind = keyof BodyOf;
 
 /** Subject of one wish: the import of a find, its number, or one of its photographs. */

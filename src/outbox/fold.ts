@@ -38,7 +38,7 @@ type IntentState = {
   readonly state: 'untried' | 'accepted' | 'open' | 'unknown' | 'refused' | 'back';
 };
 
-/** What the facts of a slot mean; see {@link foldSlot}. */
+/** Meaning of the facts of a slot; see {@link foldSlot}. */
 export type SlotState = {
   readonly wanted: SlotWish;
   /** Intents that are wanted or were attempted. */

@@ -86,7 +86,7 @@ export function collectRehearsalResult(
   return { sent, accepted, refused, notTested };
 }
 
-/** What a training instance said of copies of finds. */
+/** Answers of a training instance to copies of finds. */
 export type RehearsalResult = ReturnType<typeof collectRehearsalResult>;
 
 type Result = 'accepted' | { readonly issues: readonly Issue[] } | { readonly reason: Message };

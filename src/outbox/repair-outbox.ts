@@ -337,7 +337,7 @@ export function describeOutbox(outbox: Outbox, machine: string) {
     finds: countFinds(outbox),
     entries: unsentCount + accepted + dropped,
     accepted,
-    /** Entries that the service does not have yet, without dropped ones. */
+    /** Entries that are neither accepted nor dropped; the service may have some of them. */
     unsent: unsentCount,
   };
 }

@@ -92,8 +92,8 @@ function assertOtherFile(path: string, outboxFile: string): void {
 }
 
 /**
- * Names the finds and records for which the replaced outbox has unsent changes of its own; none
- * where it is damaged.
+ * Names the finds and records that commands changed of which the restored outbox does not know;
+ * none where the replaced one is damaged.
  */
 function listLostWork(aside: string, restored: Outbox, clock: Clock): string[] {
   try {
@@ -204,7 +204,7 @@ async function uniteAndRestorePhotographs(
       united,
       /** Reason why the ledger was not united; undefined where it was. */
       ledgerProblem,
-      /** Names of finds and records with unsent changes that the backup does not have. */
+      /** Names of finds and records with changes that backup and ledger do not have. */
       lost:
         previous?.header === undefined ? [] : listLostWork(previous.aside, restored, options.clock),
       /** Counted after the union with the ledger. */

@@ -408,7 +408,8 @@ export function storeQuestionsAboutChangedFinds(outbox: Outbox): void {
 
 /**
  * Compares drafts and queued finds with all finds here, and stores a question with each that is the
- * same as another one or nearly so, unless it has a question or a person has called them different.
+ * same as another one or nearly so, unless it has a question or too little content, or a person has
+ * called them different.
  * Never compared are two finds of one command, two rows of one table with different numbers, unless
  * one of them has arrived, and dropped finds.
  * @param hasEntered selects the finds that may get a question

@@ -57,6 +57,7 @@ export async function pushAll(push: PushContext): Promise<PushResult> {
   return withPushLock(push.lock, () => pushUnderLock(push));
 }
 
+/** Runs rounds until none has freed an entry that can be sent, or the push must end. */
 async function pushUnderLock(push: PushContext): Promise<PushResult> {
   await prepareOutbox(push);
   const runRound = makeRounds(push);

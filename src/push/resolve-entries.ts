@@ -30,7 +30,7 @@ import { KIND_WORDS } from '../outbox/views/entry-words.ts';
 import { getSlotState, restoreWish, withdrawWish } from '../outbox/wishes.ts';
 import { findCreation, getAttemptWindow, getSentElements } from './judge-import.ts';
 
-/** What a person says of an entry: its record, that it is to be sent, or that it is not. */
+/** A person's word on an entry: its record, that it is to be sent, or that it is not. */
 export type PersonDecision =
   | { readonly kind: 'created'; readonly identCely: string }
   | { readonly kind: 'resend' }
@@ -195,6 +195,10 @@ export function getOpenDecision(
   };
 }
 
+/**
+ * Returns the entries to which a decision applies: those in the first of its states in which there
+ * is any; empty where it applies to none.
+ */
 function listDecidable(
   outbox: Outbox,
   subject: string,

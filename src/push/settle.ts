@@ -75,7 +75,7 @@ export type PushState = {
   readonly accessProven: boolean;
 };
 
-/** What a push knows before its first answer. */
+/** State of a push before its first answer. */
 export const INITIAL_STATE: PushState = {
   throttled: 0,
   locked: 0,
@@ -118,7 +118,7 @@ type Effect = {
   readonly slowDown?: SlowDown;
 };
 
-/** What an answer does to its entry, and the push as it is then. */
+/** Effect of an answer, and the state of the push after it. */
 export type SettlementDecision = Effect & { readonly state: PushState };
 
 /**

@@ -163,7 +163,7 @@ function assertNotRemoved(outbox: Outbox, subject: string): void {
 
 type PhotoChange = 'queued' | 'requeued' | 'replaced' | 'kept';
 
-/** What became of a photograph, and the row of its entry. */
+/** Effect of queueing a photograph, and the row of its entry. */
 export type QueuedPhoto = {
   readonly change: PhotoChange;
   readonly entryId: number;
@@ -446,8 +446,8 @@ type NumberLookupOptions = {
 };
 
 /**
- * Makes a lookup that returns the name of another find or record that has a number, or undefined.
- * The numbers are read with the first one that is looked up, since most finds have none.
+ * Makes a lookup that returns the name of another find or record that has a number or is to get it,
+ * or undefined. Names and numbers are read once, with the first number that is looked up.
  */
 export function makeNumberLookup(
   outbox: Outbox,

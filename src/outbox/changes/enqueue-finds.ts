@@ -53,6 +53,7 @@ export type EnqueueOptions = PhotographKeeping & {
   readonly side?: MergeSide | undefined;
   /** Queues numbers that a table changes in sent finds. */
   readonly queueNumbers?: boolean;
+  /** Called after each transaction. */
   readonly onProgress?: (doneCount: number) => void;
   /** Receives issues in place of the report. */
   readonly onIssue?: (issue: Issue) => void;
@@ -69,7 +70,7 @@ export type EnqueueContext = EnqueueOptions & {
   };
 };
 
-/** What became of a find, or would in a dry run. */
+/** Effect of the import on a find; in a dry run, the one that it would have. */
 export type EnqueuedFind = {
   readonly find: string;
   /**
@@ -79,7 +80,7 @@ export type EnqueuedFind = {
   readonly change: 'added' | 'updated' | 'kept' | 'sent' | 'question';
   /** The find and the row changed an element to different values. */
   readonly isConflict?: boolean;
-  /** Complete for its target state: what is added or updated is queued, else it is a draft. */
+  /** Complete for its target state: what is added or updated is queued then, else a draft. */
   readonly ready: boolean;
   readonly photosAdded: number;
   readonly photosRemoved: number;
@@ -88,7 +89,7 @@ export type EnqueuedFind = {
   readonly numberQueued?: boolean;
 };
 
-/** What became of all finds, in their order. */
+/** Effects on all finds, in their order. */
 export type EnqueueReport = {
   readonly finds: readonly EnqueuedFind[];
   /** Without warnings about vocabularies that were not harvested, which outnumber the rows. */

@@ -23,7 +23,7 @@ import { enqueuePhoto, isQueuedAs } from './enqueue-change.ts';
 import type { PhotographKeeping, Sendable } from './kept-photographs.ts';
 import { findSubject } from './resolve-finds.ts';
 
-/** What a file of the folder is. */
+/** A file of the folder, and what it is. */
 export type FileStatus = { readonly file: string } & (
   | { readonly kind: 'matched'; readonly match: PhotoMatch; readonly photograph: Sendable }
   /** Queued, sent or dropped before, by these entries. */

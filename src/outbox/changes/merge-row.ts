@@ -28,7 +28,10 @@ import type { Outbox } from '../open-outbox.ts';
 import { getImportedRow, type ImportedRow, type StoredFind } from '../stored-finds.ts';
 import { STATE_WORDS } from '../views/entry-words.ts';
 
-/** Says what a row is. `others`: finds like it, which it is not, as a person said. */
+/**
+ * Says what a row is. `others`: finds like it, which it is not, as a person said. `isRenamed`: a
+ * find that was never attempted gets the number of the row as its local id, if that is free.
+ */
 export type RowPlan =
   | { readonly kind: 'new'; readonly localId: string; readonly others: readonly Candidate[] }
   | { readonly kind: 'same'; readonly find: string; readonly isRenamed?: boolean }

@@ -46,7 +46,7 @@ type FindsByRow = ReadonlyMap<Find, readonly Compared[]>;
 /** Tells if a find came from a table of which this one is an edition. */
 type IsEdition = (find: FindHere) => boolean;
 
-/** What the table as a whole says, on which the plan of each row depends. */
+/** Comparison of the table as a whole with the finds here, on which each row's plan depends. */
 type TableComparison = Pick<PlannedTable, 'prefix' | 'hasKey'> & {
   readonly byNumber: FindsByRow;
   readonly isEdition: IsEdition;

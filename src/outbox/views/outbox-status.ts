@@ -243,9 +243,10 @@ export function getAcceptedMsByRecord(outbox: Outbox, sinceMs: number): Map<stri
 /** Maximum of listed entries; further ones are only counted. */
 const MAX_LISTED = 1000;
 
-/** What `pas status` says of finds and entries. */
+/** Finds and entries as `pas status` shows them, without removed ones. */
 export type OutboxStatus = {
   readonly finds: number;
+  /** There are no finds, and no numbers or photographs for records. */
   readonly isEmpty: boolean;
   /** There are finds, and every entry is accepted or dropped. */
   readonly isAllDone: boolean;
