@@ -49,12 +49,12 @@ export type PhotoIntent = {
  */
 export type Intent = ImportIntent | NumberIntent | PhotoIntent;
 
-/** Returns the subject of a record that has no find here. */
+/** Returns the subject `record:IDENTIFIER`, of a record that has no find here. */
 export function makeRecordSubject(identCely: string): string {
   return `record:${identCely}`;
 }
 
-/** Returns the record of such a subject; undefined for a find. */
+/** Returns the identifier in the subject of a record; undefined for the UUID of a find. */
 export function parseRecordSubject(subject: string): string | undefined {
   return subject.startsWith('record:') ? subject.slice('record:'.length) : undefined;
 }

@@ -167,7 +167,10 @@ function withStatements(
   };
 }
 
-/** @throws DatabaseError where the file has no header, so it is no outbox */
+/**
+ * Reads the header, as it is in the file now.
+ * @throws DatabaseError where the file has none, so it is no outbox
+ */
 export function readHeader(outbox: Outbox): Header {
   const row = outbox.sql(`select ${HEADER.selected} from header`).get();
   if (row === undefined)

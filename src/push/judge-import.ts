@@ -131,7 +131,7 @@ export function makeAbsentVerdict(basis: Basis, reason: Message): Verdict {
   return { kind: 'absent', basis, reason, candidates: [] };
 }
 
-/** Tells if one of the accounts made it within the bounds, where there are any. */
+/** Tells if an event is by one of the accounts and, with a margin, within the bounds if any. */
 export function isWithinWindow(
   { bounds, accounts }: AttemptWindow,
   event: { readonly at: string; readonly user: string },
@@ -177,7 +177,7 @@ function uniteBounds(bounds: readonly AttemptBounds[]): AttemptBounds {
 
 /**
  * Returns the earliest time at which an attempt may have reached the service; undefined where the
- * server time was unknown.
+ * server time was unknown, or nothing was attempted.
  */
 export function findEarliestArrivalMs(outbox: Outbox, entry: Entry): number | undefined {
   return getAttemptWindow(outbox, entry).bounds?.fromMs;
@@ -276,7 +276,9 @@ export function makeInFlightVerdict(settledMs: number, nowMs: number): Verdict {
   );
 }
 
-/** Without a server time before the attempt, evidence is shown to a person and settles nothing. */
+/**
+ * Makes the verdict where the server time was unknown: a person sees it, and nothing is settled.
+ */
 export function makeTimeUnknownVerdict(candidates: readonly string[] = []): Verdict {
   return makeUndecidedVerdict(
     'time-unknown',
@@ -285,9 +287,7 @@ export function makeTimeUnknownVerdict(candidates: readonly string[] = []): Verd
   );
 }
 
-/**
- * @param missing a record or file that the harvest does not show, although the service accepted it
- */
+/** Makes the verdict where the harvest lacks also `missing`, a record or file accepted since. */
 export function makeIndexBehindVerdict(missing: string): Verdict {
   const reason = msg`the harvest does not show ${missing} either, which the service has accepted since: its index lags behind`;
   return makeUndecidedVerdict('index-behind', reason);

@@ -80,7 +80,7 @@ type PlannedNumber = {
   readonly expects: string | null;
 };
 
-/** Plans the change of a number; nothing is stored. */
+/** Plans the change to a number, as normalizeNumber makes it; nothing is stored. */
 export function planNumberChange(outbox: Outbox, subject: string, value: string): PlannedNumber {
   const last = findLastNumberEntry(outbox, subject, ['dropped']);
   const expects = findKnownNumber(outbox, subject);

@@ -281,7 +281,10 @@ export function mustStayUnchanged(entry: ImportEntry | undefined): boolean {
   return entry !== undefined && !['draft', 'queued', 'refused'].includes(entry.state);
 }
 
-/** Makes the warning about a row that differs from its sent find. */
+/**
+ * Makes the warning about a row that differs from its sent find.
+ * @param areListed the differences are listed in a file of corrections as well
+ */
 export function makeSentIssue(
   { entry, stored }: FindMerge,
   differences: readonly RowDifference[],

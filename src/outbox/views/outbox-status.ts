@@ -143,7 +143,7 @@ export type WaitingCounts = ReturnType<typeof parseWaiting>;
 
 /**
  * Counts what waits: for an import that is not accepted, behind a dropped import, for a person, or
- * for its backoff.
+ * for its backoff. A held number or photograph without a record counts in two of them.
  */
 export function countWaiting(outbox: Outbox): WaitingCounts {
   const counts = outbox

@@ -83,7 +83,7 @@ export function findPulledRecord(outbox: Outbox, identCely: string): PulledRecor
   return { ...row, record };
 }
 
-/** Returns the registration numbers of pulled records, by their identifiers. */
+/** Returns the registration numbers of pulled records, without those that have none. */
 export function listPulledNumbers(
   outbox: Outbox,
 ): (readonly [identCely: string, number: string])[] {
@@ -143,8 +143,8 @@ export function getLastSearchAt(outbox: Outbox, project: string): number | undef
 }
 
 /**
- * Stores the server time of a search.
- * @param keepsEarlier keeps the time of an earlier search
+ * Stores the server time up to which a project was searched, in place of the last one.
+ * @param keepsEarlier an earlier search keeps its time
  */
 export function storeSearchTime(
   outbox: Outbox,
@@ -167,7 +167,7 @@ export function listUnexplainedRecords({ listTexts }: Outbox): HarvestedFind[] {
   );
 }
 
-/** Stores a record that no fact explains, as it is shown. */
+/** Stores a record that no fact explains as it is shown, in place of what it was before. */
 export function storeUnexplainedRecord(outbox: Outbox, record: HarvestedFind): void {
   outbox
     .sql('insert or replace into unexplained (ident_cely, record) values (?, ?)')
