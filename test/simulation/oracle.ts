@@ -179,12 +179,18 @@ function judgeFind(asked: Asked, evidence: Evidence): string[] {
 
 /** Nothing has happened that may leave it to a person which record the find is. */
 function isPlain(asked: Asked, evidence: Evidence): boolean {
-  const { wasCopied, wereClocksSet, wasPutBack, isAnonymous, curated, records } = evidence;
-  const isAlone =
-    records.filter(({ note }) => note === asked.note).length === 1 &&
-    findTwins(asked, evidence).length === 1;
+  const { wasCopied, wereClocksSet, wasPutBack, isAnonymous, curated, records, homes } = evidence;
+  const made = records.filter(({ note }) => note === asked.note);
+  const isAlone = made.length === 1 && findTwins(asked, evidence).length === 1;
+  // Of a record that was deleted: only a person knows that this is not a correction of it.
+  const wasIdentUsed = homes
+    .flat()
+    .some(
+      (entry) => entry.find !== asked.id && isAccepted(entry) && entry.ident === made[0]?.ident,
+    );
   return (
     isAlone &&
+    !wasIdentUsed &&
     !isAnonymous &&
     !wasCopied &&
     !wereClocksSet &&
