@@ -136,6 +136,14 @@ export function listDifferingElements(sent: Elements, harvested: HarvestedFind):
   }).map((field) => field.name);
 }
 
+/**
+ * Counts the {@link listDifferingElements}, but for the number, which a record also gets by itself
+ * (A-NUMBER-1).
+ */
+export function countDifferences(sent: Elements, harvested: HarvestedFind): number {
+  return listDifferingElements(sent, harvested).filter((name) => name !== 'evidencni_cislo').length;
+}
+
 /** Names of the states of a find (A-STATE-1). */
 const STATE_NAMES: Readonly<Record<number, Message>> = {
   1: msg`registered`,

@@ -4,6 +4,7 @@ import { getChild } from '../base/xml/element.ts';
 import { parseXml } from '../base/xml/parse.ts';
 import type { HarvestedElements } from '../finds/fields.ts';
 import {
+  countDifferences,
   type HarvestedFind,
   type HistoryEntry,
   listDifferingElements,
@@ -92,8 +93,8 @@ export type HarvestView = ViewTime & {
    * assigns an identifier a second time.
    */
   readonly isExplained: (identCely: string, shown?: HarvestedFind) => boolean;
-  /** Tells if the record equals what the entry that made it sent, except for its number. */
-  readonly readsAsSent: (identCely: string, shown: HarvestedFind) => boolean;
+  /** Counts the differences of a record from what the find that has it here sent. */
+  readonly countDifferencesOfOwner: (identCely: string, shown: HarvestedFind) => number;
   /**
    * By visibility class, the accounts of known visible records: the harvest would show others of
    * theirs, too.
@@ -417,11 +418,11 @@ function isLike(judged: SentImport, find: HarvestedFind): boolean {
  * find, changed its state, or moved it to another project.
  */
 function findSimilarRecords(judged: SentImport, view: HarvestView): string[] {
-  // A record that equals this find and not its owner may have an identifier that a restored service
-  // assigned twice.
+  // One that is more like this find than like its owner may have an identifier that was assigned
+  // again, by a restored service or after a deletion.
   const isAnothers = (find: HarvestedFind): boolean =>
     view.isExplained(find.identCely, find) &&
-    !(isLike(judged, find) && !view.readsAsSent(find.identCely, find));
+    countDifferences(judged.elements, find) >= view.countDifferencesOfOwner(find.identCely, find);
   const shown = view.finds.filter((find) => isNear(judged, find) && !isAnothers(find));
   return [
     ...shown.map(({ identCely }) => identCely),

@@ -1,7 +1,7 @@
 import { asServerMs, type ServerMs } from '../base/clock.ts';
 import { groupBy } from '../base/collections.ts';
 import { msg } from '../base/message.ts';
-import { type HarvestedFind, listDifferingElements } from '../finds/harvested-find.ts';
+import { countDifferences, type HarvestedFind } from '../finds/harvested-find.ts';
 import {
   type FindHarvest,
   type FindLookup,
@@ -256,9 +256,10 @@ function makeView(
     nowMs: harvest.beganMs,
     isExplained: (identCely, shown) =>
       recordsOfOthers.has(identCely) || isRecordOfFindHere(outbox, identCely, shown),
-    readsAsSent: (identCely, shown) =>
-      recordsOfOthers.has(identCely) ||
-      readsAsSent(outbox, findImportOfRecord(outbox, identCely), shown),
+    countDifferencesOfOwner: (identCely, shown) =>
+      recordsOfOthers.has(identCely)
+        ? 0
+        : countDifferencesOfOwner(outbox, findImportOfRecord(outbox, identCely), shown),
     shown: collectShownKinds(canaries, harvest),
     harvester: context.harvester,
     index: {
@@ -301,19 +302,17 @@ export function isRecordOfFindHere(
 ): boolean {
   const owner = findImportOfRecord(outbox, identCely);
   if (owner === undefined || shown === undefined) return owner !== undefined;
-  return isMadeBy(outbox, owner, shown) || readsAsSent(outbox, owner, shown);
+  return isMadeBy(outbox, owner, shown) || countDifferencesOfOwner(outbox, owner, shown) === 0;
 }
 
-function readsAsSent(
+/** At least one where it is not known what was sent. */
+function countDifferencesOfOwner(
   outbox: Outbox,
   owner: ImportEntry | undefined,
   shown: HarvestedFind,
-): boolean {
+): number {
   const sent = owner === undefined ? undefined : getSentElements(outbox, owner);
-  return (
-    sent !== undefined &&
-    listDifferingElements(sent, shown).every((name) => name === 'evidencni_cislo')
-  );
+  return sent === undefined ? 1 : countDifferences(sent, shown);
 }
 
 /** The last attempt of another account to send a find, and the records that it got. */

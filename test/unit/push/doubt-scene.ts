@@ -104,7 +104,7 @@ export function view(
     finds: records,
     nowMs: START + 60 * MINUTE,
     isExplained: (identCely) => identCely === owned,
-    readsAsSent: () => true,
+    countDifferencesOfOwner: () => 0,
     shown: makeSights(SENT, 2),
     harvester: USER,
     index: { unlisted: new Map(), allowanceMs: 15 * MINUTE, ...index },

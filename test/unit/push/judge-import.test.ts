@@ -48,7 +48,7 @@ const changed = (kind: 'withheld' | 'deleted', atMs: number, ident = MADE, more:
 const unlisted = (atMs: number) =>
   view([], { index: { unlisted: new Map([['C-1-N00009', atMs]]) } });
 const both = new Map([[makeVisibilityClass(SENT, 2), new Set([USER, OTHER_USER])]]);
-const ofOthers = { owned: MADE, readsAsSent: () => false };
+const ofOthers = { owned: MADE, countDifferencesOfOwner: () => 1 };
 
 function judged(
   seen: HarvestView,
@@ -68,6 +68,11 @@ test.each<Case>([
   ['it is of another entry', view([same], { owned: MADE }), 'not-among-those-shown'],
   ['it is of another entry, and unlike that one', view([same], ofOthers), 'similar-new'],
   ['neither entry is like it', view([corrected], ofOthers), 'not-among-those-shown'],
+  [
+    'it got a number, and is unlike the entry that it is of',
+    view([having({ evidencni_cislo: 'N 1' })], ofOthers),
+    'similar-new',
+  ],
   [
     'it was made after the service reported the failure',
     madeAt(START + MINUTE),
