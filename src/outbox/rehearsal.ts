@@ -167,9 +167,11 @@ export async function copyFindsForRehearsal(
   const target = makeContentStore(photosFolders.to);
   for (const stored of finds) {
     const find = withProject(convertStoredFind(stored), projects);
+    // A question about its row is not asked of the copy.
+    const { asked: _asked, ...wish } = stored.wish;
     const uuid = recordNewFind(
       to,
-      { ...stored.wish, elements: find.elements },
+      { ...wish, elements: find.elements },
       makePreparedDocument(validate(find)),
     );
     for (const entry of listEntriesOfSubject(from, stored.uuid)) {

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Listed } from '../support/json-output.ts';
@@ -133,6 +133,18 @@ test('copies of queued finds are tried at the training instance, any number of t
   expect(await home.json('list')).toMatchObject([{ state: 'queued' }, { state: 'queued' }]);
   expect(readdirSync(join(home.folder, 'pas', 'rehearsals'))).toEqual([]);
   expect(outboxes()).toEqual(before);
+});
+
+test('a find is tried that waits here for an answer about its row', async () => {
+  const table = writeSeason(home, 1);
+  await home.do('import', table);
+  await home.do('edit', 'K-1', '--set', 'poznamka=here');
+  writeFileSync(table, readFileSync(table, 'utf8').replace('nález 1', 'there'));
+  await expectEnded(home.pas('import', table), 3);
+  expect(await home.json<Result>('rehearse', '--yes')).toMatchObject({
+    accepted: 1,
+    not_tested: [],
+  });
 });
 
 test('a rehearsal without a sign-in advises the one that works', async () => {

@@ -143,16 +143,18 @@ export type WaitingCounts = ReturnType<typeof parseWaiting>;
 
 /**
  * Counts what waits: for an import that is not accepted, behind a dropped import, for a person, or
- * for its backoff. A held number or photograph without a record counts in two of them.
+ * for its backoff.
  */
 export function countWaiting(outbox: Outbox): WaitingCounts {
   const counts = outbox
     .sql(
       `select
          (select count(*) from entries join finds on uuid = subject
-          where kind in ('number', 'photo') and entries.state = 'queued' and entries.ident_cely is null and finds.state <> 'dropped') as forImport,
+          where kind in ('number', 'photo') and entries.state = 'queued' and entries.held is null
+            and entries.ident_cely is null and finds.state <> 'dropped') as forImport,
          (select count(*) from entries join finds on uuid = subject
-          where kind in ('number', 'photo') and entries.state = 'queued' and entries.ident_cely is null and finds.state = 'dropped') as forDropped,
+          where kind in ('number', 'photo') and entries.state = 'queued' and entries.held is null
+            and entries.ident_cely is null and finds.state = 'dropped') as forDropped,
          (select count(*) from entries where held is not null and state = 'queued') as forPerson,
          (select count(*) from entries where state = 'queued' and held is null and (kind = 'import' or ident_cely is not null)
             and not_before_at > :now) as forTime`,

@@ -29,7 +29,9 @@ const HELD = {
 test('waiting entries are counted by the cause of their wait', () => {
   using outbox = tempOutbox();
   const [queued, dropped] = ['K-1', 'K-2'].map((name) => queueImport(outbox, name));
-  for (const find of [queued, dropped]) queueNumber(outbox, find?.findId ?? '', 'A 1', '');
+  const [number] = [queued, dropped].map((find) =>
+    queueNumber(outbox, find?.findId ?? '', 'A 1', ''),
+  );
   withdrawWish(outbox, getEntry(outbox, dropped?.entryId ?? 0), 'dropped');
   storeQuestion(outbox, queueImport(outbox, 'K-3').entryId, HELD);
   attemptEntry(outbox, queueImport(outbox, 'K-4').entryId, {
@@ -44,6 +46,8 @@ test('waiting entries are counted by the cause of their wait', () => {
     number: 1,
     photo: 0,
   });
+  storeQuestion(outbox, number ?? 0, HELD);
+  expect(countWaiting(outbox)).toMatchObject({ forImport: 0, forPerson: 2 });
 });
 
 test('entries that need a person are listed with their questions first, and the others by reason', () => {
