@@ -34,15 +34,16 @@ export function getSettlingCommand({ id, kind, state, held, localId, identCely }
 }
 
 /**
- * Returns the words that `pas resolve --answer` accepts for a question; empty without a question,
+ * Returns the words that `pas resolve --answer` accepts for a question: `same` only where it is clear
+ * what it is the same as, a find here or the only candidate. Empty without a question,
  * or where it cannot be answered so.
  */
 export function listAnswerWords(held: HeldQuestion | null): readonly RowAnswer[] {
   if (held === null || !isAnswerable({ held })) return [];
-  const isOneFind =
-    held.basis === 'alike-here' ||
-    (held.basis !== 'number-used' && listCandidateNames(held).filter(isLikeIdent).length === 1);
-  return findRowAnswers(held) ?? (isOneFind ? ['same', 'new'] : ['new']);
+  const [first = '', ...others] = listCandidateNames(held);
+  const isOneRecord = isLikeIdent(first) && others.length === 0 && held.basis !== 'number-used';
+  const mayBeSame = held.basis === 'alike-here' || isOneRecord;
+  return findRowAnswers(held) ?? (mayBeSame ? ['same', 'new'] : ['new']);
 }
 
 function listCandidateNames({ candidates }: HeldQuestion): string[] {

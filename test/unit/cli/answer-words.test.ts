@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest';
+import { msg } from '../../../src/base/message.ts';
+import { listAnswerWords } from '../../../src/cli/result-texts.ts';
+import { makeCandidates } from '../../../src/outbox/gate.ts';
+
+const RECORD = 'C-202400101-N00001';
+
+test.each([
+  ['one record', [RECORD], ['same', 'new']],
+  ['a record and a find of another account', [RECORD, 'F-12'], ['new']],
+  ['the same in the other order', ['F-12', RECORD], ['new']],
+  ['a find of another account', ['F-12'], ['new']],
+])('that a find is the same is an answer where it is clear what: %s', (_what, names, answers) => {
+  const candidates = makeCandidates(names);
+  expect(listAnswerWords({ basis: 'attempted-elsewhere', question: msg`?`, candidates })).toEqual(
+    answers,
+  );
+});
