@@ -212,9 +212,12 @@ export function copyFactsToLedger(outbox: Outbox): void {
         : [],
     );
     own.ledger.append(own.scope, facts.map(serializeFact), intents);
-    const last = parseRow(rows.at(-1)).seq;
+    // These alone: a first attempt may have made older facts a matter of the ledger meanwhile.
+    const copied = JSON.stringify(rows.map((row) => parseRow(row).seq));
     outbox.change(() =>
-      outbox.sql('update facts set in_ledger = 1 where in_ledger = 0 and seq <= ?').run(last),
+      outbox
+        .sql('update facts set in_ledger = 1 where seq in (select value from json_each(?))')
+        .run(copied),
     );
   }
 }

@@ -76,8 +76,8 @@ export type LookContext = {
   /** Undefined where no answer has come yet. */
   readonly serverNowMs: number | undefined;
   /**
-   * Content of each entry when the gate checked it, by row: a new or changed entry is checked again
-   * before it is sent.
+   * Content of each entry, by row, when the gate checked it and had no question: a new or changed
+   * entry, and one whose question was answered, is checked again before it is sent.
    */
   readonly judged: Map<number, string>;
 };
@@ -108,8 +108,11 @@ export async function holdEntriesWithQuestions(context: LookContext): Promise<vo
       );
       const files = findEqualFiles(outbox, queued, result.withFiles);
       for (const entry of queued) {
-        updateQuestion(outbox, entry, gatherKnowledge(outbox, entry, result, files), harvest);
-        context.judged.set(entry.id, getContentKey(entry));
+        const knowledge = gatherKnowledge(outbox, entry, result, files);
+        // After an answer to a question it is compared again: only one is asked at a time.
+        if (updateQuestion(outbox, entry, knowledge, harvest) === null)
+          context.judged.set(entry.id, getContentKey(entry));
+        else context.judged.delete(entry.id);
       }
     }),
   );
@@ -161,25 +164,29 @@ export function getContentKey(entry: Entry): string {
   return entry.kind === 'photo' ? `${entry.intent} ${entry.photograph.name}` : entry.intent;
 }
 
-/** Stores the question about an entry, or ends the one that its knowledge no longer asks. */
+/**
+ * Stores the question about an entry, or ends the one that its knowledge no longer asks.
+ * @returns the question that it has then
+ */
 function updateQuestion(
   outbox: Outbox,
   entry: Entry,
   knowledge: Knowledge,
   harvest: HarvestedFinds | undefined,
-): void {
+): HeldQuestion | null {
   const basis = entry.held?.basis;
   const from = basis === undefined ? 'machine' : HELD_BASES[basis];
   // Only what asks a question can know that it has ended.
-  if (from !== 'machine' && (from !== 'service' || harvest === undefined)) return;
+  if (from !== 'machine' && (from !== 'service' || harvest === undefined)) return entry.held;
   const question = findQuestion(outbox, entry, knowledge);
   // The record of a number was requested by itself: one that is not listed has not changed since.
   const isUnchanged =
     entry.kind === 'number' &&
     from === 'service' &&
     harvest?.lookups.has(entry.identCely ?? '') !== true;
-  if (question !== undefined) storeQuestion(outbox, entry.id, question);
-  else if (entry.held !== null && !isUnchanged) storeQuestion(outbox, entry.id, null);
+  if (question === undefined && (entry.held === null || isUnchanged)) return entry.held;
+  storeQuestion(outbox, entry.id, question ?? null);
+  return question ?? null;
 }
 
 function findQuestion(

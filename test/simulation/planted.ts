@@ -349,10 +349,10 @@ export const PLANTED: readonly Planted[] = [
     name: 'an equal record is the find, without an attempt',
     themes: ['two places have finds of one account'],
     file: 'src/push/look.ts',
-    from: 'if (question !== undefined) storeQuestion(outbox, entry.id, question);',
+    from: 'storeQuestion(outbox, entry.id, question ?? null);',
     to: `if (question?.basis === 'equal-record')
     decide(outbox, entry, { kind: 'created', identCely: question.candidates[0]?.name ?? '' }, '');
-  else if (question !== undefined) storeQuestion(outbox, entry.id, question);`,
+  else storeQuestion(outbox, entry.id, question ?? null);`,
     also: {
       from: `import { AuthError } from '../base/errors.ts';`,
       to: `import { AuthError } from '../base/errors.ts';

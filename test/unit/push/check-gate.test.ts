@@ -4,7 +4,8 @@ import { asWallMs } from '../../../src/base/clock.ts';
 import { AuthError, UnavailableError } from '../../../src/base/errors.ts';
 import { removeSubject } from '../../../src/outbox/changes/remove-finds.ts';
 import { undoCommand } from '../../../src/outbox/changes/undo-command.ts';
-import { listHeldEntries } from '../../../src/outbox/entry-queries.ts';
+import { listHeldEntries, storeQuestion } from '../../../src/outbox/entry-queries.ts';
+import { makeCandidates } from '../../../src/outbox/gate.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import { type Outbox, updateHeader } from '../../../src/outbox/open-outbox.ts';
 import { findByLocalId } from '../../../src/outbox/stored-finds.ts';
@@ -146,6 +147,22 @@ describe('a find that matches a record created from another outbox of the accoun
         service.make(getInnerText('fibula'));
         queueFind(outbox, 'K-2', 'fibula');
       }
+      return 'done';
+    };
+    await service.push(outbox);
+    expect([service.writes, states(outbox)]).toEqual([['K-1'], ['accepted', 'held: equal-record']]);
+  });
+
+  test('is held even if another question about it was answered during the push', async () => {
+    using setup = scene();
+    const { service, outbox } = setup;
+    queueFind(outbox, 'K-1');
+    const { entryId } = queueFind(outbox, 'K-2', 'fibula');
+    const candidates = makeCandidates(['K-0']);
+    storeQuestion(outbox, entryId, { basis: 'alike-here', question: '?', candidates });
+    service.habits.fate = () => {
+      service.make(getInnerText('fibula'));
+      decide(outbox, 'K-2', 'resend');
       return 'done';
     };
     await service.push(outbox);
