@@ -131,8 +131,7 @@ function decideEntry(outbox: Outbox, entry: Entry, decision: PersonDecision): vo
       decide(outbox, entry, { kind: 'resend', rejects }, msg`a person decided: send`);
       restoreWish(outbox, entry);
       const now = findEntryById(outbox, entry.id);
-      if (now?.held != null && isAnswerable(now) && !isAboutRow(now.held))
-        storeQuestion(outbox, entry.id, null);
+      if (now !== undefined && maySend(now)) storeQuestion(outbox, entry.id, null);
       return;
     }
     case 'drop':
@@ -143,16 +142,21 @@ function decideEntry(outbox: Outbox, entry: Entry, decision: PersonDecision): vo
   }
 }
 
+/** Tells if the entry has a question that sending it answers: one about a row stays. */
+function maySend({ held }: Entry): boolean {
+  return held !== null && isAnswerable({ held }) && !isAboutRow(held);
+}
+
 /**
  * Answers the questions that are still the same with "send", as the user said for all. Those about
- * rows and about two versions stay.
+ * rows and about two versions stay, and nothing is decided about them.
  */
 export function releaseHeldEntries(outbox: Outbox, held: readonly Entry[]): void {
   outbox.change(() => {
     for (const { id, held: asked } of held) {
       const entry = findEntryById(outbox, id);
-      if (entry?.state === 'queued' && isDeepStrictEqual(entry.held, asked))
-        decideEntry(outbox, entry, { kind: 'resend' });
+      if (entry?.state !== 'queued' || !maySend(entry)) continue;
+      if (isDeepStrictEqual(entry.held, asked)) decideEntry(outbox, entry, { kind: 'resend' });
     }
   });
 }

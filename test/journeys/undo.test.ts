@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { Listed } from '../support/json-output.ts';
 import { expectEnded, type Run, signedIn } from '../support/run-pas.ts';
@@ -137,6 +137,17 @@ describe('pas undo', () => {
     await home.do('edit', 'K-2', '--set', 'evidencni_cislo=Z');
     await home.do('push');
     expect((await list()).map(({ state }) => state)).toEqual(['accepted', 'accepted']);
+  });
+
+  test('takes no push that could answer no question', async () => {
+    const table = writeSeason(home, 1);
+    await home.do('import', table);
+    await home.do('edit', 'K-1', '--set', 'poznamka=here');
+    writeFileSync(table, readFileSync(table, 'utf8').replace('nález 1', 'there'));
+    await expectEnded(home.pas('import', table), 3);
+    const before = await log();
+    await expectEnded(home.pas('push', '--on-question', 'send'), 6);
+    expect(await log()).toEqual(before);
   });
 
   test('says that nothing could be taken back of what was sent', async () => {
