@@ -37,6 +37,7 @@ import {
   type HarvestAccess,
   type NoSearchReason,
   type PushContext,
+  type RefusalSeries,
   reportSettledEntry,
   type ServiceAccess,
   type SignedInPush,
@@ -61,7 +62,7 @@ export async function pushAll(push: PushContext): Promise<PushResult> {
 async function pushUnderLock(push: PushContext): Promise<PushResult> {
   await prepareOutbox(push);
   const runRound = makeRounds(push);
-  let result = await runRound();
+  let result = await runRound(push.ended ?? []);
   const freed = new Set<number>();
   for (;;) {
     const settled = await reconcileUncertain(push, result.stopCause);
@@ -81,7 +82,7 @@ async function pushUnderLock(push: PushContext): Promise<PushResult> {
     // them each time. A found import has freed its photographs and numbers, and a number the
     // later ones of its record.
     for (const { entry } of again) freed.add(entry.id);
-    result = addResults(result, await runRound());
+    result = addResults(result, await runRound(result.leftOut));
   }
 }
 
@@ -141,12 +142,12 @@ function assertSameOutbox({ outbox, service }: PushContext): void {
 }
 
 /** Makes the function that runs a round of a push, of which the first one signs in. */
-function makeRounds(push: PushContext): () => Promise<PushResult> {
+function makeRounds(push: PushContext): (ended: readonly RefusalSeries[]) => Promise<PushResult> {
   const { outbox, subjects } = push;
   const admit = push.admitNewPeople ?? (async () => true);
   const admission = makePeopleAdmission(outbox, subjects, admit);
   let signed: SignedInPush | undefined;
-  return async () => {
+  return async (ended) => {
     recordOrphans(push);
     clearImplausibleBackoff(outbox, RETRY_POLICY.slow.maxMs);
     // Without an entry to send, or a question to answer, no request is needed.
@@ -161,7 +162,7 @@ function makeRounds(push: PushContext): () => Promise<PushResult> {
     }
     // The records of what is found must not count as equals of unsent finds.
     const found = isFirst ? countFound(await reconcileUncertain(push, undefined)) : 0;
-    const sent = await sendThroughGate(signed, admission.admitIfNew);
+    const sent = await sendThroughGate({ ...signed, ended }, admission.admitIfNew);
     return { ...sent, accepted: sent.accepted + found };
   };
 }

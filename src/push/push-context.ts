@@ -4,7 +4,7 @@ import type { PasError } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
 import type { OaiClient } from '../harvest/client.ts';
 import type { Entry, EntryKind, EntryState } from '../outbox/entry.ts';
-import { findEntryById } from '../outbox/entry-queries.ts';
+import { type EntryScope, findEntryById } from '../outbox/entry-queries.ts';
 import type { Photograph } from '../outbox/facts.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import type { PushLockOptions } from '../outbox/push-lock.ts';
@@ -37,6 +37,16 @@ export type ServiceAccess = {
 
 /** Reason for which the service was not searched before sending. */
 export type NoSearchReason = 'no-harvesting' | 'anonymous' | 'not-signed-in';
+
+/** The last equal refusals of a kind and project since one of it was accepted. Immutable. */
+export type RefusalSeries = EntryScope & {
+  /** Status and text, equal for all of them. */
+  readonly text: string;
+  readonly status: number | null;
+  readonly reason: Message;
+  /** Names of the refused finds and records: each counts once. */
+  readonly records: readonly string[];
+};
 
 /** All that one push needs, and whom it asks and tells. */
 export type PushContext = ServiceAccess & {
@@ -77,6 +87,8 @@ export type PushContext = ServiceAccess & {
   /** Called before each round with the number of entries to send. */
   readonly onRound?: (queued: number) => void;
   readonly onReconciled?: (settled: readonly ReconciledEntry[]) => void;
+  /** Kinds and projects that ended with equal refusals in earlier rounds; none by default. */
+  readonly ended?: readonly RefusalSeries[];
   /** Called with the error of a failed search for uncertain entries; the push continues. */
   readonly onSearchFailed?: (error: PasError) => void;
   /** Called in each round in which entries are sent without a search. */

@@ -31,14 +31,13 @@ import {
 import type { Outcome } from '../service/outcome.ts';
 import { probeAccess } from './account.ts';
 import type { SendResult } from './departure.ts';
-import type { PushContext, SignedInPush, StopCause } from './push-context.ts';
+import type { PushContext, RefusalSeries, SignedInPush, StopCause } from './push-context.ts';
 import {
   decideSettlement,
-  INITIAL_STATE,
   listEndedScopes,
+  makeInitialState,
   makeScopeKey,
   type PushState,
-  type RefusalSeries,
   type SettlementDecision,
   type SettlementInput,
   type SlowDown,
@@ -81,14 +80,16 @@ export class PushSession {
   /** Imports that were in flight beside another one of their project. */
   readonly #besideImport = new Set<number>();
   /** Ended kinds and projects that were reported. */
-  readonly #reported = new Set<string>();
-  state: PushState = INITIAL_STATE;
+  readonly #reported: Set<string>;
+  state: PushState;
   stopCause: StopCause | undefined;
   #departing: Promise<void> | undefined;
 
   constructor(push: SignedInPush, hold: Hold) {
     this.push = push;
     this.hold = hold;
+    this.state = makeInitialState(push.ended ?? []);
+    this.#reported = new Set(push.ended?.map(makeScopeKey));
     this.halt = AbortSignal.any([push.stop, this.#ending.signal]);
     // One listener per request in flight, so a high number is no leak.
     setMaxListeners(0, this.halt);
@@ -339,7 +340,7 @@ export function countToSend({
   return kinds.reduce((sum, kind) => sum + counts[kind], 0);
 }
 
-/** Adds the counts of two rounds; `leftOut` and `stopCause` are those of the second. */
+/** Adds two rounds; `stopCause` is that of the second. */
 export function addResults(first: PushResult, second: PushResult): PushResult {
   return {
     accepted: first.accepted + second.accepted,
@@ -349,7 +350,11 @@ export function addResults(first: PushResult, second: PushResult): PushResult {
     locked: first.locked + second.locked,
     elapsedMs: first.elapsedMs + second.elapsedMs,
     nonConforming: [...first.nonConforming, ...second.nonConforming],
-    leftOut: second.leftOut,
+    leftOut: [
+      ...new Map(
+        [...first.leftOut, ...second.leftOut].map((each) => [makeScopeKey(each), each]),
+      ).values(),
+    ],
     stopCause: second.stopCause,
   };
 }

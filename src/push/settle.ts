@@ -13,17 +13,7 @@ import type { Entry } from '../outbox/entry.ts';
 import { type EntryScope, getScope } from '../outbox/entry-queries.ts';
 import type { Outcome, ServerFinding } from '../service/outcome.ts';
 import type { SendResult } from './departure.ts';
-import { findStopCauseOfProbe, type StopCause } from './push-context.ts';
-
-/** The last equal refusals of a kind and project since one of it was accepted. Immutable. */
-export type RefusalSeries = EntryScope & {
-  /** Status and text, equal for all of them. */
-  readonly text: string;
-  readonly status: number | null;
-  readonly reason: Message;
-  /** Names of the refused finds and records: each counts once. */
-  readonly records: readonly string[];
-};
+import { findStopCauseOfProbe, type RefusalSeries, type StopCause } from './push-context.ts';
 
 type Refusal = Omit<RefusalSeries, 'records'> & { readonly record: string };
 
@@ -87,6 +77,11 @@ export const INITIAL_STATE: PushState = {
   nonConforming: new Set(),
   accessProven: false,
 };
+
+/** @param ended kinds and projects that ended in earlier rounds of the push */
+export function makeInitialState(ended: readonly RefusalSeries[]): PushState {
+  return { ...INITIAL_STATE, refusals: new Map(ended.map((each) => [makeScopeKey(each), each])) };
+}
 
 /** An answer, or its absence, with all that its meaning depends on. */
 export type SettlementInput = Pick<SendResult, 'outcome' | 'status' | 'departedAt'> & {

@@ -9,7 +9,7 @@ import {
 } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
 import { RETRY_POLICY } from '../base/outcomes.ts';
-import { findNextClaimable, listEntriesInState } from '../outbox/entry-queries.ts';
+import { type EntryScope, findNextClaimable, listEntriesInState } from '../outbox/entry-queries.ts';
 import { probeAccess } from './account.ts';
 import { pushAll } from './push-all.ts';
 import { findStopCauseOfProbe, type PushContext, type StopCause } from './push-context.ts';
@@ -148,7 +148,7 @@ export async function watchOutbox(
     clock,
     stop,
     push: async () => {
-      const round = await runRound(options, isFirst);
+      const round = await runRound({ ...options, ended: all.leftOut }, isFirst);
       isFirst = false;
       if (!('requests' in round)) return round;
       all = { ...addResults(all, round), nonConforming: round.nonConforming };
@@ -161,7 +161,7 @@ export async function watchOutbox(
         throw new ConfigError(
           msg`${path} was removed or replaced while it was watched. Start the push again.`,
         );
-      return findDueAtMs(options, searchedAtMs);
+      return findDueAtMs(options, all.leftOut, searchedAtMs);
     },
     report: onWait,
   });
@@ -176,9 +176,14 @@ function readFileNumber(path: string): number | undefined {
 }
 
 /** Returns the time of the next entry to send or search for uncertain ones; undefined for none. */
-function findDueAtMs(options: PushContext, searchedAtMs: number): number | undefined {
+function findDueAtMs(
+  options: PushContext,
+  leftOut: readonly EntryScope[],
+  searchedAtMs: number,
+): number | undefined {
   const { outbox, harvesting, settleMs } = options;
-  const next = findNextClaimable(outbox, { ...options, busyRecords: [], closed: [] });
+  const closed = leftOut.map(({ kind, project }) => ({ kind, project }));
+  const next = findNextClaimable(outbox, { ...options, busyRecords: [], closed });
   const sendAtMs = next?.notBeforeAt;
   const inDoubt = harvesting !== undefined && listEntriesInState(outbox, 'uncertain').length > 0;
   const soonestMs = Math.min(

@@ -1,18 +1,22 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { findStates, settledAfter, signedIn } from '../support/run-pas.ts';
+import { findStates, type Home, settledAfter, signedIn } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock();
 
-test('a push to a project that refuses all finds alike ends after five, and one command queues them again', async () => {
-  const home = await signedIn(mock.service, settledAfter(0));
+const importClosed = async (home: Home): Promise<void> => {
   const table = readFileSync(writeSeason(home, 12), 'utf8').replaceAll(
     'C-202400101',
     'C-202200058',
   );
   await home.do('import', home.file('closed.csv', table));
+};
+
+test('a push to a project that refuses all finds alike ends after five, and one command queues them again', async () => {
+  const home = await signedIn(mock.service, settledAfter(0));
+  await importClosed(home);
   const run = await home.pas('push');
   expect([run.code, run.stdout]).toEqual([
     3,
@@ -26,4 +30,21 @@ test('a push to a project that refuses all finds alike ends after five, and one 
   const [, advised = ''] = /pas (resolve K-.* --resend)/.exec(run.stderr) ?? [];
   await home.do(...advised.split(' '));
   expect(new Set(Object.values(await findStates(home)))).toEqual(new Set(['queued']));
+});
+
+test('a watch sends five of them, too, however many rounds follow', async () => {
+  const home = await signedIn(mock.service, settledAfter(0));
+  await importClosed(home);
+  const watch = home.start('push', '--watch', '--json');
+  await watch.until(({ stdout }) => stdout.includes('"left_out"'));
+  await watch.until(({ stdout }) => stdout.includes('"for":"entries"'));
+  await home.do('import', writeSeason(home, 1), '--id-prefix', 'X-');
+  await watch.until(({ stdout }) => stdout.includes('"state":"accepted"'));
+  watch.child.kill('SIGINT');
+  await watch.ended;
+  const statuses = (await mock.service.journal())
+    .filter(({ path }) => path.endsWith('import-xml'))
+    .map(({ status }) => status);
+  // 405: whether the account may write at all.
+  expect(statuses).toEqual([403, 405, 403, 403, 403, 403, 201]);
 });
