@@ -29,9 +29,8 @@ import {
   listQueuedSummaries,
   storeQuestion,
 } from '../outbox/entry-queries.ts';
-import { type Candidate, HELD_BASES, unpackAttempt } from '../outbox/facts.ts';
+import { type Candidate, HELD_BASES } from '../outbox/facts.ts';
 import { judgeDeparture, type Knowledge, makeCandidates } from '../outbox/gate.ts';
-import { parseIntent } from '../outbox/intents.ts';
 import { type Outbox, readHeader, updateHeader } from '../outbox/open-outbox.ts';
 import { findByUuid, type StoredFind } from '../outbox/stored-finds.ts';
 import { findNamesake, listRejectedFinds } from '../outbox/unite.ts';
@@ -51,7 +50,7 @@ import {
 } from './judge-change.ts';
 import { findCreation, isMadeBy, listSentImports, mayBeCreation } from './judge-import.ts';
 import {
-  type FindOfOtherAccount,
+  indexFindsOfOtherAccounts,
   isRecordOfFindHere,
   listFindsOfOtherAccounts,
   listShownRecords,
@@ -311,7 +310,7 @@ async function storeAndIndexSearch(
     /** Records of this account that no fact explains. */
     records,
     /** Finds that other accounts attempted from this machine. */
-    attempted: indexAttempted(findsOfOthers),
+    attempted: indexFindsOfOtherAccounts(findsOfOthers),
     /** Records of finds of other accounts, with the wall clock of the last attempt. */
     recordsOfOthers: new Map(
       findsOfOthers.flatMap(({ attempt, records }) =>
@@ -333,18 +332,6 @@ async function storeAndIndexSearch(
 /** Tells if this account made a record that no fact explains. */
 function isUnexplainedCreation(outbox: Outbox, account: string, find: HarvestedFind): boolean {
   return findCreation(find)?.user === account && !isRecordOfFindHere(outbox, find.identCely, find);
-}
-
-/** Indexes the finds of other accounts, with the names of their records or local ids. */
-function indexAttempted(finds: readonly FindOfOtherAccount[]): FindIndex<string> {
-  const index = createFindIndex<string>();
-  for (const { attempt, records } of finds) {
-    const intent = parseIntent('import', attempt.subject, unpackAttempt(attempt).content.intent);
-    if (intent.kind !== 'import') continue;
-    const localId = attempt.body.localId ?? '';
-    index.add(makeComparable(intent.elements, localId), records[0] ?? localId);
-  }
-  return index;
 }
 
 /**

@@ -2,6 +2,7 @@ import { asServerMs, type ServerMs } from '../base/clock.ts';
 import { groupBy } from '../base/collections.ts';
 import { msg } from '../base/message.ts';
 import { countDifferences, type HarvestedFind } from '../finds/harvested-find.ts';
+import { createFindIndex, type FindIndex, makeComparable } from '../finds/match-finds.ts';
 import {
   type FindHarvest,
   type FindLookup,
@@ -19,8 +20,9 @@ import {
   listLatestAcceptedImports,
   storeLookup,
 } from '../outbox/entry-queries.ts';
-import { type FactOf, listFactsOfKind, makeStoredMessage } from '../outbox/facts.ts';
+import { type FactOf, listFactsOfKind, makeStoredMessage, unpackAttempt } from '../outbox/facts.ts';
 import { foldSlot } from '../outbox/fold.ts';
+import { parseIntent } from '../outbox/intents.ts';
 import { type Outbox, readHeader } from '../outbox/open-outbox.ts';
 import { detachSharedRecord } from '../outbox/unite.ts';
 import { getAcceptedMsByRecord } from '../outbox/views/outbox-status.ts';
@@ -332,4 +334,16 @@ export function listFindsOfOtherAccounts(outbox: Outbox): FindOfOtherAccount[] {
     const attempt = listFactsOfKind(own, 'attempted').at(-1);
     return attempt === undefined ? [] : [{ attempt, records: foldSlot(own).records }];
   });
+}
+
+/** Indexes the finds of other accounts, with the names of their records or local ids. */
+export function indexFindsOfOtherAccounts(finds: readonly FindOfOtherAccount[]): FindIndex<string> {
+  const index = createFindIndex<string>();
+  for (const { attempt, records } of finds) {
+    const intent = parseIntent('import', attempt.subject, unpackAttempt(attempt).content.intent);
+    if (intent.kind !== 'import') continue;
+    const localId = attempt.body.localId ?? '';
+    index.add(makeComparable(intent.elements, localId), records[0] ?? localId);
+  }
+  return index;
 }
