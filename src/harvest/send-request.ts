@@ -54,7 +54,7 @@ export type OaiCredentials =
 
 /** How requests to the harvesting interface are sent. */
 export type RequestOptions = {
-  /** Must retry transient failures (503, 429, lost connections) and keep the pace. */
+  /** Must retry transient failures (503, 429, lost connections). */
   readonly exchange: Exchange;
   readonly credentials: OaiCredentials;
   readonly answerTimeoutMs?: number;

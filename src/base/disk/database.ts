@@ -152,7 +152,7 @@ function dropSearchedPaths(text: string): string {
 
 type OpenOptions = {
   /**
-   * `full`: a commit survives a power cut (outbox, journal). `normal`: it survives a crash of the
+   * `full`: a commit survives a power cut (outbox, ledger). `normal`: it survives a crash of the
    * process (caches).
    */
   readonly synchronous: 'full' | 'normal';
