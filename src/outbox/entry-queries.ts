@@ -361,7 +361,7 @@ export function findNextClaimable(
       kinds: JSON.stringify(kinds),
       subjects: subjects === undefined ? null : JSON.stringify(subjects),
       busyRecords: JSON.stringify(busyRecords),
-      closed: JSON.stringify(closed),
+      closed: JSON.stringify(closed.map(({ kind, project }) => ({ kind, project }))),
     },
     'order by not_before_at, entries.id limit 1',
   ).at(0);

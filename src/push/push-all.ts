@@ -293,8 +293,12 @@ function toLookupError({ outbox }: PushContext, thrown: PasError): UnavailableEr
 /** Adds the cause `not-yet` where an entry is left that may be sent now or later. */
 function withStopCauseForRemaining(push: PushContext, result: PushResult): PushResult {
   const { clock, kinds, outbox, subjects } = push;
-  const closed = result.leftOut.map(({ kind, project }) => ({ kind, project }));
-  const rest = findNextClaimable(outbox, { kinds, subjects, busyRecords: [], closed });
+  const rest = findNextClaimable(outbox, {
+    kinds,
+    subjects,
+    busyRecords: [],
+    closed: result.leftOut,
+  });
   if (rest === undefined || result.nonConforming.includes(rest.id)) return result;
   const untilMs = Math.max(rest.notBeforeAt, clock.now());
   return { ...result, stopCause: { kind: 'not-yet', reason: explainWaiting(rest), untilMs } };

@@ -141,7 +141,7 @@ export class PushSession {
       busyRecords: flights.flatMap(({ entry: { subject, identCely } }) =>
         identCely === null ? [subject] : [subject, identCely],
       ),
-      closed: [...this.ended, ...suspected].map(({ kind, project }) => ({ kind, project })),
+      closed: [...this.ended, ...suspected],
     };
   }
 
@@ -340,7 +340,10 @@ export function countToSend({
   return kinds.reduce((sum, kind) => sum + counts[kind], 0);
 }
 
-/** Adds two rounds; `stopCause` is that of the second. */
+/**
+ * Adds two rounds. `stopCause` is that of the second, and `leftOut`, which begins with that of the
+ * first.
+ */
 export function addResults(first: PushResult, second: PushResult): PushResult {
   return {
     accepted: first.accepted + second.accepted,
@@ -350,11 +353,7 @@ export function addResults(first: PushResult, second: PushResult): PushResult {
     locked: first.locked + second.locked,
     elapsedMs: first.elapsedMs + second.elapsedMs,
     nonConforming: [...first.nonConforming, ...second.nonConforming],
-    leftOut: [
-      ...new Map(
-        [...first.leftOut, ...second.leftOut].map((each) => [makeScopeKey(each), each]),
-      ).values(),
-    ],
+    leftOut: second.leftOut,
     stopCause: second.stopCause,
   };
 }

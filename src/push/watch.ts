@@ -182,8 +182,7 @@ function findDueAtMs(
   searchedAtMs: number,
 ): number | undefined {
   const { outbox, harvesting, settleMs } = options;
-  const closed = leftOut.map(({ kind, project }) => ({ kind, project }));
-  const next = findNextClaimable(outbox, { ...options, busyRecords: [], closed });
+  const next = findNextClaimable(outbox, { ...options, busyRecords: [], closed: leftOut });
   const sendAtMs = next?.notBeforeAt;
   const inDoubt = harvesting !== undefined && listEntriesInState(outbox, 'uncertain').length > 0;
   const soonestMs = Math.min(
