@@ -21,6 +21,7 @@ import {
   isSteady,
   isWorthResuming,
   makeScan,
+  markChanges,
   type RecordStore,
   recountPass,
   storePage,
@@ -211,7 +212,7 @@ async function readCompletely(run: Run): Promise<void> {
     if (hasEnded && !isShort(pass) && (agrees || isSteady(pass))) return;
     run.pass = { ...pass, ...makeScan(pass.scan + 1, hasEnded) };
     // Not saved after a refused token: it may be valid after all.
-    if (hasEnded) savePass(run);
+    if (hasEnded) state.change(() => state.saveProgress({ pass: run.pass }));
     if (hasEnded && agrees) throw makeIncompleteError(run, pass, t`its list ended before`);
     if (scans < MAX_SCANS) continue;
     const reason = hasEnded
@@ -292,7 +293,10 @@ async function readPages(
     const read = { document, items, scan: run.pass.scan, untilMs: window.untilMs };
     const { records, pass: next } = await storePage(store, read, (sightings) => {
       const { pass: now } = run;
-      const advanced = list === 'whole' ? advancePass(now, page, sightings, overlapMs) : now;
+      const advanced =
+        list === 'whole'
+          ? advancePass(now, page, sightings, overlapMs)
+          : markChanges(now, sightings);
       return countSightings(advanced, sightings);
     });
     run.pass = next;
@@ -308,30 +312,27 @@ async function readPages(
 
 /**
  * Reads the list of changes since the pass began until it has nothing new: a changed record may
- * have moved to a page that was already read. The list is then counted again, since the earlier
- * count may lack new records, which must not make up for skipped ones; and a rest cannot show what
- * left the part before it.
+ * have moved to a page that was already read. Where something moved, the list is then counted
+ * again, since the earlier count may lack new records, which must not make up for skipped ones; and
+ * after a cut, since a rest cannot show what left the part before it.
  */
 async function readChanges(run: Run): Promise<void> {
-  const { beganMs, listSize, cutMs } = run.pass;
+  const { beganMs } = run.pass;
   const window = getWindow(run);
-  let hasNews = false;
   const changes = { ...window, fromMs: Math.max(window.fromMs ?? 0, beganMs - run.overlapMs) };
   for (let rounds = 1; rounds <= MAX_ROUNDS && !isEmptyWindow(changes); rounds++) {
     const start = makeListArguments(run, changes);
     try {
       if ((await readPages(run, start, 'changes')) === 0) break;
-      hasNews = true;
     } catch (thrown) {
       // The count or the next scan shows what is missing, and the next pass requests these changes
       // again.
       if (!isOfToken(thrown)) throw thrown;
     }
   }
-  if (hasNews) run.pass = { ...run.pass, moved: true };
-  if (listSize === null || (!hasNews && cutMs === null)) return;
-  run.pass = recountPass(run.pass, getSize(await fetchHeaders(run, window)));
-  savePass(run);
+  const { listSize, moved, cutMs } = run.pass;
+  if (listSize !== null && (moved || cutMs !== null))
+    run.pass = recountPass(run.pass, getSize(await fetchHeaders(run, window)));
 }
 
 /**
@@ -374,10 +375,6 @@ function fetchHeaders(run: Run, window: HarvestWindow): Promise<ListPage<OaiReco
 /** Returns the length of a list by its first page; undefined where the service does not count. */
 function getSize({ completeListSize, next, items }: ListPage<OaiRecord>): number | undefined {
   return completeListSize ?? (next === undefined ? items.length : undefined);
-}
-
-function savePass({ state, pass }: Run): void {
-  state.change(() => state.saveProgress({ pass }));
 }
 
 const MAX_LOST = 50;

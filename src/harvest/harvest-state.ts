@@ -121,6 +121,21 @@ export function advancePass(
   return { ...counted, moved, beganMs, token: next ?? null, pages: pages + 1 };
 }
 
+/**
+ * Returns the pass after a page of the list of changes: with `moved` where a record is new to the
+ * scan, or changed. {@link countSightings} counts the records.
+ */
+export function markChanges(pass: HarvestPass, sightings: Sightings): HarvestPass {
+  const hasNews = [...sightings.values()].some(
+    (sighting) => sighting.before?.scan !== pass.scan || !isSameVersion(sighting),
+  );
+  return { ...pass, moved: pass.moved || hasNews };
+}
+
+function isSameVersion({ before, now }: Sighting): boolean {
+  return before?.datestampMs === now.datestampMs && before.digest === now.digest;
+}
+
 /** Returns the pass after a count: a list that became shorter lost a record. */
 export function recountPass(pass: HarvestPass, size: number | undefined): HarvestPass {
   if (size === undefined) return pass;
@@ -397,11 +412,11 @@ export async function storePage(
   const sightings = comparePage(state, read);
   const seenRecords: OaiRecord[] = [];
   const records: OaiRecord[] = [];
-  for (const { before, now, record } of sightings.values()) {
+  for (const sighting of sightings.values()) {
+    const { record } = sighting;
     if (record === undefined) continue;
     seenRecords.push(record);
-    const isSame = before?.datestampMs === now.datestampMs && before.digest === now.digest;
-    if (!isSame) records.push(record);
+    if (!isSameVersion(sighting)) records.push(record);
   }
   const page = { document: read.document, records, seenRecords };
   await store.write?.(page);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { openMemoryState } from '../../../src/harvest/harvest-state.ts';
 import { oaiError } from '../../support/scripted-oai.ts';
 import { ALL, type Answers, harvesting, list, NOW_MS } from './harvesting.ts';
 
@@ -93,6 +94,32 @@ describe('changes during a scan', () => {
     await run();
     expect(new Set(asked())).toEqual(new Set([`${ALL} from=2025-06-18T07:30:00Z`, SECOND]));
   });
+});
+
+test('changes that were read before an interruption still require a second reading', async () => {
+  const state = openMemoryState();
+  // A, which is on the first page, leaves the list B C D, whose second page lacks C then; E is new.
+  let changes = 0;
+  const fails = harvesting(
+    (args) => {
+      if (args.has('resumptionToken')) return list(['D']);
+      if (!args.has('from')) return list(['A', 'B'], 'T2', 'completeListSize="4"');
+      changes += 1;
+      return changes === 1 ? list(['E']) : oaiError('badArgument');
+    },
+    { state },
+  );
+  await expect(fails.run()).rejects.toThrow('badArgument');
+  expect(fails.kept).toEqual(['A', 'B', 'D', 'E']);
+  const then = harvesting(
+    (args) => {
+      if (args.has('resumptionToken')) return list(['D', 'E']);
+      return args.has('from') ? list(['E']) : list(['B', 'C'], 'T2', 'completeListSize="4"');
+    },
+    { state },
+  );
+  await then.run();
+  expect(then.kept).toEqual(['C']);
 });
 
 test('a list that never repeats is given up as unstable', async () => {
