@@ -119,8 +119,7 @@ export function openHarvester(options: HarvesterOptions): Harvester {
       for await (const { header } of fetchItems(client.listHeaders, list)) yield header;
     },
     records: (list) => fetchItems(client.listRecords, list),
-    record: async (identifier, metadataPrefix) =>
-      (await client.getRecord(identifier, metadataPrefix)).record,
+    record: (identifier, metadataPrefix) => client.getRecord(identifier, metadataPrefix),
     json: (record) => {
       repeated ??= readRepeatedElements(version);
       return toRecordJson(record, repeated);

@@ -75,12 +75,6 @@ export type PageSource = {
   /** Sends ListIdentifiers, and returns records with only a header. */
   readonly listHeaders: FetchPage<OaiRecord>;
   readonly listRecords: FetchPage<OaiRecord>;
-  /** @param identifier full identifier, or the one of the record */
-  getRecord(
-    identifier: string,
-    metadataPrefix: string,
-    signal?: AbortSignal,
-  ): Promise<{ readonly record: OaiRecord; readonly document: XmlDocument }>;
 };
 
 /** The six verbs. Throws what {@link makeRequestSender} describes. */
@@ -89,6 +83,8 @@ export type OaiClient = PageSource & {
   identify(signal?: AbortSignal): Promise<Identity>;
   listMetadataFormats(identifier?: string, signal?: AbortSignal): Promise<MetadataFormat[]>;
   listSets(args?: OaiArguments, signal?: AbortSignal): Promise<ListPage<OaiSet>>;
+  /** @param identifier full identifier, or the one of the record */
+  getRecord(identifier: string, metadataPrefix: string, signal?: AbortSignal): Promise<OaiRecord>;
 };
 
 type OaiClientOptions = RequestOptions & {
@@ -126,10 +122,10 @@ export function openOaiClient(options: OaiClientOptions): OaiClient {
     getRecord: async (identifier, metadataPrefix, signal) => {
       const full = toFullIdentifier(oaiBase, identifier);
       const args = { identifier: full, metadataPrefix };
-      const { element, document, body } = await sendRequest('GetRecord', args, signal);
+      const { element, body } = await sendRequest('GetRecord', args, signal);
       const found = getChild(element, 'record');
       const record = found === undefined ? undefined : parseRecord(found);
-      if (record !== undefined) return { record, document };
+      if (record !== undefined) return record;
       throw new MalformedAnswerError(
         t`The service did not send a complete record for ${identifier}.`,
         body,

@@ -377,7 +377,7 @@ export async function lookUpRecord(
   ident: string,
 ): Promise<FindLookup | undefined> {
   try {
-    const { record } = await client.getRecord(ident, format, signal);
+    const record = await client.getRecord(ident, format, signal);
     return record.lacksContent ? { kind: 'empty' } : toListedFind(record);
   } catch (thrown) {
     if (!(thrown instanceof OaiError) || thrown.oaiCode !== 'idDoesNotExist') throw thrown;

@@ -289,7 +289,7 @@ export async function fetchRecordJson({
   signal,
 }: JsonRequest): Promise<JsonObject> {
   const { identifier = '', metadataPrefix = '' } = args;
-  const { record } = await client.getRecord(identifier, metadataPrefix, signal);
+  const record = await client.getRecord(identifier, metadataPrefix, signal);
   return toRecordJson(record, readRepeatedElements(version));
 }
 

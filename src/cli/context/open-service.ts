@@ -300,8 +300,7 @@ export async function probeHarvestAuth(
     exchange: withMaskedPassword(send, password),
   });
   try {
-    const { record } = await client.getRecord(identCely, `oai_${profile.prefix}`);
-    const { header, refused } = record;
+    const { header, refused } = await client.getRecord(identCely, `oai_${profile.prefix}`);
     return !header.deleted && !refused;
   } catch (thrown) {
     if (thrown instanceof PasError) return false;

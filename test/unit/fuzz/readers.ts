@@ -288,7 +288,7 @@ export const TARGETS: readonly Target[] = [
           case 2:
             return client.identify();
           case 3:
-            return readRecords([(await client.getRecord('a', 'oai_svc')).record], REPEATED);
+            return readRecords([await client.getRecord('a', 'oai_svc')], REPEATED);
           default:
             return client.listSets();
         }

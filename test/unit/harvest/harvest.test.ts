@@ -54,11 +54,7 @@ async function harvested(
   let scans = 0;
   try {
     const { pass } = await harvestList({
-      client: {
-        listRecords: list.listRecords,
-        listHeaders: list.listRecords,
-        getRecord: async (name) => list.findRecord(name),
-      },
+      client: { listRecords: list.listRecords, listHeaders: list.listRecords },
       clock: manualClock(),
       setSpec: 'projekt',
       metadataPrefix: 'oai_svc',

@@ -108,20 +108,13 @@ export class PlayedList {
     const next = `T${this.#tokens.size} ${this.answers}`;
     if (goesOn) this.#tokens.set(next, { given: place.given, offset });
     return {
-      ...this.page(names),
+      ...this.#page(names),
       next: goesOn ? next : undefined,
       completeListSize: this.counts ? all.length : undefined,
     };
   };
 
-  findRecord(name: string) {
-    const { items, document } = this.page([name]);
-    const [record] = items;
-    if (record === undefined) throw new OaiError('idDoesNotExist', name);
-    return { record, document };
-  }
-
-  page(names: readonly string[]): ListPage<OaiRecord> {
+  #page(names: readonly string[]): ListPage<OaiRecord> {
     let bytes = Buffer.alloc(0);
     const items = names.map((name): OaiRecord => {
       const { stampMs, text } = this.#kept.get(name) ?? { stampMs: 0, text: '' };
