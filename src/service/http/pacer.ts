@@ -67,7 +67,10 @@ export type Pace = {
    * without waiting, and its failure is ignored.
    */
   pauseAfterThrottle(departedAtMs: number, retryAfterMs: number | undefined): number;
-  /** Returns the milliseconds until a request may depart, whoever holds the turn; 0 for now. */
+  /**
+   * Returns the milliseconds until gap and pause allow a request, 0 for now; a turn that another
+   * process holds is not waited for.
+   */
   getWaitMs(signal?: AbortSignal): Promise<number>;
   /** Returns the rest of the pause that the service asked for, in milliseconds; 0 without one. */
   readPauseMs(): Promise<number>;
