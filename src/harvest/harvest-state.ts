@@ -354,7 +354,7 @@ export type RecordStore = {
   /**
    * Stores records, or that those written belong to the output; runs in the transaction that
    * commits the page.
-   * @returns identifiers of records that it cannot use
+   * @returns identifiers of records that it cannot use, also of unchanged ones
    */
   commit(page: RecordPage): readonly string[];
   /** Records of the list that are held; without it, only the count is compared. */

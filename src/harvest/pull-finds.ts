@@ -325,9 +325,9 @@ async function listFinds(
     window: { fromMs, untilMs: null },
     store: {
       state,
-      commit: ({ records }) => {
+      commit: ({ seenRecords }) => {
         const unreadable: string[] = [];
-        for (const record of records) {
+        for (const record of seenRecords) {
           const { identifier } = record.header;
           const lookup = toListedFind(record);
           if (lookup === undefined) unreadable.push(identifier);

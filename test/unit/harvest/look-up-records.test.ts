@@ -127,6 +127,21 @@ test.each([
   },
 );
 
+test('a listed record that is no find is not forgotten where the list has it a second time', async () => {
+  const odd = recordXml('odd', { stav: 1, at: day(1) }).replaceAll('samostatny_nalez', 'projekt');
+  const { options } = service(several(1), (_request, query) => {
+    if (query.get('verb') !== 'ListRecords') return undefined;
+    const size = 'completeListSize="2"';
+    const page = query.has('resumptionToken')
+      ? `${recordXml('N-1', { stav: 1, at: day(1) })}<resumptionToken ${size}/>`
+      : `${odd}<resumptionToken ${size}>T2</resumptionToken>`;
+    return oaiXml(`<ListRecords>${page}</ListRecords>`);
+  });
+  await expect(harvestFinds(options, FROM)).rejects.toThrow(
+    `Harvesting lists ${OAI_BASE}/id/odd without content that pas can read`,
+  );
+});
+
 test('a single record that is not a readable find is left out', async () => {
   const { options } = service(several(1), () =>
     oaiXml(
