@@ -3,8 +3,8 @@
 const { fstatSync, readFileSync, writeFileSync } = require('node:fs');
 const { join } = require('node:path');
 
-// A reader that has seen enough (`pas list | head`) is no reason to stop what is under way; a full
-// disk is a failure.
+// A reader that closes the pipe early (`pas list | head`) does not stop the command; a full disk is
+// a failure.
 let unwritten;
 let t = String.raw;
 for (const stream of [process.stdout, process.stderr]) {
@@ -20,7 +20,7 @@ process.on('exit', () => {
   process.exitCode = 5;
 });
 
-/** On Windows a program may be begun without anything to write to, as by the Task Scheduler. */
+/** Tells if a stream is a file. On Windows, the Task Scheduler begins programs without streams. */
 function isFile({ fd }) {
   try {
     return fstatSync(fd).isFile();
@@ -30,8 +30,8 @@ function isFile({ fd }) {
 }
 
 /**
- * Node writes to a file once, of which a disk that fills up takes a part without an error. This
- * goes on until all is there.
+ * Writes all bytes to a file. Node itself writes once, and a disk that fills up takes a part of
+ * them without an error.
  */
 function writeWhole(bytes, _encoding, done) {
   try {
@@ -43,7 +43,7 @@ function writeWhole(bytes, _encoding, done) {
   done();
 }
 
-// Libraries print what they send, passwords too, where this asks them to.
+// With DEBUG, libraries print what they send, also passwords.
 delete process.env.DEBUG;
 
 const args = process.argv.slice(2);

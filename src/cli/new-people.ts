@@ -36,8 +36,8 @@ async function openPeopleLookup(context: Context): Promise<LookupTerm> {
 }
 
 /**
- * Prints up to {@link MAX_SHOWN} of those finders that nobody has accepted, with the nearest people
- * and the commands to settle them; nothing where there are none.
+ * Prints up to {@link MAX_SHOWN} of those finders that no person has accepted, with the nearest
+ * people and the commands to settle them; nothing where there are none.
  * @param print called with each line; by default it is a warning
  */
 export function printNewPeople(

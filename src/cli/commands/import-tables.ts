@@ -28,7 +28,7 @@ import { listNewPeopleOfProfile, printNewPeople, toNewPeopleJson } from '../new-
 import { formatFindCount, formatPhotographCount, printNextStep } from '../result-texts.ts';
 import { printIssues, toIssuesJson } from '../terminal.ts';
 
-/** Answers of `--on-conflict`: `ask` leaves the conflict open where nobody can be asked. */
+/** Answers of `--on-conflict`: `ask` leaves the conflict open where no person can answer. */
 export const ON_CONFLICT = ['ask', 'table', 'mine'] as const;
 type OnConflict = (typeof ON_CONFLICT)[number];
 

@@ -158,8 +158,8 @@ async function runWizard(
 /**
  * Returns the table, the file of its map, and if a person is asked: on a terminal, unless `--yes`
  * or `--json` is given.
- * @throws UsageError where nobody can be asked without `--yes`, for several tables or standard
- * input, and where the map's file exists
+ * @throws UsageError where no person can answer and `--yes` is missing, for several tables or
+ * standard input, and where the map's file exists
  */
 function resolveWizardFiles(
   { isConfirmed, terminal }: Context,

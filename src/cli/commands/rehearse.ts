@@ -49,7 +49,7 @@ export const register: Registration = (program, run) => {
 
 /**
  * Sends copies of finds to a training instance after a confirmation, and prints what it refused.
- * @returns `dataRefused` where it refused any; where nothing was sent, the reason for which
+ * @returns `dataRefused` where it refused any; where nothing was sent, the reason of the stop
  * @throws UsageError without finds, a training profile or a confirmation
  */
 async function rehearse(

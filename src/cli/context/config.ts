@@ -151,7 +151,7 @@ type KeyRule = {
   readonly help?: Message;
 };
 
-/** A question offers the first one first. */
+/** Kinds of an instance, in the order in which a question offers them. */
 const KIND = ['training', 'production'] as const;
 const OAI_AUTH = ['none', 'basic', 'bearer'] as const;
 

@@ -185,7 +185,7 @@ export async function renewProfileDocuments(context: Context): Promise<void> {
   renewDocuments(outbox, outdated, await openValidationContext(context));
 }
 
-/** Says where finds may be that a person expects in an empty outbox; nothing where none may be. */
+/** Warns where the finds may be that a person expects in an empty outbox. */
 function warnOfOthers(context: Context, outbox: Outbox): void {
   const { places, terminal } = context;
   const config = context.getConfig();
