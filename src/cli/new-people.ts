@@ -105,14 +105,14 @@ export async function admitNewPeople(
   context: Context,
   { outbox, subjects, isAllAccepted, mayAsk }: Admission,
 ): Promise<boolean> {
-  const { mapped } = await listNewFinders(outbox, () => openPeopleLookup(context), subjects);
+  const lookup = () => openPeopleLookup(context);
+  const { people, mapped } = await listNewFinders(outbox, lookup, subjects);
   if (mapped.length > 0) {
     const { replaceFinder } = await import('./interview/edit-find.ts');
     const { openValidationContext } = await import('./context/find-input.ts');
     const ruleContext = await openValidationContext(context);
     for (const [id, finds] of mapped) replaceFinder({ outbox, ruleContext }, finds, id);
   }
-  const people = await listNewPeopleOfProfile(context, outbox, subjects);
   const open = people.filter(({ isAccepted }) => !isAccepted);
   if (open.length === 0) return true;
   if (!isAllAccepted) {
