@@ -13,6 +13,7 @@ import { defineCommand, type Registration } from '../command.ts';
 import { isProtectedAddress } from '../context/config.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { getOwnSchemaFolder } from '../context/find-input.ts';
+import { makeWaitNote } from '../context/open-service.ts';
 
 type SchemaOptions = GlobalOptions & { readonly update?: boolean; readonly bundled?: boolean };
 
@@ -61,11 +62,8 @@ async function fetchInto(context: Context, folder: string): Promise<SchemaChange
     folder,
     send,
     clock: context.clock,
-    random: Math.random,
-    onWait: (waitMs, reason) => {
-      const seconds = Math.ceil(waitMs / 1000);
-      context.terminal.note(t`Waiting for the service (${reason}); next try in ${seconds} s.`);
-    },
+    random: context.random,
+    onWait: makeWaitNote(context),
     answerTimeoutMs,
     isProtected: (url) => allowHttp || isProtectedAddress(url),
   });

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { formatIso } from '../../base/clock.ts';
 import { ConfigError, PasError } from '../../base/errors.ts';
-import { cmd, t } from '../../base/message.ts';
+import { cmd, type Message, t } from '../../base/message.ts';
 import type { Vocabulary } from '../../finds/vocabulary/term.ts';
 import type { OaiClient } from '../../harvest/client.ts';
 import type { OaiCredentials } from '../../harvest/send-request.ts';
@@ -170,14 +170,19 @@ export async function openHarvestClient(context: Context, waitedMs = 0): Promise
         clock: context.clock,
         random: context.random,
         waitedMs,
-        onWait: (waitMs, reason) => {
-          const seconds = Math.ceil(waitMs / 1000);
-          context.terminal.note(t`Waiting for the service (${reason}); next try in ${seconds} s.`);
-        },
+        onWait: makeWaitNote(context),
       },
     ),
     answerTimeoutMs: profile.answerTimeoutMs,
   });
+}
+
+/** Makes the function that notes each wait before a request is repeated. */
+export function makeWaitNote({ terminal }: Context) {
+  return (waitMs: number, reason: Message): void => {
+    const seconds = Math.ceil(waitMs / 1000);
+    terminal.note(t`Waiting for the service (${reason}); next try in ${seconds} s.`);
+  };
 }
 
 /**
