@@ -50,8 +50,8 @@ type ImportContext = EnqueueOptions & {
   readonly set?: readonly string[] | undefined;
   /** Import also rows that look like no finds, such as totals. */
   readonly keepRows?: boolean | undefined;
-  /** A copy of the table with the issues of each row, to be corrected. */
-  readonly copy?: { readonly file: string; readonly overwrite: boolean } | undefined;
+  /** New file for a copy of the table with the issues of each row, to be corrected. */
+  readonly copy?: string | undefined;
 };
 
 /** Counts and issues of an import; in a dry run, those that it would have. */
@@ -236,23 +236,21 @@ function countUnreadRows({ issues }: Table): number {
 /** Hint of a command that replaces no files. */
 const WITHOUT_FORCE = msg`Choose another name, or delete that file first.`;
 
-type Copy = NonNullable<ImportContext['copy']>;
-
 /** @throws UsageError where the table is no CSV or XLSX, or the copy may not be written */
-function assertMayCopy({ unit, file }: Table, copy: Copy): void {
+function assertMayCopy({ unit, file }: Table, copy: string): void {
   if (unit !== undefined) {
     throw new UsageError(msg`--issues-to copies tables of CSV and XLSX; ${file} is neither.`, {
       hint: msg`Leave it out: the errors are printed as well.`,
     });
   }
-  assertMayWrite(copy.file, copy.overwrite, WITHOUT_FORCE);
+  assertMayWrite(copy, false, WITHOUT_FORCE);
 }
 
 /**
  * Collects the issues of a copy, which `write` writes in the format of its name. Issues without a
  * row, or of another file, are left out.
  */
-async function beginCopy(findTable: Table, to: Copy) {
+async function beginCopy(findTable: Table, file: string) {
   const { makeIssuesTable, renderTable } = await import('./exports/write-rows.ts');
   const issues: RowIssues = new Map();
   return {
@@ -262,10 +260,10 @@ async function beginCopy(findTable: Table, to: Copy) {
     },
     async write(): Promise<CopiedTable> {
       const table = makeIssuesTable(findTable, issues);
-      const extension = extname(to.file).slice(1).toLowerCase();
+      const extension = extname(file).slice(1).toLowerCase();
       const pieces = await renderTable(table.rows, extension, findTable.sheet ?? 'issues');
-      await writeOutputFile(to.file, pieces, to);
-      return { file: to.file, rows: table.count, left: table.left };
+      await writeOutputFile(file, pieces, { overwrite: false });
+      return { file, rows: table.count, left: table.left };
     },
   };
 }

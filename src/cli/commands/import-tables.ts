@@ -228,11 +228,14 @@ const MAX_MISSING = 20;
  * Returns where the table is copied with its issues; undefined without `--issues-to`.
  * @throws UsageError for stdout, several tables, or the table itself as its copy
  */
-function parseIssuesCopy(files: readonly string[], { issuesTo: file }: ImportOptions) {
+function parseIssuesCopy(
+  files: readonly string[],
+  { issuesTo: file }: ImportOptions,
+): string | undefined {
   if (file === undefined) return undefined;
   if (file === '-' || files.length > 1 || resolve(files[0] ?? '') === resolve(file))
     throw new UsageError(t`--issues-to needs the name of a file to which it copies one table.`);
-  return { file, overwrite: false };
+  return file;
 }
 
 function printCopied(
