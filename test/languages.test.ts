@@ -164,17 +164,9 @@ const NOT_FOR_PEOPLE: readonly (readonly [why: string, path: RegExp, text: RegEx
   ['SQL, and what a table is made of', /^src\/tables\/exports\/gpkg-layers\.ts$/, /^fid integer /],
   ['expressions of QGIS', /^src\/tables\/forms\/(make-)?qfield-\w+\.ts$/, /"[\w…]+"|current_value/],
   ['what QGIS calls them', /^src\/tables\/exports\/gpkg-layers\.ts$/, /^No geometry$/],
-  [
-    'what EPSG calls them',
-    /^src\/tables\/exports\/exported-find\.ts$/,
-    /^S-JTSK [XY] \(EPSG:5514\)$/,
-  ],
   ['HTML', /^src\/report\/page\.ts$/, /^<!doctype html>/],
   ['a policy for browsers', /^src\/report\/html\.ts$/, /^img-src /],
-  ['flags that only the scripts of shells use', /^src\/cli\/commands\/complete\.ts$/, /./],
-  ['an example', /^src\/cli\/commands\/completion\.ts$/, /^source /],
   ['a folder of macOS', /^src\/cli\/context\/places\.ts$/, /^Application Support$/],
-  ['a form', /^src\/service\/http\/request-body\.ts$/, /form-data/],
   ['Lua', /^src\/service\/http\/redis-pace-store\.ts$/, /redis\.call/],
   [
     'what the library says to those who program with it',
