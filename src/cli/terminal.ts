@@ -260,6 +260,20 @@ export type Progress = {
   end(): void;
 };
 
+/** Runs `work` with a bar of progress, which is removed at its end, also after an error. */
+export async function withProgress<T>(
+  terminal: Terminal,
+  label: string,
+  work: (update: Progress['update']) => T | Promise<T>,
+): Promise<T> {
+  const progress = terminal.startProgress(label);
+  try {
+    return await work(progress.update);
+  } finally {
+    progress.end();
+  }
+}
+
 const NO_PROGRESS: Progress = { update: () => {}, end: () => {} };
 
 const WIDEST_BAR = 24;

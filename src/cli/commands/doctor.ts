@@ -34,6 +34,7 @@ import {
   toProblem,
 } from '../doctor-checks.ts';
 import { INSTANCE_WORDS } from '../result-texts.ts';
+import { withProgress } from '../terminal.ts';
 
 type DoctorOptions = GlobalOptions & { readonly offline?: boolean; readonly repair?: boolean };
 
@@ -218,12 +219,9 @@ async function checkData(context: Context, profile: Profile, run: RunCheck): Pro
   if (isSound)
     await run('photographs', async () => {
       const outbox = hasOutbox ? await context.openOutbox() : undefined;
-      const progress = context.terminal.startProgress(t`Reading the photographs`);
-      try {
-        return checkPhotographs(outbox, photosFolder, progress.update);
-      } finally {
-        progress.end();
-      }
+      return withProgress(context.terminal, t`Reading the photographs`, (onProgress) =>
+        checkPhotographs(outbox, photosFolder, onProgress),
+      );
     });
   await run('vocabulary-age', async () => {
     const vocabulary = existsSync(context.places.vocabularyFile)

@@ -20,7 +20,7 @@ import type { Context, GlobalOptions } from '../context/context.ts';
 import { makeProfileKeeping } from '../context/find-input.ts';
 import { announceInstance } from '../context/open-service.ts';
 import { formatPlaceRemovedNote, printNextStep } from '../result-texts.ts';
-import { printIssues, toIssuesJson } from '../terminal.ts';
+import { printIssues, toIssuesJson, withProgress } from '../terminal.ts';
 
 /**
  * Makes the question if likely matches are queued as well. It is asked on a terminal only; with
@@ -273,22 +273,23 @@ async function add(context: Context, find: string, files: readonly string[]): Pr
   const together = new Set<string>();
   let queued = 0;
   let stripped = 0;
-  const progress = terminal.startProgress(t`Reading the photographs`);
-  for (const [index, file] of files.entries()) {
-    progress.update(index, files.length);
-    const added = await addPhotograph(outbox, subject, file, keeping, together);
-    issues.push(...added.issues);
-    if (added.queued === undefined) continue;
-    together.add(getOriginalDigest(added.photograph));
-    printSameFile(context, basename(file), find, added.queued);
-    if (added.queued.change === 'kept')
-      terminal.note(t`${file} is already queued or sent for ${find}.`);
-    if (added.queued.change === 'kept') continue;
-    if (queued === 0) announceInstance(context);
-    queued += 1;
-    if (added.photograph.originalSha512 !== undefined) stripped += 1;
-  }
-  progress.end();
+  await withProgress(terminal, t`Reading the photographs`, async (update) => {
+    for (const [index, file] of files.entries()) {
+      update(index, files.length);
+      const added = await addPhotograph(outbox, subject, file, keeping, together);
+      issues.push(...added.issues);
+      if (added.queued === undefined) continue;
+      together.add(getOriginalDigest(added.photograph));
+      printSameFile(context, basename(file), find, added.queued);
+      if (added.queued.change === 'kept') {
+        terminal.note(t`${file} is already queued or sent for ${find}.`);
+        continue;
+      }
+      if (queued === 0) announceInstance(context);
+      queued += 1;
+      if (added.photograph.originalSha512 !== undefined) stripped += 1;
+    }
+  });
   printIssues(terminal, issues);
   const all = files.length;
   terminal.printLine(

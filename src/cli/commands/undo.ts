@@ -9,6 +9,7 @@ import {
 import { defineCommand, type Registration } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { formatFindCount } from '../result-texts.ts';
+import { withProgress } from '../terminal.ts';
 
 export const register: Registration = (program, run) => {
   defineCommand(
@@ -37,14 +38,9 @@ const LISTED = msg`\`${cmd`pas undo`} --list\` lists the commands.`;
 async function undo(context: Context, id: string | undefined): Promise<ExitReason> {
   const { terminal } = context;
   const outbox = await context.openOutbox();
-  const progress = terminal.startProgress(t`Undoing`);
-  const undone = (() => {
-    try {
-      return undoCommand(outbox, id, progress.update);
-    } finally {
-      progress.end();
-    }
-  })();
+  const undone = await withProgress(terminal, t`Undoing`, (onProgress) =>
+    undoCommand(outbox, id, onProgress),
+  );
   if (undone === undefined)
     throw new UsageError(
       id === undefined ? t`There is no command to undo.` : t`There is no command ${id} to undo.`,

@@ -8,7 +8,7 @@ import type { Context } from '../context/context.ts';
 import { openValidationContext, readFileOrInput, readMappingFile } from '../context/find-input.ts';
 import { openLookups } from '../context/open-service.ts';
 import { listNewPeopleOfProfile, printNewPeople, toNewPeopleJson } from '../new-people.ts';
-import { printIssues, toIssuesJson } from '../terminal.ts';
+import { printIssues, toIssuesJson, withProgress } from '../terminal.ts';
 
 export const register: Registration = (program, run) => {
   defineCommand(
@@ -35,15 +35,16 @@ export async function validate(context: Context, names: readonly string[]): Prom
   const named = names.filter((name) => !files.includes(name));
   const { lookupTerm } = await openLookups(context);
   const ruleContext = await openValidationContext(context);
-  const progress = terminal.startProgress(t`Checking`);
   const outbox = await context.openOutbox();
-  const { valid, invalid, issues } = validateAndRenewFinds(outbox, ruleContext, {
-    finds: isAll ? undefined : named,
-    documents,
-    terms: isAll ? { mapping: await readMappingFile(context), lookupTerm } : undefined,
-    onProgress: progress.update,
-  });
-  progress.end();
+  const terms = isAll ? { mapping: await readMappingFile(context), lookupTerm } : undefined;
+  const { valid, invalid, issues } = await withProgress(terminal, t`Checking`, (onProgress) =>
+    validateAndRenewFinds(outbox, ruleContext, {
+      finds: isAll ? undefined : named,
+      documents,
+      terms,
+      onProgress,
+    }),
+  );
   if (!printIssues(terminal, issues))
     terminal.note(t`To list all of them: ${cmd`pas validate --json`}`);
   terminal.printLine(t`${valid} valid, ${invalid} invalid.`);

@@ -17,7 +17,7 @@ import { addSheetOption, defineCommand, type Registration } from '../command.ts'
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { changeMappingFile, readMappingFile, readTableOrInput } from '../context/find-input.ts';
 import { openLookups, openProfileVocabulary } from '../context/open-service.ts';
-import { mayReplace, printIssues, toIssuesJson } from '../terminal.ts';
+import { mayReplace, printIssues, toIssuesJson, withProgress } from '../terminal.ts';
 
 type SheetOptions = GlobalOptions & { readonly sheet?: string };
 
@@ -162,17 +162,11 @@ async function suggest(
 ): Promise<ExitReason> {
   const { terminal } = context;
   const list = await readTableOrInput(context, file, options);
-  const progress = terminal.startProgress(t`Comparing`);
-  let proposals: MappingProposals;
-  try {
-    proposals = proposeMapping(list, {
-      vocabulary: await openProfileVocabulary(context),
-      mapping: await readMappingFile(context),
-      onProgress: progress.update,
-    });
-  } finally {
-    progress.end();
-  }
+  const vocabulary = await openProfileVocabulary(context);
+  const mapping = await readMappingFile(context);
+  const proposals = await withProgress(terminal, t`Comparing`, (onProgress) =>
+    proposeMapping(list, { vocabulary, mapping, onProgress }),
+  );
   printIssues(terminal, proposals.issues, terminal.warn);
   if (!terminal.json)
     await writeTermList(context, options.out, [formatProposals(proposals.proposals)]);
