@@ -111,7 +111,7 @@ describe('a line that is too long', () => {
   });
 });
 
-test('a progress bar shows the rate and the remaining time in one line of the terminal, and disappears at the end', () => {
+test('a progress bar shows how much is done in one line of the terminal, and disappears at the end', () => {
   let atMs = 0;
   let written = '';
   const stream = {
