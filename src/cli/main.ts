@@ -130,8 +130,7 @@ function fail(thrown: unknown, json: boolean, runtime: Runtime): number {
   if (error === 'help-or-version') return 0;
   const { code, message, hint } = error;
   if (!error.printed) writeError(runtime, `pas: ${toPrintable(message)}`);
-  if (hint !== undefined && !error.printed)
-    writeError(runtime, indentText(toPrintable(hint), '     ', 5));
+  if (hint !== undefined) writeError(runtime, indentText(toPrintable(hint), '     ', 5));
   if (json)
     writeError(runtime, JSON.stringify({ type: 'exit', code, message, hint: hint ?? null }));
   return code;

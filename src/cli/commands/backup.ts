@@ -42,8 +42,7 @@ async function runBackup(
   options: BackupOptions,
 ): Promise<ExitReason> {
   const { terminal } = context;
-  if (file === '-')
-    throw new UsageError(t`A backup is a file, not standard input or output. Specify a file.`);
+  assertIsFile(file);
   const target = resolve(context.cwd, file);
   const { outboxFile, photosFolder } = context.getOutboxPlaces();
   const { sizeBytes, photographs } = await createBackup({
@@ -91,6 +90,12 @@ async function runBackup(
   return 'done';
 }
 
+/** @throws UsageError for standard input or output */
+function assertIsFile(file: string): void {
+  if (file === '-')
+    throw new UsageError(t`A backup is a file, not standard input or output. Specify a file.`);
+}
+
 const MAX_NAMED = 20;
 
 const registerRestore: Registration = (program, run) => {
@@ -118,8 +123,7 @@ async function restore(context: Context, file: string, options: RestoreFlags): P
   const { clock, places, terminal } = context;
   // Checked first: a restored outbox is of no use without a profile.
   const { name, baseUrl, outbox } = context.getProfile();
-  if (file === '-')
-    throw new UsageError(t`A backup is a file, not standard input or output. Specify a file.`);
+  assertIsFile(file);
   const progress = terminal.startProgress(t`Reading the photographs`);
   const restored = await restoreOutbox({
     clock,

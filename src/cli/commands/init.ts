@@ -222,7 +222,7 @@ async function askForAddress(context: Context): Promise<string> {
   const prompt = await context.prompt();
   const findProblem = async (text: string) =>
     text.trim() === '' ? t`This is required.` : undefined;
-  return prompt.askText({ message: t`address of the service:`, findProblem: findProblem });
+  return prompt.askText({ message: t`address of the service:`, findProblem });
 }
 
 /** Asks for missing settings, until each answer is valid; an optional one may stay empty. */

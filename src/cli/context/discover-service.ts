@@ -314,9 +314,6 @@ async function findSilence(
 /** A profile has only a few lines. */
 const MAX_PROFILE_BYTES = 64 * 1024;
 
-/** Only the user may allow unprotected passwords in a network. */
-const PRIVATE_KEYS = 'allow_http';
-
 /**
  * Reads the settings that an institution publishes: the keys of a profile alone, or one
  * `[profiles.NAME]` as in config.toml, beside which other keys are ignored. Nothing is stored.
@@ -337,7 +334,8 @@ export async function fetchSharedProfile(context: Context, from: string): Promis
   const profiles = isPlainObject(read['profiles']) ? Object.values(read['profiles']) : [];
   const table = profiles.length === 1 ? profiles[0] : read;
   const settings = parseProfileSettings(shown, table);
-  if (PRIVATE_KEYS in settings)
+  // Only the user may allow unprotected passwords in a network.
+  if (settings.allow_http !== undefined)
     throw new ConfigError(t`${shown} allows addresses without TLS.`, {
       hint: t`If the network is your own, add --set allow_http=true.`,
     });
