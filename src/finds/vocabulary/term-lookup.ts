@@ -268,10 +268,10 @@ export function makeAreaLookup(vocabulary: Vocabulary): LookupArea {
   let last: Area | undefined;
   let harvested: boolean | undefined;
   return (longitude, latitude) => {
-    const findArea = (minX: number, minY: number): Area | undefined =>
-      findAreasTouching(vocabulary, AREA_SET, { minX, minY, maxX: minX, maxY: minY })
+    const findArea = (lon: number, lat: number): Area | undefined =>
+      findAreasTouching(vocabulary, AREA_SET, { minX: lon, minY: lat, maxX: lon, maxY: lat })
         .map(getArea)
-        .find(({ polygon }) => isInPolygon(polygon, minX, minY));
+        .find(({ polygon }) => isInPolygon(polygon, lon, lat));
     if (last === undefined || !isInPolygon(last.polygon, longitude, latitude))
       last = findArea(longitude, latitude);
     if (last !== undefined) return { kind: 'inside', area: toCandidate(last.term) };
