@@ -384,7 +384,7 @@ type Sighting = {
 };
 
 /** Records of a page by identifier. */
-export type Sightings = ReadonlyMap<string, Sighting>;
+type Sightings = ReadonlyMap<string, Sighting>;
 
 /** Records of one answer, and what they are compared with. */
 export type ReadPage = {

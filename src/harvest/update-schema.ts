@@ -173,7 +173,7 @@ function makeUnusableError(url: string, problem: Message, cause?: unknown): Cont
 }
 
 /** A fetched schema on this disk. */
-export type KeptFile = {
+type KeptFile = {
   /** Its name begins with the digest, so that a change of the file is noticed. */
   readonly path: string;
   readonly bytes: Buffer;
