@@ -71,12 +71,12 @@ export function ngettext({ strings, values }: Template, many: string, count: num
 }
 
 /** Returns the catalog key of a text: its values become numbered placeholders. */
-export function toTemplateKey(strings: readonly string[]): string {
+function toTemplateKey(strings: readonly string[]): string {
   return strings.reduce((text, part, index) => `${text}\${${index - 1}}${part}`);
 }
 
 /** English plural of a text whose form a number decides. */
-export type CountedText = { readonly many: string; readonly count: number };
+type CountedText = { readonly many: string; readonly count: number };
 
 /**
  * Translates a text with numbered placeholders; one that the catalog lacks stays English. Values
@@ -97,7 +97,7 @@ export function translate(text: string, values: readonly unknown[], counted?: Co
  * Replaces each `${n}` by the value with this index, from 0; a place without a value stays as it
  * is.
  */
-export function interpolate(text: string, values: readonly string[]): string {
+function interpolate(text: string, values: readonly string[]): string {
   return text.replace(/\$\{(\d+)\}/g, (place, index: string) => values[Number(index)] ?? place);
 }
 

@@ -134,7 +134,7 @@ const PERSISTENT_JOURNALS = ['', ...JOURNALS] as const;
  * nothing can be written. The caller must call `remove`; a failed copy leaves its folder behind.
  * @throws DatabaseError where it cannot be copied
  */
-export function copyToTempFolder(path: string): {
+function copyToTempFolder(path: string): {
   readonly path: string;
   readonly remove: () => void;
 } {
