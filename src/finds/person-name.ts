@@ -187,7 +187,7 @@ export function isGivenName(word: string): boolean {
 }
 
 /** Tells if a word ends in `ová` or `ova` and is no given name. */
-export function isFeminineSurname(word: string): boolean {
+function isFeminineSurname(word: string): boolean {
   return /ov[aá]$/i.test(word.normalize('NFC')) && !isGivenName(word);
 }
 

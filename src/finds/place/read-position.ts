@@ -286,7 +286,7 @@ const PAIR = new RegExp(`^${DEGREES},${DEGREES}(?=$|[,;(])`);
  * single position, such as a route or a short link; undefined for any other text. Nothing is
  * fetched.
  */
-export function parsePositionLink(text: string): Reading<Degrees> | undefined {
+function parsePositionLink(text: string): Reading<Degrees> | undefined {
   const trimmed = text.trim();
   if (/^geo:/i.test(trimmed)) return parseGeoUri(trimmed);
   const isLink = /^(?:https?:\/\/\S+|[a-z.]+\.[a-z]{2,3}\/\S+)$/i.test(trimmed);
