@@ -1,3 +1,4 @@
+import { groupBy, memoize } from '../../base/collections.ts';
 import { isReadable } from '../../base/issue.ts';
 import { type Message, msg } from '../../base/message.ts';
 import { foldName } from '../../base/names.ts';
@@ -104,6 +105,8 @@ export function makeColumnProposer(
   const pair = findPointColumns(profiles);
   const axes = [...pair.values()].map(({ element }) => element);
   const isSJtsk = axes.includes('geom_x') && !axes.includes('lon');
+  // All values of a column are parsed for this, so not again after each answer.
+  const findRest = memoize(keepInNote);
   const hasPoints = Array.from(table.rows).some((row) => row.point !== undefined);
   return (answers: TableAnswers): TableProposal => {
     const rules = new Map(answers.rules);
@@ -116,7 +119,7 @@ export function makeColumnProposer(
       if (!rules.has(key) && !answered.has(rule.element)) rules.set(key, rule);
     const isPlaced = pair.size > 0 || OF_POINT.some((name) => answered.has(name));
     const taken = isPlaced ? OF_POINT : [];
-    const { columns, questions } = proposeAssignment(profiles, meanings, rules, taken, keepInNote);
+    const { columns, questions } = proposeAssignment(profiles, meanings, rules, taken, findRest);
     const read = new Set(columns.flatMap(({ rule }) => rule.element ?? []));
     const fixed = [...answers.settings];
     const decided = new Set<ColumnName>([...read, ...fixed.map(({ name }) => name)]);
@@ -364,9 +367,9 @@ function findPointColumns(
   profiles: readonly ColumnProfile[],
 ): ReadonlyMap<ColumnProfile, ElementRule> {
   const isNamed = (profile: ColumnProfile): number => Number(isNamedAsAxis(profile));
+  const byAxis = groupBy(profiles, findAxis);
   const findColumn = (axis: Axis): ColumnProfile[] =>
-    profiles
-      .filter((profile) => findAxis(profile) === axis)
+    (byAxis.get(axis) ?? [])
       .sort((a, b) => isNamed(b) - isNamed(a) || b.filled - a.filled)
       .slice(0, 1);
   const pairs = PAIRS.map((axes) =>
