@@ -201,9 +201,6 @@ function withoutScheme(id: string): string {
   return id.replace(/^uuid:/, '');
 }
 
-/** Further columns by which a part names its form. */
-const FORM_KEYS = ['_index', 'local_id'];
-
 /**
  * Groups the repetitions by the row of their filled form.
  * @param issues gets an error for each without a form here that has photographs or other answers
@@ -215,11 +212,10 @@ function groupPartsByForm(
   issues: Issue[],
 ): ReadonlyMap<number, readonly FormAnswers[]> {
   const forms = new Map<string, number>();
+  // Parts in a layer have the find's number, those of a server an index, which a number may equal.
+  const key = table.unit === undefined ? '_index' : 'local_id';
   for (const form of table.rows)
-    for (const id of [
-      ...listIds(table, form),
-      ...FORM_KEYS.map((key) => getText(table, form, key)),
-    ])
+    for (const id of [...listIds(table, form), getText(table, form, key)])
       if (id !== '') forms.set(id, form.row);
   const parts = new Map<number, FormAnswers[]>();
   for (const repeat of repeats) {

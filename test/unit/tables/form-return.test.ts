@@ -269,4 +269,30 @@ describe('an export of KoboToolbox', () => {
       { local_id: 'u-1', hloubka: '35', photos: 'můj_nález_1.jpg' },
     ]);
   });
+
+  test('attaches photographs by the index of a form, which may be the number of another find', async () => {
+    const sheets = [
+      {
+        name: 'Finds',
+        rows: [
+          ['local_id', '_id', '_uuid', '_submission_time', '_index'],
+          ['2', 1, 'u-1', '2024', 1],
+          ['1', 2, 'u-2', '2024', 2],
+        ],
+      },
+      {
+        name: 'photos',
+        rows: [
+          ['photo', '_parent_table_name', '_parent_index'],
+          ['a.jpg', 'Finds', 1],
+          ['b.jpg', 'Finds', 2],
+        ],
+      },
+    ];
+    const folder = writeFolder({ 'k.xlsx': makeWorkbook(sheets), 'a.jpg': 'a', 'b.jpg': 'b' });
+    expect((await findsIn(join(folder, 'k.xlsx'))).finds).toEqual([
+      { local_id: '2', photos: 'a.jpg' },
+      { local_id: '1', photos: 'b.jpg' },
+    ]);
+  });
 });
