@@ -3,7 +3,7 @@ import { groupBy } from '../base/collections.ts';
 import { UsageError } from '../base/errors.ts';
 import { hasErrors, type Issue, makeErrorIssue, makeWarningIssue, toIssue } from '../base/issue.ts';
 import { quoteTomlString } from '../base/json-and-toml.ts';
-import { cmd, msg } from '../base/message.ts';
+import { cmd, joinMessages, msg } from '../base/message.ts';
 import type { RowPlace } from '../finds/find.ts';
 import { findNumberProblem, findUsedNumberProblem } from '../finds/value-rules.ts';
 import {
@@ -278,8 +278,8 @@ export function planTableNumbers(
       return [{ row, ...findAddressee(outbox, findSubject, row) }];
     } catch (thrown) {
       if (!(thrown instanceof UsageError)) throw thrown;
-      const { says, hintSays = '' } = thrown;
-      issues.push(makeErrorIssue('number-find', msg`${says} ${hintSays}`, row.place));
+      const message = joinMessages([thrown.says, thrown.hintSays ?? []].flat(), ' ');
+      issues.push(makeErrorIssue('number-find', message, row.place));
       return [];
     }
   });

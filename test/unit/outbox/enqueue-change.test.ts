@@ -232,6 +232,19 @@ test('a number replaces no other one than a person was shown', () => {
   });
 });
 
+test('the message of a row that names two finds ends with its last sentence', () => {
+  using outbox = tempOutbox();
+  queueImport(outbox, 'K-1');
+  const table = parseCsvTable(
+    'numbers.csv',
+    Buffer.from(`local_id;ident_cely;evidencni_cislo\nK-1;${IDENT};B 2`),
+  );
+  const { issues } = planTableNumbers(outbox, table, undefined);
+  expect(issues.map(({ message }) => String(message))).toEqual([
+    `K-1 and ${IDENT} are not the same find. Correct one, or leave it empty.`,
+  ]);
+});
+
 test('the numbers of a large table are queued in small transactions, and once for repeated imports', () => {
   using outbox = tempOutbox();
   let most = 0;
