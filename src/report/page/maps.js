@@ -13,7 +13,6 @@
     #top = 0;
     /** Finds that the filters show; undefined for all. @type {ReadonlySet<string> | undefined} */
     #shown;
-    #language = document.documentElement.lang;
 
     /** @param {HTMLElement} figure */
     constructor(figure) {
@@ -78,8 +77,7 @@
         path.setAttribute('d', `M0-5V0H${length}V-5`);
       const text = /** @type {SVGTextElement} */ (scale.querySelector('text'));
       text.setAttribute('x', String(length / 2));
-      const [value, unit] = metres < 1000 ? [metres, 'm'] : [metres / 1000, 'km'];
-      text.textContent = `${value.toLocaleString(this.#language)} ${unit}`;
+      text.textContent = metres < 1000 ? `${metres} m` : `${metres / 1000} km`;
       scale.setAttribute('transform', `translate(${width - 16 - length} ${height - 34})`);
     }
 
