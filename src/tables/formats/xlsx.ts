@@ -140,9 +140,7 @@ function parsePlainValue(
   format: CellFormat,
   from1904: boolean,
 ): CellValue | undefined {
-  const isFormula = findNamedChild(cell, 'f') !== undefined;
-  if (raw === '' && isFormula && (type !== 'str' || findNamedChild(cell, 'v') === undefined))
-    return { text: '', fault: UNSAVED_RESULT };
+  if (raw === '' && isUnsaved(cell, type)) return { text: '', fault: UNSAVED_RESULT };
   if (type === 'e') return { text: '', fault: makeFormulaFault(raw === '' ? '#' : raw) };
   if (raw === '') return ['s', 'str', 'b', 'd', 'n'].includes(type) ? { text: '' } : undefined;
   switch (type) {
@@ -157,6 +155,14 @@ function parsePlainValue(
     default:
       return undefined;
   }
+}
+
+/** Tells if an empty cell is a formula without a saved result; that of a text may be empty. */
+function isUnsaved(cell: XmlElement, type: string): boolean {
+  return (
+    findNamedChild(cell, 'f') !== undefined &&
+    (type !== 'str' || findNamedChild(cell, 'v') === undefined)
+  );
 }
 
 /** Returns the style of a cell; one without a style has the first. */
