@@ -301,8 +301,8 @@ function makeCells({ elements, getLabels }: ExportedFind, field: Field): readonl
 
 /**
  * Yields a table for people: a row of headings, then a row per find, with labels in place of codes,
- * in the current language. A term without a
- * harvested label has its stored text, else its code. It is not meant to be imported.
+ * in the current language. A term without a harvested label has its stored text, else its code. It
+ * is not meant to be imported.
  */
 export function* makeReadableRows(finds: Iterable<ExportedFind>): Generator<readonly string[]> {
   yield [
