@@ -13,7 +13,7 @@ import {
   FORM_WRITTEN,
   getFormLabel,
 } from '../../finds/questions.ts';
-import { findColumnByName } from '../columns/column-names.ts';
+import { type ColumnName, findColumnByName } from '../columns/column-names.ts';
 import { getTrimmedCell } from '../columns/columns.ts';
 import {
   getDisplayedText,
@@ -113,11 +113,10 @@ export function convertFormTable({ table, repeats, photoFolder, paths }: FormExp
 
 /** Lists the columns of the table of finds: those that the form has, and those of every table. */
 function listFindColumns(columns: FormColumns): string[] {
-  const answered = columns.flatMap((column) => (typeof column === 'object' ? [column.name] : []));
-  const ofFind = answered.filter(
-    (name) => findColumnByName(name) !== undefined && !ADDED.includes(name),
+  const answered = columns.flatMap((column) =>
+    typeof column === 'object' && column.element !== undefined ? [column.name] : [],
   );
-  return [...ofFind, ...ADDED];
+  return [...answered.filter((name) => !ADDED.includes(name)), ...ADDED];
 }
 
 /**
@@ -315,7 +314,8 @@ function toKoboName(name: string): string {
  * Content of a column of a form: answers to a question of pas's form or for an element, files of
  * photographs, other answers, or nothing that is read.
  */
-type FormColumn = { readonly name: string } | 'photo' | 'other' | 'unread';
+type FormColumn = NamedColumn | 'photo' | 'other' | 'unread';
+type NamedColumn = { readonly name: string; readonly element: ColumnName | undefined };
 type FormColumns = readonly FormColumn[];
 
 /** Columns that a phone, ODK Central or KoboToolbox adds to a filled form. */
@@ -372,7 +372,7 @@ function findFormColumns({ header, unit }: Table, questions: KnownQuestions): Fo
     // A column `photos` is no list of photographs.
     if (name === undefined || name === 'photos' || named.has(name)) return 'other';
     named.add(name);
-    return { name };
+    return { name, element: findColumnByName(name) };
   });
 }
 
@@ -403,7 +403,7 @@ function readAnswers(row: TableRow, header: readonly string[], columns: FormColu
   const pictures: string[] = [];
   const otherAnswers: NamedAnswer[] = [];
   for (const [index, column] of columns.entries()) {
-    const element = typeof column === 'object' ? findColumnByName(column.name) : undefined;
+    const element = typeof column === 'object' ? column.element : undefined;
     const text =
       element === undefined
         ? getDisplayedText(row, index).trim()
