@@ -33,6 +33,7 @@ export type MatchReason =
   | { readonly kind: 'distance'; readonly metres: number }
   | { readonly kind: 'far'; readonly metres: number }
   | { readonly kind: 'same-day' }
+  /** Negative where the photograph was taken before the find was made. */
   | { readonly kind: 'other-day'; readonly days: number };
 
 /** The find that a photograph probably shows, and why. */
@@ -92,7 +93,7 @@ function matchByName(shot: PhotoInfo, index: NameIndex, withinM: number): PhotoM
   if (best === undefined) return undefined;
   const find = best.find.localId;
   const candidates = named.map((each) => each.find.localId).slice(0, MAX_CANDIDATES);
-  const evidence = listReasons(measureDistances(shot, best.find), withinM);
+  const evidence = listReasons(shot, measureDistances(shot, best.find), withinM);
   if (others.length > 0) {
     const ids = named.map(({ id }) => id);
     const reasons: MatchReason[] = [{ kind: 'several-names', ids }, ...evidence];
@@ -114,12 +115,12 @@ function matchByName(shot: PhotoInfo, index: NameIndex, withinM: number): PhotoM
   };
 }
 
-/** A find as it lies to a photograph; infinitely far where one of them lacks the data. */
+/** A find as it lies to a photograph. */
 type Distances = {
   readonly find: MatchableFind;
+  /** Infinite where one of them has no position. */
   readonly metres: number;
-  /** Negative where the photograph was taken before the find was made. */
-  readonly days: number;
+  readonly isOfDay: boolean;
 };
 
 function measureDistances({ position, takenOn }: PhotoInfo, find: MatchableFind): Distances {
@@ -127,19 +128,23 @@ function measureDistances({ position, takenOn }: PhotoInfo, find: MatchableFind)
   return {
     find,
     metres: position && point ? computeDistanceM(position, point) : Infinity,
-    days:
-      takenOn === undefined || foundOn === undefined
-        ? Infinity
-        : Math.round((Date.parse(takenOn) - Date.parse(foundOn)) / DAY_MS),
+    isOfDay: takenOn !== undefined && takenOn === foundOn,
   };
 }
 
 /** Lists all evidence except names for or against one find. */
-function listReasons({ metres, days }: Distances, withinM: number): MatchReason[] {
+function listReasons(
+  { takenOn }: PhotoInfo,
+  { find: { foundOn }, metres, isOfDay }: Distances,
+  withinM: number,
+): MatchReason[] {
   const reasons: MatchReason[] = [];
   if (metres < Infinity) reasons.push({ kind: metres <= withinM ? 'distance' : 'far', metres });
-  if (days === 0) reasons.push({ kind: 'same-day' });
-  else if (Math.abs(days) <= MAX_CLOCK_OFFSET_DAYS) reasons.push({ kind: 'other-day', days });
+  if (isOfDay) reasons.push({ kind: 'same-day' });
+  else if (takenOn !== undefined && foundOn !== undefined) {
+    const days = Math.round((Date.parse(takenOn) - Date.parse(foundOn)) / DAY_MS);
+    if (Math.abs(days) <= MAX_CLOCK_OFFSET_DAYS) reasons.push({ kind: 'other-day', days });
+  }
   return reasons;
 }
 
@@ -156,16 +161,16 @@ function matchByEvidence(
   const { file } = shot;
   const measured = finds.map((find) => measureDistances(shot, find));
   const fitting = measured
-    .filter(({ metres, days }) => metres <= withinM || (metres === Infinity && days === 0))
+    .filter(({ metres, isOfDay }) => metres <= withinM || (metres === Infinity && isOfDay))
     // The difference of two infinite values is not a number, so their order stays.
-    .sort((a, b) => Number(b.days === 0) - Number(a.days === 0) || a.metres - b.metres || 0);
+    .sort((a, b) => Number(b.isOfDay) - Number(a.isOfDay) || a.metres - b.metres || 0);
   const [best, second] = fitting;
   const candidates = fitting.slice(0, MAX_CANDIDATES).map(({ find }) => find.localId);
   if (best === undefined || (second !== undefined && isEquallyFit(best, second)))
     return { file, confidence: 'none', reasons: [], candidates };
   const isLikely =
     best.metres <= withinM &&
-    best.days === 0 &&
+    best.isOfDay &&
     measured.every(
       (each) => each === best || (each.metres > withinM && each.metres >= 2 * best.metres),
     );
@@ -173,14 +178,14 @@ function matchByEvidence(
     file,
     confidence: isLikely ? 'likely' : 'doubtful',
     find: best.find.localId,
-    reasons: listReasons(best, withinM),
+    reasons: listReasons(shot, best, withinM),
     candidates,
   };
 }
 
 /** Tells if nothing prefers one of two finds, such as two of the same day. */
 function isEquallyFit(one: Distances, other: Distances): boolean {
-  return one.metres === other.metres && (one.days === 0) === (other.days === 0);
+  return one.metres === other.metres && one.isOfDay === other.isOfDay;
 }
 
 /** Returns the distance in a plane, which is exact enough for these ranges. */
