@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 
 /**
  * Ends only what hangs, also where the machine is busy with other things: no test is about how long
@@ -41,87 +41,51 @@ const FEW = { maxWorkers: 3 };
 /** For what measures gaps and memory of whole processes. */
 const ALONE = { fileParallelism: false };
 
+/** Makes a suite, with what all of them share. */
+const makeSuite = (test: TestProjectInlineConfiguration['test']) => ({
+  plugins: [built],
+  test: { ...shared, ...test },
+});
+
 /** One suite each: `npm test` runs the first, `npm run NAME` one of the others. */
 export default defineConfig({
   test: {
     projects: [
-      {
-        plugins: [built],
-        test: {
-          ...shared,
-          ...FEW,
-          name: 'tests',
-          include: ['test/**/*.test.ts'],
-          exclude: [
-            'test/programs/**',
-            'test/pace/**',
-            'test/endurance/**',
-            'test/disk/**',
-            'test/image/**',
-            'test/nightly/**',
-          ],
-        },
-      },
+      makeSuite({
+        ...FEW,
+        name: 'tests',
+        include: ['test/**/*.test.ts'],
+        exclude: [
+          'test/programs/**',
+          'test/pace/**',
+          'test/endurance/**',
+          'test/disk/**',
+          'test/image/**',
+          'test/nightly/**',
+        ],
+      }),
       // With a browser, a terminal, shells, a Redis and GDAL.
-      {
-        plugins: [built],
-        test: {
-          ...shared,
-          ...SIDE_BY_SIDE,
-          name: 'programs',
-          include: ['test/programs/**/*.test.ts'],
-        },
-      },
+      makeSuite({ ...SIDE_BY_SIDE, name: 'programs', include: ['test/programs/**/*.test.ts'] }),
       // With QGIS and other people's harvesters; .ci/nightly installs them.
-      {
-        plugins: [built],
-        test: {
-          ...shared,
-          ...SIDE_BY_SIDE,
-          name: 'nightly',
-          include: ['test/nightly/**/*.test.ts'],
-        },
-      },
+      makeSuite({ ...SIDE_BY_SIDE, name: 'nightly', include: ['test/nightly/**/*.test.ts'] }),
       // The mock server's image in Podman; .ci/image makes both ready.
-      {
-        plugins: [built],
-        test: { ...shared, ...ALONE, name: 'image', include: ['test/image/**/*.test.ts'] },
-      },
-      {
-        plugins: [built],
-        test: { ...shared, ...ALONE, name: 'pace', include: ['test/pace/**/*.test.ts'] },
-      },
+      makeSuite({ ...ALONE, name: 'image', include: ['test/image/**/*.test.ts'] }),
+      makeSuite({ ...ALONE, name: 'pace', include: ['test/pace/**/*.test.ts'] }),
       // Kills, cut lines, full disks and nonsense met by whole processes, and what takes too long
       // for each change.
-      {
-        plugins: [built],
-        test: {
-          ...shared,
-          ...SIDE_BY_SIDE,
-          name: 'endurance',
-          include: ['test/endurance/**/*.test.ts'],
-        },
-      },
+      makeSuite({ ...SIDE_BY_SIDE, name: 'endurance', include: ['test/endurance/**/*.test.ts'] }),
       // Random scenarios of harvests; `npm test` plays a few of them.
-      {
-        plugins: [built],
-        test: {
-          ...shared,
-          name: 'harvests',
-          include: ['test/harvests/**/*.test.ts'],
-          testTimeout: 4 * 3600 * 1000,
-        },
-      },
+      makeSuite({
+        name: 'harvests',
+        include: ['test/harvests/**/*.test.ts'],
+        testTimeout: 4 * 3600 * 1000,
+      }),
       // Each call on a file fails once, and each state that a power cut can leave.
-      {
-        plugins: [built],
-        test: {
-          ...shared,
-          name: 'disk',
-          include: ['test/disk/**/*.test.ts'],
-          testTimeout: 4 * 3600 * 1000,
-        },
-      },
+      makeSuite({
+        name: 'disk',
+        include: ['test/disk/**/*.test.ts'],
+        testTimeout: 4 * 3600 * 1000,
+      }),
     ],
   },
 });
