@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,14 +11,11 @@ import {
   postFile,
   setNumber,
 } from '../support/contract-requests.ts';
-import { startMockProcess } from '../support/mock-process.ts';
+import { startMockProcess, startMockProcessIn } from '../support/mock-process.ts';
 import { PROJECT } from '../support/run-pas.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 import { tempFolder } from '../support/temp-folder.ts';
-import { tied } from '../support/tied.ts';
 import { jpeg } from './contract-photographs.ts';
-
-const COMMAND = join(PROJECT, 'bin', 'pas-mock-server.js');
 
 let folder: string;
 let data: string;
@@ -107,15 +103,14 @@ describe('The data file', () => {
   });
 
   test('takes photographs also where the folder that it was started in was removed', async () => {
-    const child = tied(
-      spawn(process.execPath, [COMMAND, '--data', 'mock.sqlite', '--min-interval', '0', '--json'], {
-        cwd: folder,
-        stdio: ['ignore', 'pipe', 'inherit'],
-      }),
+    await using server = await startMockProcessIn(
+      folder,
+      '--data',
+      'mock.sqlite',
+      '--min-interval',
+      '0',
     );
-    const [line] = (await once(child.stdout, 'data')) as [Buffer];
-    const server = JSON.parse(String(line)) as { base_url: string; schema_base: string };
-    const mock = { url: new URL(server.base_url).origin, server };
+    const mock = { url: server.base_url, server };
     rmSync(folder, { recursive: true });
     const token = await fetchToken(mock, 'archaeologist');
     const imported = await importXml(mock, makeDocument(mock, findLines(2)), { token });
@@ -126,7 +121,6 @@ describe('The data file', () => {
       { token },
     );
     expect([imported.status, added.status]).toEqual([201, 201]);
-    child.kill();
   });
 
   test('keeps what was written whatever seed filled it, even without accounts', async () => {

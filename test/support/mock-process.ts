@@ -54,6 +54,11 @@ export function startMockProcess(...flags: string[]): Promise<MockProcess> {
   return spawnMock([], {}, flags);
 }
 
+/** One whose current folder is `folder`. */
+export function startMockProcessIn(folder: string, ...flags: string[]): Promise<MockProcess> {
+  return spawnMock([], {}, flags, folder);
+}
+
 /** One whose build has a text replaced while it is loaded. */
 export function startAlteredMock(
   { file, from, to }: Readonly<Record<'file' | 'from' | 'to', string>>,
@@ -71,12 +76,14 @@ async function spawnMock(
   nodeFlags: readonly string[],
   env: Readonly<Record<string, string>>,
   flags: readonly string[],
+  cwd?: string,
 ): Promise<MockProcess> {
   const program = join(PROJECT, 'bin', 'pas-mock-server.js');
   const child = tied(
     spawn(process.execPath, [...nodeFlags, program, '--port', '0', '--json', ...flags], {
       stdio: ['ignore', 'pipe', 'inherit'],
       env: { ...process.env, ...env },
+      cwd,
     }),
   );
   const ready = await firstLine(child);
