@@ -102,15 +102,11 @@ test('a state folder that is a file is named, with its variable', () => {
 describe('a configuration', () => {
   test('without the requested profile', () =>
     expectEnded(home.pas('status', '--profile', 'nobody'), 12, 'no profile nobody'));
-  test('that is not TOML', async () => {
-    home.file('pas/config.toml', 'profiles = [');
-    await expectEnded(home.pas('status'), 12, /config\.toml, line \d+: this is not valid TOML/);
-  });
-  test('that is not TOML, without the passwords in it', async () => {
+  test('that is not TOML, which shows the line without the password in it', async () => {
     home.file('pas/config.toml', '\nproxy = "http://eva:hunter2@proxy.example:3128\n');
-    const { code, stderr } = await home.pas('status');
-    expect([code, stderr]).toEqual([12, expect.stringContaining('config.toml, line 2')]);
-    expect(stderr).not.toContain('hunter2');
+    const run = await home.pas('status');
+    await expectEnded(run, 12, /config\.toml, line 2: this is not valid TOML/);
+    expect(run.stderr).not.toContain('hunter2');
   });
   test('with a key that does not exist', async () => {
     home.file('pas/config.toml', '[profiles.a]\nbase_ulr = "https://x.example"\n');
