@@ -320,7 +320,7 @@ test.each<[string, Omit<Scenario, 'isBounded'>]>([
   endsAsItWas({ ...scenario, isBounded: false }),
 );
 
-test('for any changes while a list is read, the stored list is the list as of some later moment', () =>
+test('for any changes while a counted list is read, the stored list is the list as of some later moment', () =>
   fc.assert(
     fc.asyncProperty(
       fc.record({
