@@ -132,17 +132,6 @@ describe('a service behind a proxy', () => {
 describe('a page of a firewall', () => {
   const PAGE = '<!DOCTYPE html><html><title>Museum</title><p>Sign in to the network.</p></html>';
 
-  async function homeAtPage(status: number, page: string) {
-    const asked: string[] = [];
-    const address = await serve((request, response) => {
-      asked.push(`${request.method}`);
-      response.writeHead(status, { 'content-type': 'text/html' }).end(page);
-    });
-    const home = makeHome({ PAS_PASSWORD: 'a' });
-    await home.init(serviceAt(address), '--username', 'a');
-    return { home, asked };
-  }
-
   test.each([
     [200, PAGE],
     [200, '<?xml version="1.0"?><!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN">'],
@@ -150,14 +139,17 @@ describe('a page of a firewall', () => {
     [403, `<!-- a --><!-- b -->\n${PAGE.slice(15)}`],
     [404, PAGE],
     [511, PAGE],
-  ])('with status %i is one at sign-in: %s', async (status, page) => {
-    const { home } = await homeAtPage(status, page);
-    await expectEnded(home.pas('login'), 5, /web page[\s\S]*wrong address/);
-  });
-
-  test('is one in a harvest, which asks again before it says so', async () => {
-    const { home, asked } = await homeAtPage(200, PAGE);
-    await expectEnded(home.pas('harvest-vocab', 'obdobi'), 5, /web page[\s\S]*wrong address/);
+  ])('with status %i is one, at sign-in and in a harvest: %s', async (status, page) => {
+    const asked: string[] = [];
+    const address = await serve((request, response) => {
+      asked.push(`${request.method}`);
+      response.writeHead(status, { 'content-type': 'text/html' }).end(page);
+    });
+    const home = makeHome({ PAS_PASSWORD: 'a' });
+    await home.init(serviceAt(address), '--username', 'a');
+    for (const command of [['login'], ['harvest-vocab', 'obdobi']]) {
+      await expectEnded(home.pas(...command), 5, /web page[\s\S]*wrong address/);
+    }
     expect(asked.filter((method) => method === 'GET').length).toBeGreaterThan(2);
   });
 });

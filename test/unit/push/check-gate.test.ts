@@ -573,8 +573,8 @@ describe('with thousands of records and entries', () => {
   }
 
   test('the work of the gate grows linearly, in short steps', async () => {
-    const small = await large(25);
-    const big = await large(100);
+    const small = await large(50);
+    const big = await large(200);
     expect([await small.run(), await big.run()]).toEqual([[], []]);
     expect(big.work.statements).toBeLessThan(small.work.statements * 4.4);
     expect(big.work.mostInATurn).toBeLessThan(small.work.mostInATurn * 1.5);
@@ -613,12 +613,12 @@ describe('with thousands of records and entries', () => {
   });
 
   test('an interrupt is noticed between two steps', async () => {
-    const { context, run, stop, dispose } = await large(100);
+    const { context, run, stop, dispose } = await large(200);
     const stopped = run(() => {
       if (context.judged.size > 0) stop.abort();
     });
     await expect(stopped).rejects.toMatchObject({ name: 'AbortError' });
-    expect(context.judged.size).toBeLessThan(100);
+    expect(context.judged.size).toBeLessThan(200);
     dispose();
   });
 });
