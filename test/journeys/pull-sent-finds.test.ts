@@ -174,6 +174,7 @@ describe('finds that an archaeologist sent', () => {
     await home.do('report', 'page.html');
     const page = readFileSync(join(home.folder, 'page.html'), 'utf8');
     expect(page).toContain('MB 8/2025');
+    expect(page).not.toContain('MB 7/2025');
     // The stored files are read again.
     expect((await home.do('export', 'K-2', '--format', 'csv')).stdout).toContain('MB 7/2025');
   });
