@@ -198,22 +198,27 @@ function isEmptyWindow({ fromMs, untilMs }: HarvestWindow): boolean {
  * Example: the list is A B C D, on pages of two. When A and B were read, A is deleted without a
  * trace, and E is new: the second page of B C D E has D and E. So the scan saw four records, as
  * many as the service counts, but not C. E is new, so something moved, and the list is scanned
- * again. That scan sees C, which the first did not, so a third one is needed; it agrees.
+ * again. That scan sees C, which the first did not, so a third one is needed; it agrees. Without a
+ * count, two scans in a row must agree with the one before.
  */
 async function readCompletely(run: Run): Promise<void> {
   if (isEmptyWindow(getWindow(run))) return;
+  let agreeing = 0;
   for (let scans = 1; ; scans++) {
     const hasEnded = await readToEnd(run);
     // A list of one page cannot change between pages.
     if (hasEnded && run.pass.pages > 1) await readChanges(run);
     const { pass, state } = run;
     // Records that only the scan before saw have its number.
-    const agrees = pass.agrees && state.listSeenIn(pass.scan - 1).length === 0;
-    if (hasEnded && !isShort(pass) && (agrees || isSteady(pass))) return;
+    const agrees = hasEnded && pass.agrees && state.listSeenIn(pass.scan - 1).length === 0;
+    agreeing = agrees ? agreeing + 1 : 0;
+    // Without a count, two scans that were put into another order at one place would agree.
+    const isAgreed = agreeing >= (pass.listSize === null ? 2 : 1);
+    if (hasEnded && !isShort(pass) && (isAgreed || isSteady(pass))) return;
     run.pass = { ...pass, ...makeScan(pass.scan + 1, hasEnded) };
     // Not saved after a refused token: it may be valid after all.
     if (hasEnded) state.change(() => state.saveProgress({ pass: run.pass }));
-    if (hasEnded && agrees) throw makeIncompleteError(run, pass, t`its list ended before`);
+    if (agrees && isShort(pass)) throw makeIncompleteError(run, pass, t`its list ended before`);
     if (scans < MAX_SCANS) continue;
     const reason = hasEnded
       ? t`its list kept changing while it was read`
