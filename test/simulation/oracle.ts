@@ -24,8 +24,8 @@ export type Asked = Wish & {
   readonly services: Set<string>;
   /** Its table was imported, as pas said. */
   wasImported: boolean;
-  /** Copies of it were sent to the training service to see what that would say. */
-  wasRehearsed: boolean;
+  /** Addresses of the services to which copies of it were sent, to see what they would say. */
+  readonly rehearsedAt: Set<string>;
   /** Copies of an outbox want these, also after an undo: whoever puts one back wants them again. */
   inCopies: Pick<Wish, 'photos' | 'numbers'>;
 };
@@ -65,8 +65,9 @@ export function judge(evidence: Evidence): string[] {
 function judgeFind(asked: Asked, evidence: Evidence): string[] {
   const { id, note, services } = asked;
   const { records, service, homes, wasPutBack } = evidence;
-  if (asked.wasRehearsed && !services.has(service)) return [];
   const twins = findTwins(asked, evidence);
+  const wasRehearsed = isRehearsed(asked, evidence);
+  if (wasRehearsed && !services.has(service)) return [];
   const alike = records.filter((record) => record.note === note);
   const madeRecords = findMade(asked, evidence);
   const all = homes.flat().filter((entry) => entry.service === service);
@@ -117,7 +118,7 @@ function judgeFind(asked: Asked, evidence: Evidence): string[] {
   );
   return describeEyes([
     [
-      madeRecords.length > most && !asked.wasRehearsed,
+      madeRecords.length > most && !wasRehearsed,
       `${id} was made ${madeRecords.length} times: ${madeRecords.map(({ ident }) => ident)}`,
     ],
     [
@@ -204,7 +205,7 @@ function isPlain(asked: Asked, evidence: Evidence): boolean {
 function judgeChanges(asked: Asked, evidence: Evidence): string[] {
   const { id } = asked;
   const { service, homes, curated, wasPutBack } = evidence;
-  if (asked.wasRehearsed && !asked.services.has(service)) return [];
+  if (isRehearsed(asked, evidence) && !asked.services.has(service)) return [];
   const twins = findTwins(asked, evidence);
   const wishes: readonly Pick<Wish, 'photos' | 'numbers'>[] = evidence.wasCopied
     ? twins.flatMap((twin) => [twin.inCopies, twin])
@@ -341,6 +342,11 @@ const describeEyes = (eyes: readonly (readonly [sees: boolean, says: string])[])
 /** The finds that are the same in all that the service is told, itself among them. */
 function findTwins({ note }: Asked, { asked }: Evidence): Asked[] {
   return asked.filter((other) => other.note === note);
+}
+
+/** Tells if records of this find may be copies of a rehearsal, or of a find that is the same in all. */
+function isRehearsed(asked: Asked, evidence: Evidence): boolean {
+  return findTwins(asked, evidence).some((twin) => twin.rehearsedAt.has(evidence.service));
 }
 
 function findMade(asked: Asked, evidence: Evidence): ServiceRecord[] {

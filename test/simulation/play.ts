@@ -497,7 +497,7 @@ class Scene {
             numbers: [],
             services: new Set([ORIGIN]),
             wasImported: false,
-            wasRehearsed: false,
+            rehearsedAt: new Set(),
             wasGivenUp: false,
             unwantedWith: undefined,
             edited: undefined,
@@ -915,7 +915,7 @@ class Scene {
         return;
       }
       case 'rehearse':
-        for (const each of this.#asked.values()) each.wasRehearsed = true;
+        for (const each of this.#asked.values()) each.rehearsedAt.add(OTHER_ORIGIN);
         await run('rehearse', '--yes');
     }
   }
