@@ -151,7 +151,7 @@ function listReasons(
 /**
  * Matches by place, else, where a find or the photograph has no position, by the day alone: finds
  * of the day first, then the nearest. Likely is the one find of the day nearby where every other
- * one is out of reach and twice as far; two that fit equally are no match.
+ * one is out of reach; two that fit equally are no match.
  */
 function matchByEvidence(
   shot: PhotoInfo,
@@ -171,9 +171,7 @@ function matchByEvidence(
   const isLikely =
     best.metres <= withinM &&
     best.isOfDay &&
-    measured.every(
-      (each) => each === best || (each.metres > withinM && each.metres >= 2 * best.metres),
-    );
+    measured.every((each) => each === best || each.metres > withinM);
   return {
     file,
     confidence: isLikely ? 'likely' : 'doubtful',
@@ -210,18 +208,6 @@ type IndexedId = {
 
 /** Ids of finds by their first token, such as `k` for `K-12`. */
 type NameIndex = ReadonlyMap<string, readonly IndexedId[]>;
-
-/** Czech, English and German words that precede a number in a phrase: `profil v 2 vrstvě`. */
-const WORDS_BEFORE_NUMBERS: ReadonlySet<string> = new Set(
-  'a|i|k|ke|ku|o|s|se|u|v|ve|z|ze|na|do|od|po|za|at|by|in|no|of|on|to|am|an|im|zu'.split('|'),
-);
-
-/**
- * Beginnings of Czech and English words for a part of a site, whose number looks like a find's:
- * `čtverec K-12`.
- */
-const SITE_PARTS =
-  /^(?:ctver|sektor|kvadrant|sond|vrstv|objekt|hrob|kontext|ploch|square|sector|quadrant|trench|layer|feature|grave|context)/;
 
 /** Indexes finds by the first token of each of their ids, for {@link findFindsInName}. */
 export function indexNames(finds: readonly MatchableFind[]): NameIndex {
@@ -319,10 +305,21 @@ function gradeSpan(name: Name, span: Span): GradedSpan[] {
   const isOthers =
     crossing.length > 0 || name.otherNumbers.some(({ start, end }) => start === from && end === to);
   const isBare = span.tokens.every(({ text }) => isNumber(text) === isNumber(first.text));
-  const isOfSitePart = SITE_PARTS.test(name.tokens[span.start - 1]?.text ?? '');
-  const isUnusual =
-    isPerhapsPhrase(name, span) || !isJoined(name, span) || isWrittenOnto(name, span);
-  return [{ ...span, isDoubtful: isOthers || isBare || isOfSitePart || isUnusual }];
+  const isUnusual = isBehindWord(name, span) || !isJoined(name, span) || isWrittenOnto(name, span);
+  return [{ ...span, isDoubtful: isOthers || isBare || isUnusual }];
+}
+
+/**
+ * Tells if a word precedes the number, which may then be that of a part of the site: `sektor K-12`,
+ * `profil-v-2` for `V-2`. The words of cameras do not count.
+ */
+function isBehindWord({ tokens, otherNumbers }: Name, { start }: Span): boolean {
+  return tokens
+    .slice(0, start)
+    .some(
+      ({ text, start: from }) =>
+        !isNumber(text) && !otherNumbers.some((other) => other.start <= from && from < other.end),
+    );
 }
 
 /** Tells if letters or digits follow or precede directly: `K-12b`, `2K-12`. */
@@ -340,19 +337,6 @@ function isJoined({ tokens }: Name, span: Span): boolean {
     const inId = span.tokens[index + 1]?.gap;
     return gap === inId || /^[-_.~+\u2010-\u2015]?$/.test(gap) || (inId === '/' && gap === ',');
   });
-}
-
-/**
- * Tells if the letters of the number may be a word of a phrase: `profil v 2 vrstvě` for `V-2`. A
- * capital, a leading zero, or no separator shows that they are not.
- */
-function isPerhapsPhrase({ tokens, plain }: Name, { start }: Span): boolean {
-  const word = tokens[start];
-  const number = tokens[start + 1];
-  if (word === undefined || number === undefined || !WORDS_BEFORE_NUMBERS.has(word.text))
-    return false;
-  const isCapital = /^\p{Lu}/u.test(plain.slice(word.start));
-  return !isCapital && number.gap !== '' && plain[number.start] !== '0';
 }
 
 /**

@@ -303,7 +303,10 @@ const XMP_TELLING = /l(?:at|ong)i?t/i;
 /** "GPS" in UTF-16 of either byte order. */
 const WIDE = /G\0P\0S\0/i;
 
-/** Finds the GPS properties of an XMP packet; any of a packet in UTF-16 count as a position. */
+/**
+ * Finds the GPS properties of an XMP packet, or of a file with one; any of a packet in UTF-16 count
+ * as a position.
+ */
 export function findXmpGps(packet: Buffer): GpsFinding {
   const text = packet.toString('latin1');
   if (WIDE.test(text)) return 'position';
@@ -322,20 +325,4 @@ export function removeXmpGps(packet: Buffer): GpsFinding {
   const finding = findXmpGps(packet);
   if (finding !== 'none') packet.fill(0x20);
   return finding;
-}
-
-const PACKET_START = '<x:xmpmeta';
-const PACKET_END = '</x:xmpmeta>';
-
-/**
- * Tells if an XMP packet anywhere in a file, also one that is cut off, has a position. One in
- * UTF-16 is not found.
- */
-export function hasXmpPosition(file: Buffer): boolean {
-  for (let at = file.indexOf(PACKET_START); at !== -1; at = file.indexOf(PACKET_START, at + 1)) {
-    const end = file.indexOf(PACKET_END, at);
-    const packet = file.subarray(at, end === -1 ? undefined : end);
-    if (findXmpGps(packet) === 'position') return true;
-  }
-  return false;
 }

@@ -14,13 +14,7 @@ import {
 } from '../base/issue.ts';
 import { type Message, msg, quoteShellWord, t } from '../base/message.ts';
 import { isPictureName } from '../base/names.ts';
-import {
-  detectGps,
-  findJpegEnd,
-  isPngCutOff,
-  type PhotoGps,
-  type PictureEnd,
-} from './remove-gps.ts';
+import { detectGps, type PhotoGps } from './remove-gps.ts';
 
 /**
  * A photograph that the service accepts; `sha512` is the hexadecimal digest of the file as it is.
@@ -115,9 +109,8 @@ async function inspectOpen(
     );
   }
   const sha512 = hashSha512(bytes);
-  const { isDamaged, end } = findPictureEnd(bytes, mediaType);
-  const hasVideo = hasVideoBehind(bytes, end);
-  const issues = makeContentWarnings(path, isDamaged, hasVideo);
+  const hasVideo = hasVideoBehindPicture(bytes);
+  const issues = makeContentWarnings(path, isCutOff(bytes, mediaType), hasVideo);
   // Last, since removing the position from them, to know the digest without it, changes the bytes.
   const gps = await detectGps(bytes, mediaType);
   const photograph = { path, mediaType, sizeBytes: bytes.length, sha512, gps, hasVideo };
@@ -142,39 +135,43 @@ function explainNotOpened(path: string, error: unknown): Message {
   return msg`The photograph ${path} cannot be opened: ${problem}`;
 }
 
+const JPEG_SCAN = Buffer.from('ffda00', 'hex');
+const JPEG_END = Buffer.from('ffd9', 'hex');
+const PNG_END = Buffer.from('0000000049454e44ae426082', 'hex');
+
 /**
- * Follows the parts of a photograph, since cameras write data behind the end, and a thumbnail with
- * an end of its own before it. A video can only be behind `end`.
+ * Tells if a JPEG or PNG lacks its end. Cameras write data behind it, and a thumbnail with an end
+ * of its own before the picture's scan. Other types are not checked.
  */
-function findPictureEnd(bytes: Buffer, mediaType: string): PictureEnd {
-  switch (mediaType) {
-    case 'image/jpeg':
-      return findJpegEnd(bytes);
-    case 'image/png':
-      return { isDamaged: isPngCutOff(bytes), end: bytes.length };
-    case 'image/tiff':
-      return { isDamaged: false, end: bytes.length };
-    default:
-      return { isDamaged: false, end: BOX_HEAD_BYTES };
-  }
+function isCutOff(bytes: Buffer, mediaType: string): boolean {
+  if (mediaType === 'image/png') return !bytes.includes(PNG_END);
+  const scan = bytes.lastIndexOf(JPEG_SCAN);
+  return mediaType === 'image/jpeg' && (scan === -1 || bytes.lastIndexOf(JPEG_END) < scan);
 }
 
 const BOX_HEAD_BYTES = 8;
 const MAX_FIRST_BOX_BYTES = 256;
 
-/** Tells if a file of ISO/IEC 14496-12 begins behind the picture: its first box is `ftyp`. */
-function hasVideoBehind(bytes: Buffer, end: number): boolean {
-  for (let at = bytes.indexOf('ftyp', end); at !== -1; at = bytes.indexOf('ftyp', at + 1)) {
+/**
+ * Tells if a file of ISO/IEC 14496-12, whose first box is `ftyp`, begins within another file, as
+ * a video does in a Motion Photo. A HEIC begins with such a box itself, which does not count.
+ */
+function hasVideoBehindPicture(bytes: Buffer): boolean {
+  for (
+    let at = bytes.indexOf('ftyp', BOX_HEAD_BYTES);
+    at !== -1;
+    at = bytes.indexOf('ftyp', at + 1)
+  ) {
     const length = bytes.readUInt32BE(at - 4);
     if (length > BOX_HEAD_BYTES && length <= MAX_FIRST_BOX_BYTES) return true;
   }
   return false;
 }
 
-function makeContentWarnings(path: string, isDamaged: boolean, hasVideo: boolean): Issue[] {
+function makeContentWarnings(path: string, isWithoutEnd: boolean, hasVideo: boolean): Issue[] {
   const issues: Issue[] = [];
-  if (isDamaged) {
-    const message = msg`The photograph ${path} is cut off or damaged: a part of it is missing. It is queued as it is; copy it again from the camera if you can.`;
+  if (isWithoutEnd) {
+    const message = msg`The photograph ${path} is cut off: its end is missing. It is queued as it is; copy it again from the camera if you can.`;
     issues.push(makeWarningIssue('photo-cut-off', message));
   }
   if (hasVideo) {

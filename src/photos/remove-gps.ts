@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
-import { crc32, inflateSync } from 'node:zlib';
+import { crc32 } from 'node:zlib';
 import {
   findXmpGps,
   type GpsFinding,
   getMostTellingFinding,
-  hasXmpPosition,
   isTiff,
   parsePhotoExif,
   removeTiffGps,
@@ -62,7 +61,7 @@ export type PhotoGps =
 export async function detectGps(bytes: Buffer, mediaType: string): Promise<PhotoGps> {
   if (!STRIPPABLE.includes(mediaType)) {
     const hasPosition =
-      (await parsePhotoExif(bytes)).position !== undefined || hasXmpPosition(bytes);
+      (await parsePhotoExif(bytes)).position !== undefined || findXmpGps(bytes) === 'position';
     return { kind: hasPosition ? 'fixed' : 'unknown' };
   }
   const { finding, parts } = removeGps(bytes, mediaType);
@@ -79,8 +78,6 @@ const SIGNATURE_BYTES = 8;
 /** Length and type before the data of a chunk, and its checksum behind them. */
 const HEAD_BYTES = 8;
 const FRAME_BYTES = 12;
-/** Limit for an unpacked text; a larger one is no metadata. */
-const MAX_TEXT_BYTES = 16 * 1024 * 1024;
 
 /** `end` lies behind the file where the chunk is truncated. */
 type Chunk = { readonly type: string; readonly start: number; readonly end: number };
@@ -92,15 +89,6 @@ function* listChunks(bytes: Buffer): Generator<Chunk> {
     yield { type: bytes.toString('latin1', start + 4, start + HEAD_BYTES), start, end };
     start = end;
   }
-}
-
-/**
- * Tells if the last chunk of a PNG (IEND) is missing or not complete; bytes of another type are not
- * recognised.
- */
-export function isPngCutOff(bytes: Buffer): boolean {
-  for (const { type, end } of listChunks(bytes)) if (type === 'IEND') return end > bytes.length;
-  return true;
 }
 
 /**
@@ -127,29 +115,18 @@ function removePngGps(bytes: Buffer): StrippedPhotograph {
 }
 
 /**
- * Finds GPS data in a text chunk; other chunks have none. EXIF and XMP that ImageMagick writes in
- * hexadecimal are not read, so each counts as a position.
+ * Keywords of EXIF and XMP that ImageMagick writes in hexadecimal, which is not read, and of single
+ * EXIF properties.
  */
+const TELLING_KEYWORD = /^raw profile type (?:exif|app1|xmp)$|gps|l(?:at|ong)itude/i;
+
+/** Finds GPS data in a text chunk; other chunks have none. Packed texts are not read. */
 function findGpsInText(type: string, data: Buffer): GpsFinding {
   if (!['tEXt', 'zTXt', 'iTXt'].includes(type)) return 'none';
   const keywordEnd = data.indexOf(0);
-  const keyword = data.toString('latin1', 0, keywordEnd);
-  if (/^raw profile type (?:exif|app1|xmp)$/i.test(keyword)) return 'position';
-  // ImageMagick writes each EXIF property as a text chunk.
-  if (/gps|l(?:at|ong)itude/i.test(keyword)) return 'position';
-  if (type === 'zTXt') return findGpsInPackedText(data.subarray(keywordEnd + 2));
-  if (type === 'tEXt' || data[keywordEnd + 1] !== 1) return findXmpGps(data);
-  // Behind two flags, a language and a translated keyword.
-  const languageEnd = data.indexOf(0, keywordEnd + 3);
-  return findGpsInPackedText(data.subarray(data.indexOf(0, languageEnd + 1) + 1));
-}
-
-function findGpsInPackedText(packed: Buffer): GpsFinding {
-  try {
-    return findXmpGps(inflateSync(packed, { maxOutputLength: MAX_TEXT_BYTES }));
-  } catch {
-    return 'other';
-  }
+  if (TELLING_KEYWORD.test(data.toString('latin1', 0, keywordEnd))) return 'position';
+  const isPacked = type === 'zTXt' || (type === 'iTXt' && data[keywordEnd + 1] === 1);
+  return isPacked ? 'other' : findXmpGps(data);
 }
 
 const APP1 = Buffer.from([0xff, 0xe1]);
@@ -213,45 +190,4 @@ function removeFromExtended(segments: readonly Buffer[]): GpsFinding {
   const finding = removeXmpGps(Buffer.concat(parts));
   if (finding !== 'none') for (const part of parts) part.fill(0x20);
   return finding;
-}
-
-// Structure of a JPEG file (ITU-T T.81, annex B).
-
-const START_OF_SCAN = 0xda;
-const END_OF_IMAGE = 0xd9;
-
-/** Returns the position of the next marker that is not part of the scan data. */
-function findEndOfScan(bytes: Buffer, from: number): number {
-  for (let at = bytes.indexOf(0xff, from); at !== -1; at = bytes.indexOf(0xff, at + 1)) {
-    const next = bytes[at + 1] ?? 0;
-    if (next !== 0 && !(next >= 0xd0 && next <= 0xd7)) return at;
-  }
-  return Math.max(from, bytes.length);
-}
-
-/**
- * Where a picture ends in its file, or can no longer be followed, and if a part of it is missing.
- */
-export type PictureEnd = { readonly isDamaged: boolean; readonly end: number };
-
-/**
- * Finds the end of the first picture of a JPEG; cameras append others, and data of their own.
- * `isDamaged`: it is cut off, or has other bytes where a part must begin.
- */
-export function findJpegEnd(bytes: Buffer): PictureEnd {
-  let at = 2;
-  while (at + 1 < bytes.length) {
-    const marker = bytes[at + 1] ?? 0;
-    if (bytes[at] !== 0xff) return { isDamaged: true, end: at };
-    if (marker === 0xff) {
-      at += 1;
-      continue;
-    }
-    if (marker === END_OF_IMAGE) return { isDamaged: false, end: at + 2 };
-    if (at + 4 > bytes.length) break;
-    const headEnd = at + 2 + bytes.readUInt16BE(at + 2);
-    // The data of a scan belong to its header.
-    at = marker === START_OF_SCAN ? findEndOfScan(bytes, headEnd) : headEnd;
-  }
-  return { isDamaged: true, end: bytes.length };
 }

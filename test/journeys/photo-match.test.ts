@@ -294,7 +294,7 @@ test('truncated, empty and too large photographs are named, and the others are q
   await stripPlaces(true);
   const { code, stdout } = await home.pas('photo', 'match', 'card');
   expect(code).toBe(3);
-  expect(stdout).toContain('card/K-1.jpg is cut off or damaged: a part of it is missing');
+  expect(stdout).toContain('card/K-1.jpg is cut off: its end is missing');
   expect(stdout).toMatch(/card\/K-2 c\.png has 262144001 bytes/);
   expect(stdout).toContain('card/K-2.jpg is empty');
   expect(stdout).toContain('Queued 2 of 4 files, for 2 finds.');

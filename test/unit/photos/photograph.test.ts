@@ -10,9 +10,10 @@ const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
 );
-const JPEG = Buffer.from([
-  0xff, 0xd8, 0xff, 0xe0, 0, 16, 0x4a, 0x46, 0x49, 0x46, 0, 1, 1, 0, 0, 1, 0, 1, 0, 0, 0xff, 0xd9,
+const JPEG_HEAD = Buffer.from([
+  0xff, 0xd8, 0xff, 0xe0, 0, 16, 0x4a, 0x46, 0x49, 0x46, 0, 1, 1, 0, 0, 1, 0, 1, 0, 0,
 ]);
+const JPEG = Buffer.concat([JPEG_HEAD, Buffer.from([0xff, 0xda, 0, 2, 1, 2, 0xff, 0xd9])]);
 
 const tiff = (): Buffer => {
   const pixels = Buffer.alloc(10_000, 7);
@@ -146,18 +147,14 @@ describe('a truncated photograph', () => {
     return issues.some(({ rule, severity }) => rule === 'photo-cut-off' && severity === 'warning');
   };
   const jpeg = (...parts: number[][]): Buffer =>
-    Buffer.concat([JPEG.subarray(0, -2), Buffer.from(parts.flat())]);
+    Buffer.concat([JPEG_HEAD, Buffer.from(parts.flat())]);
 
   test('is recognised by its missing end, wherever it was cut', async () => {
     const whole = jpeg(thumbnail, scan);
-    for (let length = JPEG.length; length < whole.length; length += 1)
+    for (let length = JPEG_HEAD.length; length < whole.length; length += 1)
       expect(await cut(whole.subarray(0, length))).toBe(true);
     for (let length = 40; length < PNG.length; length += 1)
       expect(await cut(PNG.subarray(0, length))).toBe(true);
-  });
-
-  test('may have other bytes in place of a part', async () => {
-    expect(await cut(jpeg([0, 0, 0, 0], scan))).toBe(true);
   });
 
   test('is not one that has an end, or data after it', async () => {
@@ -170,17 +167,13 @@ describe('a truncated photograph', () => {
 });
 
 test('a video behind a picture, or behind further pictures, is named', async () => {
-  const picture = Buffer.concat([
-    JPEG.subarray(0, -2),
-    Buffer.from([0xff, 0xda, 0, 2, 1, 2, 0xff, 0xd9]),
-  ]);
   const video = Buffer.from('\0\0\0\x14ftypmp42\0\0\0\0mp42', 'latin1');
   const rules = async (...parts: Buffer[]): Promise<string[]> => {
     writeFileSync(at('parts.jpg'), Buffer.concat(parts));
     return (await inspectPhotograph(at('parts.jpg'))).issues.map(({ rule }) => rule);
   };
-  expect(await rules(picture)).toEqual([]);
-  expect(await rules(picture, video)).toEqual(['photo-video']);
-  expect(await rules(picture, picture)).toEqual([]);
-  expect(await rules(picture, picture, video)).toEqual(['photo-video']);
+  expect(await rules(JPEG)).toEqual([]);
+  expect(await rules(JPEG, video)).toEqual(['photo-video']);
+  expect(await rules(JPEG, JPEG)).toEqual([]);
+  expect(await rules(JPEG, JPEG, video)).toEqual(['photo-video']);
 });

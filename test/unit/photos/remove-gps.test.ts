@@ -280,9 +280,10 @@ describe('a PNG', () => {
       'a property as text',
       withChunk('tEXt', Buffer.from('exif:GPSLatitude\x0049/1, 12/1', 'latin1')),
     ],
-  ])('with a position in %s loses it and stays readable', async (_, before) => {
+  ])('with a position in %s loses it and stays readable', async (place, before) => {
     const { finding, bytes } = stripped(before, 'png');
-    expect(finding).toBe('position');
+    // A packed text is not read, and may have one.
+    expect(finding).toBe(place === 'packed XMP' ? 'other' : 'position');
     expect(stripped(bytes, 'png').finding).toBe('none');
     expect(await sharp(bytes).raw().toBuffer()).toEqual(await sharp(before).raw().toBuffer());
   });
