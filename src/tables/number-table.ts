@@ -20,33 +20,23 @@ import { getSubjectName, isRemoved } from '../outbox/stored-finds.ts';
 import type { ColumnName } from './columns/column-names.ts';
 import {
   type ColumnMap,
+  type ColumnRule,
   IDENTIFYING_COLUMNS,
   IGNORED_COLUMN,
   NUMBER_COLUMNS,
 } from './columns/column-rule.ts';
-import {
-  type ColumnProfile,
-  hasFindNumbers,
-  LAST_RANK,
-  profileTableColumns,
-} from './columns/column-tests.ts';
+import { type ColumnProfile, profileTableColumns } from './columns/column-tests.ts';
 import {
   type Columns,
   listColumnRules,
   makeMissingColumnIssue,
   parseColumns,
 } from './columns/columns.ts';
-import { findColumnsOfHeader } from './columns/header-names.ts';
 import { omitOtherRows } from './columns/map-table.ts';
 import {
-  type ColumnMeaning,
-  type ColumnQuestion,
   findColumnMeanings,
   type KnownNames,
-  makeChoiceQuestion,
-  makeColumnMap,
-  proposeAssignment,
-  type TableProposal,
+  makeChoiceProblem,
 } from './columns/propose-columns.ts';
 import { makeKnownNames } from './columns/wizard.ts';
 import { getHeaderPlace, getRowPlace, type Table, type TableRow } from './table.ts';
@@ -61,66 +51,41 @@ type NumberRow = {
 };
 
 /**
- * Proposes the columns of the find and of its registration number: those with their own names,
- * else by the finds that the values name, and only without any by names that museums use. Where
- * several fit equally, all of them get the element, and a question asks which one it is; where none
- * fits as the number, a question offers all filled columns without a meaning. Those are ignored.
- * `undecided` names a missing column, unless there is a question.
- * @param given column map, whose columns are not proposed again
+ * Finds the columns of the find and of its registration number: those with their own names or in
+ * the map, else the find's by the finds here and records that its values name, and the number's by
+ * the names that museums use. Its issues say which column is missing, or which of several is meant.
+ * @param given column map, which the result completes; other columns are ignored
  */
-export function proposeNumberColumns(
-  table: Table,
-  known: KnownNames,
-  given?: ColumnMap,
-): TableProposal {
+function findNumberColumns(table: Table, known: KnownNames, given: ColumnMap | undefined) {
   const own = listColumnRules(table, given);
-  const profiles = profileTableColumns(table);
-  const ownRules = profiles.flatMap(({ key }, index) => {
+  const rules = new Map<string, ColumnRule>(given?.columns);
+  const open: ColumnProfile[] = [];
+  for (const [index, profile] of profileTableColumns(table).entries()) {
     const rule = own[index];
-    return NUMBER_COLUMNS.some((element) => element === rule?.element) && rule !== undefined
-      ? [[key, rule] as const]
-      : [];
-  });
-  const areFindsNamed = ownRules.some(([, { element }]) => element !== 'evidencni_cislo');
-  const open = profiles.filter(({ filled }, index) => filled > 0 && own[index] === undefined);
-  const meanings = listNumberMeanings(open, known);
-  const { columns, questions: asked } = proposeAssignment(
-    profiles,
-    meanings,
-    new Map(ownRules),
-    areFindsNamed ? IDENTIFYING_COLUMNS : [],
-    () => IGNORED_COLUMN,
-  );
-  const read = columns.flatMap(({ rule }) => rule.element ?? []);
-  const isNumbered = read.includes('evidencni_cislo');
-  const others = open.filter((column) => !meanings.some(({ profile }) => profile === column));
-  const asksForNumber = asked.length === 0 && !isNumbered && others.length > 0;
-  const questions = asksForNumber ? [makeChoiceQuestion('evidencni_cislo', others)] : asked;
-  const missing: ColumnName[] = isNumbered ? [] : ['evidencni_cislo'];
-  if (!areFindsNamed && !read.some((element) => IDENTIFYING_COLUMNS.includes(element)))
-    missing.unshift('local_id');
-  return { columns, fixed: [], undecided: questions.length > 0 ? [] : missing, questions };
+    if (rule === undefined && profile.filled > 0) open.push(profile);
+    const isOfNumbers = rule?.element !== undefined && NUMBER_COLUMNS.includes(rule.element);
+    rules.set(profile.key, isOfNumbers ? rule : IGNORED_COLUMN);
+  }
+  const issues: Issue[] = [];
+  const meanings = findColumnMeanings(open, () => ({ kind: 'not-harvested' }), known, NUMBER_ONLY);
+  const isRead = (name: ColumnName): boolean =>
+    [...rules.values()].some(({ element }) => element === name);
+  for (const names of [IDENTIFYING_COLUMNS, NUMBER_ONLY]) {
+    if (names.some(isRead)) continue;
+    for (const name of names) {
+      const columns = meanings.filter(({ element }) => element === name);
+      const keys = columns.map(({ profile }) => profile.key);
+      if (keys.length > 1) issues.push(makeChoiceIssue(table, name, keys));
+      for (const key of keys) rules.set(key, { element: name });
+    }
+    if (!names.some(isRead)) issues.push(makeMissingColumnIssue(table, 'number-column', ...names));
+  }
+  const map: ColumnMap = { file: given?.file ?? table.file, columns: rules, fixed: [] };
+  return { map, issues };
 }
 
-/**
- * Returns what each column may be. One that is called like the find's number, but names no find
- * here, may also be the registration number, as the last choice. Where a column has identifiers of
- * the service, headers are searched only for the registration number.
- */
-function listNumberMeanings(
-  columns: readonly ColumnProfile[],
-  known: KnownNames,
-): readonly ColumnMeaning[] {
-  const hasIdents = columns.some((column) => hasFindNumbers(column, known.isIdent));
-  const elements = hasIdents ? ONLY_NUMBERS : NUMBER_COLUMNS;
-  const meanings = findColumnMeanings(columns, () => ({ kind: 'not-harvested' }), known, elements);
-  const isNumber = (column: ColumnProfile): boolean =>
-    findColumnsOfHeader(column.header).has('local_id') && !hasFindNumbers(column, known.isFind);
-  return [...meanings, ...columns.filter(isNumber).map((profile) => ({ ...LAST_CHOICE, profile }))];
-}
-
-const ONLY_NUMBERS: readonly ColumnName[] = ['evidencni_cislo'];
-const LAST_CHOICE = { element: 'evidencni_cislo', rank: LAST_RANK, isOnly: false } as const;
+/** What a header may name beside the columns whose values name finds. */
+const NUMBER_ONLY: readonly ColumnName[] = ['evidencni_cislo'];
 
 /** Rows in the order of the table, and the issues of the table and of rows that were left out. */
 type NumbersReading = {
@@ -129,22 +94,20 @@ type NumbersReading = {
 };
 
 /**
- * Reads the registration numbers of a table by the proposed columns; its other columns are ignored.
- * A row with a fault, or without a number yet, is left out with an issue. No rows where a column is
- * missing or undecided, or the header has any other issue; then `issues` says which.
- * @param given column map, which the proposal completes
+ * Reads the registration numbers of a table; columns without an own name are found by the finds
+ * that are here and by museums' names. A row with a fault, or without a number yet, is left out
+ * with an issue. No rows where a column is missing or undecided, or the header has any other issue;
+ * then `issues` says which.
+ * @param given column map, whose columns are not sought
  */
 export function parseRegistrationNumbers(
   table: Table,
-  proposal: TableProposal,
+  known: KnownNames,
   given?: ColumnMap,
 ): NumbersReading {
-  const { file = table.file, columns: mapped = [] } = given ?? {};
-  const proposed = makeColumnMap(file, proposal);
-  const map = { ...proposed, columns: new Map([...mapped, ...proposed.columns]) };
+  const { map, issues: open } = findNumberColumns(table, known, given);
   const { columns, issues: headerIssues } = parseColumns(table, map);
-  // Columns that a question is about have the same meaning until it is answered.
-  const open = makeOpenColumnIssues(table, proposal);
+  // Columns that an issue asks about have the same meaning until it is answered.
   const missing = open.length > 0 ? open : headerIssues;
   const issues: Issue[] = [...table.issues, ...missing];
   const rows: NumberRow[] = [];
@@ -165,20 +128,6 @@ export function parseRegistrationNumbers(
     else issues.push(problem.with(place));
   }
   return { rows, issues };
-}
-
-/**
- * Makes the errors of columns that are undecided or missing; empty where the proposal is complete.
- */
-function makeOpenColumnIssues(table: Table, { questions, undecided }: TableProposal): Issue[] {
-  return [
-    ...questions.map((question) => makeChoiceIssue(table, question)),
-    ...undecided.map((element) =>
-      element === 'evidencni_cislo'
-        ? makeMissingColumnIssue(table, 'number-column', element)
-        : makeMissingColumnIssue(table, 'number-column', element, 'ident_cely'),
-    ),
-  ];
 }
 
 /** Returns the issues of texts that were hardly typed so; an error excludes the row. */
@@ -217,8 +166,9 @@ function checkNumberRow(find: string, value: string): Issue | undefined {
   return unfit && toIssue(unfit, { element: 'evidencni_cislo' });
 }
 
-function makeChoiceIssue(table: Table, { element, keys, problem }: ColumnQuestion): Issue {
+function makeChoiceIssue(table: Table, element: ColumnName, keys: readonly string[]): Issue {
   const line = `${quoteTomlString(keys[0] ?? '')} = ${quoteTomlString(element)}`;
+  const problem = makeChoiceProblem(element, keys);
   const message = msg`${problem} Write it in a column map, and name that with --map: ${line}`;
   return makeErrorIssue('number-column', message, getHeaderPlace(table));
 }
@@ -258,8 +208,7 @@ const BATCH = 100;
  * find with two numbers, a number of two finds, one that another find here or record has, an
  * unknown or dropped find, an unreadable row. A row that only repeats another one is left out
  * silently.
- * @param map completed by columns that are proposed; undefined: all are, by the finds in the outbox
- * where the names do not tell
+ * @param map completed as {@link parseRegistrationNumbers} does
  * @throws UsageError where the account may not set numbers
  */
 export function planTableNumbers(
@@ -269,8 +218,7 @@ export function planTableNumbers(
 ): NumbersPlan {
   assertMaySetNumbers(outbox);
   const table = omitOtherRows(read, map);
-  const proposal = proposeNumberColumns(table, makeKnownNames(outbox), map);
-  const { rows, issues: unreadable } = parseRegistrationNumbers(table, proposal, map);
+  const { rows, issues: unreadable } = parseRegistrationNumbers(table, makeKnownNames(outbox), map);
   const issues: Issue[] = [...unreadable];
   const findSubject = createSubjectLookup(outbox);
   const addressed = rows.flatMap((row): AddressedNumber[] => {

@@ -68,7 +68,7 @@ export type TableAnswers = {
 };
 
 /** An element that a column may fill, and how sure that is: rank 0 is the surest. */
-export type ColumnMeaning = ColumnVerdict & {
+type ColumnMeaning = ColumnVerdict & {
   readonly profile: ColumnProfile;
   readonly element: ColumnName;
   /** The header names nothing else. */
@@ -198,7 +198,7 @@ function makeSure(profile: ColumnProfile, element: ColumnName): ColumnMeaning {
  * @param taken elements that no further column may have, except those that may be joined
  * @param findRest called for each column without a meaning; returns its rule
  */
-export function proposeAssignment(
+function proposeAssignment(
   profiles: readonly ColumnProfile[],
   meanings: readonly ColumnMeaning[],
   rules: ReadonlyMap<string, ColumnRule>,
@@ -251,21 +251,14 @@ function makeClaimQuestion(
   claims: readonly ColumnMeaning[],
 ): ColumnQuestion | undefined {
   if (claims.length < 2 || JOINABLE_COLUMNS.includes(element)) return undefined;
-  return makeChoiceQuestion(
-    element,
-    claims.map(({ profile }) => profile),
-  );
+  const keys = claims.map(({ profile }) => profile.key);
+  return { asks: 'column', element, keys, problem: makeChoiceProblem(element, keys) };
 }
 
-/** Makes the question which one of these columns fills an element; at least one is needed. */
-export function makeChoiceQuestion(
-  element: ColumnName,
-  columns: readonly ColumnProfile[],
-): ColumnQuestion {
-  const keys = columns.map(({ key }) => key);
+/** Explains that a person must choose which one of these columns fills an element. */
+export function makeChoiceProblem(element: ColumnName, keys: readonly string[]): Message {
   const all = keys.join(', ');
-  const problem = msg`${all}: only one column can be ${element}. Which one is it?`;
-  return { asks: 'column', element, keys, problem };
+  return msg`${all}: only one column can be ${element}. Which one is it?`;
 }
 
 /** Returns the question for the unit of a column; empty where it is known or there is none. */

@@ -6,10 +6,7 @@ import { enqueueNumber } from '../../../src/outbox/changes/enqueue-change.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { parseCsvTable } from '../../../src/tables/formats/csv-table.ts';
-import {
-  parseRegistrationNumbers,
-  proposeNumberColumns,
-} from '../../../src/tables/number-table.ts';
+import { parseRegistrationNumbers } from '../../../src/tables/number-table.ts';
 import { tempOutbox } from '../../support/temp-outbox.ts';
 import { aFind, lookupTerm } from '../finds/a-find.ts';
 
@@ -42,7 +39,7 @@ function inTable(value: string) {
   const rows = [{ row: 2, cells: ['K-1', value] }];
   const header = ['local_id', 'evidencni_cislo'];
   const table = { file: 'a.csv', header, rows, rowCount: 1, issues: [] };
-  return parseRegistrationNumbers(table, proposeNumberColumns(table, NO_FINDS));
+  return parseRegistrationNumbers(table, NO_FINDS);
 }
 
 function inFind(value: string): readonly string[] {
@@ -90,64 +87,63 @@ test('blanks around a number are removed', () => {
   expect(queue(outbox, '\tA 1\n')).toBe('queued');
 });
 
-function findColumns(isFind: (text: string) => boolean, ...lines: string[]) {
+const KNOWN_HERE = {
+  isFind: (text: string): boolean => text.startsWith('T-'),
+  isIdent: (text: string): boolean => /-N\d{5}$/.test(text),
+};
+
+/** The cells of the first row that are read, and what is said of the columns. */
+function readFirst(...lines: string[]) {
   const table = parseCsvTable('t.csv', Buffer.from(lines.join('\n')));
-  const isIdent = (text: string): boolean => /-N\d{5}$/.test(text);
-  const { columns, questions } = proposeNumberColumns(table, { isFind, isIdent });
-  const asked = Object.fromEntries(questions.map(({ element, keys }) => [element, keys]));
-  const read = columns.flatMap(({ profile, rule }) =>
-    rule.element !== undefined && asked[rule.element] === undefined
-      ? [[rule.element, profile.key] as const]
-      : [],
-  );
-  return { columns: Object.fromEntries(read), asked };
+  const { rows, issues } = parseRegistrationNumbers(table, KNOWN_HERE);
+  const { localId = '', identCely = '', value = '' } = rows[0] ?? {};
+  return { read: [localId, identCely, value], said: issues.map(({ message }) => message) };
 }
 
-const isHere = (text: string): boolean => text.startsWith('T-');
-
-test.each<[string, string[], object, object]>([
+test.each<[string, string[], string[]]>([
   [
     'the finds that are here, whatever the columns are called',
     ['Inv. č.;Terénní číslo', '1;T-1', '2;T-2', '3;X'],
-    { local_id: 'Terénní číslo', evidencni_cislo: 'Inv. č.' },
-    {},
+    ['T-1', '', '1'],
   ],
   [
     'the identifiers of the service',
     ['záznam;ev. č.', 'C-202400101-N00012;E 1'],
-    { ident_cely: 'záznam', evidencni_cislo: 'ev. č.' },
-    {},
-  ],
-  [
-    'the names of museums, where no find is here',
-    ['inv. č.;ev. č.', '1;A 1', '2;A 2'],
-    { local_id: 'inv. č.', evidencni_cislo: 'ev. č.' },
-    {},
+    ['', 'C-202400101-N00012', 'E 1'],
   ],
   [
     'their own names before all',
     ['č. nálezu;local_id;evidencni_cislo;ev. č.', 'T-1;T-2;A 1;E 1'],
-    { local_id: 'local_id', evidencni_cislo: 'evidencni_cislo' },
-    {},
+    ['T-2', '', 'A 1'],
   ],
+])('the columns of a table of numbers are decided by %s', (_, lines, read) => {
+  expect(readFirst(...lines)).toEqual({ read, said: [] });
+});
+
+test.each<[string, string[], string]>([
   [
-    'a person, where two numbers may be the registration number',
+    'two numbers may be the registration number',
     ['č. nálezu;inv. č.;ev. č.', 'T-1;A 1;E 1'],
-    { local_id: 'č. nálezu' },
-    { evidencni_cislo: ['inv. č.', 'ev. č.'] },
+    'inv. č., ev. č.: only one column can be evidencni_cislo.',
   ],
   [
-    'a person, where two columns name finds',
+    'two columns name finds',
     ['první;druhý;ev. č.', 'T-1;T-2;E 1'],
-    { evidencni_cislo: 'ev. č.' },
-    { local_id: ['první', 'druhý'] },
+    'první, druhý: only one column can be local_id.',
   ],
   [
-    'a person, where no name says that a column is a number',
+    'no name says that a column is a number',
     ['nález;popis', 'T-1;A 1'],
-    { local_id: 'nález' },
-    { evidencni_cislo: ['popis'] },
+    'no column evidencni_cislo. The columns are: nález, popis.',
   ],
-])('the columns of a table of numbers are decided by %s', (_, lines, columns, asked) => {
-  expect(findColumns(isHere, ...lines)).toEqual({ columns, asked });
+  [
+    'no column names a find that is here, whatever it is called',
+    ['č. nálezu;ev. č.', 'X 1;A 1'],
+    'no column local_id or ident_cely. The columns are: č. nálezu, ev. č.',
+  ],
+])('the columns of a table of numbers are left to a person where %s', (_, lines, problem) => {
+  expect(readFirst(...lines)).toEqual({
+    read: ['', '', ''],
+    said: [expect.stringContaining(problem)],
+  });
 });
