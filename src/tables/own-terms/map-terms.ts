@@ -192,11 +192,10 @@ type HarvestedTerms = { readonly vocabulary: Vocabulary; readonly lookupTerm: Lo
  * one of the set
  */
 export function mapTerm({ rows }: Mapping, oneTerm: OneTerm, harvested: HarvestedTerms) {
-  const named = getSetOfName(oneTerm.set);
+  const set = getSetOfName(oneTerm.set);
   const term = oneTerm.term.trim();
   if (term === '') throw new UsageError(t`The term is empty.`);
-  // The entry's own set, where a family such as `heslo` was named: no element uses a whole family.
-  const { setSpec: set, id, label } = findEntry(harvested, named, oneTerm.entry.trim());
+  const { id, label } = findEntry(harvested, set, oneTerm.entry.trim());
   const key = getMappingKey(set, term);
   const keptRows = rows.filter((row) => getMappingKey(row.set, row.term) === key);
   const before = keptRows.find(({ confirmed }) => confirmed);
@@ -255,7 +254,7 @@ export function mergeMapping(stored: Mapping, table: Table, lookupTerm: LookupTe
 
 /**
  * Returns the row with the entry's own identifier and label; otherwise an error. A row whose set
- * was not harvested is kept with a warning, if it has an identifier.
+ * was not harvested is kept with a warning.
  */
 function settleRow(
   row: MappingRow,
@@ -264,12 +263,10 @@ function settleRow(
   const lookup = lookUpEntry(row, lookupTerm);
   const [issue] = checkEntry(row, lookup);
   if (lookup.kind === 'found' && issue === undefined) {
-    const { setSpec: set, id, label } = lookup.term;
-    // The entry's own set, where a family such as `heslo` was named: no element uses a whole
-    // family.
-    return { row: { ...row, set, id, label } };
+    const { id, label } = lookup.term;
+    return { row: { ...row, id, label } };
   }
-  return lookup.kind === 'not-harvested' && row.id !== ''
+  return lookup.kind === 'not-harvested'
     ? { row, issue }
     : { issue: issue?.with({ severity: 'error' }) };
 }

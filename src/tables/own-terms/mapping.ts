@@ -1,10 +1,17 @@
 import { groupBy } from '../../base/collections.ts';
 import { formatCsvTable } from '../../base/csv.ts';
-import { hasErrors, type Issue, makeErrorIssue, makeWarningIssue } from '../../base/issue.ts';
+import {
+  hasErrors,
+  type Issue,
+  isReadable,
+  makeErrorIssue,
+  makeWarningIssue,
+} from '../../base/issue.ts';
 import { cmd, isMessage, type Message, msg } from '../../base/message.ts';
 import { foldName, makePersonKey } from '../../base/names.ts';
 import { FIELDS } from '../../finds/fields.ts';
 import type { LookupTerm, TermCandidate, TermLookupResult } from '../../finds/find.ts';
+import { parseBoolean } from '../../finds/parse-cell.ts';
 import { explainFailedLookup } from '../../finds/resolve-references.ts';
 import { makeChangedToDateMessage, makeMissingColumnIssue } from '../columns/columns.ts';
 import { getDisplayedText, type Table, type TableRow } from '../table.ts';
@@ -34,9 +41,6 @@ export type Mapping = {
 const MAPPING_COLUMNS = ['set', 'term', 'id', 'label', 'note', 'confirmed'] as const;
 type MappingColumn = (typeof MAPPING_COLUMNS)[number];
 type MappingColumns = ReadonlyMap<MappingColumn, number>;
-
-const YES = new Set(['yes', 'y', 'ano', 'a', 'x', 'true', '1', 'ok']);
-const NO = new Set(['', 'no', 'n', 'ne', 'false', '0', '?']);
 
 /** An identifier is not mapped: its meaning is the service's. */
 const IDENTIFIER = /^(?:HES|ORG|OS|ruian)-\d+$/i;
@@ -87,45 +91,39 @@ function parseRow(tableRow: TableRow, columns: MappingColumns): MappingRow | Mes
     return makeChangedToDateMessage(msg`"${term}"`);
   }
   const named = getCell('set');
-  const answer = getCell('confirmed').toLowerCase();
-  const isEmpty = getCell('id') === '' && getCell('label') === '';
-  if (named === '' && isEmpty && NO.has(answer)) return undefined;
+  const id = getCell('id');
+  const answer = getCell('confirmed');
+  const reading = answer === '' ? { value: false } : parseBoolean(answer);
+  if (!isReadable(reading)) return msg`confirmed is "${answer}". Write yes, or leave it empty.`;
+  const confirmed = reading.value;
+  if (named === '' && id === '' && !confirmed) return undefined;
   const set = findSetSpec(named);
   if (set === undefined) return makeUnknownSetMessage(named);
   if (term === '') return msg`The row does not contain your own term.`;
   if (IDENTIFIER.test(term))
     return msg`"${term}" is an identifier of the service, so it cannot be mapped to another entry.`;
-  if (!YES.has(answer) && !NO.has(answer))
-    return msg`confirmed is "${answer}". Write yes, or leave it empty.`;
-  const confirmed = YES.has(answer);
-  if (confirmed && isEmpty) return msg`"${term}" is confirmed, but no entry is given.`;
+  if (confirmed && id === '') return msg`"${term}" is confirmed, but no entry is given.`;
   return {
     row,
     set,
     term,
-    id: getCell('id'),
+    id,
     label: getCell('label'),
     note: getCell('note'),
     confirmed,
   };
 }
 
-/** Sets of the entries that a find refers to. */
-const SETS: readonly string[] = FIELDS.flatMap(({ set }) => set ?? []);
-
 /**
- * Finds a set by its own name, also without `heslo:`, or by the Czech or English name of the
- * element that uses it; or a family such as `heslo`. Undefined for any other text. It need not be
- * harvested.
+ * Finds the set of an element by its own name, also without `heslo:`, or by the Czech or English
+ * name of the element. Undefined for any other text. It need not be harvested.
  */
 export function findSetSpec(text: string): string | undefined {
-  const name = foldName(text);
-  const field = FIELDS.find(
+  const name = foldName(text.replace(/^heslo:/, ''));
+  return FIELDS.find(
     ({ set, alias, name: element }) =>
       set !== undefined && [element, alias, set.replace('heslo:', '')].includes(name),
-  );
-  if (field?.set !== undefined) return field.set;
-  return /^heslo(?::[a-z0-9_]+)?$/.test(text) || SETS.includes(text) ? text : undefined;
+  )?.set;
 }
 
 /** Explains that a name is no set of a find's elements, with examples of sets. */
@@ -149,7 +147,7 @@ export function withoutContradictions(
     const key = getMappingKey(row.set, row.term);
     const other = first.get(key);
     first.set(key, other ?? row);
-    if (other === undefined || (other.id === row.id && other.label === row.label)) continue;
+    if (other === undefined || other.id === row.id) continue;
     contradictory.add(key);
     const message = msg`Rows ${other.row} and ${row.row} map "${row.term}" to different entries. Keep one; neither is used.`;
     issues.push(makeErrorIssue('mapping-twice', message, { file, row: row.row }));
@@ -210,7 +208,7 @@ function lookUpMapped(row: MappingRow, lookupTerm: LookupTerm): TermLookupResult
   const lookup = lookUpEntry(row, lookupTerm);
   if (lookup.kind === 'found') return { ...lookup, isOwn: true };
   const { set: setSpec, id, label } = row;
-  return lookup.kind === 'not-harvested' && id !== ''
+  return lookup.kind === 'not-harvested'
     ? { kind: 'found', term: { id, label, setSpec }, isOwn: true }
     : lookup;
 }
@@ -221,15 +219,14 @@ type EntryLookup = Extract<
 >;
 
 /**
- * Looks up the entry to which a term is mapped, by its identifier, else by its label. An entry
- * that is ambiguous, unknown, deleted or of another set is a conflict of the mapping.
+ * Looks up the entry to which a term is mapped. One that is ambiguous, unknown, deleted or of
+ * another set is a conflict of the mapping.
  * @param lookupTerm lookup without the mapping
  */
 export function lookUpEntry(
-  { set, term: ownTerm, id, label }: MappedTerm,
+  { set, term: ownTerm, id: target }: MappedTerm,
   lookupTerm: LookupTerm,
 ): EntryLookup {
-  const target = id === '' ? label : id;
   const lookup = lookupTerm(set, target);
   switch (lookup.kind) {
     case 'found':

@@ -82,14 +82,6 @@ describe('a museum’s own term', () => {
     )(getField('obdobi'), 'moje');
     expect(reading).toEqual({ value: { id: 'HES-000003', text: 'nová' } });
   });
-
-  test('may be confirmed by the label of the entry alone', () => {
-    const only = makeMappedLookup(lookupTerm, mapping('obdobi;moje;;doba laténská;;yes'));
-    expect(only('heslo:obdobi', 'moje')).toMatchObject({
-      kind: 'found',
-      term: { id: 'HES-000286' },
-    });
-  });
 });
 
 describe('a mapping that a person has edited', () => {
@@ -104,6 +96,7 @@ describe('a mapping that a person has edited', () => {
     ['names no set', ['Období doby;a;HES-000286;;;yes'], 'mapping-row', 2],
     ['has no term', ['obdobi;;HES-000286;;;yes'], 'mapping-row', 2],
     ['confirms nothing', ['obdobi;a;;;;yes'], 'mapping-row', 2],
+    ['confirms a label without its entry', ['obdobi;a;;spona;;yes'], 'mapping-row', 2],
     [
       'gives an identifier another meaning',
       ['obdobi;HES-000286;HES-000283;;;yes'],
@@ -206,7 +199,9 @@ test.each([
   ['period', 'heslo:obdobi'],
   ['Druh nálezu', 'heslo:predmet_druh'],
   ['predmet_druh', 'heslo:predmet_druh'],
-  ['heslo:areal', 'heslo:areal'],
+  ['heslo:obdobi', 'heslo:obdobi'],
+  ['heslo:areal', undefined],
+  ['heslo', undefined],
   ['osoba', 'osoba'],
   ['pocet!', undefined],
   ['', undefined],
