@@ -20,7 +20,7 @@ import type { StoredFind } from '../outbox/stored-finds.ts';
 import { formatWithUnit } from '../outbox/views/entry-words.ts';
 import {
   findPulledRecord,
-  getFindAtService,
+  getElementsAtService,
   type PulledRecord,
 } from '../outbox/views/records-at-service.ts';
 import {
@@ -76,7 +76,7 @@ export function collectReportFind(
   );
   const identCely = imported?.identCely ?? undefined;
   const pulled = identCely === undefined ? undefined : findPulledRecord(outbox, identCely);
-  const { elements } = getFindAtService(outbox, stored);
+  const elements = getElementsAtService(outbox, stored);
   const photographs = entries.flatMap((entry) =>
     entry.kind === 'photo' && entry.state !== 'dropped' ? [entry.photograph] : [],
   );

@@ -96,7 +96,7 @@ describe('an export', () => {
     const lines = (await exported('people.csv', '--for', 'people')).split('\r\n');
     expect(lines).toHaveLength(6);
     expect(lines[0]).toMatch(
-      /^\ufeffFind;Sending state;Identifier;.*;Object;.*;Coordinates;Photographs;Changed in the service$/,
+      /^\ufeffFind;Sending state;Identifier;.*;Object;.*;Coordinates;Photographs$/,
     );
     expect(lines[2]).toMatch(/^K-2;accepted;C-202400101-N\d+;.*2 submitted/);
     home = home.with({ PAS_LANG: 'cs' });

@@ -1,6 +1,6 @@
 import { Option } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
-import { msgid, ngettext, t } from '../../base/message.ts';
+import { t } from '../../base/message.ts';
 import { resolveFindNames } from '../../outbox/changes/resolve-finds.ts';
 import {
   EXPORT_FORMATS,
@@ -97,23 +97,12 @@ async function exportCommand(
     : { file: options.out, overwrite: await mayReplace(context, options.out) };
   const exported = await exportFinds(outbox, request, destination).finally(progress.end);
   if (exported === undefined) return 'done';
-  const { finds: count, changed } = exported;
-  const countText = formatFindCount(count);
+  const countText = formatFindCount(exported);
   terminal.note(toStdout ? t`${countText} exported.` : t`${countText} exported to ${options.out}.`);
-  if (changed > 0) {
-    terminal.note(
-      ngettext(
-        msgid`${changed} of them has changed in the service since it was sent; it was exported with the values of the last pull.`,
-        `${changed} of them have changed in the service since they were sent; they were exported with the values of the last pull.`,
-        changed,
-      ),
-    );
-  }
   terminal.printValue({
     format,
     file: toStdout ? null : options.out,
-    finds: count,
-    changed_at_service: changed,
+    finds: exported,
   });
   return 'done';
 }

@@ -356,24 +356,21 @@ export function findStateAtService(outbox: Outbox, sent: SentFind): StateAtServi
 }
 
 /**
- * Returns the elements of a find with what the last pull showed to be changed, and those changes. A
- * number that was set after that pull, or is queued, overrides the pulled one. A find that was not
- * sent, or not pulled, stays as it is.
+ * Returns the elements of a find with what the last pull showed to be changed. A number that was
+ * set after that pull, or is queued, overrides the pulled one. A find that was not sent, or not
+ * pulled, stays as it is.
  */
-export function getFindAtService(
-  outbox: Outbox,
-  find: StoredFind,
-): { readonly elements: FindElements; readonly changes: readonly ChangeAtService[] } {
+export function getElementsAtService(outbox: Outbox, find: StoredFind): FindElements {
   const last = findLastNumberEntry(outbox, find.uuid);
   const currentElements = getWantedElements(outbox, find);
   const sent = findSentFind(outbox, find);
   const remote = sent === undefined ? undefined : findStateAtService(outbox, sent);
-  if (remote?.pulled.record === undefined) return { elements: currentElements, changes: [] };
+  if (remote?.pulled.record === undefined) return currentElements;
   const isQueued = last !== undefined && last.state !== 'accepted';
   const changes = isQueued
     ? remote.changes.filter(({ element }) => element !== 'evidencni_cislo')
     : remote.changes;
-  return { elements: withRecordChanges(currentElements, changes, remote.pulled.record), changes };
+  return withRecordChanges(currentElements, changes, remote.pulled.record);
 }
 
 /** Formats `3 confirmed`, `deleted`, `not shown (last 1 registered)`. */

@@ -14,7 +14,6 @@ import {
   NEW_PERSON,
   type Reference,
 } from '../../finds/fields.ts';
-import type { ChangeAtService } from '../../finds/harvested-find.ts';
 import {
   findRangeProblem,
   formatPoint,
@@ -26,7 +25,6 @@ import {
 } from '../../finds/place/geometry.ts';
 import { ENTRY_STATES, type EntryState } from '../../outbox/entry.ts';
 import { formatPointOfFind, formatWithUnit, STATE_WORDS } from '../../outbox/views/entry-words.ts';
-import { formatChange } from '../../outbox/views/records-at-service.ts';
 import type { RowCell } from './write-rows.ts';
 
 /** A find to export, with data of the outbox. */
@@ -38,10 +36,6 @@ export type ExportedFind = {
   readonly elements: FindElements;
   readonly photos: readonly string[];
   readonly state?: string | undefined;
-  /**
-   * Differences of the service's record from what was sent; `elements` has the service's values.
-   */
-  readonly changed?: readonly ChangeAtService[];
   readonly getLabels?: LabelLookup;
   /** Formats a reference for a table; by default as its identifier. */
   readonly formatReference?: FormatReference | undefined;
@@ -263,7 +257,6 @@ function makeHeadings(): readonly string[] {
     'S-JTSK Y (EPSG:5514)',
     t`Measured in (EPSG)`,
     t`Photographs`,
-    t`Changed in the service`,
   ];
 }
 
@@ -278,13 +271,7 @@ function makeRow(find: ExportedFind): readonly RowCell[] {
     ...coordinates.map((text) => (text === undefined ? '' : { decimal: text })),
     point?.system ?? '',
     joinFileNames(find.photos, '; '),
-    (find.changed ?? []).map(formatDifference).join('; '),
   ];
-}
-
-/** Formats a change with the element's own name, so that it is the same in every language. */
-function formatDifference({ element, sent, now }: ChangeAtService): string {
-  return `${element}: ${sent ?? '–'} → ${now ?? '–'}`;
 }
 
 /** Makes the one or two cells of an element; a new person has no code. */
@@ -312,7 +299,6 @@ export function* makeReadableRows(finds: Iterable<ExportedFind>): Generator<read
     ...COLUMNS.map((field) => getElementLabel(field)),
     t`Coordinates`,
     t`Photographs`,
-    t`Changed in the service`,
   ];
   for (const find of finds) {
     const state = ENTRY_STATES.find((each: EntryState) => each === find.state);
@@ -323,7 +309,6 @@ export function* makeReadableRows(finds: Iterable<ExportedFind>): Generator<read
       ...COLUMNS.map((field) => formatField(find, field)),
       formatPointOfFind(find.elements) ?? '',
       joinFileNames(find.photos, '; '),
-      (find.changed ?? []).map(formatChange).join('; '),
     ];
   }
 }

@@ -6,7 +6,7 @@ import type { Entry } from '../../outbox/entry.ts';
 import { getWantedElements, listEntriesOfSubject } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { countFinds, iterateFinds, type StoredFind } from '../../outbox/stored-finds.ts';
-import { type FindFilter, getFindAtService } from '../../outbox/views/records-at-service.ts';
+import { type FindFilter, getElementsAtService } from '../../outbox/views/records-at-service.ts';
 import type { ExportedFind, FormatReference, LabelLookup } from './exported-find.ts';
 import type { RowCell } from './write-rows.ts';
 
@@ -149,9 +149,6 @@ type ExportRequest = {
   readonly onProgress: (doneCount: number, total: number) => void;
 };
 
-/** `changed`: number of finds whose record differs from what was sent. */
-type ExportResult = { readonly finds: number; readonly changed: number };
-
 type Destination =
   | { readonly stream: NodeJS.WriteStream }
   | { readonly file: string; readonly overwrite: boolean };
@@ -160,8 +157,8 @@ type Destination =
  * Writes the finds that pass all filters to a file or stream, each with its identifier, wanted
  * number and photographs that are not dropped; for some purposes with the service's values in place
  * of the sent ones. A file is written atomically. `onProgress` is called for each written find; its
- * total counts also those that the filters leave out. Undefined where the reader of a stream closed
- * it early.
+ * total counts also those that the filters leave out.
+ * @returns the number of written finds; undefined where the reader of a stream closed it early
  * @throws UsageError where the file exists and may not be replaced; FileError where the path is not
  * writable; DatabaseError where the disk is full
  */
@@ -169,14 +166,12 @@ export async function exportFinds(
   outbox: Outbox,
   request: ExportRequest,
   to: Destination,
-): Promise<ExportResult | undefined> {
+): Promise<number | undefined> {
   const total = request.finds?.length ?? countFinds(outbox);
   let count = 0;
-  let changed = 0;
   const counted = function* (): Generator<ExportedFind> {
     for (const find of makeExportedFinds(outbox, request)) {
       count += 1;
-      if (find.changed !== undefined) changed += 1;
       request.onProgress(count, total);
       yield find;
     }
@@ -186,7 +181,7 @@ export async function exportFinds(
   const pieces = await render(counted(), request);
   if ('file' in to) await writeOutputFile(to.file, pieces, to);
   else if (!(await writeToStdout(to.stream, pieces))) return undefined;
-  return { finds: count, changed };
+  return count;
 }
 
 function* makeExportedFinds(
@@ -198,9 +193,9 @@ function* makeExportedFinds(
     const entries = listEntriesOfSubject(outbox, find.uuid);
     const sent = findImport(entries);
     // An export that is imported again has the stored values.
-    const { elements, changes } = isAtService
-      ? getFindAtService(outbox, find)
-      : { elements: getWantedElements(outbox, find), changes: [] };
+    const elements = isAtService
+      ? getElementsAtService(outbox, find)
+      : getWantedElements(outbox, find);
     if (!filters.every((matches) => matches({ ...find, elements }, sent))) continue;
     yield {
       localId: find.localId,
@@ -209,7 +204,6 @@ function* makeExportedFinds(
       formatReference,
       identCely: sent?.identCely ?? undefined,
       elements,
-      changed: changes.length === 0 ? undefined : changes,
       photos: listPhotoNames(entries),
     };
   }
