@@ -153,6 +153,16 @@ test('a refused find is shown with its element, corrected and sent', async () =>
   );
 });
 
+test('one registration number is refused for several finds, and can be removed from all', async () => {
+  await importSeason(home, 2);
+  const number = ['edit', 'K-1', 'K-2', '--yes', '--set'];
+  await expectEnded(home.pas(...number, 'registration_number=A 1'), 2, 'belongs to a single find');
+  await home.do('edit', 'K-1', '--set', 'registration_number=A 1');
+  await home.do(...number, 'registration_number=');
+  const finds = await home.json('list');
+  for (const { elements } of finds) expect(elements).not.toHaveProperty('evidencni_cislo');
+});
+
 describe('removing', () => {
   const copies = (): string[] => findPhotographCopies(home);
 

@@ -20,7 +20,7 @@ import {
 } from '../../outbox/stored-finds.ts';
 import { recordFindWish } from '../../outbox/wishes.ts';
 import { IDENTIFYING_COLUMNS } from '../../tables/columns/column-rule.ts';
-import { parseSettingTexts } from '../../tables/columns/settings.ts';
+import { makeOfOneFindMessage, parseSettingTexts } from '../../tables/columns/settings.ts';
 import { withIntent } from './add-find.ts';
 import { withSettings } from './answer.ts';
 import type { InterviewResult } from './interview.ts';
@@ -62,7 +62,8 @@ type PlannedEdits = {
  * not change is left out.
  * @param texts `element=value`; an empty value removes the element
  * @param point a position as read, which replaces the find's coordinates
- * @throws UsageError for an invalid setting, or where the only find cannot be edited
+ * @throws UsageError for an invalid setting, one number for several finds, or where the only find
+ * cannot be edited
  */
 export function planEdits(
   context: EditContext,
@@ -74,6 +75,9 @@ export function planEdits(
   const fixed = settings.find(({ name }) => IDENTIFYING_COLUMNS.includes(name));
   if (fixed !== undefined)
     throw new UsageError(msg`${fixed.name} cannot be changed. Leave it out.`);
+  const shared = settings.find(({ name, value }) => name === 'evidencni_cislo' && value !== '');
+  if (shared !== undefined && finds.length > 1)
+    throw new UsageError(makeOfOneFindMessage(shared.givenName));
   const resolveReference = makeReferenceResolver(context.ruleContext.lookupTerm);
   const planned: PlannedEdit[] = [];
   const refused: { find: string; because: string }[] = [];
