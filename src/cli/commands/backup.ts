@@ -12,7 +12,7 @@ import { defineCommand, type Registration } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { openStoredOutbox } from '../context/profile-outbox.ts';
 import { formatFindCount } from '../result-texts.ts';
-import { mayReplace } from '../terminal.ts';
+import { mayReplace, withProgress } from '../terminal.ts';
 
 type BackupOptions = GlobalOptions & { readonly photos?: boolean };
 
@@ -55,9 +55,8 @@ async function runBackup(
   terminal.printLine(t`The outbox was copied to ${target} (${sizeKib} KiB, checked).`);
   const count = options.photos === true ? photographs.length : 0;
   if (options.photos === true) {
-    const progress = terminal.startProgress(t`Copying photographs`);
-    await backUpPhotographs(photosFolder, `${target}.photos`, photographs, progress.update).finally(
-      progress.end,
+    await withProgress(terminal, t`Copying photographs`, (onProgress) =>
+      backUpPhotographs(photosFolder, `${target}.photos`, photographs, onProgress),
     );
     terminal.printLine(
       ngettext(
@@ -124,20 +123,21 @@ async function restore(context: Context, file: string, options: RestoreFlags): P
   // Checked first: a restored outbox is of no use without a profile.
   const { name, baseUrl, outbox } = context.getProfile();
   assertIsFile(file);
-  const progress = terminal.startProgress(t`Reading the photographs`);
-  const restored = await restoreOutbox({
-    clock,
-    place: {
-      ...context.getOutboxPlaces(),
-      lock: context.getPushLockOptions(),
-      open: () => openStoredOutbox(context, outbox),
-    },
-    backup: resolve(context.cwd, file),
-    outboxesFolder: places.outboxesFolder,
-    service: { address: baseUrl, profile: name },
-    replace: options.replace === true || context.isConfirmed,
-    onPhotograph: progress.update,
-  }).finally(progress.end);
+  const restored = await withProgress(terminal, t`Reading the photographs`, (onPhotograph) =>
+    restoreOutbox({
+      clock,
+      place: {
+        ...context.getOutboxPlaces(),
+        lock: context.getPushLockOptions(),
+        open: () => openStoredOutbox(context, outbox),
+      },
+      backup: resolve(context.cwd, file),
+      outboxesFolder: places.outboxesFolder,
+      service: { address: baseUrl, profile: name },
+      replace: options.replace === true || context.isConfirmed,
+      onPhotograph,
+    }),
+  );
   print(context, restored);
   terminal.printValue({
     made_at: formatIso(restored.madeMs),

@@ -15,7 +15,7 @@ import { addWhereOption, defineCommand, type Registration } from '../command.ts'
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { openLabelLookup, openReferenceFormatter, parseFilters } from '../context/find-input.ts';
 import { formatFindCount } from '../result-texts.ts';
-import { mayReplace } from '../terminal.ts';
+import { mayReplace, withProgress } from '../terminal.ts';
 
 type ExportOptions = GlobalOptions & {
   readonly where?: readonly string[];
@@ -77,7 +77,6 @@ async function exportCommand(
   const format = chooseFormat(options);
   const outbox = await context.openOutbox();
   const finds = names.length === 0 ? undefined : resolveFindNames(outbox, names);
-  const progress = terminal.startProgress(t`Exporting`);
   const getLabels = await openLabelLookup(context);
   const formatReference =
     options.codes === true ? undefined : await openReferenceFormatter(context, getLabels);
@@ -90,12 +89,13 @@ async function exportCommand(
     documents: context.getProfile(),
     finds,
     nowMs: context.clock.now(),
-    onProgress: progress.update,
   };
   const destination = toStdout
     ? { stream: streams.stdout }
     : { file: options.out, overwrite: await mayReplace(context, options.out) };
-  const exported = await exportFinds(outbox, request, destination).finally(progress.end);
+  const exported = await withProgress(terminal, t`Exporting`, (onProgress) =>
+    exportFinds(outbox, { ...request, onProgress }, destination),
+  );
   if (exported === undefined) return 'done';
   const countText = formatFindCount(exported);
   terminal.note(toStdout ? t`${countText} exported.` : t`${countText} exported to ${options.out}.`);

@@ -26,7 +26,7 @@ import {
 import { askAboutRow, importAnsweredRow } from '../interview/ask-about-table.ts';
 import { listNewPeopleOfProfile, printNewPeople, toNewPeopleJson } from '../new-people.ts';
 import { formatFindCount, formatPhotographCount, printNextStep } from '../result-texts.ts';
-import { printIssues, toIssuesJson } from '../terminal.ts';
+import { printIssues, toIssuesJson, withProgress } from '../terminal.ts';
 
 /** Answers of `--on-conflict`: `ask` leaves the conflict open where no person can answer. */
 export const ON_CONFLICT = ['ask', 'table', 'mine'] as const;
@@ -159,13 +159,14 @@ async function importFile(
   const photoFolder = resolvePhotoFolder(table.file, options.photos);
   // Most objects live for one batch of finds; without this flag the heap grows more than needed.
   setFlagsFromString('--heap-growing-percent=50');
-  const progress = terminal.startProgress(t`Importing ${file}`);
-  const report = await importTable(table, {
-    ...request,
-    photoFolder,
-    onProgress: (done) => progress.update(done, table.rowCount),
-    isPiped: file === '-',
-  }).finally(progress.end);
+  const report = await withProgress(terminal, t`Importing ${file}`, (update) =>
+    importTable(table, {
+      ...request,
+      photoFolder,
+      onProgress: (done) => update(done, table.rowCount),
+      isPiped: file === '-',
+    }),
+  );
   if (report.missing.length > 0) printMissing(context, file, report.missing);
   if (report.copied !== undefined) printCopied(context, file, report.copied);
   return report;

@@ -139,13 +139,10 @@ async function runPhotoMatch(
   const outbox = await context.openOutbox();
   outbox.command.words = 'photo-match';
   const { inspectPhotograph, storePhotograph } = makeProfileKeeping(context);
-  const progress = terminal.startProgress(t`Reading the photographs`);
-  const matches = await matchFolder(folder, {
-    outbox,
-    inspectPhotograph,
-    withinM: options.within ?? WITHIN_M,
-    onProgress: progress.update,
-  }).finally(progress.end);
+  const withinM = options.within ?? WITHIN_M;
+  const matches = await withProgress(terminal, t`Reading the photographs`, (onProgress) =>
+    matchFolder(folder, { outbox, inspectPhotograph, withinM, onProgress }),
+  );
   await printFound(context, matches);
   const dryRun = options.dryRun === true;
   const queued = await queueMatches(matches.fates, {

@@ -15,6 +15,7 @@ import { type Context, type GlobalOptions, handleSignals } from '../context/cont
 import { fetchHarvestingAccount, openHarvestClient } from '../context/open-service.ts';
 import { openUnitedOutbox } from '../context/profile-outbox.ts';
 import { formatFindCount } from '../result-texts.ts';
+import { withProgress } from '../terminal.ts';
 
 type PullOptions = GlobalOptions & { readonly full?: boolean };
 
@@ -49,20 +50,22 @@ async function pullCommand(
   const { waitedMs } = await fetchHarvestingAccount(context, async (service) =>
     resolveAccount(outbox, service),
   );
-  const progress = terminal.startProgress(t`Pulling`);
-  const { finds, withoutContent, fromMs } = await pullFinds({
-    outbox,
-    client: await openHarvestClient(context, waitedMs),
-    format: `oai_${profile.prefix}`,
-    clock,
-    indexAllowanceMs: profile.indexAllowanceMs,
-    training: profile.kind === 'training',
-    full: options.full === true,
-    only,
-    onProgress: progress.update,
-    onNote: terminal.note,
-    signal: interrupts.stop,
-  }).finally(progress.end);
+  const client = await openHarvestClient(context, waitedMs);
+  const { finds, withoutContent, fromMs } = await withProgress(terminal, t`Pulling`, (onProgress) =>
+    pullFinds({
+      outbox,
+      client,
+      format: `oai_${profile.prefix}`,
+      clock,
+      indexAllowanceMs: profile.indexAllowanceMs,
+      training: profile.kind === 'training',
+      full: options.full === true,
+      only,
+      onProgress,
+      onNote: terminal.note,
+      signal: interrupts.stop,
+    }),
+  );
   await print(context, finds);
   terminal.printValue({
     from: formatIso(fromMs),

@@ -21,7 +21,7 @@ import type { Context, GlobalOptions } from '../context/context.ts';
 import { openFindValidator } from '../context/find-input.ts';
 import { openPush } from '../context/open-service.ts';
 import { EXIT_REASON_OF_STOP, formatFindCount, formatStopCause } from '../result-texts.ts';
-import { printIssues, requireConfirmation } from '../terminal.ts';
+import { printIssues, requireConfirmation, withProgress } from '../terminal.ts';
 
 type RehearseOptions = GlobalOptions & {
   readonly to?: string;
@@ -170,21 +170,23 @@ async function sendCopies(
 
 /** Pushes the copies. @returns the exit reason where nothing was sent */
 async function push(training: Context): Promise<ExitReason> {
-  const progress = training.terminal.startProgress(t`Sending`);
+  const opened = await openPush(training);
   let settled = 0;
-  const { stopCause } = await pushAll({
-    ...(await openPush(training)),
-    report: (event) => {
-      if (event.type !== 'settled' || event.state === 'queued') return;
-      settled += 1;
-      progress.update(settled, undefined);
-    },
-    kinds: ENTRY_KINDS,
-    subjects: undefined,
-    limit: undefined,
-    // Records of an earlier rehearsal are equal to these.
-    onQuestion: 'send',
-  }).finally(progress.end);
+  const { stopCause } = await withProgress(training.terminal, t`Sending`, (update) =>
+    pushAll({
+      ...opened,
+      report: (event) => {
+        if (event.type !== 'settled' || event.state === 'queued') return;
+        settled += 1;
+        update(settled, undefined);
+      },
+      kinds: ENTRY_KINDS,
+      subjects: undefined,
+      limit: undefined,
+      // Records of an earlier rehearsal are equal to these.
+      onQuestion: 'send',
+    }),
+  );
   if (stopCause === undefined) return 'dataRefused';
   const why = formatStopCause(stopCause);
   training.terminal.warn(t`Stopped: ${why}.`);

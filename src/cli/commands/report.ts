@@ -12,7 +12,7 @@ import {
 } from '../context/context.ts';
 import { openProfileVocabulary } from '../context/open-service.ts';
 import { formatFindCount, formatPhotographCount } from '../result-texts.ts';
-import { mayReplace } from '../terminal.ts';
+import { mayReplace, withProgress } from '../terminal.ts';
 
 type ReportOptions = GlobalOptions & { readonly withoutPlaces?: boolean };
 
@@ -54,9 +54,8 @@ async function report(
   if (!toStdout) assertNotOwnFile(context, target);
   const overwrite = !toStdout && (await mayReplace(context, target));
   const request = await makeReportRequest(context, names, options);
-  const progress = terminal.startProgress(t`Finds`);
   const write = (to: Parameters<typeof writeReport>[1]) =>
-    writeReport({ ...request, onFind: progress.update }, to).finally(progress.end);
+    withProgress(terminal, t`Finds`, (onFind) => writeReport({ ...request, onFind }, to));
   if (toStdout) {
     await write({ stream: context.streams.stdout });
     return 'done';

@@ -43,7 +43,7 @@ import { openHarvestClient, openServiceAccess } from '../context/open-service.ts
 import { openUnitedOutbox, withLockIfFree } from '../context/profile-outbox.ts';
 import { importAnsweredRow } from '../interview/ask-about-table.ts';
 import { listAnswerWords } from '../result-texts.ts';
-import { requireConfirmation } from '../terminal.ts';
+import { requireConfirmation, withProgress } from '../terminal.ts';
 import { formatReconciled } from './push-progress.ts';
 
 type ResolveOptions = GlobalOptions & {
@@ -107,12 +107,12 @@ async function reconcile(context: Context, names: readonly string[]): Promise<Ex
   const subjects = names.length === 0 ? undefined : findSubjectsWithEntries(outbox, names);
   const sync = await openServiceAccess(context);
   if (sync.harvesting === undefined) throw makeNoHarvestingError(context.getProfile());
-  const progress = context.terminal.startProgress(t`Checking the service`);
-  const { settled, left: remainingCount } = await reconcileNow(
-    { ...sync, onSearch: progress.update },
-    sync.harvesting,
-    subjects,
-  ).finally(progress.end);
+  const { harvesting } = sync;
+  const { settled, left: remainingCount } = await withProgress(
+    context.terminal,
+    t`Checking the service`,
+    (onSearch) => reconcileNow({ ...sync, onSearch }, harvesting, subjects),
+  );
   for (const one of settled) context.terminal.printLine(formatReconciled(one));
   if (settled.length === 0) context.terminal.printLine(t`Nothing is uncertain.`);
   context.terminal.printValue({ reconciled: settled.map(toReconciledJson) });
