@@ -315,24 +315,6 @@ export function cmd(
   return new Command(toTemplateKey(strings), values.map(String));
 }
 
-/**
- * Makes a command with optional flags: `true` is a flag alone, undefined and false are left out; an
- * empty flag is an argument.
- */
-export function composeCommand(
-  words: string,
-  flags: readonly (readonly [flag: string, value: string | boolean | undefined])[],
-): Command {
-  const values: string[] = [];
-  const parts = flags.flatMap(([flag, value]) => {
-    if (value === undefined || value === false) return [];
-    if (value === true) return [flag];
-    const place = `\${${values.push(value) - 1}}`;
-    return flag === '' ? [place] : [flag, place];
-  });
-  return new Command([words, ...parts].join(' '), values);
-}
-
 /** Commands that act on the whole home, or on no profile. */
 const WITHOUT_PROFILE = new Set(['demo', 'init', 'profile', 'mock-server', 'completion', 'help']);
 

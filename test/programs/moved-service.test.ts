@@ -58,8 +58,8 @@ test.each([
   const { finds } = await mock.state();
   await expectEnded(
     home.pas('profile', 'set', `base_url=${moved}`),
-    12,
-    `pas profile set --profile mock base_url=${moved} --yes`,
+    2,
+    'at a new address? (For another service, make a new profile.)\n     If so, add --yes.',
   );
   await confirm('profile', 'set', `base_url=${moved}`);
   await home.do('push');

@@ -100,7 +100,7 @@ async function use(
   return 'done';
 }
 
-/** Changes settings of the profile; `--yes` says that a new address is of the same service. */
+/** Changes settings of the profile; its outbox comes along, see {@link saveProfile}. */
 async function set(context: Context, texts: readonly string[]): Promise<ExitReason> {
   const { terminal, getConfig } = context;
   const { name } = context.getProfile();
@@ -109,9 +109,7 @@ async function set(context: Context, texts: readonly string[]): Promise<ExitReas
     Object.fromEntries(texts.map(parseProfileKeyValue)),
   );
   const settings = { ...getConfig().profiles.get(name), ...changes };
-  await saveProfile(context, toProfile(name, settings, {}, 'pas profile set'), settings, {
-    isSameService: context.isConfirmed,
-  });
+  await saveProfile(context, toProfile(name, settings, {}, 'pas profile set'), settings);
   const names = Object.keys(changes).join(', ');
   terminal.printLine(t`Profile ${name} is changed: ${names}.`);
   terminal.printValue({ profile: name, ...maskSettings(settings) });

@@ -1,6 +1,6 @@
 import { formatIso } from '../../base/clock.ts';
 import type { PasError } from '../../base/errors.ts';
-import { cmd, composeCommand, type Message, t } from '../../base/message.ts';
+import { cmd, type Message, quoteShellWord, t } from '../../base/message.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { formatEntry, KIND_WORDS, STATE_WORDS } from '../../outbox/views/entry-words.ts';
 import type { ReconciledEntry } from '../../push/judge-import.ts';
@@ -130,11 +130,8 @@ function formatLeftOut({
 }: Extract<PushEvent, { type: 'left_out' }>): string {
   const word = KIND_WORDS[kind];
   const answer = status === null ? reason : t`${reason} (status ${status})`;
-  const resend = composeCommand('pas resolve', [
-    ...refused.map((find) => ['', find] as const),
-    ['--resend', true],
-  ]);
-  return t`Not sent, still queued: ${word} of project ${project}, ${count} in total. The service refused ${refused.length} in a row: ${answer} Once that is settled, queue these again: ${resend}`;
+  const names = refused.map((find) => quoteShellWord(find)).join(' ');
+  return t`Not sent, still queued: ${word} of project ${project}, ${count} in total. The service refused ${refused.length} in a row: ${answer} Once that is settled, queue these again: ${cmd`pas resolve`} ${names} --resend`;
 }
 
 /**

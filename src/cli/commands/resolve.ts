@@ -1,15 +1,6 @@
 import { Option } from 'commander';
 import { ConfigError, type ExitReason, PasError, UsageError } from '../../base/errors.ts';
-import {
-  cmd,
-  composeCommand,
-  joinMessages,
-  type Message,
-  msg,
-  msgid,
-  ngettext,
-  t,
-} from '../../base/message.ts';
+import { cmd, joinMessages, type Message, msg, msgid, ngettext, t } from '../../base/message.ts';
 import { planRemoval, removeFinds } from '../../outbox/changes/remove-finds.ts';
 import { findSubjectsWithEntries, parseTypedIdent } from '../../outbox/changes/resolve-finds.ts';
 import {
@@ -276,8 +267,8 @@ async function carryOut(
   });
 }
 
-/** An answer in words, and the command that gives it. */
-type Way = { readonly words: Message; readonly command: Message };
+/** An answer in words, and the flag that gives it. */
+type Way = readonly [words: Message, flag: string];
 
 /**
  * Makes the error that lists the possible answers or decisions, each with its command.
@@ -285,15 +276,30 @@ type Way = { readonly words: Message; readonly command: Message };
  */
 function makeUndecidedError({ outbox, name, entryId }: FindToResolve): UsageError {
   const [asked] = findFindWithImport(outbox, name)?.stored.wish.asked ?? [];
-  const ways =
-    asked === undefined
-      ? listWays(getOpenDecision(outbox, name, entryId), name, entryId)
-      : ANSWERS_OF_ROWS[asked.basis].map((answer) => ({
-          words: ANSWER_WORDS[answer],
-          command: cmd`pas resolve ${name} --answer ${answer}`,
-        }));
-  const lines = ways.map(({ words, command }) => joinMessages([words, command], ': '));
-  return new UsageError(t`Decide about ${name}:`, { hint: joinMessages(lines, '\n') });
+  if (asked !== undefined) {
+    const answers = ANSWERS_OF_ROWS[asked.basis].map(
+      (answer): Way => [ANSWER_WORDS[answer], `--answer ${answer}`],
+    );
+    return makeChoiceError(name, cmd`pas resolve ${name}`, answers);
+  }
+  const command =
+    entryId === undefined ? cmd`pas resolve ${name}` : cmd`pas resolve ${name} --entry ${entryId}`;
+  const open = getOpenDecision(outbox, name, entryId);
+  const kept = isAnswerable(open.entry) ? [] : [formatKeeping(open.entry, name)];
+  return makeChoiceError(name, command, listWays(open), kept);
+}
+
+function makeChoiceError(
+  name: string,
+  command: Message,
+  ways: readonly Way[],
+  otherLines: readonly Message[] = [],
+): UsageError {
+  const lines = ways.map(([words, flag]) =>
+    joinMessages([words, joinMessages([command, flag], ' ')], ': '),
+  );
+  const hint = joinMessages([...otherLines, ...lines], '\n');
+  return new UsageError(t`Decide about ${name}:`, { hint });
 }
 
 /**
@@ -316,42 +322,27 @@ function makeCreated(typed: string): PersonDecision & { readonly kind: 'created'
 }
 
 /** Lists the possible decisions: with each known record, and with another one. */
-function listWays(
-  { kinds, candidates, entry }: OpenDecision,
-  find: string,
-  entryId: number | undefined,
-): Way[] {
-  const makeWay = (words: Message, flag: string, value: string | true): Way => {
-    const command = composeCommand('pas resolve', [
-      ['', find],
-      ['--entry', entryId?.toString()],
-      [flag, value],
-    ]);
-    return { words, command };
-  };
+function listWays({ kinds, candidates, entry }: OpenDecision): Way[] {
+  const makeCreatedWay = (words: Message, ident: string): Way => [words, `--created ${ident}`];
   const seen = candidates.map((ident) =>
-    makeWay(msg`the service has it, in the record ${ident}`, '--created', ident),
+    makeCreatedWay(msg`the service has it, in the record ${ident}`, ident),
   );
   const elsewhere = msg`the service has it, in another record, whose identifier its website shows`;
-  const again = msg`send it again; the service does not have it`;
   const ways: Record<PersonDecision['kind'], readonly Way[]> = {
-    created: entry.kind === 'import' ? [...seen, makeWay(elsewhere, '--created', 'IDENT')] : seen,
-    resend: [makeWay(again, '--resend', true)],
-    drop: [makeWay(msg`drop it`, '--drop', true)],
+    created: entry.kind === 'import' ? [...seen, makeCreatedWay(elsewhere, 'IDENT')] : seen,
+    resend: [[msg`send it again; the service does not have it`, '--resend']],
+    drop: [[msg`drop it`, '--drop']],
   };
-  const kept = isAnswerable(entry)
-    ? []
-    : [{ words: KEEP_SHOWN, command: getKeepingCommand(entry, find) }];
-  return [...kept, ...kinds.flatMap((kind) => ways[kind])];
+  return kinds.flatMap((kind) => ways[kind]);
 }
 
-const KEEP_SHOWN = msg`keep the version that is shown here`;
-
-/** Returns the command that keeps the shown one of two versions: only a change makes one of two. */
-function getKeepingCommand(entry: Entry, find: string): Message {
-  return entry.kind === 'number'
-    ? cmd`pas number set ${find} ${entry.value} --replace`
-    : cmd`pas edit ${find}`;
+/** Formats how to keep the shown one of two versions: only a change makes one of two. */
+function formatKeeping(entry: Entry, find: string): Message {
+  const command =
+    entry.kind === 'number'
+      ? cmd`pas number set ${find} ${entry.value} --replace`
+      : cmd`pas edit ${find}`;
+  return msg`keep the version that is shown here: ${command}`;
 }
 
 /**

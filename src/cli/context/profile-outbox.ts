@@ -20,6 +20,7 @@ import {
 } from '../../outbox/open-outbox.ts';
 import { acquirePushLock, withPushLock } from '../../outbox/push-lock.ts';
 import { uniteWithLedger, uniteWithOutbox } from '../../outbox/unite.ts';
+import { requireConfirmation } from '../terminal.ts';
 import {
   findOutboxName,
   listProfilesOfOutbox,
@@ -227,20 +228,19 @@ async function withStoredOutbox<T>(
 /**
  * Writes a profile into the configuration, as the default where there is none. Its finds stay in
  * sight: its outbox moves first, with its other profiles, to a new address of the service or to
- * another user name of the account. On a terminal a person may be asked if the service is the same.
+ * another user name of the account.
  * @param profile of the settings, without the environment
- * @param options.isSameService a person has said that a new address is of the same service
- * @throws ConfigError where the finds are for another service or account; OutboxLeasedError during
- * a push; InterruptedError on Ctrl-C; DatabaseError where an outbox or the disk fails
+ * @throws UsageError where a person does not confirm that a new address is of the same service;
+ * ConfigError where the finds are for another kind or account; OutboxLeasedError during a push;
+ * InterruptedError on Ctrl-C; DatabaseError where an outbox or the disk fails
  */
 export async function saveProfile(
   context: Context,
   profile: Profile,
   settings: ProfileSettings,
-  { isSameService = false }: { readonly isSameService?: boolean } = {},
 ): Promise<void> {
   const { name } = profile;
-  await takeOutboxAlong(context, profile, isSameService);
+  await takeOutboxAlong(context, profile);
   context.changeConfig((config) => {
     const profiles = new Map([...config.profiles, [name, settings]]);
     return { ...config, profiles, defaultProfile: config.defaultProfile ?? name };
@@ -250,54 +250,30 @@ export async function saveProfile(
 /**
  * Moves the outbox of a profile to the place of its new settings, with its other profiles. An empty
  * one stays, and so does one that other profiles use, unless its service has another address now.
- * @param isSameService if false, a person is asked on a terminal; without one the answer is no
- * @throws ConfigError where the finds are for another service, kind or account; as moveOutbox
+ * @throws as {@link saveProfile}
  */
-async function takeOutboxAlong(
-  context: Context,
-  after: Profile,
-  isSameService: boolean,
-): Promise<void> {
+async function takeOutboxAlong(context: Context, after: Profile): Promise<void> {
   const config = context.getConfig();
-  const { name } = after;
+  const { name, baseUrl } = after;
   const before = findOutboxName(config.profiles.get(name) ?? {});
   if (before === undefined || !existsSync(context.getOutboxPlaces(before).outboxFile)) return;
-  const others = listProfilesOfOutbox(config, before).filter((other) => other !== name);
+  const isShared = listProfilesOfOutbox(config, before).some((other) => other !== name);
   const comesAlong = await withStoredOutbox(context, before, async (outbox) => {
     const { address, service, kind } = readHeader(outbox);
     if (isEmptyOutbox(outbox)) return false;
-    const isAtNewAddress = address !== after.baseUrl;
-    const hasMoved =
-      isAtNewAddress && (isSameService || (await confirmMove(context, address, after)));
-    if (!hasMoved && others.length > 0 && before !== after.outbox) return false;
-    if (isAtNewAddress && !hasMoved) throw makeOtherServiceError(outbox, after);
+    const hasMoved = address !== baseUrl;
+    if (hasMoved)
+      await requireConfirmation(
+        context,
+        t`The outbox of this profile is for ${address}. Is ${baseUrl} the same service, at a new address? (For another service, make a new profile.)`,
+      );
+    else if (isShared && before !== after.outbox) return false;
     if (kind !== after.kind) throw makeBindingError(outbox, after);
     if (!isAccountOfUser(outbox, after.username)) throw makeOtherUserError(outbox, after);
-    if (hasMoved) requireLedger(outbox).moveAddress(after.baseUrl, service);
+    if (hasMoved) requireLedger(outbox).moveAddress(baseUrl, service);
     return true;
   });
   if (comesAlong) await moveOutbox(context, before, after);
-}
-
-async function confirmMove(
-  { terminal, prompt }: Context,
-  address: string,
-  { baseUrl }: Profile,
-): Promise<boolean> {
-  if (!terminal.interactive) return false;
-  return (await prompt()).confirm(
-    t`The outbox of this profile is for ${address}. Is ${baseUrl} the same service, at a new address?`,
-  );
-}
-
-function makeOtherServiceError(outbox: Outbox, { name, baseUrl }: Profile): ConfigError {
-  const { address } = readHeader(outbox);
-  return new ConfigError(
-    msg`Profile ${name} would be for ${baseUrl}, but its outbox ${outbox.path} has finds for ${address}. Nothing was changed.`,
-    {
-      hint: msg`If it is the same service, at a new address: ${cmd`pas profile set --profile ${name} base_url=${baseUrl} --yes`}. If not, make a new profile: ${cmd`pas init --base-url ${baseUrl} --name`} NAME`,
-    },
-  );
 }
 
 function makeOtherUserError(
