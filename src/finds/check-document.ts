@@ -2,14 +2,12 @@ import { trimText } from '../base/characters.ts';
 import { type Issue, makeErrorIssue, makeWarningIssue } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
 import {
+  describeStrayText,
   getAttribute,
   getChild,
   getChildText,
   getLine,
-  getLineAt,
   getSourceText,
-  makeStrayTextMessage,
-  walkStrayTexts,
   type XmlDocument,
   type XmlElement,
 } from '../base/xml/element.ts';
@@ -119,15 +117,15 @@ function checkRoot(document: XmlDocument, find: XmlElement | undefined): Issue[]
 /** Reports text beside elements, which the schema allows and an import discards. */
 function listIgnoredTexts(document: XmlDocument, find: XmlElement | undefined): Issue[] {
   const guarded = find && getChild(find, 'chranene_udaje');
-  const strays = [document.root, guarded].flatMap((element) =>
-    element === undefined ? [] : [...walkStrayTexts(document, element)],
-  );
-  return strays.map((stray) =>
-    makeWarningIssue('stray-text', makeStrayTextMessage(stray), {
-      element: stray.element.name,
-      line: getLineAt(document.bytes, stray.start),
-    }),
-  );
+  const elements = guarded === undefined ? [document.root] : [document.root, guarded];
+  const issues: Issue[] = [];
+  for (const element of elements) {
+    const says = describeStrayText(element);
+    if (says === undefined) continue;
+    const line = getLine(document, element);
+    issues.push(makeWarningIssue('stray-text', says, { element: element.name, line }));
+  }
+  return issues;
 }
 
 /** Finds the faults of the find in its values, at most one for each element. */

@@ -11,15 +11,13 @@ import {
 import { type Issue, makeErrorIssue } from '../base/issue.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
 import { packageRoot } from '../base/own-files.ts';
+import { buildXml, replaceIllegalCharacters, type XmlNode } from '../base/xml/build.ts';
 import {
-  buildXml,
   getAttribute,
   getChildren,
-  replaceIllegalCharacters,
   SCHEMA_NAMESPACE,
   XML_NAMESPACE,
   type XmlDocument,
-  type XmlNode,
 } from '../base/xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../base/xml/parse.ts';
 import type { Validator } from '../base/xml/xsd.ts';

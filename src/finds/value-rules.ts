@@ -6,7 +6,7 @@ import {
 } from '../base/characters.ts';
 import { makeRuleProblem, type RuleProblem } from '../base/issue.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
-import { findCharacterIllegalInXml } from '../base/xml/element.ts';
+import { findCharacterIllegalInXml } from '../base/xml/build.ts';
 import { type ElementName, FIELDS, type Field, type FindElements, NEW_PERSON } from './fields.ts';
 import type {
   LookupArea,

@@ -6,13 +6,13 @@ import { toDatabaseError } from '../base/disk/database.ts';
 import { flushFolder } from '../base/disk/files.ts';
 import { FileError } from '../base/errors.ts';
 import { t } from '../base/message.ts';
+import { buildXml } from '../base/xml/build.ts';
 import {
-  buildXml,
   getChild,
   getSourceBytes,
-  getStartTag,
-  renderNamespaceDeclarations,
+  getSourceText,
   type XmlDocument,
+  type XmlElement,
 } from '../base/xml/element.ts';
 import { parseXml } from '../base/xml/parse.ts';
 import {
@@ -223,14 +223,38 @@ const XML_FORM: OutputForm = {
 
 function renderListTags(document: XmlDocument) {
   const { root } = document;
-  const list = getChild(root, 'ListRecords') ?? getChild(root, 'GetRecord');
-  const path = list === undefined ? [root] : [root, list];
-  const declarations = renderNamespaceDeclarations(document, path);
-  const prefix = /^<([^\s:>/]+:)?/.exec(getStartTag(document, list ?? root))?.[1] ?? '';
+  const list = getChild(root, 'ListRecords') ?? root;
+  const declarations = renderNamespaceDeclarations(document, [root, list]);
+  const prefix = /^<([^\s:>/]+:)?/.exec(getStartTag(document, list))?.[1] ?? '';
   return {
     open: `<${prefix}ListRecords${declarations}>\n`,
     close: `</${prefix}ListRecords>\n`,
   };
+}
+
+/**
+ * Returns the source of the namespace declarations in scope at the end of `path`, inner ones
+ * winning, each behind a blank: records cut out of a list need them to be parsed.
+ * @param path elements of the document, each the parent of the next
+ */
+export function renderNamespaceDeclarations(
+  document: XmlDocument,
+  path: readonly XmlElement[],
+): string {
+  const declarations = new Map<string, string>();
+  for (const element of path) {
+    const tag = getStartTag(document, element);
+    for (const [text, name = ''] of tag.matchAll(/\s([^\s=]+)\s*=\s*(?:"[^"]*"|'[^']*')/g)) {
+      if (/^xmlns(?::|$)/.test(name)) declarations.set(name, ` ${text.trim()}`);
+    }
+  }
+  return [...declarations.values()].join('');
+}
+
+/** Returns the source of an element's start tag, from `<` to `>`, with its prefixes. */
+function getStartTag(document: XmlDocument, { start, end, children }: XmlElement): string {
+  const beginning = getSourceText(document, { start, end: children[0]?.start ?? end });
+  return /^<(?:[^>"']|"[^"]*"|'[^']*')*>/.exec(beginning)?.[0] ?? '';
 }
 
 type TombstoneOptions = {

@@ -10,7 +10,9 @@ export class XmlSyntaxError extends LocalizedError {
   readonly byte: number;
   /** From 1. */
   readonly line: number;
-  constructor(message: Message, byte: number, line: number) {
+  /** @param bytes the document as UTF-8, without its byte order mark */
+  constructor(message: Message, bytes: Buffer, byte: number) {
+    const line = getLineAt(bytes, byte);
     super(msg`${message} (line ${line}, byte ${byte})`);
     this.byte = byte;
     this.line = line;
@@ -20,6 +22,8 @@ export class XmlSyntaxError extends LocalizedError {
 /** V8's strings end at 512 MiB; no page comes near this size. */
 const MAX_DOCUMENT_BYTES = 256 * 1024 * 1024;
 
+const UTF_8_MARK = Buffer.from('\ufeff');
+
 /**
  * Converts an XML document to UTF-8, without its byte order mark. The mark decides, then the XML
  * declaration, then UTF-8 (XML 1.0, appendix F); the charset of a transport does not, since servers
@@ -28,26 +32,25 @@ const MAX_DOCUMENT_BYTES = 256 * 1024 * 1024;
  */
 export function decodeXml(bytes: Buffer): Buffer {
   if (bytes.length > MAX_DOCUMENT_BYTES)
-    throw new XmlSyntaxError(msg`the document has more than ${MAX_DOCUMENT_BYTES} bytes`, 0, 1);
-  const mark = findByteOrderMark(bytes);
-  const content = bytes.subarray(mark?.length ?? 0);
-  const encoding = (mark?.encoding ?? findDeclaredEncoding(bytes) ?? 'utf-8').toLowerCase();
+    throw new XmlSyntaxError(msg`the document has more than ${MAX_DOCUMENT_BYTES} bytes`, bytes, 0);
+  const isMarked = bytes.subarray(0, UTF_8_MARK.length).equals(UTF_8_MARK);
+  const content = isMarked ? bytes.subarray(UTF_8_MARK.length) : bytes;
+  const encoding = isMarked ? 'utf-8' : findEncoding(bytes);
   if (encoding === 'utf-8' || encoding === 'utf8') {
     if (isUtf8(content)) return content;
-    const byte = findFirstInvalidByte(content);
-    throw new XmlSyntaxError(msg`this byte is not UTF-8`, byte, getLineAt(content, byte));
+    throw new XmlSyntaxError(msg`this byte is not UTF-8`, content, findFirstInvalidByte(content));
   }
   const decoder = findDecoder(encoding);
   if (decoder === undefined) {
     const named = encoding.slice(0, 40);
-    throw new XmlSyntaxError(msg`the encoding "${named}" is not known`, 0, 1);
+    throw new XmlSyntaxError(msg`the encoding "${named}" is not known`, content, 0);
   }
   // ASCII and ISO 8859-1 are read as Windows-1252, as on the web.
   if (decoder.encoding === 'windows-1252') return Buffer.from(decodeWindows1252(content));
   try {
     return Buffer.from(decoder.decode(content));
   } catch {
-    throw new XmlSyntaxError(msg`the document is not ${encoding}`, 0, 1);
+    throw new XmlSyntaxError(msg`the document is not ${encoding}`, content, 0);
   }
 }
 
@@ -69,19 +72,34 @@ function decodeWindows1252(bytes: Buffer): string {
     .replace(/[\x80-\x9f]/g, (letter) => WINDOWS_1252[letter.charCodeAt(0) - 0x80] ?? letter);
 }
 
-function findByteOrderMark(
-  bytes: Buffer,
-): { readonly encoding: string; readonly length: number } | undefined {
-  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf)
-    return { encoding: 'utf-8', length: 3 };
-  if (bytes[0] === 0xff && bytes[1] === 0xfe) return { encoding: 'utf-16le', length: 2 };
-  if (bytes[0] === 0xfe && bytes[1] === 0xff) return { encoding: 'utf-16be', length: 2 };
-  return undefined;
+function findEncoding(bytes: Buffer): string {
+  const [first, second] = bytes;
+  if (first === 0xff && second === 0xfe) return 'utf-16le';
+  if (first === 0xfe && second === 0xff) return 'utf-16be';
+  const declared = XML_DECLARATION.exec(getXmlDeclaration(bytes))?.groups?.['encoding'];
+  return declared?.toLowerCase() ?? 'utf-8';
 }
 
-function findDeclaredEncoding(bytes: Buffer): string | undefined {
-  const head = bytes.toString('latin1', 0, 200);
-  return /^<\?xml\s[^>]*?\bencoding\s*=\s*["']([A-Za-z][A-Za-z0-9._-]*)["']/.exec(head)?.[1];
+/** XML 1.0, production 23. */
+const XML_DECLARATION =
+  /^<\?xml\s+version\s*=\s*(["'])1\.\d+\1(?:\s+encoding\s*=\s*(["'])(?<encoding>[A-Za-z][\w.-]*)\2)?(?:\s+standalone\s*=\s*(["'])(?:yes|no)\4)?\s*\?>$/;
+
+/** Returns the source of the XML declaration, which may be malformed; empty without one. */
+function getXmlDeclaration(bytes: Buffer): string {
+  const source = bytes.toString('latin1', 0, bytes.indexOf('>') + 1);
+  return /^<\?xml[ \t\r\n]/.test(source) ? source : '';
+}
+
+/**
+ * Returns the position after the XML declaration, 0 without one.
+ * @throws XmlSyntaxError for a malformed one
+ */
+export function findEndOfDeclaration(bytes: Buffer): number {
+  const declaration = getXmlDeclaration(bytes);
+  assertAllowedCharacters(bytes, 0, declaration.length);
+  if (declaration !== '' && !XML_DECLARATION.test(declaration))
+    throw makeForbiddenError(declaration, bytes, 0);
+  return declaration.length;
 }
 
 /** @param content that is not UTF-8 */
@@ -97,22 +115,13 @@ function findFirstInvalidByte(content: Buffer): number {
 // Names of elements and attributes, and references: XML 1.0 (fifth edition), productions 4, 4a, 66
 // and 67; Namespaces in XML 1.0, section 4.
 
-/** Fault at an offset; the parser converts it to {@link XmlSyntaxError}. */
-export class XmlFault extends LocalizedError {
-  readonly offset: number;
-  constructor(message: Message, offset: number) {
-    super(message);
-    this.offset = offset;
-  }
-}
-
 /**
- * Makes the fault of a name, a character or markup at a place where XML does not allow it.
+ * Makes the error of a name, a character or markup at a place where XML does not allow it.
  * @param markup quoted in the message, up to 40 characters
  */
-export function makeForbiddenFault(markup: string, offset: number): XmlFault {
+export function makeForbiddenError(markup: string, bytes: Buffer, byte: number): XmlSyntaxError {
   const what = markup.slice(0, 40);
-  return new XmlFault(msg`"${what}" is not allowed here`, offset);
+  return new XmlSyntaxError(msg`"${what}" is not allowed here`, bytes, byte);
 }
 
 const NAME_START =
@@ -126,7 +135,7 @@ export function isLocalName(text: string): boolean {
   return QUALIFIED_NAME.test(text) && !text.includes(':');
 }
 
-/** A name as it is written; one object per distinct one. */
+/** A name as it is written. */
 export type WrittenName = {
   readonly text: string;
   /** Offset of its first occurrence. */
@@ -140,16 +149,12 @@ export type WrittenName = {
 
 /** A page of records has some hundred names. Each distinct one costs many times its length. */
 const MAX_NAMES = 10_000;
-const MAX_RECENT = 1024;
 
 /** Names of a document, of which a few repeat, and the namespaces in scope. */
 export class NameTable {
   readonly #bytes: Buffer;
-  readonly #written = new Map<string, WrittenName>();
-  /**
-   * Last name per hash: comparing bytes with it is cheaper than slicing and looking up the name.
-   */
-  readonly #recent: (WrittenName | undefined)[] = new Array(MAX_RECENT).fill(undefined);
+  /** By hash: comparing bytes with the name is cheaper than slicing and looking it up. */
+  readonly #written = new Map<number, WrittenName>();
   /** Namespaces per prefix, the innermost last. */
   readonly #scope = new Map<string, string[]>([['xml', [XML_NAMESPACE]]]);
 
@@ -159,27 +164,20 @@ export class NameTable {
 
   /**
    * Reads the name that begins at an offset and ends before white space, `=`, `/`, `>` or `<`.
-   * @throws XmlFault where it is no name, or the document has too many different ones
+   * @throws XmlSyntaxError where it is no name, or the document has too many different ones
    */
   read(start: number): WrittenName {
     const bytes = this.#bytes;
     let end = start;
-    let sum = 0;
+    let hash = 0;
     for (let code = bytes[end] ?? 0; !isNameEnd(code); code = bytes[++end] ?? 0)
-      sum = (sum * 31 + code) | 0;
-    const likely = this.#recent[sum & (MAX_RECENT - 1)];
-    if (likely?.lengthBytes === end - start && this.isRepeatedAt(likely, start)) return likely;
-    const text = bytes.toString('utf8', start, end);
-    const name = this.#written.get(text) ?? this.#add(text, start, end - start);
-    this.#recent[sum & (MAX_RECENT - 1)] = name;
-    return name;
-  }
-
-  #add(text: string, start: number, lengthBytes: number): WrittenName {
-    const name = parseName(text, start, lengthBytes);
-    this.#written.set(text, name);
+      hash = (hash * 31 + code) | 0;
+    const known = this.#written.get(hash);
+    if (known?.lengthBytes === end - start && this.isRepeatedAt(known, start)) return known;
+    const name = parseName(bytes, start, end);
+    this.#written.set(hash, name);
     if (this.#written.size > MAX_NAMES)
-      throw new XmlFault(msg`there are more than ${MAX_NAMES} different names`, start);
+      throw new XmlSyntaxError(msg`there are more than ${MAX_NAMES} different names`, bytes, start);
     return name;
   }
 
@@ -204,12 +202,12 @@ export class NameTable {
 
   /**
    * Returns the namespace that the prefix of a name has in scope; empty for none.
-   * @throws XmlFault where the prefix is not declared
+   * @throws XmlSyntaxError where the prefix is not declared
    */
   getNamespace({ prefix }: WrittenName, offset: number): string {
     const namespace = this.#scope.get(prefix)?.at(-1);
     if (namespace === undefined && prefix !== '')
-      throw new XmlFault(msg`the prefix ${prefix} is not declared`, offset);
+      throw new XmlSyntaxError(msg`the prefix ${prefix} is not declared`, this.#bytes, offset);
     return namespace ?? '';
   }
 }
@@ -218,14 +216,15 @@ function isNameEnd(code: number): boolean {
   return code <= 0x20 || code === 0x3d || code === 0x2f || code === 0x3e || code === 0x3c;
 }
 
-function parseName(text: string, start: number, lengthBytes: number): WrittenName {
+function parseName(bytes: Buffer, start: number, end: number): WrittenName {
+  const text = bytes.toString('utf8', start, end);
   const [, prefix = '', local] = QUALIFIED_NAME.exec(text) ?? [];
   if (local === undefined) {
     const beginning = text.slice(0, 40);
-    throw new XmlFault(msg`"${beginning}" is not a name`, start);
+    throw new XmlSyntaxError(msg`"${beginning}" is not a name`, bytes, start);
   }
   const declares = prefix === 'xmlns' || text === 'xmlns' ? text.slice('xmlns:'.length) : undefined;
-  return { text, start, lengthBytes, prefix, local, declares };
+  return { text, start, lengthBytes: end - start, prefix, local, declares };
 }
 
 /**
@@ -241,76 +240,59 @@ export const IS_ODD = Uint8Array.from({ length: 256 }, (_, byte) => {
 const FORBIDDEN_CHARACTER = /[\0-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]/;
 
 /**
- * Asserts that a text has only characters of XML 1.0 (production 2).
- * @param raw source with one character per byte, which begins at `start`
- * @throws XmlFault for a character that XML forbids
+ * Asserts that the source between two offsets has only characters of XML 1.0 (production 2).
+ * @throws XmlSyntaxError for a character that XML forbids
  */
-export function assertAllowedCharacters(raw: string, start: number): void {
-  const match = FORBIDDEN_CHARACTER.exec(raw);
+export function assertAllowedCharacters(bytes: Buffer, start: number, end: number): void {
+  const match = FORBIDDEN_CHARACTER.exec(bytes.toString('latin1', start, end));
   if (match === null) return;
   const code = Buffer.from(match[0], 'latin1').toString('hex').toUpperCase();
-  throw makeForbiddenFault(`0x${code}`, start + match.index);
+  throw makeForbiddenError(`0x${code}`, bytes, start + match.index);
 }
 
-const LINE_BREAK = /\r\n?/g;
+/** Decodes the source between two offsets; throws XmlSyntaxError for what is not allowed there. */
+type Decode = (bytes: Buffer, start: number, end: number) => string;
+
 const REFERENCE = '&(?:#(\\d+);|#x([\\da-fA-F]+);|([\\w.:-]+);)?';
-const REPLACED_IN_TEXT = new RegExp(`\\r\\n?|${REFERENCE}`, 'g');
-const REPLACED_IN_VALUE = new RegExp(`\\r\\n?|[\\t\\n]|${REFERENCE}`, 'g');
+
+/** Decodes character data: references and line breaks. */
+export const decodeText = makeDecoder(new RegExp(`\\r\\n?|\\]\\]>|${REFERENCE}`, 'g'), '\n');
+
+/** Decodes the content of a CDATA section: only its line breaks change. */
+export const decodeCdata = makeDecoder(/\r\n?/g, '\n');
 
 /**
- * Decodes the character data between two offsets: references and line breaks.
- * @throws XmlFault for an unknown reference, a forbidden character, or the end of a CDATA section
+ * Decodes an attribute value: as a text, but line breaks and tabs become blanks (XML 1.0, section
+ * 3.3.3).
  */
-export function decodeText(bytes: Buffer, start: number, end: number): string {
-  const raw = bytes.toString('latin1', start, end);
-  assertAllowedCharacters(raw, start);
-  const stray = raw.indexOf(']]>');
-  if (stray !== -1) throw makeForbiddenFault(']]>', start + stray);
-  return replaceReferences(raw, start, REPLACED_IN_TEXT, '\n');
-}
+export const decodeAttributeValue = makeDecoder(
+  new RegExp(`\\r\\n?|[\\t\\n<]|${REFERENCE}`, 'g'),
+  ' ',
+);
 
 /**
- * Decodes the content of a CDATA section: only its line breaks change. The caller has asserted that
- * its characters are allowed.
- */
-export function decodeCdata(bytes: Buffer, start: number, end: number): string {
-  const raw = bytes.toString('latin1', start, end);
-  return replaceReferences(raw, start, LINE_BREAK, '\n');
-}
-
-/**
- * Decodes an attribute value; a line break or tab becomes a blank (XML 1.0, section 3.3.3).
- * @throws XmlFault for an unknown reference, a forbidden character, or a `<`
- */
-export function decodeAttributeValue(bytes: Buffer, start: number, end: number): string {
-  const raw = bytes.toString('latin1', start, end);
-  assertAllowedCharacters(raw, start);
-  const stray = raw.indexOf('<');
-  if (stray !== -1) throw makeForbiddenFault('<', start + stray);
-  return replaceReferences(raw, start, REPLACED_IN_VALUE, ' ');
-}
-
-/**
- * Replaces references once, from left to right; the result is not parsed again. One at a time:
- * millions of matches at once would take many times the memory of the text.
+ * Makes a function that replaces white space and references once, from left to right; the result is
+ * not parsed again. One at a time: millions of matches at once would take many times the memory of
+ * the text.
+ * @param pattern matches them, and what is not allowed
  * @param space replaces a line break
  */
-function replaceReferences(raw: string, start: number, replaced: RegExp, space: string): string {
-  // No character is longer than a reference to it.
-  const bytes = Buffer.allocUnsafe(raw.length);
-  let length = 0;
-  let from = 0;
-  for (const match of raw.matchAll(replaced)) {
-    const [whole] = match;
-    length += bytes.write(raw.slice(from, match.index), length, 'latin1');
-    length += bytes.write(
-      whole.startsWith('&') ? resolveReference(match, start + match.index) : space,
-      length,
-    );
-    from = match.index + whole.length;
-  }
-  length += bytes.write(raw.slice(from), length, 'latin1');
-  return bytes.toString('utf8', 0, length);
+function makeDecoder(pattern: RegExp, space: string): Decode {
+  return (bytes, start, end) => {
+    assertAllowedCharacters(bytes, start, end);
+    let text = '';
+    let from = start;
+    for (const match of bytes.toString('latin1', start, end).matchAll(pattern)) {
+      const [markup] = match;
+      const at = start + match.index;
+      text += bytes.toString('utf8', from, at);
+      if (markup.startsWith('&')) text += resolveReference(match, bytes, at);
+      else if (markup.trim() === '') text += space;
+      else throw makeForbiddenError(markup, bytes, at);
+      from = at + markup.length;
+    }
+    return text + bytes.toString('utf8', from, end);
+  };
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -323,18 +305,19 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 function resolveReference(
   [whole, decimal, hexadecimal, name]: RegExpExecArray,
-  offset: number,
+  bytes: Buffer,
+  byte: number,
 ): string {
   if (name !== undefined) {
     const character = Object.hasOwn(ENTITIES, name) ? ENTITIES[name] : undefined;
     if (character !== undefined) return character;
     const entity = name.slice(0, 40);
-    throw new XmlFault(msg`the entity &${entity}; is unknown without a DTD`, offset);
+    throw new XmlSyntaxError(msg`the entity &${entity}; is unknown without a DTD`, bytes, byte);
   }
   const digits = decimal ?? hexadecimal;
-  if (digits === undefined) throw new XmlFault(msg`& must be written as &amp;`, offset);
+  if (digits === undefined) throw new XmlSyntaxError(msg`& must be written as &amp;`, bytes, byte);
   const code = Number.parseInt(digits, decimal === undefined ? 16 : 10);
-  if (!isCharacter(code)) throw makeForbiddenFault(whole, offset);
+  if (!isCharacter(code)) throw makeForbiddenError(whole, bytes, byte);
   return String.fromCodePoint(code);
 }
 

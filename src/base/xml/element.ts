@@ -138,157 +138,17 @@ export function makeLineCounter(bytes: Buffer): (offset: number) => number {
   };
 }
 
-/**
- * Returns the source of the namespace declarations in scope at the end of `path`, inner ones
- * winning, each behind a blank: text cut out of the innermost element needs them to be parsed
- * alone.
- * @param path elements of the document, each the parent of the next
- */
-export function renderNamespaceDeclarations(
-  document: XmlDocument,
-  path: readonly XmlElement[],
-): string {
-  const declarations = new Map<string, string>();
-  for (const element of path) {
-    const tag = getStartTag(document, element);
-    for (const [text, name = ''] of tag.matchAll(/\s([^\s=]+)\s*=\s*(?:"[^"]*"|'[^']*')/g)) {
-      if (/^xmlns(?::|$)/.test(name)) declarations.set(name, ` ${text.trim()}`);
-    }
-  }
-  return [...declarations.values()].join('');
-}
-
-/** Returns the source of an element's start tag, from `<` to `>`, with its prefixes. */
-export function getStartTag(document: XmlDocument, { start, end, children }: XmlElement): string {
-  const beginning = getSourceText(document, { start, end: children[0]?.start ?? end });
-  return /^<(?:[^>"']|"[^"]*"|'[^']*')*>/.exec(beginning)?.[0] ?? '';
-}
-
-/** Text between the children of an element, which no reader uses. */
-type StrayText = { readonly element: XmlElement; readonly text: string; readonly start: number };
-
-/** Comments, instructions, and the delimiters of CDATA sections. */
-const MARKUP = /<!--[\s\S]*?(?:-->|$)|<\?[\s\S]*?(?:\?>|$)|<!\[CDATA\[|\]\]>/g;
-
-const LONGEST = 60;
+const MAX_QUOTED_CHARACTERS = 60;
 
 /**
- * Yields each piece of text directly in an element that has children, in document order, cut at 60
- * characters and with single blanks; comments are none. Nothing for an element without children.
+ * Describes the text directly in an element that has children, which no reader uses: its pieces
+ * together, cut at 60 characters, and what to do. Undefined where it is only white space.
  */
-export function* walkStrayTexts(document: XmlDocument, element: XmlElement): Generator<StrayText> {
-  if (element.children.length === 0 || !/[^ \t\r\n]/.test(element.text)) return;
-  for (const { start: from, source } of listGaps(document, element)) {
-    const between = source.replace(MARKUP, (markup) => markup.replace(/[^\n]/g, ' '));
-    const text = between.replace(/[ \t\r\n]+/g, ' ').replace(/^ | $/g, '');
-    const start = from + Buffer.byteLength(between.slice(0, between.search(/[^ \t\r\n]/)));
-    if (text !== '')
-      yield { element, text: text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text, start };
-  }
-}
-
-/** Yields the source before, between and behind the children of an element. */
-function* listGaps(document: XmlDocument, element: XmlElement) {
-  let start = element.start + Buffer.byteLength(getStartTag(document, element));
-  for (const child of [...element.children, undefined]) {
-    const end = child?.start ?? document.bytes.lastIndexOf('</', element.end - 1);
-    yield { start, source: getSourceText(document, { start, end }) };
-    start = child?.end ?? end;
-  }
-}
-
-/** Makes the message about a text that no reader uses, with what to do. */
-export function makeStrayTextMessage({ element: { name }, text }: StrayText): Message {
-  return msg`The text "${text}" is between the elements of ${name}. Move it into one of them, or remove it.`;
-}
-
-/** An element to be written. Names include their prefixes. */
-export type XmlNode = {
-  readonly name: string;
-  readonly attributes?: Readonly<Record<string, string>>;
-  /** Text or elements; mixed content is not supported. */
-  readonly content?: string | readonly XmlNode[];
-};
-
-/**
- * Negation of XML 1.0 (fifth edition), production 2; of the line breaks only a line feed survives a
- * parser unchanged.
- */
-const ILLEGAL_CHARACTER = /[^\t\n\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/u;
-
-/** A faster check than by code points, which most texts pass. */
-const PLAINLY_LEGAL = /^[\t\n\u0020-\uD7FF]*$/;
-
-/**
- * Returns the first character that XML cannot hold: a control character, U+FFFE, U+FFFF or a lone
- * surrogate; also a carriage return, which a parser would change. Undefined without one.
- */
-export function findCharacterIllegalInXml(text: string): string | undefined {
-  return PLAINLY_LEGAL.test(text) ? undefined : ILLEGAL_CHARACTER.exec(text)?.[0];
-}
-
-/** Replaces each character that {@link findCharacterIllegalInXml} finds by U+FFFD. */
-export function replaceIllegalCharacters(text: string): string {
-  return PLAINLY_LEGAL.test(text)
-    ? text
-    : text.replace(new RegExp(ILLEGAL_CHARACTER, 'gu'), '\uFFFD');
-}
-
-/**
- * Writes a document as UTF-8 with one element per line, so that a line number in an error message
- * identifies an element.
- * @throws RangeError when a text or a value has a character that XML cannot hold
- */
-export function buildXml(root: XmlNode): Buffer {
-  return Buffer.from(`<?xml version="1.0" encoding="UTF-8"?>\n${renderElement(root)}`, 'utf8');
-}
-
-/**
- * Writes an element and its content for {@link buildXml}, indented by `depth` steps.
- * @throws RangeError when a text or a value has a character that XML cannot hold
- */
-export function renderElement({ name, attributes, content = '' }: XmlNode, depth = 0): string {
-  const indent = INDENTS[depth] ?? '  '.repeat(depth);
-  let tag = `${indent}<${name}`;
-  if (attributes !== undefined) {
-    for (const key of Object.keys(attributes))
-      tag += ` ${key}="${escapeAttributeValue(name, attributes[key] ?? '')}"`;
-  }
-  if (content.length === 0) return `${tag}/>\n`;
-  if (typeof content === 'string') return `${tag}>${renderContent(name, content)}</${name}>\n`;
-  let text = `${tag}>\n`;
-  for (const child of content) text += renderElement(child, depth + 1);
-  return `${text}${indent}</${name}>\n`;
-}
-
-const INDENTS = ['', '  ', '    ', '      '];
-
-/** Fast check for texts that need no escaping. */
-const PLAIN_CONTENT = /^[\t\n\u0020-\u0025\u0027-\u003B\u003D\u003F-\uD7FF]*$/;
-const PLAIN_VALUE = /^[\u0020\u0021\u0023-\u0025\u0027-\u003B\u003D\u003F-\uD7FF]*$/;
-
-function renderContent(name: string, text: string): string {
-  return PLAIN_CONTENT.test(text) ? text : escapeXml(name, text);
-}
-
-/**
- * Escapes an attribute value, including white space, which a parser would turn into blanks.
- * @param name of the element, for the error
- * @throws RangeError when the value has a character that XML cannot hold
- */
-export function escapeAttributeValue(name: string, value: string): string {
-  if (PLAIN_VALUE.test(value)) return value;
-  return escapeXml(name, value)
-    .replaceAll('"', '&quot;')
-    .replaceAll('\t', '&#9;')
-    .replaceAll('\n', '&#10;');
-}
-
-function escapeXml(name: string, text: string): string {
-  const character = findCharacterIllegalInXml(text);
-  if (character === undefined)
-    return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-  throw new RangeError(
-    `<${name}> would hold U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`,
-  );
+export function describeStrayText({ name, children, text }: XmlElement): Message | undefined {
+  if (children.length === 0) return undefined;
+  const stray = text.replace(/\s+/g, ' ').trim();
+  if (stray === '') return undefined;
+  const quoted =
+    stray.length > MAX_QUOTED_CHARACTERS ? `${stray.slice(0, MAX_QUOTED_CHARACTERS)}…` : stray;
+  return msg`The text "${quoted}" is between the elements of ${name}. Move it into one of them, or remove it.`;
 }

@@ -5,21 +5,15 @@ import {
   decodeCdata,
   decodeText,
   decodeXml,
+  findEndOfDeclaration,
   IS_ODD,
   isLocalName,
-  makeForbiddenFault,
+  makeForbiddenError,
   NameTable,
   type WrittenName,
-  XmlFault,
   XmlSyntaxError,
 } from './decode.ts';
-import {
-  getLineAt,
-  XML_NAMESPACE,
-  type XmlAttribute,
-  type XmlDocument,
-  type XmlElement,
-} from './element.ts';
+import { XML_NAMESPACE, type XmlAttribute, type XmlDocument, type XmlElement } from './element.ts';
 
 export { XmlSyntaxError };
 
@@ -32,11 +26,7 @@ export { XmlSyntaxError };
  */
 export function parseXml(bytes: Buffer, maxNodes = Number.POSITIVE_INFINITY): XmlDocument {
   const utf8 = decodeXml(bytes);
-  try {
-    return { root: new Parser(utf8, maxNodes).parse(), bytes: utf8 };
-  } catch (thrown) {
-    throw asSyntaxError(utf8, thrown);
-  }
+  return { root: new Parser(utf8, maxNodes).parse(), bytes: utf8 };
 }
 
 /**
@@ -66,23 +56,11 @@ type XmlPart = { readonly element: XmlElement; readonly around: readonly XmlElem
  */
 export function walkXml(bytes: Buffer, maxNodes: number): XmlWalk {
   const utf8 = decodeXml(bytes);
-  const readParts = function* (names: ReadonlySet<string>): Generator<XmlPart> {
-    try {
-      yield* new Parser(utf8, maxNodes).parseParts(names);
-    } catch (thrown) {
-      throw asSyntaxError(utf8, thrown);
-    }
+  return {
+    root: new Parser(utf8, maxNodes).parseRoot(),
+    bytes: utf8,
+    readParts: (names) => new Parser(utf8, maxNodes).parseParts(names),
   };
-  try {
-    return { root: new Parser(utf8, maxNodes).parseRoot(), bytes: utf8, readParts };
-  } catch (thrown) {
-    throw asSyntaxError(utf8, thrown);
-  }
-}
-
-function asSyntaxError(utf8: Buffer, thrown: unknown): unknown {
-  if (!(thrown instanceof XmlFault)) return thrown;
-  return new XmlSyntaxError(thrown.says, thrown.offset, getLineAt(utf8, thrown.offset));
 }
 
 const MAX_DEPTH = 256;
@@ -149,9 +127,6 @@ class Parser {
   #root: OpenElement | undefined;
   /** The open elements, outermost first. */
   readonly #levels: Level[] = [];
-  /** The innermost open element. */
-  #current: OpenElement | undefined;
-  #ended: Level | undefined;
   readonly #names: NameTable;
   readonly #maxNodes: number;
   #nodes = 0;
@@ -184,40 +159,44 @@ class Parser {
     const { length } = this.#bytes;
     const isNamed = ({ element }: Level): boolean => names.has(element.name);
     while (this.#at < length) {
-      this.#parseNext();
-      const ended = this.#ended;
-      this.#ended = undefined;
+      const ended = this.#parseNext();
       if (ended === undefined || !isNamed(ended) || this.#levels.some(isNamed)) continue;
       yield { element: ended.element, around: this.#levels.map(({ element }) => element) };
-      this.#current?.children.pop();
+      this.#getInnermost()?.children.pop();
       this.#nodes = ended.nodes;
     }
     this.#getEndedRoot();
   }
 
   #getRoot(): XmlElement {
-    if (this.#root === undefined) throw new XmlFault(msg`there is no element`, this.#at);
+    if (this.#root === undefined)
+      throw new XmlSyntaxError(msg`there is no element`, this.#bytes, this.#at);
     return this.#root;
   }
 
   #getEndedRoot(): XmlElement {
     const open = this.#levels.at(-1);
-    if (open !== undefined) throw makeOpenFault(`<${open.name.text}>`, this.#at);
+    if (open !== undefined) throw makeOpenError(`<${open.name.text}>`, this.#bytes, this.#at);
     return this.#getRoot();
   }
 
-  #parseNext(): void {
+  /** Returns the element that ends here. */
+  #parseNext(): Level | undefined {
     if (this.#bytes[this.#at] !== LESS) this.#parseText();
-    else if (this.#bytes[this.#at + 1] === SLASH) this.#parseEndTag();
-    else this.#parseMarkup();
+    else if (this.#bytes[this.#at + 1] === SLASH) return this.#parseEndTag();
+    else {
+      this.#count(1);
+      const code = this.#bytes[this.#at + 1];
+      if (code === QUESTION) this.#at = findEndOfInstruction(this.#bytes, this.#at);
+      else if (code === EXCLAMATION) this.#parseDeclaration();
+      else return this.#parseStartTag();
+    }
+    return undefined;
   }
 
-  #parseMarkup(): void {
-    const code = this.#bytes[this.#at + 1];
-    this.#count(1);
-    if (code === QUESTION) this.#at = findEndOfInstruction(this.#bytes, this.#at);
-    else if (code === EXCLAMATION) this.#parseDeclaration();
-    else this.#parseStartTag();
+  /** Returns the innermost open element. */
+  #getInnermost(): OpenElement | undefined {
+    return this.#levels.at(-1)?.element;
   }
 
   #parseText(): void {
@@ -232,58 +211,63 @@ class Parser {
       odd |= IS_ODD[code] ?? 0;
     }
     this.#at = at;
-    if (this.#current !== undefined) {
-      assertTextLimit(this.#current, at - start, start);
-      this.#current.text +=
-        odd === 0 ? bytes.toString('utf8', start, at) : decodeText(bytes, start, at);
+    const element = this.#getInnermost();
+    if (element !== undefined) {
+      assertTextLimit(element, at - start, bytes, start);
+      element.text += odd === 0 ? bytes.toString('utf8', start, at) : decodeText(bytes, start, at);
       return;
     }
     const stray = bytes.toString('latin1', start, at).search(/[^ \t\r\n]/);
     if (stray === -1) return;
     const excerpt = bytes.toString('utf8', start + stray, start + stray + 160);
-    throw makeForbiddenFault(excerpt, start + stray);
+    throw makeForbiddenError(excerpt, this.#bytes, start + stray);
   }
 
   #parseDeclaration(): void {
     const at = this.#at;
     const bytes = this.#bytes;
+    const element = this.#getInnermost();
     const isBeginning = (markup: string): boolean =>
       bytes.toString('latin1', at, at + markup.length) === markup;
     if (isBeginning('<!--')) {
       const end = findEnd(bytes, at, '<!--', '--');
-      if (bytes[end] !== GREATER) throw makeForbiddenFault('--', end - 2);
+      if (bytes[end] !== GREATER) throw makeForbiddenError('--', this.#bytes, end - 2);
       this.#at = end + 1;
-    } else if (isBeginning('<![CDATA[') && this.#current !== undefined) {
+    } else if (isBeginning('<![CDATA[') && element !== undefined) {
       const start = at + '<![CDATA['.length;
       this.#at = findEnd(bytes, at, '<![CDATA[', ']]>');
       const end = this.#at - ']]>'.length;
-      assertTextLimit(this.#current, end - start, at);
-      this.#current.text += decodeCdata(bytes, start, end);
+      assertTextLimit(element, end - start, bytes, at);
+      element.text += decodeCdata(bytes, start, end);
     } else if (isBeginning('<!DOCTYPE')) {
-      throw new XmlFault(msg`a DTD is not allowed`, at);
+      throw new XmlSyntaxError(msg`a DTD is not allowed`, this.#bytes, at);
     } else {
-      throw makeForbiddenFault('<!', at);
+      throw makeForbiddenError('<!', this.#bytes, at);
     }
   }
 
-  #parseEndTag(): void {
+  #parseEndTag(): Level {
     const start = this.#at;
     const level = this.#levels.pop();
-    if (level === undefined) throw makeForbiddenFault('</', start);
+    if (level === undefined) throw makeForbiddenError('</', this.#bytes, start);
     const { name } = level;
     this.#at = start + 2 + name.lengthBytes;
     if (this.#bytes[this.#at] !== GREATER) this.#skipSpace();
     if (this.#bytes[this.#at] !== GREATER || !this.#names.isRepeatedAt(name, start + 2)) {
       const source = this.#bytes.toString('utf8', start + 2, start + 82);
       const [endName = ''] = source.slice(0, 40).split('>', 1);
-      throw new XmlFault(msg`<${name.text}> must be closed before </${endName}>`, start);
+      throw new XmlSyntaxError(
+        msg`<${name.text}> must be closed before </${endName}>`,
+        this.#bytes,
+        start,
+      );
     }
     this.#at++;
-    this.#current = this.#levels.at(-1)?.element;
-    this.#endElement(level);
+    return this.#endElement(level);
   }
 
-  #parseStartTag(): void {
+  /** Returns the element if it is empty, and so ends. */
+  #parseStartTag(): Level | undefined {
     const start = this.#at;
     const nodes = this.#nodes - 1;
     this.#at++;
@@ -292,7 +276,7 @@ class Parser {
     const { declared, written } = isBare ? BARE_TAG : this.#parseAttributes(start, name);
     const isEmpty = this.#bytes[this.#at] === SLASH;
     if (isEmpty) this.#at++;
-    if (this.#bytes[this.#at] !== GREATER) throw makeTagFault(name, this.#at);
+    if (this.#bytes[this.#at] !== GREATER) throw makeTagError(name, this.#bytes, this.#at);
     this.#at++;
     this.#count(written.length + declared.length);
     const namespace = this.#names.getNamespace(name, start + 1);
@@ -306,33 +290,36 @@ class Parser {
       start,
       end: 0,
     };
-    if (this.#current !== undefined) addChild(this.#current, element);
+    const parent = this.#getInnermost();
+    if (parent !== undefined) addChild(parent, element);
     else if (this.#root === undefined) this.#root = element;
-    else throw makeForbiddenFault(`<${name.text}>`, start);
+    else throw makeForbiddenError(`<${name.text}>`, this.#bytes, start);
     const level = { element, name, declared, nodes };
-    if (isEmpty) {
-      this.#endElement(level);
-      return;
-    }
+    if (isEmpty) return this.#endElement(level);
     if (this.#levels.push(level) > MAX_DEPTH)
-      throw new XmlFault(msg`elements are nested deeper than ${MAX_DEPTH}`, start);
-    this.#current = element;
+      throw new XmlSyntaxError(
+        msg`elements are nested deeper than ${MAX_DEPTH}`,
+        this.#bytes,
+        start,
+      );
+    return undefined;
   }
 
   #count(nodes: number): void {
     this.#nodes += nodes;
     const most = this.#maxNodes;
     if (this.#nodes > most)
-      throw new XmlFault(
+      throw new XmlSyntaxError(
         msg`there are more than ${most} elements, attributes and other markup`,
+        this.#bytes,
         this.#at,
       );
   }
 
-  #endElement(level: Level): void {
+  #endElement(level: Level): Level {
     level.element.end = this.#at;
     this.#names.endScope(level.declared);
-    this.#ended = level;
+    return level;
   }
 
   #parseName(): WrittenName {
@@ -352,19 +339,23 @@ class Parser {
     const written: WrittenAttribute[] = [];
     for (;;) {
       if (this.#at - start > MAX_TAG_BYTES)
-        throw new XmlFault(msg`a tag is longer than ${MAX_TAG_BYTES} characters`, start);
+        throw new XmlSyntaxError(
+          msg`a tag is longer than ${MAX_TAG_BYTES} characters`,
+          this.#bytes,
+          start,
+        );
       const isSpaced = this.#skipSpace();
       const code = this.#bytes[this.#at];
       if (code === GREATER || code === SLASH || code === undefined) return { declared, written };
       const offset = this.#at;
-      if (!isSpaced) throw makeTagFault(tag, offset);
+      if (!isSpaced) throw makeTagError(tag, this.#bytes, offset);
       const name = this.#parseName();
       const value = this.#parseValue(tag);
       const { declares } = name;
       if (declares === undefined) written.push({ name, offset, value });
       else {
-        assertDeclarable(declares, value, offset);
-        if (declared.includes(declares)) throw makeRepeatedFault(name, offset);
+        assertDeclarable(declares, value, this.#bytes, offset);
+        if (declared.includes(declares)) throw makeRepeatedError(name, this.#bytes, offset);
         this.#names.declare(declares, value);
         declared.push(declares);
       }
@@ -374,16 +365,17 @@ class Parser {
   #parseValue(tag: WrittenName): string {
     const bytes = this.#bytes;
     this.#skipSpace();
-    if (bytes[this.#at] !== EQUALS) throw makeTagFault(tag, this.#at);
+    if (bytes[this.#at] !== EQUALS) throw makeTagError(tag, this.#bytes, this.#at);
     this.#at++;
     this.#skipSpace();
     const quote = bytes[this.#at];
-    if (quote !== DOUBLE_QUOTE && quote !== APOSTROPHE) throw makeTagFault(tag, this.#at);
+    if (quote !== DOUBLE_QUOTE && quote !== APOSTROPHE)
+      throw makeTagError(tag, this.#bytes, this.#at);
     const start = this.#at + 1;
     let end = start;
     let odd = 0;
     for (let code = bytes[end] ?? 0; code !== quote; code = bytes[++end] ?? 0) {
-      if (end >= bytes.length) throw makeTagFault(tag, start);
+      if (end >= bytes.length) throw makeTagError(tag, this.#bytes, start);
       odd |= code < SPACE || code === LESS ? 1 : (IS_ODD[code] ?? 0);
     }
     this.#at = end + 1;
@@ -399,7 +391,7 @@ class Parser {
       const namespace = prefix === '' ? '' : this.#names.getNamespace(writtenName, offset);
       for (const before of attributes)
         if (before.name === name && before.namespace === namespace)
-          throw makeRepeatedFault(writtenName, offset);
+          throw makeRepeatedError(writtenName, this.#bytes, offset);
       attributes.push({ namespace, name, value });
     }
     return attributes;
@@ -412,32 +404,38 @@ function addChild(parent: OpenElement, child: XmlElement): void {
   else parent.children.push(child);
 }
 
-function assertTextLimit({ text }: OpenElement, moreBytes: number, offset: number): void {
+function assertTextLimit(
+  { text }: OpenElement,
+  moreBytes: number,
+  bytes: Buffer,
+  byte: number,
+): void {
   if (text.length + moreBytes > MAX_TEXT_BYTES)
-    throw new XmlFault(msg`a text is longer than ${MAX_TEXT_BYTES} bytes`, offset);
+    throw new XmlSyntaxError(msg`a text is longer than ${MAX_TEXT_BYTES} bytes`, bytes, byte);
 }
 
 /** Namespaces in XML 1.0, section 3: constraints on reserved prefixes and on empty namespaces. */
-function assertDeclarable(prefix: string, namespace: string, offset: number): void {
+function assertDeclarable(prefix: string, namespace: string, bytes: Buffer, byte: number): void {
   const isReserved = prefix === 'xmlns' || (prefix === 'xml') !== (namespace === XML_NAMESPACE);
   if (isReserved || (prefix !== '' && namespace === ''))
-    throw new XmlFault(
+    throw new XmlSyntaxError(
       msg`the namespace "${namespace}" of the prefix ${prefix} is not allowed`,
-      offset,
+      bytes,
+      byte,
     );
 }
 
-function makeRepeatedFault({ text }: WrittenName, offset: number): XmlFault {
-  return new XmlFault(msg`the attribute ${text} is given twice`, offset);
+function makeRepeatedError({ text }: WrittenName, bytes: Buffer, byte: number): XmlSyntaxError {
+  return new XmlSyntaxError(msg`the attribute ${text} is given twice`, bytes, byte);
 }
 
-function makeTagFault({ text }: WrittenName, offset: number): XmlFault {
+function makeTagError({ text }: WrittenName, bytes: Buffer, byte: number): XmlSyntaxError {
   const tag = text.slice(0, 40);
-  return new XmlFault(msg`the tag <${tag}> is not well-formed`, offset);
+  return new XmlSyntaxError(msg`the tag <${tag}> is not well-formed`, bytes, byte);
 }
 
-function makeOpenFault(markup: string, offset: number): XmlFault {
-  return new XmlFault(msg`${markup} is not closed`, offset);
+function makeOpenError(markup: string, bytes: Buffer, byte: number): XmlSyntaxError {
+  return new XmlSyntaxError(msg`${markup} is not closed`, bytes, byte);
 }
 
 function isSpace(code: number | undefined): boolean {
@@ -446,26 +444,13 @@ function isSpace(code: number | undefined): boolean {
 
 /**
  * Returns the position after the markup at `at`.
- * @throws XmlFault where it has no end, or a character that XML forbids
+ * @throws XmlSyntaxError where it has no end, or a character that XML forbids
  */
 function findEnd(bytes: Buffer, at: number, opening: string, closing: string): number {
   const end = bytes.indexOf(closing, at + opening.length);
-  if (end === -1) throw makeOpenFault(opening, at);
-  assertAllowedCharacters(bytes.toString('latin1', at, end), at);
+  if (end === -1) throw makeOpenError(opening, bytes, at);
+  assertAllowedCharacters(bytes, at, end);
   return end + closing.length;
-}
-
-const XML_DECLARATION =
-  /^<\?xml\s+version\s*=\s*(["'])1\.\d+\1(\s+encoding\s*=\s*(["'])[A-Za-z][\w.-]*\3)?(\s+standalone\s*=\s*(["'])(yes|no)\5)?\s*\?>$/;
-
-/** Returns the position after the XML declaration, or 0 without one. */
-function findEndOfDeclaration(bytes: Buffer): number {
-  const source = bytes.toString('latin1', 0, bytes.indexOf('>') + 1);
-  const [declaration] = /^<\?xml[ \t\r\n][^<>]*?\?>/.exec(source) ?? [];
-  if (declaration === undefined) return 0;
-  assertAllowedCharacters(declaration, 0);
-  if (!XML_DECLARATION.test(declaration)) throw makeForbiddenFault(declaration, 0);
-  return declaration.length;
 }
 
 /** Returns the position after the processing instruction at `at`. */
@@ -474,6 +459,6 @@ function findEndOfInstruction(bytes: Buffer, at: number): number {
   const source = bytes.toString('utf8', at + 2, Math.min(end, at + 360));
   const [target = ''] = /^[^\s?]*/.exec(source) ?? [];
   if (target.length > 80 || !isLocalName(target) || target.toLowerCase() === 'xml')
-    throw makeForbiddenFault(`<?${target}`, at);
+    throw makeForbiddenError(`<?${target}`, bytes, at);
   return end;
 }

@@ -1,7 +1,7 @@
 import { formatPlainNumber } from '../../base/characters.ts';
 import { joinFileNames, protectFormulaMark } from '../../base/csv.ts';
 import { forEachLanguage, getLanguage, t } from '../../base/message.ts';
-import { renderElement, replaceIllegalCharacters } from '../../base/xml/element.ts';
+import { renderElement, replaceIllegalCharacters } from '../../base/xml/build.ts';
 import { type DocumentProfile, makeDocumentNode } from '../../finds/document.ts';
 import {
   FIELDS,

@@ -4,7 +4,7 @@ import { protectFormulaMark } from '../../base/csv.ts';
 import type { Database } from '../../base/disk/database.ts';
 import { t } from '../../base/message.ts';
 import { packageRoot } from '../../base/own-files.ts';
-import { escapeAttributeValue } from '../../base/xml/element.ts';
+import { escapeAttributeValue } from '../../base/xml/build.ts';
 import { getField, getPoint, isElementName } from '../../finds/fields.ts';
 import type { EntryState } from '../../outbox/entry.ts';
 import { STATE_WORDS } from '../../outbox/views/entry-words.ts';

@@ -5,13 +5,12 @@ import { isReadable, makeRuleProblem, type Reading } from '../../base/issue.ts';
 import { msg } from '../../base/message.ts';
 import { isPictureName } from '../../base/names.ts';
 import {
+  describeStrayText,
   getAttribute,
   getChild,
   getChildren,
   getChildText,
   makeLineCounter,
-  makeStrayTextMessage,
-  walkStrayTexts,
   type XmlElement,
 } from '../../base/xml/element.ts';
 import { walkXml, XmlSyntaxError, type XmlWalk } from '../../base/xml/parse.ts';
@@ -69,14 +68,11 @@ function readXmlRecords(
       const line = countLine(element.start);
       const find = getChildText(element, 'name');
       const point = dialect.parsePoint(element);
-      const [stray] = dialect
-        .listParts(element)
-        .flatMap((each) => [...walkStrayTexts(document, each)]);
+      const [stray] = dialect.listParts(element).flatMap((each) => describeStrayText(each) ?? []);
       if (!isReadable(point)) yield { row, line, find, ...point };
-      else if (stray !== undefined) {
-        const fault = makeRuleProblem('stray-text', makeStrayTextMessage(stray));
-        yield { row, line: countLine(stray.start), find, ...fault };
-      } else yield { row, line, values: dialect.collectValues(part, unread), point: point.value };
+      else if (stray !== undefined)
+        yield { row, line, find, ...makeRuleProblem('stray-text', stray) };
+      else yield { row, line, values: dialect.collectValues(part, unread), point: point.value };
     }
   };
   const table = makeTableOfRecords({ file, unit: dialect.unit }, readRecords, [], none);

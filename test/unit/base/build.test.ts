@@ -4,9 +4,9 @@ import {
   buildXml,
   findCharacterIllegalInXml,
   replaceIllegalCharacters,
-  type XmlElement,
   type XmlNode,
-} from '../../../src/base/xml/element.ts';
+} from '../../../src/base/xml/build.ts';
+import type { XmlElement } from '../../../src/base/xml/element.ts';
 import { parseXml } from '../../../src/base/xml/parse.ts';
 
 describe('writing XML', () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { buildXml, type XmlElement, type XmlNode } from '../../../src/base/xml/element.ts';
+import { buildXml, type XmlNode } from '../../../src/base/xml/build.ts';
+import type { XmlElement } from '../../../src/base/xml/element.ts';
 import { parseXml } from '../../../src/base/xml/parse.ts';
 import { type OaiRecord, parseRecord } from '../../../src/harvest/protocol.ts';
 import {

@@ -134,12 +134,12 @@ test('of several copies in an XML stream the last one is the current version', a
   expect(records.get(`${OAI_BASE}/id/A-4`)).toContain('status="deleted"');
 });
 
-test('a record of a single answer keeps the namespaces that its GetRecord declares, also after a failed start', async () => {
+test('a record keeps the namespaces that its list declares, also after a failed start', async () => {
   const text =
     '<record><header><identifier>A-1</identifier><datestamp>2025-01-01</datestamp></header><metadata><s:x/></metadata></record>';
   const document = parseXml(
     Buffer.from(
-      `<OAI-PMH xmlns="${OAI_NAMESPACE}"><GetRecord xmlns:s="urn:s">${text}</GetRecord></OAI-PMH>`,
+      `<OAI-PMH xmlns="${OAI_NAMESPACE}"><ListRecords xmlns:s="urn:s">${text}</ListRecords></OAI-PMH>`,
     ),
   );
   const records = [...walkDescendants(document.root, 'record', OAI_NAMESPACE)].map(parseRecord);

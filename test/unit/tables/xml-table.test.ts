@@ -8,7 +8,7 @@ const waypoint = (content: string) => `<wpt lat="49.84" lon="15.17">${content}</
 
 describe('text between the elements of a find in XML', () => {
   test('leaves out that find alone, and is reported with its number and its line', async () => {
-    const xml = `<finds>${find('')}${find('\n<svc:hloubka>25</svc:hloubka> cm')}\n${find('')}</finds>`;
+    const xml = `<finds>${find('')}\n${find('<svc:hloubka>25</svc:hloubka>\n cm')}${find('')}</finds>`;
     const { finds, issues } = await readFinds('a.xml', Buffer.from(xml));
     expect(finds.map(({ source }) => source?.row)).toEqual([1, 3]);
     expect(issues.filter(({ severity }) => severity === 'error')).toMatchObject([
@@ -30,7 +30,12 @@ describe('text between the elements of a find in XML', () => {
     const { finds, issues } = await readFinds('a.xml', Buffer.from(xml));
     expect(finds).toEqual([]);
     expect(issues).toMatchObject([
-      { rule: 'stray-text', row: 1, line: 1, message: expect.stringContaining('"u cesty"') },
+      {
+        rule: 'stray-text',
+        row: 1,
+        line: 1,
+        message: expect.stringContaining('"u cesty za mlýnem"'),
+      },
     ]);
   });
 
@@ -71,7 +76,7 @@ describe('text between the elements of a waypoint', () => {
         rule: 'stray-text',
         unit: 'waypoint',
         row: 2,
-        line: 3,
+        line: 2,
         message: expect.stringContaining('"stříbrná mince"'),
       },
     ]);

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { getChild, renderNamespaceDeclarations } from '../../../src/base/xml/element.ts';
+import { getChild } from '../../../src/base/xml/element.ts';
 import { parseXml } from '../../../src/base/xml/parse.ts';
+import { renderNamespaceDeclarations } from '../../../src/harvest/outputs.ts';
 
 function declarations(text: string): string {
   const document = parseXml(Buffer.from(text));
