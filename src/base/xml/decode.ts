@@ -40,26 +40,14 @@ export function decodeXml(bytes: Buffer): Buffer {
     if (isUtf8(content)) return content;
     throw new XmlSyntaxError(msg`this byte is not UTF-8`, content, findFirstInvalidByte(content));
   }
-  const decoder = findDecoder(encoding);
-  if (decoder === undefined) {
+  try {
+    const decoder = new TextDecoder(encoding, { fatal: true });
+    // ASCII and ISO 8859-1 are read as Windows-1252, as on the web.
+    const isWindows1252 = decoder.encoding === 'windows-1252';
+    return Buffer.from(isWindows1252 ? decodeWindows1252(content) : decoder.decode(content));
+  } catch {
     const named = encoding.slice(0, 40);
-    throw new XmlSyntaxError(msg`the encoding "${named}" is not known`, content, 0);
-  }
-  // ASCII and ISO 8859-1 are read as Windows-1252, as on the web.
-  if (decoder.encoding === 'windows-1252') return Buffer.from(decodeWindows1252(content));
-  try {
-    return Buffer.from(decoder.decode(content));
-  } catch {
-    throw new XmlSyntaxError(msg`the document is not ${encoding}`, content, 0);
-  }
-}
-
-/** Undefined for an unknown encoding. */
-function findDecoder(encoding: string): TextDecoder | undefined {
-  try {
-    return new TextDecoder(encoding, { fatal: true });
-  } catch {
-    return undefined;
+    throw new XmlSyntaxError(msg`the document cannot be read as "${named}"`, content, 0);
   }
 }
 

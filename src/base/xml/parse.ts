@@ -1,4 +1,4 @@
-import { msg } from '../message.ts';
+import { type Message, msg } from '../message.ts';
 import {
   assertAllowedCharacters,
   decodeAttributeValue,
@@ -84,9 +84,6 @@ const EQUALS = 61;
 const GREATER = 62;
 const QUESTION = 63;
 
-const NO_ATTRIBUTES: readonly XmlAttribute[] = [];
-const NO_CHILDREN: XmlElement[] = [];
-
 /** An element whose end may not be parsed yet. */
 type OpenElement = Pick<XmlElement, 'namespace' | 'name' | 'attributes' | 'start'> & {
   children: XmlElement[];
@@ -105,11 +102,7 @@ type Level = {
 };
 
 /** Prefixes that a tag declares, and its other attributes. */
-type TagContent = {
-  readonly declared: readonly string[];
-  readonly written: readonly WrittenAttribute[];
-};
-const BARE_TAG: TagContent = { declared: [], written: [] };
+type TagContent = Pick<Level, 'declared'> & Pick<XmlElement, 'attributes'>;
 
 type WrittenAttribute = {
   readonly name: WrittenName;
@@ -169,14 +162,13 @@ class Parser {
   }
 
   #getRoot(): XmlElement {
-    if (this.#root === undefined)
-      throw new XmlSyntaxError(msg`there is no element`, this.#bytes, this.#at);
+    if (this.#root === undefined) throw this.#makeError(msg`there is no element`, this.#at);
     return this.#root;
   }
 
   #getEndedRoot(): XmlElement {
     const open = this.#levels.at(-1);
-    if (open !== undefined) throw makeOpenError(`<${open.name.text}>`, this.#bytes, this.#at);
+    if (open !== undefined) throw this.#makeOpenError(`<${open.name.text}>`);
     return this.#getRoot();
   }
 
@@ -187,7 +179,7 @@ class Parser {
     else {
       this.#count(1);
       const code = this.#bytes[this.#at + 1];
-      if (code === QUESTION) this.#at = findEndOfInstruction(this.#bytes, this.#at);
+      if (code === QUESTION) this.#parseInstruction();
       else if (code === EXCLAMATION) this.#parseDeclaration();
       else return this.#parseStartTag();
     }
@@ -213,14 +205,34 @@ class Parser {
     this.#at = at;
     const element = this.#getInnermost();
     if (element !== undefined) {
-      assertTextLimit(element, at - start, bytes, start);
+      this.#assertTextLimit(element, at - start, start);
       element.text += odd === 0 ? bytes.toString('utf8', start, at) : decodeText(bytes, start, at);
       return;
     }
     const stray = bytes.toString('latin1', start, at).search(/[^ \t\r\n]/);
     if (stray === -1) return;
     const excerpt = bytes.toString('utf8', start + stray, start + stray + 160);
-    throw makeForbiddenError(excerpt, this.#bytes, start + stray);
+    throw makeForbiddenError(excerpt, bytes, start + stray);
+  }
+
+  #parseInstruction(): void {
+    const at = this.#at;
+    this.#at = this.#findEnd('<?', '?>');
+    const source = this.#bytes.toString('utf8', at + 2, Math.min(this.#at, at + 360));
+    const [target = ''] = /^[^\s?]*/.exec(source) ?? [];
+    if (target.length > 80 || !isLocalName(target) || target.toLowerCase() === 'xml')
+      throw makeForbiddenError(`<?${target}`, this.#bytes, at);
+  }
+
+  /**
+   * Returns the position after the markup that begins here.
+   * @throws XmlSyntaxError where it has no end, or a character that XML forbids
+   */
+  #findEnd(opening: string, closing: string): number {
+    const end = this.#bytes.indexOf(closing, this.#at + opening.length);
+    if (end === -1) throw this.#makeOpenError(opening);
+    assertAllowedCharacters(this.#bytes, this.#at, end);
+    return end + closing.length;
   }
 
   #parseDeclaration(): void {
@@ -230,19 +242,19 @@ class Parser {
     const isBeginning = (markup: string): boolean =>
       bytes.toString('latin1', at, at + markup.length) === markup;
     if (isBeginning('<!--')) {
-      const end = findEnd(bytes, at, '<!--', '--');
-      if (bytes[end] !== GREATER) throw makeForbiddenError('--', this.#bytes, end - 2);
+      const end = this.#findEnd('<!--', '--');
+      if (bytes[end] !== GREATER) throw makeForbiddenError('--', bytes, end - 2);
       this.#at = end + 1;
     } else if (isBeginning('<![CDATA[') && element !== undefined) {
       const start = at + '<![CDATA['.length;
-      this.#at = findEnd(bytes, at, '<![CDATA[', ']]>');
+      this.#at = this.#findEnd('<![CDATA[', ']]>');
       const end = this.#at - ']]>'.length;
-      assertTextLimit(element, end - start, bytes, at);
+      this.#assertTextLimit(element, end - start, at);
       element.text += decodeCdata(bytes, start, end);
     } else if (isBeginning('<!DOCTYPE')) {
-      throw new XmlSyntaxError(msg`a DTD is not allowed`, this.#bytes, at);
+      throw this.#makeError(msg`a DTD is not allowed`, at);
     } else {
-      throw makeForbiddenError('<!', this.#bytes, at);
+      throw makeForbiddenError('<!', bytes, at);
     }
   }
 
@@ -256,11 +268,7 @@ class Parser {
     if (this.#bytes[this.#at] !== GREATER || !this.#names.isRepeatedAt(name, start + 2)) {
       const source = this.#bytes.toString('utf8', start + 2, start + 82);
       const [endName = ''] = source.slice(0, 40).split('>', 1);
-      throw new XmlSyntaxError(
-        msg`<${name.text}> must be closed before </${endName}>`,
-        this.#bytes,
-        start,
-      );
+      throw this.#makeError(msg`<${name.text}> must be closed before </${endName}>`, start);
     }
     this.#at++;
     return this.#endElement(level);
@@ -272,36 +280,30 @@ class Parser {
     const nodes = this.#nodes - 1;
     this.#at++;
     const name = this.#parseName();
-    const isBare = this.#bytes[this.#at] === GREATER;
-    const { declared, written } = isBare ? BARE_TAG : this.#parseAttributes(start, name);
+    const { declared, attributes } = this.#parseAttributes(start, name);
     const isEmpty = this.#bytes[this.#at] === SLASH;
     if (isEmpty) this.#at++;
-    if (this.#bytes[this.#at] !== GREATER) throw makeTagError(name, this.#bytes, this.#at);
+    if (this.#bytes[this.#at] !== GREATER) throw this.#makeTagError(name, this.#at);
     this.#at++;
-    this.#count(written.length + declared.length);
+    this.#count(attributes.length + declared.length);
     const namespace = this.#names.getNamespace(name, start + 1);
-    const attributes = written.length === 0 ? NO_ATTRIBUTES : this.#resolveAttributes(written);
     const element: OpenElement = {
       namespace,
       name: name.local,
       attributes,
-      children: NO_CHILDREN,
+      children: [],
       text: '',
       start,
       end: 0,
     };
     const parent = this.#getInnermost();
-    if (parent !== undefined) addChild(parent, element);
+    if (parent !== undefined) parent.children.push(element);
     else if (this.#root === undefined) this.#root = element;
     else throw makeForbiddenError(`<${name.text}>`, this.#bytes, start);
     const level = { element, name, declared, nodes };
     if (isEmpty) return this.#endElement(level);
     if (this.#levels.push(level) > MAX_DEPTH)
-      throw new XmlSyntaxError(
-        msg`elements are nested deeper than ${MAX_DEPTH}`,
-        this.#bytes,
-        start,
-      );
+      throw this.#makeError(msg`elements are nested deeper than ${MAX_DEPTH}`, start);
     return undefined;
   }
 
@@ -309,9 +311,8 @@ class Parser {
     this.#nodes += nodes;
     const most = this.#maxNodes;
     if (this.#nodes > most)
-      throw new XmlSyntaxError(
+      throw this.#makeError(
         msg`there are more than ${most} elements, attributes and other markup`,
-        this.#bytes,
         this.#at,
       );
   }
@@ -339,23 +340,20 @@ class Parser {
     const written: WrittenAttribute[] = [];
     for (;;) {
       if (this.#at - start > MAX_TAG_BYTES)
-        throw new XmlSyntaxError(
-          msg`a tag is longer than ${MAX_TAG_BYTES} characters`,
-          this.#bytes,
-          start,
-        );
+        throw this.#makeError(msg`a tag is longer than ${MAX_TAG_BYTES} characters`, start);
       const isSpaced = this.#skipSpace();
       const code = this.#bytes[this.#at];
-      if (code === GREATER || code === SLASH || code === undefined) return { declared, written };
+      if (code === GREATER || code === SLASH || code === undefined)
+        return { declared, attributes: this.#resolveAttributes(written) };
       const offset = this.#at;
-      if (!isSpaced) throw makeTagError(tag, this.#bytes, offset);
+      if (!isSpaced) throw this.#makeTagError(tag, offset);
       const name = this.#parseName();
       const value = this.#parseValue(tag);
       const { declares } = name;
       if (declares === undefined) written.push({ name, offset, value });
       else {
-        assertDeclarable(declares, value, this.#bytes, offset);
-        if (declared.includes(declares)) throw makeRepeatedError(name, this.#bytes, offset);
+        this.#assertDeclarable(declares, value, offset);
+        if (declared.includes(declares)) throw this.#makeRepeatedError(name, offset);
         this.#names.declare(declares, value);
         declared.push(declares);
       }
@@ -365,17 +363,16 @@ class Parser {
   #parseValue(tag: WrittenName): string {
     const bytes = this.#bytes;
     this.#skipSpace();
-    if (bytes[this.#at] !== EQUALS) throw makeTagError(tag, this.#bytes, this.#at);
+    if (bytes[this.#at] !== EQUALS) throw this.#makeTagError(tag, this.#at);
     this.#at++;
     this.#skipSpace();
     const quote = bytes[this.#at];
-    if (quote !== DOUBLE_QUOTE && quote !== APOSTROPHE)
-      throw makeTagError(tag, this.#bytes, this.#at);
+    if (quote !== DOUBLE_QUOTE && quote !== APOSTROPHE) throw this.#makeTagError(tag, this.#at);
     const start = this.#at + 1;
     let end = start;
     let odd = 0;
     for (let code = bytes[end] ?? 0; code !== quote; code = bytes[++end] ?? 0) {
-      if (end >= bytes.length) throw makeTagError(tag, this.#bytes, start);
+      if (end >= bytes.length) throw this.#makeTagError(tag, start);
       odd |= code < SPACE || code === LESS ? 1 : (IS_ODD[code] ?? 0);
     }
     this.#at = end + 1;
@@ -391,74 +388,45 @@ class Parser {
       const namespace = prefix === '' ? '' : this.#names.getNamespace(writtenName, offset);
       for (const before of attributes)
         if (before.name === name && before.namespace === namespace)
-          throw makeRepeatedError(writtenName, this.#bytes, offset);
+          throw this.#makeRepeatedError(writtenName, offset);
       attributes.push({ namespace, name, value });
     }
     return attributes;
   }
-}
 
-function addChild(parent: OpenElement, child: XmlElement): void {
-  // An empty list would take room for 17 at its first child, and many elements have one.
-  if (parent.children === NO_CHILDREN) parent.children = [child];
-  else parent.children.push(child);
-}
+  #assertTextLimit({ text }: OpenElement, moreBytes: number, byte: number): void {
+    if (text.length + moreBytes > MAX_TEXT_BYTES)
+      throw this.#makeError(msg`a text is longer than ${MAX_TEXT_BYTES} bytes`, byte);
+  }
 
-function assertTextLimit(
-  { text }: OpenElement,
-  moreBytes: number,
-  bytes: Buffer,
-  byte: number,
-): void {
-  if (text.length + moreBytes > MAX_TEXT_BYTES)
-    throw new XmlSyntaxError(msg`a text is longer than ${MAX_TEXT_BYTES} bytes`, bytes, byte);
-}
+  /** Namespaces in XML 1.0, section 3: constraints on reserved prefixes and on empty namespaces. */
+  #assertDeclarable(prefix: string, namespace: string, byte: number): void {
+    const isReserved = prefix === 'xmlns' || (prefix === 'xml') !== (namespace === XML_NAMESPACE);
+    if (isReserved || (prefix !== '' && namespace === ''))
+      throw this.#makeError(
+        msg`the namespace "${namespace}" of the prefix ${prefix} is not allowed`,
+        byte,
+      );
+  }
 
-/** Namespaces in XML 1.0, section 3: constraints on reserved prefixes and on empty namespaces. */
-function assertDeclarable(prefix: string, namespace: string, bytes: Buffer, byte: number): void {
-  const isReserved = prefix === 'xmlns' || (prefix === 'xml') !== (namespace === XML_NAMESPACE);
-  if (isReserved || (prefix !== '' && namespace === ''))
-    throw new XmlSyntaxError(
-      msg`the namespace "${namespace}" of the prefix ${prefix} is not allowed`,
-      bytes,
-      byte,
-    );
-}
+  #makeRepeatedError({ text }: WrittenName, byte: number): XmlSyntaxError {
+    return this.#makeError(msg`the attribute ${text} is given twice`, byte);
+  }
 
-function makeRepeatedError({ text }: WrittenName, bytes: Buffer, byte: number): XmlSyntaxError {
-  return new XmlSyntaxError(msg`the attribute ${text} is given twice`, bytes, byte);
-}
+  #makeTagError({ text }: WrittenName, byte: number): XmlSyntaxError {
+    const tag = text.slice(0, 40);
+    return this.#makeError(msg`the tag <${tag}> is not well-formed`, byte);
+  }
 
-function makeTagError({ text }: WrittenName, bytes: Buffer, byte: number): XmlSyntaxError {
-  const tag = text.slice(0, 40);
-  return new XmlSyntaxError(msg`the tag <${tag}> is not well-formed`, bytes, byte);
-}
+  #makeOpenError(markup: string): XmlSyntaxError {
+    return this.#makeError(msg`${markup} is not closed`, this.#at);
+  }
 
-function makeOpenError(markup: string, bytes: Buffer, byte: number): XmlSyntaxError {
-  return new XmlSyntaxError(msg`${markup} is not closed`, bytes, byte);
+  #makeError(message: Message, byte: number): XmlSyntaxError {
+    return new XmlSyntaxError(message, this.#bytes, byte);
+  }
 }
 
 function isSpace(code: number | undefined): boolean {
   return code === SPACE || code === LINE_FEED || code === TAB || code === CARRIAGE_RETURN;
-}
-
-/**
- * Returns the position after the markup at `at`.
- * @throws XmlSyntaxError where it has no end, or a character that XML forbids
- */
-function findEnd(bytes: Buffer, at: number, opening: string, closing: string): number {
-  const end = bytes.indexOf(closing, at + opening.length);
-  if (end === -1) throw makeOpenError(opening, bytes, at);
-  assertAllowedCharacters(bytes, at, end);
-  return end + closing.length;
-}
-
-/** Returns the position after the processing instruction at `at`. */
-function findEndOfInstruction(bytes: Buffer, at: number): number {
-  const end = findEnd(bytes, at, '<?', '?>');
-  const source = bytes.toString('utf8', at + 2, Math.min(end, at + 360));
-  const [target = ''] = /^[^\s?]*/.exec(source) ?? [];
-  if (target.length > 80 || !isLocalName(target) || target.toLowerCase() === 'xml')
-    throw makeForbiddenError(`<?${target}`, bytes, at);
-  return end;
 }
