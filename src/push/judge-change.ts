@@ -52,7 +52,7 @@ export function judgeNumber(
   const { identCely, value, knownNumbers, window } = judged;
   if (listed?.kind !== 'shown') return makeNotShownVerdict(identCely);
   const current = getNumber(listed.record);
-  if (current === value) return judgeShownNumber(judged, view);
+  if (current === value) return judgeShownNumber(judged, listed.datestampMs, view);
   const isOlder =
     window.bounds !== undefined && listed.datestampMs < window.bounds.fromMs - CLOCK_MARGIN_MS;
   const isAsBefore = knownNumbers.size > 0 ? knownNumbers.has(current) : current === '' || isOlder;
@@ -69,16 +69,24 @@ export function judgeNumber(
   );
 }
 
-/** Judges a number that the record shows. */
+/**
+ * Judges a number that the record shows.
+ * @param shownMs last change of the record, as the harvest shows it
+ */
 function judgeShownNumber(
-  { identCely, value, window: { bounds } }: UncertainNumber,
-  { nowMs }: ViewTime,
+  { identCely, value, window }: UncertainNumber,
+  shownMs: number,
+  view: ViewTime,
 ): Verdict {
+  const { bounds } = window;
   if (bounds === undefined) return makeTimeUnknownVerdict([value]);
+  const { fromMs, settledMs } = bounds;
   // A proxy may repeat the request, and so overwrite a later number: until then none is sent.
-  if (nowMs <= bounds.settledMs) return makeInFlightVerdict(bounds.settledMs, nowMs);
+  if (view.nowMs <= settledMs) return makeInFlightVerdict(settledMs, view.nowMs);
+  // The record may have had this number before another one: an index that lags still shows it.
+  const tooEarly = shownMs < fromMs ? makeTooEarlyVerdict(window, view) : undefined;
   const reason = msg`${identCely} has this number`;
-  return { kind: 'found', basis: 'same-number', identCely, reason, candidates: [] };
+  return tooEarly ?? { kind: 'found', basis: 'same-number', identCely, reason, candidates: [] };
 }
 
 function makeNotShownVerdict(identCely: string): Verdict {

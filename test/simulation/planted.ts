@@ -168,7 +168,7 @@ export const PLANTED: readonly Planted[] = [
     name: 'a number that is shown is settled, though it may come once more',
     themes: ['numbers change to and fro'],
     file: 'src/push/judge-change.ts',
-    from: 'if (nowMs <= bounds.settledMs)',
+    from: 'if (view.nowMs <= settledMs)',
     to: 'if (nowMs < 0)',
   },
   {
