@@ -327,6 +327,7 @@ export type FindIndex<T> = {
   add(find: ComparableFind, item: T): void;
   /**
    * Returns all finds that {@link matchFinds} may not find `other`, and further ones; each once.
+   * @param find not a record whose place is withheld
    */
   list(find: ComparableFind): readonly IndexedFind<T>[];
 };
@@ -334,42 +335,48 @@ export type FindIndex<T> = {
 type IndexedFind<T> = { readonly find: ComparableFind; readonly item: T };
 
 /**
- * Creates an empty index, in which finds are filed by parts that two similar ones have in common.
+ * Creates an empty index, in which finds are filed by parts that two similar ones have in common:
+ * a record without its place by its day, which is that of the find, unless one of the two has none.
  */
 export function createFindIndex<T>(): FindIndex<T> {
   const groups = new Map<number, IndexedFind<T>[]>();
   return {
     add(find, item) {
+      const { project, day, isPlaceWithheld } = find;
+      const keys = isPlaceWithheld
+        ? [makeDayKey(project, day), makeDayKey(project, ANY_DAY)]
+        : listKeys(find);
       const indexed = { find, item };
-      for (const key of listKeys(find, 'add')) addToGroup(groups, key, indexed);
+      for (const key of keys) addToGroup(groups, hashKey(key), indexed);
     },
     list(find) {
-      const listed = new Set<IndexedFind<T>>();
-      for (const key of listKeys(find, 'list'))
-        for (const each of groups.get(key) ?? []) listed.add(each);
-      return [...listed];
+      const { project, day } = find;
+      const withoutDay = makeDayKey(project, day === '' ? ANY_DAY : '');
+      const keys = [...listKeys(find), makeDayKey(project, day), withoutDay];
+      return [...new Set(keys.flatMap((key) => groups.get(hashKey(key)) ?? []))];
     },
   };
 }
 
+const ANY_DAY = 'any';
+
+function makeDayKey(project: string, day: string): string[] {
+  return ['withheld', project, day];
+}
+
 /**
  * Two finds that are near differ in at most two of place, point, day and details, so they agree in
- * the other two; of a record without its place, at least in day or details. Numbers and local ids
- * have keys of their own.
+ * the other two. Numbers and local ids have keys of their own.
  */
-function listKeys(find: ComparableFind, purpose: 'add' | 'list'): number[] {
-  const { project, day, number, localId, point } = find;
-  const details = find.details.join('\0');
+function listKeys({ project, day, number, localId, place, point, details }: ComparableFind) {
   const where = point === undefined ? '' : `${Number(point.x)} ${Number(point.y)}`;
-  const parts = [day, details, ...(find.isPlaceWithheld ? [] : [find.place, where])];
+  const parts = [day, details.join('\0'), place, where];
   const keys = parts.flatMap((one, at) =>
     parts.slice(at + 1).map((other, behind) => [`${at}+${at + 1 + behind}`, project, one, other]),
   );
-  if (find.isPlaceWithheld || purpose === 'list')
-    keys.push(['withheld+day', project, day], ['withheld+details', project, details]);
   if (number !== '') keys.push(['number', project, number]);
   if (localId !== undefined) keys.push(['id', localId]);
-  return keys.map(hashKey);
+  return keys;
 }
 
 /** Two keys of one hash only add a comparison. */

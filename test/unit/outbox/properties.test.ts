@@ -69,12 +69,13 @@ describe('two finds', () => {
     );
   });
 
-  test('that match are found by the index', () => {
+  test('that match are found by the index, also if one is a record whose place is withheld', () => {
     fc.assert(
-      fc.property(find, find, (a, b) => {
+      fc.property(find, find, fc.boolean(), (a, b, isPlaceWithheld) => {
+        const other = isPlaceWithheld ? { ...b, localId: undefined, isPlaceWithheld } : b;
         const index = createFindIndex<number>();
-        index.add(b, 1);
-        if (matchFinds(a, b) !== 'other') expect(index.list(a)).toHaveLength(1);
+        index.add(other, 1);
+        if (matchFinds(a, other) !== 'other') expect(index.list(a)).toHaveLength(1);
       }),
       { numRuns: 2000 },
     );
