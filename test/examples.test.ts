@@ -60,9 +60,7 @@ const areas = readSeed('cadastral-areas').map((area) => ({
 }));
 const lookupArea: LookupArea = (lon, lat) => {
   const found = areas.find(({ polygon }) => isInPolygon(polygon, lon, lat));
-  return found === undefined
-    ? { kind: 'outside', isAtBorder: false }
-    : { kind: 'inside', area: found.area };
+  return found === undefined ? { kind: 'outside' } : { kind: 'inside', area: found.area };
 };
 
 let schema: FindSchema;

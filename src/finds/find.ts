@@ -78,8 +78,6 @@ type TermFailure =
   | {
       readonly kind: 'unknown';
       readonly nearest: readonly TermCandidate[];
-      /** `nearest` has all entries of the set, which is small. */
-      readonly isAll?: boolean;
     }
   /** The identifier exists in another vocabulary, or was deleted. */
   | { readonly kind: 'wrong-set' | 'deleted'; readonly term: TermCandidate };
@@ -90,11 +88,10 @@ type TermFailure =
  */
 export type LookupTerm = (setSpec: string, cell: string) => TermLookupResult;
 
-/** `isAtBorder`: another conversion of the point may lie inside of an area. */
+/** `outside`: in no area that was harvested. */
 export type AreaLookupResult =
   | { readonly kind: 'inside'; readonly area: TermCandidate }
-  | { readonly kind: 'outside'; readonly isAtBorder: boolean }
-  | { readonly kind: 'not-harvested' };
+  | { readonly kind: 'outside' | 'not-harvested' };
 
 /** Finds the cadastral area of a WGS 84 point. */
 export type LookupArea = (longitude: number, latitude: number) => AreaLookupResult;

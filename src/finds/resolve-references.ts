@@ -65,7 +65,7 @@ export function explainFailedLookup(lookup: FailedLookup, set: string, text: str
       return msg`"${text}" can mean several entries of ${where}: ${names}. Write the identifier of the right one.`;
     }
     case 'unknown': {
-      const advice = adviseNearest(set, lookup);
+      const advice = adviseNearest(set, lookup.nearest);
       return msg`"${text}" is no entry of ${where}. ${advice}`;
     }
     case 'wrong-set': {
@@ -105,14 +105,9 @@ function makeMappingConflictMessage(conflict: MappingConflict, set: string): Mes
   return msg`"${ownTerm}" is mapped to ${named}, which is no entry of ${where} now. Choose another: ${cmd`pas vocab map set ${set} ${ownTerm}`} ID`;
 }
 
-type UnknownTerm = Extract<TermLookupResult, { kind: 'unknown' }>;
-
-/**
- * Names the nearest terms, or all terms of a small set; without any, the command that lists them.
- */
-function adviseNearest(set: string, { nearest, isAll }: UnknownTerm): Message {
+/** Names the nearest terms; without any, the command that lists them all. */
+function adviseNearest(set: string, nearest: readonly TermCandidate[]): Message {
   const names = formatTerms(nearest);
-  if (isAll === true) return msg`There are: ${names}.`;
   return nearest.length > 0
     ? msg`Nearest: ${names}.`
     : msg`To list them all: ${cmd`pas vocab list ${set}`}.`;

@@ -169,11 +169,11 @@ function findAreaProblem(
   switch (areaLookup.kind) {
     case 'inside':
       return undefined;
-    case 'outside': {
-      const message = msg`The point ${place} is not in any known cadastral area. Check the coordinates.`;
-      // The service converts by other means and may find the point inside.
-      return { message, warning: system === '5514' && areaLookup.isAtBorder };
-    }
+    case 'outside':
+      return {
+        message: msg`The point ${place} is not in any known cadastral area. Check the coordinates.`,
+        warning: false,
+      };
     case 'not-harvested': {
       const inCountry =
         lon >= COUNTRY.minLon &&

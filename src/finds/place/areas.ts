@@ -24,13 +24,13 @@ const WGS84_E2 = 0.00669437999014;
 const RING = String.raw`\([^()]*\)`;
 const SURFACE = String.raw`\(\s*${RING}(?:\s*,\s*${RING})*\s*\)`;
 const POLYGON = new RegExp(
-  String.raw`^(?:polygon\s*(?:(?:z|m|zm)\s*)?${SURFACE}|multipolygon\s*(?:(?:z|m|zm)\s*)?\(\s*${SURFACE}(?:\s*,\s*${SURFACE})*\s*\))$`,
+  String.raw`^(?:polygon\s*${SURFACE}|multipolygon\s*\(\s*${SURFACE}(?:\s*,\s*${SURFACE})*\s*\))$`,
   'i',
 );
 
 /**
- * Parses `POLYGON` and `MULTIPOLYGON` (OGC 06-103r4, 7.2.2) in upper or lower case, without their
- * heights and measures.
+ * Parses `POLYGON` and `MULTIPOLYGON` of two coordinates (OGC 06-103r4, 7.2.2) in upper or lower
+ * case.
  * @throws RangeError where the text is something else, a coordinate is no number, a ring is not
  * closed, or a ring has fewer than four points
  */
@@ -103,8 +103,8 @@ function forEachSegment(rings: readonly Ring[], take: (from: Point, to: Point) =
 
 function parseRing(text: string): Ring {
   const ring = text.split(',').map((point): Point => {
-    const [x = Number.NaN, y = Number.NaN, ...heights] = point.trim().split(/\s+/).map(Number);
-    if (![x, y, ...heights].every(Number.isFinite))
+    const [x = Number.NaN, y = Number.NaN, ...others] = point.trim().split(/\s+/).map(Number);
+    if (!Number.isFinite(x + y) || others.length > 0)
       throw new RangeError(`not a point: ${point.trim()}`);
     return [x, y];
   });

@@ -39,7 +39,6 @@ import {
   isHarvested,
   isInSet,
   listPeopleOfSurname,
-  listTermsOfSet,
 } from './terms.ts';
 
 const IDENTIFIER = /^(?:[A-Z]{1,4}-\d{6}|ruian-\d{2,6})$/i;
@@ -57,10 +56,6 @@ type Search = (typed: string, setSpec: string) => readonly Term[];
  * searched for similar entries.
  */
 export function makeTermLookup(vocabulary: Vocabulary): LookupTerm {
-  const listSmallSet = memoize((setSpec: string): readonly Term[] => {
-    const all = isVocabulary(setSpec) ? listTermsOfSet(vocabulary, setSpec) : [];
-    return all.length <= MAX_SMALL_SET ? all : [];
-  });
   let searches = 0;
   const search: Search = (typed, setSpec) => {
     searches += 1;
@@ -78,13 +73,7 @@ export function makeTermLookup(vocabulary: Vocabulary): LookupTerm {
     if (lookup !== undefined) return lookup;
     const nearest =
       setSpec === PEOPLE_SET ? findNearestPeople(vocabulary, cell, search) : search(cell, setSpec);
-    const all = listSmallSet(setSpec);
-    const otherTerms = all.filter(({ ident }) => !nearest.some((term) => term.ident === ident));
-    return {
-      kind: 'unknown',
-      nearest: [...nearest, ...otherTerms].map(toCandidate),
-      isAll: all.length > 0,
-    };
+    return { kind: 'unknown', nearest: nearest.map(toCandidate) };
   };
   const getLookup = memoize((setSpec: string) => {
     // The rest of a set may have another entry of the same name.
@@ -186,14 +175,6 @@ function describePerson({ facts = {} }: TermDetails): string | undefined {
   return [years, name].filter((part) => part !== '').join(', ') || undefined;
 }
 
-/** Size up to which a vocabulary is listed completely. */
-const MAX_SMALL_SET = 10;
-
-/** Tells if a set is a vocabulary; people, organisations and areas are not. */
-function isVocabulary(setSpec: string): boolean {
-  return setSpec.startsWith('heslo:');
-}
-
 const PEOPLE_SET = 'osoba';
 const PROJECT_SET = 'projekt';
 
@@ -245,17 +226,6 @@ function findHarvestedList(
 const AREA_SET = 'ruian_katastr';
 
 /**
- * Degrees to places around a point, three metres away to each side: another conversion of it is
- * within CONVERTED_WITHIN_M.
- */
-const AROUND = [
-  [0.00004, 0],
-  [-0.00004, 0],
-  [0, 0.000027],
-  [0, -0.000027],
-] as const;
-
-/**
  * Makes a lookup of the cadastral area of a point, whose border counts as inside. It caches parsed
  * boundaries, and tries the last area first: the finds of one table are close together.
  */
@@ -267,20 +237,14 @@ export function makeAreaLookup(vocabulary: Vocabulary): LookupArea {
   });
   let last: Area | undefined;
   let harvested: boolean | undefined;
-  return (longitude, latitude) => {
-    const findArea = (lon: number, lat: number): Area | undefined =>
-      findAreasTouching(vocabulary, AREA_SET, { minX: lon, minY: lat, maxX: lon, maxY: lat })
+  return (lon, lat) => {
+    if (last === undefined || !isInPolygon(last.polygon, lon, lat))
+      last = findAreasTouching(vocabulary, AREA_SET, { minX: lon, minY: lat, maxX: lon, maxY: lat })
         .map(getArea)
         .find(({ polygon }) => isInPolygon(polygon, lon, lat));
-    if (last === undefined || !isInPolygon(last.polygon, longitude, latitude))
-      last = findArea(longitude, latitude);
     if (last !== undefined) return { kind: 'inside', area: toCandidate(last.term) };
     harvested ??= isHarvested(vocabulary, AREA_SET);
-    if (!harvested) return { kind: 'not-harvested' };
-    const isAtBorder = AROUND.some(
-      ([east, north]) => findArea(longitude + east, latitude + north) !== undefined,
-    );
-    return { kind: 'outside', isAtBorder };
+    return { kind: harvested ? 'outside' : 'not-harvested' };
   };
 }
 

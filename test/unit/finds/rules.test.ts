@@ -146,7 +146,7 @@ describe('the point', () => {
   });
 
   test('in no harvested cadastral area it is refused', () => {
-    const lookupArea = (): AreaLookupResult => ({ kind: 'outside', isAtBorder: true });
+    const lookupArea = (): AreaLookupResult => ({ kind: 'outside' });
     expect(judge({ stav: 1 }, { lookupArea })).toEqual([['geometry-area', 'geom_wkt', 'error']]);
     expect(getMessage({}, { lookupArea })).toBe(
       'The point 15.17120 49.84050 is not in any known cadastral area. Check the coordinates.',
@@ -186,22 +186,6 @@ describe('the point', () => {
     expect(getMessage({ geom_wkt: `POINT (${lon} ${lat})` })).toBe(
       `The point ${lon.toFixed(5)} ${lat.toFixed(5)} is outside Czechia. Check the coordinates and their order.`,
     );
-  });
-
-  test('near an area it is only a warning if the service converts it by other means', () => {
-    const outside = (isAtBorder: boolean) => ({
-      lookupArea: (): AreaLookupResult => ({ kind: 'outside', isAtBorder }),
-    });
-    const sjtsk = {
-      geom_system: '5514',
-      geom_wkt: undefined,
-      geom_sjtsk_wkt: 'POINT (-743011.72 -1043823.18)',
-    } as const;
-    const severity = (overrides: Overrides, isAtBorder: boolean) =>
-      judge(overrides, outside(isAtBorder))[0]?.[2];
-    expect(severity(sjtsk, true)).toBe('warning');
-    expect(severity(sjtsk, false)).toBe('error');
-    expect(severity({}, true)).toBe('error');
   });
 
   test('blanks around it do not count, and blanks alone are no point', () => {
