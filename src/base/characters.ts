@@ -47,24 +47,15 @@ export function normalizeNumber(text: string): string {
   return trimText(text.replace(BLANKS, ' ').normalize('NFC'));
 }
 
-/**
- * Dashes and minus signs, which programs write in place of a hyphen, and the full-width forms of
- * ASCII characters.
- */
+/** Dashes and minus signs, which programs write in place of a hyphen. */
 const DASHES = /[\u2010-\u2015\u2212\ufe58\ufe63]/g;
-const FULL_WIDTH = /[\uff01-\uff5e]/g;
-const TO_ASCII = 0xfee0;
 
 /**
- * Normalises an identifier for storage: as {@link normalizeText}, with single blanks, hyphens for
- * dashes, and ASCII for full-width characters. Letter case, tabs and line breaks stay.
+ * Normalises an identifier for storage: as {@link normalizeText}, with single blanks, and hyphens
+ * for dashes. Letter case, tabs and line breaks stay.
  */
 export function normalizeId(text: string): string {
-  const plain = normalizeText(text).replace(/ {2,}/g, ' ');
-  if (!/[^\u0000-\u007f]/.test(plain)) return plain;
-  const toAscii = (character: string): string =>
-    String.fromCharCode(character.charCodeAt(0) - TO_ASCII);
-  return plain.replace(DASHES, '-').replace(FULL_WIDTH, toAscii);
+  return normalizeText(text).replace(/ {2,}/g, ' ').replace(DASHES, '-');
 }
 
 /** Returns the key by which a typed identifier is found: case and blanks do not count. */

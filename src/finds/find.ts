@@ -77,6 +77,7 @@ type TermFailure =
   | { readonly kind: 'ambiguous'; readonly candidates: readonly TermCandidate[] }
   | {
       readonly kind: 'unknown';
+      /** All entries of a small set. */
       readonly nearest: readonly TermCandidate[];
     }
   /** The identifier exists in another vocabulary, or was deleted. */
@@ -127,13 +128,10 @@ export type LookupProject = (ident: string) => ProjectLookupResult;
  */
 export type LookupNumber = (number: string, find: string) => string | undefined;
 
-type Run = { readonly start: number; readonly digits: string };
-
 /**
- * Returns the local id after the last one: K-017 → K-018. It increments the run of digits in which
- * the last two differ, else the last run, unless that looks like a year behind another number
- * (`17/2024`); an id without digits gets `-2`. Without a last one `001`, whether it is taken or
- * not.
+ * Returns the local id after the last one: K-017 → K-018. It increments the last run of digits
+ * that is no year behind a slash (`17/2024`); an id without digits gets `-2`. Without a last one
+ * `001`, whether it is taken or not.
  * @param latest the last assigned ids, newest first; ids made by programs do not count
  * @param isTaken called with each further id until it returns false
  */
@@ -141,13 +139,10 @@ export function makeNextLocalId(
   latest: readonly string[],
   isTaken: (id: string) => boolean,
 ): string {
-  const [last, before = ''] = latest.filter((id) => !isMadeByProgram(id));
+  const last = latest.find((id) => !isMadeByProgram(id));
   if (last === undefined) return FIRST;
-  const run = findCountingRun(last, before);
-  if (run === undefined) return findFirstFree((number) => `${last}-${number}`, 2, isTaken);
-  const { start, digits } = run;
-  const head = last.slice(0, start);
-  const tail = last.slice(start + digits.length);
+  const [, head, digits, tail] = LAST_NUMBER.exec(last) ?? [];
+  if (digits === undefined) return findFirstFree((number) => `${last}-${number}`, 2, isTaken);
   return findFirstFree(
     (number) => `${head}${String(number).padStart(digits.length, '0')}${tail}`,
     Number(digits) + 1,
@@ -155,11 +150,12 @@ export function makeNextLocalId(
   );
 }
 
+const LAST_NUMBER = /^(.*?)(\d{1,15})(\D*|\/(?:19|20)\d\d)$/s;
 const FIRST = '001';
 
 /** Tells if an id is the digest of a row or the UUID of a form, which cannot be incremented. */
 function isMadeByProgram(id: string): boolean {
-  return /^row-[0-9a-f]{16}|[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}/i.test(id);
+  return isContentKey(id) || /[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}/i.test(id);
 }
 
 function findFirstFree(
@@ -168,21 +164,6 @@ function findFirstFree(
   isTaken: (id: string) => boolean,
 ): string {
   for (let number = from; ; number++) if (!isTaken(makeName(number))) return makeName(number);
-}
-
-function findDigitRuns(id: string): Run[] {
-  return [...id.matchAll(/\d+/g)]
-    .map((match) => ({ start: match.index, digits: match[0] }))
-    .filter(({ digits }) => digits.length < 16);
-}
-
-function findCountingRun(last: string, before: string): Run | undefined {
-  const runs = findDigitRuns(last);
-  const earlierRuns = findDigitRuns(before);
-  const isSameShape = before.replace(/\d+/g, '#') === last.replace(/\d+/g, '#');
-  const differing = runs.filter(({ digits }, index) => digits !== earlierRuns[index]?.digits);
-  if (isSameShape && differing.length === 1) return differing[0];
-  return findDigitRuns(last.replace(/\/(?:19|20)\d\d$/, '')).at(-1) ?? runs.at(-1);
 }
 
 /** Tells if a key is the digest of a row's content, which a table without a column of keys gets. */

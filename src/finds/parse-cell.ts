@@ -220,26 +220,21 @@ export function explainUnknownSystem(cell: string): Message {
   return msg`"${cell}" is not a known coordinate system. Write 4326 (WGS 84) or 5514 (S-JTSK).`;
 }
 
-/**
- * Months in Czech (nominative and genitive) and in English, folded; a word matches by its
- * beginning.
- */
+/** Months as a Roman numeral, and by their Czech names (nominative and genitive), folded. */
 const MONTHS: readonly (readonly string[])[] = [
-  ['leden', 'ledna', 'january'],
-  ['unor', 'unora', 'february'],
-  ['brezen', 'brezna', 'march'],
-  ['duben', 'dubna', 'april'],
-  ['kveten', 'kvetna', 'may'],
-  ['cerven', 'cervna', 'june', 'cvn'],
-  ['cervenec', 'cervence', 'july', 'cvc'],
-  ['srpen', 'srpna', 'august'],
-  ['zari', 'september'],
-  ['rijen', 'rijna', 'october'],
-  ['listopad', 'listopadu', 'november'],
-  ['prosinec', 'prosince', 'december'],
+  ['I', 'leden', 'ledna'],
+  ['II', 'unor', 'unora'],
+  ['III', 'brezen', 'brezna'],
+  ['IV', 'duben', 'dubna'],
+  ['V', 'kveten', 'kvetna'],
+  ['VI', 'cerven', 'cervna'],
+  ['VII', 'cervenec', 'cervence'],
+  ['VIII', 'srpen', 'srpna'],
+  ['IX', 'zari'],
+  ['X', 'rijen', 'rijna'],
+  ['XI', 'listopad', 'listopadu'],
+  ['XII', 'prosinec', 'prosince'],
 ];
-const ROMAN = ['I', 'II', 'III', 'IV', 'V', 'VI', 'VII', 'VIII', 'IX', 'X', 'XI', 'XII'];
-const NO_MONTH = '00';
 
 /** A time of midnight, which spreadsheets write behind a day. */
 const MIDNIGHT = /(?:T|(?<!\s)\s)\s*0{1,2}:00(?::00(?:[.,]0+)?)?$/;
@@ -249,25 +244,26 @@ const FORMS = ['yyyy-m-d', 'yyyy/m/d', 'd.m.yyyy'];
 /** Other eight digits may have the day first. */
 const DAY_OF_DIGITS = /^(?:1[789]|20)\d{6}$/;
 
-const DAY_BEFORE_MONTH = /^(?<d>\d{1,2})\.?\s*(?<m>\p{L}+)\.?\s*(?<y>\d{4})$/u;
-const MONTH_BEFORE_DAY = /^(?<m>[A-Z][a-z]+)\s+(?<d>\d{1,2}),?\s+(?<y>\d{4})$/;
+const NAMED_MONTH = /^(\d{1,2})\.?\s*(\p{L}+)\.?\s*(\d{4})$/u;
 
 /**
- * Replaces the month's name or Roman numeral in a date by its number: `3. VI. 2024` → `3.6.2024`.
+ * Replaces the month's Czech name or Roman numeral in a date by its number: `3. VI. 2024` →
+ * `3.6.2024`.
  */
-function withMonthNumber(day: string): string {
-  const match = DAY_BEFORE_MONTH.exec(day) ?? MONTH_BEFORE_DAY.exec(day);
-  if (match?.groups === undefined) return day;
-  const { y = '', m = '', d = '' } = match.groups;
-  const month = parseMonth(m);
-  return month === NO_MONTH ? day : `${d}.${month}.${y}`;
+function withMonthNumber(date: string): string {
+  return date.replace(NAMED_MONTH, (_, day: string, word: string, year: string) => {
+    const month = MONTHS.findIndex(
+      (names) => names.includes(word) || names.includes(foldName(word)),
+    );
+    return month === -1 ? date : `${day}.${month + 1}.${year}`;
+  });
 }
 
 /**
  * Parses a day into YYYY-MM-DD: in that form, also with slashes (as GDAL writes it), in the Czech
  * one with dots (`3. 4. 2024`, `03.04.2024`), as eight digits (`20240403`), or with the month in
- * Roman numerals or by name; each with an optional midnight. The year has four digits. A moment is
- * read by {@link parseDayOfMoment}. A `!` behind the day is dropped.
+ * Roman numerals or by its Czech name; each with an optional midnight. The year has four digits. A
+ * moment is read by {@link parseDayOfMoment}. A `!` behind the day is dropped.
  */
 export function parseDateCell(written: string): Reading<string> {
   const cell = isConfirmedDate(written) ? written.slice(0, -1).trimEnd() : written;
@@ -328,22 +324,6 @@ const FILLER =
  */
 export function isFiller(text: string): boolean {
   return text.length <= MAX_DITTO_CHARACTERS && FILLER.test(text.trim());
-}
-
-/**
- * Returns the month's number, from a Roman numeral or a name; `00` where no name, or several, begin
- * so.
- */
-function parseMonth(word: string): string {
-  const folded = foldName(word);
-  const roman = ROMAN.indexOf(word) + 1;
-  if (roman > 0) return String(roman);
-  const named = MONTHS.findIndex((names) => names.includes(folded)) + 1;
-  const [only, another] = MONTHS.filter(
-    (names) => folded.length > 2 && names.some((name) => name.startsWith(folded)),
-  );
-  if (named > 0) return String(named);
-  return only === undefined || another !== undefined ? NO_MONTH : String(MONTHS.indexOf(only) + 1);
 }
 
 /** No find in the service is older; an earlier year is a typing error, such as 0204. */

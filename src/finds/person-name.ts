@@ -31,15 +31,12 @@ const SUFFIXES: Readonly<Record<string, string>> = {
 };
 
 /**
- * A dot ends a word, so a blank is inserted behind it except within one title: `Ph.D.`,
- * `Ing.arch.`, `P.J.Novák`.
+ * A dot ends a word, so a blank is inserted behind it (`Ing.arch.`, `P.J.Novák`), except within
+ * `Ph.D.` and the like.
  */
 function withBlanks(text: string): string {
   return text
-    .replace(/\b(Ph|Th)\.?\s?D\b\.?/gi, '$1D.')
-    .replace(/\bLL\.\s?M\b\.?/gi, 'LLM.')
-    .replace(/\b(Dr|D|C|M)\.\s?Sc\b\.?/g, '$1Sc.')
-    .replace(/\bakad\.\s*(?:mal|soch|arch)\b\.?/gi, 'akad.')
+    .replace(/\b(Ph|Th|LL)\.?\s?([DM])\b\.?/gi, '$1$2.')
     .replace(/\.(?=\p{L})/gu, '. ')
     .replace(/\((\p{L}+\.?)\)/gu, (all, word: string) => (isSuffix(word) ? ` ${word} ` : all))
     .replace(/\s+/g, ' ')
@@ -196,7 +193,7 @@ function isFeminineSurname(word: string): boolean {
 const TITLES = new Set(
   (
     'bc bca mga mgr magistr magistra ing arch phdr paeddr pharmdr rndr rsdr mudr mvdr mddr judr thdr thlic thmgr icdr artd dr doc docent ' +
-    'docentka prof profesor profesorka akad phd thd csc drsc dsc dis mba mpa msc llm feng ma mphil dphil plk pplk mjr npor ppor por kpt ' +
+    'docentka prof profesor profesorka akad mal soch sc phd thd csc drsc dsc dis mba mpa msc llm feng ma mphil dphil plk pplk mjr npor ppor por kpt ' +
     'gen rtm prap nprap muc rev mons'
   ).split(' '),
 );
@@ -206,7 +203,7 @@ const LINKS_OF_TITLES = new Set('et a mult hab'.split(' '));
 const ADDRESSES = new Set('p pi pan pani sl slecna mr mrs ms miss herr frau'.split(' '));
 
 /** Words that are titles only with a dot, since they are parts of names as well. */
-const ONLY_WITH_DOT = new Set('por gen dis p sl pi ma rev prap'.split(' '));
+const ONLY_WITH_DOT = new Set('por gen dis p sl pi ma mal soch sc rev prap'.split(' '));
 
 const UNKNOWN = new Set(
   (

@@ -105,7 +105,7 @@ function makeMappingConflictMessage(conflict: MappingConflict, set: string): Mes
   return msg`"${ownTerm}" is mapped to ${named}, which is no entry of ${where} now. Choose another: ${cmd`pas vocab map set ${set} ${ownTerm}`} ID`;
 }
 
-/** Names the nearest terms; without any, the command that lists them all. */
+/** Names the nearest terms, or those of a small set; without any, the command that lists them. */
 function adviseNearest(set: string, nearest: readonly TermCandidate[]): Message {
   const names = formatTerms(nearest);
   return nearest.length > 0

@@ -26,7 +26,6 @@ describe.each([
   ['small letters', 'k-1'],
   ['an en dash', `K${EN_DASH}1`],
   ['blanks and small letters', ` k - 1${NBSP}`],
-  ['full-width characters', 'Ｋ－１'],
   ['a blank in place of the hyphen', 'k 1'],
 ])('a find named with %s', (_, name) => {
   test.each([

@@ -52,9 +52,6 @@ export function parsePosition(text: string): Reading<Position> {
     return isReadable(link)
       ? resolveAxes(text, { x: link.value.lon, y: link.value.lat }, 'named')
       : link;
-  if (SIZE.test(text)) return makeRuleProblem('coordinate', describeNoPosition(text));
-  const [, plain] = WITH_HEIGHT.exec(text) ?? [];
-  if (plain !== undefined) return parsePosition(plain);
   const [first, second] = splitPair(normalizeNotation(text) ?? '');
   const isPair =
     first !== undefined &&
@@ -66,16 +63,6 @@ export function parsePosition(text: string): Reading<Position> {
   const isNamed = first.axis === 'x' || second.axis === 'y';
   return resolveAxes(text, { x: first.value, y: second.value }, isNamed ? 'named' : 'bare');
 }
-
-/** `12 x 45`, while a coordinate has its letter before it. */
-const SIZE = /^\s*\d+(?:[.,]\d+)?\s*x\s*\d/i;
-
-/**
- * Two decimals and a height, with an accuracy as in ODK. Heights of two digits are left to the
- * reader: two points look so.
- */
-const WITH_HEIGHT =
-  /^\s*([-+]?\d+[.,]\d+[\s,;]+[-+]?\d+[.,]\d+)[\s,;]+(?:0|[1-9]\d{2,3})(?:[.,]\d+)?(?:[\s,;]+\d+(?:[.,]\d+)?)?\s*m?\s*$/;
 
 function describeNoPosition(text: string): Message {
   return msg`"${text}" is not a position. Write 50.0871 N 14.4208 E, 50°5'13.6" N 14°25'15" E, or S-JTSK such as -743011.7 -1043265.5.`;
@@ -295,13 +282,9 @@ function parsePositionLink(text: string): Reading<Degrees> | undefined {
 
 /** Reads a geo URI (RFC 5870): `geo:50.0871,14.4208`. Phones write the place behind `?q=`. */
 function parseGeoUri(text: string): Reading<Degrees> {
-  const [, place = '', parameters = '', query = ''] =
-    /^geo:([^;?]*)([^?]*)\??(.*)$/is.exec(text) ?? [];
-  const crs = /;crs=([^;]+)/i.exec(parameters)?.[1] ?? 'wgs84';
+  const [, place = '', query = ''] = /^geo:([^?]*)\??(.*)$/is.exec(text) ?? [];
   const position = parseDegreesPair(new URLSearchParams(query).get('q')) ?? parseDegreesPair(place);
-  return position === undefined || crs.toLowerCase() !== 'wgs84'
-    ? makeUnmarkedFault(text)
-    : { value: position };
+  return position === undefined ? makeUnmarkedFault(text) : { value: position };
 }
 
 /**
@@ -323,7 +306,6 @@ const MARKED: readonly ((url: URL) => Degrees | undefined)[] = [
     ),
   ({ searchParams }) =>
     parseDegreesPair(searchParams.get('q')) ?? parseDegreesPair(searchParams.get('query')),
-  ({ searchParams }) => parseDegreesPair(`${searchParams.get('mlat')},${searchParams.get('mlon')}`),
   ({ pathname }) => {
     if (pathname.includes('/dir/')) return undefined;
     const places = pathname.split('/').flatMap((part) => parseDegreesPair(decodePart(part)) ?? []);

@@ -39,10 +39,14 @@ import {
   isHarvested,
   isInSet,
   listPeopleOfSurname,
+  listTermsOfSet,
 } from './terms.ts';
 
 const IDENTIFIER = /^(?:[A-Z]{1,4}-\d{6}|ruian-\d{2,6})$/i;
 const MAX_CANDIDATES = 5;
+
+/** Size up to which all entries of a set are offered in place of an unknown one. */
+const MAX_SMALL_SET = 10;
 
 /** A search takes milliseconds, and so many unknown texts of a table are no slips of the pen. */
 const MAX_SEARCHES = 300;
@@ -56,6 +60,10 @@ type Search = (typed: string, setSpec: string) => readonly Term[];
  * searched for similar entries.
  */
 export function makeTermLookup(vocabulary: Vocabulary): LookupTerm {
+  const findSmallSet = memoize((setSpec: string): readonly Term[] | undefined => {
+    const all = listTermsOfSet(vocabulary, setSpec);
+    return all.length <= MAX_SMALL_SET ? all : undefined;
+  });
   let searches = 0;
   const search: Search = (typed, setSpec) => {
     searches += 1;
@@ -72,7 +80,9 @@ export function makeTermLookup(vocabulary: Vocabulary): LookupTerm {
     const lookup = chooseNamed(named, cell);
     if (lookup !== undefined) return lookup;
     const nearest =
-      setSpec === PEOPLE_SET ? findNearestPeople(vocabulary, cell, search) : search(cell, setSpec);
+      setSpec === PEOPLE_SET
+        ? findNearestPeople(vocabulary, cell, search)
+        : (findSmallSet(setSpec) ?? search(cell, setSpec));
     return { kind: 'unknown', nearest: nearest.map(toCandidate) };
   };
   const getLookup = memoize((setSpec: string) => {

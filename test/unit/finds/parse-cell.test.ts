@@ -25,9 +25,7 @@ describe('dates', () => {
     ['3.XII.2024', '2024-12-03'],
     ['3. června 2024', '2024-06-03'],
     ['14. července 2024', '2024-07-14'],
-    ['3. led. 2024', '2024-01-03'],
-    ['3 June 2024', '2024-06-03'],
-    ['Jun 3, 2024', '2024-06-03'],
+    ['3. leden 2024', '2024-01-03'],
     ['2024-6-7', '2024-06-07'],
   ])('%s is %s', (cell, value) => {
     expect(parseDateCell(cell)).toEqual({ value });
@@ -52,7 +50,8 @@ describe('dates', () => {
     ['1.–3. 6. 2024', 'is no single day in a known form'],
     ['30. 5. - 2. 6. 2024', 'is no single day in a known form'],
     ['1. 6. 2024 – 3. 6. 2024', 'is no single day in a known form'],
-    ['3. čer. 2024', 'Write YYYY-MM-DD'],
+    ['3. led. 2024', 'Write YYYY-MM-DD'],
+    ['3 June 2024', 'Write YYYY-MM-DD'],
     ['3. brambor 2024', 'Write YYYY-MM-DD'],
     ['31. června 2024', 'does not exist in the calendar'],
     ['13/2024', 'Write YYYY-MM-DD'],
