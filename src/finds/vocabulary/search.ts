@@ -1,3 +1,4 @@
+import { addToGroup, once } from '../../base/collections.ts';
 import { createRowParser, isNumber, isText } from '../../base/disk/database.ts';
 import {
   compareCzech,
@@ -245,138 +246,105 @@ function listOtherWordings(typed: string): string[] {
 }
 
 /** By stem, since a text may have any inflected form. */
-function listMeanings(word: string): string[] {
-  meanings ??= new Map(Object.entries(MEANINGS).map(([each, meaning]) => [getStem(each), meaning]));
-  return meanings.get(getStem(word))?.split('|') ?? [];
+function listMeanings(word: string): readonly string[] {
+  return getMeanings().get(getStem(word)) ?? [];
 }
 
-/** Made on first use, since most commands look up no word. */
-let meanings: ReadonlyMap<string, string> | undefined;
+const getMeanings = once((): ReadonlyMap<string, readonly string[]> => {
+  const meanings = new Map<string, string[]>();
+  for (const [names, words] of Object.entries(OTHER_WORDS))
+    for (const word of words.split(' '))
+      for (const name of names.split('|')) addToGroup(meanings, getStem(word), name);
+  return meanings;
+});
 
 /**
- * Domain synonyms: abbreviations of Czech archaeology, symbols of chemical elements, and synonyms
- * that museums use for a vocabulary's words. Keys are folded and have no dot; readings are
- * separated by `|`, and the set decides between them (`stř.` is a sherd among objects, silver among
+ * Domain synonyms, by what they mean (names are separated by `|`): abbreviations of Czech
+ * archaeology, symbols of chemical elements, and words of museums. They are folded and have no dot.
+ * The set decides between several meanings of a word (`stř.` is a sherd among objects, silver among
  * materials).
  */
-const MEANINGS: Readonly<Record<string, string>> = {
+const OTHER_WORDS: Readonly<Record<string, string>> = {
   // materials
-  ag: 'stříbro|stříbrný',
-  au: 'zlato|zlatý|archeologický ústav',
-  bar: 'barevný',
-  br: 'bronz|bronzový|broušený',
-  cu: 'měď|měděný',
-  dr: 'dřevo|dřevěný|doba římská',
-  fe: 'železo|železný',
-  hl: 'hlína|hliněný',
-  kam: 'kámen|kamenný',
-  ker: 'keramika|keramický',
-  ol: 'olovo|olověný',
-  par: 'paroh|parohový',
-  pb: 'olovo|olověný',
-  si: 'štípaná industrie',
-  skl: 'sklo|skleněný',
-  sn: 'cín|cínový',
-  str: 'stříbro|stříbrný|střep|středověk|střední',
-  zl: 'zlomek|zlato|zlatý',
-  zel: 'železo|železný',
+  'bronz|bronzový': 'br',
+  'cín|cínový': 'sn',
+  'dřevo|dřevěný': 'dr',
+  'hlína|hliněný': 'hl',
+  'kámen|kamenný': 'kam',
+  keramika: 'hlina',
+  'keramika|keramický': 'ker',
+  'měď|měděný': 'cu',
+  'olovo|olověný': 'ol pb',
+  'paroh|parohový': 'par',
+  pazourek: 'silicit',
+  'sklo|skleněný': 'skl',
+  'stříbro|stříbrný': 'ag str',
+  'štípaná industrie': 'si',
+  'zlato|zlatý': 'au zl',
+  'železo|železný': 'fe zel',
   // objects
-  fr: 'zlomek',
-  frag: 'zlomek',
-  fragm: 'zlomek',
-  ks: 'kus',
-  nad: 'nádoba',
-  neurc: 'neurčený|neurčeno',
-  nezj: 'neurčený|neurčeno',
-  okr: 'okraj|okresní',
-  pred: 'předmět',
-  predm: 'předmět',
+  barevný: 'bar',
+  brousek: 'brus',
+  broušený: 'br',
+  'devocionální medailka': 'medailka svatostka',
+  křesadlo: 'ocilka',
+  kus: 'ks',
+  mince: 'brakteat denar dukat gros haler krejcar parvus penize penizek penny tolar',
+  nádoba: 'nad',
+  'neurčený|neurčeno': 'neurc nezj',
+  'okraj|okresní': 'okr',
+  opasek: 'remen',
+  plastika: 'figurka idol soska',
+  předmět: 'pred predm',
+  přezka: 'praska',
+  přilba: 'helma helmice',
+  sekeromlat: 'mlat',
+  spona: 'fibula',
+  střep: 'str',
+  šipka: 'strela',
+  závaží: 'zavazicko',
+  závěsek: 'privesek',
+  zlomek: 'fr frag fragm fragment okraj torzo ulomek zl',
+  'zlomek nádoby': 'strep',
   // periods and cultures
-  c: 'časný',
-  d: 'doba',
-  db: 'doba bronzová',
-  dl: 'doba laténská',
-  dsn: 'doba stěhování národů',
-  dz: 'doba železná',
-  ha: 'doba halštatská',
-  k: 'kultura',
-  kkk: 'kultura s kanelovanou keramikou',
-  knp: 'kultura nálevkovitých pohárů',
-  kpp: 'kultura popelnicových polí',
-  ksk: 'kultura se šňůrovou keramikou',
-  kult: 'kultura',
-  kvk: 'kultura s vypíchanou keramikou',
-  kzp: 'kultura zvoncovitých pohárů',
-  lbk: 'kultura s lineární keramikou',
-  lgk: 'kultura lengyelská',
-  lnk: 'kultura s lineární keramikou',
-  lt: 'doba laténská',
-  mdr: 'mladší doba římská',
-  ml: 'mladší|mladý',
-  mmk: 'kultura lengyelská',
-  nv: 'novověk',
-  obd: 'období',
-  poz: 'pozdní',
-  ps: 'pozdní středověk',
-  r: 'římský|raný',
-  ran: 'raný',
-  rn: 'raný novověk',
-  rs: 'raný středověk',
-  sdb: 'starší doba bronzová',
-  sdr: 'starší doba římská',
-  snk: 'kultura se šňůrovou keramikou',
-  st: 'starší|století',
-  stk: 'kultura s vypíchanou keramikou',
-  stol: 'století',
-  uk: 'únětická kultura',
-  vrch: 'vrcholný',
-  vs: 'vrcholný středověk',
-  vypk: 'kultura s vypíchanou keramikou',
+  časný: 'c',
+  doba: 'd',
+  'doba bronzová': 'bronz db',
+  'doba halštatská': 'ha',
+  'doba laténská': 'dl lt',
+  'doba římská': 'dr',
+  'doba stěhování národů': 'dsn',
+  'doba železná': 'dz',
+  kultura: 'k kult',
+  'kultura lengyelská': 'lgk mmk',
+  'kultura nálevkovitých pohárů': 'knp',
+  'kultura popelnicových polí': 'kpp',
+  'kultura s kanelovanou keramikou': 'kkk',
+  'kultura s lineární keramikou': 'lbk lnk',
+  'kultura s vypíchanou keramikou': 'kvk stk vypk',
+  'kultura se šňůrovou keramikou': 'ksk snk',
+  'kultura zvoncovitých pohárů': 'kzp',
+  'mladší|mladý': 'ml',
+  'mladší doba římská': 'mdr',
+  neurčeno: 'nedatovano',
+  novověk: 'nv',
+  období: 'obd',
+  pozdní: 'poz',
+  'pozdní středověk': 'ps',
+  raný: 'r ran',
+  'raný novověk': 'rn',
+  'raný středověk': 'hradistni rs slovansky',
+  římský: 'r',
+  'starší doba bronzová': 'sdb',
+  'starší doba římská': 'sdr',
+  'starší|století': 'st',
+  století: 'stol',
+  'středověk|střední': 'str',
+  'únětická kultura': 'uk',
+  vrcholný: 'vrch',
+  'vrcholný středověk': 'vs',
   // organisations
-  muz: 'muzeum',
-  ust: 'ústav',
-
-  // fragments
-  fragment: 'zlomek',
-  okraj: 'zlomek',
-  strep: 'zlomek nádoby',
-  torzo: 'zlomek',
-  ulomek: 'zlomek',
-  // objects
-  brus: 'brousek',
-  fibula: 'spona',
-  figurka: 'plastika',
-  helma: 'přilba',
-  helmice: 'přilba',
-  idol: 'plastika',
-  medailka: 'devocionální medailka',
-  mlat: 'sekeromlat',
-  ocilka: 'křesadlo',
-  penizek: 'mince',
-  praska: 'přezka',
-  privesek: 'závěsek',
-  remen: 'opasek',
-  soska: 'plastika',
-  strela: 'šipka',
-  svatostka: 'devocionální medailka',
-  zavazicko: 'závaží',
-  // coins
-  brakteat: 'mince',
-  denar: 'mince',
-  dukat: 'mince',
-  gros: 'mince',
-  haler: 'mince',
-  krejcar: 'mince',
-  parvus: 'mince',
-  penize: 'mince',
-  penny: 'mince',
-  tolar: 'mince',
-  // materials
-  hlina: 'keramika',
-  silicit: 'pazourek',
-  // periods
-  bronz: 'doba bronzová',
-  hradistni: 'raný středověk',
-  nedatovano: 'neurčeno',
-  slovansky: 'raný středověk',
+  'archeologický ústav': 'au',
+  muzeum: 'muz',
+  ústav: 'ust',
 };
