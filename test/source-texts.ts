@@ -15,7 +15,7 @@ export type Template = {
   readonly plain: boolean;
 };
 
-/** One t`…` or msg`…`, or the two forms of an ngettext or msgOfCount. */
+/** One t`…` or msg`…`, or the two forms of an ngettext. */
 export type SourceText = {
   readonly place: string;
   readonly one: Template;
@@ -74,17 +74,18 @@ function readSource(path: string): Source {
         many: undefined,
         frozen,
       });
-    } else if (
-      node.type === 'CallExpression' &&
-      ['ngettext', 'msgOfCount'].includes(getName(node['callee']))
-    ) {
+    } else if (node.type === 'CallExpression' && getName(node['callee']) === 'ngettext') {
       const [one, many] = (node['arguments'] as Node[]).map((each) =>
         each.type === 'TaggedTemplateExpression' ? (each['quasi'] as Node) : each,
       );
       if (one === undefined || many === undefined)
         throw new Error(`${getPlace(node)}: write ngettext(msgid\`…\`, \`…\`, count)`);
-      const frozen = loading && getName(node['callee']) === 'ngettext';
-      texts.push({ place: getPlace(node), one: template(one), many: template(many), frozen });
+      texts.push({
+        place: getPlace(node),
+        one: template(one),
+        many: template(many),
+        frozen: loading,
+      });
       return;
     } else if (
       node.type === 'TemplateLiteral' ||

@@ -18,7 +18,7 @@ type Forms = Readonly<Record<string, readonly string[]>>;
 let activeCatalog: { readonly language: Language; readonly forms: Forms } | undefined;
 
 /** A text and its values before interpolation. */
-export type Template = { readonly strings: readonly string[]; readonly values: readonly unknown[] };
+type Template = { readonly strings: readonly string[]; readonly values: readonly unknown[] };
 
 /**
  * Returns a text in the language of the process, at once; {@link msg} translates later.
@@ -26,9 +26,7 @@ export type Template = { readonly strings: readonly string[]; readonly values: r
  * escaped.
  */
 export function t(strings: TemplateStringsArray, ...values: readonly unknown[]): string {
-  return activeCatalog === undefined
-    ? String.raw({ raw: strings }, ...values.map(escapeLineBreaks))
-    : translate(toTemplateKey(strings), values);
+  return translate(toTemplateKey(strings), values);
 }
 
 /**
@@ -52,8 +50,8 @@ const LINE_BREAKS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Keeps the parts of a text without inserting its values, as an argument of {@link ngettext} or
- * {@link msgOfCount}: these make of the singular the key of the Czech forms.
+ * Keeps the parts of a text without inserting its values, as the singular of {@link ngettext}, which
+ * is the key of the Czech forms.
  */
 export function msgid(strings: TemplateStringsArray, ...values: readonly unknown[]): Template {
   return { strings, values };
@@ -233,16 +231,14 @@ type Value = Message | number;
 class Phrase {
   readonly text: string;
   readonly values: readonly Value[];
-  readonly counted?: CountedText;
 
-  constructor(text: string, values: readonly Value[], counted?: CountedText) {
+  constructor(text: string, values: readonly Value[]) {
     this.text = text;
     this.values = values;
-    if (counted !== undefined) this.counted = counted;
   }
 
   toString(): string {
-    return translate(this.text, this.values, this.counted);
+    return translate(this.text, this.values);
   }
 
   /**
@@ -258,20 +254,12 @@ export function isMessage(value: unknown): value is Message {
   return typeof value === 'string' || value instanceof Phrase || value instanceof Command;
 }
 
-/** Makes a message that is translated later; t`…` translates at once. */
+/**
+ * Makes a message that is translated later; t`…` translates at once. It has no plural forms: a text
+ * with a number is worded so that it needs none.
+ */
 export function msg(strings: TemplateStringsArray, ...values: readonly Value[]): Phrase {
   return new Phrase(toTemplateKey(strings), values);
-}
-
-/**
- * Makes a message with plural forms that is translated later.
- * @param many with the same values as `one`, in the same order: only those of `one` are stored
- */
-export function msgOfCount(one: Template, many: Template, count: number): Phrase {
-  return new Phrase(toTemplateKey(one.strings), one.values as readonly Value[], {
-    many: toTemplateKey(many.strings),
-    count,
-  });
 }
 
 /** Joins messages as one phrase, whose values are translated when it is shown. */
@@ -332,11 +320,7 @@ export function setProfileFlagSource(flag: () => string): void {
 export type StoredMessage =
   | string
   | number
-  | {
-      readonly text: string;
-      readonly values: readonly StoredMessage[];
-      readonly counted?: CountedText;
-    }
+  | { readonly text: string; readonly values: readonly StoredMessage[] }
   | { readonly command: string; readonly values: readonly string[] };
 
 /**
@@ -352,7 +336,7 @@ export function serializeMessageValue(value: Value): StoredMessage {
 export function deserializeMessageValue(stored: StoredMessage): Value {
   if (typeof stored !== 'object') return stored;
   if ('command' in stored) return new Command(stored.command, stored.values);
-  return new Phrase(stored.text, stored.values.map(deserializeMessageValue), stored.counted);
+  return new Phrase(stored.text, stored.values.map(deserializeMessageValue));
 }
 
 /**

@@ -1,6 +1,6 @@
 import { groupBy, memoize } from '../base/collections.ts';
 import { type Issue, makeErrorIssue, makeWarningIssue } from '../base/issue.ts';
-import { cmd, joinMessages, type Message, msg, msgid, msgOfCount } from '../base/message.ts';
+import { cmd, joinMessages, type Message, msg } from '../base/message.ts';
 import { FINDER_MATCHED } from '../finds/resolve-references.ts';
 import { NOT_HARVESTED } from '../finds/value-rules.ts';
 
@@ -43,17 +43,13 @@ export function collapseRepeatedWarnings(issues: readonly Issue[], more = 0): Is
     checked,
     (issue) => getAlikeKey(issue, getText),
     ({ length: count }, { rule, says, element, written: text, file }) => {
-      const named = msgOfCount(msgid`${count} find uses it.`, msgid`${count} finds use it.`, count);
+      const named = msg`Finds that use it: ${count}.`;
       const where = { element, written: text, file: text === undefined ? undefined : file };
       return makeWarningIssue(rule, joinMessages([says, named], ' '), where);
     },
   );
   if (unchecked === 0) return rest;
-  const message = msgOfCount(
-    msgid`${unchecked} identifier was not checked, because its vocabulary was not harvested. Run ${cmd`pas harvest-vocab`} to check it.`,
-    msgid`${unchecked} identifiers were not checked, because their vocabularies were not harvested. Run ${cmd`pas harvest-vocab`} to check them.`,
-    unchecked,
-  );
+  const message = msg`Identifiers that were not checked, because their vocabularies were not harvested: ${unchecked}. Run ${cmd`pas harvest-vocab`} to check them.`;
   return [...rest, makeWarningIssue(NOT_HARVESTED, message)];
 }
 
@@ -114,11 +110,7 @@ export class IssueCollector {
   listAll(): readonly Issue[] {
     const more = this.#errors - MAX_ERRORS;
     if (more <= 0) return this.#kept;
-    const message = msgOfCount(
-      msgid`${more} more error is not listed. Correct these and import the table again; --issues-to FILE writes all of them next to the rows of a CSV or XLSX.`,
-      msgid`${more} more errors are not listed. Correct these and import the table again; --issues-to FILE writes all of them next to the rows of a CSV or XLSX.`,
-      more,
-    );
+    const message = msg`Errors that are not listed: ${more}. Correct these and import the table again; --issues-to FILE writes all errors next to the rows of a CSV or XLSX.`;
     return [...this.#kept, makeErrorIssue('more-errors', message)];
   }
 }

@@ -253,7 +253,7 @@ test('without harvested vocabularies identifiers are accepted with a warning, an
   );
   expect([run.code, run.stdout]).toEqual([
     0,
-    expect.stringContaining('identifiers were not checked'),
+    expect.stringContaining('Identifiers that were not checked'),
   ]);
   const named = await bare.pas(
     'add',

@@ -113,7 +113,7 @@ describe('finders in a table', () => {
       message: '"DVOŘÁKOVÁ, Eva" is read as OS-001508 (Dvořáková, Eva).',
     });
     expect((await importing(home, ['novák, jan', 'novák, jan'])).issues).toMatchObject([
-      { message: '"novák, jan" is read as OS-001507 (Novák, Jan). 2 finds use it.' },
+      { message: '"novák, jan" is read as OS-001507 (Novák, Jan). Finds that use it: 2.' },
     ]);
   });
 

@@ -1,5 +1,5 @@
 import { isReadable } from '../../base/issue.ts';
-import { formatDecimal, type Message, msg, msgid, msgOfCount } from '../../base/message.ts';
+import { formatDecimal, type Message, msg } from '../../base/message.ts';
 import { isPictureName } from '../../base/names.ts';
 import { type Field, getField, isElementName } from '../../finds/fields.ts';
 import type { LookupTerm, TermLookupResult } from '../../finds/find.ts';
@@ -99,11 +99,7 @@ function makeUnreadableDoubt({ filled }: ColumnProfile, share: number): Message 
   const bad = Math.round(all * (1 - share));
   return bad === 0
     ? undefined
-    : msgOfCount(
-        msgid`${bad} of ${all} values cannot be read this way; its row will show the error`,
-        msgid`${bad} of ${all} values cannot be read this way; their rows will show the errors`,
-        bad,
-      );
+    : msg`values that cannot be read this way: ${bad} of ${all}; their rows will show the errors`;
 }
 
 /**

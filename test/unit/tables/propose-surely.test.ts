@@ -83,7 +83,7 @@ describe('a column with a clear name', () => {
     const column = getColumns(table)['Datum nálezu'];
     expect([getElement(column), String(column?.doubt)]).toEqual([
       'datum_nalezu',
-      expect.stringContaining('5 of 10 values'),
+      expect.stringContaining('this way: 5 of 10;'),
     ]);
     const { finds, rows: read } = readAsProposed(table);
     expect(finds).toHaveLength(5);
@@ -106,7 +106,7 @@ describe('a column with a clear name', () => {
 
   test('counts fractions of a centimetre, which their rows report', () => {
     const column = getColumns(csv('č.;hloubka (cm)\nA1;15\nA2;12,5\nA3;cca 10\n'))['hloubka (cm)'];
-    expect(String(column?.doubt)).toContain('2 of 3 values');
+    expect(String(column?.doubt)).toContain('this way: 2 of 3;');
   });
 
   test.each([
