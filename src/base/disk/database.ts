@@ -178,6 +178,8 @@ export function openDatabase(path: string, options: OpenOptions): Database {
     if (options.exclusive === true) database.pragma('locking_mode = exclusive');
     if (options.readonly !== true) {
       if (path !== ':memory:') chmodSync(path, 0o600);
+      // Of a new file: a find with its document takes more than half a page of 4096 bytes.
+      database.pragma('page_size = 8192');
       switchToWal(database);
       database.pragma(`synchronous = ${options.synchronous}`);
     }
