@@ -104,6 +104,7 @@ export function checkHome(home: string): Finding {
     return makeProblem(
       t`${home} cannot be written.`,
       t`Check its permissions and its drive, or set PAS_HOME to another folder.`,
+      'config',
     );
   }
 }
@@ -118,7 +119,7 @@ export function checkSpace(home: string): Finding {
   const freeBytes = bavail * bsize;
   const freeMebibytes = Math.floor(freeBytes / 1024 / 1024);
   const message = t`${freeMebibytes} MiB free in ${place}`;
-  if (freeBytes < NO_SPACE_BYTES) return makeProblem(message, t`Free some space.`);
+  if (freeBytes < NO_SPACE_BYTES) return makeProblem(message, t`Free some space.`, 'unavailable');
   if (freeBytes < LITTLE_SPACE_BYTES) return makeWarning(message, t`Free some space.`);
   return makePass(message);
 }
