@@ -119,9 +119,9 @@ export async function runHarvest<Result>(
   let bar: Progress | undefined;
   // A note about the account comes with each set.
   const noted = new Set<string>();
-  const { account, waitedMs } = await fetchHarvestingAccount(context);
+  const account = await fetchHarvestingAccount(context);
   return harvest({
-    client: await openHarvestClient(context, waitedMs),
+    client: await openHarvestClient(context),
     clock,
     full: options.full === true,
     acceptLosses: options.acceptLosses === true,

@@ -454,9 +454,9 @@ import { decide } from '../outbox/attempts.ts';`,
   {
     name: 'a token is kept for a user name, wherever that is',
     themes: ['a training service beside the real one'],
-    file: 'src/cli/context/context.ts',
-    from: '  return makeSecretsOwner({ baseUrl, username });',
-    to: `  return makeSecretsOwner({ baseUrl: baseUrl === '' ? '' : 'https://any.test', username });`,
+    file: 'src/service/secrets.ts',
+    from: `  return \`\${baseUrl} \${username ?? ''}\`.trimEnd();`,
+    to: `  return \`\${baseUrl === '' ? '' : 'https://any.test'} \${username ?? ''}\`.trimEnd();`,
   },
   {
     name: 'the guard of the pace is turned round',

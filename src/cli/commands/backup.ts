@@ -128,7 +128,6 @@ async function restore(context: Context, file: string, options: RestoreFlags): P
       clock,
       place: {
         ...context.getOutboxPlaces(),
-        lock: context.getPushLockOptions(),
         open: () => openStoredOutbox(context, outbox),
       },
       backup: resolve(context.cwd, file),

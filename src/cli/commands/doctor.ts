@@ -103,12 +103,10 @@ async function checkWithProfile(
 async function repair(context: Context): Promise<void> {
   const { terminal, clock } = context;
   const profile = context.getProfile();
-  const { outboxFile } = context.getOutboxPlaces();
-  if (!existsSync(outboxFile)) return;
+  const places = context.getOutboxPlaces();
+  if (!existsSync(places.outboxFile)) return;
   const { ledgerAside, outboxAside, damaged } = await repairOutbox({
-    lock: context.getPushLockOptions(),
-    ledgerFile: context.getOutboxPlaces().ledgerFile,
-    outboxFile,
+    ...places,
     clock,
     open: () => openStoredOutbox(context, profile.outbox, { binding: toBinding(profile) }),
   });
@@ -200,7 +198,7 @@ function checkSecrets(context: Context): Finding {
  * is. A missing outbox or vocabulary is not created.
  */
 async function checkData(context: Context, profile: Profile, run: RunCheck): Promise<void> {
-  const { outboxFile, photosFolder } = context.getOutboxPlaces();
+  const { outboxFile, photosFolder, ledgerFile, locksFolder } = context.getOutboxPlaces();
   let isSound = false;
   await run('outbox', () => {
     const found = checkDatabase(outboxFile);
@@ -209,7 +207,6 @@ async function checkData(context: Context, profile: Profile, run: RunCheck): Pro
   });
   const hasOutbox = isSound && existsSync(outboxFile);
   if (hasOutbox) {
-    const { ledgerFile, locksFolder } = context.getOutboxPlaces();
     const machine = context.getMachineId();
     await run('rows', async () => checkOutbox(await context.openOutbox(), machine));
     await run('ledger', () => checkLedger(ledgerFile));

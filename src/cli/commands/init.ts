@@ -128,12 +128,11 @@ async function collectSettings(
   address: string | undefined,
 ): Promise<ProfileSettings> {
   const { terminal } = context;
-  const offered = options.from === undefined ? {} : await fetchSharedProfile(context, options.from);
+  const { from } = options;
+  const ofFlags = parseProfileSettings('pas init', parseFlagSettings(options));
+  const offered = from === undefined ? {} : await fetchSharedProfile(context, from, ofFlags);
   for (const [key, value] of Object.entries(offered)) terminal.note(`  ${key} = ${value}`);
-  const givenSettings = {
-    ...offered,
-    ...parseProfileSettings('pas init', parseFlagSettings(options)),
-  };
+  const givenSettings = { ...offered, ...ofFlags };
   const start =
     address ??
     (isWhole(givenSettings) ? undefined : await chooseStartAddress(context, givenSettings));

@@ -7,13 +7,13 @@ import {
   type Signer,
   signIn,
 } from '../../push/account.ts';
+import { makeSecretsOwner } from '../../service/secrets.ts';
 import type { Account } from '../../service/session.ts';
 import { defineCommand, type Registration } from '../command.ts';
 import { mergeProfileSettings } from '../context/config.ts';
 import {
   type Context,
   type GlobalOptions,
-  getCredentialKey,
   getProfileUser,
   getSourceOfSecrets,
   SECRET_PLACE_TEXTS,
@@ -67,7 +67,7 @@ export async function login(context: Context, options: LoginOptions): Promise<Ex
   const signer = { ...profile, username, usesExternalToken: false, profile: user };
   const password = await askPassword(context, options.passwordStdin === true);
   const { send } = await context.openConnections();
-  const owner = getCredentialKey({ ...profile, username });
+  const owner = makeSecretsOwner({ ...profile, username });
   const account = await signIn(
     {
       ...signer,
@@ -150,7 +150,7 @@ async function askOrRefuse(
 async function logout(context: Context): Promise<ExitReason> {
   const profile = context.getProfile();
   const { name } = profile;
-  context.openSecrets().remove(getCredentialKey(profile));
+  context.openSecrets().remove(makeSecretsOwner(profile));
   context.terminal.printLine(t`Signed out of ${name}.`);
   context.terminal.printValue({ profile: name, signed_in: false });
   return 'done';

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { ConfigError, type ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/message.ts';
+import { makeSecretsOwner } from '../../service/secrets.ts';
 import { defineCommand, type Registration } from '../command.ts';
 import {
   type Config,
@@ -12,7 +13,7 @@ import {
   parseProfileSettings,
   toProfile,
 } from '../context/config.ts';
-import { type Context, getCredentialKey, maskSettings } from '../context/context.ts';
+import { type Context, maskSettings } from '../context/context.ts';
 import { saveProfile } from '../context/profile-outbox.ts';
 import { INSTANCE_WORDS } from '../result-texts.ts';
 
@@ -130,7 +131,7 @@ async function remove(context: Context, name: string): Promise<ExitReason> {
   // The secrets belong to the address and the user name, as the outbox does.
   const { base_url: baseUrl, username } = settings;
   if (isOnly && baseUrl !== undefined)
-    openSecrets().remove(getCredentialKey({ baseUrl, username }));
+    openSecrets().remove(makeSecretsOwner({ baseUrl, username }));
   context.changeConfig((current) => {
     const profiles = new Map(current.profiles);
     profiles.delete(name);

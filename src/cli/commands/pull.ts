@@ -47,10 +47,8 @@ async function pullCommand(
       ? undefined
       : new Set(resolveFindNames(outbox, wanted).map(({ localId }) => localId));
   const interrupts = handleSignals(context, t`Stopping. Nothing was changed.`);
-  const { waitedMs } = await fetchHarvestingAccount(context, async (service) =>
-    resolveAccount(outbox, service),
-  );
-  const client = await openHarvestClient(context, waitedMs);
+  await fetchHarvestingAccount(context, async (service) => resolveAccount(outbox, service));
+  const client = await openHarvestClient(context);
   const { finds, withoutContent, fromMs } = await withProgress(terminal, t`Pulling`, (onProgress) =>
     pullFinds({
       outbox,

@@ -239,19 +239,14 @@ export function toCamelCase(key: ProfileKey): string {
 }
 
 /**
- * Parses `key=value` as typed, for {@link parseProfileSettings}; true and false become booleans
- * where the key has one. The key need not exist. An error does not quote the value, which may
- * contain a password.
+ * Parses `key=value` as typed, for {@link parseProfileSettings}. The key need not exist. An error
+ * does not quote the value, which may contain a password.
  * @throws ConfigError for a text without `=`
  */
-export function parseProfileKeyValue(text: string): readonly [string, string | boolean] {
+export function parseProfileKeyValue(text: string): readonly [key: string, value: string] {
   const at = text.indexOf('=');
   if (at < 0) throw new ConfigError(t`A setting needs a key and a value: key=value.`);
-  const key = text.slice(0, at).trim();
-  const value = text.slice(at + 1).trim();
-  const isBoolean =
-    isProfileKey(key) && KEY_RULES[key].check === checkBoolean && /^(?:true|false)$/.test(value);
-  return [key, isBoolean ? value === 'true' : value];
+  return [text.slice(0, at).trim(), text.slice(at + 1).trim()];
 }
 
 /** Returns `--base-url` for `base_url`. */
@@ -306,7 +301,8 @@ function checkParallel(where: string, value: unknown): number {
 }
 
 function checkBoolean(where: string, value: unknown): boolean {
-  if (typeof value === 'boolean') return value;
+  if (value === true || value === 'true') return true;
+  if (value === false || value === 'false') return false;
   throw new ConfigError(t`${where} must be true or false.`);
 }
 

@@ -61,6 +61,9 @@ export type Runtime = {
   };
 };
 
+/** Where an outbox is, and the lock of what pushes it. */
+export type OutboxPlaces = OutboxPaths & { readonly lock: PushLockOptions };
+
 /**
  * All that a command works with. Which service, account, outbox and secrets it uses follows from
  * its profile, which is chosen at its first use; nothing is opened before. What is opened by it is
@@ -96,20 +99,23 @@ export type Context = Runtime & {
    * @param outboxesFolder another place for its outbox, with the ledger beside it
    */
   asProfile(name: string, outboxesFolder?: string): Context;
-  /** Passwords and tokens, by {@link getCredentialKey}. */
+  /** Passwords and tokens, by {@link makeSecretsOwner}. */
   openSecrets(): SecretStore;
   /**
    * Opens the connections by which requests of the profile leave this machine, once for all calls
-   * without `given`. They are closed with the context.
-   * @param given settings of the network that no profile has yet; new connections are opened
+   * without `given`. They are closed with the context. Settings of the network that are missing are
+   * those for all profiles.
+   * @param given settings that no profile has yet; new connections are opened
+   * @throws ConfigError without `given` where no profile is chosen
    */
   openConnections(given?: ProfileSettings): Promise<Connections>;
   /** Returns the identifier of this machine; empty where it has none. */
   getMachineId(): string;
-  /** Returns the files of the profile's outbox, or of the outbox of this name, with its ledger. */
-  getOutboxPlaces(name?: string): OutboxPaths;
-  /** Returns the options for the lock of the profile's outbox, or of the outbox of this name. */
-  getPushLockOptions(name?: string): PushLockOptions;
+  /**
+   * Returns the files of the profile's outbox, or of the outbox of this name, with its ledger and
+   * its lock.
+   */
+  getOutboxPlaces(name?: string): OutboxPlaces;
   /**
    * Opens the outbox of the profile, which is created at its first use.
    * @param purpose that of the first call counts: a push checks the ledger, and waits longer for it
@@ -155,16 +161,8 @@ export function maskSettings<Settings extends { readonly proxy?: string | undefi
 export function getPassword(context: Context, profile: Profile): string | undefined {
   return (
     context.environment['PAS_PASSWORD'] ??
-    context.openSecrets().get(getCredentialKey(profile)).password
+    context.openSecrets().get(makeSecretsOwner(profile)).password
   );
-}
-
-/** Returns the key under which the secrets of an account are stored. */
-export function getCredentialKey({
-  baseUrl,
-  username,
-}: Pick<Profile, 'baseUrl' | 'username'>): string {
-  return makeSecretsOwner({ baseUrl, username });
 }
 
 /**
@@ -180,7 +178,7 @@ export function getSourceOfSecrets({
 }: Context): 'environment' | SecretLocation {
   const isGiven =
     environment['PAS_TOKEN'] !== undefined || environment['PAS_PASSWORD'] !== undefined;
-  return isGiven ? 'environment' : openSecrets().getLocation(getCredentialKey(getProfile()));
+  return isGiven ? 'environment' : openSecrets().getLocation(makeSecretsOwner(getProfile()));
 }
 
 /** Makes the sentence about the place of the credentials, from the path of the secrets file. */

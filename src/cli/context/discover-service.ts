@@ -318,32 +318,42 @@ const MAX_PROFILE_BYTES = 64 * 1024;
  * Reads the settings that an institution publishes: the keys of a profile alone, or one
  * `[profiles.NAME]` as in config.toml, beside which other keys are ignored. Nothing is stored.
  * @param from a file, or an address with TLS or of this machine, which may not redirect
+ * @param settings those of the network are used
  * @throws ConfigError where it is invalid, sets `allow_http`, or its address is none, unprotected
  * or answers with another status than 200; UnavailableError where that gives no answer; FileError
  * where a file cannot be read
  */
-export async function fetchSharedProfile(context: Context, from: string): Promise<ProfileSettings> {
+export async function fetchSharedProfile(
+  context: Context,
+  from: string,
+  settings: ProfileSettings,
+): Promise<ProfileSettings> {
   const isAddress = /^https?:\/\//i.test(from);
   // Errors do not show a password in the address.
   const shown = isAddress ? from.replace(/\/\/[^/]*@/, '//***@') : from;
   const bytes = isAddress
-    ? await fetchProfileText(context, from, shown)
+    ? await fetchProfileText(context, from, shown, settings)
     : await readInputFile(from);
   const text = bytes.toString('utf8');
   const read = parseTable(shown, text);
   const profiles = isPlainObject(read['profiles']) ? Object.values(read['profiles']) : [];
   const table = profiles.length === 1 ? profiles[0] : read;
-  const settings = parseProfileSettings(shown, table);
+  const offered = parseProfileSettings(shown, table);
   // Only the user may allow unprotected passwords in a network.
-  if (settings.allow_http !== undefined)
+  if (offered.allow_http !== undefined)
     throw new ConfigError(t`${shown} allows addresses without TLS.`, {
       hint: t`If the network is your own, add --set allow_http=true.`,
     });
-  return settings;
+  return offered;
 }
 
 /** @param shown the address in errors */
-async function fetchProfileText(context: Context, url: string, shown: string): Promise<Buffer> {
+async function fetchProfileText(
+  context: Context,
+  url: string,
+  shown: string,
+  settings: ProfileSettings,
+): Promise<Buffer> {
   // Not quoted: a password in it may be anywhere.
   if (!URL.canParse(url))
     throw new ConfigError(
@@ -353,7 +363,7 @@ async function fetchProfileText(context: Context, url: string, shown: string): P
     throw new ConfigError(
       t`${shown} is not protected by TLS: the profile could be changed in transit.`,
     );
-  const { send } = await context.openConnections();
+  const { send } = await context.openConnections(settings);
   const { status, body } = await send({
     method: 'GET',
     url,

@@ -7,7 +7,6 @@ import { ConfigError } from '../../base/errors.ts';
 import { cmd, quoteShellWord, t } from '../../base/message.ts';
 import type { VocabularyStore } from '../../finds/vocabulary/term-lookup.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import type { NetworkSettings } from '../../service/http/proxy.ts';
 import { openSecrets, openSystemKeyring } from '../../service/secrets.ts';
 import { makeTerminal, type Streams, type Terminal } from '../terminal.ts';
 import {
@@ -23,6 +22,7 @@ import {
   type Context,
   type GlobalOptions,
   type Machine,
+  type OutboxPlaces,
   omitAccountVariables,
   type Runtime,
 } from './context.ts';
@@ -31,7 +31,6 @@ import {
   isLedgerBesideOutbox,
   makeDataPaths,
   makeOutboxPaths,
-  type OutboxPaths,
   omitEmptyVariables,
   readMachineId,
   thisSystem,
@@ -58,7 +57,7 @@ export function makeContext(runtime: Runtime, options: GlobalOptions): Context {
   const context: Context = {
     ...base,
     ...ofProfile,
-    ...makeOutboxPlaces(base, ofProfile.getProfile),
+    getOutboxPlaces: makeOutboxLocator(base, ofProfile.getProfile),
     asProfile: (name, outboxesFolder) => {
       const inner = makeContext(
         {
@@ -97,13 +96,15 @@ function makeProfileFunctions(base: BaseContext, options: GlobalOptions) {
     profile ??= chooseProfile(getConfig(), places.configFile, environment, options.profile);
     return profile;
   };
-  const openConnections = async (given?: ProfileSettings) => {
-    const network = getNetworkSettings(getConfig(), environment, options.profile, given);
-    const connections = await machine.openConnections(network);
+  const openConnections = async (settings: ProfileSettings = {}) => {
+    const { proxy, ca_file: caFile } = { ...getConfig().network, ...settings };
+    const connections = await machine.openConnections({ environment, proxy, caFile });
     onClose(() => connections.close());
     return connections;
   };
-  const openOwnConnections = once(openConnections);
+  const openOwnConnections = once(() =>
+    openConnections(getConfig().profiles.get(getProfile().name)),
+  );
   return {
     getConfig,
     changeConfig: (change: (config: Config) => Config): void => {
@@ -117,20 +118,16 @@ function makeProfileFunctions(base: BaseContext, options: GlobalOptions) {
   };
 }
 
-/** Makes the functions that tell where an outbox is; by default that of the profile. */
-function makeOutboxPlaces(base: BaseContext, getProfile: () => Profile) {
+/** Makes the function that tells where an outbox is; by default that of the profile. */
+function makeOutboxLocator(base: BaseContext, getProfile: () => Profile) {
   const { clock, machine, places } = base;
   const hasLedgerBeside = once(
     () => base.isOutboxElsewhere || isLedgerBesideOutbox(places, machine.system),
   );
-  const getOutboxPlaces = (name = getProfile().outbox): OutboxPaths =>
-    makeOutboxPaths(places, name, hasLedgerBeside());
-  return {
-    getOutboxPlaces,
-    getPushLockOptions: (name = getProfile().outbox) => {
-      const { folder, locksFolder } = getOutboxPlaces(name);
-      return { folder: locksFolder, scope: name, outboxFolder: folder, clock };
-    },
+  return (name = getProfile().outbox): OutboxPlaces => {
+    const paths = makeOutboxPaths(places, name, hasLedgerBeside());
+    const { folder: outboxFolder, locksFolder } = paths;
+    return { ...paths, lock: { folder: locksFolder, scope: name, outboxFolder, clock } };
   };
 }
 
@@ -222,20 +219,7 @@ export function restrictHomePermissions({
 }
 
 /**
- * Returns the name of the chosen profile: of the flag, PAS_PROFILE, the default, or the only one.
- * It need not exist; undefined where none of these names one.
- */
-function findProfileName(
-  { profiles, defaultProfile }: Config,
-  environment: Environment,
-  flag: string | undefined,
-): string | undefined {
-  const only = profiles.size === 1 ? [...profiles.keys()][0] : undefined;
-  return flag ?? environment['PAS_PROFILE'] ?? defaultProfile ?? only;
-}
-
-/**
- * Returns the profile that {@link findProfileName} names, with all defaults.
+ * Returns the profile of the flag, PAS_PROFILE, the default, or the only one, with all defaults.
  * @throws ConfigError where there is none of this name, no choice, or it is incomplete
  */
 function chooseProfile(
@@ -244,35 +228,22 @@ function chooseProfile(
   environment: Environment,
   flag: string | undefined,
 ): Profile {
-  const name = findProfileName(config, environment, flag);
+  const { profiles, defaultProfile } = config;
+  const only = profiles.size === 1 ? [...profiles.keys()][0] : undefined;
+  const name = flag ?? environment['PAS_PROFILE'] ?? defaultProfile ?? only;
   if (name === undefined) {
-    throw config.profiles.size === 0
+    throw profiles.size === 0
       ? new ConfigError(t`There is no profile yet.`, { hint: formatProfileAdvice(config) })
       : new ConfigError(t`There are several profiles, but no default.`, {
           hint: t`Choose one with \`${cmd`pas profile use`} NAME\` or --profile NAME.`,
         });
   }
-  const settings = config.profiles.get(name);
+  const settings = profiles.get(name);
   if (settings === undefined)
     throw new ConfigError(t`There is no profile ${name} in ${configFile}.`, {
       hint: formatProfileAdvice(config),
     });
   return toProfile(name, settings, environment, t`${configFile}, profile ${name}`);
-}
-
-/**
- * Returns proxy and certificates for requests, each from `given`, else from the profile, which need
- * not exist, else that for all profiles.
- */
-function getNetworkSettings(
-  config: Config,
-  environment: Environment,
-  flag: string | undefined,
-  given: ProfileSettings = {},
-): NetworkSettings {
-  const own = config.profiles.get(findProfileName(config, environment, flag) ?? '') ?? {};
-  const { proxy, ca_file: caFile } = { ...config.network, ...own, ...given };
-  return { environment, proxy, caFile };
 }
 
 /**

@@ -26,13 +26,13 @@ import {
   type RedisPaceStore,
 } from '../../service/http/redis-pace-store.ts';
 import { openVerifiedFile } from '../../service/http/request-body.ts';
+import { makeSecretsOwner } from '../../service/secrets.ts';
 import type { Account } from '../../service/session.ts';
 import { requireConfirmation } from '../terminal.ts';
 import { isProtectedAddress, type Profile } from './config.ts';
 import {
   type Context,
   findOwnHarvestBase,
-  getCredentialKey,
   getHarvestUsername,
   getPassword,
   getProfileUser,
@@ -55,7 +55,7 @@ export async function openService(context: Context): Promise<OpenService> {
     withMaskedPassword((await context.openConnections()).send, password),
   );
   const lent = context.environment['PAS_TOKEN'];
-  const owner = getCredentialKey(profile);
+  const owner = makeSecretsOwner(profile);
   const keeper = {
     read: () => context.openSecrets().get(owner).token,
     write: (token: string) =>
@@ -141,19 +141,17 @@ export async function openServiceAccess(context: Context): Promise<ServiceAccess
     service: await openService(context),
     harvesting: findOwnHarvestBase(context) === undefined ? undefined : harvesting,
     clock: context.clock,
-    lock: context.getPushLockOptions(),
+    lock: context.getOutboxPlaces().lock,
   };
 }
 
 /**
  * Opens the harvesting client of the profile with its authentication, with pauses and retries where
  * they are safe. Nothing is requested yet.
- * @param waitedMs milliseconds for which the command has waited for the service already: the
- * retries end so much earlier
  * @throws ConfigError when the profile has no harvesting interface, or must sign in there without a
  * user name or password; AuthError where its password is in an unavailable keyring
  */
-export async function openHarvestClient(context: Context, waitedMs = 0): Promise<OaiClient> {
+export async function openHarvestClient(context: Context): Promise<OaiClient> {
   const profile = context.getProfile();
   const [{ send }, { openOaiClient }, { withRetry }] = await Promise.all([
     context.openConnections(),
@@ -169,7 +167,6 @@ export async function openHarvestClient(context: Context, waitedMs = 0): Promise
       {
         clock: context.clock,
         random: context.random,
-        waitedMs,
         onWait: makeWaitNote(context),
       },
     ),
@@ -208,13 +205,6 @@ export async function openProfileVocabulary(context: Context): Promise<Vocabular
   return (await context.openVocabulary()).openSource(context.getProfile().oaiBase ?? '');
 }
 
-type HarvestingAccount = {
-  /** Undefined where it is not asked for, or the service does not tell it. */
-  readonly account: Account | undefined;
-  /** Milliseconds for which the command has waited for the service in vain; 0 after an answer. */
-  readonly waitedMs: number;
-};
-
 /**
  * Requests the account, on which the visible records depend. It is undefined, without a request,
  * for an anonymous harvest or with a token that the harvest cannot use; and where the service does
@@ -226,22 +216,20 @@ type HarvestingAccount = {
 export async function fetchHarvestingAccount(
   context: Context,
   requestAccount?: (service: OpenService) => Promise<Account>,
-): Promise<HarvestingAccount> {
+): Promise<Account | undefined> {
   const { oaiAuth } = context.getProfile();
-  const startedMs = context.clock.monotonicMs();
-  const unknown = { account: undefined, waitedMs: 0 };
-  if (oaiAuth === 'none') return unknown;
+  if (oaiAuth === 'none') return undefined;
   const service = await openService(context);
-  if (service.usesExternalToken && oaiAuth === 'basic') return unknown;
+  if (service.usesExternalToken && oaiAuth === 'basic') return undefined;
   const { fetchAccount } = await import('../../push/account.ts');
   try {
-    return { account: await (requestAccount ?? fetchAccount)(service), waitedMs: 0 };
+    return await (requestAccount ?? fetchAccount)(service);
   } catch (thrown) {
     if (!(thrown instanceof PasError) || thrown instanceof ConfigError) throw thrown;
     context.terminal.note(
       t`pas cannot tell whether the account's permissions have changed: ${thrown.message}`,
     );
-    return { account: undefined, waitedMs: context.clock.monotonicMs() - startedMs };
+    return undefined;
   }
 }
 

@@ -306,7 +306,7 @@ async function moveOutbox(context: Context, from: string, profile: Profile): Pro
     } else {
       // Refused during a push. Windows renames no folder with an open file, such as that of the
       // lock.
-      acquirePushLock(context.getPushLockOptions(from)).release();
+      acquirePushLock(source.lock).release();
       renameSync(source.folder, target.folder);
     }
   }
@@ -417,7 +417,7 @@ async function uniteStoredOutbox(
       await copyStoredFile(photograph.sha512, makeContentStore(source.photosFolder), photographs);
     return uniteWithOutbox(outbox, to);
   };
-  const { finds: count } = await withPushLock(context.getPushLockOptions(from), () =>
+  const { finds: count } = await withPushLock(source.lock, () =>
     withStoredOutbox(context, from, unite),
   );
   renameSync(source.folder, `${source.folder}-united-${Math.floor(context.clock.now())}`);
@@ -440,9 +440,9 @@ export function withLockIfFree<T>(context: Context, work: (isLocked: boolean) =>
   }
 }
 
-function lockIfFree({ getPushLockOptions }: Context): LockFile | undefined {
+function lockIfFree({ getOutboxPlaces }: Context): LockFile | undefined {
   try {
-    return acquirePushLock(getPushLockOptions());
+    return acquirePushLock(getOutboxPlaces().lock);
   } catch (thrown) {
     if (thrown instanceof OutboxLeasedError) return undefined;
     throw thrown;

@@ -329,8 +329,6 @@ type RetryOptions = {
   readonly random: () => number;
   /** Maximum number of requests to a server that never answered, including the first; default 6. */
   readonly attempts?: number;
-  /** Time for which the run has waited for the server before. */
-  readonly waitedMs?: number;
   /** Called before each pause, to show its reason. */
   readonly onWait?: (waitMs: number, reason: Message) => void;
 };
@@ -365,12 +363,12 @@ const BUSY = new Set([
  * pause; Error for another method than GET
  */
 export function withRetry(exchange: Exchange, options: RetryOptions): Exchange {
-  const { clock, waitedMs = 0 } = options;
+  const { clock } = options;
   let attempts = options.attempts ?? ATTEMPTS;
   return async (request) => {
     if (request.method !== 'GET') throw new Error('only a GET may be repeated');
     const startedMs = clock.monotonicMs();
-    let maxMs = MAX_AWAY_MS - waitedMs;
+    let maxMs = MAX_AWAY_MS;
     const getLeftMs = (): number => Math.max(0, maxMs - (clock.monotonicMs() - startedMs));
     const isTotalOver = (): boolean => clock.monotonicMs() - startedMs >= MAX_TOTAL_MS;
     const maxAttempts = attempts;
