@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { withoutFullStop } from '../base/characters.ts';
 import { DAMAGE_HINT, toDatabaseError } from '../base/disk/database.ts';
@@ -86,8 +86,8 @@ const LITTLE_SPACE_BYTES = 500 * 1024 * 1024;
 const NO_SPACE_BYTES = 20 * 1024 * 1024;
 
 /**
- * Checks that the data folder can be listed and written: a problem otherwise, and a warning where
- * it does not exist. Nothing is written.
+ * Checks that the data folder can be read and written: a problem otherwise, and a warning where it
+ * does not exist. Nothing is written.
  */
 export function checkHome(home: string): Finding {
   if (!existsSync(home)) {
@@ -97,7 +97,6 @@ export function checkHome(home: string): Finding {
     );
   }
   try {
-    readdirSync(home);
     accessSync(home, constants.R_OK | constants.W_OK | constants.X_OK);
     return makePass(home);
   } catch {
@@ -131,15 +130,21 @@ function findNearestExisting(path: string): string {
 /**
  * Checks that an SQLite file is intact, which takes longer for a large one; a missing one passes.
  * @param todo remedy for a damaged file
+ * @param assertSound throws where the content is damaged
  * @throws DatabaseError where it cannot be read for another reason
  */
-export function checkDatabase(path: string, todo: Message = DAMAGE_HINT): Finding {
+export function checkDatabase(
+  path: string,
+  todo: Message = DAMAGE_HINT,
+  assertSound: (path: string) => void = () => {},
+): Finding {
   if (!existsSync(path)) return makePass(t`${path} does not exist yet`);
   try {
     const damage = findDamage(path).join('; ');
+    if (damage !== '') return makeProblem(t`${path} is damaged: ${damage}.`, todo, 'config');
+    assertSound(path);
     const kibibytes = Math.ceil(statSync(path).size / 1024);
-    if (damage === '') return makePass(t`${path} is intact (${kibibytes} KiB)`);
-    return makeProblem(t`${path} is damaged: ${damage}.`, todo, 'config');
+    return makePass(t`${path} is intact (${kibibytes} KiB)`);
   } catch (thrown) {
     if (!isDamaged(thrown)) throw thrown;
     return makeProblem(toProblem(thrown).message, todo, 'config');
@@ -196,21 +201,13 @@ export function checkPhotographs(
   );
 }
 
-/**
- * Checks the file of the ledger and each fact in it, and reports its size and place; a missing one
- * passes.
- * @throws DatabaseError where it cannot be read, for another reason than damage
- */
+/** Checks the file of the ledger and each fact in it, as {@link checkDatabase}. */
 export function checkLedger(file: string): Finding {
-  const todo = t`Move it aside, and make it again from the outboxes: ${cmd`pas doctor --repair`}`;
-  try {
-    const finding = checkDatabase(file, todo);
-    if (finding.level === 'ok' && existsSync(file)) assertSoundLedger(file);
-    return finding;
-  } catch (thrown) {
-    if (!isDamaged(thrown)) throw thrown;
-    return makeProblem(toProblem(thrown).message, todo, 'config');
-  }
+  return checkDatabase(
+    file,
+    t`Move it aside, and make it again from the outboxes: ${cmd`pas doctor --repair`}`,
+    assertSoundLedger,
+  );
 }
 
 /**
