@@ -5,7 +5,6 @@ import {
   EXIT_CODES,
   type ExitReason,
   getErrorMessage,
-  InterruptedError,
   PasError,
   UsageError,
 } from '../base/errors.ts';
@@ -155,8 +154,6 @@ function asFailure(thrown: unknown): Failure | 'help-or-version' {
       printed: true,
     };
   }
-  if (thrown instanceof Error && thrown.name === 'ExitPromptError')
-    return asFailure(new InterruptedError());
   const stack =
     thrown instanceof Error && thrown.stack !== undefined ? thrown.stack : getErrorMessage(thrown);
   const version = getPackageVersion();

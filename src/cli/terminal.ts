@@ -93,10 +93,10 @@ function makePaints(isColored: boolean): Terminal['color'] {
  */
 export function makeTerminal(streams: Streams, options: TerminalOptions): Terminal {
   const color = makePaints(options.color);
-  let bar: Bar | undefined;
+  let bar: Progress | undefined;
   // Output to a file or another program is not wrapped.
   const write = (stream: NodeJS.WriteStream, text: string): void => {
-    if (stream.isTTY === true) bar?.hide();
+    if (stream.isTTY === true) bar?.end();
     const columns = stream.isTTY === true ? getWidth(stream) : undefined;
     stream.write(`${columns === undefined ? makeSafe(text) : wrapText(makeSafe(text), columns)}\n`);
   };
@@ -175,7 +175,7 @@ const GAP = '  ';
 const NARROWEST = 10;
 
 /**
- * Formats aligned columns as lines, the header first; the last column may wrap.
+ * Formats aligned columns as lines, the header first.
  * @param columns width in cells: words are cut to fit, codes and numbers are not; where that is
  * not enough, each row becomes several lines without a header. By default nothing is cut.
  */
@@ -202,11 +202,8 @@ export async function formatTable(
   return all.map((row) =>
     header
       .map((_, column) => {
-        const cell = row[column] ?? '';
         const cells = widths[column] ?? 0;
-        const isLast = column === header.length - 1;
-        const shown = isLast && columns === Number.POSITIVE_INFINITY ? cell : cutText(cell, cells);
-        return isLast ? shown : padEndText(shown, cells);
+        return padEndText(cutText(row[column] ?? '', cells), cells);
       })
       .join(GAP)
       .trimEnd(),
@@ -253,7 +250,7 @@ function formatParagraph(header: readonly string[], row: readonly string[]): str
   });
 }
 
-/** A bar of progress; `end` removes it. */
+/** A bar of progress; `end` removes it until the next update. */
 export type Progress = {
   /** @param total undefined while it is unknown */
   update(doneCount: number, total: number | undefined): void;
@@ -292,23 +289,16 @@ function getWidth({ columns }: TextOutput): number | undefined {
   return columns === 0 ? undefined : columns;
 }
 
-/** A bar that is hidden while other output is written, and redrawn below it. */
-type Bar = Progress & { hide(): void };
-
 /**
  * Makes a bar in the last line of the terminal. It appears with the first update after half a
  * second, and is redrawn every {@link REDRAW_MS} at most, but always when all is done.
  * @param now milliseconds, of any clock
  */
-export function makeBar(stream: TextOutput, label: string, now: () => number): Bar {
+export function makeBar(stream: TextOutput, label: string, now: () => number): Progress {
   const startedAt = now();
   let drawnAt: number | undefined;
   const draw = (text: string) =>
     stream.write(`\r\u001b[2K${cutText(toPrintable(text), (getWidth(stream) ?? 80) - 1)}`);
-  const clear = (): void => {
-    if (drawnAt !== undefined) draw('');
-    drawnAt = undefined;
-  };
   return {
     update(doneCount, total) {
       const at = now();
@@ -318,8 +308,10 @@ export function makeBar(stream: TextOutput, label: string, now: () => number): B
       const cells = Math.min(WIDEST_BAR, Math.floor((getWidth(stream) ?? 80) / 5));
       draw(`${label} ${formatProgress(doneCount, total, cells)}`);
     },
-    hide: clear,
-    end: clear,
+    end() {
+      if (drawnAt !== undefined) draw('');
+      drawnAt = undefined;
+    },
   };
 }
 
@@ -418,31 +410,27 @@ function sortByRow(issues: readonly Issue[]): readonly Issue[] {
   });
 }
 
+/** Where an issue is, in JSON. */
+const PLACE = ['find', 'file', 'sheet', 'row', 'column', 'line', 'element'] as const;
+
 /**
  * Converts issues in their order to JSON with stable keys, one object each; an unknown place is
  * null. Only a conflict has its three values as `base`, `ours` and `theirs`.
  */
 export function toIssuesJson(issues: readonly Issue[]): Record<string, unknown>[] {
-  return issues.map(toIssueJson);
-}
-
-function toIssueJson(issue: Issue): Record<string, unknown> {
-  return {
-    find: issue.find ?? null,
-    file: issue.file ?? null,
-    sheet: issue.sheet ?? null,
-    row: issue.row ?? null,
-    unit: issue.row === undefined ? null : (issue.unit ?? 'row'),
-    column: issue.column ?? null,
-    line: issue.line ?? null,
-    element: issue.element ?? null,
-    rule: issue.rule,
-    severity: issue.severity,
-    message: issue.message,
-    written: issue.written,
-    candidates: issue.candidates?.map(({ id, label }) => ({ id, label })),
-    ...(issue.rule === 'conflict'
-      ? { base: issue.base, ours: issue.ours, theirs: issue.theirs }
-      : {}),
-  };
+  return issues.map((issue) => {
+    const { rule, severity, message, written, candidates, base, ours, theirs } = issue;
+    return {
+      ...Object.fromEntries(PLACE.map((key) => [key, issue[key] ?? null])),
+      unit: issue.row === undefined ? null : (issue.unit ?? 'row'),
+      rule,
+      severity,
+      message,
+      written,
+      candidates: candidates?.map(({ id, label }) => ({ id, label })),
+      base,
+      ours,
+      theirs,
+    };
+  });
 }

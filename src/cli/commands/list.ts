@@ -1,6 +1,7 @@
 import { Option } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { type Message, quoteShellWord, t } from '../../base/message.ts';
+import type { Reference } from '../../finds/fields.ts';
 import { ENTRY_STATES, type Entry } from '../../outbox/entry.ts';
 import { STATE_WORDS } from '../../outbox/views/entry-words.ts';
 import { formatStanding, listFinds } from '../../outbox/views/records-at-service.ts';
@@ -53,8 +54,8 @@ async function list(context: Context, options: ListOptions): Promise<ExitReason>
     formatEntryState(entry),
     pulled === undefined ? '' : formatStanding(pulled),
     entry?.identCely ?? '',
-    getLabelText(elements['druh_nalezu']),
-    getLabelText(elements['projekt']),
+    formatLabel(elements.druh_nalezu),
+    formatLabel(elements.projekt),
   ]);
   await context.terminal.printTable(
     [t`FIND`, t`STATE`, t`IN THE SERVICE`, t`IDENTIFIER`, t`OBJECT`, t`PROJECT`],
@@ -81,11 +82,8 @@ function listNamedFilters(options: ListOptions): string[] {
   });
 }
 
-function getLabelText(value: unknown): string {
-  if (typeof value !== 'object' || value === null || !('id' in value)) return '';
-  return 'text' in value && typeof value.text === 'string' && value.text !== ''
-    ? value.text
-    : String(value.id);
+function formatLabel(reference: Reference | undefined): string {
+  return reference?.text || reference?.id || '';
 }
 
 function formatEntryState(entry: Entry | undefined): Message {
