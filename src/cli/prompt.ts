@@ -1,12 +1,12 @@
 import type { DistinctQuestion } from 'inquirer';
-import { toPrintable, wrapText } from '../base/characters.ts';
+import { cutText, toPrintable, wrapText } from '../base/characters.ts';
 import { InterruptedError } from '../base/errors.ts';
 import { t } from '../base/message.ts';
 import { foldName } from '../base/names.ts';
 
 /**
- * A choice. `short` stays on the screen after the answer; `description` is shown while the choice
- * is selected.
+ * A choice. `name` is cut to the width of the terminal; `short` stays on the screen after the
+ * answer, cut to half of it; `description` is shown while the choice is selected.
  */
 export type PromptOffer<T> = {
   readonly value: T;
@@ -65,8 +65,8 @@ export async function makePrompt(
   const { default: inquirer } = await import('inquirer');
   const prompt = inquirer.createPromptModule({ input, output });
   // Wrapped here, since the library breaks lines inside words.
-  const wrapInLines = (text: string): string =>
-    wrapText(toPrintable(text), (output.columns || 80) - MARGIN);
+  const getWidth = (): number => (output.columns || 80) - MARGIN;
+  const wrapInLines = (text: string): string => wrapText(toPrintable(text), getWidth());
   const askOne = async (question: DistinctQuestion & { message: string }): Promise<unknown> => {
     const message = toPrintable(question.message);
     try {
@@ -108,8 +108,8 @@ export async function makePrompt(
           if ('remark' in offer) return new inquirer.Separator(wrapInLines(offer.remark));
           const { name, short = name, description } = offer;
           return {
-            name: toPrintable(name),
-            short: toPrintable(short),
+            name: cutText(toPrintable(name), getWidth()),
+            short: cutText(toPrintable(short), getWidth() / 2),
             description: description === undefined ? undefined : wrapInLines(description),
             value: offered.push(offer) - 1,
           };

@@ -160,7 +160,7 @@ export function listPrefilledValues(context: Context, flags: readonly string[] =
 }
 
 /**
- * Opens the function that offers terms to a person who is asked, cut to the width of the terminal.
+ * Opens the function that offers terms to a person who is asked.
  * @throws ConfigError where no profile is chosen; DatabaseError where the vocabulary is unusable
  */
 export async function openTermOffers(context: Context): Promise<OfferTerms> {
@@ -168,7 +168,6 @@ export async function openTermOffers(context: Context): Promise<OfferTerms> {
   return makeTermOfferer({
     vocabulary: await openProfileVocabulary(context),
     mapping: await readMappingFile(context),
-    columns: context.streams.stderr.columns ?? 80,
   });
 }
 

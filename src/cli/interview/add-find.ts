@@ -32,7 +32,7 @@ import {
   openValidationContext,
 } from '../context/find-input.ts';
 import { readAnswer, readPosition, withSettings } from './answer.ts';
-import { type InterviewContext, runInterview } from './interview.ts';
+import { type InterviewContext, type InterviewResult, runInterview } from './interview.ts';
 
 /** Values given before the questions. */
 export type GivenAnswers = {
@@ -44,7 +44,7 @@ export type GivenAnswers = {
   readonly point?: string;
 };
 
-type Intent = 'send' | 'draft' | 'unfinished';
+type Intent = InterviewResult['intent'];
 
 /**
  * A find after an attempt to save it; `uuid` and `state` are null where nothing was saved.
@@ -97,10 +97,7 @@ export async function openEntrySession(context: Context, beginning: GivenAnswers
     outbox,
     context: rowContext,
     check: (find: Find): readonly Issue[] => validate(find).issues,
-    /**
-     * Saves it in the outbox: queued if it is complete and to be sent, else as a draft. The next
-     * find does not get the day of one that is `unfinished`.
-     */
+    /** Saves it in the outbox: queued if it is complete and to be sent, else as a draft. */
     async save(find: Find, intent: Intent): Promise<SavedFind> {
       const validateAsMeant = withIntent(validate, intent);
       const { finds, issues, unchecked } = await enqueueFinds([find], {
@@ -109,7 +106,7 @@ export async function openEntrySession(context: Context, beginning: GivenAnswers
         validate: (all) => all.map(validateAsMeant),
         dryRun: false,
       });
-      if (intent !== 'unfinished') enteredNow.add(find.localId);
+      enteredNow.add(find.localId);
       const uuid = findByLocalId(outbox, find.localId)?.uuid ?? null;
       const state = findImportOfFind(outbox, uuid ?? '')?.state ?? 'draft';
       const reported = issues.filter(({ rule }) => rule !== KEPT_AS_DRAFT);
@@ -194,7 +191,7 @@ type AddResult = SavedFind & { readonly asAsked: boolean };
  * One with the same local id and elements is accepted again, since a script may run again.
  * @throws UsageError where another find has its local id, or a setting has no known element
  */
-export async function addFind(adding: EntrySession, intent: 'send' | 'draft'): Promise<AddResult> {
+export async function addFind(adding: EntrySession, intent: Intent): Promise<AddResult> {
   const { localId } = suggestValues(NEW_FIND, adding.context);
   const { find: begun, issues: unreadable } = await adding.start({ ...NEW_FIND, localId }, 'first');
   const find = withDefaults(adding, begun);
@@ -283,7 +280,7 @@ export async function enterFind(
         before.localId === find.localId ? undefined : findByLocalId(outbox, before.localId);
       if (kept !== undefined) updateFindWish(outbox, kept, { localId: find.localId });
       // Photographs are queued with the last answer, since until then one of them may be removed.
-      await save({ ...find, photos: [] }, 'unfinished');
+      await save({ ...find, photos: [] }, 'draft');
       last = find;
     },
   };
@@ -293,7 +290,7 @@ export async function enterFind(
   } catch (thrown) {
     if (!(thrown instanceof InterruptedError)) throw thrown;
     if (last === undefined) throw new InterruptedError(t`Interrupted. Nothing was entered yet.`);
-    await save(last, 'unfinished');
+    await save(last, 'draft');
     throw new InterruptedError(t`Interrupted. ${last.localId} is kept as a draft.`, {
       hint: t`Continue it: ${cmd`pas edit ${last.localId}`}`,
     });

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { cutText, normalizeId } from '../../base/characters.ts';
+import { normalizeId } from '../../base/characters.ts';
 import { splitFileNames } from '../../base/csv.ts';
 import {
   hasErrors,
@@ -91,18 +91,10 @@ export async function readAnswer(
     case 'point':
       return readPointAnswer(text, find, context);
     default: {
-      const value = text.trim();
-      const settled = parseSettings(
-        [{ name: question.name, givenName: question.name, value }],
-        find.localId,
-        context,
-      );
+      const setting = { name: question.name, givenName: question.name, value: text.trim() };
+      const settled = withSettings(find, [setting], undefined, context);
       if (hasErrors(settled.issues)) return { problem: joinIssueMessages(settled.issues) };
-      const answer = judgeAnswer(
-        question.name,
-        withElements(find, [question.name], settled.elements),
-        context,
-      );
+      const answer = judgeAnswer(question.name, settled.find, context);
       if ('problem' in answer) return answer;
       const issueLines = settled.issues.map(({ message }) => `! ${message}`);
       return { ...answer, remarks: [...issueLines, ...answer.remarks] };
@@ -315,19 +307,12 @@ export type OfferTerms = (
   typed: string,
 ) => readonly (PromptOffer<string> | Annotation)[];
 
-/** Sources of choices; `columns` is the width of the terminal in cells. */
-export type OfferSources = {
-  readonly vocabulary: Vocabulary;
-  readonly mapping: Mapping;
-  readonly columns: number;
-};
+type OfferSources = { readonly vocabulary: Vocabulary; readonly mapping: Mapping };
 
 /** One screen of choices. */
 const MAX_FOUND = 30;
 /** Size up to which a set is listed before typing. */
 const SMALL_SET = 25;
-/** Cursor before a choice, and a final blank. */
-const MARGIN = 3;
 
 /**
  * Makes the function that offers the museum's own terms and then the entries that match a typed
@@ -335,14 +320,14 @@ const MARGIN = 3;
  * matches, with a remark, or where the element may have another value, such as a new person.
  */
 export function makeTermOfferer(sources: OfferSources): OfferTerms {
-  const { vocabulary, columns } = sources;
+  const { vocabulary } = sources;
   return (element, typed) => {
     const { set = 'projekt', kind } = getField(element);
     const text = typed.trim();
     const terms = text === '' ? listSmallSet(vocabulary, set) : findTerms(vocabulary, set, text);
     const offers = [
       ...(text === '' ? [] : listOwnTermOffers(sources, set, text)),
-      ...terms.map((term) => makeTermOffer(vocabulary, term, columns)),
+      ...terms.map((term) => makeTermOffer(vocabulary, term)),
     ];
     const itself = { value: text, name: text };
     const isFree =
@@ -367,7 +352,7 @@ function findTerms(vocabulary: Vocabulary, set: string, text: string): readonly 
 
 /** Returns confirmed own terms of the set that contain the typed text, in the mapping's order. */
 function listOwnTermOffers(
-  { vocabulary, mapping, columns }: OfferSources,
+  { vocabulary, mapping }: OfferSources,
   set: string,
   typed: string,
 ): PromptOffer<string>[] {
@@ -380,7 +365,7 @@ function listOwnTermOffers(
       const meaning = term === undefined ? label || id : getTermName(term);
       return {
         value: ownTerm,
-        name: cutText(`${ownTerm} = ${meaning}`, columns - MARGIN),
+        name: `${ownTerm} = ${meaning}`,
         short: meaning,
         description: t`your own term`,
       };
@@ -388,16 +373,13 @@ function listOwnTermOffers(
 }
 
 /** Makes the choice of an entry; its description has the identifier and the entries above it. */
-function makeTermOffer(vocabulary: Vocabulary, term: Term, columns: number): PromptOffer<string> {
+function makeTermOffer(vocabulary: Vocabulary, term: Term): PromptOffer<string> {
   const path = listTermPath(vocabulary, term.ident).map(({ label, ident }) => label || ident);
   return {
     value: term.ident,
-    name: cutText(`${getTermName(term)} ${describeProject(term.details)}`.trim(), columns - MARGIN),
-    short: cutText(getTermName(term), columns / 2),
-    description: cutText(
-      [term.ident, ...path.map((label) => `${label} ›`), term.label].join(' '),
-      columns - 1,
-    ),
+    name: `${getTermName(term)} ${describeProject(term.details)}`.trim(),
+    short: getTermName(term),
+    description: [term.ident, ...path.map((label) => `${label} ›`), term.label].join(' '),
   };
 }
 

@@ -1,4 +1,3 @@
-import { cutText } from '../../base/characters.ts';
 import { hasErrors, type Issue } from '../../base/issue.ts';
 import { formatDay, t } from '../../base/message.ts';
 import { formatReferenceCell, getField, type TargetState } from '../../finds/fields.ts';
@@ -211,9 +210,6 @@ function isAnswered({ name }: Question, find: Find): boolean {
   return formatAnswer(name, find) !== undefined;
 }
 
-/** Maximum width of an answer, in cells. */
-const MAX_CELLS = 50;
-
 type Choice =
   | { readonly kind: 'send' | 'draft' }
   | { readonly kind: 'question'; readonly question: Question };
@@ -317,7 +313,7 @@ function makeChoice(question: Question, mark: string, find: Find): PromptOffer<C
   const title = `${mark}${question.title}`;
   return {
     value: { kind: 'question', question },
-    name: answer === undefined ? title : `${title}: ${cutText(answer, MAX_CELLS)}`,
+    name: answer === undefined ? title : `${title}: ${answer}`,
     short: String(question.title),
   };
 }

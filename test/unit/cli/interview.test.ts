@@ -122,7 +122,7 @@ function makeWorld(
     questions: FIND_QUESTIONS,
     say: (text) => said.push(text),
     read: (question, text, about) => readAnswer(question, text, about, context),
-    offerTerms: makeTermOfferer({ vocabulary, mapping, columns: 80 }),
+    offerTerms: makeTermOfferer({ vocabulary, mapping }),
     suggest: () => ({ localId: 'K-002', elements: suggested, photos: [] }),
     check: (about) => checkFindByRules(about, context),
     keep: async (about) => void kept.push(about),
