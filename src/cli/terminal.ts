@@ -1,4 +1,5 @@
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
+import { sep } from 'node:path';
 import { Chalk } from 'chalk';
 import {
   cutText,
@@ -9,10 +10,11 @@ import {
   wrapText,
 } from '../base/characters.ts';
 import { groupBy } from '../base/collections.ts';
-import { UsageError } from '../base/errors.ts';
+import { FileError, UsageError } from '../base/errors.ts';
 import { formatIssuePlace, hasErrors, type Issue } from '../base/issue.ts';
 import { escapeLineBreaks, type Message, t } from '../base/message.ts';
 import { formatLabelAndName } from '../finds/fields.ts';
+import type { DataPaths } from './context/places.ts';
 import type { Prompt } from './prompt.ts';
 
 /** Standard streams of a process; tests replace them. */
@@ -162,13 +164,30 @@ export async function requireConfirmation(
 /**
  * Tells if a file of this name may be replaced: after `--yes`, or the answer of a person. Without
  * `--yes`, false where nothing is there, and without a terminal, where its writer then refuses.
- * @throws UsageError when the answer is no; InterruptedError on Ctrl-C
+ * @throws FileError where the file is one of pas's own; UsageError when the answer is no;
+ * InterruptedError on Ctrl-C
  */
-export async function mayReplace(context: Confirming, path: string): Promise<boolean> {
+export async function mayReplace(
+  context: Confirming & { readonly places: DataPaths },
+  path: string,
+): Promise<boolean> {
+  if (!existsSync(path)) return context.isConfirmed;
+  assertNotOwnFile(context.places, path);
   if (context.isConfirmed) return true;
-  if (!context.terminal.interactive || !existsSync(path)) return false;
+  if (!context.terminal.interactive) return false;
   await requireConfirmation(context, t`${path} exists: replace it?`);
   return true;
+}
+
+/** @throws FileError where a file is one of pas's own, or in one of its folders */
+function assertNotOwnFile({ home: _home, ...places }: DataPaths, path: string): void {
+  const target = realpathSync(path);
+  const owned = Object.values(places).filter(
+    (place) => typeof place === 'string' && existsSync(place),
+  );
+  if (!owned.some((place) => `${target}${sep}`.startsWith(`${realpathSync(String(place))}${sep}`)))
+    return;
+  throw new FileError(path, t`${path} belongs to pas itself.`, { hint: t`Choose another place.` });
 }
 
 const GAP = '  ';

@@ -264,7 +264,6 @@ async function restorePhotographs(
 }
 
 type BackupOptions = {
-  readonly outboxFile: string;
   readonly open: () => Promise<Outbox>;
   readonly target: string;
   readonly replace: boolean;
@@ -280,7 +279,6 @@ export async function createBackup(options: BackupOptions) {
   const outbox = await open();
   const folder = dirname(target);
   if (!existsSync(folder)) throw new FileError(target, t`The folder ${folder} does not exist.`);
-  assertOtherFile(target, options.outboxFile);
   assertMayWrite(target, options.replace);
   backUpOutbox(outbox, target);
   return {

@@ -48,7 +48,7 @@ test('an existing file is not replaced without --yes, and the outbox itself neve
   expect(readFileSync(copy, 'utf8')).toBe('my notes');
   await home.do('backup', copy, '--yes');
   expect((await home.pas('backup', outboxFile(home), '--yes')).stderr).toMatch(
-    /is the outbox itself/,
+    /belongs to pas itself/,
   );
   await expectEnded(home.pas('backup', home.folder, '--yes'), 2);
   expect((await home.pas('backup', join(home.folder, 'nowhere', 'copy.sqlite'))).stderr).toMatch(

@@ -44,9 +44,8 @@ async function runBackup(
   const { terminal } = context;
   assertIsFile(file);
   const target = resolve(context.cwd, file);
-  const { outboxFile, photosFolder } = context.getOutboxPlaces();
+  const { photosFolder } = context.getOutboxPlaces();
   const { sizeBytes, photographs } = await createBackup({
-    outboxFile,
     open: context.openOutbox,
     target,
     replace: await mayReplace(context, target),

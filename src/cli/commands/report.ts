@@ -1,6 +1,5 @@
-import { existsSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type ExitReason, FileError, InterruptedError, UsageError } from '../../base/errors.ts';
+import { type ExitReason, InterruptedError, UsageError } from '../../base/errors.ts';
 import { formatSize, t } from '../../base/message.ts';
 import { resolveFindNames } from '../../outbox/changes/resolve-finds.ts';
 import { defineCommand, type Registration } from '../command.ts';
@@ -51,7 +50,6 @@ async function report(
     throw new UsageError(t`The page and --json cannot both go to stdout. Specify a file.`);
   const target = resolve(context.cwd, file);
   const { writeReport } = await import('../../report/write-report.ts');
-  if (!toStdout) assertNotOwnFile(context, target);
   const overwrite = !toStdout && (await mayReplace(context, target));
   const request = await makeReportRequest(context, names, options);
   const write = (to: Parameters<typeof writeReport>[1]) =>
@@ -114,20 +112,6 @@ async function makeReportRequest(
       host: new URL(recordBase ?? profile.baseUrl).host,
     },
   } as const;
-}
-
-/** @throws FileError where an existing file is one of pas's own, also under another name */
-function assertNotOwnFile({ places, getOutboxPlaces }: Context, target: string): void {
-  const ownPlaces = [places, getOutboxPlaces()].flatMap((each) => Object.values(each));
-  const paths = [target, ...ownPlaces].filter((path) => typeof path === 'string');
-  const existing = paths.filter((path) => existsSync(path));
-  const isOwn =
-    existing[0] === target &&
-    existing.slice(1).some((path) => realpathSync(path) === realpathSync(target));
-  if (isOwn)
-    throw new FileError(target, t`${target} belongs to pas itself.`, {
-      hint: t`Choose another place.`,
-    });
 }
 
 async function runInterruptibly<T>(
