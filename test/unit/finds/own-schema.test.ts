@@ -107,7 +107,7 @@ describe('refused as a schema', () => {
     [
       'one in another encoding than it says',
       (text: string) => text.replace('<!--', '<!-- \u00e1').replace('UTF-8', 'US-ASCII-NOT'),
-      /encoding/,
+      /cannot be read as/,
     ],
   ])('%s', async (_, change, problem) => {
     expect(String(await findSchemaProblem(await ownSchema(change), PROFILE))).toMatch(problem);
