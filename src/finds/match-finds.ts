@@ -1,4 +1,4 @@
-import { collapseWhiteSpace, makeIdKey, trimText } from '../base/characters.ts';
+import { makeIdKey, trimText } from '../base/characters.ts';
 import { addToGroup } from '../base/collections.ts';
 import {
   type ElementName,
@@ -11,6 +11,7 @@ import {
   getPointElement,
   NEW_PERSON,
 } from './fields.ts';
+import { splitAtComma } from './person-name.ts';
 import {
   findRangeProblem,
   isNearPoint,
@@ -79,7 +80,7 @@ function canonicalizeReference(value: Value): string | null {
   if (known !== undefined) return known;
   const canonical =
     value.id === NEW_PERSON
-      ? `${NEW_PERSON} ${makeNameKey(value.text.normalize('NFC'))}`
+      ? `${NEW_PERSON} ${makeNameKey(value.text)}`
       : canonicalizeText(value.id);
   canonicalReferences.set(value, canonical);
   return canonical;
@@ -101,13 +102,9 @@ function canonicalizeText(value: Value): string | null {
   return text === '' ? null : text;
 }
 
-/**
- * Normalises a name as the service does: it splits at the first comma and collapses the blanks of
- * the given name.
- */
 function makeNameKey(name: string): string {
-  const [surname = '', ...givenNames] = name.split(',');
-  return `${trimText(surname)}, ${collapseWhiteSpace(givenNames.join(','))}`;
+  const { surname, givenName } = splitAtComma(name.normalize('NFC'));
+  return `${surname}, ${givenName}`;
 }
 
 function parseNumbersIn(wkt: string | null): readonly number[] | null {
@@ -165,7 +162,7 @@ export function isSameValue(field: Field, one: Elements, other: Elements): boole
   const b = other[field.name];
   if (a === b) return true;
   if (typeof a === 'object' && typeof b === 'object' && [a.id, b.id].includes(NEW_PERSON))
-    return makeNameKey(a.text.normalize('NFC')) === makeNameKey(b.text.normalize('NFC'));
+    return makeNameKey(a.text) === makeNameKey(b.text);
   return (
     JSON.stringify(canonicalizeValue(field, one)) ===
     JSON.stringify(canonicalizeValue(field, other))
@@ -235,7 +232,7 @@ export function makeComparable(
     object: JSON.stringify(OBJECT.map(getText)),
     finder: {
       id: typeof nalezce === 'object' ? nalezce.id : getText('nalezce'),
-      name: typeof nalezce === 'object' ? makeNameKey(nalezce.text.normalize('NFC')) : '',
+      name: typeof nalezce === 'object' ? makeNameKey(nalezce.text) : '',
     },
     details: DETAILS.map(getText),
     isPlaceWithheld,

@@ -1,3 +1,4 @@
+import { collapseWhiteSpace, trimText } from '../base/characters.ts';
 import {
   canAbbreviate,
   computeEditDistance,
@@ -8,6 +9,15 @@ import {
 
 /** A name whose parts are known. */
 export type PersonName = { readonly surname: string; readonly givenName: string };
+
+/**
+ * Splits a name as the service does: at the first comma, with single blanks in the given name.
+ * Either part may be empty.
+ */
+export function splitAtComma(text: string): PersonName {
+  const [surname = '', ...others] = text.split(',');
+  return { surname: trimText(surname), givenName: collapseWhiteSpace(others.join(',')) };
+}
 
 /** A person's name as written, without titles and forms of address. */
 export type WrittenName = {

@@ -1,4 +1,4 @@
-import { collapseWhiteSpace, normalizeId, trimText } from '../base/characters.ts';
+import { normalizeId, normalizeText } from '../base/characters.ts';
 import { memoize } from '../base/collections.ts';
 import { makeRuleProblem, type Reading, type RuleProblem } from '../base/issue.ts';
 import { cmd, joinMessages, type Message, msg } from '../base/message.ts';
@@ -12,6 +12,7 @@ import {
   isUnknownPerson,
   type PersonName,
   parsePersonName,
+  splitAtComma,
   splitName,
   type WrittenName,
 } from './person-name.ts';
@@ -319,12 +320,6 @@ export function explainNameDoubt(text: string): Message | undefined {
     : undefined;
 }
 
-/** Splits a name as the service does: at the first comma, without a further check. */
-function splitAtComma(text: string): PersonName {
-  const [surname = '', ...others] = text.split(',');
-  return { surname: trimText(surname), givenName: collapseWhiteSpace(others.join(',')) };
-}
-
 function describeSeveral(text: string): Message {
   return msg`"${text}" has more than a surname and a given name. Write one person without titles: Novák, Jan.`;
 }
@@ -346,14 +341,9 @@ export function makeReferenceResolver(
   lookupTerm: LookupTerm = () => ({ kind: 'not-harvested' }),
 ): ResolveReference {
   const getResolutions = memoize((field: Field) =>
-    memoize((text: string) => resolveReference(field, withoutInvisible(text), lookupTerm)),
+    memoize((text: string) => resolveReference(field, normalizeText(text), lookupTerm)),
   );
   return (field, text) => getResolutions(field)(text);
-}
-
-/** Removes soft hyphens and characters without width, which come with copied text. */
-function withoutInvisible(text: string): string {
-  return text.replace(/[\u00ad\u200b-\u200f\u2060\ufeff]/g, '').trim();
 }
 
 function resolveReference(

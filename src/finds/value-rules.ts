@@ -208,21 +208,13 @@ function findMembershipProblem(
   set: string,
   id: string,
 ): Message | undefined {
-  switch (lookup.kind) {
-    // A lookup finds labels and lower-case identifiers as well; the service accepts neither.
-    case 'found':
-      return lookup.term.id === id ? undefined : describeNoIdentifier(name, id);
-    case 'ambiguous':
-      return describeNoIdentifier(name, id);
-    case 'wrong-set':
-    case 'deleted':
-    case 'mapping-conflict':
-      return explainFailedLookup(lookup, set, id);
-    case 'unknown': {
-      const problem = explainFailedLookup(lookup, set, id);
-      return msg`${problem} If it is new, run ${cmd`pas harvest-vocab`}.`;
-    }
-  }
+  if (lookup.kind === 'found' && lookup.term.id === id) return undefined;
+  // A lookup finds labels and lower-case identifiers as well; the service accepts neither.
+  if (lookup.kind === 'found' || lookup.kind === 'ambiguous') return describeNoIdentifier(name, id);
+  const problem = explainFailedLookup(lookup, set, id);
+  return lookup.kind === 'unknown'
+    ? msg`${problem} If it is new, run ${cmd`pas harvest-vocab`}.`
+    : problem;
 }
 
 function describeNoIdentifier(name: string, id: string): Message {

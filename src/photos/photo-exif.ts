@@ -107,7 +107,6 @@ export async function readPhotoPosition(path: string): Promise<Reading<Position>
 /** TIFF 6.0 and EXIF 2.32: an EXIF block is a TIFF file without a picture. */
 const GPS_POINTER = 0x8825;
 const EXIF_POINTER = 0x8769;
-const SUB_DIRECTORIES = 0x014a;
 const XMP = 0x02bc;
 /** Tags of latitude and longitude, and those of the destination. */
 const TELLING: readonly number[] = [0x02, 0x04, 0x14, 0x16];
@@ -217,10 +216,7 @@ function removeFromDirectory(tiff: Tiff, directory: number, waiting: number[]): 
     ...entries.filter(({ tag }) => tag === XMP).map((entry) => removeFromXmp(tiff, entry)),
   ];
   if (pointers.length > 0) removeEntries(tiff, directory, count, pointers);
-  for (const entry of entries) {
-    if (entry.tag === EXIF_POINTER) waiting.push(entry.value);
-    if (entry.tag === SUB_DIRECTORIES) waiting.push(...listSubDirectories(tiff, entry));
-  }
+  for (const { tag, value } of entries) if (tag === EXIF_POINTER) waiting.push(value);
   if (next !== undefined) waiting.push(next);
   return getMostTellingFinding(...findings);
 }
@@ -264,12 +260,6 @@ function clearGpsDirectory(tiff: Tiff, directory: number): 'other' | 'position' 
   }
   bytes.fill(0, directory, directory + 2 + entries.length * ENTRY_BYTES);
   return entries.some(({ tag }) => TELLING.includes(tag)) ? 'position' : 'other';
-}
-
-function listSubDirectories({ bytes, u32 }: Tiff, { count, value }: Entry): number[] {
-  if (count === 1) return [value];
-  const there = Math.max(0, Math.min(count, 64, Math.floor((bytes.length - value) / 4)));
-  return Array.from({ length: there }, (_, index) => u32(value + index * 4));
 }
 
 function removeFromXmp({ bytes }: Tiff, { count, value }: Entry): GpsFinding {

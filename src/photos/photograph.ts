@@ -262,34 +262,17 @@ function findPathSpelling(path: string): string | undefined {
   const folder = dirname(path);
   const query = basename(path);
   if (!existsSync(folder)) return undefined;
+  const mayBePicture = isPictureName(query) || extname(query) === '';
   const names = listNamesInFolder(folder);
-  const spelled = findOnly(
-    names,
-    (name) => fold(name) === fold(query),
-    (name) => name.normalize('NFC') === query.normalize('NFC'),
-  );
-  if (spelled !== undefined) return join(folder, spelled);
-  if (!isPictureName(query) && extname(query) !== '') return undefined;
-  const ofPicture = findOnly(
-    names,
-    (name) => isPictureName(name) && fold(getStem(name)) === fold(getStem(query)),
-  );
-  return ofPicture === undefined ? undefined : join(folder, ofPicture);
-}
-
-/** Returns the only name that matches, or the only best one of several. */
-function findOnly(
-  names: readonly string[],
-  ...fits: readonly ((name: string) => boolean)[]
-): string | undefined {
-  let remaining = names;
-  for (const fit of fits) {
-    const fitting = remaining.filter(fit);
-    if (fitting.length === 1) return fitting[0];
-    if (fitting.length === 0) return undefined;
-    remaining = fitting;
-  }
-  return undefined;
+  const fitting = [
+    names.filter((name) => name.normalize('NFC') === query.normalize('NFC')),
+    names.filter((name) => fold(name) === fold(query)),
+    names.filter(
+      (name) => mayBePicture && isPictureName(name) && fold(getStem(name)) === fold(getStem(query)),
+    ),
+  ];
+  const [only, another] = fitting.find(({ length }) => length > 0) ?? [];
+  return only === undefined || another !== undefined ? undefined : join(folder, only);
 }
 
 function fold(name: string): string {

@@ -17,12 +17,6 @@ export type Position = {
   readonly point: PointText;
   /** Oddity of the spelling, in one sentence, which a person must confirm. */
   readonly doubt?: Message;
-  /**
-   * True where a WGS 84 position only makes sense with another sign, or with the axes exchanged
-   * that the text names; not used until a person confirms it. Absent for S-JTSK, and for a pair
-   * without named axes that is only in the other order.
-   */
-  readonly isTurned?: true;
 };
 
 /**
@@ -141,17 +135,9 @@ function resolveAxes(text: string, pair: PointText, axes: 'named' | 'bare'): Rea
   }
   const { system, change, ...point } = fitting;
   const isWhole = system === '4326' && !isNamed && /^-?\d+$/.test(x) && /^-?\d+$/.test(y);
-  const isTurned = system === '4326' && change !== undefined && (isNamed || change !== 'axes');
   const oddity = isWhole ? msg`has whole degrees only, which may be a measure` : undefined;
   const doubt = change === undefined ? oddity : CHANGE_WORDS[change];
-  return {
-    value: {
-      system,
-      point,
-      doubt: doubt && msg`"${text}" ${doubt}.`,
-      isTurned: isTurned ? true : undefined,
-    },
-  };
+  return { value: { system, point, doubt: doubt && msg`"${text}" ${doubt}.` } };
 }
 
 /** Formats a position with all its digits, so that {@link parsePosition} reads the same point. */

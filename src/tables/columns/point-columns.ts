@@ -200,14 +200,14 @@ const WELL_KNOWN = /^(?:srid|(?:multi)?(?:point|line|polygon)|geometry)/i;
 
 /**
  * Parses a position in another notation than well-known text. One with a doubt is used only where a
- * column map says so, and a turned one (see {@link Position}) not even then.
+ * column map says so.
  */
 function parsePlainPosition(text: string, turnsPositions: boolean): Reading<Position> {
   const position = parsePosition(text);
   if (!isReadable(position)) return position;
-  const { doubt, isTurned } = position.value;
+  const { doubt } = position.value;
   const meant = formatExactPosition(position.value);
-  if (doubt === undefined || (turnsPositions && isTurned !== true)) return position;
+  if (doubt === undefined || turnsPositions) return position;
   return makeRuleProblem(
     'coordinate',
     msg`${doubt} The point is not used. If you mean ${meant}, write it that way.`,
