@@ -109,7 +109,10 @@ function writeRows(outbox: Outbox, subject: string, all: readonly Fact[]): void 
     for (const [slot, facts] of slots) {
       if (slot === importSlot) continue;
       const identCely = record ?? find?.identCely ?? null;
-      rows.push(...makeChangeRows(subject, identCely, facts, findIntent));
+      const changes = makeChangeRows(subject, identCely, facts, findIntent);
+      // What is queued for a removed find goes with it, and comes back with it.
+      const isShown = ({ state }: EntryRow): boolean => find?.hidden !== 1 || state !== 'queued';
+      rows.push(...changes.filter(isShown));
     }
   const known = new Set(outbox.listTexts('select key from entries where subject = ?', subject));
   for (const row of rows) writeEntry(outbox, row, known.has(row.key));
@@ -130,15 +133,18 @@ type Wish = {
 
 /**
  * Returns the wish that is shown, and its intent; of a removed find the last one. Of two versions
- * the one that was not sent is shown, which the service does not have. A version of another place
- * whose content is not known here is not shown.
+ * the one that was not sent is shown, which the service does not have, and a version rather than
+ * its removal by another copy. A version of another place whose content is not known here is not
+ * shown.
  */
 function findWish(
   { wanted }: SlotState,
   facts: readonly Fact[],
   findIntent: FindIntent,
 ): Wish | undefined {
-  for (const { id, body } of [...wanted.wishes, ...listFactsOfKind(facts, 'current').reverse()]) {
+  const isVersion = ({ body }: FactOf<'current'>): boolean => body.intent !== null;
+  const wishes = wanted.kind === 'disputed' ? wanted.wishes.filter(isVersion) : wanted.wishes;
+  for (const { id, body } of [...wishes, ...listFactsOfKind(facts, 'current').reverse()]) {
     const name = body.intent ?? body.was ?? null;
     const intent = name === null ? undefined : findIntent(name);
     if (intent !== undefined) return { id, body, intent };

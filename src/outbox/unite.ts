@@ -287,13 +287,16 @@ function isUnattempted(outbox: Outbox, { uuid }: StoredFind): boolean {
 
 /** Wants the queued changes of a find for the one that it is, and the find itself no longer. */
 function giveChangesTo(outbox: Outbox, from: StoredFind, to: StoredFind): void {
+  restoreWish(outbox, makeFindSlot(to.uuid));
+  // It was removed there before it was entered again here, without what it had then.
+  if (to.isHidden)
+    for (const entry of listEntriesOfSubject(outbox, to.uuid))
+      if (entry.kind !== 'import') withdrawWish(outbox, entry, 'removed');
   for (const entry of listEntriesOfSubject(outbox, from.uuid)) {
     if (entry.kind === 'import' || entry.state !== 'queued') continue;
     if (entry.kind === 'number') recordNumberWish(outbox, to.uuid, entry.value, entry);
     else recordPhotoWish(outbox, to.uuid, entry.photograph);
   }
-  // It may have been removed there before it was entered again here.
-  restoreWish(outbox, makeFindSlot(to.uuid));
   withdrawWish(outbox, makeFindSlot(from.uuid), 'removed');
   // Its local id may be free now.
   rebuildEntries(outbox, to.uuid);

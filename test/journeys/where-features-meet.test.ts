@@ -1,6 +1,8 @@
-import { beforeEach, expect, test } from 'vitest';
-import { expectEnded, type Home, signedIn } from '../support/run-pas.ts';
-import { sendSeason } from '../support/season.ts';
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { expectEnded, findStates, type Home, signedIn } from '../support/run-pas.ts';
+import { sendSeason, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const MINUTE_MS = 60_000;
@@ -11,6 +13,15 @@ let home: Home;
 beforeEach(async () => {
   home = await signedIn(mock.service);
 });
+
+/** The number of the record that was made last. */
+async function numberAtService(): Promise<unknown> {
+  const { finds } = await mock.service.control<{ finds: { registration_number: unknown }[] }>(
+    'GET',
+    '/finds?limit=1',
+  );
+  return finds[0]?.registration_number;
+}
 
 test('a number that the record had before another one is not found in an index that lags', async () => {
   await sendSeason(home, 1);
@@ -27,9 +38,42 @@ test('a number that the record had before another one is not found in an index t
   await expectEnded(home.pas('reconcile'), 6);
   await mock.service.clock({ advance_ms: 20 * MINUTE_MS });
   await home.do('push');
-  const { finds } = await mock.service.control<{ finds: { registration_number: unknown }[] }>(
-    'GET',
-    '/finds?limit=1',
-  );
-  expect(finds[0]?.registration_number).toBe('X');
+  expect(await numberAtService()).toBe('X');
+});
+
+/** A copy of the data home on this machine. */
+function makeSecondCopy(): Home {
+  const folder = join(home.folder, 'second');
+  cpSync(join(home.folder, 'pas'), folder, { recursive: true });
+  return home.with({ PAS_HOME: folder });
+}
+
+describe('a find that one copy removed and the other one changed or sent', () => {
+  let second: Home;
+
+  beforeEach(async () => {
+    await sendSeason(home, 1);
+    await home.do('import', writeSeason(home, 2, { photos: true }));
+    await home.do('number', 'set', 'K-2', 'N 2');
+    second = makeSecondCopy();
+    await second.do('remove', 'K-2', '--yes');
+  });
+
+  test('keeps its number and photograph where it was sent', async () => {
+    await home.do('push', 'K-2', '--only', 'import');
+    await second.do('push');
+    await home.do('push');
+    await mock.expectMade({ finds: 2, photos: 2 });
+    expect(await numberAtService()).toBe('N 2');
+  });
+
+  test('is listed with the question, and is not called sent', async () => {
+    await home.do('edit', 'K-2', '--set', 'hloubka=11');
+    await mock.service.faults({ endpoint: 'import', fault: '503', times: 1 });
+    await expectEnded(home.pas('push', 'K-2'), 5);
+    expect(await findStates(second)).toStrictEqual({ 'K-1': 'accepted', 'K-2': 'queued' });
+    const { stdout } = await second.do('status');
+    expect(stdout).toContain('pas edit K-2');
+    expect(stdout).not.toContain('Everything is sent');
+  });
 });

@@ -169,7 +169,7 @@ export const PLANTED: readonly Planted[] = [
     themes: ['numbers change to and fro'],
     file: 'src/push/judge-change.ts',
     from: 'if (view.nowMs <= settledMs)',
-    to: 'if (nowMs < 0)',
+    to: 'if (view.nowMs < 0)',
   },
   {
     name: 'an attempt is over with its answer',

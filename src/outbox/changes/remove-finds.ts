@@ -82,15 +82,13 @@ export function removeSubject(outbox: Outbox, subject: string): Removal {
   return outbox.change(() => {
     const removal = planRemovalOfSubject(outbox, subject);
     if (removal.because !== undefined) return removal;
-    // Changes first: without its find they have no row.
-    const isImport = ({ kind }: Entry): boolean => kind === 'import';
-    for (const entry of removal.entries.toSorted(
-      (a, b) => Number(isImport(a)) - Number(isImport(b)),
-    )) {
+    for (const entry of removal.entries)
       if (entry.unknownAttempts > 0)
         decide(outbox, entry, { kind: 'abandon' }, msg`removed by a person`);
+    // The numbers and photographs of a find go with it: if another copy has sent it, they stay.
+    const find = removal.entries.find(({ kind }) => kind === 'import');
+    for (const entry of find === undefined ? removal.entries : [find])
       withdrawWish(outbox, entry, 'removed');
-    }
     return removal;
   });
 }

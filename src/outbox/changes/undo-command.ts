@@ -19,7 +19,7 @@ import {
 import { foldSlot, mayBeAtService, type SlotState } from '../fold.ts';
 import { findUnverifiedIntent, isImportSlot } from '../intents.ts';
 import { type Outbox, updateHeader } from '../open-outbox.ts';
-import { getSubjectName } from '../stored-finds.ts';
+import { getSubjectName, isRemoved } from '../stored-finds.ts';
 import { settleReturnedFinds, storeQuestionsAboutAlikeFinds } from '../unite.ts';
 import { appendFacts, getCommandId, getSlotState, listFactsOfSubject } from '../wishes.ts';
 
@@ -266,7 +266,13 @@ function planUndo(outbox: Outbox, command: string, { subject, slot }: Slot): Slo
   const isOfCommand = (fact: Fact): boolean =>
     'command' in fact.body && fact.body.command === command;
   const state = foldSlot(facts);
-  const wishes = planWishUndo(facts, state, listFactsOfKind(facts, 'current').filter(isOfCommand));
+  // What came with a find goes with it, and comes back with it.
+  const isGone =
+    !isImportSlot(slot) &&
+    isRemoved(outbox, subject) &&
+    ofSubject.some((fact) => isImportSlot(fact.slot) && isOfCommand(fact));
+  const own = isGone ? [] : listFactsOfKind(facts, 'current').filter(isOfCommand);
+  const wishes = planWishUndo(facts, state, own);
   const inForce = state.decisions.filter(isOfCommand);
   const decisions = listRevocable(facts, inForce, listTargets(ofSubject));
   return {
