@@ -1,5 +1,4 @@
 import { cmd, msgid, ngettext, t } from '../base/message.ts';
-import type { LookupTerm } from '../finds/find.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import {
   listNewFinders,
@@ -7,7 +6,7 @@ import {
   storeAcceptedPeople,
 } from '../outbox/views/outbox-status.ts';
 import type { Context } from './context/context.ts';
-import { openLookups } from './context/open-service.ts';
+import { openMappedLookup } from './context/open-service.ts';
 import { formatFindCount, formatPerson } from './result-texts.ts';
 
 const MAX_SHOWN = 20;
@@ -23,16 +22,7 @@ export async function listNewPeopleOfProfile(
   outbox: Outbox,
   subjects?: readonly string[],
 ) {
-  return (await listNewFinders(outbox, () => openPeopleLookup(context), subjects)).people;
-}
-
-async function openPeopleLookup(context: Context): Promise<LookupTerm> {
-  const [{ lookupTerm }, { readMappingFile }, { makeMappedLookup }] = await Promise.all([
-    openLookups(context),
-    import('./context/find-input.ts'),
-    import('../tables/own-terms/mapping.ts'),
-  ]);
-  return makeMappedLookup(lookupTerm, await readMappingFile(context));
+  return (await listNewFinders(outbox, () => openMappedLookup(context), subjects)).people;
 }
 
 /**
@@ -105,7 +95,7 @@ export async function admitNewPeople(
   context: Context,
   { outbox, subjects, isAllAccepted, mayAsk }: Admission,
 ): Promise<boolean> {
-  const lookup = () => openPeopleLookup(context);
+  const lookup = () => openMappedLookup(context);
   const { people, mapped } = await listNewFinders(outbox, lookup, subjects);
   if (mapped.length > 0) {
     const { replaceFinder } = await import('./interview/edit-find.ts');

@@ -1,25 +1,6 @@
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
-import { toDatabaseError } from '../base/disk/database.ts';
-import { createFolder } from '../base/disk/files.ts';
-import { assertMayWrite, toOutputError } from '../base/disk/output-file.ts';
-import { getErrorCode, InterruptedError, UsageError } from '../base/errors.ts';
 import { cmd, t } from '../base/message.ts';
 import type { HarvestRequest, SetResult } from '../harvest/harvest-records.ts';
-import {
-  openHarvestStore,
-  type RecordHarvestSubject,
-  storeOrCompareSubject,
-} from '../harvest/harvest-store.ts';
 import { isNeededByImports } from '../harvest/harvest-vocabulary.ts';
-import {
-  type OpenedOutput,
-  type OutputOpenOptions,
-  openFileOutput,
-  openStreamOutput,
-  type RecordOutput,
-} from '../harvest/outputs.ts';
 import { formatSetName } from '../harvest/protocol.ts';
 import { type Context, handleSignals, makeDeadlineSignal } from './context/context.ts';
 import { fetchHarvestingAccount, openHarvestClient } from './context/open-service.ts';
@@ -138,90 +119,4 @@ export async function runHarvest<Result>(
     },
     signal: makeDeadlineSignal(context, interrupts.stop, options.deadline),
   }).finally(() => bar?.end());
-}
-
-/**
- * Opens or creates the output with its store beside it, also their folder. Both are closed with the
- * context.
- * @param out file, or `-` for stdout, whose store is temporary
- * @throws UsageError where something else exists there, also the output of another harvest;
- * DatabaseError where it cannot be written, or another process uses it; FileError where another
- * program changed it
- */
-export async function openHarvestOutput(
-  context: Context,
-  out: string,
-  subject: RecordHarvestSubject,
-  opening: OutputOpenOptions,
-): Promise<OpenedOutput> {
-  const place =
-    out === '-' ? makeTemporaryPlace(context) : makeLastingPlace(resolve(context.cwd, out));
-  const store = openHarvestStore(place.store);
-  let output: RecordOutput | undefined;
-  context.onClose(async () => {
-    try {
-      await output?.close();
-    } finally {
-      store.close();
-    }
-  });
-  store.change(() => storeOrCompareSubject(store, subject, out));
-  const { content } = place;
-  output =
-    content === undefined
-      ? openStreamOutput(createWriter(context.streams.stdout), subject)
-      : await openFileOutput(content, store, subject, opening);
-  return { store, output };
-}
-
-type Place = {
-  readonly store: string;
-  readonly content: string | undefined;
-};
-
-function makeTemporaryPlace(context: Context): Place {
-  const folder = mkdtempSync(join(tmpdir(), 'pas-harvest-'));
-  context.onClose(() => rmSync(folder, { recursive: true, force: true }));
-  return { store: join(folder, 'harvest.sqlite'), content: undefined };
-}
-
-/**
- * Makes the folder of an output; the files themselves need not exist.
- * @throws FileError, DatabaseError where no file can be written there; UsageError where a file of
- * another program exists
- */
-function makeLastingPlace(content: string): Place {
-  try {
-    createFolder(dirname(content));
-    assertMayWrite(content, true);
-  } catch (thrown) {
-    throw toOutputError(content, thrown);
-  }
-  const store = `${content}.harvest`;
-  // A killed run may have left only an empty store, with its journal.
-  if (getFileSize(store) === 0 && getFileSize(content) > 0)
-    throw new UsageError(t`${content} already exists and was not written by pas.`, {
-      hint: t`Use another --out.`,
-    });
-  return { store, content };
-}
-
-function getFileSize(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-}
-
-/**
- * Makes the function that writes to a stream, and waits until the stream has passed the content on.
- * @throws InterruptedError when the pipe is closed; DatabaseError on a full disk
- */
-function createWriter(stream: NodeJS.WriteStream): (content: Buffer) => Promise<void> {
-  return (content) =>
-    new Promise((done, fail) => {
-      stream.write(content, (error) => {
-        if (error == null) done();
-        else if (getErrorCode(error) === 'EPIPE')
-          fail(new InterruptedError(t`The program that reads the output closed it.`));
-        else fail(toDatabaseError('stdout', error));
-      });
-    });
 }

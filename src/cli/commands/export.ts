@@ -2,6 +2,7 @@ import { Option } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/message.ts';
 import { resolveFindNames } from '../../outbox/changes/resolve-finds.ts';
+import { makeLabelLookup, makeReferenceFormatter } from '../../tables/exports/exported-find.ts';
 import {
   EXPORT_FORMATS,
   EXPORTER_NAMES,
@@ -11,9 +12,10 @@ import {
   exportFinds,
   findFormatOfExtension,
 } from '../../tables/exports/exporters.ts';
+import { parseFilters } from '../../tables/find-filters.ts';
 import { addWhereOption, defineCommand, type Registration } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
-import { openLabelLookup, openReferenceFormatter, parseFilters } from '../context/find-input.ts';
+import { openMappedLookup, openProfileVocabulary } from '../context/open-service.ts';
 import { formatFindCount } from '../result-texts.ts';
 import { mayReplace, withProgress } from '../terminal.ts';
 
@@ -77,9 +79,11 @@ async function exportCommand(
   const format = chooseFormat(options);
   const outbox = await context.openOutbox();
   const finds = names.length === 0 ? undefined : resolveFindNames(outbox, names);
-  const getLabels = await openLabelLookup(context);
+  const getLabels = makeLabelLookup(await openProfileVocabulary(context));
   const formatReference =
-    options.codes === true ? undefined : await openReferenceFormatter(context, getLabels);
+    options.codes === true
+      ? undefined
+      : makeReferenceFormatter(getLabels, await openMappedLookup(context));
   const request = {
     filters: parseFilters(options.where),
     exporter: options.for,

@@ -8,6 +8,7 @@ import {
   type SetFigures,
 } from '../../harvest/harvest-records.ts';
 import type { RecordHarvestSubject } from '../../harvest/harvest-store.ts';
+import { openHarvestOutput } from '../../harvest/open-output.ts';
 import { formatSetName } from '../../harvest/protocol.ts';
 import { defineCommand, type Registration } from '../command.ts';
 import {
@@ -19,7 +20,6 @@ import {
 import { formatRecordCount } from '../result-texts.ts';
 import {
   type HarvestFlags,
-  openHarvestOutput,
   runHarvest,
   toSetJson,
   warnOfBroken,
@@ -82,10 +82,12 @@ async function harvestCommand(
       hint: t`Name a file with --out.`,
     });
   const subject = parseSubject(context, sets, options);
+  const { cwd, streams, onClose } = context;
+  const place = { out: options.out, cwd, stdout: streams.stdout, onClose };
   const result = await runHarvest(context, options, (request) =>
     harvestRecords({
       ...request,
-      openOutput: (opening) => openHarvestOutput(context, options.out, subject, opening),
+      openOutput: (opening) => openHarvestOutput(place, subject, opening),
       sets,
       metadataPrefix: subject.format,
       from: options.from,

@@ -13,12 +13,12 @@ import {
   importTable,
   makeCorrectionsWriter,
 } from '../../tables/import-table.ts';
+import { readMappingFile } from '../../tables/own-terms/mapping.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import {
   makeProfileKeeping,
   openValidationContext,
   readColumnMap,
-  readMappingFile,
   readTableOrInput,
   resolvePhotoFolder,
   type TableOptions,
@@ -71,7 +71,7 @@ export async function importTables(
   const corrections =
     options.corrections === undefined ? undefined : makeCorrectionsWriter(options.corrections);
   const request = await openRequest(context, files, options);
-  const ofMapping = (await readMappingFile(context)).issues;
+  const ofMapping = (await readMappingFile(context.places.mappingFile)).issues;
   const reports: ImportReport[] = [];
   let unread = 0;
   for (const file of files) {

@@ -2,10 +2,11 @@ import type { ExitReason } from '../../base/errors.ts';
 import { hasErrors } from '../../base/issue.ts';
 import { cmd, t } from '../../base/message.ts';
 import { findSubjectsWithEntries } from '../../outbox/changes/resolve-finds.ts';
+import { readMappingFile } from '../../tables/own-terms/mapping.ts';
 import { validateAndRenewFinds } from '../../tables/validate-finds.ts';
 import { defineCommand, type Registration } from '../command.ts';
 import type { Context } from '../context/context.ts';
-import { openValidationContext, readFileOrInput, readMappingFile } from '../context/find-input.ts';
+import { openValidationContext, readFileOrInput } from '../context/find-input.ts';
 import { openLookups } from '../context/open-service.ts';
 import { listNewPeopleOfProfile, printNewPeople, toNewPeopleJson } from '../new-people.ts';
 import { printIssues, toIssuesJson, withProgress } from '../terminal.ts';
@@ -36,7 +37,8 @@ export async function validate(context: Context, names: readonly string[]): Prom
   const { lookupTerm } = await openLookups(context);
   const ruleContext = await openValidationContext(context);
   const outbox = await context.openOutbox();
-  const terms = isAll ? { mapping: await readMappingFile(context), lookupTerm } : undefined;
+  const mapping = await readMappingFile(context.places.mappingFile);
+  const terms = isAll ? { mapping, lookupTerm } : undefined;
   const { valid, invalid, issues } = await withProgress(terminal, t`Checking`, (onProgress) =>
     validateAndRenewFinds(outbox, ruleContext, {
       finds: isAll ? undefined : named,

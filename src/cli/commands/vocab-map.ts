@@ -12,10 +12,14 @@ import {
   proposeMapping,
   type TermProposal,
 } from '../../tables/own-terms/map-terms.ts';
-import type { MappingRow } from '../../tables/own-terms/mapping.ts';
+import {
+  changeMappingFile,
+  type MappingRow,
+  readMappingFile,
+} from '../../tables/own-terms/mapping.ts';
 import { addSheetOption, defineCommand, type Registration } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
-import { changeMappingFile, readMappingFile, readTableOrInput } from '../context/find-input.ts';
+import { readTableOrInput } from '../context/find-input.ts';
 import { openLookups, openProfileVocabulary } from '../context/open-service.ts';
 import { mayReplace, printIssues, toIssuesJson, withProgress } from '../terminal.ts';
 
@@ -57,7 +61,7 @@ export const registerMap: Registration = (vocab, run) => {
 
 async function printMapping(context: Context): Promise<ExitReason> {
   const { terminal } = context;
-  const { rows, issues } = await readMappingFile(context);
+  const { rows, issues } = await readMappingFile(context.places.mappingFile);
   const lines = rows.map((row) => [
     row.set,
     row.term,
@@ -93,7 +97,8 @@ async function importMapping(
   const { terminal } = context;
   const table = await readTableOrInput(context, file, reading);
   const { lookupTerm } = await openHarvestedTerms(context);
-  const merged = await changeMappingFile(context, (mapping) =>
+  const { places, clock } = context;
+  const merged = await changeMappingFile(places.mappingFile, clock, (mapping) =>
     mergeMapping(mapping, table, lookupTerm),
   );
   const { rows: _rows, issues, ...tally } = merged;
@@ -123,7 +128,10 @@ async function setMapping(
 ): Promise<ExitReason> {
   const harvested = await openHarvestedTerms(context);
   const row = { set: of, term: ownTerm, entry };
-  const mapped = await changeMappingFile(context, (mapping) => mapTerm(mapping, row, harvested));
+  const { places, clock } = context;
+  const mapped = await changeMappingFile(places.mappingFile, clock, (mapping) =>
+    mapTerm(mapping, row, harvested),
+  );
   const { set, term, id, label } = mapped.row;
   context.terminal.printLine(t`"${term}" in ${set} means ${id} (${label}).`);
   context.terminal.printValue({ set, term, id, label, replaced: mapped.replaced });
@@ -163,7 +171,7 @@ async function suggest(
   const { terminal } = context;
   const list = await readTableOrInput(context, file, options);
   const vocabulary = await openProfileVocabulary(context);
-  const mapping = await readMappingFile(context);
+  const mapping = await readMappingFile(context.places.mappingFile);
   const proposals = await withProgress(terminal, t`Comparing`, (onProgress) =>
     proposeMapping(list, { vocabulary, mapping, onProgress }),
   );

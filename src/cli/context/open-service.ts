@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { formatIso } from '../../base/clock.ts';
 import { ConfigError, PasError } from '../../base/errors.ts';
 import { cmd, type Message, t } from '../../base/message.ts';
+import type { LookupTerm } from '../../finds/find.ts';
 import type { Vocabulary } from '../../finds/vocabulary/term.ts';
 import type { OaiClient } from '../../harvest/client.ts';
 import type { OaiCredentials } from '../../harvest/send-request.ts';
@@ -194,6 +195,19 @@ export async function openLookups(context: Context) {
     profile.oaiBase ?? '',
     getHarvestUsername(profile),
   );
+}
+
+/**
+ * Opens the lookup of terms in the vocabularies, the museum's own terms first; issues of its mapping
+ * are dropped.
+ * @throws as {@link openLookups}
+ */
+export async function openMappedLookup(context: Context): Promise<LookupTerm> {
+  const [{ lookupTerm }, { makeMappedLookup, readMappingFile }] = await Promise.all([
+    openLookups(context),
+    import('../../tables/own-terms/mapping.ts'),
+  ]);
+  return makeMappedLookup(lookupTerm, await readMappingFile(context.places.mappingFile));
 }
 
 /**

@@ -1,5 +1,7 @@
 import { formatPlainNumber } from '../../base/characters.ts';
+import { memoize } from '../../base/collections.ts';
 import { joinFileNames, protectFormulaMark } from '../../base/csv.ts';
+import { isReadable } from '../../base/issue.ts';
 import { forEachLanguage, getLanguage, t } from '../../base/message.ts';
 import { renderElement, replaceIllegalCharacters } from '../../base/xml/build.ts';
 import { type DocumentProfile, makeDocumentNode } from '../../finds/document.ts';
@@ -14,6 +16,7 @@ import {
   NEW_PERSON,
   type Reference,
 } from '../../finds/fields.ts';
+import type { LookupTerm } from '../../finds/find.ts';
 import {
   findRangeProblem,
   formatPoint,
@@ -23,6 +26,9 @@ import {
   toSJtsk,
   toWgs84,
 } from '../../finds/place/geometry.ts';
+import { makeReferenceResolver } from '../../finds/resolve-references.ts';
+import type { Vocabulary } from '../../finds/vocabulary/term.ts';
+import { findTermByIdent } from '../../finds/vocabulary/terms.ts';
 import { ENTRY_STATES, type EntryState } from '../../outbox/entry.ts';
 import { formatPointOfFind, formatWithUnit, STATE_WORDS } from '../../outbox/views/entry-words.ts';
 import type { RowCell } from './write-rows.ts';
@@ -51,6 +57,37 @@ type Labels = { readonly cs: string; readonly en: string };
 
 /** Formats a reference for a cell, such as its label. */
 export type FormatReference = (field: Field, reference: Reference) => string;
+
+/**
+ * Makes the lookup of labels in a vocabulary, which are cached, since finds repeat them; an English
+ * label may be empty.
+ */
+export function makeLabelLookup(vocabulary: Vocabulary): LabelLookup {
+  return memoize((id) => {
+    const term = findTermByIdent(vocabulary, id);
+    return term && { cs: term.label, en: term.labelEn ?? '' };
+  });
+}
+
+/**
+ * Makes the function that formats references for a table: the label in the language of the output,
+ * if `pas import` reads the same entry from it, else the identifier, or the name of a person whom
+ * the service does not know.
+ */
+export function makeReferenceFormatter(
+  getLabels: LabelLookup,
+  lookupTerm: LookupTerm,
+): FormatReference {
+  const resolve = makeReferenceResolver(lookupTerm);
+  return (field, reference) => {
+    const labels = getLabels(reference.id);
+    if (labels === undefined) return formatReferenceCell(reference);
+    const label = chooseLabel(labels);
+    const reading = resolve(field, label);
+    const isSame = isReadable(reading) && reading.value.id === reference.id;
+    return isSame ? label : formatReferenceCell(reference);
+  };
+}
 
 /** Returns the label in the current language, or the Czech one, which every entry has. */
 export function chooseLabel({ cs, en }: Labels): string {

@@ -1,19 +1,28 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Clock } from '../../base/clock.ts';
 import { groupBy } from '../../base/collections.ts';
 import { formatCsvTable } from '../../base/csv.ts';
+import { lockForChange } from '../../base/disk/lock-file.ts';
+import { writePrivateFile } from '../../base/disk/output-file.ts';
+import { FileError, UsageError } from '../../base/errors.ts';
 import {
+  formatIssuePlace,
   hasErrors,
   type Issue,
   isReadable,
   makeErrorIssue,
   makeWarningIssue,
 } from '../../base/issue.ts';
-import { cmd, isMessage, type Message, msg } from '../../base/message.ts';
+import { cmd, isMessage, joinMessages, type Message, msg, t } from '../../base/message.ts';
 import { foldName, makePersonKey } from '../../base/names.ts';
 import { FIELDS } from '../../finds/fields.ts';
 import type { LookupTerm, TermCandidate, TermLookupResult } from '../../finds/find.ts';
 import { parseBoolean } from '../../finds/parse-cell.ts';
 import { explainFailedLookup } from '../../finds/resolve-references.ts';
 import { makeChangedToDateMessage, makeMissingColumnIssue } from '../columns/columns.ts';
+import { parseCsvTable } from '../formats/csv-table.ts';
+import { toUtf8 } from '../input-file.ts';
 import { getDisplayedText, type Table, type TableRow } from '../table.ts';
 
 /** A museum's own term for a vocabulary entry. */
@@ -327,3 +336,74 @@ const CONFLICT_RULES = {
   unknown: 'mapping-unknown',
   ambiguous: 'mapping-unknown',
 } as const;
+
+/**
+ * Reads the museum's mapping; without rows and issues where there is no file. Faults are issues: a
+ * faulty row is left out, and all rows of a file that is no table or lacks a column.
+ * @throws Error of Node where the file exists and cannot be read, such as a folder
+ */
+export async function readMappingFile(file: string): Promise<Mapping> {
+  if (!existsSync(file)) return { file, rows: [], issues: [] };
+  try {
+    const { text, issues } = await toUtf8(file, readFileSync(file));
+    const mapping = parseMapping(parseCsvTable(file, text));
+    return { ...mapping, issues: [...issues, ...mapping.issues] };
+  } catch (thrown) {
+    if (!(thrown instanceof FileError)) throw thrown;
+    const advice = msg`Save it as CSV in UTF-8, or move it away; until then, pas uses none of your own terms.`;
+    return {
+      file,
+      rows: [],
+      issues: [
+        makeErrorIssue('mapping-file', joinMessages([thrown.message, advice], ' '), { file }),
+      ],
+    };
+  }
+}
+
+/**
+ * Changes the mapping on disk under a lock: `change` gets the current one, so that concurrent
+ * commands do not overwrite each other's changes. Nothing is written where the rows stay the same,
+ * or `change` throws.
+ * @param change returns the new rows, and further results, which are returned
+ * @throws UsageError where the current file has an error: it would be lost; ConfigError where
+ * another process keeps the lock for two seconds, which block the thread; DatabaseError where the
+ * disk fails; errors of `change`
+ */
+export async function changeMappingFile<Change extends { readonly rows: readonly MappedTerm[] }>(
+  file: string,
+  clock: Clock,
+  change: (mapping: Mapping) => Change,
+): Promise<Change> {
+  const path = join(dirname(file), '.mapping.lock');
+  const lock = lockForChange(
+    path,
+    clock,
+    msg`${path}: another pas process is changing the mapping.`,
+  );
+  try {
+    const before = await readMappingToChange(file);
+    const changed = change(before);
+    const text = formatMapping(changed.rows);
+    if (text !== formatMapping(before.rows)) writePrivateFile(file, text);
+    return changed;
+  } finally {
+    lock.release();
+  }
+}
+
+/**
+ * Reads the mapping for a change.
+ * @throws UsageError where it has an error: a row that is not read would be lost
+ */
+async function readMappingToChange(file: string): Promise<Mapping> {
+  const mapping = await readMappingFile(file);
+  const first = mapping.issues.find(({ severity }) => severity === 'error');
+  if (first === undefined) return mapping;
+  throw new UsageError(
+    `${formatIssuePlace(first.with({ file: mapping.file }))}: ${first.message}`,
+    {
+      hint: t`Correct the file; \`${cmd`pas vocab map list`}\` lists all its errors.`,
+    },
+  );
+}
