@@ -20,8 +20,8 @@ import {
   isShort,
   isSteady,
   isWorthResuming,
+  type ListKind,
   makeScan,
-  markChanges,
   type RecordStore,
   recountPass,
   storePage,
@@ -285,11 +285,7 @@ const MAX_NEW_RECORDS = 10_000;
  * Reads and commits pages until the list ends.
  * @returns the number of records that were new or changed, or new in this scan
  */
-async function readPages(
-  run: Run,
-  start: OaiArguments,
-  list: 'whole' | 'changes',
-): Promise<number> {
+async function readPages(run: Run, start: OaiArguments, list: ListKind): Promise<number> {
   const { client, clock, signal, store, window, overlapMs, written, pass } = run;
   let count = 0;
   let size: number | undefined;
@@ -297,12 +293,8 @@ async function readPages(
     const { document, items } = page;
     const read = { document, items, scan: run.pass.scan, untilMs: window.untilMs };
     const { records, pass: next } = await storePage(store, read, (sightings) => {
-      const { pass: now } = run;
-      const advanced =
-        list === 'whole'
-          ? advancePass(now, page, sightings, overlapMs)
-          : markChanges(now, sightings);
-      return countSightings(advanced, sightings);
+      const advanced = list === 'changes' ? run.pass : advancePass(run.pass, page);
+      return countSightings(advanced, sightings, list, overlapMs);
     });
     run.pass = next;
     run.written += records.length;

@@ -79,61 +79,52 @@ export function isSteady({ listSize, pages, moved, seen }: HarvestPass): boolean
   return pages === 1 || (!moved && seen === listSize);
 }
 
-/**
- * Returns the pass with the records of a page counted. No scan agrees with the one before where
- * that did not see a record older than the pass.
- */
-export function countSightings(pass: HarvestPass, sightings: Sightings): HarvestPass {
-  let { seen: seenCount, agrees } = pass;
-  for (const { before, now } of sightings.values()) {
-    if (before?.scan === pass.scan) continue;
-    seenCount++;
-    if (before?.scan !== pass.scan - 1 && now.datestampMs < pass.beganMs) agrees = false;
-  }
-  return { ...pass, seen: seenCount, agrees };
-}
+/** The list of a scan, or that of the changes since the pass began. */
+export type ListKind = 'whole' | 'changes';
 
 /**
- * Returns the pass after a page of its list: with the next token, the number of pages, the count of
- * the service, and `moved` where a record came a second time, is as new as the pass, or the list
- * became shorter. {@link countSightings} counts the records.
+ * Returns the pass with the records of a page counted. Something `moved` where a record came a
+ * second time, changed, or is as new as the pass, unless the list was counted with that page. No
+ * scan agrees with the one before where that did not see a record older than the pass.
  * @param overlapMs time before the pass in which a record may have appeared late in the index
  */
-export function advancePass(
+export function countSightings(
   pass: HarvestPass,
-  { items, completeListSize, next, responseDateMs }: ListPage<OaiRecord>,
   sightings: Sightings,
+  list: ListKind,
   overlapMs: number,
 ): HarvestPass {
-  const { cutMs, pages, scan } = pass;
-  const beganMs = Math.min(pass.beganMs, responseDateMs);
-  // The first page has no news: its records were there when the list was counted first.
-  const hasNews =
-    pages > 0 &&
-    items.some(({ header }) => getEndOfDatestampMs(header.datestampMs) >= beganMs - overlapMs);
+  const { scan, beganMs, pages, cutMs } = pass;
   // A rest begins with records of the datestamp at which it was cut.
-  const hasMoved = [...sightings.values()].some(
-    ({ before, now }) => before?.scan === scan && (cutMs === null || now.datestampMs < cutMs),
-  );
-  // The count of a rest is not that of the window.
-  const counted = cutMs === null ? recountPass(pass, completeListSize) : pass;
-  const moved = counted.moved || hasNews || hasMoved;
-  return { ...counted, moved, beganMs, token: next ?? null, pages: pages + 1 };
-}
-
-/**
- * Returns the pass after a page of the list of changes: with `moved` where a record is new to the
- * scan, or changed. {@link countSightings} counts the records.
- */
-export function markChanges(pass: HarvestPass, sightings: Sightings): HarvestPass {
-  const hasNews = [...sightings.values()].some(
-    (sighting) => sighting.before?.scan !== pass.scan || !isSameVersion(sighting),
-  );
-  return { ...pass, moved: pass.moved || hasNews };
+  const repeatsFromMs = list === 'changes' ? 0 : (cutMs ?? Number.POSITIVE_INFINITY);
+  let { seen: seenCount, agrees, moved } = pass;
+  for (const sighting of sightings.values()) {
+    const { before, listedMs } = sighting;
+    if (before?.scan === scan) {
+      moved ||= listedMs < repeatsFromMs || !isSameVersion(sighting);
+      continue;
+    }
+    seenCount++;
+    const isNew = pages > 1 && getEndOfDatestampMs(listedMs) >= beganMs - overlapMs;
+    moved ||= list === 'changes' || isNew;
+    agrees &&= before?.scan === scan - 1 || listedMs >= beganMs;
+  }
+  return { ...pass, seen: seenCount, agrees, moved };
 }
 
 function isSameVersion({ before, now }: Sighting): boolean {
   return before?.datestampMs === now.datestampMs && before.digest === now.digest;
+}
+
+/** Returns the pass after a page of its list, with the count of the service and the next token. */
+export function advancePass(
+  pass: HarvestPass,
+  { completeListSize, next, responseDateMs }: ListPage<OaiRecord>,
+): HarvestPass {
+  // The count of a rest is not that of the window.
+  const counted = pass.cutMs === null ? recountPass(pass, completeListSize) : pass;
+  const beganMs = Math.min(pass.beganMs, responseDateMs);
+  return { ...counted, beganMs, token: next ?? null, pages: pass.pages + 1 };
 }
 
 /** Returns the pass after a count: a list that became shorter lost a record. */
@@ -377,6 +368,8 @@ type Losses = {
 
 /** A record as a page has it; several copies on one page count as one. */
 type Sighting = {
+  /** Datestamp in the list, also of a record that is not stored. */
+  readonly listedMs: number;
   readonly before: SeenRecord | undefined;
   readonly now: SeenRecord;
   /** Undefined for a record that is not stored. */
@@ -438,24 +431,23 @@ const NOTHING_STORED = { datestampMs: 0, digest: '' };
 function comparePage(state: HarvestState, { document, items, scan, untilMs }: ReadPage): Sightings {
   const sightings = new Map<string, Sighting>();
   for (const record of items) {
-    const { identifier, datestampMs } = record.header;
+    const { identifier, datestampMs: listedMs } = record.header;
     const earlier = sightings.get(identifier);
     const before = earlier === undefined ? state.findSeen(identifier) : earlier.before;
     const rival = earlier?.now ?? before;
     // The newer of two versions in one scan wins; an older version than in an earlier scan may be a
     // restored one.
-    if (rival?.scan === scan && rival.datestampMs > datestampMs)
-      sightings.set(identifier, earlier ?? { before, now: rival });
+    if (rival?.scan === scan && rival.datestampMs > listedMs)
+      sightings.set(identifier, earlier ?? { listedMs, before, now: rival });
     // A record that the service empties on purpose is not missing. Its earlier version stays in the
     // output. And a request has whole seconds, so an answer may exceed its window.
-    else if (record.lacksContent || datestampMs > (untilMs ?? datestampMs)) {
-      const { lacksContent: skipped } = record;
-      if (earlier?.record === undefined)
-        sightings.set(identifier, { before, now: { ...NOTHING_STORED, ...before, scan, skipped } });
+    else if (record.lacksContent || listedMs > (untilMs ?? listedMs)) {
+      const now = { ...NOTHING_STORED, ...before, scan, skipped: record.lacksContent };
+      if (earlier?.record === undefined) sightings.set(identifier, { listedMs, before, now });
     } else {
       const digest = digestRecord(getSourceBytes(document, record.element));
-      const now = { datestampMs, digest, scan, skipped: false };
-      sightings.set(identifier, { before, now, record });
+      const now = { datestampMs: listedMs, digest, scan, skipped: false };
+      sightings.set(identifier, { listedMs, before, now, record });
     }
   }
   return sightings;
