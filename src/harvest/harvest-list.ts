@@ -417,14 +417,13 @@ async function confirmLosses({
  * them: rounded outwards.
  */
 function makeListArguments(
-  { metadataPrefix, setSpec, granularity, state }: Run,
+  { metadataPrefix, setSpec, granularity }: Run,
   { fromMs, untilMs }: HarvestWindow,
 ): OaiArguments {
-  const unit = state.isStampedByDay() ? 'day' : granularity;
   return {
     metadataPrefix,
     set: setSpec === '' ? undefined : setSpec,
-    from: fromMs === null ? undefined : formatDatestamp(fromMs, unit),
-    until: untilMs === null ? undefined : formatDatestampRoundedUp(untilMs, unit),
+    from: fromMs === null ? undefined : formatDatestamp(fromMs, granularity),
+    until: untilMs === null ? undefined : formatDatestampRoundedUp(untilMs, granularity),
   };
 }

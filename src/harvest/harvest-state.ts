@@ -307,12 +307,6 @@ function makeStoredRecords({ sql }: HarvestTables, harvest: number) {
         `select identifier from seen_records
            where harvest = :harvest and scan > 0 and skipped = 1`,
       ),
-    /** Tells if all seen datestamps are days, whatever granularity the service declares. */
-    isStampedByDay: () =>
-      compute(
-        `select max(datestamp_at % 86400000) from seen_records
-           where harvest = :harvest and datestamp_at > 0`,
-      ) === 0,
   };
 }
 

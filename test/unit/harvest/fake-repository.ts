@@ -7,7 +7,7 @@ type Place = { readonly fromMs: number; readonly untilMs: number; readonly offse
 export type RepositoryHabits = {
   /** Deployed services begin with the newest, many others with the oldest. */
   order: 'newest-first' | 'oldest-first' | 'by-name';
-  /** Datestamps are days, not seconds. */
+  /** Datestamps are days, not seconds, as Identify says. */
   byDay: boolean;
   /**
    * Form of the last page: with an empty token, without any, or with a token that leads to an empty
@@ -117,7 +117,7 @@ export class FakeRepository {
   #answer(query: URLSearchParams): string {
     switch (query.get('verb')) {
       case 'Identify':
-        return oaiXml('<Identify><granularity>YYYY-MM-DDThh:mm:ssZ</granularity></Identify>');
+        return oaiXml(`<Identify><granularity>${this.#granularity()}</granularity></Identify>`);
       case 'ListSets':
         return oaiXml(`<ListSets><set><setSpec>${SET}</setSpec></set></ListSets>`);
       case 'GetRecord': {
@@ -171,6 +171,10 @@ export class FakeRepository {
     if (deleted) return `<record><header status="deleted">${header}</header></record>`;
     const metadata = `<metadata><svc xmlns="urn:svc/2.2/"><heslo><ident_cely>${ident}</ident_cely><nazev_heslare>predmet_druh</nazev_heslare><heslo>${label}</heslo></heslo></svc></metadata>`;
     return `<record><header>${header}<setSpec>${SET}</setSpec></header>${metadata}</record>`;
+  }
+
+  #granularity(): string {
+    return this.habits.byDay ? 'YYYY-MM-DD' : 'YYYY-MM-DDThh:mm:ssZ';
   }
 
   #stamp(ms: number): string {
