@@ -49,8 +49,8 @@ export type PulledFind = StateAtService & {
 
 type Pull = {
   readonly finds: readonly PulledFind[];
-  /** Finds whose records came without content; the stored state is kept. */
-  readonly withoutContent: readonly SentFind[];
+  /** Finds whose records came without content that is a find; the stored state is kept. */
+  readonly unreadable: readonly SentFind[];
   /** Lower bound of the request, by the server's clock; undefined where no list was requested. */
   readonly fromMs: number | undefined;
 };
@@ -72,7 +72,7 @@ const CREATION_MARGIN_MS = 30 * 60_000;
 export async function pullFinds(context: PullContext): Promise<Pull> {
   const { outbox, only } = context;
   const sent = [...iterateSentFinds(outbox)].filter(({ find }) => only?.has(find) ?? true);
-  if (sent.length === 0) return { finds: [], withoutContent: [], fromMs: undefined };
+  if (sent.length === 0) return { finds: [], unreadable: [], fromMs: undefined };
   const recordsByIdent = new Map(
     sent.map(({ identCely }) => [identCely, findPulledRecord(outbox, identCely)]),
   );
@@ -96,10 +96,10 @@ export async function pullFinds(context: PullContext): Promise<Pull> {
       ? []
       : [{ ...now, isNews: isNews(recordsByIdent.get(find.identCely), now) }];
   });
-  const withoutContent = sent.filter(
-    ({ identCely }) => ownLookups.get(identCely)?.kind === 'empty',
+  const unreadable = sent.filter(
+    ({ identCely }) => ownLookups.get(identCely)?.kind === 'unreadable',
   );
-  return { finds, withoutContent, fromMs };
+  return { finds, unreadable, fromMs };
 }
 
 /**
@@ -189,7 +189,7 @@ function getFirstSentMs(outbox: Outbox, sent: readonly SentFind[]): number {
 }
 
 /**
- * Stores the result of a lookup; undefined: only its time. `empty` changes nothing.
+ * Stores the result of a lookup; undefined: only its time. `unreadable` changes nothing.
  * @param seenMs server time before the lookup, so that a change since then is another one
  */
 function storeLookup(
@@ -199,7 +199,7 @@ function storeLookup(
   seenMs: number,
 ): void {
   if (lookup === undefined) storeSeenTime(outbox, identCely, seenMs);
-  else if (lookup.kind !== 'empty')
+  else if (lookup.kind !== 'unreadable')
     storePulledRecord(outbox, {
       identCely,
       standing: lookup.kind,
@@ -357,10 +357,10 @@ function toListedFind(record: OaiRecord): ListedFind | undefined {
 }
 
 /**
- * Result for one requested record. `missing`: the service does not know it; `empty`: it came
- * without content.
+ * Result for one requested record. `missing`: the service does not know it; `unreadable`: it came
+ * without content that is a find.
  */
-export type FindLookup = ListedFind | { readonly kind: 'missing' | 'empty' };
+export type FindLookup = ListedFind | { readonly kind: 'missing' | 'unreadable' };
 
 /** Estimates the requests for the rest of a list; 0 where the service does not count. */
 function countPagesAfter({ items, next, cursor, completeListSize }: ListPage<OaiRecord>): number {
@@ -369,26 +369,23 @@ function countPagesAfter({ items, next, cursor, completeListSize }: ListPage<Oai
 }
 
 /**
- * Looks up a record with one request; undefined for one that is no readable find.
+ * Looks up a record with one request.
  * @throws as {@link SendRequest}, except for `idDoesNotExist`, which is the result `missing`
  */
 export async function lookUpRecord(
   { client, format, signal }: RecordSource,
   ident: string,
-): Promise<FindLookup | undefined> {
+): Promise<FindLookup> {
   try {
     const record = await client.getRecord(ident, format, signal);
-    return record.lacksContent ? { kind: 'empty' } : toListedFind(record);
+    return toListedFind(record) ?? { kind: 'unreadable' };
   } catch (thrown) {
     if (!(thrown instanceof OaiError) || thrown.oaiCode !== 'idDoesNotExist') throw thrown;
     return { kind: 'missing' };
   }
 }
 
-/**
- * Looks up each record with one request; one that is no readable find is left out.
- * @throws as the client
- */
+/** Looks up each record with one request; throws as the client. */
 async function lookUpEach(
   options: FindHarvest,
   idents: Iterable<string>,
@@ -396,8 +393,7 @@ async function lookUpEach(
   const all = [...idents];
   const lookups = new Map<string, FindLookup>();
   for (const ident of all) {
-    const lookup = await lookUpRecord(options, ident);
-    if (lookup !== undefined) lookups.set(ident, lookup);
+    lookups.set(ident, await lookUpRecord(options, ident));
     options.onProgress?.(lookups.size, all.length);
   }
   return lookups;

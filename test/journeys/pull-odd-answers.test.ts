@@ -44,28 +44,41 @@ type Pulled = {
 };
 const pull = (by = home): Promise<Pulled> => by.json<Pulled>('pull');
 
-/** Without the content of one record, as a service sends it whose store lags behind its index. */
-function withoutContent(ident: string): (xml: string) => string {
+/** With another content of one record. */
+function withContent(ident: string, content: string): (xml: string) => string {
   return (xml) =>
     xml.replaceAll(/<record>.*?<\/record>/gs, (record) =>
-      record.includes(`/id/${ident}<`) ? record.replace(/<metadata>.*<\/metadata>/s, '') : record,
+      record.includes(`/id/${ident}<`)
+        ? record.replace(/<metadata>.*<\/metadata>/s, content)
+        : record,
     );
 }
 
-test('a pull that gets a record without its content exits 3, names the find and keeps the old copy', async () => {
-  const [first] = (await pull()).finds;
-  const ident = first?.ident_cely ?? '';
-  await mock.service.control('POST', '/records', { ident, changes: { poznamka: 'changed' } });
-  rewrite = withoutContent(ident);
-  await expectEnded(home.pas('pull'), 3, `their local copies were not changed: K-1 (${ident})`);
-  expect(await home.json('list')).toMatchObject([
-    { at_service: { standing: 'shown', stav: 1 } },
-    {},
-    {},
-  ]);
-  rewrite = (xml) => xml;
-  expect((await pull()).finds.filter(({ news }) => news).map(({ find }) => find)).toEqual(['K-1']);
-});
+/** As a service sends a record whose store lags behind its index. */
+const withoutContent = (ident: string) => withContent(ident, '');
+
+test.each([
+  ['without its content', ''],
+  ['that is no find', '<metadata><svc xmlns="urn:svc/2.2/"><projekt/></svc></metadata>'],
+])(
+  'a pull that gets a record %s exits 3, names the find and keeps the old copy',
+  async (_, content) => {
+    const [first] = (await pull()).finds;
+    const ident = first?.ident_cely ?? '';
+    await mock.service.control('POST', '/records', { ident, changes: { poznamka: 'changed' } });
+    rewrite = withContent(ident, content);
+    await expectEnded(home.pas('pull'), 3, `their local copies were not changed: K-1 (${ident})`);
+    expect(await home.json('list')).toMatchObject([
+      { at_service: { standing: 'shown', stav: 1 } },
+      {},
+      {},
+    ]);
+    rewrite = (xml) => xml;
+    expect((await pull()).finds.filter(({ news }) => news).map(({ find }) => find)).toEqual([
+      'K-1',
+    ]);
+  },
+);
 
 test('a harvest that gets a record without its content exits 3, keeps its copy, and replaces it when the content returns', async () => {
   const [first] = (await pull()).finds;

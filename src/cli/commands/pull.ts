@@ -32,7 +32,7 @@ export const register: Registration = (program, run) => {
 
 /**
  * Reads the records of sent finds from the service, and prints those with news.
- * @returns `dataRefused` where the service sent no content for some, whose stored state stays
+ * @returns `dataRefused` where the service sent no readable content for some, whose stored state stays
  */
 async function pullCommand(
   context: Context,
@@ -49,7 +49,7 @@ async function pullCommand(
   const interrupts = handleSignals(context, t`Stopping. Nothing was changed.`);
   await fetchHarvestingAccount(context, async (service) => resolveAccount(outbox, service));
   const client = await openHarvestClient(context);
-  const { finds, withoutContent, fromMs } = await withProgress(terminal, t`Pulling`, (onProgress) =>
+  const { finds, unreadable, fromMs } = await withProgress(terminal, t`Pulling`, (onProgress) =>
     pullFinds({
       outbox,
       client,
@@ -74,10 +74,10 @@ async function pullCommand(
       ...toStateAtServiceJson(each),
     })),
   });
-  if (withoutContent.length === 0) return 'done';
-  const names = withoutContent.map(({ find, identCely }) => `${find} (${identCely})`).join(', ');
+  if (unreadable.length === 0) return 'done';
+  const names = unreadable.map(({ find, identCely }) => `${find} (${identCely})`).join(', ');
   terminal.warn(
-    t`The service sent no content for these records, so their local copies were not changed: ${names}. Pull again later.`,
+    t`The service sent no content that pas can read for these records, so their local copies were not changed: ${names}. Pull again later.`,
   );
   return 'dataRefused';
 }

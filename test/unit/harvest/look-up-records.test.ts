@@ -142,11 +142,11 @@ test('a listed record that is no find is not forgotten where the list has it a s
   );
 });
 
-test('a single record that is not a readable find is left out', async () => {
+test('a single record that is not a find is unreadable', async () => {
   const { options } = service(several(1), () =>
     oaiXml(
       `<GetRecord>${recordXml('odd', { stav: 1, at: day(1) }).replaceAll('samostatny_nalez', 'projekt')}</GetRecord>`,
     ),
   );
-  expect(await lookUpRecord(options, 'odd')).toBeUndefined();
+  expect(await lookUpRecord(options, 'odd')).toEqual({ kind: 'unreadable' });
 });
