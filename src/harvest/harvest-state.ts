@@ -425,7 +425,8 @@ const NOTHING_STORED = { datestampMs: 0, digest: '' };
 function comparePage(state: HarvestState, { document, items, scan, untilMs }: ReadPage): Sightings {
   const sightings = new Map<string, Sighting>();
   for (const record of items) {
-    const { identifier, datestampMs: listedMs } = record.header;
+    const { identifier, datestampMs: listedMs, deleted } = record.header;
+    const lacksContent = record.metadata === undefined && !deleted;
     const earlier = sightings.get(identifier);
     const before = earlier === undefined ? state.findSeen(identifier) : earlier.before;
     const rival = earlier?.now ?? before;
@@ -435,8 +436,8 @@ function comparePage(state: HarvestState, { document, items, scan, untilMs }: Re
       sightings.set(identifier, earlier ?? { listedMs, before, now: rival });
     // A record that the service empties on purpose is not missing. Its earlier version stays in the
     // output. And a request has whole seconds, so an answer may exceed its window.
-    else if (record.lacksContent || listedMs > (untilMs ?? listedMs)) {
-      const now = { ...NOTHING_STORED, ...before, scan, skipped: record.lacksContent };
+    else if (lacksContent || listedMs > (untilMs ?? listedMs)) {
+      const now = { ...NOTHING_STORED, ...before, scan, skipped: lacksContent };
       if (earlier?.record === undefined) sightings.set(identifier, { listedMs, before, now });
     } else {
       const digest = digestRecord(getSourceBytes(document, record.element));

@@ -1,6 +1,6 @@
 import { OaiError, UsageError } from '../base/errors.ts';
 import { cmd, type Message, msg, t } from '../base/message.ts';
-import { getAttribute, getChild, getChildren, type XmlElement } from '../base/xml/element.ts';
+import { getAttribute, getChild, type XmlElement } from '../base/xml/element.ts';
 import { isWebPage, WEB_PAGE_ADVICE } from '../service/http/exchange.ts';
 
 // The rules of OAI-PMH 2.0 as data: verbs with their arguments (section 4), errors (section 3.6).
@@ -206,13 +206,10 @@ export type OaiHeader = {
 /** OAI-PMH 2.0, section 2.5; with {@link parseHeaderAsRecord}, of the header alone. */
 export type OaiRecord = {
   readonly header: OaiHeader;
-  /** The element inside `metadata`; undefined for a deleted record. */
+  /** The element inside `metadata`; undefined for a deleted record, and where it is empty. */
   readonly metadata: XmlElement | undefined;
-  /** Not deleted, and with empty metadata: a fault of the service. */
-  readonly lacksContent: boolean;
   /** The service lists the record, and the account may not read it. */
   readonly refused: boolean;
-  readonly about: readonly XmlElement[];
   readonly element: XmlElement;
 };
 
@@ -258,14 +255,9 @@ export function parseRecord(element: XmlElement): OaiRecord | undefined {
   const header = parseHeader(element);
   if (header === undefined) return undefined;
   const metadata = getChild(element, 'metadata', OAI_NAMESPACE)?.children[0];
-  const abouts = getChildren(element, 'about', OAI_NAMESPACE);
-  const about = abouts.length === 0 ? NONE : abouts.flatMap(({ children }) => children);
-  const lacksContent = !header.deleted && metadata === undefined;
   const refused = metadata !== undefined && isWithoutContent(metadata);
-  return { header, metadata, lacksContent, refused, about, element };
+  return { header, metadata, refused, element };
 }
-
-const NONE: readonly XmlElement[] = [];
 
 /**
  * Parses a `header`, or that of a whole `record`, into a record without metadata; undefined as for
@@ -274,8 +266,7 @@ const NONE: readonly XmlElement[] = [];
 export function parseHeaderAsRecord(element: XmlElement): OaiRecord | undefined {
   const header = parseHeader(element);
   if (header === undefined) return undefined;
-  const content = { metadata: undefined, lacksContent: false, refused: false, about: NONE };
-  return { header, ...content, element };
+  return { header, metadata: undefined, refused: false, element };
 }
 
 /**

@@ -37,20 +37,17 @@ export function toHeaderJson({ header }: OaiRecord): HeaderJson {
 }
 
 /**
- * Converts a record to one JSON object: `identifier`, `datestamp` and `sets` of its header and
- * `about` where there is one, then `deleted: true`, or `masked: true` where the account may not
- * read it, or else `metadata` with its `namespace`; `metadata` is null where the service sent none.
+ * Converts a record to one JSON object: `identifier`, `datestamp` and `sets` of its header, then
+ * `deleted: true`, or `masked: true` where the account may not read it, or else `metadata` with its
+ * `namespace`; `metadata` is null where the service sent none.
  */
 export function toRecordJson(record: OaiRecord, repeated: RepeatedElements): JsonObject {
-  const { header, metadata, refused, about } = record;
-  const json: JsonMembers = { ...toHeaderJson(record) };
-  if (about.length > 0) json['about'] = about.map((one) => ({ [one.name]: toElementJson(one) }));
+  const { header, metadata, refused } = record;
+  const json = toHeaderJson(record);
   if (header.deleted) return json;
   if (refused) return { ...json, masked: true };
   if (metadata === undefined) return { ...json, metadata: null };
-  json['namespace'] = metadata.namespace;
-  json['metadata'] = toMetadataJson(metadata, repeated);
-  return json;
+  return { ...json, namespace: metadata.namespace, metadata: toMetadataJson(metadata, repeated) };
 }
 
 function toMetadataJson(metadata: XmlElement, repeated: RepeatedElements): JsonObject {

@@ -123,10 +123,8 @@ export class PlayedList {
       const datestamp = new Date(stampMs).toISOString();
       return {
         header: { identifier: name, datestamp, datestampMs: stampMs, setSpecs: [], deleted: false },
-        metadata: undefined,
-        lacksContent: false,
+        metadata: ELEMENT,
         refused: false,
-        about: [],
         element: { ...ELEMENT, start, end: bytes.length, text },
       };
     });

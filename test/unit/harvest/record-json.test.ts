@@ -148,18 +148,6 @@ test('a header alone is the header of its record', () => {
   expect(toHeaderJson(deleted)).toEqual({ ...kept, sets: [], deleted: true });
 });
 
-test('remarks of the service about a record come before its metadata, each by its name', () => {
-  const about =
-    '<provenance xmlns="urn:p"><origin>a</origin></provenance><rights xmlns="urn:r">free</rights>';
-  const xml = `<record xmlns="http://www.openarchives.org/OAI/2.0/"><header><identifier>X-1</identifier><datestamp>2025-01-02</datestamp></header>
-    <about>${about}</about></record>`;
-  const read = parseRecord(parseXml(Buffer.from(xml)).root);
-  if (read === undefined) throw new Error('no record');
-  expect(JSON.stringify(toRecordJson(read, repeated))).toBe(
-    '{"identifier":"X-1","datestamp":"2025-01-02","sets":[],"about":[{"provenance":{"origin":"a"}},{"rights":"free"}],"metadata":null}',
-  );
-});
-
 /** JSON by the rules, made without care for time. */
 function toModel(element: XmlElement): Json {
   const content: { [name: string]: Json } = {};
