@@ -14,7 +14,6 @@ import {
   type OaiArguments,
   type OaiRecord,
   parseDatestampMs,
-  parseHeaderAsRecord,
   parseRecord,
   RUN_AGAIN,
 } from './protocol.ts';
@@ -116,9 +115,8 @@ export function openOaiClient(options: OaiClientOptions): OaiClient {
       return { ...parsePaging(answer), items };
     },
     listHeaders: async (args, signal) =>
-      parsePage(await sendRequest('ListIdentifiers', args, signal), parseHeaderAsRecord),
-    listRecords: async (args, signal) =>
-      parsePage(await sendRequest('ListRecords', args, signal), parseRecord),
+      parsePage(await sendRequest('ListIdentifiers', args, signal)),
+    listRecords: async (args, signal) => parsePage(await sendRequest('ListRecords', args, signal)),
     getRecord: async (identifier, metadataPrefix, signal) => {
       const full = toFullIdentifier(oaiBase, identifier);
       const args = { identifier: full, metadataPrefix };
@@ -142,15 +140,13 @@ export function toFullIdentifier(oaiBase: string, identifier: string): string {
   return /^[a-z][\w.+-]*:/i.test(identifier) ? identifier : `${oaiBase}/id/${identifier}`;
 }
 
-type ReadItem<Item> = (element: XmlElement) => Item | undefined;
-
-function parsePage<Item>(answer: OaiAnswer, read: ReadItem<Item>): ListPage<Item> {
+function parsePage(answer: OaiAnswer): ListPage<OaiRecord> {
   const elements = answer.element.children.filter(
     ({ name }) => name === 'record' || name === 'header',
   );
   const items = elements.map((element, index) => {
-    const item = read(element);
-    if (item !== undefined) return item;
+    const record = parseRecord(element);
+    if (record !== undefined) return record;
     const position = index + 1;
     throw new MalformedAnswerError(
       t`The service sent a page with an unreadable record: record ${position} has no identifier, an invalid datestamp or an unknown status.`,

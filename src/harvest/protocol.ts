@@ -203,7 +203,7 @@ export type OaiHeader = {
   readonly deleted: boolean;
 };
 
-/** OAI-PMH 2.0, section 2.5; with {@link parseHeaderAsRecord}, of the header alone. */
+/** OAI-PMH 2.0, section 2.5; in a list of headers without metadata. */
 export type OaiRecord = {
   readonly header: OaiHeader;
   /** The element inside `metadata`; undefined for a deleted record, and where it is empty. */
@@ -250,23 +250,16 @@ function parseHeader(element: XmlElement): OaiHeader | undefined {
   return { identifier, datestamp, datestampMs, setSpecs, deleted: status === 'deleted' };
 }
 
-/** Parses a `record`; undefined where its header is incomplete or has an unknown status. */
+/**
+ * Parses a `record`, or a bare `header`; undefined where the header is incomplete or has an unknown
+ * status.
+ */
 export function parseRecord(element: XmlElement): OaiRecord | undefined {
   const header = parseHeader(element);
   if (header === undefined) return undefined;
   const metadata = getChild(element, 'metadata', OAI_NAMESPACE)?.children[0];
   const refused = metadata !== undefined && isWithoutContent(metadata);
   return { header, metadata, refused, element };
-}
-
-/**
- * Parses a `header`, or that of a whole `record`, into a record without metadata; undefined as for
- * {@link parseRecord}.
- */
-export function parseHeaderAsRecord(element: XmlElement): OaiRecord | undefined {
-  const header = parseHeader(element);
-  if (header === undefined) return undefined;
-  return { header, metadata: undefined, refused: false, element };
 }
 
 /**
