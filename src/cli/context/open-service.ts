@@ -12,12 +12,7 @@ import type { OpenService } from '../../push/account.ts';
 import type { HarvestAccess, ServiceAccess } from '../../push/push-context.ts';
 import { type Exchange, formatPause, withTimeout } from '../../service/http/exchange.ts';
 import { withMaskedAnswers } from '../../service/http/masking.ts';
-import {
-  openPaceStore,
-  openWithFallback,
-  type PaceStore,
-  PaceStoreError,
-} from '../../service/http/pace-store.ts';
+import { openPaceStore, type PaceStore, PaceStoreError } from '../../service/http/pace-store.ts';
 import { makePace, type Pace } from '../../service/http/pacer.ts';
 import {
   formatRedisEndpoint,
@@ -401,6 +396,7 @@ async function openSharedStore(
   const { terminal, clock } = context;
   const place = formatRedisEndpoint(getRedisAddress(profile));
   const seconds = profile.pacingFallbackIntervalMs / 1000;
+  const { openWithFallback } = await import('../../service/http/fallback-pace-store.ts');
   const store = await openWithFallback({
     connect: (signal) => openRedisOfProfile(context, profile, signal),
     local,
