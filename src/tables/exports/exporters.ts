@@ -7,13 +7,22 @@ import { getWantedElements, listEntriesOfSubject } from '../../outbox/entry-quer
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { countFinds, iterateFinds, type StoredFind } from '../../outbox/stored-finds.ts';
 import { type FindFilter, getElementsAtService } from '../../outbox/views/records-at-service.ts';
-import type { ExportedFind, FormatReference, LabelLookup } from './exported-find.ts';
+import {
+  type ExportedFind,
+  type FormatReference,
+  type LabelLookup,
+  makeFindRows,
+  makeMuseumRows,
+  makeReadableRows,
+  renderGeoJson,
+  renderXml,
+} from './exported-find.ts';
 import type { RowCell } from './write-rows.ts';
 
 type Render = (
   finds: Iterable<ExportedFind>,
   request: ExportRequest,
-) => Promise<Iterable<string | Buffer>>;
+) => Iterable<string> | Promise<Iterable<string | Buffer>>;
 
 type Format = {
   /** File extensions that select the format. */
@@ -37,7 +46,7 @@ const FORMATS = {
   },
   geojson: {
     extensions: ['geojson', 'json'],
-    render: async (finds) => (await import('./exported-find.ts')).renderGeoJson(finds),
+    render: renderGeoJson,
   },
   gpkg: {
     extensions: ['gpkg'],
@@ -45,8 +54,7 @@ const FORMATS = {
   },
   xml: {
     extensions: ['xml'],
-    render: async (finds, { documents }) =>
-      (await import('./exported-find.ts')).renderXml(finds, documents),
+    render: (finds, { documents }) => renderXml(finds, documents),
   },
 } as const satisfies Readonly<Record<string, Format>>;
 
@@ -83,15 +91,13 @@ const ROWS = {
     summary: msg`CSV or XLSX for reading, with labels for codes`,
     formats: ['csv', 'xlsx'],
     isAtService: true,
-    render: async (finds, request) =>
-      renderRows((await import('./exported-find.ts')).makeReadableRows(finds), request),
+    render: (finds, request) => renderRows(makeReadableRows(finds), request),
   },
   museum: {
     summary: msg`CSV or XLSX for a collection system`,
     formats: ['csv', 'xlsx'],
     isAtService: true,
-    render: async (finds, request) =>
-      renderRows((await import('./exported-find.ts')).makeMuseumRows(finds), request),
+    render: (finds, request) => renderRows(makeMuseumRows(finds), request),
   },
   qgis: {
     summary: msg`a GeoPackage with its style`,
@@ -109,11 +115,10 @@ export const EXPORTER_NAMES = Object.keys(ROWS) as readonly ExportPurpose[];
 /** The exports for other people or programs, by purpose. */
 export const EXPORTERS: Readonly<Record<ExportPurpose, Exporter>> = ROWS;
 
-async function renderFinds(
+function renderFinds(
   finds: Iterable<ExportedFind>,
   request: ExportRequest,
 ): Promise<Iterable<string | Buffer>> {
-  const { makeFindRows } = await import('./exported-find.ts');
   return renderRows(makeFindRows(finds), request);
 }
 

@@ -1,5 +1,4 @@
 import { formatIso } from '../../base/clock.ts';
-import { groupBy } from '../../base/collections.ts';
 import { formatCsvTable } from '../../base/csv.ts';
 import { UsageError } from '../../base/errors.ts';
 import type { Issue } from '../../base/issue.ts';
@@ -33,7 +32,6 @@ import {
   type OwnTerm,
   parseMapping,
   parseOwnTerms,
-  withoutContradictions,
 } from './mapping.ts';
 
 /**
@@ -238,10 +236,8 @@ export function mergeMapping(stored: Mapping, table: Table, lookupTerm: LookupTe
     stored.rows.map((row) => [getMappingKey(row.set, row.term), row]),
   );
   const tally = { added: 0, changed: 0, unchanged: 0, unconfirmed: read.length - confirmed.length };
-  const taken = withoutContradictions(file, settled, issues);
-  const byTerm = groupBy(taken, (row) => getMappingKey(row.set, row.term));
-  for (const [key, [row]] of byTerm) {
-    if (row === undefined) continue;
+  const settledByKey = new Map(settled.map((row) => [getMappingKey(row.set, row.term), row]));
+  for (const [key, row] of settledByKey) {
     const before = merged.get(key);
     const note = row.note === '' ? (before?.note ?? '') : row.note;
     merged.set(key, { ...row, note });

@@ -145,7 +145,7 @@ export function makeUnknownSetMessage(named: string): Message {
  * rows are left out, also unconfirmed ones.
  * @param issues gets an error for each row that differs from the first one of its term
  */
-export function withoutContradictions(
+function withoutContradictions(
   file: string,
   rows: readonly MappingRow[],
   issues: Issue[],
