@@ -6,27 +6,16 @@ import { foldName, joinWithOr } from '../base/names.ts';
 import type { TargetState } from './fields.ts';
 import { type GeomSystem, parseSystemCode } from './place/geometry.ts';
 
-/**
- * A form is the parts of a day with their separators, such as `d.m.yyyy`; a day of a spreadsheet is
- * a number.
- */
-export const DAY_NUMBER = 'day-number';
-
 /** Two digits of a year mean 1940 to 2039. */
 const FIRST_SHORT_YEAR = 40;
 
 const PART = /yyyy|yy|mm|m|dd|d/g;
 
-/** Day 0 of spreadsheets, chosen so that days since March 1900 are right. */
-const DAY_ZERO_MS = Date.parse('1899-12-30');
-const DAY_MS = 86_400_000;
-
 /**
- * Tells if a text is DAY_NUMBER, or has one part for each of day, month and year and no other
- * lower-case letter or digit.
+ * Tells if a text is a form of dates, such as `d.m.yyyy`: one part for each of day, month and year,
+ * with their separators, and no other lower-case letter or digit.
  */
 export function isDateForm(form: string): boolean {
-  if (form === DAY_NUMBER) return true;
   const parts = form.match(PART) ?? [];
   const kinds = parts
     .map((part) => part.charAt(0))
@@ -44,7 +33,6 @@ export function parseDateForm(text: string, form: string): string | undefined {
   const moment = parseDayOfMoment(text.trim());
   if (moment !== undefined) return form === 'yyyy-mm-dd' ? moment : undefined;
   const day = text.trim().replace(/(?:T|(?<!\s) )\s*\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?$/, '');
-  if (form === DAY_NUMBER) return toDay(day);
   const iso = readDateOfForm(day, form);
   return iso !== undefined && isRealDate(iso) ? iso : undefined;
 }
@@ -80,17 +68,6 @@ function makeDateGroup(part: string): string {
 function toFullYear(year: string): string {
   if (year.length !== 2) return year;
   return Number(year) < FIRST_SHORT_YEAR ? `20${year}` : `19${year}`;
-}
-
-/**
- * Converts a day of a spreadsheet into YYYY-MM-DD; undefined for another text, or before
- * 1900-03-01.
- */
-function toDay(text: string): string | undefined {
-  if (!/^\d{4,5}(?:[.,]\d+)?$/.test(text)) return undefined;
-  const days = Math.floor(Number(text.replace(',', '.')));
-  if (days < 61) return undefined;
-  return new Date(DAY_ZERO_MS + days * DAY_MS).toISOString().slice(0, 10);
 }
 
 const MOMENT =
@@ -330,6 +307,10 @@ export function isFiller(text: string): boolean {
 export const EARLIEST_YEAR = 1700;
 /** Days before it are rare outside a table of old finds. */
 const EARLIEST_LIKELY_DAY = '1950-01-01';
+
+/** Day 0 of spreadsheets, chosen so that days since March 1900 are right. */
+const DAY_ZERO_MS = Date.parse('1899-12-30');
+const DAY_MS = 86_400_000;
 
 type DayContext = {
   /** Local day, YYYY-MM-DD. */

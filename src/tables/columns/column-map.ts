@@ -8,7 +8,7 @@ import {
 import { cmd, joinMessages, type Message, msg } from '../../base/message.ts';
 import { joinWithOr } from '../../base/names.ts';
 import type { LookupTerm } from '../../finds/find.ts';
-import { DAY_NUMBER, DEPTH_UNITS, isDateForm } from '../../finds/parse-cell.ts';
+import { DEPTH_UNITS, isDateForm } from '../../finds/parse-cell.ts';
 import { decodeUtf8 } from '../input-file.ts';
 import { type ColumnName, findColumnByName } from './column-names.ts';
 import {
@@ -35,7 +35,7 @@ const OPTIONS: Readonly<
   Record<string, { readonly of: readonly ColumnName[]; readonly forms: readonly string[] }>
 > = {
   unit: { of: ['hloubka'], forms: DEPTH_UNITS },
-  date: { of: ['datum_nalezu'], forms: ['d.m.yyyy', 'yyyy/mm/dd', DAY_NUMBER] },
+  date: { of: ['datum_nalezu'], forms: ['d.m.yyyy', 'yyyy/mm/dd'] },
   year_only: { of: ['datum_nalezu'], forms: ['note'] },
   sign: { of: ['geom_x', 'geom_y'], forms: ['minus'] },
   form: { of: ['wkt'], forms: ['position'] },

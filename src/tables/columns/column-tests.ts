@@ -5,7 +5,6 @@ import { type Field, getField, isElementName } from '../../finds/fields.ts';
 import type { LookupTerm, TermLookupResult } from '../../finds/find.ts';
 import {
   CENTIMETRES,
-  DAY_NUMBER,
   type DepthUnit,
   parseBoolean,
   parseDateCell,
@@ -271,9 +270,8 @@ const DATE_FORMS = [
 ] as const;
 
 /**
- * Finds the date form by which most values are days, counting those that are read without a form;
- * or numbers of days since 1899, where these are more. Years alone fit as well, and go into the
- * note.
+ * Finds the date form by which most values are days, counting those that are read without a form.
+ * Years alone fit as well, and go into the note.
  */
 function testDates(profile: ColumnProfile): Evidence {
   const years = computeFittingShare(profile, (text) => /^(?:1[789]|20)\d\d$/.test(text));
@@ -289,11 +287,6 @@ function testDates(profile: ColumnProfile): Evidence {
     share: computeFittingShare(profile, (text) => parseDateForm(text, form) !== undefined),
   })).sort((a, b) => b.days - a.days || b.share - a.share);
   const { form = 'd.m.yyyy', days = 0 } = forms.find(({ share }) => share > 0) ?? {};
-  const isDayNumber = (text: string): boolean =>
-    // 20 000 to 60 000 are days from 1954 to 2064.
-    /^[2-5]\d{4}$/.test(text) && parseDateForm(text, DAY_NUMBER) !== undefined;
-  const numbers = computeFittingShare(profile, isDayNumber);
-  if (numbers > days + years) return { share: numbers, rule: { date: DAY_NUMBER } };
   const isAmbiguous =
     form === 'd/m/yyyy' && forms.some((other) => other.form === 'm/d/yyyy' && other.days === days);
   return {

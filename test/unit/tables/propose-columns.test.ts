@@ -161,18 +161,18 @@ describe('museum tables with custom columns:', () => {
     );
   });
 
-  test('one with both coordinates in a cell, repeated numbers, day numbers and centimetres', () => {
+  test('one with both coordinates in a cell, repeated numbers and centimetres', () => {
     const proposal = propose([
       'ID;GPS;hloubka;nalezeno dne;předáno',
-      '7;49.8405N 15.1712E;15;43558;A',
-      '7;49.8406N 15.1713E;120;43560;N',
-      '8;49.8407N 15.1714E;35;43561;A',
+      '7;49.8405N 15.1712E;15;2019-04-03;A',
+      '7;49.8406N 15.1713E;120;2019-04-05;N',
+      '8;49.8407N 15.1714E;35;2019-04-06;A',
     ]);
     expect(listRules(proposal)).toEqual({
       ID: 'local_id',
       GPS: { wkt: { form: 'position' } },
       hloubka: { hloubka: { unit: 'cm' } },
-      'nalezeno dne': { datum_nalezu: { date: 'day-number' } },
+      'nalezeno dne': { datum_nalezu: { date: 'yyyy-mm-dd' } },
       předáno: 'predano',
     });
     expect(String(proposal.columns[0]?.doubt)).toContain('numbers are missing or repeated');
