@@ -14,7 +14,6 @@ import {
   IGNORED_COLUMN,
   JOINABLE_COLUMNS,
   LABELLED_COLUMNS,
-  NUMBER_COLUMNS,
   OPEN_UNIT,
   type Setting,
 } from './column-rule.ts';
@@ -71,8 +70,6 @@ export type TableAnswers = {
 type ColumnMeaning = ColumnVerdict & {
   readonly profile: ColumnProfile;
   readonly element: ColumnName;
-  /** The header names nothing else. */
-  readonly isOnly: boolean;
 };
 
 /** Elements that every state requires. */
@@ -178,14 +175,13 @@ export function findColumnMeanings(
       const match = matches.get(element);
       if (match === undefined || (element === 'local_id' && ofFinds.length > 0)) return [];
       const verdict = judgeColumn(profile, element, match, lookupTerm);
-      const isOnly = matches.size === 1;
-      return verdict === undefined ? [] : [{ ...verdict, profile, element, isOnly }];
+      return verdict === undefined ? [] : [{ ...verdict, profile, element }];
     });
   });
 }
 
 function makeSure(profile: ColumnProfile, element: ColumnName): ColumnMeaning {
-  return { profile, element, rank: 0, isOnly: true };
+  return { profile, element, rank: 0 };
 }
 
 /**
@@ -217,7 +213,7 @@ function proposeAssignment(
     if (used.has(element) && !JOINABLE_COLUMNS.includes(element)) continue;
     const isClaim = (meaning: ColumnMeaning): boolean =>
       meaning.element === element && meaning.rank === rank && !assigned.has(meaning.profile);
-    const claims = settleClaims(element, meanings.filter(isClaim));
+    const claims = meanings.filter(isClaim);
     const question = makeClaimQuestion(element, claims);
     if (question !== undefined) questions.push(question);
     for (const { profile, rule, doubt } of claims) {
@@ -267,20 +263,6 @@ function listUnitQuestions({ profile, rule, doubt }: ColumnProposal): ColumnQues
   const { key } = profile;
   const problem = doubt === undefined ? key : msg`${key}: ${doubt}`;
   return [{ asks: 'unit', element: rule.element, keys: [key], problem }];
-}
-
-/**
- * Returns the claims among which a person must choose: only the column whose header names nothing
- * else, if there is just one (`obdobi`, not `datace`, which may be in detail), else all. All claims
- * of a number stay, so that it is asked about, and so do those of an element that may be joined.
- */
-function settleClaims(
-  element: ColumnName,
-  claims: readonly ColumnMeaning[],
-): readonly ColumnMeaning[] {
-  const sure = claims.filter(({ isOnly }) => isOnly);
-  const isAsked = JOINABLE_COLUMNS.includes(element) || NUMBER_COLUMNS.includes(element);
-  return sure.length === 1 && !isAsked ? sure : claims;
 }
 
 /**

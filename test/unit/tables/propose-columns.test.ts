@@ -312,13 +312,15 @@ describe('what two columns could be', () => {
     });
   });
 
-  test('is none where one header names nothing else', () => {
-    const proposal = propose(['č.;datace;období', '1;novověk;neolit', '2;neolit;novověk']);
-    expect(proposal.questions).toEqual([]);
-    expect(listRules(proposal)).toMatchObject({ datace: 'presna_datace', období: 'obdobi' });
+  test('is asked even where one header names nothing else', () => {
+    const { questions } = propose(['č.;datace;období', '1;novověk;neolit', '2;neolit;novověk']);
+    expect(questions).toMatchObject([{ element: 'obdobi', keys: ['datace', 'období'] }]);
   });
 
-  test('is none where the values fit one of them only', () => {
+  test('is not asked where the values fit one of them only', () => {
+    const detailed = propose(['č.;datace;období', '1;13. stol.;neolit', '2;14. stol.;novověk']);
+    expect(detailed.questions).toEqual([]);
+    expect(listRules(detailed)).toMatchObject({ datace: 'presna_datace', období: 'obdobi' });
     const proposal = propose(['č.;inv. č.;typ;předmět', '1;A 1;A3;spona', '1;A 2;B7;mince']);
     expect(proposal.questions).toEqual([]);
     expect(listRules(proposal)).toMatchObject({
