@@ -57,17 +57,16 @@ export function collapseRepeatedWarnings(issues: readonly Issue[], more = 0): Is
 const MIN_UNKNOWN_COLUMNS = 3;
 
 /**
- * Sums up the errors of unknown columns, and of those with values but no name, in one per file; a
- * file with fewer than {@link MIN_UNKNOWN_COLUMNS} keeps them. Other issues stay.
+ * Sums up the errors of unknown columns in one per file; a file with fewer than {@link
+ * MIN_UNKNOWN_COLUMNS} keeps them. Other issues stay.
  */
 export function collapseUnknownColumns(issues: readonly Issue[]): readonly Issue[] {
   return collapseAlike(
     issues,
-    ({ rule, file = '' }) =>
-      rule === 'column-unknown' || rule === 'column-without-name' ? file : undefined,
+    ({ rule, file = '' }) => (rule === 'column-unknown' ? file : undefined),
     (alike, { file, row }) => {
       const count = alike.length;
-      const names = alike.map(({ column }) => column || '–').join(', ');
+      const names = alike.map(({ column }) => column).join(', ');
       const message = msg`${count} columns are not known elements: ${names}. To read them by a column map: --map FILE. To let pas propose one: ${cmd`pas import`} TABLE --wizard`;
       return makeErrorIssue('column-unknown', message, { file, row });
     },

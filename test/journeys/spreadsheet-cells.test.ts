@@ -130,10 +130,10 @@ test('a moment at the offset zero is one in UTC', async () => {
   expect(finds.get('U-1')).toMatchObject({ datum_nalezu: '2024-06-01' });
 });
 
-test('an issue of a column without a name has no column in its place', async () => {
+test('a column without a name is named by its place', async () => {
   const table = 'local_id;;hloubka\nN-1;x;5\n';
   const { stdout } = await home.pas('import', home.file('unnamed.csv', table), ...SET);
-  expect(stdout).toContain('unnamed.csv, row 1  Column 2 has values but no name');
+  expect(stdout).toContain('unnamed.csv, row 1, column #2  There is no element for the column "#2"');
 });
 
 test('cell formatting that carries meaning is counted with its place', async () => {

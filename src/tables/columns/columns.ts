@@ -267,9 +267,9 @@ function listCovered(names: ReadonlySet<ColumnName>, hasPoint: boolean): Readonl
  */
 function checkUnknownColumn(table: Table, index: number, isMapped: boolean): Issue[] {
   const header = table.header[index] ?? '';
-  const where = { ...getHeaderPlace(table), column: header };
-  const folded = foldName(header);
-  if (isOwnExportColumn(header)) return [];
+  const key = makeColumnKeys(table.header)[index] ?? '';
+  const where = { ...getHeaderPlace(table), column: key };
+  if (isOwnExportColumn(header) || (header === '' && isEmptyColumn(table, index))) return [];
   if (isMadeByService(header)) {
     return [
       makeWarningIssue(
@@ -279,25 +279,14 @@ function checkUnknownColumn(table: Table, index: number, isMapped: boolean): Iss
       ),
     ];
   }
-  if (header === '') {
-    if (isEmptyColumn(table, index)) return [];
-    const position = index + 1;
-    return [
-      makeErrorIssue(
-        'column-without-name',
-        msg`Column ${position} has values but no name in the header. Give it a name.`,
-        where,
-      ),
-    ];
-  }
-  const nearest = joinWithOr(findNearestNames(folded, COLUMN_NAMES));
+  const nearest = joinWithOr(findNearestNames(foldName(header), COLUMN_NAMES));
   const choice = msg`Rename it, remove it, or let pas propose an element: ${cmd`pas import`} FILE --wizard`;
   const rename = nearest === '' ? choice : msg`Did you mean ${nearest}?`;
   const advice = isMapped ? msg`Assign it in the column map to an element or to "ignore".` : rename;
   return [
     makeErrorIssue(
       'column-unknown',
-      msg`There is no element for the column "${header}". ${advice}`,
+      msg`There is no element for the column "${key}". ${advice}`,
       where,
     ),
   ];

@@ -56,10 +56,10 @@ describe('column names', () => {
     );
   });
 
-  test('a column without a name matters only if it has values', () => {
+  test('a column without a name matters only if it has values, and is named by its place', () => {
     expect(parseColumns(makeTable(['hloubka', ''], ['1', ''])).issues).toEqual([]);
     expect(parseColumns(makeTable(['hloubka', ''], ['1', 'x'])).issues).toMatchObject([
-      { rule: 'column-without-name', severity: 'error' },
+      { rule: 'column-unknown', severity: 'error', column: '#2' },
     ]);
   });
 
