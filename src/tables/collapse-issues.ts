@@ -1,56 +1,90 @@
-import { groupBy, memoize } from '../base/collections.ts';
+import { groupBy } from '../base/collections.ts';
 import { type Issue, makeErrorIssue, makeWarningIssue } from '../base/issue.ts';
-import { cmd, joinMessages, type Message, msg } from '../base/message.ts';
+import { cmd, joinMessages, msg } from '../base/message.ts';
 import { FINDER_MATCHED } from '../finds/resolve-references.ts';
 import { NOT_HARVESTED } from '../finds/value-rules.ts';
 
+type CountedIssue = { readonly issue: Issue; count: number };
+
+/** Errors of an import that are listed; others are only counted. */
+export const MAX_ERRORS = 10_000;
+
 /**
- * Replaces the issues of each key that has several by one, in the place of the first; the others
- * stay, in their order.
- * @param getKey returns undefined for an issue that stays
- * @param makeOne called once for each key that is replaced, with all of its issues
- * @param least fewer issues of one key stay as they are
+ * Collects issues in little memory. Warnings of one doubtful project or one differently written
+ * finder, which every row has, become one in the place of the first; those about identifiers that
+ * were not checked, even a single one, become one with their number, at the end. All else stays, in
+ * its order, up to a maximum of errors.
  */
-function collapseAlike(
-  issues: readonly Issue[],
-  getKey: (issue: Issue) => string | undefined,
-  makeOne: (alike: readonly Issue[], first: Issue) => Issue,
-  least = 2,
-): Issue[] {
-  const keyed = issues.map((issue) => ({ issue, key: getKey(issue) }));
-  const groups = groupBy(keyed, ({ key }) => key);
-  return keyed.flatMap((one) => {
-    const alike = groups.get(one.key) ?? [];
-    if (one.key === undefined || alike.length < least) return [one.issue];
-    if (alike[0] !== one) return [];
-    const ofKey = alike.map(({ issue }) => issue);
-    return [makeOne(ofKey, one.issue)];
+export class IssueCollector {
+  readonly #kept: CountedIssue[] = [];
+  readonly #alike = new Map<string, CountedIssue>();
+  readonly #maxErrors: number;
+  #errors = 0;
+  #unchecked = 0;
+
+  constructor(maxErrors = Number.POSITIVE_INFINITY) {
+    this.#maxErrors = maxErrors;
+  }
+
+  add(issue: Issue): void {
+    if (issue.rule === NOT_HARVESTED) this.#unchecked += 1;
+    else if (issue.severity !== 'error' || ++this.#errors <= this.#maxErrors) this.#keep(issue);
+  }
+
+  #keep(issue: Issue): void {
+    const key = getAlikeKey(issue);
+    const alike = this.#alike.get(key ?? '');
+    if (alike !== undefined) {
+      alike.count += 1;
+      return;
+    }
+    const kept: CountedIssue = { issue, count: 1 };
+    this.#kept.push(kept);
+    if (key !== undefined) this.#alike.set(key, kept);
+  }
+
+  /** Returns the issues, and an error that counts those beyond the maximum. */
+  listAll(): readonly Issue[] {
+    const issues = this.#kept.map(({ issue, count }) =>
+      count === 1 ? issue : sumUpWarnings(issue, count),
+    );
+    const unchecked = this.#unchecked;
+    if (unchecked > 0) {
+      const message = msg`Identifiers that were not checked, because their vocabularies were not harvested: ${unchecked}. Run ${cmd`pas harvest-vocab`} to check them.`;
+      issues.push(makeWarningIssue(NOT_HARVESTED, message));
+    }
+    const more = this.#errors - this.#maxErrors;
+    if (more > 0) {
+      const message = msg`Errors that are not listed: ${more}. Correct these and import the table again; --issues-to FILE writes all errors next to the rows of a CSV or XLSX.`;
+      issues.push(makeErrorIssue('more-errors', message));
+    }
+    return issues;
+  }
+}
+
+/** Returns what warnings about one project or finder have in common; undefined for other issues. */
+function getAlikeKey(issue: Issue): string | undefined {
+  const { severity, element, rule, written = '' } = issue;
+  if (severity !== 'warning') return undefined;
+  if (element === 'projekt') return issue.message;
+  return rule === FINDER_MATCHED ? `${rule} ${written}` : undefined;
+}
+
+/** Makes the warning that stands for several, without their rows and finds. */
+function sumUpWarnings({ rule, says, element, written, file }: Issue, count: number): Issue {
+  const named = msg`Finds that use it: ${count}.`;
+  return makeWarningIssue(rule, joinMessages([says, named], ' '), {
+    element,
+    written,
+    file: written === undefined ? undefined : file,
   });
 }
 
-/**
- * Sums up repeated warnings: those of one doubtful project or one differently written finder, which
- * every row has, become one in the place of the first, without row and find. All about
- * identifiers that were not checked, even a single one, become one with their number, at the end.
- * Errors and other warnings stay.
- * @param more unchecked identifiers that were only counted, without an issue
- */
-export function collapseRepeatedWarnings(issues: readonly Issue[], more = 0): Issue[] {
-  const checked = issues.filter((issue) => issue.rule !== NOT_HARVESTED);
-  const unchecked = issues.length - checked.length + more;
-  const getText = memoize((says: Message) => String(says));
-  const rest = collapseAlike(
-    checked,
-    (issue) => getAlikeKey(issue, getText),
-    ({ length: count }, { rule, says, element, written: text, file }) => {
-      const named = msg`Finds that use it: ${count}.`;
-      const where = { element, written: text, file: text === undefined ? undefined : file };
-      return makeWarningIssue(rule, joinMessages([says, named], ' '), where);
-    },
-  );
-  if (unchecked === 0) return rest;
-  const message = msg`Identifiers that were not checked, because their vocabularies were not harvested: ${unchecked}. Run ${cmd`pas harvest-vocab`} to check them.`;
-  return [...rest, makeWarningIssue(NOT_HARVESTED, message)];
+/** Returns the issues as {@link IssueCollector} lists them, with all errors. */
+export function collapseRepeatedWarnings(issues: readonly Issue[]): readonly Issue[] {
+  const collector = new IssueCollector();
+  for (const issue of issues) collector.add(issue);
+  return collector.listAll();
 }
 
 /** Fewer unknown columns are reported one by one, each with similar names. */
@@ -61,55 +95,17 @@ const MIN_UNKNOWN_COLUMNS = 3;
  * MIN_UNKNOWN_COLUMNS} keeps them. Other issues stay.
  */
 export function collapseUnknownColumns(issues: readonly Issue[]): readonly Issue[] {
-  return collapseAlike(
-    issues,
-    ({ rule, file = '' }) => (rule === 'column-unknown' ? file : undefined),
-    (alike, { file, row }) => {
-      const count = alike.length;
-      const names = alike.map(({ column }) => column).join(', ');
-      const message = msg`${count} columns are not known elements: ${names}. To read them by a column map: --map FILE. To let pas propose one: ${cmd`pas import`} TABLE --wizard`;
-      return makeErrorIssue('column-unknown', message, { file, row });
-    },
-    MIN_UNKNOWN_COLUMNS,
+  const unknown = groupBy(
+    issues.filter(({ rule }) => rule === 'column-unknown'),
+    ({ file }) => file,
   );
-}
-
-/** Returns what warnings about one project or finder have in common; undefined for other issues. */
-function getAlikeKey(
-  { severity, element, rule, written: text = '', says }: Issue,
-  getText: (says: Message) => string,
-): string | undefined {
-  if (severity !== 'warning') return undefined;
-  if (element === 'projekt') return getText(says);
-  return rule === FINDER_MATCHED ? `${rule} ${text}` : undefined;
-}
-
-const MAX_ERRORS = 10_000;
-
-/**
- * Collects the issues of a table in little memory: the first {@link MAX_ERRORS} errors with a count
- * of the others, and all warnings. A warning that {@link collapseRepeatedWarnings} sums up is
- * kept as the first of its kind, which then occurs several times; so its own row is lost.
- */
-export class IssueCollector {
-  readonly #kept: Issue[] = [];
-  readonly #alike = new Map<string, Issue>();
-  #errors = 0;
-
-  /** Keeps an issue, or the earlier one like it; only counts an error beyond the limit. */
-  add(issue: Issue): void {
-    if (issue.severity === 'error' && ++this.#errors > MAX_ERRORS) return;
-    const key = getAlikeKey(issue, String);
-    const kept = this.#alike.get(key ?? '') ?? issue;
-    if (key !== undefined) this.#alike.set(key, kept);
-    this.#kept.push(kept);
-  }
-
-  /** Returns the kept issues in their order, and an error that counts the others. */
-  listAll(): readonly Issue[] {
-    const more = this.#errors - MAX_ERRORS;
-    if (more <= 0) return this.#kept;
-    const message = msg`Errors that are not listed: ${more}. Correct these and import the table again; --issues-to FILE writes all errors next to the rows of a CSV or XLSX.`;
-    return [...this.#kept, makeErrorIssue('more-errors', message)];
-  }
+  return issues.flatMap((issue) => {
+    const alike = issue.rule === 'column-unknown' ? (unknown.get(issue.file) ?? []) : [];
+    const count = alike.length;
+    if (count < MIN_UNKNOWN_COLUMNS) return [issue];
+    if (alike[0] !== issue) return [];
+    const names = alike.map(({ column }) => column).join(', ');
+    const message = msg`${count} columns are not known elements: ${names}. To read them by a column map: --map FILE. To let pas propose one: ${cmd`pas import`} TABLE --wizard`;
+    return [makeErrorIssue('column-unknown', message, { file: issue.file, row: issue.row })];
+  });
 }

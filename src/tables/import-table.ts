@@ -7,6 +7,7 @@ import { msg } from '../base/message.ts';
 import type { Find } from '../finds/find.ts';
 import { FINDER_MATCHED } from '../finds/resolve-references.ts';
 import { type ValidationContext, validateFinds } from '../finds/rules.ts';
+import { NOT_HARVESTED } from '../finds/value-rules.ts';
 import { makeNumberLookup } from '../outbox/changes/enqueue-change.ts';
 import {
   type EnqueuedFind,
@@ -28,7 +29,6 @@ import { getImportedRow, iterateFinds, listFindsOfTable } from '../outbox/stored
 import { updateFindWish } from '../outbox/wishes.ts';
 import { makePhotoResolver } from '../photos/photograph.ts';
 import { listAskedFinds } from './answer-rows.ts';
-import { IssueCollector } from './collapse-issues.ts';
 import type { ColumnMap } from './columns/column-rule.ts';
 import type { KnownFind, MappedRow } from './columns/map-row.ts';
 import { mapTable, omitOtherRows } from './columns/map-table.ts';
@@ -36,7 +36,9 @@ import { parseFixedValues } from './columns/settings.ts';
 import type { RowIssues } from './exports/write-rows.ts';
 import type { Table } from './table.ts';
 
-type ImportContext = EnqueueOptions & {
+type ImportContext = Omit<EnqueueOptions, 'onIssue'> & {
+  /** Receives all issues, those of the table first. */
+  readonly onIssue: (issue: Issue) => void;
   /** The table comes from standard input, without a path. */
   readonly isPiped?: boolean | undefined;
   /** A person's prefix of the local ids of the table. */
@@ -54,8 +56,8 @@ type ImportContext = EnqueueOptions & {
   readonly copy?: string | undefined;
 };
 
-/** Counts and issues of an import; in a dry run, those that it would have. */
-export type ImportReport = EnqueueReport & {
+/** Counts of an import; in a dry run, those that it would have. */
+export type ImportReport = Pick<EnqueueReport, 'finds'> & {
   /** Rows of finds, also those with errors, without those that look like no finds. */
   readonly rows: number;
   /**
@@ -105,12 +107,10 @@ export async function importTable(findTable: Table, context: ImportContext): Pro
     findKnown: (number) => findKnownFind(lookUp((context.idPrefix ?? '') + number), outbox),
     today: ruleContext.today,
   });
-  const issues = new IssueCollector();
   const copying = copy === undefined ? undefined : await beginCopy(findTable, copy);
   const onIssue = (issue: Issue): void => {
-    issues.add(issue);
-    // A matched finder needs no correction.
-    if (issue.rule !== FINDER_MATCHED) copying?.add(issue);
+    context.onIssue(issue);
+    if (!NOT_COPIED.includes(issue.rule)) copying?.add(issue);
   };
   for (const issue of ofTable) onIssue(issue);
   const path = context.isPiped === true ? undefined : makeTablePath(findTable);
@@ -132,13 +132,15 @@ export async function importTable(findTable: Table, context: ImportContext): Pro
   });
   const copied = await copying?.write();
   return {
-    ...report,
-    issues: issues.listAll(),
+    finds: report.finds,
     rows: ofFinds.rowCount + countUnreadRows(findTable),
     missing,
     copied,
   };
 }
+
+/** A matched finder, or an identifier that only lacks its vocabulary, needs no correction. */
+const NOT_COPIED: readonly string[] = [FINDER_MATCHED, NOT_HARVESTED];
 
 /**
  * Returns the numbers of a table's finds by local id, '' for an empty cell. Finds of a table

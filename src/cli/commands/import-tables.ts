@@ -6,7 +6,11 @@ import { cmd, msgid, ngettext, quoteShellWord, t } from '../../base/message.ts';
 import type { EnqueuedFind } from '../../outbox/changes/enqueue-finds.ts';
 import type { MergeSide } from '../../outbox/changes/merge-row.ts';
 import { listAskedFinds } from '../../tables/answer-rows.ts';
-import { collapseRepeatedWarnings, collapseUnknownColumns } from '../../tables/collapse-issues.ts';
+import {
+  collapseUnknownColumns,
+  IssueCollector,
+  MAX_ERRORS,
+} from '../../tables/collapse-issues.ts';
 import {
   type CopiedTable,
   type ImportReport,
@@ -70,8 +74,10 @@ export async function importTables(
 ): Promise<ExitReason> {
   const corrections =
     options.corrections === undefined ? undefined : makeCorrectionsWriter(options.corrections);
-  const request = await openRequest(context, files, options);
-  const ofMapping = (await readMappingFile(context.places.mappingFile)).issues;
+  const issues = new IssueCollector(MAX_ERRORS);
+  const request = await openRequest(context, files, options, issues);
+  const ofMapping = await readMappingFile(context.places.mappingFile);
+  for (const issue of ofMapping.issues) issues.add(issue);
   const reports: ImportReport[] = [];
   let unread = 0;
   for (const file of files) {
@@ -88,7 +94,7 @@ export async function importTables(
       context.terminal.warn(t`${message} ${hint} The other tables are imported.`);
     }
   }
-  const imported = joinReports(reports, ofMapping);
+  const imported = joinReports(reports, issues.listAll());
   const shown =
     request.map === undefined ? collapseUnknownColumns(imported.issues) : imported.issues;
   const isAll = printIssues(context.terminal, shown);
@@ -117,7 +123,12 @@ function isLockFile(file: string): boolean {
 }
 
 /** Checks the flags, and opens what is needed for all tables. */
-async function openRequest(context: Context, files: readonly string[], options: ImportOptions) {
+async function openRequest(
+  context: Context,
+  files: readonly string[],
+  options: ImportOptions,
+  issues: IssueCollector,
+) {
   const copy = parseIssuesCopy(files, options);
   const ruleContext = await openValidationContext(context);
   const outbox = await context.openOutbox();
@@ -126,6 +137,7 @@ async function openRequest(context: Context, files: readonly string[], options: 
   return {
     ...makeProfileKeeping(context),
     outbox,
+    onIssue: (issue: Issue) => issues.add(issue),
     side: parseSide(options.onConflict),
     ruleContext,
     copy,
@@ -188,20 +200,13 @@ async function askAboutRows(context: Context, { outbox, dryRun }: Request): Prom
 
 type ImportResult = ReturnType<typeof joinReports>;
 
-/** Joins the reports of the tables; repeated warnings are collapsed only after counting errors. */
-function joinReports(reports: readonly ImportReport[], ofMapping: readonly Issue[]) {
-  const issues = [...ofMapping, ...reports.flatMap((report) => report.issues)];
-  const sum = (getCount: (report: ImportReport) => number): number =>
-    reports.reduce((total, report) => total + getCount(report), 0);
+function joinReports(reports: readonly ImportReport[], issues: readonly Issue[]) {
   return {
     finds: reports.flatMap(({ finds }) => finds),
-    rows: sum(({ rows }) => rows),
+    rows: reports.reduce((sum, { rows }) => sum + rows, 0),
     missing: reports.flatMap(({ missing }) => missing),
     hasErrors: hasErrors(issues),
-    issues: collapseRepeatedWarnings(
-      issues,
-      sum(({ unchecked }) => unchecked),
-    ),
+    issues,
   };
 }
 

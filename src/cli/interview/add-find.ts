@@ -100,7 +100,7 @@ export async function openEntrySession(context: Context, beginning: GivenAnswers
     /** Saves it in the outbox: queued if it is complete and to be sent, else as a draft. */
     async save(find: Find, intent: Intent): Promise<SavedFind> {
       const validateAsMeant = withIntent(validate, intent);
-      const { finds, issues, unchecked } = await enqueueFinds([find], {
+      const { finds, issues } = await enqueueFinds([find], {
         ...keeping,
         outbox,
         validate: (all) => all.map(validateAsMeant),
@@ -115,7 +115,7 @@ export async function openEntrySession(context: Context, beginning: GivenAnswers
         find,
         state,
         photosAdded: finds[0]?.photosAdded ?? 0,
-        issues: collapseRepeatedWarnings(reported, unchecked),
+        issues: collapseRepeatedWarnings(reported),
       };
     },
     /** Makes the initial find; only the first one has the given point and photographs. */

@@ -7,6 +7,7 @@ import { ANSWERS_OF_ROWS, type RowAnswer } from '../../outbox/entry.ts';
 import type { AskedRow } from '../../outbox/facts.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
 import { ANSWER_WORDS, answerRow, getRowQuestion } from '../../tables/answer-rows.ts';
+import { collapseRepeatedWarnings } from '../../tables/collapse-issues.ts';
 import type { ColumnName } from '../../tables/columns/column-names.ts';
 import {
   type ColumnRule,
@@ -302,7 +303,7 @@ export async function importAnsweredRow(
     outbox,
     ruleContext,
   });
-  printIssues(terminal, issues);
+  printIssues(terminal, collapseRepeatedWarnings(issues));
   const name = finds[0]?.find ?? stored.localId;
   terminal.printLine(
     answer === 'new'

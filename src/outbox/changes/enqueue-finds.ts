@@ -4,7 +4,7 @@ import { msg } from '../../base/message.ts';
 import type { FindElements } from '../../finds/fields.ts';
 import type { Find } from '../../finds/find.ts';
 import type { ValidatedFind } from '../../finds/rules.ts';
-import { NOT_HARVESTED, NUMBER_USED } from '../../finds/value-rules.ts';
+import { NUMBER_USED } from '../../finds/value-rules.ts';
 import { decide } from '../attempts.ts';
 import { findImportOfFind } from '../entry-queries.ts';
 import { getOriginalDigest } from '../facts.ts';
@@ -92,10 +92,7 @@ export type EnqueuedFind = {
 /** Effects on all finds, in their order. */
 export type EnqueueReport = {
   readonly finds: readonly EnqueuedFind[];
-  /** Without warnings about vocabularies that were not harvested, which outnumber the rows. */
   readonly issues: readonly Issue[];
-  /** Number of identifiers that could not be checked for that reason. */
-  readonly unchecked: number;
 };
 
 /**
@@ -116,11 +113,7 @@ export async function enqueueFinds(
   finds: Iterable<Find>,
   context: EnqueueContext,
 ): Promise<EnqueueReport> {
-  const report: { finds: EnqueuedFind[]; issues: Issue[]; unchecked: number } = {
-    finds: [],
-    issues: [],
-    unchecked: 0,
-  };
+  const report: { finds: EnqueuedFind[]; issues: Issue[] } = { finds: [], issues: [] };
   const { onIssue = (issue) => report.issues.push(issue) } = context;
   for (const batch of splitIntoBatches(finds)) {
     const { planned, version } = context.outbox.read(() => ({
@@ -143,10 +136,7 @@ export async function enqueueFinds(
         storedNames.add(name);
         const { enqueued, issues } = store({ ...each, ...replanned }, context);
         report.finds.push(enqueued);
-        for (const issue of issues) {
-          if (issue.rule === NOT_HARVESTED) report.unchecked += 1;
-          else onIssue(issue);
-        }
+        for (const issue of issues) onIssue(issue);
       }
     });
     context.onProgress?.(report.finds.length);
