@@ -17,7 +17,6 @@ import {
   type ElementRule,
   IDENTIFYING_COLUMNS,
   IGNORED_COLUMN,
-  JOINABLE_COLUMNS,
   LABELLED_COLUMNS,
   normalizeColumnKey,
   type Setting,
@@ -80,7 +79,6 @@ export function parseColumnMap(file: string, text: string): ColumnMapReading {
     columns: isPlainObject(columns) ? parseColumnRules(columns, report) : new Map(),
     fixed: isPlainObject(fixed) ? parseFixed(fixed, report) : [],
   };
-  checkRepeats(map, report);
   return hasErrors(issues) ? { issues } : { map, issues };
 }
 
@@ -161,24 +159,9 @@ function parseFixed(fixed: Record<string, unknown>, report: ReportMapIssue): Set
       report('map-fixed', makeFormMessage(`${key} = "…"`), key);
     else settings.push({ name, givenName: key, value: text });
   }
-  return settings;
-}
-
-/** Reports two columns with one meaning, of which one would be lost. */
-function checkRepeats({ columns, fixed }: ColumnMap, report: ReportMapIssue): void {
-  const first = new Map<string, string>();
-  const joined = JOINABLE_COLUMNS.join(', ');
-  for (const [key, rule] of columns) {
-    const { element } = rule;
-    if (element === undefined || JOINABLE_COLUMNS.includes(element)) continue;
-    const other = first.get(element);
-    first.set(element, other ?? key);
-    if (other === undefined) continue;
-    const message = msg`"${other}" and "${key}" both mean ${element}. Only ${joined} may be combined from several columns; write "ignore" for one of them.`;
-    report('map-element-twice', message, key);
-  }
-  for (const { name } of listRepeatedSettings(fixed))
+  for (const { name } of listRepeatedSettings(settings))
     report('map-element-twice', makeTwiceMessage(name), name);
+  return settings;
 }
 
 /** Comments above the lines of a column map, for the person who edits it. */

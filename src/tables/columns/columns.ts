@@ -182,30 +182,24 @@ function rememberCells(readText: (row: RowCells, name: ColumnName) => string) {
 }
 
 /**
- * Finds the columns of each element. Those of a map come behind one with the element's own name, in
- * the order of the map: several of a joinable element are all kept, of any other the first, with an
- * error. Where a column of the map is missing there are only issues.
+ * Finds the columns of each element, in the order of the table: with a map, several of a joinable
+ * element are all kept, of any other the first, with an error. Where a column of the map is missing
+ * there are only issues.
  */
 function findSources(table: Table, map: ColumnMap | undefined) {
   const { header } = table;
-  const keys = makeColumnKeys(header).map(normalizeColumnKey);
   const sources = new Map<ColumnName, Source[]>();
-  const issues: Issue[] = map === undefined ? [] : checkMissingColumns(table, map, keys);
+  const issues: Issue[] = map === undefined ? [] : checkMissingColumns(table, map);
   // Without one of its columns every find would lack an element, so no row is read.
   if (issues.length > 0) return { sources, issues };
-  const order = [...(map?.columns.keys() ?? [])].map(normalizeColumnKey);
-  const rules = listColumnRules(table, map).map((rule, index) => ({
-    rule,
-    index,
-    at: order.indexOf(keys[index] ?? ''),
-  }));
-  for (const { rule, index, at } of rules.sort((a, b) => a.at - b.at)) {
-    if (rule === undefined) issues.push(...checkUnknownColumn(table, index, map !== undefined));
+  const isMapped = map !== undefined;
+  for (const [index, rule] of listColumnRules(table, map).entries()) {
+    if (rule === undefined) issues.push(...checkUnknownColumn(table, index, isMapped));
     const element = rule?.element;
     if (element === undefined) continue;
     const others = sources.get(element) ?? [];
     const [first] = others;
-    if (first === undefined || (at !== -1 && JOINABLE_COLUMNS.includes(element)))
+    if (first === undefined || (isMapped && JOINABLE_COLUMNS.includes(element)))
       sources.set(element, [...others, { index, rule: { ...rule, element } }]);
     else issues.push(makeDuplicateIssue(table, element, first.index, index));
   }
@@ -292,8 +286,9 @@ function checkUnknownColumn(table: Table, index: number, isMapped: boolean): Iss
   ];
 }
 
-function checkMissingColumns(table: Table, map: ColumnMap, keys: readonly string[]): Issue[] {
+function checkMissingColumns(table: Table, map: ColumnMap): Issue[] {
   const names = makeColumnKeys(table.header);
+  const keys = names.map(normalizeColumnKey);
   return [...map.columns.keys()]
     .filter((key) => !keys.includes(normalizeColumnKey(key)))
     .map((key) => {
@@ -314,7 +309,7 @@ function makeDuplicateIssue(table: Table, name: ColumnName, firstAt: number, at:
   const first = table.header[firstAt] ?? '';
   const header = table.header[at] ?? '';
   const where = { ...getHeaderPlace(table), column: header };
-  const message = msg`"${first}" and "${header}" both mean ${name}. Keep one.`;
+  const message = msg`"${first}" and "${header}" both mean ${name}. Keep one, or write "ignore" for the other in a column map.`;
   return makeErrorIssue('column-twice', message, where);
 }
 

@@ -58,9 +58,9 @@ describe('a wrong column map is refused with the place and advice:', () => {
       ['map-date d'],
     ],
     [
-      'two columns for one element',
-      'version = 1\n[columns]\na = "hloubka"\nb = "hloubka"\n',
-      ['map-element-twice b'],
+      'two values for one element',
+      'version = 1\n[fixed]\nhloubka = 1\ndepth_cm = 2\n',
+      ['map-element-twice hloubka'],
     ],
     [
       'the same column twice',
@@ -90,6 +90,18 @@ describe('a wrong column map is refused with the place and advice:', () => {
         'map-column-missing',
         'museum.map.toml names the column "hl", which the table does not have. Did you mean hl.?',
       ],
+    ]);
+  });
+
+  test('two columns for one element refuse the whole table', () => {
+    const mapped = mapTable(table('č.;a;b\n1;2;3\n'), {
+      map: parseMap('[columns]\n"č." = "local_id"\na = "hloubka"\nb = "hloubka"\n'),
+      lookupTerm: () => ({ kind: 'not-harvested' }),
+      resolvePhoto: () => ({ value: '' }),
+    });
+    expect([...mapped.rows]).toEqual([]);
+    expect(mapped.issues).toMatchObject([
+      { rule: 'column-twice', message: expect.stringContaining('"a" and "b" both mean hloubka') },
     ]);
   });
 

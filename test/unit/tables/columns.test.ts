@@ -48,12 +48,10 @@ describe('column names', () => {
   });
 
   test('the same column twice, or an element under two names, is an error', () => {
-    expect(parseColumns(makeTable(['hloubka', 'hloubka'])).issues[0]?.message).toBe(
-      '"hloubka" and "hloubka" both mean hloubka. Keep one.',
-    );
-    expect(parseColumns(makeTable(['hloubka', 'depth_cm'])).issues[0]?.message).toBe(
-      '"hloubka" and "depth_cm" both mean hloubka. Keep one.',
-    );
+    for (const second of ['hloubka', 'depth_cm'])
+      expect(parseColumns(makeTable(['hloubka', second])).issues[0]?.message).toContain(
+        `"hloubka" and "${second}" both mean hloubka. Keep one`,
+      );
   });
 
   test('a column without a name matters only if it has values, and is named by its place', () => {
