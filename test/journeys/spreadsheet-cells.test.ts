@@ -133,7 +133,9 @@ test('a moment at the offset zero is one in UTC', async () => {
 test('a column without a name is named by its place', async () => {
   const table = 'local_id;;hloubka\nN-1;x;5\n';
   const { stdout } = await home.pas('import', home.file('unnamed.csv', table), ...SET);
-  expect(stdout).toContain('unnamed.csv, row 1, column #2  There is no element for the column "#2"');
+  expect(stdout).toContain(
+    'unnamed.csv, row 1, column #2  There is no element for the column "#2"',
+  );
 });
 
 test('cell formatting that carries meaning is counted with its place', async () => {
