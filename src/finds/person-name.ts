@@ -112,8 +112,8 @@ function isSuffix(word: string): boolean {
 /** Tells if a text names no person: `neznámý nálezce`, `?`, `n/a`. */
 export function isUnknownPerson(text: string): boolean {
   return (
-    (/[^\s,]/.test(text) && splitNameWords(text).every((word) => UNKNOWN.has(word))) ||
-    /^(?:n\/a|bez (?:jm[eé]na|[uú]daj[eů]))$/i.test(text)
+    text.toLowerCase() === 'n/a' ||
+    (/[^\s,]/.test(text) && splitNameWords(text).every((word) => UNKNOWN.has(word)))
   );
 }
 
@@ -218,7 +218,8 @@ const ONLY_WITH_DOT = new Set('por gen dis p sl pi ma mal soch sc rev prap'.spli
 const UNKNOWN = new Set(
   (
     'neznamy neznama nezname neznamo anonym anonymni anonymne anonymous unknown neuveden neuvedena neuvedeno neurcen neurcena neurceno ' +
-    'nezjisten nezjistena nezjisteno nevime nikdo none null nil xxx xx x nalezce nalezkyne finder'
+    'nezjisten nezjistena nezjisteno nevime nikdo none null nil xxx xx x nalezce nalezkyne finder ' +
+    'bez jmena udaje udaju'
   ).split(' '),
 );
 

@@ -1,5 +1,4 @@
 import { groupBy } from '../base/collections.ts';
-import { foldName } from '../base/names.ts';
 import { computeMetresPerDegree } from '../finds/place/areas.ts';
 import type { Point } from '../finds/place/geometry.ts';
 import type { PhotoExif } from './photo-exif.ts';
@@ -262,12 +261,7 @@ export function findFindsInName(name: string, index: NameIndex): NamedFinds {
           span.start < other.end,
       ),
   );
-  // Ids that differ only in spelling have the same position.
-  const areApart = new Set(outermost.map(({ start }) => start)).size === outermost.length;
-  const exact = outermost.filter(({ id }) => foldName(name).includes(foldName(id)));
-  const graded = (exact.length === 0 || areApart ? outermost : exact).flatMap((span) =>
-    gradeSpan(parts, span),
-  );
+  const graded = outermost.flatMap((span) => gradeSpan(parts, span));
   const hasOtherNumber = hasMoreNumbers(parts, graded);
   const matches = new Map<MatchableFind, NameMatch>();
   for (const span of graded.sort((a, b) => b.tokens.length - a.tokens.length)) {

@@ -60,23 +60,24 @@ export async function inspectPhotograph(
   path: string,
   maxBytes = PHOTO_MAX_BYTES,
 ): Promise<InspectedPhotograph> {
-  let file: FileHandle;
+  let file: FileHandle | undefined;
   try {
     // Without O_NONBLOCK opening a pipe would block until a process writes to it.
     file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  } catch (error) {
-    return makeRefusal('photo-missing', explainNotOpened(path, error));
-  }
-  try {
     return await inspectOpen(file, path, maxBytes);
   } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(getErrorCode(error)))
+      return makeRefusal(
+        PHOTO_MISSING,
+        msg`There is no photograph ${path}. Check the name, letter case included.`,
+      );
     const problem = getErrorMessage(error);
     return makeRefusal(
       'photo-unreadable',
       msg`The photograph ${path} cannot be read: ${problem}. Copy it again from its source.`,
     );
   } finally {
-    await file.close();
+    await file?.close();
   }
 }
 
@@ -125,14 +126,6 @@ async function detectMediaType(bytes: Buffer): Promise<string | undefined> {
 
 function makeRefusal(rule: string, message: Message): InspectedPhotograph {
   return { issues: [makeErrorIssue(rule, message)] };
-}
-
-function explainNotOpened(path: string, error: unknown): Message {
-  const code = getErrorCode(error);
-  if (code === 'ENOENT' || code === 'ENOTDIR')
-    return msg`There is no photograph ${path}. Check the name, letter case included.`;
-  const problem = getErrorMessage(error);
-  return msg`The photograph ${path} cannot be opened: ${problem}`;
 }
 
 const JPEG_SCAN = Buffer.from('ffda00', 'hex');
