@@ -43,7 +43,12 @@ export function resolveProject(cell: string): Reading<Reference> {
   return { value: { id, text: id } };
 }
 
-/** Resolves a vocabulary entry or an organisation by identifier, label or the museum's own term. */
+/**
+ * Resolves a vocabulary entry or an organisation by identifier, label or the museum's own term. One
+ * that the vocabulary lacks, or has several times, is unreadable, so that a table's row is left
+ * out; the problem names what may be meant. An identifier is taken as it is until the vocabulary is
+ * harvested.
+ */
 function resolveTerm(set: string, cell: string, lookupTerm: LookupTerm): Reading<Reference> {
   const id = extractIdentifier(cell);
   const lookup = lookupTerm(set, id ?? cell);
