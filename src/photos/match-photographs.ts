@@ -15,6 +15,8 @@ export type MatchableFind = {
   readonly identCely?: string;
   /** Its number in its table now, where another find of the table has it as local id. */
   readonly number?: string;
+  /** A person is asked which find the row of this number is. */
+  readonly isNumberAsked?: boolean;
   /** YYYY-MM-DD */
   readonly foundOn?: string;
   readonly point?: Point;
@@ -105,9 +107,10 @@ function matchByName(shot: PhotoInfo, index: NameIndex, withinM: number): PhotoM
       (reason.kind === 'far' && reason.metres > FAR_M) ||
       (reason.kind === 'other-day' && reason.days < 0),
   );
+  const confidence = isDoubtful || isOdd ? 'likely' : 'sure';
   return {
     file,
-    confidence: isDoubtful || isOdd ? 'likely' : 'sure',
+    confidence: best.find.isNumberAsked === true ? 'doubtful' : confidence,
     find,
     reasons: [{ kind: isDoubtful ? 'like-name' : kind, id: best.id }, ...evidence],
     candidates,

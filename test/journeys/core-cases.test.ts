@@ -288,6 +288,26 @@ describe('a table whose rows got other numbers', () => {
     expect(await changesOf('K-1')).toStrictEqual([]);
   });
 
+  test.each([
+    ['that looks like another find', [[1, 'K-1']] as const],
+    [
+      'that another find had',
+      [
+        [1, 'K-1'],
+        [0, 'K-2'],
+      ] as const,
+    ],
+  ])('gives none by a number %s, until a person has said which', async (_name, rows) => {
+    await home.do('import', writeDays([0, 'K-1'], [1, 'K-2']));
+    await home.do('push');
+    await expectEnded(home.pas('import', writeDays(...rows)), 3);
+    const numbers = home.file('numbers.csv', 'local_id;evidencni_cislo\nK-1;N 1\n');
+    await expectEnded(home.pas('number', 'import', numbers), 3);
+    home.file(join('camera', 'K-1.png'), tinyPng(1));
+    await home.pas('photo', 'match', join(home.folder, 'camera'), '--yes');
+    expect(await changesOf('K-1')).toStrictEqual([]);
+  });
+
   test('adds a row that is another find, and keeps the find of its number', async () => {
     await home.do('import', writeDays([0, 'K-1']));
     await expectEnded(home.pas('import', writeDays([1, 'K-1'])), 3);

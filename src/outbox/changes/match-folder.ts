@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeIdKey } from '../../base/characters.ts';
 import { groupBy } from '../../base/collections.ts';
 import { FileError, getErrorCode, getErrorMessage } from '../../base/errors.ts';
 import { type Issue, makeWarningIssue } from '../../base/issue.ts';
@@ -21,7 +22,7 @@ import { findByLocalId, iterateFinds } from '../stored-finds.ts';
 import { isGoneAtService } from '../views/records-at-service.ts';
 import { enqueuePhoto, isQueuedAs } from './enqueue-change.ts';
 import type { PhotographKeeping, Sendable } from './kept-photographs.ts';
-import { findSubject } from './resolve-finds.ts';
+import { findSubject, groupFindsByAskedNumber } from './resolve-finds.ts';
 
 /** A file of the folder, and what it is. */
 export type FileStatus = { readonly file: string } & (
@@ -263,6 +264,7 @@ async function readExifOrNothing(path: string): Promise<PhotoExif> {
 
 /** Returns finds for which a photograph can be queued. */
 function listMatchableFinds({ outbox }: MatchSources): MatchableFind[] {
+  const asked = groupFindsByAskedNumber(outbox);
   return [...iterateFinds(outbox)]
     .filter(({ uuid }) => !isDropped(outbox, uuid))
     .map(({ uuid, localId, elements, wish }) => {
@@ -275,6 +277,7 @@ function listMatchableFinds({ outbox }: MatchSources): MatchableFind[] {
         localId,
         identCely,
         number: former?.wish.path === wish.path ? key : undefined,
+        isNumberAsked: asked.has(makeIdKey(key ?? localId)),
         foundOn,
         point,
       };

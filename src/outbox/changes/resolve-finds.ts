@@ -1,11 +1,17 @@
 import { makeIdKey, normalizeId } from '../../base/characters.ts';
+import { addToGroup, once } from '../../base/collections.ts';
 import { UsageError } from '../../base/errors.ts';
 import { cmd, msg } from '../../base/message.ts';
 import type { Find } from '../../finds/find.ts';
 import type { ValidatedFind } from '../../finds/rules.ts';
 import { type Evidence, listAttempts, listEvidence } from '../attempts.ts';
 import { type Attempt, type Entry, isLikeIdent } from '../entry.ts';
-import { findImportOfFind, getWantedElements, listEntriesOfSubject } from '../entry-queries.ts';
+import {
+  findImportOfFind,
+  getWantedElements,
+  listEntriesOfSubject,
+  listEntriesWithQuestion,
+} from '../entry-queries.ts';
 import { makeRecordSubject, parseRecordSubject } from '../intents.ts';
 import { type Outbox, readHeader } from '../open-outbox.ts';
 import {
@@ -76,14 +82,19 @@ export function findSubject(outbox: Outbox, find: string): string {
   return createSubjectLookup(outbox, { isTyped: true })(find);
 }
 
-/** Makes {@link findSubject} for many names: the index of finds is loaded once. */
+/**
+ * Makes {@link findSubject} for many names: the index of finds is loaded once. In a table a number
+ * is ambiguous as well while a person is asked which find its row is.
+ */
 export function createSubjectLookup(
   outbox: Outbox,
-  options?: { readonly isTyped?: boolean },
+  { isTyped = false }: { readonly isTyped?: boolean } = {},
 ): (find: string) => string {
-  const lookUp = createFindLookup(outbox, options);
+  const lookUp = createFindLookup(outbox, { isTyped });
+  const groupAsked = once(() => groupFindsByAskedNumber(outbox));
   return (find) => {
-    const stored = requireUnambiguousName(lookUp(find), find);
+    const asked = isTyped ? undefined : groupAsked().get(makeIdKey(find));
+    const stored = requireUnambiguousName(withFindsOfRow(lookUp(find), asked), find);
     if (stored !== undefined) return stored.uuid;
     const identCely = parseTypedIdent(find);
     if (identCely !== undefined) return makeRecordSubject(identCely);
@@ -91,6 +102,29 @@ export function createSubjectLookup(
       hint: msg`FIND is a local id (\`${cmd`pas list`}\` shows them) or the identifier given by the service.`,
     });
   };
+}
+
+/**
+ * Groups the finds that a row about which a person is asked is or becomes, by the key of its
+ * number.
+ */
+export function groupFindsByAskedNumber(outbox: Outbox): ReadonlyMap<string, readonly string[]> {
+  const finds = new Map<string, string[]>();
+  for (const { subject } of listEntriesWithQuestion(outbox)) {
+    const { localId, wish } = findByUuid(outbox, subject) ?? {};
+    for (const row of wish?.asked ?? []) {
+      if (localId === undefined || row.basis === 'row-changed') continue;
+      addToGroup(finds, makeIdKey(row.key), localId);
+      addToGroup(finds, makeIdKey(row.key), row.localId);
+    }
+  }
+  return finds;
+}
+
+function withFindsOfRow(named: NamedFind, ofRow: readonly string[] | undefined): NamedFind {
+  if (ofRow === undefined) return named;
+  const ofName = named === undefined || 'alike' in named ? named?.alike : [named.localId];
+  return { alike: [...new Set([...(ofName ?? []), ...ofRow])] };
 }
 
 /** Result of a lookup: a find, none, or several that differ only in case and blanks. */
