@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Argument, Command, InvalidArgumentError, Option } from 'commander';
 import type { ExitReason } from '../base/errors.ts';
-import { LANGUAGES, type Language, type Message, msg, t } from '../base/message.ts';
+import { LANGUAGES, type Language, t } from '../base/message.ts';
 import { packageRoot } from '../base/own-files.ts';
 import type { Context } from './context/context.ts';
 
@@ -74,64 +74,18 @@ const SHORT_FLAGS: Readonly<Record<string, string>> = {
   '--dry-run': '-n',
 };
 
-/**
- * Groups of flags in the help, the same in every command; other flags are under Options. A flag
- * that has several meanings is named with its value.
- */
-const FLAG_GROUPS: readonly (readonly [heading: Message, flags: readonly string[]])[] = [
-  [
-    msg`Table:`,
-    ['--sheet', '--encoding', '--header-row', '--map', '--wizard', '--keep-rows', '--id-prefix'],
-  ],
-  [msg`Photographs:`, ['--photos']],
-  [
-    msg`Conflicts and questions:`,
-    [
-      '--on-conflict',
-      '--on-question',
-      '--accept-new-people',
-      '--corrections',
-      '--answer',
-      '--all <answer>',
-      '--created',
-      '--resend',
-      '--drop',
-    ],
-  ],
-  [
-    msg`Selection:`,
-    [
-      '--state',
-      '--project',
-      '--from <date>',
-      '--until',
-      '--since',
-      '--text',
-      '--where',
-      '--limit',
-      '--only',
-      '--set <set>',
-    ],
-  ],
-  [msg`Output:`, ['--out', '--format', '--codes', '--for', '--issues-to', '--xml']],
-];
-
 /** Heading of the flags that every command takes; they are last. */
 export function formatCommonHeading(): string {
   return t`Common:`;
 }
 
 /**
- * Adds to each command, also in groups, what all have in common: short forms, groups in the help,
- * and global flags, which a group itself has not. To be called once, when all are defined.
+ * Adds to each command, also in groups, what all have in common: short forms, and global flags,
+ * which a group itself has not. To be called once, when all are defined.
  */
 export function completeOptions(program: Command): void {
   for (const command of program.commands) {
     for (const option of command.options) {
-      const group = FLAG_GROUPS.find(([, flags]) =>
-        flags.some((flag) => option.flags === flag || option.flags.startsWith(`${flag} `)),
-      );
-      if (group !== undefined) option.helpGroup(String(group[0]));
       const short = SHORT_FLAGS[option.long ?? ''];
       if (short === undefined) continue;
       option.short = short;

@@ -334,13 +334,14 @@ describe('a data folder or secrets file that other users can read', () => {
     return [folder, secrets];
   };
 
-  test('is restricted to its owner at the next use, with one message', async () => {
+  test('is restricted to its owner at the next use, with a message', async () => {
     const home = await signedIn(mock.service);
     const [folder, secrets] = open(home);
     const status = await home.do('status');
-    expect(status.stderr).toContain(
-      `Others could read ${folder}, ${secrets} until now; from now on only you can.`,
-    );
+    for (const path of [folder, secrets])
+      expect(status.stderr).toContain(
+        `Others could read ${path} until now; from now on only you can.`,
+      );
     expect([getMode(folder), getMode(secrets)]).toEqual(['700', '600']);
     expect((await home.do('status')).stderr).not.toContain('Others');
   });
@@ -363,7 +364,8 @@ describe('a data folder or secrets file that other users can read', () => {
       for (const path of everythingIn(folder))
         chmodSync(path, statSync(path).isDirectory() ? 0o777 : 0o666);
       const list = pasAsOther(home, 'profile', 'list');
-      await expectEnded(list, 0, `Others may read ${folder}, ${secrets}`);
+      await expectEnded(list, 0, `Others may read ${folder}, and its`);
+      await expectEnded(list, 0, `Others may read ${secrets}, and its`);
       const whoami = pasAsOther(home, 'whoami');
       await expectEnded(
         whoami,

@@ -1,6 +1,6 @@
-import { existsSync } from 'node:fs';
 import { basename, extname } from 'node:path';
 import { type Command, Option } from 'commander';
+import { assertMayWrite } from '../../base/disk/output-file.ts';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { cmd, msgid, ngettext, quoteShellWord, t } from '../../base/message.ts';
 import type { TableProposal } from '../../tables/columns/propose-columns.ts';
@@ -179,11 +179,7 @@ function resolveWizardFiles(
     });
   }
   const mapFile = options.map ?? `${withoutExtension(file)}.map.toml`;
-  if (existsSync(mapFile)) {
-    throw new UsageError(t`There is already a file ${mapFile}.`, {
-      hint: t`Edit it, delete it, or write another one with --map FILE.`,
-    });
-  }
+  assertMayWrite(mapFile, false, t`Edit it, delete it, or write another one with --map FILE.`);
   return { file, mapFile, asks };
 }
 

@@ -208,13 +208,7 @@ function parseFlagSettings(options: InitOptions): Record<string, unknown> {
   return settings;
 }
 
-const QUESTIONS: readonly ProfileKey[] = [
-  'base_url',
-  'oai_base',
-  'schema_base',
-  'kind',
-  'username',
-];
+const QUESTIONS = KEYS_WITH_FLAG.filter((key) => key !== 'oai_auth');
 const ADDRESSES: readonly ProfileKey[] = ['base_url', 'oai_base'];
 
 async function askForAddress(context: Context): Promise<string> {

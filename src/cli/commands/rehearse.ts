@@ -63,13 +63,16 @@ async function rehearse(
   const production = profiles
     .filter(({ kind }) => kind !== 'training')
     .map(({ base_url: url }) => String(url));
-  const training = context.asProfile(name).getProfile();
-  assertTrainingInstance(training, production);
+  const folder = prepareRehearsalFolder(context.places.home, context.clock.now());
+  const training = context.asProfile(name, folder);
+  assertTrainingInstance(training.getProfile(), production);
   const outbox = await context.openOutbox();
   const finds = names.length === 0 ? listFindsToRehearse(outbox) : resolveFindNames(outbox, names);
   if (finds.length === 0) throw new UsageError(t`Nothing is queued that could be rehearsed.`);
-  await confirm(context, finds.length, training.baseUrl);
-  const [result, ended] = await sendCopies(context, name, outbox, finds, projects);
+  await confirm(context, finds.length, training.getProfile().baseUrl);
+  const [result, ended] = await sendCopies(context, training, outbox, finds, projects).finally(() =>
+    rmSync(folder, { recursive: true, force: true }),
+  );
   print(context, result);
   context.terminal.printValue({
     sent: result.sent,
@@ -125,19 +128,17 @@ function parseProjectMap(texts: readonly string[]): ReadonlyMap<string, string> 
 }
 
 /**
- * Uses an outbox and a ledger of its own for each rehearsal, so that it can be repeated; both are
- * removed afterwards, also after an error.
+ * Sends the copies from an outbox and a ledger of their own, so that a rehearsal can be repeated;
+ * both are closed afterwards, also after an error.
  * @returns the results, and the exit reason where nothing was sent
  */
 async function sendCopies(
   context: Context,
-  profile: string,
+  training: Context,
   from: Outbox,
   finds: readonly StoredFind[],
   projects: ReadonlyMap<string, string>,
 ): Promise<[RehearsalResult, ExitReason]> {
-  const folder = prepareRehearsalFolder(context.places.home, context.clock.now());
-  const training = context.asProfile(profile, folder);
   // Also an error that ends the rehearsal names commands for the training profile.
   setProfileFlagSource(training.getProfileFlag);
   try {
@@ -164,7 +165,6 @@ async function sendCopies(
     throw new AuthError(thrown.says, { cause: thrown, hint: t`Run \`${cmd`pas login`}\`.` });
   } finally {
     await training.close();
-    rmSync(folder, { recursive: true, force: true });
   }
 }
 

@@ -56,8 +56,8 @@ export type Runtime = {
   /** The command that this one is a part of, such as a rehearsal. */
   readonly outer?: {
     readonly terminal: Terminal;
-    /** Folder of outboxes that have their ledgers beside them; by default that of the data home. */
-    readonly outboxesFolder: string | undefined;
+    /** Folder of outboxes that have their ledgers beside them. */
+    readonly outboxesFolder: string;
   };
 };
 
@@ -96,9 +96,9 @@ export type Context = Runtime & {
   /**
    * Makes a context of the same command for another profile, without the environment's credentials.
    * Closed with this one.
-   * @param outboxesFolder another place for its outbox, with the ledger beside it
+   * @param outboxesFolder place of its outbox, with the ledger beside it
    */
-  asProfile(name: string, outboxesFolder?: string): Context;
+  asProfile(name: string, outboxesFolder: string): Context;
   /** Passwords and tokens, by {@link makeSecretsOwner}. */
   openSecrets(): SecretStore;
   /**

@@ -122,7 +122,7 @@ function makeProfileFunctions(base: BaseContext, options: GlobalOptions) {
 function makeOutboxLocator(base: BaseContext, getProfile: () => Profile) {
   const { clock, machine, places } = base;
   const hasLedgerBeside = once(
-    () => base.isOutboxElsewhere || isLedgerBesideOutbox(places, machine.system),
+    () => base.outer !== undefined || isLedgerBesideOutbox(places, machine.system),
   );
   return (name = getProfile().outbox): OutboxPlaces => {
     const paths = makeOutboxPaths(places, name, hasLedgerBeside());
@@ -132,8 +132,8 @@ function makeOutboxLocator(base: BaseContext, getProfile: () => Profile) {
 }
 
 /**
- * Makes the part of a context that needs no profile. An outer command lends its terminal, and may
- * replace the folder of outboxes, whose ledgers are then beside them.
+ * Makes the part of a context that needs no profile. An outer command lends its terminal, and replaces
+ * the folder of outboxes, whose ledgers are then beside them.
  */
 function makeBase(runtime: Runtime, options: GlobalOptions) {
   const { streams, outer } = runtime;
@@ -148,7 +148,6 @@ function makeBase(runtime: Runtime, options: GlobalOptions) {
     clock: machine.clock,
     random: machine.random,
     places: { ...places, outboxesFolder: outer?.outboxesFolder ?? places.outboxesFolder },
-    isOutboxElsewhere: outer?.outboxesFolder !== undefined,
     terminal: outer?.terminal ?? makeContextTerminal(streams, environment, options),
     isConfirmed: options.yes === true,
     prompt: once(async () => {
@@ -206,16 +205,13 @@ export function restrictHomePermissions({
   terminal,
 }: Context): void {
   if (!existsSync(outboxesFolder) && !existsSync(secretsFile)) return;
-  const restricted = [home, secretsFile]
-    .filter(existsSync)
-    .map((path) => ({ path, how: restrictPermissions(path) }));
-  const [narrowed, open] = (['narrowed', 'open'] as const).map((how) =>
-    restricted.flatMap((each) => (each.how === how ? [each.path] : [])).join(', '),
-  );
-  if (narrowed !== '')
-    terminal.warn(t`Others could read ${narrowed} until now; from now on only you can.`);
-  if (open !== '')
-    terminal.warn(t`Others may read ${open}, and its permissions cannot be changed.`);
+  for (const path of [home, secretsFile].filter(existsSync)) {
+    const how = restrictPermissions(path);
+    if (how === 'narrowed')
+      terminal.warn(t`Others could read ${path} until now; from now on only you can.`);
+    if (how === 'open')
+      terminal.warn(t`Others may read ${path}, and its permissions cannot be changed.`);
+  }
 }
 
 /**

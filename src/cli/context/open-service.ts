@@ -88,18 +88,14 @@ export function withMaskedPassword(send: Exchange, password: string | undefined)
 export function announceInstance({ terminal, getProfile }: Context): void {
   const { kind, baseUrl, username, name } = getProfile();
   const account = username ?? t`no user name`;
-  if (kind === 'training') {
-    terminal.note(
-      terminal.color.green(
-        t`TRAINING: ${baseUrl}, account ${account}, profile ${name}. Its records are not real.`,
-      ),
-    );
-  } else
-    terminal.note(
-      terminal.color.yellow(
-        t`PRODUCTION: ${baseUrl}, account ${account}, profile ${name}. Records are real.`,
-      ),
-    );
+  const { green, yellow } = terminal.color;
+  terminal.note(
+    kind === 'training'
+      ? green(
+          t`TRAINING: ${baseUrl}, account ${account}, profile ${name}. Its records are not real.`,
+        )
+      : yellow(t`PRODUCTION: ${baseUrl}, account ${account}, profile ${name}. Records are real.`),
+  );
 }
 
 /**
