@@ -99,14 +99,9 @@ export function uniteWithLedger(outbox: Outbox, signedIn?: string): UnionResult 
   const added: Fact[] = [];
   for (; page.length > 0; page = read(page.at(-1)?.seq ?? 0)) {
     const last = page.at(-1);
+    const facts = page.map(({ fact }) => fact);
     outbox.change(() => {
-      added.push(
-        ...addFacts(
-          outbox,
-          page.map(({ fact }) => fact),
-          true,
-        ),
-      );
+      added.push(...addFacts(outbox, facts, true));
       if (last !== undefined)
         updateHeader(outbox, { unitedSeq: last.seq, unitedFact: last.fact.id });
     });
