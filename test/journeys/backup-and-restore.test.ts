@@ -76,7 +76,7 @@ test.skipIf(whyNoTerminal !== undefined)(
 test('waiting photographs are reported as left out, or copied as well', async () => {
   await importSeason(home, 3, { photos: true });
   await home.do('photo', 'add', 'K-1', home.file('more.png', tinyPng(9)));
-  expect((await home.do('backup', copy)).stderr).toMatch(/4 photographs that are not sent yet/);
+  expect((await home.do('backup', copy)).stderr).toMatch(/4 photographs not sent yet/);
   expect(existsSync(`${copy}.photos`)).toBe(false);
   const report = await home.json<{ photos: number; photos_left_out: number }>(
     'backup',

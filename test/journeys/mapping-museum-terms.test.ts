@@ -369,5 +369,5 @@ test('nothing is proposed without harvested vocabularies', async () => {
 test('proposals can be piped', async () => {
   const run = await home.do('vocab', 'map', 'suggest', MUSEUM_TERMS);
   expect(run.stdout.split('\n')[0]).toBe('\ufeffset;term;id;label;score;others;confirmed;note');
-  expect(run.stderr).toMatch(/terms have a proposal/);
+  expect(run.stderr).toMatch(/Terms with a proposal: /);
 });

@@ -39,7 +39,7 @@ describe.skipIf(whyNoTerminal !== undefined)('likely matches are asked about', (
       /k_01\.jpg +K-1 +certain +named K-1, on its day/,
       /K-1 K-2\.jpg +K-1 +doubtful +named after several: K-1, K-2, on its day/,
     );
-    await answer(terminal, 'Queue the 1 likely match as well?');
+    await answer(terminal, 'Queue the likely matches as well (1)?');
     expect((await terminal.ended()).code).toBe(0);
     await terminal.expect(
       'Queued 2 of 4 files, for 2 finds.',
@@ -57,7 +57,7 @@ describe.skipIf(whyNoTerminal !== undefined)('likely matches are asked about', (
     await terminal.expect(
       /K-1 K-2\.jpg +K-1 +nejistá +v názvu jich je několik: K-1, K-2, v den nálezu/,
     );
-    await answer(terminal, 'Zařadit do fronty i 1 pravděpodobnou shodu?', 'n');
+    await answer(terminal, 'Zařadit do fronty i pravděpodobné shody (1)?', 'n');
     expect((await terminal.ended()).code).toBe(0);
     await terminal.expect(
       'Do fronty zařazeno: 1 (souborů celkem 4), nálezů: 1.',
@@ -68,7 +68,7 @@ describe.skipIf(whyNoTerminal !== undefined)('likely matches are asked about', (
 
   test('and Ctrl-C keeps what was queued before', async () => {
     await using terminal = await startTerminal(['photo', 'match', 'card'], home, { columns: 110 });
-    await terminal.expect('? Queue the 1 likely match');
+    await terminal.expect('? Queue the likely matches');
     await terminal.press('C-c');
     expect((await terminal.ended()).code).toBe(130);
     expect(await queued()).toEqual({ 'K-1': ['k_01.jpg'], 'K-2': [], 'K-3': [] });

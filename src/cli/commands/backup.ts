@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { formatIso } from '../../base/clock.ts';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
-import { cmd, formatMoment, msgid, ngettext, t } from '../../base/message.ts';
+import { cmd, formatMoment, t } from '../../base/message.ts';
 import {
   backUpPhotographs,
   createBackup,
@@ -11,7 +11,7 @@ import {
 import { defineCommand, type Registration } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { openStoredOutbox } from '../context/profile-outbox.ts';
-import { formatFindCount } from '../result-texts.ts';
+import { formatFindCount, formatPhotographCount } from '../result-texts.ts';
 import { mayReplace, withProgress } from '../terminal.ts';
 
 type BackupOptions = GlobalOptions & { readonly photos?: boolean };
@@ -57,22 +57,13 @@ async function runBackup(
     await withProgress(terminal, t`Copying photographs`, (onProgress) =>
       backUpPhotographs(photosFolder, `${target}.photos`, photographs, onProgress),
     );
-    terminal.printLine(
-      ngettext(
-        msgid`${count} photograph that is not sent yet is in ${target}.photos.`,
-        `${count} photographs that are not sent yet are in ${target}.photos.`,
-        count,
-      ),
-    );
+    const copied = formatPhotographCount(count);
+    terminal.printLine(t`${target}.photos has ${copied} not sent yet.`);
   }
   const remainingCount = photographs.length - count;
   if (remainingCount > 0) {
-    const absent = ngettext(
-      msgid`The copy does not contain ${remainingCount} photograph that is not sent yet`,
-      `The copy does not contain ${remainingCount} photographs that are not sent yet`,
-      remainingCount,
-    );
-    terminal.note(t`${absent} (--photos includes them).`);
+    const absent = formatPhotographCount(remainingCount);
+    terminal.note(t`The copy does not contain ${absent} not sent yet (--photos includes them).`);
   }
   terminal.note(t`The copy does not contain profiles, passwords or vocabularies.`);
   const { name } = context.getProfile();
@@ -160,13 +151,8 @@ function print(context: Context, restored: RestoreResult): void {
   const { terminal } = context;
   const { aside, finds, united, ledgerProblem } = restored;
   const madeAt = formatMoment(restored.madeMs);
-  terminal.printLine(
-    ngettext(
-      msgid`The outbox was restored from the backup of ${madeAt}, with ${finds} find.`,
-      `The outbox was restored from the backup of ${madeAt}, with ${finds} finds.`,
-      finds,
-    ),
-  );
+  const all = formatFindCount(finds);
+  terminal.printLine(t`The outbox was restored from the backup of ${madeAt}, with ${all}.`);
   if (ledgerProblem !== undefined) terminal.warn(t`The ledger added nothing: ${ledgerProblem}`);
   const added = formatFindCount(united.finds);
   if (united.facts > 0)
@@ -189,13 +175,8 @@ function print(context: Context, restored: RestoreResult): void {
 function printMissing({ terminal }: Context, { missing }: RestoreResult): void {
   const count = missing.length;
   if (count === 0) return;
-  terminal.warn(
-    ngettext(
-      msgid`${count} photograph that was not sent yet is not here:`,
-      `${count} photographs that were not sent yet are not here:`,
-      count,
-    ),
-  );
+  const all = formatPhotographCount(count);
+  terminal.warn(t`Missing, though not sent yet: ${all}.`);
   for (const { localId, identCely, photograph } of missing.slice(0, MAX_NAMED)) {
     const find = localId ?? identCely ?? '';
     const digest = photograph.sha512.slice(0, 16);

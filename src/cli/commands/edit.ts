@@ -1,6 +1,6 @@
 import { type ExitReason, InterruptedError, UsageError } from '../../base/errors.ts';
 import { hasErrors } from '../../base/issue.ts';
-import { cmd, msgid, ngettext, t } from '../../base/message.ts';
+import { cmd, t } from '../../base/message.ts';
 import type { Find } from '../../finds/find.ts';
 import { FIND_QUESTIONS, getElementNames } from '../../finds/questions.ts';
 import { resolveFindNames } from '../../outbox/changes/resolve-finds.ts';
@@ -143,12 +143,8 @@ async function askForChanges(context: Context, find: Find): Promise<InterviewRes
 }
 
 async function confirm(context: Context, finds: number): Promise<void> {
-  const question = ngettext(
-    msgid`Change ${finds} find like this?`,
-    `Change ${finds} finds like this?`,
-    finds,
-  );
-  await requireConfirmation(context, question);
+  const all = formatFindCount(finds);
+  await requireConfirmation(context, t`Change ${all} like this?`);
 }
 
 function printChanges({ terminal }: Context, { stored, changes }: PlannedEdit): void {

@@ -103,13 +103,7 @@ export async function importTables(
   await printSummary(context, imported, request);
   if (corrections !== undefined) {
     const { file, count } = await corrections.write(imported.finds);
-    context.terminal.note(
-      ngettext(
-        msgid`${file} lists ${count} correction for the service's pages.`,
-        `${file} lists ${count} corrections for the service's pages.`,
-        count,
-      ),
-    );
+    context.terminal.note(t`${file} lists what to correct on the service's pages: ${count}.`);
   }
   await askAboutRows(context, request);
   return imported.hasErrors || unread > 0 || imported.finds.some((find) => find.change === 'sent')
@@ -250,11 +244,7 @@ function printCopied(
   { file, rows: count, left: remaining }: CopiedTable,
 ): void {
   terminal.note(
-    ngettext(
-      msgid`${file} has ${count} row, with its errors in the column issues. Correct it and import the file.`,
-      `${file} has ${count} rows, with their errors in the column issues. Correct them and import the file.`,
-      count,
-    ),
+    t`Rows in ${file}, with their errors in the column issues: ${count}. Correct them and import the file.`,
   );
   if (remaining.length === 0) return;
   const rows = remaining.join(', ');
@@ -314,13 +304,8 @@ async function printSummary(
       : t`Imported ${all}: ${changes}; ${photographs} queued.`,
   );
   if (photosRemoved > 0) {
-    terminal.printLine(
-      ngettext(
-        msgid`${photosRemoved} photograph that no row lists any more was removed from the queue.`,
-        `${photosRemoved} photographs that no row lists any more were removed from the queue.`,
-        photosRemoved,
-      ),
-    );
+    const removed = formatPhotographCount(photosRemoved);
+    terminal.printLine(t`Removed from the queue, since no row lists them any more: ${removed}.`);
   }
   if (numbers > 0)
     terminal.printLine(t`Registration numbers queued for finds that were sent: ${numbers}.`);

@@ -1,10 +1,11 @@
-import { normalizeNumber, withHiddenDifference } from '../../base/characters.ts';
+import { withHiddenDifference } from '../../base/characters.ts';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { hasErrors } from '../../base/issue.ts';
-import { cmd, msgid, ngettext, t } from '../../base/message.ts';
+import { cmd, t } from '../../base/message.ts';
 import {
   assertMaySetNumbers,
   enqueueNumber,
+  parseNumber,
   planNumberChange,
 } from '../../outbox/changes/enqueue-change.ts';
 import { findSubject } from '../../outbox/changes/resolve-finds.ts';
@@ -65,17 +66,14 @@ async function set(
   const outbox = await context.openOutbox();
   assertMaySetNumbers(outbox);
   outbox.command.words = 'number-set';
-  const number = normalizeNumber(value);
+  const number = parseNumber(value);
   const subject = findSubject(outbox, find);
-  assertNumberIsFree(outbox, subject, value);
+  assertNumberIsFree(outbox, subject, number);
   const { replaces } = planNumberChange(outbox, subject, number);
-  let mayReplace = options.replace === true || replaces === undefined || number === '';
-  if (replaces !== undefined && number !== '' && (mayReplace || context.terminal.interactive)) {
-    showReplacements(context, [{ find, value: number, replaces }]);
-    mayReplace ||= await confirmReplacement(context, 1);
-  }
+  const replacements = replaces === undefined ? [] : [{ find, value: number, replaces }];
+  const mayReplace = await mayReplaceNumbers(context, replacements, options.replace === true);
   // Another process may change the number while a person is asked.
-  const change = enqueueNumber(outbox, subject, value, (now) => mayReplace && now === replaces);
+  const change = enqueueNumber(outbox, subject, number, (now) => mayReplace && now === replaces);
   if (change === undefined)
     throw makeNotReplacedError({
       find,
@@ -94,19 +92,20 @@ async function set(
 
 type Replacement = { readonly find: string; readonly value: string; readonly replaces: string };
 
-function showReplacements({ terminal }: Context, replacements: readonly Replacement[]): void {
+/**
+ * Tells if numbers may be replaced, and shows them: if that was said beforehand, or a person says
+ * so now. They are not shown without a terminal, where the answer is no.
+ */
+async function mayReplaceNumbers(
+  { terminal, prompt }: Context,
+  replacements: readonly Replacement[],
+  isSaid: boolean,
+): Promise<boolean> {
+  if (replacements.length === 0) return true;
+  if (!isSaid && !terminal.interactive) return false;
   for (const { find, value, replaces } of replacements)
     terminal.note(`  ${find}: ${replaces} → ${value}`);
-}
-
-async function confirmReplacement({ terminal, prompt }: Context, count: number): Promise<boolean> {
-  if (!terminal.interactive) return false;
-  const question = ngettext(
-    msgid`Replace ${count} number that is already in the service?`,
-    `Replace ${count} numbers that are already in the service?`,
-    count,
-  );
-  return (await prompt()).confirm(question, false);
+  return isSaid || (await prompt()).confirm(t`Replace what is already in the service?`);
 }
 
 function makeNotReplacedError({ find, value, replaces }: Replacement): UsageError {
@@ -145,10 +144,8 @@ async function importNumbers(
   const replacements = planned.numbers.flatMap(({ replaces, ...number }) =>
     replaces === null ? [] : [{ ...number, replaces }],
   );
-  const needsAnswer = options.replace !== true && replacements.length > 0;
-  if (!needsAnswer || dryRun || terminal.interactive) showReplacements(context, replacements);
-  const replace =
-    !needsAnswer || dryRun || (await confirmReplacement(context, replacements.length));
+  const isSaid = options.replace === true;
+  const replace = await mayReplaceNumbers(context, replacements, isSaid || dryRun);
   const { numbers, issues } = dryRun ? planned : queueNumbers(outbox, planned, replace);
   const count = (isCounted: (number: TableNumber) => boolean): number =>
     numbers.filter(isCounted).length;
@@ -157,18 +154,13 @@ async function importNumbers(
   const queued = numbers.length - current - replaced;
   if (queued + replaced > 0) announceInstance(context);
   printIssues(terminal, issues);
-  const taken = numbers.length;
   const all = formatNumberCount(numbers.length);
   terminal.printLine(
     dryRun
-      ? ngettext(
-          msgid`Would accept ${taken} number: ${queued} queued, ${replaced} replaced, ${current} unchanged.`,
-          `Would accept ${taken} numbers: ${queued} queued, ${replaced} replaced, ${current} unchanged.`,
-          taken,
-        )
+      ? t`Would accept ${all}: ${queued} queued, ${replaced} replaced, ${current} unchanged.`
       : t`${all}: ${queued} queued, ${replaced} replaced, ${current} unchanged.`,
   );
-  if (needsAnswer && (dryRun || !replace))
+  if (replacements.length > 0 && !isSaid && (dryRun || !replace))
     terminal.note(
       t`To replace the numbers that records have, run the command again with --replace.`,
     );

@@ -19,7 +19,7 @@ import { defineCommand, parseWholeNumber, type Registration } from '../command.t
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { makeProfileKeeping } from '../context/find-input.ts';
 import { announceInstance } from '../context/open-service.ts';
-import { formatPlaceRemovedNote, printNextStep } from '../result-texts.ts';
+import { formatFindCount, formatPlaceRemovedNote, printNextStep } from '../result-texts.ts';
 import { printIssues, toIssuesJson, withProgress } from '../terminal.ts';
 
 /**
@@ -30,15 +30,7 @@ function makeLikelyQuestion(context: Context, options: MatchFlags) {
   const { terminal, isConfirmed, prompt } = context;
   const mayAsk = terminal.interactive && !terminal.json && !isConfirmed && options.dryRun !== true;
   return async (count: number): Promise<boolean> =>
-    mayAsk &&
-    (await prompt()).confirm(
-      ngettext(
-        msgid`Queue the ${count} likely match as well?`,
-        `Queue the ${count} likely matches as well?`,
-        count,
-      ),
-      true,
-    );
+    mayAsk && (await prompt()).confirm(t`Queue the likely matches as well (${count})?`, true);
 }
 
 // Texts of matches for people; programs read the codes.
@@ -191,18 +183,10 @@ function formatEnd(
 ): string {
   const doneCount = queued.size;
   const all = fates.length;
-  const finds = new Set(queued.values()).size;
+  const finds = formatFindCount(new Set(queued.values()).size);
   return isDry
-    ? ngettext(
-        msgid`Would queue ${doneCount} of ${all} files, for ${finds} find.`,
-        `Would queue ${doneCount} of ${all} files, for ${finds} finds.`,
-        finds,
-      )
-    : ngettext(
-        msgid`Queued ${doneCount} of ${all} files, for ${finds} find.`,
-        `Queued ${doneCount} of ${all} files, for ${finds} finds.`,
-        finds,
-      );
+    ? t`Would queue ${doneCount} of ${all} files, for ${finds}.`
+    : t`Queued ${doneCount} of ${all} files, for ${finds}.`;
 }
 
 /** Converts what became of a file to JSON; `queuedFor` is undefined where it was not queued. */

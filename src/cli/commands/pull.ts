@@ -6,7 +6,6 @@ import { resolveFindNames } from '../../outbox/changes/resolve-finds.ts';
 import {
   formatChange,
   formatStanding,
-  type RecordStanding,
   toStateAtServiceJson,
 } from '../../outbox/views/records-at-service.ts';
 import { resolveAccount } from '../../push/account.ts';
@@ -128,18 +127,15 @@ function formatPulledRow({ sent, pulled, changes }: PulledFind): string[] {
 
 /** Warns of records that are deleted, hidden or missing, and of places that were not compared. */
 function printPullWarnings({ terminal, getProfile }: Context, finds: readonly PulledFind[]): void {
-  const formatFindNames = (standing: RecordStanding, wasShown?: boolean): string =>
+  const formatFindNames = (isMeant: (pulled: PulledFind['pulled']) => boolean): string =>
     finds
-      .filter(
-        ({ pulled }) =>
-          pulled.standing === standing &&
-          (wasShown ?? pulled.stav !== null) === (pulled.stav !== null),
-      )
+      .filter(({ pulled }) => isMeant(pulled))
       .map(({ sent }) => `${sent.find} (${sent.identCely})`)
       .join(', ');
-  const deleted = formatFindNames('deleted');
-  const hidden = formatFindNames('withheld');
-  const missing = formatFindNames('missing', false);
+  const deleted = formatFindNames(({ standing }) => standing === 'deleted');
+  const hidden = formatFindNames(({ standing }) => standing === 'withheld');
+  const gone = formatFindNames(({ standing, stav }) => standing === 'missing' && stav !== null);
+  const missing = formatFindNames(({ standing, stav }) => standing === 'missing' && stav === null);
   const guarded = finds.filter(({ pulled }) => pulled.record?.protectedWithheld === true).length;
   if (deleted !== '') terminal.warn(t`Deleted in the service: ${deleted}.`);
   if (hidden !== '') {
@@ -153,7 +149,6 @@ function printPullWarnings({ terminal, getProfile }: Context, finds: readonly Pu
       t`The location is hidden from this account and was not compared: ${guardedFinds}.`,
     );
   }
-  const gone = formatFindNames('missing', true);
   if (gone !== '')
     terminal.warn(
       t`The service no longer lists these records; the last known values are kept: ${gone}.`,

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { AuthError, type ExitReason, UsageError } from '../../base/errors.ts';
-import { cmd, msgid, ngettext, setProfileFlagSource, t } from '../../base/message.ts';
+import { cmd, setProfileFlagSource, t } from '../../base/message.ts';
 import { resolveFindNames } from '../../outbox/changes/resolve-finds.ts';
 import { ENTRY_KINDS } from '../../outbox/entry.ts';
 import { findImportOfFind } from '../../outbox/entry-queries.ts';
@@ -105,12 +105,10 @@ function chooseTrainingProfile(context: Context, named: string | undefined): str
 }
 
 async function confirm(context: Context, count: number, address: string): Promise<void> {
-  const what = ngettext(
-    msgid`A rehearsal creates a record of ${count} find in the training instance ${address}.`,
-    `A rehearsal creates records of ${count} finds in the training instance ${address}.`,
-    count,
+  const finds = formatFindCount(count);
+  context.terminal.note(
+    t`A rehearsal creates records of ${finds} in the training instance ${address}.`,
   );
-  context.terminal.note(what);
   await requireConfirmation(context, t`Create them?`);
 }
 

@@ -1,5 +1,5 @@
 import type { ExitReason } from '../../base/errors.ts';
-import { cmd, msgid, ngettext, t } from '../../base/message.ts';
+import { cmd, t } from '../../base/message.ts';
 import {
   type PlannedRemoval,
   planRemoval,
@@ -8,7 +8,7 @@ import {
 import type { Entry } from '../../outbox/entry.ts';
 import { defineCommand, type Registration } from '../command.ts';
 import type { Context } from '../context/context.ts';
-import { formatNumberCount, formatPhotographCount } from '../result-texts.ts';
+import { formatFindCount, formatNumberCount, formatPhotographCount } from '../result-texts.ts';
 import { requireConfirmation, type Terminal } from '../terminal.ts';
 
 export const register: Registration = (program, run) => {
@@ -65,15 +65,10 @@ function printKept({ terminal }: Context, { name, because }: PlannedRemoval): vo
 }
 
 async function confirm(context: Context, planned: readonly PlannedRemoval[]): Promise<void> {
-  const finds = planned.length;
+  const finds = formatFindCount(planned.length);
   const names = planned.map(({ name }) => name).join(', ');
   const what = formatParts(planned.flatMap(({ entries }) => entries));
-  const question = ngettext(
-    msgid`Remove ${finds} find: ${names} (${what})?`,
-    `Remove ${finds} finds: ${names} (${what})?`,
-    finds,
-  );
-  await requireConfirmation(context, question);
+  await requireConfirmation(context, t`Remove ${finds}: ${names} (${what})?`);
 }
 
 function formatParts(entries: readonly Entry[]): string {

@@ -4,7 +4,7 @@ import { formatIso } from '../../base/clock.ts';
 import { hashSha512 } from '../../base/disk/files.ts';
 import type { ExitReason } from '../../base/errors.ts';
 import { hasErrors } from '../../base/issue.ts';
-import { cmd, formatMoment, msgid, ngettext, t } from '../../base/message.ts';
+import { cmd, formatMoment, formatSize, t } from '../../base/message.ts';
 import { ATTEMPT_OUTCOMES } from '../../base/outcomes.ts';
 import {
   type EntryHistory,
@@ -204,11 +204,8 @@ function formatEntryTitle(entry: Entry): string {
       return t`number ${entry.value}`;
     case 'photo': {
       const { name, sizeBytes } = entry.photograph;
-      return ngettext(
-        msgid`photograph ${name} (${sizeBytes} byte)`,
-        `photograph ${name} (${sizeBytes} bytes)`,
-        sizeBytes,
-      );
+      const size = formatSize(sizeBytes);
+      return t`photograph ${name} (${size})`;
     }
   }
 }

@@ -203,13 +203,7 @@ function printWaiting({ terminal }: Context, { forImport, forTime }: WaitingCoun
     );
   }
   if (forTime > 0) {
-    terminal.printLine(
-      ngettext(
-        msgid`${forTime} entry waits for its next retry.`,
-        `${forTime} entries wait for their next retry.`,
-        forTime,
-      ),
-    );
+    terminal.printLine(t`Waiting for the next retry: ${forTime}.`);
   }
 }
 
@@ -224,29 +218,26 @@ function formatDelay({ kind, reason, count, find, notBeforeAt }: Delay, nowMs: n
 type Step = {
   readonly title: Message;
   readonly takes: (entry: Entry) => boolean;
-  readonly command: Message | undefined;
+  /** A command that may settle all of them. */
+  readonly command?: Message;
 };
 
 const STEPS: readonly Step[] = [
   {
     title: msg`Answer the questions about these; they are held until then:`,
     takes: ({ held }) => held !== null,
-    command: undefined,
   },
   {
     title: msg`Complete these drafts:`,
     takes: ({ state }) => state === 'draft',
-    command: undefined,
   },
   {
     title: msg`Correct these; the service refused them:`,
     takes: (entry) => entry.state === 'refused' && entry.kind === 'import',
-    command: undefined,
   },
   {
     title: msg`Send these again with another value or file, or drop them:`,
     takes: ({ state, kind }) => state === 'refused' && kind !== 'import',
-    command: undefined,
   },
   {
     title: msg`Find out whether the service has these; decide yourself where a harvest cannot tell:`,
@@ -278,7 +269,5 @@ function describeReason({ held, reason, issues }: Entry): string {
   const firstText =
     first.element === undefined ? first.message : `${first.element}: ${first.message}`;
   const more = errors.length - 1;
-  return more === 0
-    ? firstText
-    : `${firstText} ${ngettext(msgid`(and ${more} more)`, `(and ${more} more)`, more)}`;
+  return more === 0 ? firstText : `${firstText} ${t`(and ${more} more)`}`;
 }

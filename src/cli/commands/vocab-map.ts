@@ -190,22 +190,8 @@ function report(
   const all = proposals.length;
   const sets = notHarvested.join(', ');
   if (sets !== '') terminal.warn(t`Not harvested, so nothing is proposed from it: ${sets}.`);
-  terminal.note(
-    ngettext(
-      msgid`${proposed} of ${all} term has a proposal.`,
-      `${proposed} of ${all} terms have a proposal.`,
-      all,
-    ),
-  );
-  if (alreadyMapped > 0) {
-    terminal.note(
-      ngettext(
-        msgid`${alreadyMapped} more term is already mapped.`,
-        `${alreadyMapped} more terms are already mapped.`,
-        alreadyMapped,
-      ),
-    );
-  }
+  terminal.note(t`Terms with a proposal: ${proposed} of ${all}.`);
+  if (alreadyMapped > 0) terminal.note(t`Already mapped: ${alreadyMapped}.`);
   if (proposed > 0) {
     terminal.note(
       t`Review them: write yes under "confirmed" where the entry is right, then \`${cmd`pas vocab map import`} FILE\`.`,

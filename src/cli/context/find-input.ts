@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { formatLocalDate } from '../../base/clock.ts';
 import { ConfigError, UsageError } from '../../base/errors.ts';
-import { cmd, msgid, ngettext, t } from '../../base/message.ts';
+import { cmd, t } from '../../base/message.ts';
 import {
   type DocumentProfile,
   getSchemaLocation,
@@ -220,12 +220,7 @@ export async function readColumnMap(
   if (map !== undefined) return map;
   printIssues(context.terminal, issues, context.terminal.warn);
   const faults = issues.length;
-  throw new UsageError(
-    ngettext(
-      msgid`${file} has ${faults} error. Nothing was imported.`,
-      `${file} has ${faults} errors. Nothing was imported.`,
-      faults,
-    ),
-    { hint: t`Correct the file, or create it again: ${cmd`pas import`} TABLE --wizard` },
-  );
+  throw new UsageError(t`${file} has errors (${faults}). Nothing was imported.`, {
+    hint: t`Correct the file, or create it again: ${cmd`pas import`} TABLE --wizard`,
+  });
 }

@@ -141,7 +141,11 @@ export function enqueueNumber(
   });
 }
 
-function parseNumber(rawValue: string): string {
+/**
+ * Returns a number as the service takes it (A-NUMBER-2).
+ * @throws UsageError for an empty or invalid one
+ */
+export function parseNumber(rawValue: string): string {
   const value = normalizeNumber(rawValue);
   if (value === '')
     throw new UsageError(msg`The registration number is empty.`, {
