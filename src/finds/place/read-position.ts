@@ -39,23 +39,20 @@ type Axis = 'x' | 'y';
 export function parsePosition(text: string): Reading<Position> {
   if (/^\s*(?:srid|point)/i.test(text)) {
     const point = parseWrittenPoint(text);
-    return isReadable(point) ? resolveAxes(text, point.value, 'bare') : point;
+    return isReadable(point) ? resolveAxes(text, point.value) : point;
   }
   const link = parsePositionLink(text);
   if (link !== undefined)
-    return isReadable(link)
-      ? resolveAxes(text, { x: link.value.lon, y: link.value.lat }, 'named')
-      : link;
+    return isReadable(link) ? resolveAxes(text, { x: link.value.lon, y: link.value.lat }) : link;
   const [first, second] = splitPair(normalizeNotation(text) ?? '');
   const isPair =
     first !== undefined &&
     second !== undefined &&
     (first.axis === undefined || first.axis !== second.axis);
   if (!isPair) return makeRuleProblem('coordinate', describeNoPosition(text));
-  if (first.axis === 'y' || second.axis === 'x')
-    return resolveAxes(text, { x: second.value, y: first.value }, 'named');
-  const isNamed = first.axis === 'x' || second.axis === 'y';
-  return resolveAxes(text, { x: first.value, y: second.value }, isNamed ? 'named' : 'bare');
+  const isLatitudeFirst = first.axis === 'y' || second.axis === 'x';
+  const [x, y] = isLatitudeFirst ? [second.value, first.value] : [first.value, second.value];
+  return resolveAxes(text, { x, y });
 }
 
 function describeNoPosition(text: string): Message {
@@ -118,13 +115,9 @@ function parseNotation(text: string): Coordinate | undefined {
 
 const AXIS_OF: Readonly<Record<string, Axis>> = { N: 'y', S: 'y', E: 'x', W: 'x' };
 
-/**
- * Chooses the system in which the pair fits.
- * @param axes `named`: the text names its axes, so their order is no mistake
- */
-function resolveAxes(text: string, pair: PointText, axes: 'named' | 'bare'): Reading<Position> {
+/** Chooses the system in which the pair fits. */
+function resolveAxes(text: string, pair: PointText): Reading<Position> {
   const { x, y } = pair;
-  const isNamed = axes === 'named';
   const fitting = findFittingSystem(pair);
   if (fitting === undefined) {
     const system = Math.max(Math.abs(Number(x)), Math.abs(Number(y))) > 360 ? '5514' : '4326';
@@ -134,10 +127,9 @@ function resolveAxes(text: string, pair: PointText, axes: 'named' | 'bare'): Rea
     );
   }
   const { system, change, ...point } = fitting;
-  const isWhole = system === '4326' && !isNamed && /^-?\d+$/.test(x) && /^-?\d+$/.test(y);
-  const oddity = isWhole ? msg`has whole degrees only, which may be a measure` : undefined;
-  const doubt = change === undefined ? oddity : CHANGE_WORDS[change];
-  return { value: { system, point, doubt: doubt && msg`"${text}" ${doubt}.` } };
+  if (change === undefined) return { value: { system, point } };
+  const doubt = CHANGE_WORDS[change];
+  return { value: { system, point, doubt: msg`"${text}" ${doubt}.` } };
 }
 
 /** Formats a position with all its digits, so that {@link parsePosition} reads the same point. */
