@@ -143,7 +143,7 @@ function isInRange(system: GeomSystem, x: number, y: number): boolean {
 }
 
 /** Difference of a position from its spelling. */
-type PositionChange = 'axes' | 'signs' | 'axes-and-signs';
+export type PositionChange = 'axes' | 'signs' | 'axes-and-signs';
 
 /** Mistakes of a written position, by the change after which it makes sense. */
 export const CHANGE_WORDS: Readonly<Record<PositionChange, Message>> = {

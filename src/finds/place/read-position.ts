@@ -7,6 +7,7 @@ import {
   formatDegrees,
   type GeomSystem,
   type PointText,
+  type PositionChange,
   parseCoordinateNumber,
   parseWrittenPoint,
 } from './geometry.ts';
@@ -17,6 +18,7 @@ export type Position = {
   readonly point: PointText;
   /** Oddity of the spelling, in one sentence, which a person must confirm. */
   readonly doubt?: Message;
+  readonly change?: PositionChange;
 };
 
 /**
@@ -129,7 +131,7 @@ function resolveAxes(text: string, pair: PointText): Reading<Position> {
   const { system, change, ...point } = fitting;
   if (change === undefined) return { value: { system, point } };
   const doubt = CHANGE_WORDS[change];
-  return { value: { system, point, doubt: msg`"${text}" ${doubt}.` } };
+  return { value: { system, point, change, doubt: msg`"${text}" ${doubt}.` } };
 }
 
 /** Formats a position with all its digits, so that {@link parsePosition} reads the same point. */

@@ -200,14 +200,15 @@ const WELL_KNOWN = /^(?:srid|(?:multi)?(?:point|line|polygon)|geometry)/i;
 
 /**
  * Parses a position in another notation than well-known text. One with a doubt is used only where a
- * column map says so.
+ * column map says so, and one in degrees of another hemisphere not even then.
  */
 function parsePlainPosition(text: string, turnsPositions: boolean): Reading<Position> {
   const position = parsePosition(text);
   if (!isReadable(position)) return position;
-  const { doubt } = position.value;
+  const { doubt, system, change } = position.value;
+  const isElsewhere = system === '4326' && change !== 'axes';
   const meant = formatExactPosition(position.value);
-  if (doubt === undefined || turnsPositions) return position;
+  if (doubt === undefined || (turnsPositions && !isElsewhere)) return position;
   return makeRuleProblem(
     'coordinate',
     msg`${doubt} The point is not used. If you mean ${meant}, write it that way.`,
