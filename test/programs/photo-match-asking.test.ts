@@ -60,7 +60,7 @@ describe.skipIf(whyNoTerminal !== undefined)('likely matches are asked about', (
     await answer(terminal, 'Zařadit do fronty i pravděpodobné shody (1)?', 'n');
     expect((await terminal.ended()).code).toBe(0);
     await terminal.expect(
-      'Do fronty zařazeno: 1 (souborů celkem 4), nálezů: 1.',
+      'Do fronty zařazeno: 1 (souborů celkem 4), pro 1 nález.',
       'Další fotografii zařadíte příkazem pas photo add NÁLEZ SOUBOR',
     );
     expect(await queued()).toEqual({ 'K-1': ['k_01.jpg'], 'K-2': [], 'K-3': [] });
