@@ -305,38 +305,24 @@ export function isFiller(text: string): boolean {
 
 /** No find in the service is older; an earlier year is a typing error, such as 0204. */
 export const EARLIEST_YEAR = 1700;
-/** Days before it are rare outside a table of old finds. */
-const EARLIEST_LIKELY_DAY = '1950-01-01';
 
 /** Day 0 of spreadsheets, chosen so that days since March 1900 are right. */
 const DAY_ZERO_MS = Date.parse('1899-12-30');
 const DAY_MS = 86_400_000;
 
-type DayContext = {
-  /** Local day, YYYY-MM-DD. */
-  readonly today: string;
-  /** Old days are usual: most days of the table are. */
-  readonly areOldUsual: boolean;
-};
-
 /**
  * Explains why a day is hardly the one that was meant: a year in a cell of dates, in the future, or
  * long ago. Undefined for a likely day.
  * @param day YYYY-MM-DD, a day of the calendar
+ * @param today local day, YYYY-MM-DD
  */
-export function findDayDoubt(day: string, { today, areOldUsual }: DayContext): Message | undefined {
+export function findDayDoubt(day: string, today: string): Message | undefined {
   const year = (Date.parse(day) - DAY_ZERO_MS) / DAY_MS;
   if (year >= EARLIEST_YEAR && year < 2100)
     return msg`${day} is what a spreadsheet makes of the year ${year} in a cell of dates. Write the whole day, or leave the cell empty and write ${year} in poznamka.`;
   if (day > today)
     return msg`${day} is in the future. Check the year, or the clock of this computer.`;
-  const isLongAgo = Number(day.slice(0, 4)) < EARLIEST_YEAR || (isOldDay(day) && !areOldUsual);
-  return isLongAgo
+  return Number(day.slice(0, 4)) < EARLIEST_YEAR
     ? msg`${day} is long ago, unlike other finds. Check the year, of which a digit may be wrong or missing.`
     : undefined;
-}
-
-/** Tells if a day is before 1950, which is usual only in tables of old finds. */
-export function isOldDay(day: string): boolean {
-  return day < EARLIEST_LIKELY_DAY;
 }

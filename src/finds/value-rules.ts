@@ -154,7 +154,7 @@ function checkPlausibleDate(
   { today }: RuleContext,
 ): Finding[] {
   if (date === undefined || !isRealDate(date)) return [];
-  const doubt = findDayDoubt(date, { today, areOldUsual: true });
+  const doubt = findDayDoubt(date, today);
   return toWarnings('datum_nalezu', doubt);
 }
 

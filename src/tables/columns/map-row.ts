@@ -22,6 +22,7 @@ import {
 } from '../../finds/fields.ts';
 import type { Find } from '../../finds/find.ts';
 import {
+  findDayDoubt,
   isConfirmedDate,
   parseBoolean,
   parseDateCell,
@@ -41,8 +42,8 @@ export type TableContext = {
   readonly resolvePhoto: ResolvePhoto;
   /** Looks up a stored find: an exported table contains its identifier. */
   readonly findKnown?: (localId: string) => KnownFind | undefined;
-  /** Explains why a readable day is hardly the one that was meant. */
-  readonly findDayDoubt?: (day: string) => Message | undefined;
+  /** Local day, YYYY-MM-DD; without it no day is doubted. */
+  readonly today?: string;
 };
 
 /** Access for the cells of a row; a row of a table also needs `above`, for ditto marks. */
@@ -197,11 +198,12 @@ function checkDay(
   { datum_nalezu: day }: FindElements,
   localId: string,
   cell: string,
-  { findDayDoubt, findKnown }: RowContext,
+  { today, findKnown }: RowContext,
   report: Report,
 ): void {
-  const doubt = day === undefined || isConfirmedDate(cell) ? undefined : findDayDoubt?.(day);
-  if (day === undefined || doubt === undefined || findKnown?.(localId)?.day === day) return;
+  if (day === undefined || today === undefined || isConfirmedDate(cell)) return;
+  const doubt = findDayDoubt(day, today);
+  if (doubt === undefined || findKnown?.(localId)?.day === day) return;
   const confirm = msg`If ${day} is right, write ${day}! in the cell.`;
   const problem = joinMessages([doubt, confirm], ' ');
   report(makeRuleProblem('date-plausible', problem), 'datum_nalezu');

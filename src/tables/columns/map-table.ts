@@ -1,16 +1,8 @@
 import { createHash } from 'node:crypto';
-import { memoize } from '../../base/collections.ts';
-import {
-  hasErrors,
-  type Issue,
-  isReadable,
-  makeErrorIssue,
-  makeWarningIssue,
-} from '../../base/issue.ts';
+import { hasErrors, type Issue, makeErrorIssue, makeWarningIssue } from '../../base/issue.ts';
 import { joinMessages, type Message, msg } from '../../base/message.ts';
 import { foldName } from '../../base/names.ts';
 import type { LookupTerm } from '../../finds/find.ts';
-import { findDayDoubt, isOldDay, parseDateCell } from '../../finds/parse-cell.ts';
 import { makeReferenceResolver } from '../../finds/resolve-references.ts';
 import { getHeaderPlace, getRowPlace, type Table, type TableRow } from '../table.ts';
 import { type ColumnName, POINT_COLUMNS } from './column-names.ts';
@@ -25,8 +17,6 @@ type MapContext = TableContext & {
   readonly map?: ColumnMap;
   /** Values for all finds whose own cell is empty. */
   readonly fixed?: readonly Setting[];
-  /** Local day, YYYY-MM-DD; without it no day is doubted. */
-  readonly today?: string;
 };
 
 const MAX_LOCAL_ID_LENGTH = 200;
@@ -40,7 +30,7 @@ const MAX_LOCAL_ID_LENGTH = 200;
  */
 export function mapTable(
   table: Table,
-  { lookupTerm, today, map, fixed, ...context }: MapContext,
+  { lookupTerm, map, fixed, ...context }: MapContext,
 ): {
   /** Issues of the table, its header and its keys. */
   readonly issues: readonly Issue[];
@@ -56,11 +46,7 @@ export function mapTable(
   const { keys, all } = columns.has('local_id')
     ? listLocalIds(table, columns, issues)
     : digestRows(table, columns, issues);
-  const rowContext = {
-    resolveReference: makeReferenceResolver(lookupTerm),
-    findDayDoubt: today === undefined ? undefined : makeDayCheck(table, columns, today),
-    ...context,
-  };
+  const rowContext = { resolveReference: makeReferenceResolver(lookupTerm), ...context };
   const rows = function* (): Generator<MappedRow> {
     const above = new Map<ColumnName, string>();
     let index = 0;
@@ -75,20 +61,6 @@ export function mapTable(
     }
   };
   return { issues, rows: { [Symbol.iterator]: rows }, keys: all };
-}
-
-/** Makes the check of days: a table whose days are mostly old may have old ones. */
-function makeDayCheck(table: Table, columns: Columns, today: string) {
-  let old = 0;
-  let recent = 0;
-  for (const row of columns.has('datum_nalezu') ? table.rows : []) {
-    const reading = parseDateCell(columns.getCell(row, 'datum_nalezu'));
-    if (!isReadable(reading)) continue;
-    if (isOldDay(reading.value)) old += 1;
-    else recent += 1;
-  }
-  const context = { today, areOldUsual: old > recent };
-  return memoize((day: string) => findDayDoubt(day, context));
 }
 
 type KeySet = { has(localId: string): boolean };

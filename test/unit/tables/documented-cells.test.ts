@@ -136,18 +136,6 @@ const CASES: Readonly<Record<string, () => Promise<void> | void>> = {
     expect(await readText('datum_nalezu', '1. 5. 2000!')).toBe('2000-05-01');
     expect(await readText('datum_nalezu', '1905-06-27!')).toBe('1905-06-27 !');
   },
-  'a day before 1950': async () => {
-    const countFinds = async (...days: string[]) =>
-      (
-        await readFinds(
-          'a.csv',
-          Buffer.from(`local_id;datum_nalezu\n${days.map((day, at) => `${at};${day}\n`).join('')}`),
-          { checked: true },
-        )
-      ).finds.length;
-    expect(await countFinds('1936-05-01', '2024-05-01')).toBe(1);
-    expect(await countFinds('1936-05-01', '1937-05-01', '2024-05-01')).toBe(3);
-  },
   'text partly struck through': async () => {
     const struck = (properties: string): string =>
       `<r><rPr>${properties}</rPr><t>12</t></r><r><t>15</t></r>`;
