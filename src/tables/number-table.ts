@@ -173,11 +173,11 @@ function makeChoiceIssue(table: Table, element: ColumnName, keys: readonly strin
   return makeErrorIssue('number-column', message, getHeaderPlace(table));
 }
 
-/** A number of a table, and what queueing it does; `current`: the find has it already. */
+/** A number of a table, and what queueing it does; `kept`: the find has it already. */
 export type TableNumber = {
   readonly find: string;
   readonly value: string;
-  readonly change: Exclude<NumberChange, 'kept'> | 'current';
+  readonly change: NumberChange;
   /** Current number of the record, which this one replaces. */
   readonly replaces: string | null;
 };
@@ -203,7 +203,7 @@ type NumbersPlan = NumbersReport & {
 const BATCH = 100;
 
 /**
- * Plans the numbers of a table; nothing is stored. A number that a find has already is `current`,
+ * Plans the numbers of a table; nothing is stored. A number that a find has already is `kept`,
  * so that the table can be imported again, also after an interruption. Left out with an error: a
  * find with two numbers, a number of two finds, one that another find here or record has, an
  * unknown or dropped find, an unreadable row. A row that only repeats another one is left out
@@ -236,15 +236,7 @@ export function planTableNumbers(
   const planned = unused.map((each) => {
     const { find, subject, row } = each;
     const { change, replaces = null } = planNumberChange(outbox, subject, row.value);
-    return {
-      ...each,
-      planned: {
-        find,
-        value: row.value,
-        change: change === 'kept' ? ('current' as const) : change,
-        replaces,
-      },
-    };
+    return { ...each, planned: { find, value: row.value, change, replaces } };
   });
   return { rows: planned, numbers: planned.map((each) => each.planned), issues };
 }
@@ -255,7 +247,7 @@ export function planTableNumbers(
  * number of the record than the planned one is left out, with an error. After an error half way,
  * earlier transactions stay.
  * @param mayReplace false leaves out, each with an error, all that would replace a number
- * @returns the numbers that are queued or `current`, and the issues of the plan and of the others
+ * @returns the numbers that are queued or `kept`, and the issues of the plan and of the others
  * @throws DatabaseError where the disk fails
  */
 export function queueNumbers(
@@ -279,9 +271,7 @@ export function queueNumbers(
       );
       return false;
     });
-    return change === undefined
-      ? []
-      : [{ ...planned, change: change === 'kept' ? 'current' : change }];
+    return change === undefined ? [] : [{ ...planned, change }];
   };
   const numbers: TableNumber[] = [];
   for (let at = 0; at < rows.length; at += BATCH) {

@@ -149,7 +149,7 @@ async function importNumbers(
   const { numbers, issues } = dryRun ? planned : queueNumbers(outbox, planned, replace);
   const count = (isCounted: (number: TableNumber) => boolean): number =>
     numbers.filter(isCounted).length;
-  const current = count(({ change }) => change === 'current');
+  const current = count(({ change }) => change === 'kept');
   const replaced = count(({ change, replaces }) => change === 'replaced' || replaces !== null);
   const queued = numbers.length - current - replaced;
   if (queued + replaced > 0) announceInstance(context);
