@@ -1,4 +1,3 @@
-import { groupBy } from '../base/collections.ts';
 import { type Issue, makeErrorIssue, makeWarningIssue } from '../base/issue.ts';
 import { cmd, joinMessages, msg } from '../base/message.ts';
 import { FINDER_MATCHED } from '../finds/resolve-references.ts';
@@ -85,27 +84,4 @@ export function collapseRepeatedWarnings(issues: readonly Issue[]): readonly Iss
   const collector = new IssueCollector();
   for (const issue of issues) collector.add(issue);
   return collector.listAll();
-}
-
-/** Fewer unknown columns are reported one by one, each with similar names. */
-const MIN_UNKNOWN_COLUMNS = 3;
-
-/**
- * Sums up the errors of unknown columns in one per file; a file with fewer than {@link
- * MIN_UNKNOWN_COLUMNS} keeps them. Other issues stay.
- */
-export function collapseUnknownColumns(issues: readonly Issue[]): readonly Issue[] {
-  const unknown = groupBy(
-    issues.filter(({ rule }) => rule === 'column-unknown'),
-    ({ file }) => file,
-  );
-  return issues.flatMap((issue) => {
-    const alike = issue.rule === 'column-unknown' ? (unknown.get(issue.file) ?? []) : [];
-    const count = alike.length;
-    if (count < MIN_UNKNOWN_COLUMNS) return [issue];
-    if (alike[0] !== issue) return [];
-    const names = alike.map(({ column }) => column).join(', ');
-    const message = msg`${count} columns are not known elements: ${names}. To read them by a column map: --map FILE. To let pas propose one: ${cmd`pas import`} TABLE --wizard`;
-    return [makeErrorIssue('column-unknown', message, { file: issue.file, row: issue.row })];
-  });
 }

@@ -31,11 +31,8 @@ const ROWS_LOOKED_AT = 30;
  * Returns the non-empty rows from which the header is found: up to the named header, else the first
  * {@link ROWS_LOOKED_AT}. At most one further row is read.
  */
-export function readFirstRows<Row extends TableRow>(
-  rows: Iterable<Row>,
-  named: HeaderRows | undefined,
-): Row[] {
-  const leadingRows: Row[] = [];
+function readFirstRows(rows: Iterable<TableRow>, named: HeaderRows | undefined): TableRow[] {
+  const leadingRows: TableRow[] = [];
   for (const row of rows) {
     if (named !== undefined && row.row > named.last) break;
     if (row.cells.every((cell) => cell === '')) continue;
@@ -50,14 +47,15 @@ export function readFirstRows<Row extends TableRow>(
  * first one. A row that fills few of the columns is a title; two rows whose names complete each
  * other, or the second of which has units, form one header. A warning says which rows were
  * detected, unless it is the first alone. Undefined where there is no row and none is named.
- * @param rows as {@link readFirstRows} returns them
- * @throws FileError where a named row is empty or missing, or the detected names are numbers
+ * @param allRows of which only the first are read
+ * @throws FileError where a named row is empty or missing
  */
 export function findHeader(
   place: TablePlace,
-  rows: readonly TableRow[],
+  allRows: Iterable<TableRow>,
   named: HeaderRows | undefined,
 ): Header | undefined {
+  const rows = readFirstRows(allRows, named);
   if (named !== undefined) return getNamedHeader(place, rows, named);
   const [top] = rows;
   if (top === undefined) return undefined;
@@ -77,8 +75,6 @@ export function findHeader(
   )
     last = below;
   const header = { first: first.row, last: last.row, names: mergeHeaderNames(first, last) };
-  if (header.names.filter((name) => /^[+-]?\d[\d\s]*[.,]\d+$/.test(name)).length > 1)
-    throw makeDataError(place, header);
   return { ...header, issues: last === top ? [] : [makeHeaderNote(place, header)] };
 }
 
@@ -97,21 +93,6 @@ function getNamedHeader(
     );
   }
   return { first, last, names: mergeHeaderNames(one, two), issues: [] };
-}
-
-/**
- * Makes the error of a table without names, such as the export of a total station: its first find
- * would be lost.
- */
-function makeDataError({ file }: TablePlace, { last, names }: Omit<Header, 'issues'>): FileError {
-  const shown = names.slice(0, 3).join(', ');
-  return new FileError(
-    file,
-    msg`${file} has numbers (${shown} …) where the names of the columns should be.`,
-    {
-      hint: msg`Write a row of names above the finds; if these are the names, import with --header-row ${last}.`,
-    },
-  );
 }
 
 function makeHeaderNote(place: TablePlace, { first, last, names }: Omit<Header, 'issues'>): Issue {

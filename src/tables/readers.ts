@@ -1,6 +1,5 @@
 import { type Stats, statSync } from 'node:fs';
 import { hasJournal, JOURNALS, readImageWithJournal } from '../base/disk/database-file.ts';
-import { listNamesInFolder } from '../base/disk/files.ts';
 import { FileError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
 import { type HeaderRows, isFormTable } from './header-row.ts';
@@ -182,19 +181,11 @@ async function readFolder(folder: string, options: ReadOptions): Promise<Table> 
   if (collected !== undefined) return readTable(collected, options);
   const table = await readFormFolder(folder, (path) => readTable(path, options));
   if (table !== undefined) return table;
-  const names = listNamesInFolder(folder)
-    .filter((name) => TABLE_NAME.test(name))
-    .sort()
-    .slice(0, MAX_NAMED_TABLES)
-    .join(', ');
-  throw new FileError(folder, msg`${folder} is a folder without a table of submitted forms.`, {
-    hint: names === '' ? undefined : msg`Name a file, such as: ${names}`,
-  });
+  throw new FileError(
+    folder,
+    msg`${folder} is a folder without a table of submitted forms. Name a table in it.`,
+  );
 }
-
-const MAX_NAMED_TABLES = 10;
-const EXTENSIONS = ALL_READERS.flatMap(({ extensions }) => extensions).join('|');
-const TABLE_NAME = new RegExp(`^[^.~].*\\.(?:${EXTENSIONS})$`, 'i');
 
 /**
  * Returns the bytes with the uncommitted journal beside a GeoPackage that another program has open;

@@ -134,7 +134,7 @@ test('a column without a name is named by its place', async () => {
   const table = 'local_id;;hloubka\nN-1;x;5\n';
   const { stdout } = await home.pas('import', home.file('unnamed.csv', table), ...SET);
   expect(stdout).toContain(
-    'unnamed.csv, row 1, column #2  There is no element for the column "#2"',
+    'unnamed.csv, row 1, column #2  There are columns for which there is no element: #2.',
   );
 });
 

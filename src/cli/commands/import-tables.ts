@@ -6,11 +6,7 @@ import { cmd, msgid, ngettext, quoteShellWord, t } from '../../base/message.ts';
 import type { EnqueuedFind } from '../../outbox/changes/enqueue-finds.ts';
 import type { MergeSide } from '../../outbox/changes/merge-row.ts';
 import { listAskedFinds } from '../../tables/answer-rows.ts';
-import {
-  collapseUnknownColumns,
-  IssueCollector,
-  MAX_ERRORS,
-} from '../../tables/collapse-issues.ts';
+import { IssueCollector, MAX_ERRORS } from '../../tables/collapse-issues.ts';
 import {
   type CopiedTable,
   type ImportReport,
@@ -95,9 +91,7 @@ export async function importTables(
     }
   }
   const imported = joinReports(reports, issues.listAll());
-  const shown =
-    request.map === undefined ? collapseUnknownColumns(imported.issues) : imported.issues;
-  const isAll = printIssues(context.terminal, shown);
+  const isAll = printIssues(context.terminal, imported.issues);
   if (!isAll && request.copy === undefined)
     context.terminal.note(t`--issues-to FILE writes every error next to its row.`);
   await printSummary(context, imported, request);

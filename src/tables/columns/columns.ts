@@ -193,8 +193,9 @@ function findSources(table: Table, map: ColumnMap | undefined) {
   // Without one of its columns every find would lack an element, so no row is read.
   if (issues.length > 0) return { sources, issues };
   const isMapped = map !== undefined;
+  const unknown: number[] = [];
   for (const [index, rule] of listColumnRules(table, map).entries()) {
-    if (rule === undefined) issues.push(...checkUnknownColumn(table, index, isMapped));
+    if (rule === undefined) unknown.push(index);
     const element = rule?.element;
     if (element === undefined) continue;
     const others = sources.get(element) ?? [];
@@ -203,6 +204,7 @@ function findSources(table: Table, map: ColumnMap | undefined) {
       sources.set(element, [...others, { index, rule: { ...rule, element } }]);
     else issues.push(makeDuplicateIssue(table, element, first.index, index));
   }
+  issues.push(...checkUnknownColumns(table, unknown, isMapped));
   // The note has the years that stand in the place of days.
   for (const { index, rule } of sources.get('datum_nalezu') ?? []) {
     if (rule.yearOnly === undefined) continue;
@@ -254,36 +256,40 @@ function listCovered(names: ReadonlySet<ColumnName>, hasPoint: boolean): Readonl
 }
 
 /**
- * Returns the error of an unknown column; for one that the service fills in itself a warning, and
- * nothing for one that pas adds to its exports, or that has neither name nor values.
- * @param index of the column, from 0
+ * Returns one error that lists the unknown columns of a table, with similar names of elements; for
+ * one that the service fills in itself a warning, and nothing for one that pas adds to its exports,
+ * or that has neither name nor values.
+ * @param indexes of the columns, from 0
  * @param isMapped the table has a column map, which the advice then names
  */
-function checkUnknownColumn(table: Table, index: number, isMapped: boolean): Issue[] {
-  const header = table.header[index] ?? '';
-  const key = makeColumnKeys(table.header)[index] ?? '';
-  const where = { ...getHeaderPlace(table), column: key };
-  if (isOwnExportColumn(header) || (header === '' && isEmptyColumn(table, index))) return [];
-  if (isMadeByService(header)) {
-    return [
-      makeWarningIssue(
-        'column-not-sent',
-        msg`The service fills in ${header} itself, so the column is ignored.`,
-        where,
-      ),
-    ];
+function checkUnknownColumns(table: Table, indexes: readonly number[], isMapped: boolean): Issue[] {
+  const place = getHeaderPlace(table);
+  const keys = makeColumnKeys(table.header);
+  const issues: Issue[] = [];
+  const unknown: string[] = [];
+  for (const index of indexes) {
+    const header = table.header[index] ?? '';
+    const key = keys[index] ?? '';
+    if (isOwnExportColumn(header) || (header === '' && isEmptyColumn(table, index))) continue;
+    if (isMadeByService(header)) {
+      const message = msg`The service fills in ${header} itself, so the column is ignored.`;
+      issues.push(makeWarningIssue('column-not-sent', message, { ...place, column: key }));
+    } else unknown.push(key);
   }
-  const nearest = joinWithOr(findNearestNames(foldName(header), COLUMN_NAMES));
-  const choice = msg`Rename it, remove it, or let pas propose an element: ${cmd`pas import`} FILE --wizard`;
-  const rename = nearest === '' ? choice : msg`Did you mean ${nearest}?`;
-  const advice = isMapped ? msg`Assign it in the column map to an element or to "ignore".` : rename;
-  return [
-    makeErrorIssue(
-      'column-unknown',
-      msg`There is no element for the column "${key}". ${advice}`,
-      where,
-    ),
-  ];
+  if (unknown.length === 0) return issues;
+  const names = unknown.map(formatUnknownName).join(', ');
+  const advice = isMapped
+    ? msg`Assign them in the column map to an element or to "ignore".`
+    : msg`Rename or remove them. To read them by a column map: --map FILE. To let pas propose one: ${cmd`pas import`} TABLE --wizard`;
+  const message = msg`There are columns for which there is no element: ${names}. ${advice}`;
+  const where = { ...place, column: unknown.join(', ') };
+  return [...issues, makeErrorIssue('column-unknown', message, where)];
+}
+
+/** Formats the name of an unknown column, with similar ones of elements: `hlubka (hloubka?)`. */
+function formatUnknownName(name: string): string {
+  const nearest = joinWithOr(findNearestNames(foldName(name), COLUMN_NAMES));
+  return nearest === '' ? name : `${name} (${nearest}?)`;
 }
 
 function checkMissingColumns(table: Table, map: ColumnMap): Issue[] {

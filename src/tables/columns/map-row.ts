@@ -291,8 +291,6 @@ function parsePhotos(
     const path = resolvePhoto(name);
     if (isReadable(path)) {
       if (path.remark !== undefined) warn(PHOTO_SPELLING, path.remark);
-      if (photos.has(path.value))
-        warn('photo-twice', msg`"${name}" appears twice; it is queued once.`);
       photos.add(path.value);
       continue;
     }

@@ -2,7 +2,7 @@ import { withoutFormulaMark } from '../../base/csv.ts';
 import { FileError } from '../../base/errors.ts';
 import { type Issue, makeErrorIssue } from '../../base/issue.ts';
 import { type Message, msg } from '../../base/message.ts';
-import { findHeader, type HeaderRows, readFirstRows } from '../header-row.ts';
+import { findHeader, type HeaderRows } from '../header-row.ts';
 import { decodeUtf8, toUtf8 } from '../input-file.ts';
 import {
   assertTableSize,
@@ -44,22 +44,18 @@ export async function decodeCsvTable(
 
 /**
  * Reads a text table: RFC 4180, with `,` `;` or tab between cells, any line ending, and with or
- * without a byte order mark. A first line `sep=;` names the delimiter. Rows are parsed again at
- * each iteration. A formula mark before a cell is removed. A faulty quote is an issue of its row.
+ * without a byte order mark. Rows are parsed again at each iteration. A formula mark before a cell is removed. A faulty quote is an issue of its row.
  * @param file only for messages
  * @param named rows of the header; otherwise they are detected
  * @throws FileError where the bytes are empty, not UTF-8, or too large a table
  */
 export function parseCsvTable(file: string, bytes: Buffer, named?: HeaderRows): Table {
   const text = decodeUtf8(file, bytes);
-  const declared = findDeclaredDelimiter(text);
-  const body = declared === undefined ? text : text.slice(text.indexOf('\n') + 1);
-  const delimiter = declared ?? detectDelimiter(body);
-  const parseBody = (): Iterable<TableRow | Issue> =>
-    parseRecords(file, body, delimiter, declared === undefined ? 1 : 2);
+  const delimiter = detectDelimiter(text);
+  const parseBody = (): Iterable<TableRow | Issue> => parseRecords(file, text, delimiter);
 
   const place = { file };
-  const found = findHeader(place, readFirstRows(selectReadable(parseBody()), named), named);
+  const found = findHeader(place, selectReadable(parseBody()), named);
   const header = found?.names ?? [];
   const headerRow = found?.last;
   assertTableSize(file, { columns: header.length });
@@ -92,16 +88,14 @@ function isBlank({ cells }: TableRow): boolean {
  * Yields the records, and an issue for each that is broken. A faulty quote affects only its own
  * row: reading continues at the next line of the file. It ends, with an issue, after
  * {@link MAX_BROKEN_ROWS} of them.
- * @param firstLine number of the first line in the file
  * @throws FileError where there are too many lines or columns
  */
 function* parseRecords(
   file: string,
   text: string,
   delimiter: Delimiter,
-  firstLine: number,
 ): Generator<TableRow | Issue> {
-  let line = firstLine;
+  let line = 1;
   let brokenRows = 0;
   for (let row = 1, at = 0; at < text.length; row++) {
     const lineEnd = findEnd(LINE_END, text, at);
@@ -200,12 +194,6 @@ function checkRow({ cells }: TableRow, header: readonly string[]): Issue[] {
   if (count === wanted) return checkCells(cells, header);
   const message = msg`The row has another number of cells (${count}) than the header (${wanted}). Write every cell, even an empty one, and put a text with a separator or a line break in quotes.`;
   return [makeErrorIssue('table-cells', message)];
-}
-
-/** Returns the delimiter of Excel's line `sep=;`, which is no row of the table. */
-function findDeclaredDelimiter(text: string): Delimiter | undefined {
-  const declared = /^sep=([;,\t])\r?\n/i.exec(text)?.[1];
-  return DELIMITERS.find((delimiter) => delimiter === declared);
 }
 
 /** Lines that are sampled for the delimiter: a title above the table has none, or others. */

@@ -16,7 +16,7 @@ import {
 } from '../../base/issue.ts';
 import { msg } from '../../base/message.ts';
 import type { TablePlace } from '../../finds/find.ts';
-import { findHeader, type HeaderRows, readFirstRows } from '../header-row.ts';
+import { findHeader, type HeaderRows } from '../header-row.ts';
 import {
   assertTableSize,
   type CellValue,
@@ -134,7 +134,7 @@ export function makeTableOfSheet(
   const { file } = place;
   // Formulas that have no value yet may be filled in far below the finds.
   const rows = contents.rows.slice(0, contents.rows.findLastIndex(hasText) + 1);
-  const foundHeader = findHeader(place, readFirstRows(padRows(rows), headerRows), headerRows);
+  const foundHeader = findHeader(place, padRows(rows), headerRows);
   const header = withoutEmptyEnd(foundHeader?.names ?? []);
   assertTableSize(file, { columns: header.length });
   if (header.length === 0) {
@@ -378,15 +378,11 @@ export type TextLook = {
 /** A part of a cell's text with one look. */
 export type TextPiece = TextLook & { readonly text: string };
 
-const NOT_RAISED = '0123456789+-=()';
-const RAISED = {
-  superscript: [...'⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾'],
-  subscript: [...'₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎'],
-};
+const RAISING_MARKS = { superscript: '^', subscript: '_' } as const;
 
 /**
- * Joins the pieces of a cell: without what is struck through, raised digits as characters of their
- * own. A warning says so. A text that is struck through as a whole stays, for the row to decide.
+ * Joins the pieces of a cell: without what is struck through, with `^` or `_` before raised
+ * ones. A warning says so. A text that is struck through as a whole stays, for the row to decide.
  * @param isCellStruck look of the pieces that have none of their own
  */
 export function joinTextPieces(pieces: readonly TextPiece[], isCellStruck: boolean): CellValue {
@@ -407,15 +403,9 @@ export function joinTextPieces(pieces: readonly TextPiece[], isCellStruck: boole
 
 function joinPieces(pieces: readonly TextPiece[]): string {
   return pieces
-    .map(({ text, position }) => (position === undefined ? text : raise(text, position)))
+    .map(({ text, position }) => (position === undefined ? text : RAISING_MARKS[position] + text))
     .join('')
     .trim();
-}
-
-function raise(text: string, position: 'superscript' | 'subscript'): string {
-  return Array.from(text, (letter) => RAISED[position][NOT_RAISED.indexOf(letter)] ?? letter).join(
-    '',
-  );
 }
 
 /**

@@ -30,10 +30,10 @@ describe('column names', () => {
   });
 
   test.each([
-    ['hlubka', 'Did you mean hloubka?'],
-    ['druh_nalez', 'Did you mean druh_nalezu?'],
-    ['objecttype', 'Did you mean object_type?'],
-    ['barva', 'Rename it, remove it, or let pas propose an element: pas import FILE --wizard'],
+    ['hlubka', 'hlubka (hloubka?).'],
+    ['druh_nalez', 'druh_nalez (druh_nalezu?).'],
+    ['objecttype', 'objecttype (object_type?).'],
+    ['barva', 'barva. Rename or remove them.'],
   ])('the unknown column %s is one error with advice', (header, advice) => {
     const { issues } = parseColumns(makeTable(['local_id', header], ['1', 'x']));
     expect(issues).toHaveLength(1);
@@ -45,6 +45,12 @@ describe('column names', () => {
       file: 'season.csv',
     });
     expect(issues[0]?.message).toContain(advice);
+  });
+
+  test('all unknown columns are one error', () => {
+    const { issues } = parseColumns(makeTable(['barva', 'hloubka', 'regál', 'hlubka']));
+    expect(issues).toHaveLength(1);
+    expect(issues[0]?.message).toContain('no element: barva, regál, hlubka (hloubka?).');
   });
 
   test('the same column twice, or an element under two names, is an error', () => {

@@ -22,7 +22,6 @@ describe('a text table', () => {
     ['commas', 'a,b\n1,"x, y"\n'],
     ['semicolons', 'a;b\n1;x, y\n'],
     ['tabs', 'a\tb\n1\tx, y\n'],
-    ["Excel's own first line", 'sep=;\r\na;b\r\n1;x, y\r\n'],
     ['a byte order mark', '\uFEFFa;b\n1;x, y'],
     ['Windows line ends', 'a;b\r\n1;x, y\r\n'],
     ['old Macintosh line ends', 'a;b\r1;x, y\r'],
@@ -155,11 +154,7 @@ describe('reading from disk', () => {
     await expect(readTable(join(folder, 'none.csv'))).rejects.toThrow('There is no file');
     await expect(readTable(folder)).rejects.toThrow('is a folder');
     writeFileSync(join(folder, 'finds.csv'), 'local_id\u0000');
-    writeFileSync(join(folder, 'more.xlsx'), 'local_id');
-    await expect(readTable(folder)).rejects.toMatchObject({
-      message: expect.stringContaining('is a folder'),
-      hint: 'Name a file, such as: finds.csv, more.xlsx, plain.csv',
-    });
+    await expect(readTable(folder)).rejects.toThrow('is a folder without a table');
     await expect(readTable(join(file, 'x.csv'))).rejects.toThrow('There is no file');
     await expect(readTable('/dev/zero')).rejects.toThrow('not a regular file');
   });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { parseColumns } from '../../../src/tables/columns/columns.ts';
 import { parseCsvTable } from '../../../src/tables/formats/csv-table.ts';
 import { parseHeaderRows } from '../../../src/tables/header-row.ts';
 import { parseTableBytes } from '../../../src/tables/readers.ts';
@@ -33,12 +34,15 @@ describe('the header row', () => {
     ]);
   });
 
-  test('is missing in the list of a total station, whose first point is not taken for it', () => {
-    const points = '1001;743011,72;1043265,50;312,40\n1002;743012,72;1043266,50;312,50\n';
-    expect(() => read(points)).toThrow(
-      'has numbers (1001, 743011,72, 1043265,50 …) where the names of the columns should be',
-    );
-    expect(read(points, '1').header).toEqual(['1001', '743011,72', '1043265,50', '312,40']);
+  test("is found below Excel's own first line", () => {
+    const table = read('sep=;\r\nčíslo;nález\r\n1;spona, bronz\r\n');
+    expect(table).toMatchObject({ header: ['číslo', 'nález'], headerRow: 2, rowCount: 1 });
+  });
+
+  test('of numbers, as in the list of a total station, is no element, so nothing is imported', () => {
+    const points = '1001;743011,72;1043265,50\n1002;743012,72;1043266,50\n';
+    const { issues } = parseColumns(parseCsvTable('points.csv', Buffer.from(points)));
+    expect(issues).toMatchObject([{ rule: 'column-unknown', severity: 'error' }]);
   });
 
   test('takes the name above if the one below is repeated, or is a unit', () => {
