@@ -180,11 +180,6 @@ export type FindSchema = {
   readonly profile: DocumentProfile;
   /** Returns issues with `line` and `element` where they are known, in English. */
   check(document: Buffer): readonly Issue[];
-  /**
-   * Tells quickly if all documents, as buildDocument makes them, are valid; false also where it
-   * cannot tell.
-   */
-  areValid(documents: readonly Buffer[]): boolean;
 };
 
 /** Reads the schema that was fetched from the profile's own service; undefined where none was. */
@@ -212,7 +207,6 @@ export async function openFindSchema(
   );
   return {
     profile,
-    areValid: (documents) => validator.areValid(documents),
     check(document) {
       const { wellFormed, violations } = validator.validate(document);
       const rule = wellFormed ? 'schema' : 'xml-not-well-formed';

@@ -1,7 +1,7 @@
 import { type Message, msg } from '../base/message.ts';
 import { isElementName } from '../finds/fields.ts';
 import type { Find } from '../finds/find.ts';
-import { type ValidationContext, validateFinds } from '../finds/rules.ts';
+import { type ValidationContext, validateFind } from '../finds/rules.ts';
 import { chooseLocalId } from '../outbox/cache.ts';
 import { makeNumberLookup } from '../outbox/changes/enqueue-change.ts';
 import { type EnqueueReport, enqueueFinds } from '../outbox/changes/enqueue-finds.ts';
@@ -84,7 +84,7 @@ export async function answerRow(
   const report = await enqueueFinds([find], {
     ...context,
     dryRun: false,
-    validate: (finds) => validateFinds(finds, findContext),
+    validate: (finds) => finds.map((find) => validateFind(find, findContext)),
     side,
     table,
   });

@@ -6,7 +6,7 @@ import { hasErrors, type Issue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import type { Find } from '../finds/find.ts';
 import { FINDER_MATCHED } from '../finds/resolve-references.ts';
-import { type ValidationContext, validateFinds } from '../finds/rules.ts';
+import { type ValidationContext, validateFind } from '../finds/rules.ts';
 import { NOT_HARVESTED } from '../finds/value-rules.ts';
 import { makeNumberLookup } from '../outbox/changes/enqueue-change.ts';
 import {
@@ -127,7 +127,7 @@ export async function importTable(findTable: Table, context: ImportContext): Pro
   const report = await enqueueFinds(planned.finds, {
     ...context,
     table: { path, planRow: planned.planRow },
-    validate: (all) => validateFinds(all, findContext),
+    validate: (all) => all.map((find) => validateFind(find, findContext)),
     onIssue,
   });
   const copied = await copying?.write();

@@ -1,7 +1,7 @@
 import type { XmlDocument, XsdValidator } from 'libxml2-wasm';
 import { LocalizedError } from '../errors.ts';
 import { type Message, msg } from '../message.ts';
-import { SCHEMA_NAMESPACE, XML_NAMESPACE } from './element.ts';
+import { XML_NAMESPACE } from './element.ts';
 
 /** Loaded when a schema is compiled: it is WebAssembly, whose loading is asynchronous. */
 type Library = typeof import('libxml2-wasm');
@@ -38,12 +38,6 @@ export type Validation = {
 export type Validator = {
   /** Returns all violations. Reads only the given bytes. Throws Error once it is disposed. */
   validate(document: Buffer): Validation;
-  /**
-   * Tells if all documents are valid, in half the time of {@link Validator.validate} for each.
-   * False also where it cannot tell.
-   * @param documents well-formed, in UTF-8 and without DOCTYPE
-   */
-  areValid(documents: readonly Buffer[]): boolean;
   [Symbol.dispose](): void;
 };
 
@@ -86,13 +80,8 @@ export async function compileSchema(
     const schema = withInputs(library, imports, () => library.XsdValidator.fromDoc(document));
     // The compiled schema points into its document, so the document is disposed last.
     held.unshift(schema);
-    const files = [main, ...imports];
-    const ofMany = parseSchemaDocument(library, makeSchemaOfMany(main));
-    held.push(ofMany);
-    const schemaOfMany = withInputs(library, files, () => library.XsdValidator.fromDoc(ofMany));
-    held.unshift(schemaOfMany);
-    const compiled = { library, schema, schemaOfMany, namespaces: files.map(getTargetNamespace) };
-    return makeValidator(compiled, held);
+    const namespaces = [main, ...imports].map(getTargetNamespace);
+    return makeValidator({ library, schema, namespaces }, held);
   } catch (error) {
     for (const resource of held) resource.dispose();
     const reason = error instanceof Error ? error.message.trim() : String(error);
@@ -123,45 +112,19 @@ export function fillPlaceholders(
 type CompiledSchema = {
   readonly library: Library;
   readonly schema: XsdValidator;
-  /** For the element of {@link makeSchemaOfMany}. */
-  readonly schemaOfMany: XsdValidator;
-  /** Target namespaces of all its files; the first is that of the main one. */
+  /** Target namespaces of all its files. */
   readonly namespaces: readonly string[];
 };
-
-/** Name of an element that contains documents of a schema. */
-const MANY = 'documents-of-this-schema';
-
-/** Makes the schema of an element with documents of another schema. */
-function makeSchemaOfMany({ url, bytes }: SchemaFile): Buffer {
-  const namespace = getTargetNamespace({ url, bytes });
-  return Buffer.from(
-    `<?xml version="1.0"?>
-     <schema xmlns="${SCHEMA_NAMESPACE}" targetNamespace="${namespace}">
-       <include schemaLocation="${url.replaceAll('&', '&amp;')}"/>
-       <element name="${MANY}"><complexType><sequence>
-         <any namespace="##targetNamespace" maxOccurs="unbounded"/>
-       </sequence></complexType></element>
-     </schema>`,
-  );
-}
 
 /** @param held freed in this order when the validator is disposed */
 function makeValidator(compiled: CompiledSchema, held: readonly { dispose(): void }[]): Validator {
   let disposed = false;
-  const assertUsable = (): void => {
-    // The library would take a freed schema for "no schema" and follow the document's own
-    // schemaLocation.
-    if (disposed) throw new Error('this validator was disposed');
-  };
   return {
     validate(document) {
-      assertUsable();
+      // The library would take a freed schema for "no schema" and follow the document's own
+      // schemaLocation.
+      if (disposed) throw new Error('this validator was disposed');
       return validateDocument(compiled, document);
-    },
-    areValid(documents) {
-      assertUsable();
-      return areAllValid(compiled, documents);
     },
     [Symbol.dispose]() {
       if (disposed) return;
@@ -170,38 +133,6 @@ function makeValidator(compiled: CompiledSchema, held: readonly { dispose(): voi
     },
   };
 }
-
-/** A parser and a validation of the library take longer to prepare than a short document. */
-function areAllValid(
-  { library, schemaOfMany, namespaces: [namespace = ''] }: CompiledSchema,
-  documents: readonly Buffer[],
-): boolean {
-  const start = Buffer.from(`<pas:${MANY} xmlns:pas="${namespace}">`);
-  const content = documents.map(withoutDeclaration);
-  let document: XmlDocument | undefined;
-  try {
-    document = parseSchemaDocument(
-      library,
-      Buffer.concat([start, ...content, Buffer.from(`</pas:${MANY}>`)]),
-    );
-    schemaOfMany.validate(document);
-    return true;
-  } catch (error) {
-    if (error instanceof library.XmlLibError) return false;
-    throw error;
-  } finally {
-    document?.dispose();
-  }
-}
-
-/** Removes the XML declaration, which may stand only where a file begins. */
-function withoutDeclaration(document: Buffer): Buffer {
-  return document.subarray(0, 5).equals(DECLARATION)
-    ? document.subarray(document.indexOf('?>') + 2)
-    : document;
-}
-
-const DECLARATION = Buffer.from('<?xml');
 
 /** A document that is too large, or has a DOCTYPE, counts as not well-formed. */
 function validateDocument(

@@ -263,30 +263,3 @@ describe('placeholders', () => {
     expect(() => fill('<a b="{base}"/>', { bass: 'x' })).toThrow(/\{base\}/);
   });
 });
-
-describe('several documents', () => {
-  const areValid = (...documents: string[]): boolean =>
-    validator.areValid(documents.map((document) => Buffer.from(document)));
-  const declared = `<?xml version="1.0" encoding="UTF-8"?>\n${goodRecipe}`;
-
-  test.each([
-    ['all valid', [goodRecipe, declared, goodRecipe.replace('20', '30')], true],
-    ['one with a wrong value', [goodRecipe, goodRecipe.replace('20', 'long'), declared], false],
-    ['one of another namespace', [goodRecipe, '<o:other xmlns:o="urn:other"/>'], false],
-    ['one of an unknown element', [goodRecipe, '<r:other xmlns:r="urn:recipe"/>'], false],
-    ['one that is cut', [goodRecipe, goodRecipe.slice(0, -1)], false],
-    ['one without its declaration of a namespace', [declared, '<r:recipe/>'], false],
-    ['none', [], false],
-  ])('are judged together: %s', (_, documents, expected) => {
-    expect(areValid(...documents)).toBe(expected);
-  });
-
-  test('are judged together where the namespace and the address have an ampersand', async () => {
-    const own = recipeSchema.replace('urn:recipe', 'urn:recipe?a=1&amp;b=2');
-    const file = { url: 'food/recipe.xsd?a=1&b=2', bytes: Buffer.from(own) };
-    const compiled = await compileSchema(file, [units]);
-    const document = goodRecipe.replaceAll('urn:recipe', 'urn:recipe?a=1&amp;b=2');
-    expect(compiled.areValid([Buffer.from(document)])).toBe(true);
-    compiled[Symbol.dispose]();
-  });
-});
