@@ -66,12 +66,13 @@ export async function runMain(args: readonly string[], runtime: Runtime): Promis
     const words = resolveAlias(moveGlobalFlags(args));
     const program = await buildProgram(run, runtime.streams, getLanguage(), words);
     await program.parseAsync([...words], { from: 'user' }).catch((thrown: unknown) => {
-      const isRefused = thrown instanceof CommanderError && thrown.code !== 'commander.help';
-      if (!isRefused || thrown.exitCode === 0) throw thrown;
-      throw toUsageError(thrown, program, words);
+      throw thrown instanceof CommanderError && thrown.exitCode !== 0
+        ? toUsageError(thrown, program, words)
+        : thrown;
     });
   } catch (thrown) {
-    return fail(thrown, json, runtime);
+    // Help and version end by an error, too.
+    return thrown instanceof CommanderError ? EXIT_CODES.done[0] : fail(thrown, json, runtime);
   }
   const [code, meaning] = EXIT_CODES[ended.reason];
   if (code !== 0 && json) {
@@ -120,40 +121,24 @@ function assertCurrentFolder({ cwd }: Runtime): void {
 }
 
 /**
- * Prints an error for people, and as a last line for programs under `--json`; nothing after help or
- * version, which end by an error, too.
+ * Prints an error for people, and as a last line for programs under `--json`.
  * @returns the exit code
  */
 function fail(thrown: unknown, json: boolean, runtime: Runtime): number {
-  const error = asFailure(thrown);
-  if (error === 'help-or-version') return 0;
-  const { code, message, hint } = error;
-  if (!error.printed) writeError(runtime, `pas: ${toPrintable(message)}`);
+  const { code, message, hint } = asFailure(thrown);
+  writeError(runtime, `pas: ${toPrintable(message)}`);
   if (hint !== undefined) writeError(runtime, indentText(toPrintable(hint), '     ', 5));
   if (json)
     writeError(runtime, JSON.stringify({ type: 'exit', code, message, hint: hint ?? null }));
   return code;
 }
 
-/** An error as it is printed; `printed` where commander has done that. */
-type Failure = { code: number; message: string; hint: string | undefined; printed: boolean };
+type Failure = { code: number; message: string; hint: string | undefined };
 
-/**
- * Converts an error to what is printed. One that is neither of pas nor of commander is a bug, and
- * has its stack as message.
- */
-function asFailure(thrown: unknown): Failure | 'help-or-version' {
+/** Converts an error to what is printed. One that is not of pas is a bug: its message is its stack. */
+function asFailure(thrown: unknown): Failure {
   if (thrown instanceof PasError)
-    return { code: thrown.exitCode, message: thrown.message, hint: thrown.hint, printed: false };
-  if (thrown instanceof CommanderError) {
-    if (thrown.exitCode === 0) return 'help-or-version';
-    return {
-      code: EXIT_CODES.usage[0],
-      message: t`Name a command of this group.`,
-      hint: undefined,
-      printed: true,
-    };
-  }
+    return { code: thrown.exitCode, message: thrown.message, hint: thrown.hint };
   const stack =
     thrown instanceof Error && thrown.stack !== undefined ? thrown.stack : getErrorMessage(thrown);
   const version = getPackageVersion();
@@ -162,7 +147,6 @@ function asFailure(thrown: unknown): Failure | 'help-or-version' {
     code: EXIT_CODES.bug[0],
     message: t`this is a bug in pas ${version} (Node ${node}): ${stack}`,
     hint: t`No saved data is lost. Please report this with the lines above.`,
-    printed: false,
   };
 }
 

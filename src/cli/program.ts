@@ -90,14 +90,16 @@ function translateCommanderError(message: string): string {
 
 /**
  * Converts the error of a command line that commander refused: a message that is known is
- * translated, and the hint is commander's suggestion, else how to get help.
+ * translated, and the hint is commander's suggestion, else how to get help. The help of a group
+ * without a command is printed already.
  * @param args as parsed: the words of the command first
  */
 export function toUsageError(
-  { message }: CommanderError,
+  { code, message }: CommanderError,
   program: Command,
   args: readonly string[],
 ): UsageError {
+  if (code === 'commander.help') return new UsageError(t`Name a command of this group.`);
   const [what = '', suggestion = ''] = message
     .replace(/^error: /, '')
     .split(/\n(?=\(Did you mean)/);

@@ -1,4 +1,4 @@
-import { cmd, t } from '../base/message.ts';
+import { t } from '../base/message.ts';
 import type { HarvestRequest, SetResult } from '../harvest/harvest-records.ts';
 import { isNeededByImports } from '../harvest/harvest-vocabulary.ts';
 import { formatSetName } from '../harvest/protocol.ts';
@@ -43,14 +43,9 @@ const MAX_NAMED = 5;
 
 /**
  * Prints the sets with unconfirmed losses, and those in which the service lists nothing.
- * @param command that is to be run again
  * @returns true if the harvest is therefore incomplete: an empty set that no import needs is not
  */
-export function warnOfUnconfirmedLosses(
-  terminal: Terminal,
-  sets: readonly SetResult[],
-  command: 'harvest' | 'harvest-vocab',
-): boolean {
+export function warnOfUnconfirmedLosses(terminal: Terminal, sets: readonly SetResult[]): boolean {
   let isIncomplete = false;
   for (const { setSpec, unconfirmed } of sets) {
     if (unconfirmed === undefined) continue;
@@ -58,19 +53,13 @@ export function warnOfUnconfirmedLosses(
     const { lost, held, inUse } = unconfirmed;
     isIncomplete ||= held > 0 || isNeededByImports(setSpec);
     if (held === 0) {
-      terminal.warn(
-        setSpec === ''
-          ? t`The service lists no records. The next run reads everything again.`
-          : t`${name}: the service lists this set but no records in it. The next run reads it in full.`,
-      );
+      terminal.warn(t`${name}: the service lists no records. The next run reads it in full.`);
       continue;
     }
     const used = inUse.slice(0, MAX_NAMED).join(', ');
     const inUseText = used === '' ? '' : t` Finds or the mapping use ${used}.`;
-    const flag = cmd`--accept-losses`;
-    const again = command === 'harvest' ? cmd`pas harvest` : cmd`pas harvest-vocab`;
     terminal.warn(
-      t`${name}: the service no longer lists ${lost} of ${held} records; its index may be being rebuilt. All are kept.${inUseText} Run \`${again}\` again in an hour, or add ${flag} if they are really gone.`,
+      t`${name}: the service no longer lists ${lost} of ${held} records; its index may be being rebuilt. All are kept.${inUseText} Run the same command again in an hour, or add --accept-losses if they are really gone.`,
     );
   }
   return isIncomplete;

@@ -155,7 +155,7 @@ function report(
   }
   const { format, version, form } = subject;
   const each = sets.map(toSetJson);
-  const isUnconfirmed = warnOfUnconfirmedLosses(terminal, sets, 'harvest');
+  const isUnconfirmed = warnOfUnconfirmedLosses(terminal, sets);
   const value = {
     set: each.length === 1 ? each[0]?.set : null,
     format,

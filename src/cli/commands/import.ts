@@ -100,9 +100,6 @@ async function runWizard(
   const { file, mapFile, asks } = resolveWizardFiles(context, files, options);
   const termsFile = `${withoutExtension(file)}.terms.csv`;
   terminal.note(t`Reading ${file} …`);
-  const say = (lines: readonly string[]): void => {
-    for (const line of lines) terminal.note(line);
-  };
   const wizard = proposeForTable(await readTableOrInput(context, file, options), {
     outbox: await context.openOutbox(),
     mapFile,
@@ -115,25 +112,24 @@ async function runWizard(
     if (severity === 'warning' && row === undefined) terminal.note(message);
   const name = basename(file);
   const rows = wizard.table.rowCount;
-  say([
+  terminal.note(
     ngettext(
       msgid`${name}: ${rows} row. The columns seem to be:`,
       `${name}: ${rows} rows. The columns seem to be:`,
       rows,
     ),
-    '',
-    ...formatProposal(proposed),
-  ]);
+  );
+  terminal.note(`\n${formatProposal(proposed).join('\n')}`);
   const proposal = asks
     ? await askAboutTable({
         ...wizard,
         prompt: await context.prompt(),
-        say,
+        say: terminal.note,
         offerTerms: await openTermOffers(context),
       })
     : proposed;
   const { strange, termsKept, problems } = await wizard.write(proposal, termsFile);
-  say(formatUnmappedTerms(strange.length, termsFile));
+  if (strange.length > 0) terminal.note(`\n${formatUnmappedTerms(strange.length, termsFile)}`);
   if (termsKept) terminal.warn(t`${termsFile} already exists and stays as it is.`);
   for (const { message } of problems) terminal.warn(message);
   for (const element of proposal.undecided) {

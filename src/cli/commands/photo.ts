@@ -295,12 +295,8 @@ function printSameFile(
     terminal.note(
       t`${name} was sent for ${find} before, and the last pull shows the record without it; it is queued again.`,
     );
-  if (sameFile === 'replaced')
-    terminal.note(
-      t`${name} has changed since it was queued for ${find}; its current content will be sent.`,
-    );
-  if (sameFile === 'sent')
+  if (sameFile !== undefined)
     terminal.warn(
-      t`${name} has changed since it was sent for ${find}; its current content is queued as well.`,
+      t`${name} has changed since it was queued or sent for ${find}; its current content is queued.`,
     );
 }

@@ -235,7 +235,7 @@ async function harvestVocab(
     results.map(formatHarvestRow),
   );
   terminal.printValue({ sets: results.map(toHarvestJson) });
-  const isUnconfirmed = warnOfUnconfirmedLosses(terminal, results, 'harvest-vocab');
+  const isUnconfirmed = warnOfUnconfirmedLosses(terminal, results);
   const isBroken = warnOfBroken(terminal, results);
   if (existsSync(context.getOutboxPlaces().outboxFile)) await renewProfileDocuments(context);
   return isBroken || isUnconfirmed ? 'dataRefused' : 'done';

@@ -31,7 +31,7 @@ import type { OfferTerms } from './answer.ts';
 
 type WizardContext = Pick<ProposedTable, 'lookupTerm' | 'propose' | 'answers'> & {
   readonly prompt: Prompt;
-  readonly say: (lines: readonly string[]) => void;
+  readonly say: (text: string) => void;
   readonly offerTerms: OfferTerms;
 };
 
@@ -83,7 +83,7 @@ async function settleQuestions(
     const [question] = questions;
     if (question === undefined) return answers;
     const { asks, element, keys, problem } = question;
-    say([`? ${problem}`]);
+    say(`? ${problem}`);
     const [first = ''] = keys;
     const offers = keys.map((key) => ({ value: key, name: key }));
     const key =
@@ -156,14 +156,9 @@ async function askFixed(
 ): Promise<TableAnswers> {
   const gloss = getGloss(name);
   const message = t`${name} of every find (${gloss})`;
-  const findProblem = (value: string): string | undefined =>
-    value === ''
-      ? undefined
-      : checkFixedValues([{ name, givenName: name, value }], lookupTerm)[0]?.message;
   const field = isElementName(name) ? getField(name) : undefined;
   const askOnce = async (): Promise<string> => {
-    if (field?.kind !== 'term' && field?.kind !== 'reference')
-      return prompt.askText({ message, findProblem: async (text) => findProblem(text.trim()) });
+    if (field?.kind !== 'term' && field?.kind !== 'reference') return prompt.askText({ message });
     const later = { value: '', name: t`leave it for later` };
     return prompt.search({
       message,
@@ -174,11 +169,11 @@ async function askFixed(
     });
   };
   for (;;) {
-    const value = (await askOnce()).trim();
-    const problem = findProblem(value);
-    if (problem !== undefined) say([problem]);
-    else if (value === '') return answers;
-    else return { ...answers, settings: [...answers.settings, { name, givenName: name, value }] };
+    const setting = { name, givenName: name, value: (await askOnce()).trim() };
+    if (setting.value === '') return answers;
+    const [issue] = checkFixedValues([setting], lookupTerm);
+    if (issue === undefined) return { ...answers, settings: [...answers.settings, setting] };
+    say(issue.message);
   }
 }
 
@@ -243,25 +238,15 @@ export function hasVocabulary(element: string): boolean {
 }
 
 /**
- * Formats as lines, the first one blank, how many own terms have no entry or several, and the two
- * commands that map them; empty where `count` is 0.
+ * Formats how many own terms have no entry or several, and the command that proposes entries.
  * @param termsFile CSV file with these terms; the proposals go beside it, `x.proposals.csv` for
  * `x.csv`
  */
-export function formatUnmappedTerms(count: number, termsFile: string): string[] {
-  if (count === 0) return [];
+export function formatUnmappedTerms(count: number, termsFile: string): string {
   const proposals = termsFile.replace(/\.csv$/, '.proposals.csv');
-  return [
-    '',
-    ngettext(
-      msgid`${count} of your terms matches no entry, or several. It is in ${termsFile}. To map it once, let pas propose an entry:`,
-      `${count} of your terms match no entry, or several. They are in ${termsFile}. To map them once, let pas propose entries:`,
-      count,
-    ),
-    `   ${cmd`pas vocab map suggest ${termsFile} --out ${proposals}`}`,
-    t`Write yes under "confirmed" where an entry of ${proposals} is right, then:`,
-    `   ${cmd`pas vocab map import ${proposals}`}`,
-  ];
+  const command = cmd`pas vocab map suggest ${termsFile} --out ${proposals}`;
+  const advice = t`Terms of yours that match no entry, or several, are in ${termsFile} (${count}). To map them once, let pas propose entries:`;
+  return `${advice}\n   ${command}`;
 }
 
 /**
