@@ -41,8 +41,6 @@ type Form = {
   readonly options?: readonly string[];
   /** Columns that have the point, where the driver writes none. */
   readonly inColumns?: boolean;
-  /** It cannot write a feature without a point. */
-  readonly needsPoint?: boolean;
   /** Options of the reader beside the file. */
   readonly constants?: readonly string[];
 };
@@ -53,12 +51,6 @@ const LETTERS = `${CZECH}„“–…§°€Łłßöü日本✓Ωж🏺`;
 const FORMS: Readonly<Record<string, Form>> = {
   'GeoPackage in S-JTSK': { driver: 'GPKG', ending: 'gpkg', system: '5514' },
   GeoJSON: { driver: 'GeoJSON', ending: 'geojson', options: ['-lco', 'COORDINATE_PRECISION=9'] },
-  GPX: {
-    driver: 'GPX',
-    ending: 'gpx',
-    options: ['-dsco', 'GPX_USE_EXTENSIONS=YES', '-nln', 'waypoints'],
-    needsPoint: true,
-  },
   'CSV with WKT in S-JTSK': {
     driver: 'CSV',
     ending: 'csv',
@@ -86,10 +78,7 @@ const DAY = fc
   .date({ min: new Date('1990-01-01'), max: new Date('2024-12-31'), noInvalidDate: true })
   .map((day) => day.toISOString().slice(0, 10));
 
-function arbitraryFeatures({
-  system = '4326',
-  needsPoint = false,
-}: Form): fc.Arbitrary<readonly Feature[]> {
+function arbitraryFeatures({ system = '4326' }: Form): fc.Arbitrary<readonly Feature[]> {
   const round = (digits: number) => (value: number) => Number(value.toFixed(digits));
   const between = (min: number, max: number) =>
     fc.double({ min, max, noNaN: true }).map(round(system === '4326' ? 8 : 3));
@@ -99,7 +88,7 @@ function arbitraryFeatures({
       : fc.tuple(between(-900_000, -440_000), between(-1_220_000, -940_000));
   const perhaps = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { freq: 4 });
   const feature = fc.record<Feature>({
-    point: needsPoint ? point : fc.option(point, { freq: 8 }),
+    point: fc.option(point, { freq: 8 }),
     poznamka: perhaps(arbitraryText()),
     lokalizace: perhaps(arbitraryText()),
     hloubka: perhaps(fc.integer({ min: 0, max: 9999 })),

@@ -18,7 +18,6 @@ import { FIELDS, type Field, NEW_PERSON } from '../../finds/fields.ts';
 import { FORBIDDEN_TEXT } from '../../finds/harvested-find.ts';
 import { parseDayOfMoment } from '../../finds/parse-cell.ts';
 import type { PointInSystem } from '../../finds/place/geometry.ts';
-import { type ColumnName, findColumnByName } from '../columns/column-names.ts';
 import { FINDS_NAMESPACE } from '../exports/exported-find.ts';
 import {
   makeSyntaxError,
@@ -117,9 +116,8 @@ const POINTS = new Set(['wpt', 'trkpt', 'rtept']);
 
 /**
  * Reads the waypoints of GPX: the name is the local id, description and comment are the note, the
- * local day of the time is the day of the find, links to pictures are photographs. Extensions with
- * the name of a column fill it, others are named in a warning. Tracks, routes and heights are not
- * read.
+ * local day of the time is the day of the find, links to pictures are photographs. Extensions are
+ * named in a warning. Tracks, routes and heights are not read.
  * @throws FileError where there are no waypoints; XmlSyntaxError
  */
 function parseGpx(file: string, document: XmlWalk): Table {
@@ -149,73 +147,33 @@ function parsePosition(waypoint: XmlElement): Reading<PointInSystem> {
 }
 
 /** Elements that are read; heights and satellite data are ignored without a warning. */
-const READ = new Set([
-  'name',
-  'desc',
-  'cmt',
-  'time',
-  'link',
-  'url',
-  'urlname',
-  'extensions',
-  'ele',
-]);
+const READ = new Set(['name', 'desc', 'cmt', 'time', 'link', 'url', 'urlname', 'ele']);
 
 /**
- * Returns the texts of a waypoint by column: its extensions named like columns, then its name, day,
- * description and links to pictures. What a column has already, and other links, are appended to
- * the note. Names of what is not read are added to `unread`.
+ * Returns the texts of a waypoint by column: its name, its day, its pictures, and as the note its
+ * descriptions, further names and times, and other links. Names of what is not read are added to
+ * `unread`.
  */
 function collectWaypointValues(waypoint: XmlElement, unread: Set<string>): Map<string, string> {
-  const values = new Map<string, string>();
-  const names = new Map<ColumnName, string>();
-  const notes: string[] = [];
-  const links: string[] = [];
-  const take = (column: ColumnName, name: string, text: string): void => {
-    const known = names.get(column);
-    if (known === undefined) {
-      names.set(column, name);
-      values.set(name, text);
-    } else if (values.get(known) !== text) notes.push(`${name}: ${text}`);
-  };
   for (const { name } of waypoint.children) if (!READ.has(name)) unread.add(name);
-  const extensions = getChild(waypoint, 'extensions')?.children ?? [];
-  for (const { name, text } of extensions.flatMap(listLeaves)) {
-    const value = text.trim();
-    const column = findColumnByName(name);
-    if (value === '') continue;
-    if (name === 'attachment') links.push(value);
-    else if (column === undefined) unread.add(name);
-    else take(column, name, value);
-  }
-  for (const name of listTexts(waypoint, 'name')) take('local_id', 'local_id', name);
-  for (const time of listTexts(waypoint, 'time'))
-    take('datum_nalezu', 'datum_nalezu', parseDay(time));
+  const [localId = '', ...names] = listTexts(waypoint, 'name');
+  const [day = '', ...days] = listTexts(waypoint, 'time').map(parseDay);
   const descriptions = listTexts(waypoint, 'desc', 'cmt').map(parseHtml);
-  notes.push(...descriptions.map(({ text }) => text));
-  links.unshift(...descriptions.flatMap(({ pictures }) => pictures), ...listLinks(waypoint));
+  const notes = [...names, ...days, ...descriptions.map(({ text }) => text)];
   const photographs: string[] = [];
+  const links = [...descriptions.flatMap(({ pictures }) => pictures), ...listLinks(waypoint)];
   for (const link of links) {
     const file = getLinkedFile(link) ?? '';
-    if (isPictureName(file)) photographs.push(joinFileNames([file]));
+    if (isPictureName(file)) photographs.push(file);
     else if (!link.startsWith('data:')) notes.push(link);
   }
-  appendTexts(values, names.get('poznamka') ?? 'poznamka', notes, '\n');
-  appendTexts(values, names.get('photos') ?? 'photos', photographs, ';');
-  return values;
-}
-
-/** Appends the texts that a column does not have yet. */
-function appendTexts(
-  values: Map<string, string>,
-  name: string,
-  texts: readonly string[],
-  between: string,
-): void {
-  const existing = values.get(name);
-  const already = [existing, ...(existing?.split(between) ?? []), ''];
-  const more = [...new Set(texts)].filter((text) => !already.includes(text));
-  if (more.length > 0) values.set(name, [existing ?? [], more].flat().join(between));
+  const values = [
+    ['local_id', localId],
+    ['datum_nalezu', day],
+    ['poznamka', [...new Set(notes)].join('\n')],
+    ['photos', joinFileNames([...new Set(photographs)])],
+  ] as const;
+  return new Map(values.filter(([, text]) => text !== ''));
 }
 
 /**
@@ -266,11 +224,6 @@ function listTexts(waypoint: XmlElement, ...names: readonly string[]): string[] 
     .flatMap((name) => getChildren(waypoint, name))
     .map(({ text }) => text.trim())
     .filter((text) => text !== '');
-}
-
-/** Returns the leaf elements of extensions, whose structure differs by program. */
-function listLeaves(element: XmlElement): readonly XmlElement[] {
-  return element.children.length === 0 ? [element] : element.children.flatMap(listLeaves);
 }
 
 function isDecimal(text: string): boolean {

@@ -42,57 +42,29 @@ describe('a waypoint of a device', () => {
     ).toMatchObject([{ photos: '../../p.jpg' }]);
   });
 
-  test('has extensions that precede its name and notes, and nothing is lost', async () => {
-    const extensions =
-      '<ogr:local_id>K-7</ogr:local_id><ogr:note>z formuláře</ogr:note><ogr:hloubka>25</ogr:hloubka><ogr:hloubka>30</ogr:hloubka>';
-    const { rows } = await listRows(
-      'walk.gpx',
-      gpx(`<name>bod 3</name><desc>z popisu</desc><extensions>${extensions}</extensions>`),
-    );
-    expect(rows).toEqual([
-      {
-        local_id: 'K-7',
-        note: 'z formuláře\nhloubka: 30\nlocal_id: bod 3\nz popisu',
-        hloubka: '25',
-      },
-    ]);
-  });
-
   test('has a second name and a second description in its note', async () => {
     const twice = '<name>A</name><name>B</name><desc>u cesty</desc><desc>mokro</desc>';
     expect((await listRows('walk.gpx', gpx(twice))).rows).toEqual([
-      { local_id: 'A', poznamka: 'local_id: B\nu cesty\nmokro' },
+      { local_id: 'A', poznamka: 'B\nu cesty\nmokro' },
     ]);
   });
 
-  test('has the pictures of its description and its attachments as photographs', async () => {
+  test('has the pictures of its description as photographs', async () => {
     const html =
       '<![CDATA[<table><tr><td>&#345;eka &amp; les</td><td>250&nbsp;m</td></tr></table><a href="files/p1.jpg"><img src="files/p1.jpg"></a><br>druhý řádek]]>';
-    const attached = ['files/p%202.jpg', '/storage/emulated/0/Locus/p3.JPG', 'files/hlas.amr']
-      .map((path) => `<ogr:attachment>${path}</ogr:attachment>`)
-      .join('');
-    const { rows } = await listRows(
-      'walk.gpx',
-      gpx(`<name>A</name><desc>${html}</desc><extensions>${attached}</extensions>`),
-    );
-    expect(rows).toMatchObject([
-      {
-        photos: 'files/p1.jpg;files/p 2.jpg;p3.JPG',
-        poznamka: 'řeka & les 250 m\ndruhý řádek\nfiles/hlas.amr',
-      },
+    const { rows } = await listRows('walk.gpx', gpx(`<name>A</name><desc>${html}</desc>`));
+    expect(rows).toEqual([
+      { local_id: 'A', photos: 'files/p1.jpg', poznamka: 'řeka & les 250 m\ndruhý řádek' },
     ]);
   });
 
-  test('has extensions named like columns as columns; the others are named once', async () => {
+  test('has elements that are not read, which are named once', async () => {
     const waypoint =
-      '<name>A</name><sym>Flag</sym><extensions><gpxx:WaypointExtension><gpxx:DisplayMode>x</gpxx:DisplayMode></gpxx:WaypointExtension><ogr:hloubka>25</ogr:hloubka></extensions>';
+      '<name>A</name><sym>Flag</sym><extensions><ogr:hloubka>25</ogr:hloubka></extensions>';
     const { rows, issues } = await listRows('walk.gpx', gpx(waypoint, waypoint.replace('A', 'B')));
-    expect(rows).toEqual([
-      { local_id: 'A', hloubka: '25' },
-      { local_id: 'B', hloubka: '25' },
-    ]);
+    expect(rows).toEqual([{ local_id: 'A' }, { local_id: 'B' }]);
     expect(issues).toEqual([
-      ['table-not-read', expect.stringContaining('Not read: sym, DisplayMode.')],
+      ['table-not-read', expect.stringContaining('Not read: sym, extensions.')],
     ]);
   });
 });
