@@ -4,6 +4,7 @@ import {
   normalizeNumber,
   trimText,
 } from '../base/characters.ts';
+import { UsageError } from '../base/errors.ts';
 import { makeRuleProblem, type RuleProblem } from '../base/issue.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
 import { findCharacterIllegalInXml } from '../base/xml/build.ts';
@@ -77,6 +78,21 @@ export function findNumberProblem(value: string): RuleProblem | undefined {
     return makeRuleProblem('number-length', problem);
   }
   return findUnseenCharacter(value);
+}
+
+/**
+ * Returns a number as the service takes it (A-NUMBER-2).
+ * @throws UsageError for an empty or invalid one
+ */
+export function parseNumber(rawValue: string): string {
+  const value = normalizeNumber(rawValue);
+  if (value === '')
+    throw new UsageError(msg`The registration number is empty.`, {
+      hint: msg`A number cannot be removed, only changed.`,
+    });
+  const unfit = findNumberProblem(value);
+  if (unfit !== undefined) throw new UsageError(unfit.problem);
+  return value;
 }
 
 /** By a character that cannot be seen, two numbers would look equal and differ. */

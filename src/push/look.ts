@@ -198,8 +198,8 @@ function findQuestion(
 
 /**
  * Returns the begin of the search: the last complete search of each project, less overlap and index
- * allowance; for the first one, `lookBackMs` before the oldest unsent entry. At most a day before
- * the server's now, since the wall clock may be wrong.
+ * allowance; for the first one, `lookBackMs` before the oldest unsent entry. A day before the
+ * server's now at the latest, since the wall clock may be wrong.
  */
 function computeSearchStart(
   { outbox, lookBackMs, serverNowMs }: LookContext,

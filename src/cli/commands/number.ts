@@ -2,10 +2,10 @@ import { withHiddenDifference } from '../../base/characters.ts';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { hasErrors } from '../../base/issue.ts';
 import { cmd, t } from '../../base/message.ts';
+import { parseNumber } from '../../finds/value-rules.ts';
 import {
   assertMaySetNumbers,
   enqueueNumber,
-  parseNumber,
   planNumberChange,
 } from '../../outbox/changes/enqueue-change.ts';
 import { findSubject } from '../../outbox/changes/resolve-finds.ts';

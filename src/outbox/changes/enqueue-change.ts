@@ -5,7 +5,7 @@ import { UsageError } from '../../base/errors.ts';
 import { hasErrors, type Issue, makeWarningIssue } from '../../base/issue.ts';
 import { cmd, msg } from '../../base/message.ts';
 import type { Find, LookupNumber } from '../../finds/find.ts';
-import { findNumberProblem } from '../../finds/value-rules.ts';
+import { parseNumber } from '../../finds/value-rules.ts';
 import { decide } from '../attempts.ts';
 import type { NumberEntry, PhotoEntry } from '../entry.ts';
 import {
@@ -139,21 +139,6 @@ export function enqueueNumber(
     if (change !== 'kept') recordNumberWish(outbox, subject, value, { expects, isChangedSince });
     return change;
   });
-}
-
-/**
- * Returns a number as the service takes it (A-NUMBER-2).
- * @throws UsageError for an empty or invalid one
- */
-export function parseNumber(rawValue: string): string {
-  const value = normalizeNumber(rawValue);
-  if (value === '')
-    throw new UsageError(msg`The registration number is empty.`, {
-      hint: msg`A number cannot be removed, only changed.`,
-    });
-  const unfit = findNumberProblem(value);
-  if (unfit !== undefined) throw new UsageError(unfit.problem);
-  return value;
 }
 
 /** @throws UsageError for a removed find, also one that was removed since it was looked up */
