@@ -4,7 +4,13 @@ import { ConfigError } from '../base/errors.ts';
 import type { Issue } from '../base/issue.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
 import { type Attempt, type Entry, type InconclusiveLookup, makeAttempts } from './entry.ts';
-import { findEntryById, listEntriesInState } from './entry-queries.ts';
+import {
+  findEntryById,
+  findImportOfFind,
+  listEntriesInState,
+  listEntriesOfRecord,
+  listEntriesOfSubject,
+} from './entry-queries.ts';
 import {
   type AnsweredBody,
   type AttemptedBody,
@@ -207,6 +213,32 @@ export function detachRecord(
       reason,
     }),
   ]);
+}
+
+/**
+ * Detaches a record that several finds claim from all of them, until a person or the service says
+ * more. Does nothing where fewer than two do.
+ * @returns the imports that lost the record, as they were before
+ */
+export function detachSharedRecord(outbox: Outbox, identCely: string): Entry[] {
+  const claims = listEntriesOfRecord(outbox, identCely).filter(
+    ({ kind, state }) => kind === 'import' && state === 'accepted',
+  );
+  if (claims.length < 2) return [];
+  const names = claims.map(({ localId }) => localId ?? '').join(', ');
+  const reason = msg`the service gave the record ${identCely} to several finds (${names}): one may have been deleted, or lost when the service was restored from a backup`;
+  for (const claim of claims)
+    for (const entry of listEntriesOfSubject(outbox, claim.subject))
+      if (entry.identCely === identCely && entry.state === 'accepted')
+        detachRecord(outbox, entry, identCely, reason);
+  return claims;
+}
+
+/** As {@link detachSharedRecord}, for the record of a find, if it has one. */
+export function detachIfShared(outbox: Outbox, uuid: string): void {
+  const entry = findImportOfFind(outbox, uuid);
+  if (entry?.identCely != null && entry.state === 'accepted')
+    detachSharedRecord(outbox, entry.identCely);
 }
 
 type NewDecision = Omit<DecidedBody, 'intent' | 'command' | 'at' | 'reason'> & {

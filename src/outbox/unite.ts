@@ -1,6 +1,5 @@
 import { groupBy } from '../base/collections.ts';
 import { createRowParser, isText } from '../base/disk/database.ts';
-import { msg } from '../base/message.ts';
 import {
   type ComparableFind,
   canonicalizeElements,
@@ -12,12 +11,11 @@ import {
   makeComparable,
   matchFinds,
 } from '../finds/match-finds.ts';
-import { detachRecord } from './attempts.ts';
+import { detachIfShared } from './attempts.ts';
 import type { Entry } from './entry.ts';
 import {
   findImportOfFind,
   isDropped,
-  listEntriesOfRecord,
   listEntriesOfSubject,
   storeQuestion,
 } from './entry-queries.ts';
@@ -219,9 +217,7 @@ function settleArrived(
     for (const uuid of arrived) adoptOrRename(outbox, uuid, (each) => known.has(each));
     for (const subject of subjects) {
       keepQuestionsOfCopies(outbox, subject);
-      const entry = findImportOfFind(outbox, subject);
-      if (entry?.identCely != null && entry.state === 'accepted')
-        detachSharedRecord(outbox, entry.identCely);
+      detachIfShared(outbox, subject);
     }
   });
   storeQuestionsAboutAlikeFinds(outbox, () => true, new Set(arrived));
@@ -266,9 +262,15 @@ function adoptOrRename(outbox: Outbox, uuid: string, isKnown: (uuid: string) => 
     updateFindWish(outbox, here, { namesake: localId });
 }
 
-/** Applies the rule for local ids to finds that an undo brought back, in its transaction. */
+/**
+ * Applies the rules for local ids and records to finds that an undo brought back, in its
+ * transaction.
+ */
 export function settleReturnedFinds(outbox: Outbox, subjects: ReadonlySet<string>): void {
-  for (const uuid of subjects) adoptOrRename(outbox, uuid, () => true);
+  for (const uuid of subjects) {
+    adoptOrRename(outbox, uuid, () => true);
+    detachIfShared(outbox, uuid);
+  }
 }
 
 function isSameContent(one: StoredFind, other: StoredFind): boolean {
@@ -295,25 +297,6 @@ function giveChangesTo(outbox: Outbox, from: StoredFind, to: StoredFind): void {
   withdrawWish(outbox, makeFindSlot(from.uuid), 'removed');
   // Its local id may be free now.
   rebuildEntries(outbox, to.uuid);
-}
-
-/**
- * Detaches a record that several finds claim from all of them, until a person or the service says
- * more. Does nothing where fewer than two do.
- * @returns the imports that lost the record, as they were before
- */
-export function detachSharedRecord(outbox: Outbox, identCely: string): Entry[] {
-  const claims = listEntriesOfRecord(outbox, identCely).filter(
-    ({ kind, state }) => kind === 'import' && state === 'accepted',
-  );
-  if (claims.length < 2) return [];
-  const names = claims.map(({ localId }) => localId ?? '').join(', ');
-  const reason = msg`the service gave the record ${identCely} to several finds (${names}): one may have been deleted, or lost when the service was restored from a backup`;
-  for (const claim of claims)
-    for (const entry of listEntriesOfSubject(outbox, claim.subject))
-      if (entry.identCely === identCely && entry.state === 'accepted')
-        detachRecord(outbox, entry, identCely, reason);
-  return claims;
 }
 
 const parsePlace = createRowParser({ subject: isText, id: isText });

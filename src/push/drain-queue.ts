@@ -8,12 +8,12 @@ import {
   type AttemptSettlement,
   type Claim,
   claimQueuedEntry,
+  detachSharedRecord,
   recordAnswer,
 } from '../outbox/attempts.ts';
 import type { Entry } from '../outbox/entry.ts';
 import { countQueuedOfScope, findEntryById, findNextClaimable } from '../outbox/entry-queries.ts';
 import { makeDamagedError } from '../outbox/facts.ts';
-import { detachSharedRecord } from '../outbox/unite.ts';
 import { formatEntry } from '../outbox/views/entry-words.ts';
 import { LongPauseError } from '../service/http/exchange.ts';
 import type { Turn } from '../service/http/pacer.ts';

@@ -210,15 +210,14 @@ export function judgePhoto(
 ): Verdict {
   if (listed?.kind !== 'shown') return makeNotShownVerdict(judged.identCely);
   const { files } = listed.record;
-  const byDigest = files.find((file) => file.sha512Hex === judged.sha512Hex);
-  const isTaken =
-    byDigest !== undefined && settled.some((other) => other.sha512Hex === byDigest.sha512Hex);
-  if (byDigest !== undefined && !isTaken) {
-    return makeFoundVerdict(judged, 'same-digest', msg`${byDigest.name} has the same digest`, [
-      byDigest.name,
-    ]);
-  }
   const owners = assignFiles(files, settled);
+  const equal = files.find(
+    (file) => file.sha512Hex === judged.sha512Hex && !isOfOther(owners.get(file), judged, file),
+  );
+  if (equal !== undefined) {
+    const reason = msg`${equal.name} has the same digest`;
+    return makeFoundVerdict(judged, 'same-digest', reason, [equal.name]);
+  }
   const free = files.filter((file) => !owners.has(file));
   const shown = new Set(owners.values());
   return (
@@ -229,6 +228,13 @@ export function judgePhoto(
       listed.datestampMs,
       view,
     )
+  );
+}
+
+/** Tells if a file of the same bytes is the owner's; one that was deleted may have been sent again. */
+function isOfOther(owner: SentPhoto | undefined, judged: SentPhoto, file: HarvestedFile): boolean {
+  return (
+    owner !== undefined && getDistanceMs(owner.window, file) <= getDistanceMs(judged.window, file)
   );
 }
 

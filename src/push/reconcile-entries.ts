@@ -10,7 +10,7 @@ import {
   harvestFinds,
   lookUpRecord,
 } from '../harvest/pull-finds.ts';
-import { listAttempts, listOpenAttempts } from '../outbox/attempts.ts';
+import { detachSharedRecord, listAttempts, listOpenAttempts } from '../outbox/attempts.ts';
 import type { Entry, ImportEntry, NumberEntry, PhotoEntry } from '../outbox/entry.ts';
 import {
   findImportOfFind,
@@ -24,7 +24,6 @@ import { type FactOf, listFactsOfKind, makeStoredMessage, unpackAttempt } from '
 import { foldSlot } from '../outbox/fold.ts';
 import { parseIntent } from '../outbox/intents.ts';
 import { type Outbox, readHeader } from '../outbox/open-outbox.ts';
-import { detachSharedRecord } from '../outbox/unite.ts';
 import { getAcceptedMsByRecord } from '../outbox/views/outbox-status.ts';
 import { appendFacts } from '../outbox/wishes.ts';
 import { judgeNumber, judgePhoto, listNumbersFromHere, listSentPhotos } from './judge-change.ts';

@@ -1,6 +1,7 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { findAt } from '../support/records-at-service.ts';
 import { expectEnded, findStates, type Home, signedIn } from '../support/run-pas.ts';
 import { sendSeason, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
@@ -76,4 +77,34 @@ describe('a find that one copy removed and the other one changed or sent', () =>
     expect(stdout).toContain('pas edit K-2');
     expect(stdout).not.toContain('Everything is sent');
   });
+});
+
+test('a photograph that was deleted is found when it was sent again, not sent a third time', async () => {
+  await home.do('import', writeSeason(home, 1, { photos: true }));
+  await home.do('push');
+  const [find] = await home.json('list');
+  const changes = { soubor: null };
+  await mock.service.control('POST', '/records', { ident: find?.ident_cely, changes });
+  await mock.service.clock({ advance_ms: MINUTE_MS });
+  await home.do('pull');
+  await home.do('photo', 'add', 'K-1', join(home.folder, 'photo-1.png'));
+  await mock.service.faults({ endpoint: 'photo', fault: '500-after-save', times: 1 });
+  await home.do('push');
+  expect((await findAt(mock.service, find?.ident_cely)).soubor).toHaveLength(1);
+});
+
+test('a redo does not leave two finds with one record', async () => {
+  await sendSeason(home, 1);
+  await home.do('import', writeSeason(home, 3, { photos: true }));
+  await mock.service.settings({ index_delay_ms: 60 * MINUTE_MS });
+  await mock.service.faults({ endpoint: 'import', fault: 'reset-after-save', times: 2 });
+  await expectEnded(home.pas('push', '--only', 'import'), 6);
+  await mock.service.faults({ endpoint: 'oai', fault: '503' });
+  const record = 'C-202400101-N00010';
+  await home.do('resolve', 'K-2', '--created', record, '--yes');
+  await home.do('undo');
+  await home.do('resolve', 'K-3', '--created', record, '--yes');
+  const log = await home.json<{ id: string; command: string }[]>('undo', '--list');
+  await home.do('undo', log.find(({ command }) => command === 'undo')?.id ?? '');
+  expect(await findStates(home)).toMatchObject({ 'K-2': 'uncertain', 'K-3': 'uncertain' });
 });

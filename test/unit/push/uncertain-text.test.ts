@@ -1,11 +1,14 @@
 import { expect, test } from 'vitest';
 import { msg } from '../../../src/base/message.ts';
-import { listOpenAttempts, recordAnswer } from '../../../src/outbox/attempts.ts';
+import {
+  detachSharedRecord,
+  listOpenAttempts,
+  recordAnswer,
+} from '../../../src/outbox/attempts.ts';
 import { storeLookup } from '../../../src/outbox/entry-queries.ts';
 import { makeStoredMessage } from '../../../src/outbox/facts.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
-import { detachSharedRecord } from '../../../src/outbox/unite.ts';
 import { appendFacts } from '../../../src/outbox/wishes.ts';
 import { explainUncertain } from '../../../src/push/uncertain-words.ts';
 import { manualClock } from '../../support/manual-clock.ts';
