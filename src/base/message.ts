@@ -295,7 +295,10 @@ export class Command {
   }
 }
 
-/** Makes a command: cmd`pas show ${localId}` */
+/**
+ * Makes a command that a person can type: cmd`pas show ${localId}`. When it is shown, its values are
+ * quoted for the shell, and `--profile` is added where it is of a profile.
+ */
 export function cmd(
   strings: TemplateStringsArray,
   ...values: readonly (string | number)[]

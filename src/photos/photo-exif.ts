@@ -265,7 +265,7 @@ function clearGpsDirectory(tiff: Tiff, directory: number): 'other' | 'position' 
 function removeFromXmp({ bytes }: Tiff, { count, value }: Entry): GpsFinding {
   return value < 8 || value >= bytes.length
     ? 'none'
-    : removeXmpGps(bytes.subarray(value, value + count));
+    : blankXmpWithGps(bytes.subarray(value, value + count));
 }
 
 /**
@@ -311,7 +311,7 @@ export function findXmpGps(packet: Buffer): GpsFinding {
  * @param packet changed in place; its length stays
  * @returns what it had; `none` where nothing was changed
  */
-export function removeXmpGps(packet: Buffer): GpsFinding {
+export function blankXmpWithGps(packet: Buffer): GpsFinding {
   const finding = findXmpGps(packet);
   if (finding !== 'none') packet.fill(0x20);
   return finding;

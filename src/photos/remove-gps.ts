@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import {
+  blankXmpWithGps,
   findXmpGps,
   type GpsFinding,
   getMostTellingFinding,
   isTiff,
   parsePhotoExif,
   removeTiffGps,
-  removeXmpGps,
 } from './photo-exif.ts';
 
 /** `parts`, concatenated, are the photograph without GPS data. */
@@ -148,7 +148,7 @@ function removeJpegGps(bytes: Buffer): GpsFinding {
   const exif = listSegments(bytes, EXIF).map((segment) => segment.subarray(1));
   return getMostTellingFinding(
     ...groupExif(exif).map(removeFromBlock),
-    ...listSegments(bytes, XMP).map(removeXmpGps),
+    ...listSegments(bytes, XMP).map(blankXmpWithGps),
     removeFromExtended(listSegments(bytes, EXTENDED_XMP)),
   );
 }
@@ -187,7 +187,7 @@ function removeFromBlock(parts: readonly Buffer[]): GpsFinding {
 /** Blanks extended XMP where it has GPS data, also across the borders of its parts. */
 function removeFromExtended(segments: readonly Buffer[]): GpsFinding {
   const parts = segments.map((segment) => segment.subarray(EXTENDED_HEAD_BYTES));
-  const finding = removeXmpGps(Buffer.concat(parts));
+  const finding = blankXmpWithGps(Buffer.concat(parts));
   if (finding !== 'none') for (const part of parts) part.fill(0x20);
   return finding;
 }

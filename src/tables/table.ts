@@ -88,14 +88,18 @@ export function getNamedPart<T extends Part>(file: string, parts: readonly T[], 
     parts.find(({ name }) => makeIdKey(name) === makeIdKey(named)) ??
     (/^[1-9]\d*$/.test(named) ? parts[Number(named) - 1] : undefined);
   if (part !== undefined) return part;
-  throw makeNoPartError(file, parts, named);
+  throw makeMissingPartError(file, parts, named);
 }
 
 /**
  * Makes the error of a file without the named part; without a name, of one in which no part has
  * content. Its hint names `parts`, if there are any.
  */
-export function makeNoPartError(file: string, parts: readonly Part[], named?: string): FileError {
+export function makeMissingPartError(
+  file: string,
+  parts: readonly Part[],
+  named?: string,
+): FileError {
   const names = parts.map(({ name }) => name).join(', ');
   const problem =
     named === undefined
@@ -171,7 +175,7 @@ export function makePasswordError(file: string): FileError {
  */
 export const MAX_INPUT_BYTES = 64 * 1024 * 1024;
 
-/** Makes the error of a file that is beyond a limit of pas; it names the limits of a table. */
+/** Makes the error of a file that is beyond any limit of pas; its hint names those of a table. */
 export function makeTooLargeError(file: string): FileError {
   const { rows, columns, cells } = LIMITS;
   return new FileError(file, msg`${file} is larger than pas reads.`, {
@@ -421,8 +425,8 @@ export function makeFormulaFault(fault: string): RuleProblem {
   );
 }
 
-/** Tells if a whole number is beyond the range in which numbers keep all digits. */
-export function isOverlong(value: number): boolean {
+/** Tells if a whole number is beyond ±(2^53 − 1), where numbers no longer keep all digits. */
+export function isBeyondSafeIntegers(value: number): boolean {
   return Number.isInteger(value) && !Number.isSafeInteger(value);
 }
 

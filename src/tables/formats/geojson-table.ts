@@ -15,7 +15,7 @@ import { describeNotUtf8 } from '../input-file.ts';
 import {
   assertInputSize,
   assertTableSize,
-  isOverlong,
+  isBeyondSafeIntegers,
   makeDamagedFileError,
   makeOverlongFault,
   makeSyntaxError,
@@ -103,7 +103,7 @@ function parseFeature(feature: unknown, system: GeomSystem): FeatureValues | Rul
   for (const [name, value] of Object.entries(
     isPlainObject(feature['properties']) ? feature['properties'] : {},
   )) {
-    if (typeof value === 'number' && isOverlong(value)) {
+    if (typeof value === 'number' && isBeyondSafeIntegers(value)) {
       const { rule, problem } = makeOverlongFault(formatPlainNumber(value));
       return makeRuleProblem(rule, msg`The property ${name}: ${problem}`);
     }

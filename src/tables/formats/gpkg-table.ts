@@ -23,7 +23,7 @@ import {
   getNamedPart,
   makeCutShortError,
   makeDamagedFileError,
-  makeNoPartError,
+  makeMissingPartError,
   makeTableOfRecords,
   makeUnreadPartsIssues,
   type ReadRecord,
@@ -81,7 +81,7 @@ function chooseLayer(
       `select name from sqlite_master where name in ('gpkg_contents', 'gpkg_geometry_columns')`,
     )
     .all();
-  if (tables.length < 2) throw makeNoPartError(file, []);
+  if (tables.length < 2) throw makeMissingPartError(file, []);
   const layers = database
     .prepare(
       `select contents.table_name as name, geometry.column_name as geometryColumn, upper(geometry.geometry_type_name) as geometryType,
@@ -97,7 +97,7 @@ function chooseLayer(
   const fitting = layers.filter(({ geometryType }) => POINT_TYPES.includes(geometryType));
   const filled = fitting.filter(({ name }) => isComputed(database, name) || hasRow(database, name));
   const layer = ofForm ?? filled[0] ?? fitting[0];
-  if (layer === undefined) throw makeNoPartError(file, layers);
+  if (layer === undefined) throw makeMissingPartError(file, layers);
   return { layer, others: filled.filter((each) => each !== layer) };
 }
 

@@ -15,9 +15,9 @@ import {
   assertTableSize,
   type CellValue,
   getNamedPart,
-  isOverlong,
+  isBeyondSafeIntegers,
   makeFormulaFault,
-  makeNoPartError,
+  makeMissingPartError,
   makeOtherFormatError,
   makeOverlongValue,
   makeSyntaxError,
@@ -182,7 +182,7 @@ function parseNumberValue(
 ): CellValue | undefined {
   const number = Number(raw);
   if (Number.isNaN(number)) return undefined;
-  if (isOverlong(number)) return makeOverlongValue(raw);
+  if (isBeyondSafeIntegers(number)) return makeOverlongValue(raw);
   const days = format.isDate && from1904 ? number + DAYS_BEFORE_1904 : number;
   const shown = format.show(days);
   const stored = formatAsSpreadsheet(number);
@@ -400,7 +400,7 @@ export function parseXlsx(
   const sheets = listSheets(workbook);
   const [sheet, ...others] =
     named === undefined ? listFilledSheets(workbook) : [getNamedPart(file, sheets, named)];
-  if (sheet === undefined) throw makeNoPartError(file, sheets);
+  if (sheet === undefined) throw makeMissingPartError(file, sheets);
   const unread = makeUnreadPartsIssues({ file, sheet: sheet.name }, others);
   return makeTableOfSheet(readSheet(workbook, sheet), headerRows, unread);
 }
