@@ -13,7 +13,12 @@ import {
   makeTimeoutSignal,
   SECRET_PLACE_TEXTS,
 } from '../context/context.ts';
-import { openHarvestClient, openPace, openService } from '../context/open-service.ts';
+import {
+  findProfileVocabulary,
+  openHarvestClient,
+  openPace,
+  openService,
+} from '../context/open-service.ts';
 import { openStoredOutbox, toBinding } from '../context/profile-outbox.ts';
 import {
   type Check,
@@ -89,7 +94,7 @@ async function checkWithProfile(
   run: RunCheck,
 ): Promise<void> {
   await run('secrets', () => checkSecrets(context));
-  await checkData(context, profile, run);
+  await checkData(context, run);
   if (offline !== true || profile.pacing === 'local')
     await run('pacing', () => checkPacing(context, profile));
   if (offline !== true) await checkOnline(context, profile, run);
@@ -197,7 +202,7 @@ function checkSecrets(context: Context): Finding {
  * Checks outbox, ledger, photographs and vocabulary of a profile; of a damaged outbox only that it
  * is. A missing outbox or vocabulary is not created.
  */
-async function checkData(context: Context, profile: Profile, run: RunCheck): Promise<void> {
+async function checkData(context: Context, run: RunCheck): Promise<void> {
   const { outboxFile, photosFolder, ledgerFile, locksFolder } = context.getOutboxPlaces();
   let isSound = false;
   await run('outbox', () => {
@@ -220,12 +225,9 @@ async function checkData(context: Context, profile: Profile, run: RunCheck): Pro
         checkPhotographs(outbox, photosFolder, onProgress),
       );
     });
-  await run('vocabulary-age', async () => {
-    const vocabulary = existsSync(context.places.vocabularyFile)
-      ? (await context.openVocabulary()).openSource(profile.oaiBase ?? '')
-      : undefined;
-    return checkVocabulary(vocabulary, context.clock.now());
-  });
+  await run('vocabulary-age', async () =>
+    checkVocabulary(await findProfileVocabulary(context), context.clock.now()),
+  );
 }
 
 /** Time limit of a check, whatever the service does. */

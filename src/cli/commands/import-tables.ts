@@ -4,7 +4,6 @@ import { type ExitReason, FileError, UsageError } from '../../base/errors.ts';
 import { hasErrors, type Issue } from '../../base/issue.ts';
 import { cmd, msgid, ngettext, quoteShellWord, t } from '../../base/message.ts';
 import type { EnqueuedFind } from '../../outbox/changes/enqueue-finds.ts';
-import type { MergeSide } from '../../outbox/changes/merge-row.ts';
 import { listAskedFinds } from '../../tables/answer-rows.ts';
 import { IssueCollector, MAX_ERRORS } from '../../tables/collapse-issues.ts';
 import {
@@ -31,10 +30,6 @@ import { printIssues, toIssuesJson, withProgress } from '../terminal.ts';
 /** Answers of `--on-conflict`: `ask` leaves the conflict open where no person can answer. */
 export const ON_CONFLICT = ['ask', 'table', 'mine'] as const;
 type OnConflict = (typeof ON_CONFLICT)[number];
-
-function parseSide(onConflict: OnConflict = 'ask'): MergeSide | undefined {
-  return onConflict === 'ask' ? undefined : onConflict;
-}
 
 /** Flags of `pas import`, as commander parses them. */
 export type ImportOptions = GlobalOptions &
@@ -121,12 +116,12 @@ async function openRequest(
   const ruleContext = await openValidationContext(context);
   const outbox = await context.openOutbox();
   outbox.command.words = 'import';
-  const { idPrefix, set, keepRows } = options;
+  const { idPrefix, set, keepRows, onConflict } = options;
   return {
     ...makeProfileKeeping(context),
     outbox,
     onIssue: (issue: Issue) => issues.add(issue),
-    side: parseSide(options.onConflict),
+    side: onConflict === 'ask' ? undefined : onConflict,
     ruleContext,
     copy,
     idPrefix,

@@ -1,16 +1,15 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
-import { ConfigError, type ExitReason } from '../../base/errors.ts';
+import type { ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/message.ts';
 import { makeSecretsOwner } from '../../service/secrets.ts';
 import { defineCommand, type Registration } from '../command.ts';
 import {
-  type Config,
   findOutboxName,
-  formatProfileAdvice,
   listProfilesOfOutbox,
   parseProfileKeyValue,
   parseProfileSettings,
+  requireProfileSettings,
   toProfile,
 } from '../context/config.ts';
 import { type Context, maskSettings } from '../context/context.ts';
@@ -93,8 +92,7 @@ async function use(
   { changeConfig, getConfig, terminal }: Context,
   name: string,
 ): Promise<ExitReason> {
-  const file = getConfig();
-  if (!file.profiles.has(name)) throw makeUnknownProfileError(name, file);
+  requireProfileSettings(getConfig(), name);
   changeConfig((current) => ({ ...current, defaultProfile: name }));
   terminal.printLine(t`${name} is now the default profile.`);
   terminal.printValue({ default: name });
@@ -124,8 +122,7 @@ async function set(context: Context, texts: readonly string[]): Promise<ExitReas
 async function remove(context: Context, name: string): Promise<ExitReason> {
   const { getConfig, openSecrets, terminal } = context;
   const file = getConfig();
-  if (!file.profiles.has(name)) throw makeUnknownProfileError(name, file);
-  const settings = file.profiles.get(name) ?? {};
+  const settings = requireProfileSettings(file, name);
   const outbox = findOutboxName(settings) ?? '';
   const isOnly = listProfilesOfOutbox(file, outbox).length === 1;
   // The secrets belong to the address and the user name, as the outbox does.
@@ -147,8 +144,4 @@ async function remove(context: Context, name: string): Promise<ExitReason> {
   if (outbox !== '' && existsSync(folder)) terminal.note(t`Its outbox stays in ${folder}.`);
   terminal.printValue({ removed: name });
   return 'done';
-}
-
-function makeUnknownProfileError(name: string, config: Config): ConfigError {
-  return new ConfigError(t`There is no profile ${name}.`, { hint: formatProfileAdvice(config) });
 }

@@ -308,17 +308,13 @@ function makeChoiceError(
  */
 function parseDecision({ created, resend, drop }: ResolveOptions): PersonDecision | undefined {
   const decisions: PersonDecision[] = [];
-  if (created !== undefined) decisions.push(makeCreated(created));
+  if (created !== undefined)
+    decisions.push({ kind: 'created', identCely: parseTypedIdent(created) ?? created.trim() });
   if (resend === true) decisions.push({ kind: 'resend' });
   if (drop === true) decisions.push({ kind: 'drop' });
   if (decisions.length > 1)
     throw new UsageError(t`Use one of --created IDENT, --resend and --drop.`);
   return decisions[0];
-}
-
-/** @param typed the identifier of a record in any letter case */
-function makeCreated(typed: string): PersonDecision & { readonly kind: 'created' } {
-  return { kind: 'created', identCely: parseTypedIdent(typed) ?? typed.trim() };
 }
 
 /** Lists the possible decisions: with each known record, and with another one. */

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { formatIso } from '../../base/clock.ts';
 import type { ExitReason } from '../../base/errors.ts';
 import { cmd, formatMoment, type Message, msg, msgid, ngettext, t } from '../../base/message.ts';
@@ -21,7 +20,7 @@ import {
   findSettleMs,
   getSourceOfSecrets,
 } from '../context/context.ts';
-import { openProfileVocabulary, readSharedPause } from '../context/open-service.ts';
+import { findProfileVocabulary, readSharedPause } from '../context/open-service.ts';
 import { listNewPeopleOfProfile, printNewPeople, toNewPeopleJson } from '../new-people.ts';
 import {
   formatFindCount,
@@ -118,9 +117,7 @@ async function makeNextSteps(
   people: readonly NewPerson[],
 ): Promise<{ first: readonly Section[]; last: readonly Section[] }> {
   const { oaiBase } = context.getProfile();
-  const vocabulary = existsSync(context.places.vocabularyFile)
-    ? await openProfileVocabulary(context)
-    : undefined;
+  const vocabulary = await findProfileVocabulary(context);
   const first: Section[] = [];
   if (getSourceOfSecrets(context) === 'nowhere')
     first.push({ title: t`Sign in:`, lines: [cmd`pas login`] });

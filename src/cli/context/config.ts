@@ -479,6 +479,16 @@ export function toProfile(
   return profile;
 }
 
+/**
+ * Returns the settings of a profile, which may be incomplete.
+ * @throws ConfigError where there is no profile of this name
+ */
+export function requireProfileSettings(config: Config, name: string): ProfileSettings {
+  const settings = config.profiles.get(name);
+  if (settings !== undefined) return settings;
+  throw new ConfigError(t`There is no profile ${name}.`, { hint: formatProfileAdvice(config) });
+}
+
 /** Returns a sentence with the names of the profiles, or how to create the first one; for hints. */
 export function formatProfileAdvice({ profiles }: Config): string {
   const names = [...profiles.keys()].join(', ');

@@ -16,6 +16,7 @@ import {
   type Profile,
   type ProfileSettings,
   readConfigFile,
+  requireProfileSettings,
   toProfile,
 } from './config.ts';
 import {
@@ -234,11 +235,7 @@ function chooseProfile(
           hint: t`Choose one with \`${cmd`pas profile use`} NAME\` or --profile NAME.`,
         });
   }
-  const settings = profiles.get(name);
-  if (settings === undefined)
-    throw new ConfigError(t`There is no profile ${name} in ${configFile}.`, {
-      hint: formatProfileAdvice(config),
-    });
+  const settings = requireProfileSettings(config, name);
   return toProfile(name, settings, environment, t`${configFile}, profile ${name}`);
 }
 

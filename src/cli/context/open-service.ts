@@ -10,7 +10,7 @@ import { makeContentStore } from '../../outbox/changes/content-store.ts';
 import type { Photograph } from '../../outbox/facts.ts';
 import type { OpenService } from '../../push/account.ts';
 import type { HarvestAccess, ServiceAccess } from '../../push/push-context.ts';
-import { type Exchange, formatPause, withTimeout } from '../../service/http/exchange.ts';
+import { type Exchange, formatPause, withRetry, withTimeout } from '../../service/http/exchange.ts';
 import { withMaskedAnswers } from '../../service/http/masking.ts';
 import { openPaceStore, type PaceStore, PaceStoreError } from '../../service/http/pace-store.ts';
 import { makePace, type Pace } from '../../service/http/pacer.ts';
@@ -145,25 +145,26 @@ export async function openServiceAccess(context: Context): Promise<ServiceAccess
  */
 export async function openHarvestClient(context: Context): Promise<OaiClient> {
   const profile = context.getProfile();
-  const [{ send }, { openOaiClient }, { withRetry }] = await Promise.all([
-    context.openConnections(),
-    import('../../harvest/client.ts'),
-    import('../../service/http/exchange.ts'),
-  ]);
-  return openOaiClient({
-    oaiBase: requireHarvestBase(profile),
-    version: profile.schemaVersion,
-    credentials: await getCredentials(context, profile),
-    exchange: withRetry(
-      profile.oaiAuth === 'none' ? send : withMaskedPassword(send, getPassword(context, profile)),
-      {
-        clock: context.clock,
-        random: context.random,
-        onWait: makeWaitNote(context),
-      },
-    ),
-    answerTimeoutMs: profile.answerTimeoutMs,
+  const oaiBase = requireHarvestBase(profile);
+  const password = profile.oaiAuth === 'none' ? undefined : getPassword(context, profile);
+  const { send } = await context.openConnections();
+  const exchange = withRetry(withMaskedPassword(send, password), {
+    clock: context.clock,
+    random: context.random,
+    onWait: makeWaitNote(context),
   });
+  return makeClient(context, oaiBase, await getCredentials(context, profile), exchange);
+}
+
+async function makeClient(
+  context: Context,
+  oaiBase: string,
+  credentials: OaiCredentials,
+  exchange: Exchange,
+): Promise<OaiClient> {
+  const { schemaVersion: version, answerTimeoutMs } = context.getProfile();
+  const { openOaiClient } = await import('../../harvest/client.ts');
+  return openOaiClient({ oaiBase, version, answerTimeoutMs, credentials, exchange });
 }
 
 /** Makes the function that notes each wait before a request is repeated. */
@@ -199,6 +200,15 @@ export async function openMappedLookup(context: Context): Promise<LookupTerm> {
     import('../../tables/own-terms/mapping.ts'),
   ]);
   return makeMappedLookup(lookupTerm, await readMappingFile(context.places.mappingFile));
+}
+
+/**
+ * Opens the vocabulary of the profile, unless no vocabulary was ever harvested here; then it is
+ * undefined, and no file is made.
+ * @throws as {@link openProfileVocabulary}
+ */
+export async function findProfileVocabulary(context: Context): Promise<Vocabulary | undefined> {
+  return existsSync(context.places.vocabularyFile) ? openProfileVocabulary(context) : undefined;
 }
 
 /**
@@ -286,17 +296,10 @@ export async function probeHarvestAuth(
   const oaiBase = findOwnHarvestBase(context);
   const isSaid = context.getConfig().profiles.get(profile.name)?.oai_auth !== undefined;
   if (isSaid || oaiBase === undefined || !isProtectedAddress(oaiBase)) return undefined;
-  const [{ send }, { openOaiClient }] = await Promise.all([
-    context.openConnections(),
-    import('../../harvest/client.ts'),
-  ]);
-  const client = openOaiClient({
-    oaiBase,
-    version: profile.schemaVersion,
-    answerTimeoutMs: profile.answerTimeoutMs,
-    credentials: { kind: 'basic', username, password },
-    exchange: withMaskedPassword(send, password),
-  });
+  const { send } = await context.openConnections();
+  const credentials = { kind: 'basic', username, password } as const;
+  const exchange = withMaskedPassword(send, password);
+  const client = await makeClient(context, oaiBase, credentials, exchange);
   try {
     const { header, refused } = await client.getRecord(identCely, `oai_${profile.prefix}`);
     return !header.deleted && !refused;

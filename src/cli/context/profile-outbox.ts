@@ -431,20 +431,16 @@ async function uniteStoredOutbox(
  * `work` is told which, and must be synchronous: the lock is released when it returns.
  * @throws DatabaseError where the lock cannot be made; errors of `work`
  */
-export function withLockIfFree<T>(context: Context, work: (isLocked: boolean) => T): T {
-  const lock = lockIfFree(context);
+export function withLockIfFree<T>({ getOutboxPlaces }: Context, work: (isLocked: boolean) => T): T {
+  let lock: LockFile | undefined;
+  try {
+    lock = acquirePushLock(getOutboxPlaces().lock);
+  } catch (thrown) {
+    if (!(thrown instanceof OutboxLeasedError)) throw thrown;
+  }
   try {
     return work(lock !== undefined);
   } finally {
     lock?.release();
-  }
-}
-
-function lockIfFree({ getOutboxPlaces }: Context): LockFile | undefined {
-  try {
-    return acquirePushLock(getOutboxPlaces().lock);
-  } catch (thrown) {
-    if (thrown instanceof OutboxLeasedError) return undefined;
-    throw thrown;
   }
 }

@@ -156,10 +156,7 @@ type PhotoChange = 'queued' | 'requeued' | 'replaced' | 'kept';
 export type QueuedPhoto = {
   readonly change: PhotoChange;
   readonly entryId: number;
-  /**
-   * The file had other content before, which was unsent and is replaced, or was sent and stays at
-   * the service.
-   */
+  /** The file had other content, which is replaced, or was sent and stays at the service. */
   readonly sameFile?: 'replaced' | 'sent';
   /** It was accepted before, and the last pull shows the record without it. */
   readonly wasGone?: boolean;
