@@ -1,7 +1,6 @@
 import { crc32 } from 'node:zlib';
-import { type Entry, fromBufferPromise } from 'yauzl';
+import { fromBufferPromise } from 'yauzl';
 import { FileError } from '../../base/errors.ts';
-import { msg } from '../../base/message.ts';
 import {
   assertInputSize,
   makeCutShortError,
@@ -23,8 +22,8 @@ const MAX_ENTRIES = 65_535;
 export type ZipEntry = { readonly name: string; readonly bytes: Buffer };
 
 /**
- * Unpacks all parts of an archive (ZIP), by their paths. Symbolic links and paths that leave it are
- * refused.
+ * Unpacks all parts of an archive (ZIP), by their paths, into memory: a part whose path leaves the
+ * archive overwrites nothing.
  * @param file its name in errors
  * @throws FileError where it is damaged or encrypted, or its parts are more, larger or more
  * compressed than those of a workbook
@@ -41,7 +40,6 @@ export async function readZip(file: string, bytes: Buffer): Promise<ReadonlyMap<
     if (archive.entryCount > MAX_ENTRIES) throw makeTooLargeError(file);
     for await (const entry of archive.eachEntry()) {
       const { fileName: name, uncompressedSize: sizeBytes } = entry;
-      if (isLink(entry)) throw makeLeadsOutError(file, name);
       if (name.endsWith('/')) continue;
       if (entry.isEncrypted()) throw makePasswordError(file);
       sumBytes += sizeBytes;
@@ -53,30 +51,7 @@ export async function readZip(file: string, bytes: Buffer): Promise<ReadonlyMap<
       parts.set(name, { name, bytes: part });
     }
   } catch (thrown) {
-    throw asFileError(file, thrown);
+    throw thrown instanceof FileError ? thrown : makeCutShortError(file, thrown);
   }
   return parts;
-}
-
-function asFileError(file: string, thrown: unknown): FileError {
-  if (thrown instanceof FileError) return thrown;
-  const climbing = thrown instanceof Error ? CLIMBING.exec(thrown.message)?.[1] : undefined;
-  return climbing === undefined
-    ? makeCutShortError(file, thrown)
-    : makeLeadsOutError(file, climbing);
-}
-
-/** Message of the library for an absolute path, or one with `..`. */
-const CLIMBING = /^(?:absolute path|invalid relative path|invalid characters in fileName): (.*)$/s;
-
-/** Archives made on Unix have the file mode in the upper half of the attributes. */
-function isLink({ externalFileAttributes }: Entry): boolean {
-  return ((externalFileAttributes >>> 16) & 0o170000) === 0o120000;
-}
-
-function makeLeadsOutError(file: string, name: string): FileError {
-  return new FileError(
-    file,
-    msg`${file} is not read: its part ${name} points outside the archive. Ask the sender about it.`,
-  );
 }
