@@ -51,9 +51,8 @@ export function readGeoPackage(file: string, bytes: Buffer, named: string | unde
     assertReadableInTime(file, bytes);
     const database = openDatabaseImage(file, bytes);
     return convertDatabaseErrors(file, () => {
-      const { layer, others } = chooseLayer(file, database, named);
+      const { layer, others, isForm } = chooseLayer(file, database, named);
       const ofLayer = readLayer(file, database, layer);
-      const isForm = layer.name === FINDS_LAYER && isFieldForm(database);
       const table = isForm ? convertFieldForm(ofLayer, database) : ofLayer;
       const issues = [...makeUnreadPartsIssues(table, others), ...table.issues];
       return { ...table, issues };
@@ -66,15 +65,15 @@ export function readGeoPackage(file: string, bytes: Buffer, named: string | unde
 }
 
 /**
- * Chooses the layer to read. `others` are the further point layers with a feature, which are not
- * read; empty where a person names the layer.
+ * Chooses the layer to read, which may be that of a form of pas. `others` are the further point
+ * layers with a feature, which are not read; empty where a person names the layer.
  * @throws FileError where there is no such layer, or a table that lists the layers is computed
  */
 function chooseLayer(
   file: string,
   database: Database,
   named: string | undefined,
-): { readonly layer: Layer; readonly others: readonly Layer[] } {
+): { readonly layer: Layer; readonly others: readonly Layer[]; readonly isForm: boolean } {
   for (const name of DIRECTORY) assertNoComputedColumns(file, database, name);
   const tables = database
     .prepare(
@@ -92,13 +91,16 @@ function chooseLayer(
     )
     .all()
     .filter(isLayer);
-  if (named !== undefined) return { layer: getNamedPart(file, layers, named), others: [] };
   const ofForm = layers.find(({ name }) => name === FINDS_LAYER && isFieldForm(database));
+  if (named !== undefined) {
+    const layer = getNamedPart(file, layers, named);
+    return { layer, others: [], isForm: layer === ofForm };
+  }
   const fitting = layers.filter(({ geometryType }) => POINT_TYPES.includes(geometryType));
   const filled = fitting.filter(({ name }) => isComputed(database, name) || hasRow(database, name));
   const layer = ofForm ?? filled[0] ?? fitting[0];
   if (layer === undefined) throw makeMissingPartError(file, layers);
-  return { layer, others: filled.filter((each) => each !== layer) };
+  return { layer, others: filled.filter((each) => each !== layer), isForm: layer === ofForm };
 }
 
 function hasRow(database: Database, table: string): boolean {
