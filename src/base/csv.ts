@@ -16,10 +16,10 @@ type CsvValue = string | number | null | undefined;
  * would evaluate as a formula, at its start or behind another separator. A number stays plain, null
  * and undefined are an empty cell.
  */
-export function formatCsvCell(value: CsvValue, delimiter: ',' | ';' | '\t' = ';'): string {
+export function formatCsvCell(value: CsvValue): string {
   if (value === null || value === undefined) return '';
   if (typeof value === 'number') return String(value);
-  return formatPlainCsvCell(withFormulaMark(value), delimiter);
+  return formatPlainCsvCell(withFormulaMark(value), ';');
 }
 
 function withFormulaMark(text: string): string {
@@ -31,7 +31,7 @@ function withFormulaMark(text: string): string {
  * Quotes a cell where CSV needs it, without the mark of {@link formatCsvCell}: for programs, since
  * a spreadsheet may evaluate it.
  */
-export function formatPlainCsvCell(text: string, delimiter: ',' | ';' | '\t' = ','): string {
+export function formatPlainCsvCell(text: string, delimiter: ',' | ';' = ','): string {
   return /["\r\n]/.test(text) || text.includes(delimiter)
     ? `"${text.replaceAll('"', '""')}"`
     : text;
@@ -61,7 +61,7 @@ export const BYTE_ORDER_MARK = '\ufeff';
  * `;`, the separator of Czech spreadsheets.
  */
 export function formatCsvTable(rows: readonly (readonly CsvValue[])[]): string {
-  const lines = rows.map((row) => `${row.map((cell) => formatCsvCell(cell)).join(';')}\n`);
+  const lines = rows.map((row) => `${row.map(formatCsvCell).join(';')}\n`);
   return `${BYTE_ORDER_MARK}${lines.join('')}`;
 }
 

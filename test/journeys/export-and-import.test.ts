@@ -28,7 +28,6 @@ test('exported finds that are imported again are unchanged, sent or not, with ph
   await home.do('number', 'set', 'K-4', 'MMK 4/2024');
   for (const file of [
     'out/finds.csv',
-    'out/finds.tsv',
     'out/finds.xlsx',
     'out/finds.geojson',
     'out/finds.gpkg',

@@ -36,10 +36,6 @@ const FORMATS = {
     extensions: ['csv', 'txt'],
     render: renderFinds,
   },
-  tsv: {
-    extensions: ['tsv'],
-    render: renderFinds,
-  },
   xlsx: {
     extensions: ['xlsx'],
     render: renderFinds,

@@ -31,14 +31,10 @@ function formatTruth(value: boolean): string {
  * with byte order mark, CRLF, formulas marked as texts, and decimal commas, which locales with
  * semicolons use. Rows are read as the lines are.
  */
-export function* formatCsvLines(
-  rows: Iterable<readonly RowCell[]>,
-  delimiter: ';' | '\t' = ';',
-): Generator<string> {
+export function* formatCsvLines(rows: Iterable<readonly RowCell[]>): Generator<string> {
   let mark = BYTE_ORDER_MARK;
   for (const row of rows) {
-    const cells = row.map((cell) => formatRowCell(cell, delimiter));
-    yield `${mark}${cells.join(delimiter)}\r\n`;
+    yield `${mark}${row.map(formatRowCell).join(';')}\r\n`;
     mark = '';
   }
 }
@@ -47,7 +43,7 @@ export function* formatCsvLines(
  * Renders rows, the first with headings, as a workbook or as text. A workbook is made at once;
  * lines of text are made, and their rows read, while the result is iterated, which is possible
  * once.
- * @param extension of the file, lower case, without a dot: `xlsx`, `tsv`, or CSV for any other
+ * @param extension of the file, lower case, without a dot: `xlsx`, or CSV for any other
  * @param sheet name of the sheet in a workbook; unused for text
  */
 export async function renderTable(
@@ -56,16 +52,16 @@ export async function renderTable(
   sheet: string,
 ): Promise<Iterable<string | Buffer>> {
   if (extension === 'xlsx') return [await makeWorkbook(new Map([[sheet, rows]]))];
-  return formatCsvLines(rows, extension === 'tsv' ? '\t' : ';');
+  return formatCsvLines(rows);
 }
 
 /** Formats a cell of a text table. A negative number as a text would get the formula mark. */
-function formatRowCell(cell: RowCell, delimiter: ';' | '\t'): string {
+function formatRowCell(cell: RowCell): string {
   if (typeof cell === 'boolean') return formatTruth(cell);
-  if (typeof cell !== 'object') return formatCsvCell(cell, delimiter);
+  if (typeof cell !== 'object') return formatCsvCell(cell);
   if ('decimal' in cell) return cell.decimal.replace('.', ',');
   const isNumber = /^-?\d+(?:[.,]\d+)?$/.test(cell.written);
-  return isNumber ? cell.written : formatCsvCell(cell.written, delimiter);
+  return isNumber ? cell.written : formatCsvCell(cell.written);
 }
 
 /** Column with the issues of a row. It is ignored on import. */

@@ -25,23 +25,21 @@ function splitCells(line: string, separator: string): string[] {
 
 test('a cell is no formula for a spreadsheet with another separator', () => {
   for (const text of ['x;=cmd', 'x,=cmd', 'x\t=cmd', 'x;"=cmd', 'x\n=cmd', ';@a', 'a;;+b']) {
-    for (const written of SEPARATORS) {
-      for (const read of SEPARATORS) {
-        const line = ['first', formatCsvCell(text, written), 'last'].join(written);
-        expect([
-          line,
-          read,
-          splitCells(line, read).filter((cell) => FORMULA.test(cell.replace(/^"+/, ''))),
-        ]).toEqual([line, read, []]);
-      }
+    for (const read of SEPARATORS) {
+      const line = ['first', formatCsvCell(text), 'last'].join(';');
+      expect([
+        line,
+        read,
+        splitCells(line, read).filter((cell) => FORMULA.test(cell.replace(/^"+/, ''))),
+      ]).toEqual([line, read, []]);
     }
   }
 });
 
 test('for any text, it is read back as it was written', () => {
   fc.assert(
-    fc.property(hostile, fc.constantFrom(...SEPARATORS), (text, separator) => {
-      const [cell = ''] = splitCells(`${formatCsvCell(text, separator)}${separator}end`, separator);
+    fc.property(hostile, (text) => {
+      const [cell = ''] = splitCells(`${formatCsvCell(text)};end`, ';');
       expect(withoutFormulaMark(cell)).toBe(text);
       expect(withoutFormulaMark(protectFormulaMark(text))).toBe(text);
     }),
@@ -50,5 +48,5 @@ test('for any text, it is read back as it was written', () => {
 
 test('ordinary texts are left unchanged', () => {
   for (const text of ['Kč 15,-', 'hrdlo; 3 ks', 'a, -3', 'x = y', 'N50.1, E14.2', 'e-mail a@b.cz'])
-    expect(formatCsvCell(text, '\t')).toBe(text);
+    expect([text, `"${text}"`]).toContain(formatCsvCell(text));
 });

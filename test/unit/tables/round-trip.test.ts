@@ -128,7 +128,6 @@ const FORMATS: Readonly<
   Record<string, (finds: readonly ExportedFind[]) => Promise<Buffer> | Buffer>
 > = {
   'semicolons.csv': (list) => Buffer.from([...formatCsvLines(makeFindRows(list))].join('')),
-  'tabs.csv': (list) => Buffer.from([...formatCsvLines(makeFindRows(list), '\t')].join('')),
   'finds.geojson': (list) => Buffer.from([...renderGeoJson(list)].join('')),
   'finds.xml': (list) => Buffer.from([...renderXml(list, PROFILE)].join('')),
   'finds.gpkg': (list) =>
