@@ -12,7 +12,7 @@ beforeEach(({ skip }) => skip(whyNoTerminal !== undefined, whyNoTerminal));
 
 const TALL = { columns: 100, rows: 60 };
 
-test('in English: a column is changed, a missing value is asked for, and the map is written, by which the table is imported', async () => {
+test('in English: a column is changed, a unit and a missing value are asked for, and the map is written, by which the table is imported', async () => {
   home.file(
     'bags.csv',
     'bag;what;made of;depth;weight\n1;brooch;bronze;0.15;12\n2;coin;silver;0.3;3\n3;odd thing;iron;0.4;7\n',
@@ -23,13 +23,14 @@ test('in English: a column is changed, a missing value is asked for, and the map
   await answer(terminal, 'Accept all', 'what', '❯ what → poznamka');
   await answer(terminal, 'What is "what"?', 'druh_nalezu', '❯ druh_nalezu');
   await answer(terminal, 'Accept all', '', '❯ Accept all');
+  await answer(terminal, 'Measured in', 'm', '❯ m');
   await answer(terminal, 'projekt of every find', 'C-202400101', '❯ C-202400101');
   await answer(terminal, 'geom_system of every find', '4326');
   await terminal.expect('pristupnost of every find', '❯ leave it for later');
   await answer(terminal, 'pristupnost of every find', 'archaeo', '❯ archaeologist');
   const { code, screen } = await terminal.ended();
   expect(code).toBe(0);
-  expect(screen).toContain('0.15–0.40: m by the size of the numbers');
+  expect(screen).toContain('0.15–0.40. Which unit are they in?');
   expect(screen).toContain('✓ bag → local_id');
   expect(screen).toContain('pas vocab map suggest bags.terms.csv');
   expect(readFileSync(join(home.folder, 'bags.map.toml'), 'utf8')).toContain(

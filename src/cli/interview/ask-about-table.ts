@@ -102,8 +102,9 @@ function withRule(answers: TableAnswers, key: string, rule: ColumnRule): TableAn
   return { ...answers, rules: new Map([...answers.rules, [key, rule]]) };
 }
 
+/** The largest unit is offered first, so that a typed `m` means metres. */
 function askUnit(prompt: Prompt): Promise<DepthUnit> {
-  const offers = DEPTH_UNITS.map((value) => ({ value, name: value }));
+  const offers = DEPTH_UNITS.toReversed().map((value) => ({ value, name: value }));
   return askChoice(prompt, t`Measured in`, offers);
 }
 

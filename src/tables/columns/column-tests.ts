@@ -5,7 +5,6 @@ import { type Field, getField, isElementName } from '../../finds/fields.ts';
 import type { LookupTerm, TermLookupResult } from '../../finds/find.ts';
 import {
   CENTIMETRES,
-  type DepthUnit,
   parseBoolean,
   parseDateCell,
   parseDateForm,
@@ -307,12 +306,13 @@ function testFinders({ values }: ColumnProfile): Evidence {
   return { share: Number(texts.some((text) => PERSON.test(text) || /^OS-\d+$/.test(text))) };
 }
 
-/** Metres; no find lies deeper. */
-const MAX_DEPTH_M = 20;
+/** No find lies deeper. */
+const MAX_DEPTH_CM = 2000;
 
 /**
- * Finds the unit of depths without one: that of the header, else by the size of the numbers, which
- * is a doubt. Where no unit fits all of them, it is open, and a question for a person.
+ * Finds the unit of depths without one: that of the header, else centimetres for whole numbers,
+ * which is a doubt. Where the unit does not fit all of them, it is open, and a question for a
+ * person.
  */
 function testDepths(profile: ColumnProfile): Evidence {
   const share = computeFittingShare(profile, (text) => parsePlainNumber(text) !== undefined);
@@ -321,30 +321,24 @@ function testDepths(profile: ColumnProfile): Evidence {
     .flatMap((text) => parsePlainNumber(text) ?? []);
   if (numbers.length === 0) return { share, rule: { unit: 'cm' } };
   const named = findUnitOfHeader(profile.header);
-  const unit = named ?? guessUnit(numbers);
-  const isWrong = (value: number): boolean =>
-    (unit === 'm' && value > MAX_DEPTH_M) || (value > 0 && value * CENTIMETRES[unit ?? 'cm'] < 0.5);
+  const unit = named ?? (numbers.every(Number.isInteger) ? 'cm' : undefined);
+  const isWrong = (value: number): boolean => {
+    const centimetres = value * CENTIMETRES[unit ?? 'cm'];
+    return centimetres > MAX_DEPTH_CM || (value > 0 && centimetres < 0.5);
+  };
   const range = [Math.min(...numbers), Math.max(...numbers)]
     .map((value) => (numbers.every(Number.isInteger) ? value : formatDecimal(value, 2)))
     .join('–');
   if (unit === undefined || numbers.some(isWrong)) {
-    const doubt = msg`${range}: not all seem to be in one unit. Which unit are they in?`;
+    const doubt = msg`${range}. Which unit are they in?`;
     return { share, rule: { unit: OPEN_UNIT }, doubt };
   }
   const doubt =
     named === undefined
-      ? msg`${range}: ${unit} by the size of the numbers, since no unit is stated`
+      ? msg`${range}: ${unit}, since no unit is stated`
       : makeUnreadableDoubt(
           profile,
           computeFittingShare(profile, (text) => isWholeDepth(text, unit)),
         );
   return { share, rule: { unit }, doubt };
-}
-
-/** Returns the unit that fits all numbers; undefined for `0,3` beside `35`. */
-function guessUnit(numbers: readonly number[]): DepthUnit | undefined {
-  const most = Math.max(...numbers);
-  if (numbers.every(Number.isInteger)) return most > 1000 ? 'mm' : 'cm';
-  if (most <= 10) return 'm';
-  return Math.min(...numbers) < 5 ? undefined : 'cm';
 }

@@ -100,11 +100,11 @@ describe('museum tables with custom columns:', () => {
     ]);
   });
 
-  test('an English one with degrees, American dates and depths whose unit shows by their size', () => {
+  test('an English one with degrees, American dates and depths in metres', () => {
     expect(
       listRules(
         propose([
-          'Object ID,Object,Material,Period,Findspot,Latitude,Longitude,Depth,Date found,Found by,Method,Notes',
+          'Object ID,Object,Material,Period,Findspot,Latitude,Longitude,Depth (m),Date found,Found by,Method,Notes',
           'F1,brooch,bronze,La Tène Period,field,49.84050,15.17120,0.15,4/23/2019,Jan Novák,metal detecting,',
           'F2,coin,iron,Neolithic,wood,49.84061,15.17134,0.32,4/24/2019,Eva Dvořáková,metal detecting,bent',
         ]),
@@ -117,7 +117,7 @@ describe('museum tables with custom columns:', () => {
       Findspot: 'lokalizace',
       Latitude: 'lat',
       Longitude: 'lon',
-      Depth: { hloubka: { unit: 'm' } },
+      'Depth (m)': { hloubka: { unit: 'm' } },
       'Date found': { datum_nalezu: { date: 'm/d/yyyy' } },
       'Found by': 'nalezce',
       Method: 'okolnosti',

@@ -202,13 +202,16 @@ describe('the unit of depths', () => {
     ['depth in metres', ['1', '2'], [100, 200]],
     ['depth (millimeters)', ['100', '200'], [10, 20]],
     ['hloubka', ['2 m', '350 mm', '15 cm'], [200, 35, 15]],
-    ['hloubka', ['12,5', '30'], [30]],
+    ['hloubka (cm)', ['12,5', '30'], [30]],
+    ['hloubka', ['12', '30'], [12, 30]],
   ])('%s of %j is stated', (header, values, centimetres) => {
     expect(depths(header, values)).toEqual({ questions: [], read: centimetres });
   });
 
   test.each([
-    ['hloubka', ['0,3', '0,45', '35']],
+    ['hloubka', ['0,3', '0,45']],
+    ['hloubka', ['12,5', '30']],
+    ['hloubka', ['120', '3500']],
     ['hloubka (m)', ['0,3', '35']],
     ['hloubka (cm)', ['0,3', '35']],
     ['hloubka (mm)', ['3', '200']],
