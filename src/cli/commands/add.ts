@@ -13,7 +13,6 @@ import {
   openInterview,
   type SavedFind,
 } from '../interview/add-find.ts';
-import { formatKeyHelp } from '../interview/interview.ts';
 import type { Prompt } from '../prompt.ts';
 import { printNextStep } from '../result-texts.ts';
 import { printIssues, toIssuesJson } from '../terminal.ts';
@@ -72,7 +71,7 @@ async function addByAsking(
 ): Promise<ExitReason> {
   const { terminal } = context;
   const asks = await openInterview(context, adding);
-  terminal.note(formatKeyHelp());
+  terminal.note(t`Enter accepts the suggestion · - empty · Ctrl-C keeps a draft`);
   for (let which: 'first' | 'further' = 'first'; ; which = 'further') {
     const { find, issues } = await adding.start(NEW_FIND, which);
     for (const issue of issues) terminal.note(`! ${issue.message}`);

@@ -1,4 +1,4 @@
-import { basename, resolve } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { type ExitReason, FileError, UsageError } from '../../base/errors.ts';
 import { hasErrors, type Issue } from '../../base/issue.ts';
@@ -19,7 +19,6 @@ import {
   openValidationContext,
   readColumnMap,
   readTableOrInput,
-  resolvePhotoFolder,
   type TableOptions,
 } from '../context/find-input.ts';
 import { askAboutRow, importAnsweredRow } from '../interview/ask-about-table.ts';
@@ -151,7 +150,7 @@ async function importFile(
   if (table.sheet !== undefined) {
     terminal.note(t`${file}: only ${table.sheet} is read.`);
   }
-  const photoFolder = resolvePhotoFolder(table.file, options.photos);
+  const photoFolder = resolve(options.photos ?? dirname(table.file));
   // Most objects live for one batch of finds; without this flag the heap grows more than needed.
   setFlagsFromString('--heap-growing-percent=50');
   const report = await withProgress(terminal, t`Importing ${file}`, (update) =>

@@ -96,7 +96,7 @@ async function importMapping(
 ): Promise<ExitReason> {
   const { terminal } = context;
   const table = await readTableOrInput(context, file, reading);
-  const { lookupTerm } = await openHarvestedTerms(context);
+  const { lookupTerm } = await openLookups(context);
   const { places, clock } = context;
   const merged = await changeMappingFile(places.mappingFile, clock, (mapping) =>
     mergeMapping(mapping, table, lookupTerm),
@@ -115,18 +115,14 @@ async function importMapping(
   return hasErrors(issues) ? 'dataRefused' : 'done';
 }
 
-async function openHarvestedTerms(context: Context) {
-  const { lookupTerm } = await openLookups(context);
-  return { lookupTerm, vocabulary: await openProfileVocabulary(context) };
-}
-
 async function setMapping(
   context: Context,
   of: string,
   ownTerm: string,
   entry: string,
 ): Promise<ExitReason> {
-  const harvested = await openHarvestedTerms(context);
+  const { lookupTerm } = await openLookups(context);
+  const harvested = { lookupTerm, vocabulary: await openProfileVocabulary(context) };
   const row = { set: of, term: ownTerm, entry };
   const { places, clock } = context;
   const mapped = await changeMappingFile(places.mappingFile, clock, (mapping) =>

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { formatLocalDate } from '../../base/clock.ts';
 import { ConfigError, UsageError } from '../../base/errors.ts';
 import { cmd, t } from '../../base/message.ts';
@@ -110,14 +110,6 @@ export function makeProfileKeeping(context: Context): PhotographKeeping {
   const { photoMaxBytes, stripGps } = context.getProfile();
   const { photosFolder } = context.getOutboxPlaces();
   return makePhotographKeeping(photosFolder, { maxBytes: photoMaxBytes, stripGps });
-}
-
-/**
- * Returns the absolute folder of photographs: that of the option, else the one that contains the
- * table. It need not exist.
- */
-export function resolvePhotoFolder(tablePath: string, option: string | undefined): string {
-  return option === undefined ? dirname(resolve(tablePath)) : resolve(option);
 }
 
 /**

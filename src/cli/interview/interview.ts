@@ -178,11 +178,6 @@ export type InterviewContext = AskingContext & {
 /** The find after the interview, and what the person wants: to send it, or to keep a draft. */
 export type InterviewResult = { readonly find: Find; readonly intent: 'send' | 'draft' };
 
-/** Formats the line that explains the keys before the first question. */
-export function formatKeyHelp(): string {
-  return t`Enter accepts the suggestion · ${EMPTY} empty · Ctrl-C keeps a draft`;
-}
-
 /**
  * Asks in their order the questions without an answer that are asked by default in the target state
  * of the find, and then shows the find for review.
