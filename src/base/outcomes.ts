@@ -73,7 +73,7 @@ export const RETRY_POLICY = {
   entry: { minMs: SECOND_MS, maxMs: 30 * SECOND_MS, slowAfter: 8 },
   /** Backoff of an entry that a quick repeat would not help. */
   slow: { minMs: 5 * MINUTE_MS, maxMs: HOUR_MS },
-  /** Repeats of an import that was refused beside another import of its project. */
+  /** Repeats of an import that was refused without findings, though it was not sent alone. */
   collision: { maxRepeats: 4 },
   /** New tokens for one entry. */
   token: { maxRenewals: 3 },

@@ -15,6 +15,7 @@ import {
 import {
   type ClaimableQuery,
   countQueuedOfScope,
+  type EntryScope,
   findEntryById,
   getScope,
   listDraftImports,
@@ -46,6 +47,8 @@ import {
 type Flight = {
   readonly entry: Entry;
   readonly done: Promise<void>;
+  /** No other entry of its kind and project is in flight, nor will be before it has landed. */
+  readonly isAlone: boolean;
 };
 
 const MAX_COMMIT_DELAY_MS = 100;
@@ -77,8 +80,6 @@ export class PushSession {
   /** Error while an answer was recorded: no request follows, and the push throws it. */
   failure: { readonly thrown: unknown } | undefined;
   readonly #ending = new AbortController();
-  /** Imports that were in flight beside another one of their project. */
-  readonly #besideImport = new Set<number>();
   /** Ended kinds and projects that were reported. */
   readonly #reported: Set<string>;
   state: PushState;
@@ -129,27 +130,30 @@ export class PushSession {
   /** Makes the query for entries that may be sent beside the requests in flight. */
   makeClaimableQuery(): ClaimableQuery {
     const { kinds, subjects } = this.push;
-    const flights = [...this.flights.values()];
-    // After any refusal of a kind and project, one request of it is in flight at a time.
-    const suspected = flights.flatMap(({ entry }) => {
-      const scope = getScope(entry);
-      return this.state.refusals.has(makeScopeKey(scope)) ? [scope] : [];
-    });
     return {
       kinds,
       subjects,
-      busyRecords: flights.flatMap(({ entry: { subject, identCely } }) =>
+      busyRecords: [...this.flights.values()].flatMap(({ entry: { subject, identCely } }) =>
         identCely === null ? [subject] : [subject, identCely],
       ),
-      closed: [...this.ended, ...suspected],
+      closed: [...this.ended, ...this.#listOccupiedScopes()],
     };
   }
 
-  /** Registers a request in flight until `done`, and marks imports that share their project. */
+  /** Lists kinds and projects with a request in flight of which one at a time is sent. */
+  #listOccupiedScopes(): EntryScope[] {
+    return [...this.flights.values()]
+      .map(({ entry }) => getScope(entry))
+      .filter((scope) => this.state.alone.has(makeScopeKey(scope)));
+  }
+
+  /** Registers a request in flight until `done`. */
   addFlight(entry: Entry, done: Promise<void>): void {
-    for (const other of this.#listFlightsBeside(entry))
-      this.#besideImport.add(entry.id).add(other.id);
-    this.flights.set(entry.id, { entry, done });
+    const key = makeScopeKey(getScope(entry));
+    const isAlone =
+      this.state.alone.has(key) &&
+      !this.#listOccupiedScopes().some((scope) => makeScopeKey(scope) === key);
+    this.flights.set(entry.id, { entry, done, isAlone });
   }
 
   /**
@@ -184,7 +188,6 @@ export class PushSession {
 
   endFlight(entry: Entry): void {
     this.flights.delete(entry.id);
-    this.#besideImport.delete(entry.id);
   }
 
   /** Decides an attempt; if the account may be refused, with the answer to a probe. */
@@ -240,21 +243,8 @@ export class PushSession {
       now: clock.now(),
       failuresBefore: listFailuresInARow(attempts).length,
       collisionsBefore: countAttemptsInARow(attempts, 'refused-unspecified'),
-      besideImport:
-        this.#besideImport.has(entry.id) ||
-        (sent.outcome.kind === 'refused-unspecified' && this.#isBesideUnknown(entry)),
+      wasAlone: this.flights.get(entry.id)?.isAlone === true,
     };
-  }
-
-  #listFlightsBeside(entry: Entry): Entry[] {
-    return [...this.flights.values()].flatMap(({ entry: other }) =>
-      entry.kind === 'import' &&
-      other.kind === 'import' &&
-      other.id !== entry.id &&
-      other.project === entry.project
-        ? [other]
-        : [],
-    );
   }
 
   /** Renews an expired token; the refused request had no effect and is requeued. */
@@ -268,17 +258,6 @@ export class PushSession {
     )
       return;
     this.stop({ kind: 'not-allowed', reason: msg`the service refuses the token that it issued` });
-  }
-
-  /**
-   * Tells if the service may still work on an import of the project without an answer, such as one
-   * of a killed push.
-   */
-  #isBesideUnknown(entry: Entry): boolean {
-    return listEntriesInState(this.push.outbox, 'uncertain').some(
-      (other) =>
-        other.kind === 'import' && entry.kind === 'import' && other.project === entry.project,
-    );
   }
 
   #slowDown({ departedAt, retryAfterMs, stopReason: reason }: SlowDown): void {

@@ -15,29 +15,9 @@ import type { Outcome, ServerFinding } from '../service/outcome.ts';
 import type { SendResult } from './departure.ts';
 import { findStopCauseOfProbe, type RefusalSeries, type StopCause } from './push-context.ts';
 
-type Refusal = Omit<RefusalSeries, 'records'> & { readonly record: string };
-
-/** By {@link makeScopeKey}. */
-type Refusals = ReadonlyMap<string, RefusalSeries>;
-
 /** Returns one text for a kind and project, by which refusals are counted. */
 export function makeScopeKey({ kind, project }: EntryScope): string {
   return `${kind} ${project}`;
-}
-
-/** Adds a refusal; another one than the last begins a new series. */
-function withRefusal(refusals: Refusals, { record, ...refusal }: Refusal): Refusals {
-  const key = makeScopeKey(refusal);
-  const before = refusals.get(key);
-  const earlier = before?.text === refusal.text ? before.records : [];
-  return new Map(refusals).set(key, { ...refusal, records: [...new Set([...earlier, record])] });
-}
-
-/** An accepted entry shows that the refusals concerned single finds. */
-function withoutRefusals(refusals: Refusals, scope: EntryScope): Refusals {
-  const left = new Map(refusals);
-  left.delete(makeScopeKey(scope));
-  return left;
 }
 
 /** Returns the kinds and projects that are ended for this push. */
@@ -50,7 +30,13 @@ export function listEndedScopes({ refusals }: PushState): RefusalSeries[] {
 export type PushState = {
   readonly throttled: number;
   readonly locked: number;
-  readonly refusals: Refusals;
+  /** Equal refusals since the last acceptance, by {@link makeScopeKey}. */
+  readonly refusals: ReadonlyMap<string, RefusalSeries>;
+  /**
+   * Kinds and projects of which one request at a time is sent, by {@link makeScopeKey}: one was
+   * refused since the last acceptance.
+   */
+  readonly alone: ReadonlySet<string>;
   /** Failures of the service or of the way to it since its last answer. */
   readonly failures: number;
   /** Throttles since its last other answer. */
@@ -70,6 +56,7 @@ export const INITIAL_STATE: PushState = {
   throttled: 0,
   locked: 0,
   refusals: new Map(),
+  alone: new Set(),
   failures: 0,
   throttles: 0,
   backoffUntil: asWallMs(0),
@@ -91,8 +78,8 @@ export type SettlementInput = Pick<SendResult, 'outcome' | 'status' | 'departedA
   readonly failuresBefore: number;
   /** Consecutive refusals without findings. */
   readonly collisionsBefore: number;
-  /** Another import of the project was in flight during the attempt. */
-  readonly besideImport: boolean;
+  /** No other entry of its kind and project was in flight during the attempt. */
+  readonly wasAlone: boolean;
   /** Answer to the access probe after a `forbidden`; undefined where access is proven. */
   readonly access?: Outcome | undefined;
 };
@@ -125,8 +112,8 @@ export function decideSettlement(before: PushState, facts: SettlementInput): Set
   const state = countFailures(withNonConforming(before, facts), facts);
   const { changes, ...effect } = settleByOutcome(state, facts);
   const stop = findFailureCause(state, facts) ?? effect.stop;
-  const refusals = countRefusal({ ...state, ...changes }, facts, effect.settlement);
-  return { ...effect, stop, state: { ...state, ...changes, refusals } };
+  const next = { ...state, ...changes };
+  return { ...effect, stop, state: { ...next, ...countRefusal(next, facts, effect.settlement) } };
 }
 
 function withNonConforming(state: PushState, { entry, outcome }: SettlementInput): PushState {
@@ -174,19 +161,33 @@ function findFailureCause(
   }
 }
 
-/** A refusal of a file that changed is none of the service. */
+/**
+ * Counts a refusal of the service; another one than the last begins a new series. An acceptance
+ * shows that the refusals concerned single finds.
+ */
 function countRefusal(
-  { refusals }: PushState,
+  { refusals, alone }: PushState,
   { entry, status, outcome }: SettlementInput,
   settlement: AttemptSettlement,
-): Refusals {
+): Pick<PushState, 'refusals' | 'alone'> {
   const scope = getScope(entry);
-  if (settlement.state === 'accepted') return withoutRefusals(refusals, scope);
-  if (settlement.state !== 'refused' || outcome.kind === 'content-changed') return refusals;
+  const key = makeScopeKey(scope);
+  if (settlement.state === 'accepted')
+    return {
+      refusals: new Map([...refusals].filter(([each]) => each !== key)),
+      alone: new Set([...alone].filter((each) => each !== key)),
+    };
+  const isRefused = settlement.state === 'refused' && outcome.kind !== 'content-changed';
+  if (!isRefused && outcome.kind !== 'refused-unspecified') return { refusals, alone };
+  const suspected = new Set(alone).add(key);
+  if (!isRefused) return { refusals, alone: suspected };
   const { reason } = settlement;
   const text = `${status} ${reason} ${settlement.issues.map(({ message }) => message).join(' ')}`;
-  const record = entry.localId ?? entry.identCely ?? entry.subject;
-  return withRefusal(refusals, { ...scope, text, reason, status: status ?? null, record });
+  const before = refusals.get(key);
+  const records = new Set(before?.text === text ? before.records : []);
+  records.add(entry.localId ?? entry.identCely ?? entry.subject);
+  const series = { ...scope, text, reason, status: status ?? null, records: [...records] };
+  return { refusals: new Map(refusals).set(key, series), alone: suspected };
 }
 
 type SettledOutcome = Effect & { readonly changes?: Partial<PushState> };
@@ -204,7 +205,7 @@ function settleByOutcome(state: PushState, facts: SettlementInput): SettledOutco
     case 'refused':
       return { settlement: makeRefusal(entry, outcome.detail, outcome.findings) };
     case 'refused-unspecified':
-      return settleUndetailedRefusal(state, facts, outcome.detail);
+      return { settlement: settleUndetailedRefusal(facts, outcome.detail) };
     case 'refused-by-intermediary': {
       const reason = msg`refused by a proxy between pas and the service: ${outcome.detail}`;
       const notBeforeAt = now + computeBackoffMs(RETRY_POLICY.slow, facts.failuresBefore + 1);
@@ -280,30 +281,19 @@ function acceptAlreadyApplied({ entry }: SettlementInput, detail: Message): Atte
 }
 
 /**
- * Requeues an import that may have lost its number to a simultaneous one: the service does not
- * reserve numbers. The next imports of the project are sent one at a time.
+ * Requeues an import that may have lost its number to a simultaneous one, from here or elsewhere:
+ * the service does not reserve numbers. One that was sent alone is refused.
  */
 function settleUndetailedRefusal(
-  { refusals }: PushState,
-  { entry, now, besideImport, collisionsBefore }: SettlementInput,
+  { entry, now, wasAlone, collisionsBefore }: SettlementInput,
   detail: Message,
-): SettledOutcome {
-  if (
-    entry.kind !== 'import' ||
-    entry.project === null ||
-    !besideImport ||
-    collisionsBefore >= RETRY_POLICY.collision.maxRepeats
-  )
-    return { settlement: makeRefusal(entry, detail, []) };
-  const { kind, project } = entry;
-  const suspicion = { kind, project, text: 'collision', reason: detail, status: null, record: '' };
+): AttemptSettlement {
+  if (wasAlone || collisionsBefore >= RETRY_POLICY.collision.maxRepeats)
+    return makeRefusal(entry, detail, []);
   return {
-    settlement: {
-      state: 'queued',
-      reason: msg`refused, perhaps because of another import into its project (${detail}); retried alone`,
-      notBeforeAt: now + computeEntryBackoffMs(collisionsBefore + 1),
-    },
-    changes: { refusals: withRefusal(refusals, suspicion) },
+    state: 'queued',
+    reason: msg`refused, perhaps because of another import into its project (${detail}); retried alone`,
+    notBeforeAt: now + computeEntryBackoffMs(collisionsBefore + 1),
   };
 }
 

@@ -63,12 +63,12 @@ export function aPush() {
         session.decideNow(entry(id), makeSent(outcome, { departedAt: asMonotonicMs(departedAtMs) }))
           .settlement,
       ),
-    /** Two imports under way at once, of the same project. */
-    beside: (...ids: number[]) => {
-      for (const id of ids) session.addFlight(entry(id), Promise.resolve());
+    /** From now on the entry is under way. */
+    sent: (id: number) => {
+      session.endFlight(entry(id));
+      session.addFlight(entry(id), Promise.resolve());
     },
-    anImport: (localId = 'K-1', project?: string | null) =>
-      queueImport(outbox, localId, project).entryId,
+    anImport: (localId = 'K-1') => queueImport(outbox, localId).entryId,
     aNumber: (value = 'INV 1', identCely = RECORD) =>
       queueNumber(outbox, makeRecordSubject(identCely), value, null),
     aPhotograph: (identCely = RECORD) =>

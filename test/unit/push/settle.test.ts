@@ -97,15 +97,6 @@ test.each<Case>([
     'said',
   ],
   ['so is a find that is said to be current', anImport, ALREADY, 'refused', 'said'],
-  ['a refusal without details is final for a number', aNumber, UNSPECIFIED, 'refused', 'said'],
-  ['for a photograph', aPhotograph, UNSPECIFIED, 'refused', 'said'],
-  [
-    'and for a find of no project',
-    (push) => push.anImport('K-1', null),
-    UNSPECIFIED,
-    'refused',
-    'said',
-  ],
   [
     'a changed photograph is refused, with advice',
     aPhotograph,
@@ -197,21 +188,47 @@ test('only an acceptance proves the access of the account', () => {
   expect(push.session.state.accessProven).toBe(true);
 });
 
-test('a refusal without details beside another import of its project is retried later and alone, four times', () => {
+test('a refusal of an import without details is retried later and alone, where it counts', () => {
   using push = aPush();
   const id = push.anImport();
-  push.beside(id, push.anImport('K-2', 'C-202400102'));
-  expect(push.settled(id, UNSPECIFIED)).toEqual(REFUSAL);
-  push.beside(id, push.anImport('K-3'));
+  push.sent(id);
   expect(push.settled(id, UNSPECIFIED)).toEqual({
     state: 'queued',
     reason: 'refused, perhaps because of another import into its project (said); retried alone',
     notBeforeAt: push.now() + 1000,
   });
+  push.sent(id);
+  expect(push.settled(id, UNSPECIFIED)).toEqual(REFUSAL);
+});
+
+test('an import that is sent beside others each time is retried four times', () => {
+  using push = aPush();
+  const id = push.anImport();
   push.triedInVain(id, 3, 'refused-unspecified');
   expect(push.settled(id, UNSPECIFIED)).toMatchObject({ notBeforeAt: push.now() + 8000 });
   push.triedInVain(id, 1, 'refused-unspecified');
   expect(push.settled(id, UNSPECIFIED)).toEqual(REFUSAL);
+});
+
+test('an import that leaves while another one of its project is under way is not alone', () => {
+  using push = aPush();
+  const id = push.anImport();
+  push.sent(push.anImport('K-2'));
+  push.settled(push.anImport('K-3'), UNSPECIFIED);
+  push.sent(id);
+  expect(push.settled(id, UNSPECIFIED)).toMatchObject({ state: 'queued' });
+});
+
+test('a collision does not end a series of equal refusals', () => {
+  using push = aPush();
+  const refused: Told = { kind: 'refused', detail: 'said', findings: [] };
+  for (const name of ['K-1', 'K-2', 'K-3', 'K-4', 'K-5']) {
+    push.settled(push.anImport(name), refused);
+    push.settled(push.anImport(`beside ${name}`), UNSPECIFIED);
+  }
+  expect(push.session.ended).toMatchObject([
+    { kind: 'import', records: ['K-1', 'K-2', 'K-3', 'K-4', 'K-5'] },
+  ]);
 });
 
 const listIssues = (push: APush, id: number, more: Partial<ServerFinding>) => {
@@ -270,7 +287,7 @@ function decided(kind: OutcomeKind, access?: OutcomeKind) {
     entry: push.entry(push.anImport()),
     status: 403,
     failuresBefore: 0,
-    besideImport: false,
+    wasAlone: false,
     collisionsBefore: 0,
     now: push.clock.now(),
     departedAt: asMonotonicMs(1),
