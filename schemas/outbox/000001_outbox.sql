@@ -16,6 +16,8 @@ create table header (
   united_seq integer not null default 0, united_fact text not null default '',
   -- pushed from elsewhere before, or with a ledger that is lost: the service is searched as for the first time
   must_look integer not null default 0 check (must_look in (0, 1)),
+  -- the period that searches have covered, by the service's clock; null before the first that left no question
+  looked_from integer, looked_until integer,
   -- in a backup: when it was made
   copy_made_at integer
 ) strict;
@@ -125,9 +127,6 @@ create index entries_held on entries (id) where held is not null;
 create view finds as
 select first_fact as id, subject as uuid, local_id, intent, fact, source_path, hidden, state, changed, attempts, ident_cely
 from entries where key = 'import';
-
--- the server time of the last complete search of each project
-create table project_searches (project text primary key, server_at integer not null) strict, without rowid;
 
 -- records that a search showed and no fact explains, as JSON
 create table unexplained (ident_cely text primary key, record text not null check (json_valid(record))) strict, without rowid;

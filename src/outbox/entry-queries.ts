@@ -380,16 +380,14 @@ export function countQueuedOfScope(outbox: Outbox, { kind, project }: EntryScope
   return parseValue(isNumber, count);
 }
 
-const parseQueuedHead = createRowParser({ id: isNumber, project: isText, createdAt: isNumber });
+const parseQueuedHead = createRowParser({ id: isNumber, createdAt: isNumber });
 
 /**
- * Returns row, project ('' where it is unknown) and wall clock of creation of all queued entries,
- * also of held ones, in the order of the queue.
+ * Returns row and wall clock of creation of all queued entries, also of held ones, in the order of
+ * the queue.
  */
 export function listQueuedSummaries({ sql }: Outbox): ReturnType<typeof parseQueuedHead>[] {
-  return sql(
-    `select id, coalesce(project, '') as project, created_at as createdAt from entries where state = 'queued' order by id`,
-  )
+  return sql(`select id, created_at as createdAt from entries where state = 'queued' order by id`)
     .all()
     .map(parseQueuedHead);
 }

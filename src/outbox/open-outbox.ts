@@ -52,6 +52,8 @@ const HEADER = describeColumns('header', {
   unitedSeq: isNumber,
   unitedFact: isText,
   mustLook: isNumber,
+  lookedFrom: orNull(isNumber),
+  lookedUntil: orNull(isNumber),
   copyMadeAt: orNull(isNumber),
 });
 
@@ -126,6 +128,8 @@ function makeHeader(binding: Binding): Header {
     unitedSeq: 0,
     unitedFact: '',
     mustLook: false,
+    lookedFrom: null,
+    lookedUntil: null,
     copyMadeAt: null,
   };
 }

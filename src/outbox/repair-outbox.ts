@@ -211,7 +211,6 @@ const OUTBOX_CONTENT = [
   'intents',
   'account',
   'accepted_people',
-  'project_searches',
   'unexplained',
   'pulled',
   'header',

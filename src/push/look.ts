@@ -1,6 +1,5 @@
 import { setImmediate as letOthersRun } from 'node:timers/promises';
 import { normalizeNumber } from '../base/characters.ts';
-import { memoize } from '../base/collections.ts';
 import { AuthError } from '../base/errors.ts';
 import type { LookupNumber } from '../finds/find.ts';
 import type { HarvestedFind } from '../finds/harvested-find.ts';
@@ -36,9 +35,7 @@ import { findByUuid, type StoredFind } from '../outbox/stored-finds.ts';
 import { findNamesake, listRejectedFinds } from '../outbox/unite.ts';
 import {
   deleteUnexplainedRecord,
-  getLastSearchAt,
   listUnexplainedRecords,
-  storeSearchTime,
   storeUnexplainedRecord,
 } from '../outbox/views/records-at-service.ts';
 import { getSlotState } from '../outbox/wishes.ts';
@@ -96,10 +93,7 @@ export async function holdEntriesWithQuestions(context: LookContext): Promise<vo
   const fromMs = lookup === undefined ? 0 : computeSearchStart(context, lookup, waiting);
   const harvest = await searchUnlessRefused(context, (open) => harvestFinds(open, fromMs));
   const result = await storeAndIndexSearch(context, harvest);
-  const projects = new Set(waiting.map(({ project }) => project));
-  // Entries queued meanwhile are checked as well, if their project was searched.
-  const searched = listQueuedSummaries(outbox).filter(({ project }) => projects.has(project));
-  await runInSlices(searched, stop, (slice) =>
+  await runInSlices(waiting, stop, (slice) =>
     outbox.change(() => {
       const queued = listQueuedEntries(
         outbox,
@@ -115,31 +109,23 @@ export async function holdEntriesWithQuestions(context: LookContext): Promise<vo
       }
     }),
   );
-  if (lookup !== undefined && harvest !== undefined) {
-    const beganMs = fromMs + computeOverlapMs(lookup.indexAllowanceMs) + lookup.indexAllowanceMs;
-    outbox.change(() => recordSearches(outbox, projects, { beganMs, endedMs: harvest.beganMs }));
-  } else if (readHeader(outbox).mustLook) {
+  outbox.change(() => {
+    if (harvest !== undefined) recordSearch(outbox, fromMs, harvest.beganMs);
     // The questions stay until an answer or a search settles them.
-    outbox.change(() => updateHeader(outbox, { mustLook: false }));
-  }
+    else if (readHeader(outbox).mustLook) updateHeader(outbox, { mustLook: false });
+  });
 }
 
-/**
- * Records the search of each project. While an entry is held, the next search includes the period
- * of this one.
- */
-function recordSearches(
-  outbox: Outbox,
-  projects: ReadonlySet<string>,
-  at: { beganMs: number; endedMs: number },
-): void {
-  const held = listHeldEntries(outbox);
-  const open = new Set(held.map((entry) => entry.project ?? ''));
-  for (const project of projects) {
-    const isOpen = open.has(project);
-    storeSearchTime(outbox, project, isOpen ? at.beganMs : at.endedMs, isOpen);
-  }
-  if (held.length === 0) updateHeader(outbox, { mustLook: false });
+/** Records the period of a search; while an entry is held, the next search includes it once more. */
+function recordSearch(outbox: Outbox, fromMs: number, untilMs: number): void {
+  if (listHeldEntries(outbox).length > 0) return;
+  const { lookedFrom, lookedUntil } = readHeader(outbox);
+  const isContinued = fromMs <= (lookedUntil ?? 0);
+  updateHeader(outbox, {
+    mustLook: false,
+    lookedFrom: Math.floor(isContinued ? Math.min(lookedFrom ?? fromMs, fromMs) : fromMs),
+    lookedUntil: Math.floor(untilMs),
+  });
 }
 
 /** Searches the service; one that refuses the account is not searched again. */
@@ -197,30 +183,30 @@ function findQuestion(
 }
 
 /**
- * Returns the begin of the search: the last complete search of each project, less overlap and index
- * allowance; for the first one, `lookBackMs` before the oldest unsent entry. A day before the
- * server's now at the latest, since the wall clock may be wrong.
+ * Returns the begin of the search: the end of the last one, less overlap and index allowance; where
+ * none has covered the time from `lookBackMs` before the oldest unsent entry, that time. A day
+ * before the server's now at the latest, since the wall clock may be wrong.
  */
 function computeSearchStart(
   { outbox, lookBackMs, serverNowMs }: LookContext,
-  lookup: SearchContext,
+  { indexAllowanceMs }: SearchContext,
   waiting: ReturnType<typeof listQueuedSummaries>,
 ): number {
-  const mustLook =
-    readHeader(outbox).mustLook ||
-    listHeldEntries(outbox).some(({ held }) => held?.basis === 'not-searched');
-  const getLast = memoize((project: string) =>
-    mustLook ? undefined : getLastSearchAt(outbox, project),
-  );
-  const marginMs = computeOverlapMs(lookup.indexAllowanceMs) + lookup.indexAllowanceMs;
-  return waiting.reduce(
-    (begin, { project, createdAt }) => {
-      const last = getLast(project);
-      return Math.min(begin, last === undefined ? createdAt - lookBackMs : last - marginMs);
-    },
+  const { mustLook, lookedFrom, lookedUntil } = readHeader(outbox);
+  const oldestAt = waiting.reduce((oldest, { createdAt }) => Math.min(oldest, createdAt), NEVER);
+  const firstMs = oldestAt - lookBackMs;
+  const isCovered =
+    !mustLook &&
+    (lookedFrom ?? NEVER) <= firstMs &&
+    !listHeldEntries(outbox).some(({ held }) => held?.basis === 'not-searched');
+  const marginMs = computeOverlapMs(indexAllowanceMs) + indexAllowanceMs;
+  return Math.min(
+    isCovered ? (lookedUntil ?? firstMs) - marginMs : firstMs,
     (serverNowMs ?? outbox.clock.now()) - DAY_MS,
   );
 }
+
+const NEVER = Number.POSITIVE_INFINITY;
 
 /**
  * Checks an entry right before it is sent: after a change, the service is searched again. A change

@@ -130,36 +130,6 @@ export function storeSeenTime(outbox: Outbox, identCely: string, seenMs: number)
   outbox.sql('update pulled set seen_at = ? where ident_cely = ?').run(seenMs, identCely);
 }
 
-// Tables `project_searches` and `unexplained`: the last search of each project, and the records
-// that no fact explains.
-
-/** Returns the server time up to which a project was searched; undefined where it never was. */
-export function getLastSearchAt(outbox: Outbox, project: string): number | undefined {
-  const at = outbox
-    .sql('select server_at from project_searches where project = ?')
-    .pluck()
-    .get(project);
-  return typeof at === 'number' ? at : undefined;
-}
-
-/**
- * Stores the server time up to which a project was searched, in place of the last one.
- * @param keepsEarlier an earlier search keeps its time
- */
-export function storeSearchTime(
-  outbox: Outbox,
-  project: string,
-  serverAt: number,
-  keepsEarlier: boolean,
-): void {
-  const change = keepsEarlier ? 'nothing' : 'update set server_at = excluded.server_at';
-  outbox
-    .sql(
-      `insert into project_searches (project, server_at) values (?, ?) on conflict (project) do ${change}`,
-    )
-    .run(project, Math.floor(serverAt));
-}
-
 /** Returns the records that no fact explains, as they were shown. */
 export function listUnexplainedRecords({ listTexts }: Outbox): HarvestedFind[] {
   return listTexts('select record from unexplained order by ident_cely').map((record) =>

@@ -222,6 +222,20 @@ describe('a find that matches a record created from another outbox of the accoun
   });
 });
 
+test('a find from before the period that was searched is looked for from before its own time', async () => {
+  using setup = scene();
+  const { clock, service, outbox } = setup;
+  queueFind(outbox, 'K-1', 'fibula');
+  resolveEntries(outbox, 'K-1', { kind: 'drop' }, undefined, true);
+  service.make(getInnerText('fibula'));
+  await clock.advance(40 * DAY_MS);
+  queueFind(outbox, 'K-2');
+  await service.push(outbox);
+  decide(outbox, 'K-1', 'resend');
+  await service.push(outbox);
+  expect([service.writes, states(outbox)]).toEqual([['K-2'], ['held: equal-record', 'accepted']]);
+});
+
 describe('equal notes in one outbox', () => {
   test('are sent even if one is uncertain and its record is shown', async () => {
     using setup = scene();
