@@ -17,11 +17,9 @@ export const asWallMs = (ms: number): WallMs => ms as WallMs;
 export const asMonotonicMs = (ms: number): MonotonicMs => ms as MonotonicMs;
 export const asServerMs = (ms: number): ServerMs => ms as ServerMs;
 
-/**
- * Source of time, passed in so that tests need not sleep. Fractions of milliseconds where the
- * system has them.
- */
+/** Source of time, passed in so that tests need not sleep. */
 export type Clock = {
+  /** Whole milliseconds. */
   now(): WallMs;
   monotonicMs(): MonotonicMs;
   /**

@@ -132,7 +132,7 @@ export async function harvestList(options: HarvestOptions): Promise<HarvestResul
   const { vanished = 0, unconfirmed } = await confirmLosses(run);
   const completed = {
     watermarkMs: computeWatermarkMs(pass),
-    completedMs: Math.floor(run.clock.now()),
+    completedMs: run.clock.now(),
   };
   const outcome = unconfirmed === undefined ? completed : { watermarkMs: null };
   state.change(() => {
@@ -174,7 +174,7 @@ function beginPass(
   { store, clock, serverNowMs }: HarvestOptions,
   kind: HarvestPass['kind'],
 ): HarvestPass {
-  const localMs = Math.floor(clock.now());
+  const localMs = clock.now();
   const scan = store.state.getLastScan() + 1;
   const pass = { kind, beganMs: serverNowMs, localMs, listSize: null };
   return { ...pass, ...makeScan(scan, false) };

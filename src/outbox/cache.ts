@@ -86,7 +86,7 @@ export function storeEntryOfNewFind(
     path,
     project: findProject(intent),
     createdAt,
-    now: Math.floor(outbox.clock.now()),
+    now: outbox.clock.now(),
   });
 }
 
@@ -428,6 +428,6 @@ const UPDATE_ENTRY = `update entries set
   where subject = :subject and key = :key`;
 
 function writeEntry(outbox: Outbox, row: EntryRow, isKnown: boolean): void {
-  const updatedAt = Math.floor(outbox.clock.now());
+  const updatedAt = outbox.clock.now();
   outbox.sql(isKnown ? UPDATE_ENTRY : INSERT_ENTRY).run({ ...row, updatedAt });
 }

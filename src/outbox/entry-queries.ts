@@ -129,7 +129,7 @@ export function clearImplausibleBackoff(outbox: Outbox, maxBackoffMs: number): v
       `update entries set not_before_at = 0 where state = 'queued'
          and (not_before_at > :now + :maxBackoffMs or (updated_at > :now and not_before_at > 0))`,
     )
-    .run({ now: Math.floor(outbox.clock.now()), maxBackoffMs });
+    .run({ now: outbox.clock.now(), maxBackoffMs });
 }
 
 /** Returns the entry of a row of the table, also a dropped one; undefined where there is none. */

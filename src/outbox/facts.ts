@@ -65,7 +65,7 @@ export function deserializeIssues(text: string | null): Issue[] {
  * @param now milliseconds since 1970 UTC
  */
 export function makeUuid(now: number): string {
-  const time = Math.floor(now).toString(16).padStart(12, '0');
+  const time = now.toString(16).padStart(12, '0');
   // A random one differs in its first twelve digits and in the version.
   return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
 }

@@ -261,7 +261,7 @@ export function storeKnownAccount(outbox: Outbox, username: string, account: Kno
         `insert or replace into account (only, ${ACCOUNT.columns}, username, seen_at)
          values (1, ${ACCOUNT.values}, :username, :now)`,
       )
-      .run({ ...account, username, now: Math.floor(outbox.clock.now()) });
+      .run({ ...account, username, now: outbox.clock.now() });
   });
 }
 

@@ -60,7 +60,7 @@ const TABLES_OF_AN_OUTBOX = ['header', 'intents', 'facts', 'entries'];
  */
 export function backUpOutbox(outbox: Outbox, target: string): void {
   assertSoundOutbox(outbox);
-  copyDatabase(outbox.path, target, (copy) => storeCopyTime(copy, Math.floor(outbox.clock.now())));
+  copyDatabase(outbox.path, target, (copy) => storeCopyTime(copy, outbox.clock.now()));
 }
 
 /**

@@ -240,7 +240,7 @@ export function recordNewFind(
   find: Omit<WantedFind, 'asked'>,
   prepared: PreparedDocument,
 ): string {
-  const now = Math.floor(outbox.clock.now());
+  const now = outbox.clock.now();
   const uuid = makeUuid(now);
   outbox.change(() => {
     const wish = { createdAt: now, ...find };
@@ -337,7 +337,7 @@ function makeBody(outbox: Outbox, intent: string | null, replaces: readonly stri
     restores: undefined,
     replaces,
     command: getCommandId(outbox),
-    at: Math.floor(outbox.clock.now()),
+    at: outbox.clock.now(),
   };
 }
 

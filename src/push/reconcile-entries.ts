@@ -176,7 +176,7 @@ function applyVerdict(
 ): void {
   outbox.change(() => {
     const { basis, reason, candidates } = verdict;
-    const at = Math.floor(outbox.clock.now());
+    const at = outbox.clock.now();
     if (verdict.kind === 'undecided') {
       storeLookup(outbox, entry.id, { at, serverAt: now, basis, reason, candidates });
       return;

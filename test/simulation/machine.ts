@@ -103,7 +103,7 @@ export class Machine {
     const clock: Clock = {
       now: () => {
         look();
-        return asWallMs(this.#time.nowMs + this.skewMs);
+        return asWallMs(Math.floor(this.#time.nowMs + this.skewMs));
       },
       monotonicMs: () => {
         look();

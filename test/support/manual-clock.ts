@@ -13,7 +13,7 @@ export function manualClock(startMs = Date.UTC(2024, 5, 1)): ManualClock {
   let elapsedMs = 0;
   const sleepers = new Set<Sleeper>();
   return {
-    now: () => asWallMs(startMs + elapsedMs),
+    now: () => asWallMs(Math.floor(startMs + elapsedMs)),
     monotonicMs: () => asMonotonicMs(1_000_000 + elapsedMs),
     sleep: (ms, signal) =>
       new Promise((resolve, reject) => {

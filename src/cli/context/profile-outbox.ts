@@ -420,7 +420,7 @@ async function uniteStoredOutbox(
   const { finds: count } = await withPushLock(source.lock, () =>
     withStoredOutbox(context, from, unite),
   );
-  renameSync(source.folder, `${source.folder}-united-${Math.floor(context.clock.now())}`);
+  renameSync(source.folder, `${source.folder}-united-${context.clock.now()}`);
   context.terminal.note(
     t`This account has an outbox here already: the finds of ${source.folder} are in ${to.path} now (${count}).`,
   );

@@ -446,7 +446,7 @@ function makeReturningWish(
       ...body,
       replaces: heads,
       command: getCommandId(outbox),
-      at: Math.floor(outbox.clock.now()),
+      at: outbox.clock.now(),
     },
   };
 }

@@ -159,7 +159,7 @@ export function countWaiting(outbox: Outbox): WaitingCounts {
          (select count(*) from entries where state = 'queued' and held is null and (kind = 'import' or ident_cely is not null)
             and not_before_at > :now) as forTime`,
     )
-    .get({ now: Math.floor(outbox.clock.now()) });
+    .get({ now: outbox.clock.now() });
   return parseWaiting(counts);
 }
 
@@ -215,7 +215,7 @@ export function storeAcceptedPeople(
   outbox: Outbox,
   people: readonly Pick<NewPerson, 'name'>[],
 ): void {
-  const now = Math.floor(outbox.clock.now());
+  const now = outbox.clock.now();
   outbox.change(() => {
     for (const { name } of people)
       outbox
