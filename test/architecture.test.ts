@@ -246,6 +246,22 @@ test('the page on the architecture names existing files and folders', () => {
   expect(gone).toEqual([]);
 });
 
+test('the page on reliability names existing files, and functions in the order of an attempt', () => {
+  const page = readFileSync(join(ROOT, 'docs/reliability.md'), 'utf8');
+  const named = [...page.matchAll(/`((?:outbox|push|service)\/[\w/-]+\.ts)`/g)].map(
+    ([, file]) => file,
+  );
+  expect(named.filter((file) => !existsSync(join(ROOT, 'src', file ?? '')))).toEqual([]);
+  const [head = '', ...steps] =
+    /^Order of an attempt[\s\S]*?(?=\n\n(?!\d))/m.exec(page)?.[0].split('\n') ?? [];
+  const code = ours.filter(({ path }) => head.includes(`\`${path.replace('src/', '')}\``));
+  const functions = steps.flatMap((step) => /^\d\. `(\w+)`/.exec(step)?.[1] ?? []);
+  expect(functions.length).toBeGreaterThan(3);
+  expect(
+    functions.filter((name) => !code.some(({ text }) => text.includes(`function ${name}`))),
+  ).toEqual([]);
+});
+
 test('no two files import one another, even indirectly, not even for a type', () => {
   const graph = new Map(sources.map(({ path, imports }) => [path, imports]));
   const done = new Set<string>();

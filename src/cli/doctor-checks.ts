@@ -14,8 +14,8 @@ import { makeContentStore } from '../outbox/changes/content-store.ts';
 import { listUnacceptedPhotoEntries } from '../outbox/entry-queries.ts';
 import { assertSoundLedger } from '../outbox/ledger.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
+import { getPushPlace } from '../outbox/push-lock.ts';
 import { assertSoundOutbox, describeOutbox } from '../outbox/repair-outbox.ts';
-import { getPushPlace } from '../outbox/unite.ts';
 import { fetchAccount, type ProbeContext, ROLE_WORDS, sendAccessProbe } from '../push/account.ts';
 import {
   type AnswerHead,

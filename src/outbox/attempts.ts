@@ -3,6 +3,14 @@ import { asServerMs, type ServerMs } from '../base/clock.ts';
 import { ConfigError } from '../base/errors.ts';
 import type { Issue } from '../base/issue.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
+import {
+  appendFacts,
+  findOwnLedger,
+  getSlotState,
+  listFactsOfSlot,
+  listFactsOfSubject,
+  rebuildEntries,
+} from './append-facts.ts';
 import { type Attempt, type Entry, type InconclusiveLookup, makeAttempts } from './entry.ts';
 import {
   findEntryById,
@@ -31,16 +39,7 @@ import {
 } from './facts.ts';
 import { type AttemptVerdict, foldSlot, getAcceptedRecord, type SlotState } from './fold.ts';
 import { findStoredIntent } from './intents.ts';
-import { type Outbox, readHeader, requireLedger } from './open-outbox.ts';
-import {
-  appendFacts,
-  findOwnLedger,
-  getCommandId,
-  getSlotState,
-  listFactsOfSlot,
-  listFactsOfSubject,
-  rebuildEntries,
-} from './wishes.ts';
+import { getCommandId, type Outbox, readHeader, requireLedger } from './open-outbox.ts';
 
 function isAttemptOf({ kind, intent }: Entry, fact: Fact): fact is FactOf<'attempted'> {
   return fact.kind === 'attempted' && (kind === 'import' || fact.body.intent === intent);
@@ -294,7 +293,7 @@ export function claimQueuedEntry(
   makeRequest: (entry: Entry) => AttemptRequest | undefined,
 ): Claim | undefined {
   const ledger = requireLedger(outbox);
-  let made: FactOf<'attempted'> | undefined;
+  let made: Fact | undefined;
   try {
     return outbox.change(() => {
       assertOwnPlace(outbox, ledger.id);
@@ -303,8 +302,8 @@ export function claimQueuedEntry(
       if (entry === undefined || departure === undefined) return undefined;
       const { subject, slot } = entry;
       const body = makeAttemptedBody(outbox, entry, departure);
-      made = makeFact<'attempted'>({ kind: 'attempted', subject, slot, body });
-      appendFacts(outbox, [made]);
+      made = makeFact({ kind: 'attempted', subject, slot, body });
+      appendToLedgerFirst(outbox, made);
       const claimed = findEntryById(outbox, id);
       if (claimed === undefined) throw makeDamagedError(outbox.path, `entry ${id}`);
       return { entry: claimed, attempt: made.id };
@@ -314,6 +313,16 @@ export function claimQueuedEntry(
     if (made !== undefined) recordNotSent(outbox, made);
     throw thrown;
   }
+}
+
+/**
+ * Appends an attempt or an answer: it is on disk in the ledger first, where it stays true even if
+ * the outbox's transaction is rolled back.
+ */
+function appendToLedgerFirst(outbox: Outbox, fact: NewFact): void {
+  const own = findOwnLedger(outbox);
+  own?.ledger.append(own.scope, [serializeFact(fact)]);
+  appendFacts(outbox, [fact], own !== undefined);
 }
 
 /**
@@ -337,7 +346,7 @@ function findClaimable(outbox: Outbox, id: number): Entry | undefined {
 }
 
 /** Records in the ledger alone that an attempt was not sent; the outbox does not have it. */
-function recordNotSent(outbox: Outbox, { id, subject, slot }: FactOf<'attempted'>): void {
+function recordNotSent(outbox: Outbox, { id, subject, slot }: Fact): void {
   const own = findOwnLedger(outbox);
   if (own === undefined) return;
   const answer = makeAnswer(
@@ -347,8 +356,9 @@ function recordNotSent(outbox: Outbox, { id, subject, slot }: FactOf<'attempted'
     { outcome: 'not-sent' },
   );
   try {
-    const fact = makeFact<'answered'>({ kind: 'answered', subject, slot, body: answer });
-    own.ledger.append(own.scope, [serializeFact(fact)]);
+    own.ledger.append(own.scope, [
+      serializeFact({ kind: 'answered', subject, slot, body: answer }),
+    ]);
   } catch {
     // Safe to ignore: the next push looks the attempt up.
   }
@@ -421,7 +431,7 @@ export function recordAnswer(
 ): void {
   const { subject, slot } = entry;
   const body = makeAnswer(outbox, attempt, settlement, answer);
-  appendFacts(outbox, [{ kind: 'answered', subject, slot, body }]);
+  appendToLedgerFirst(outbox, { kind: 'answered', subject, slot, body });
 }
 
 function makeAnswer(

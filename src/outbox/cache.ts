@@ -1,6 +1,6 @@
 import { groupBy } from '../base/collections.ts';
 import { describeColumns, isNumber, isText, orNull } from '../base/disk/database.ts';
-import { msg, serializeMessageValue } from '../base/message.ts';
+import { msg } from '../base/message.ts';
 import { FIELDS } from '../finds/fields.ts';
 import { formatWithIdentifier } from '../finds/harvested-find.ts';
 import {
@@ -9,6 +9,7 @@ import {
   type HeldQuestion,
   parseProjectOfRecord,
 } from './entry.ts';
+import { serializeHeld } from './entry-queries.ts';
 import {
   type AnsweredBody,
   type CurrentBody,
@@ -20,6 +21,7 @@ import {
   listBasesFrom,
   listFactsOfKind,
   listNamedAttempts,
+  parseStoredMessage,
 } from './facts.ts';
 import { foldSlot, getChangeState, getImportState, type SlotState } from './fold.ts';
 import { makeCandidates } from './gate.ts';
@@ -32,6 +34,7 @@ import {
   parseRecordSubject,
   parseSlotKind,
 } from './intents.ts';
+import { sortByChain } from './number-chain.ts';
 import type { Outbox } from './open-outbox.ts';
 
 // The table `entries`: what the facts of each subject mean, for all that is read often. Questions,
@@ -289,16 +292,6 @@ function makeChangeRows(
   });
 }
 
-/** Sorts numbers as they follow one another, so that their rows have one order in all copies. */
-function sortByChain(rows: readonly KnownIntent[]): KnownIntent[] {
-  const previous = new Map(
-    rows.map(({ id, intent }) => [id, intent?.kind === 'number' ? intent.after : null]),
-  );
-  const getPlace = (id: string | null | undefined): number =>
-    id == null || !previous.has(id) ? 0 : 1 + getPlace(previous.get(id));
-  return rows.toSorted((a, b) => getPlace(a.id) - getPlace(b.id));
-}
-
 /** Returns the one of several wishes for an intent that no other one replaces. */
 function findLatest(wishes: readonly FactOf<'current'>[]): FactOf<'current'> | undefined {
   const replaced = new Set(wishes.flatMap(({ body }) => body.replaces));
@@ -306,16 +299,12 @@ function findLatest(wishes: readonly FactOf<'current'>[]): FactOf<'current'> | u
 }
 
 /** Makes the question which of two versions is right; an empty text for unknown differences. */
-function makeDispute(differences: string): string {
+function makeDispute(differences: string): HeldQuestion {
   const question =
     differences === ''
       ? msg`two copies of this outbox changed it in different ways: change it once more, and that version is sent`
       : msg`two copies of this outbox changed it in different ways (${differences}): set the right values, and that version is sent`;
-  return JSON.stringify({
-    basis: 'edited-twice',
-    question: serializeMessageValue(question),
-    candidates: [],
-  } satisfies Omit<HeldQuestion, 'question'> & { readonly question: unknown });
+  return { basis: 'edited-twice', question, candidates: [] };
 }
 
 /** Returns `hloubka 22 / 11` for each element that differs between two versions of a find. */
@@ -330,11 +319,11 @@ function formatVersions({ wanted }: SlotState, findIntent: FindIntent): string {
 }
 
 /** Returns the question about the first row that was left out for this find. */
-function makeRowQuestion({ find }: CurrentBody): string | null {
+function makeRowQuestion({ find }: CurrentBody): HeldQuestion | null {
   const [asked] = find?.asked ?? [];
   if (find === undefined || asked === undefined) return null;
-  const { basis, question } = asked;
-  return JSON.stringify({ basis, question, candidates: makeCandidates([find.localId]) });
+  const question = parseStoredMessage(asked.question);
+  return { basis: asked.basis, question, candidates: makeCandidates([find.localId]) };
 }
 
 type Summary = Pick<EntryRow, 'attempts' | 'unknownAttempts' | 'notBeforeAt' | 'held' | 'reason'>;
@@ -370,7 +359,8 @@ function summarize(
   // A find that the service has cannot be edited once more; a number can be set again.
   const isDisputed = wanted.kind === 'disputed' && (intent !== undefined || records.length === 0);
   const rowQuestion = intent === undefined ? makeRowQuestion(wish) : null;
-  const held = isDisputed ? makeDispute(versions) : rowQuestion;
+  const question = isDisputed ? makeDispute(versions) : rowQuestion;
+  const held = question === null ? null : serializeHeld(question);
   const inForce = facts.filter(
     (fact) => fact.kind !== 'decided' || (fact.body.answer !== 'undo' && decisions.includes(fact)),
   );

@@ -29,6 +29,7 @@ import {
   parseStoredMessage,
 } from './facts.ts';
 import { IMPORT_KEY, parseRecordSubject } from './intents.ts';
+import { AWAITS_OTHER_NUMBER } from './number-chain.ts';
 import type { Outbox } from './open-outbox.ts';
 import type { StoredFind } from './stored-finds.ts';
 
@@ -85,6 +86,11 @@ function makeEntry(row: ReturnType<typeof parseRow>): Entry {
   }
 }
 
+/** Serialises a question for the column `held`. */
+export function serializeHeld(held: HeldQuestion): string {
+  return JSON.stringify({ ...held, question: makeStoredMessage(held.question) });
+}
+
 function deserializeHeld(text: string | null): HeldQuestion | null {
   if (text === null) return null;
   const { question, ...held } = JSON.parse(text);
@@ -98,8 +104,7 @@ function deserializeLookup(text: string): InconclusiveLookup {
 
 /** Stores a question about an entry in place of the one before; null removes it. */
 export function storeQuestion(outbox: Outbox, id: number, held: HeldQuestion | null): void {
-  const text =
-    held === null ? null : JSON.stringify({ ...held, question: makeStoredMessage(held.question) });
+  const text = held === null ? null : serializeHeld(held);
   outbox.sql('update entries set held = ? where id = ? and held is not ?').run(text, id, text);
 }
 
@@ -330,11 +335,6 @@ export type EntryScope = { readonly kind: EntryKind; readonly project: string };
 export function getScope({ kind, project }: Entry): EntryScope {
   return { kind, project: project ?? '' };
 }
-
-/** Another number of the record may still be under way: it would overwrite this one. */
-const AWAITS_OTHER_NUMBER = `exists (
-    select 1 from entries as other where other.ident_cely = entries.ident_cely and +other.kind = 'number'
-      and other.id <> entries.id and other.state in ('sending', 'uncertain'))`;
 
 const CLAIMABLE = `state = 'queued' and held is null and (entries.kind = 'import' or ident_cely is not null)
   and +entries.kind in (select value from json_each(:kinds))

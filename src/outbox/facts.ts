@@ -353,9 +353,8 @@ export const FACT_COLUMNS = describeColumns('facts', {
 export type FactRow = ReturnType<typeof FACT_COLUMNS.parse>;
 
 /** Makes a fact with its id, the hash of kind, subject, slot and body; nothing is stored. */
-export function makeFact<Kind extends FactKind>(fact: Omit<FactOf<Kind>, 'id'>): FactOf<Kind> {
-  const row = serializeFact(fact as NewFact);
-  return { ...fact, id: row.id } as FactOf<Kind>;
+export function makeFact(fact: NewFact): Fact {
+  return { ...fact, id: serializeFact(fact).id } as Fact;
 }
 
 /**

@@ -35,7 +35,7 @@ export type AttemptVerdict =
 
 type IntentState = {
   readonly attempts: readonly Attempted[];
-  readonly state: 'untried' | 'accepted' | 'open' | 'unknown' | 'refused' | 'back';
+  readonly state: 'accepted' | 'open' | 'unknown' | 'refused' | 'back';
 };
 
 /** Meaning of the facts of a slot; see {@link foldSlot}. */
@@ -290,7 +290,6 @@ function getIntentState(
   attempts: readonly Attempted[],
   verdicts: ReadonlyMap<string, AttemptVerdict>,
 ): IntentState['state'] {
-  if (attempts.length === 0) return 'untried';
   const own = attempts.map(({ id }) => verdicts.get(id));
   const has = (kind: AttemptVerdict['kind']): boolean => own.some((each) => each?.kind === kind);
   if (has('accepted')) return 'accepted';

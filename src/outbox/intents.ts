@@ -137,33 +137,6 @@ export function parseIntent(kind: EntryKind, subject: string, content: string): 
   return kind === 'import' ? { kind, subject, elements: parsed } : { ...parsed, kind, subject };
 }
 
-/**
- * Returns the intent for a number: the one that was attempted last, where it has this value and the
- * record has not changed since; else a new one after it.
- * @param attempted all numbers of the subject that were attempted, in any order
- * @param isChangedSince the record is known to show another number since
- */
-export function chooseNumberIntent(
-  attempted: readonly NumberIntent[],
-  subject: string,
-  value: string,
-  isChangedSince: boolean,
-): NumberIntent {
-  const last = findLastOfChain(attempted);
-  if (last !== undefined && last.value === value && !isChangedSince) return last;
-  return { kind: 'number', subject, value, after: last === undefined ? null : makeIntentId(last) };
-}
-
-/** Returns the intent that no other one follows. */
-function findLastOfChain(attempted: readonly NumberIntent[]): NumberIntent | undefined {
-  const followed = new Set(attempted.map(({ after }) => after));
-  return attempted
-    .map((intent) => ({ intent, id: makeIntentId(intent) }))
-    .filter(({ id }) => !followed.has(id))
-    .sort((a, b) => (a.id < b.id ? -1 : 1))
-    .at(0)?.intent;
-}
-
 const COLUMNS = describeColumns('intents', {
   id: isText,
   kind: isText,

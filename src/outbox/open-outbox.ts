@@ -18,6 +18,7 @@ import {
 import { ConfigError, DatabaseError, PasError } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
 import { packageRoot } from '../base/own-files.ts';
+import { makeCommandId } from './facts.ts';
 import type { Ledger, ServiceKind } from './ledger.ts';
 
 /**
@@ -169,6 +170,17 @@ function withStatements(
       database.close();
     },
   };
+}
+
+/**
+ * Returns the id of the running command, which gets one at the first call; null where no person
+ * gave a command.
+ */
+export function getCommandId(outbox: Outbox): string | null {
+  const { command, clock } = outbox;
+  if (command.words === undefined) return null;
+  command.id ??= makeCommandId(command.words, clock.now());
+  return command.id;
 }
 
 /**

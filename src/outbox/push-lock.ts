@@ -3,6 +3,8 @@ import type { Clock } from '../base/clock.ts';
 import { type LockFile, waitForLockFile } from '../base/disk/lock-file.ts';
 import { OutboxLeasedError } from '../base/errors.ts';
 import { cmd, msg } from '../base/message.ts';
+import { type Outbox, readHeader, requireLedger, updateHeader } from './open-outbox.ts';
+import { requestFullUnion } from './unite.ts';
 
 /**
  * Lock of a service and account on this machine, and that beside the file of the outbox, which
@@ -63,5 +65,42 @@ function takeLock(path: string, { clock }: PushLockOptions): LockFile {
   if (lock !== undefined) return lock;
   throw new OutboxLeasedError(msg`Another pas process is using this outbox.`, {
     hint: msg`Wait until it is done. If no other pas process is running, locks may not work on this disk: run \`${cmd`pas doctor`}\`.`,
+  });
+}
+
+/**
+ * Where the outbox was pushed last. `new`: nowhere; `own`: here; `foreign`: it, or a copy of it,
+ * may be pushed from another place; `lost-ledger`: this machine had another ledger, or an older
+ * one.
+ */
+type PushPlace = 'new' | 'own' | 'foreign' | 'lost-ledger';
+
+/**
+ * Returns where the outbox was pushed last, as this machine and its ledger know it.
+ * @param machine identifier of this machine; empty where it has none
+ * @throws DatabaseError or DatabaseTooNewError where the ledger is unusable
+ */
+export function getPushPlace(outbox: Outbox, machine: string): PushPlace {
+  const { id } = requireLedger(outbox);
+  const { ledger, machine: last } = readHeader(outbox);
+  if (ledger === '') return 'new';
+  const areKnown = machine !== '' && last !== '';
+  if (ledger === id) return areKnown && machine !== last ? 'foreign' : 'own';
+  return areKnown && machine === last ? 'lost-ledger' : 'foreign';
+}
+
+/**
+ * Stores that the outbox is pushed from here, under the push lock. After another place, or with a
+ * lost ledger, the service is searched as for the first time.
+ */
+export function storePushPlace(outbox: Outbox, machine: string, place: PushPlace): void {
+  const { ledger, machine: last } = readHeader(outbox);
+  const { id } = requireLedger(outbox);
+  if (ledger === id && (machine === '' || machine === last)) return;
+  outbox.change(() => {
+    updateHeader(outbox, { ledger: id, machine });
+    if (place === 'new' || place === 'own') return;
+    updateHeader(outbox, { mustLook: true });
+    requestFullUnion(outbox);
   });
 }

@@ -21,6 +21,7 @@ import {
 import { DatabaseError, FileError, isDamaged, isSound } from '../base/errors.ts';
 import { cmd, msg } from '../base/message.ts';
 import { packageRoot } from '../base/own-files.ts';
+import { rebuildEntries } from './append-facts.ts';
 import { makeDamagedError, parseFact } from './facts.ts';
 import { hasSoundContent, hasSoundDocument, INTENT_COLUMNS, type StoredIntent } from './intents.ts';
 import { assertSoundLedger, assertSoundRows } from './ledger.ts';
@@ -33,7 +34,7 @@ import {
   storeCopyTime,
   updateHeader,
 } from './open-outbox.ts';
-import { type PushLockOptions, withPushLock } from './push-lock.ts';
+import { getPushPlace, type PushLockOptions, withPushLock } from './push-lock.ts';
 import {
   countFinds,
   ENTRY_ROWS,
@@ -42,14 +43,12 @@ import {
   parseEntriesOfFinds,
 } from './stored-finds.ts';
 import {
-  getPushPlace,
   requestFullUnion,
   restoreIntentContents,
   storeQuestionsAboutAlikeFinds,
   uniteWithLedger,
 } from './unite.ts';
 import { countEntriesByState } from './views/outbox-status.ts';
-import { rebuildEntries } from './wishes.ts';
 
 /** Tables of every outbox; a file without them belongs to another program. */
 const TABLES_OF_AN_OUTBOX = ['header', 'intents', 'facts', 'entries'];

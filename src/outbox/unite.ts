@@ -11,6 +11,15 @@ import {
   makeComparable,
   matchFinds,
 } from '../finds/match-finds.ts';
+import {
+  copyFactsToLedger,
+  findOwnLedger,
+  getSlotState,
+  insertMissingFacts,
+  listFactsOfSubject,
+  MAX_FACTS_AT_ONCE,
+  rebuildEntries,
+} from './append-facts.ts';
 import { detachIfShared } from './attempts.ts';
 import type { Entry } from './entry.ts';
 import {
@@ -36,13 +45,7 @@ import {
   storeForeignIntent,
 } from './intents.ts';
 import type { Ledger } from './ledger.ts';
-import {
-  assertSameAccount,
-  type Outbox,
-  readHeader,
-  requireLedger,
-  updateHeader,
-} from './open-outbox.ts';
+import { assertSameAccount, type Outbox, readHeader, updateHeader } from './open-outbox.ts';
 import {
   findByLocalId,
   findByUuid,
@@ -52,13 +55,6 @@ import {
   type StoredFind,
 } from './stored-finds.ts';
 import {
-  copyFactsToLedger,
-  findOwnLedger,
-  getSlotState,
-  insertMissingFacts,
-  listFactsOfSubject,
-  MAX_FACTS_AT_ONCE,
-  rebuildEntries,
   recordNumberWish,
   recordPhotoWish,
   restoreWish,
@@ -321,41 +317,6 @@ export function uniteWithOutbox(from: Outbox, to: Outbox): UnionResult {
     at += facts.length;
   }
   return settleArrived(to, added, known);
-}
-
-/**
- * Where the outbox was pushed last. `new`: nowhere; `own`: here; `foreign`: it, or a copy of it,
- * may be pushed from another place; `lost-ledger`: this machine had another ledger, or an older
- * one.
- */
-type PushPlace = 'new' | 'own' | 'foreign' | 'lost-ledger';
-
-/**
- * Returns where the outbox was pushed last, as this machine and its ledger know it.
- * @param machine identifier of this machine; empty where it has none
- * @throws DatabaseError or DatabaseTooNewError where the ledger is unusable
- */
-export function getPushPlace(outbox: Outbox, machine: string): PushPlace {
-  const { id } = requireLedger(outbox);
-  const { ledger, machine: last } = readHeader(outbox);
-  if (ledger === '') return 'new';
-  const areKnown = machine !== '' && last !== '';
-  if (ledger === id) return areKnown && machine !== last ? 'foreign' : 'own';
-  return areKnown && machine === last ? 'lost-ledger' : 'foreign';
-}
-
-/**
- * Stores that the outbox is pushed from here, under the push lock. After another place, or with a
- * lost ledger, the service is searched as for the first time.
- */
-export function storePushPlace(outbox: Outbox, machine: string, place: PushPlace): void {
-  if (place === 'own') return;
-  const { id } = requireLedger(outbox);
-  outbox.change(() => {
-    const mustLook = place === 'new' ? readHeader(outbox).mustLook : true;
-    updateHeader(outbox, { ledger: id, machine, mustLook });
-    if (place !== 'new') requestFullUnion(outbox);
-  });
 }
 
 /** Returns the find that came with the same local id as this one; undefined for none. */

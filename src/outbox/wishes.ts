@@ -1,226 +1,37 @@
-import { groupBy } from '../base/collections.ts';
-import { createRowParser, isNumber, isText } from '../base/disk/database.ts';
-import { PasError } from '../base/errors.ts';
 import type { FindElements } from '../finds/fields.ts';
-import { storeEntryOfNewFind, storeFoldedEntries } from './cache.ts';
+import {
+  appendFacts,
+  getSlotState,
+  IN_LEDGER,
+  insertFact,
+  rebuildEntries,
+} from './append-facts.ts';
+import { storeEntryOfNewFind } from './cache.ts';
 import type { Entry } from './entry.ts';
-import { findEntryByKey } from './entry-queries.ts';
 import {
   type CurrentBody,
-  FACT_COLUMNS,
-  type Fact,
-  type FactKind,
   type FactOf,
-  type FactRow,
   type FindWish,
   getOriginalDigest,
-  isAttempt,
-  makeCommandId,
-  makeDamagedError,
-  makeFact,
   makeUuid,
-  type NewFact,
   type Photograph,
-  parseFact,
   type Slot,
-  selectFacts,
   serializeFact,
 } from './facts.ts';
-import { foldSlot, type SlotState } from './fold.ts';
 import {
-  chooseNumberIntent,
-  findStoredIntent,
   findUnverifiedIntent,
   type Intent,
   isImportSlot,
   makeFindSlot,
   makeIntentId,
   makeSlot,
-  type NumberIntent,
   type PhotoIntent,
   type PreparedDocument,
   storeIntent,
 } from './intents.ts';
-import type { Ledger, LedgerScope } from './ledger.ts';
-import { type Outbox, readHeader } from './open-outbox.ts';
+import { chooseNumberIntent } from './number-chain.ts';
+import { getCommandId, type Outbox } from './open-outbox.ts';
 import type { StoredFind } from './stored-finds.ts';
-
-/** Facts per transaction, so that other writers wait only briefly. */
-export const MAX_FACTS_AT_ONCE = 500;
-
-/** Facts about the service: they stay true even if the outbox's transaction is rolled back. */
-const LEDGER_FIRST: readonly FactKind[] = ['attempted', 'answered'];
-
-const IN_LEDGER = { pending: 0, copied: 1, unneeded: 2 } as const;
-
-/**
- * Returns the id of the running command, which gets one at the first call; null where no person
- * gave a command.
- */
-export function getCommandId(outbox: Outbox): string | null {
-  const { command, clock } = outbox;
-  if (command.words === undefined) return null;
-  command.id ??= makeCommandId(command.words, clock.now());
-  return command.id;
-}
-
-/**
- * Returns the facts of a subject in the order in which they came.
- * @throws DatabaseError where one is damaged
- */
-export function listFactsOfSubject(outbox: Outbox, subject: string): Fact[] {
-  return selectFacts(outbox, 'subject = ? order by seq', subject);
-}
-
-/**
- * Returns the facts of one slot in the order in which they came.
- * @throws DatabaseError where one is damaged
- */
-export function listFactsOfSlot(outbox: Outbox, { subject, slot }: Slot): Fact[] {
-  return listFactsOfSubject(outbox, subject).filter((fact) => fact.slot === slot);
-}
-
-/**
- * Returns what the facts of a slot mean.
- * @throws DatabaseError where one is damaged
- */
-export function getSlotState(outbox: Outbox, slot: Slot): SlotState {
-  return foldSlot(listFactsOfSlot(outbox, slot));
-}
-
-/**
- * Appends facts, and folds their subjects anew. Attempts and answers are on disk in the ledger
- * first; all others in the outbox, since those of a failed transaction must not return with a
- * union. A fact that is there already is not added again.
- * @returns all of these facts, with their ids
- * @throws DatabaseError where one of the two cannot be written, or a fact is damaged
- */
-export function appendFacts(outbox: Outbox, drafts: readonly NewFact[]): Fact[] {
-  return outbox.change(() => {
-    const facts = drafts.map((draft) => makeFact(draft as Omit<FactOf<FactKind>, 'id'>));
-    const copied = copyToLedgerFirst(outbox, facts);
-    for (const [subject, own] of groupBy(facts, ({ subject }) => subject)) {
-      const before = listFactsOfSubject(outbox, subject);
-      insertMissingFacts(outbox, subject, own, before, (fact) => copied.includes(fact));
-    }
-    if (hasPendingFacts(outbox)) outbox.runAfterCommit(() => exportIfPossible(outbox));
-    return facts;
-  });
-}
-
-/** @returns the attempts and answers, which are in the ledger then */
-function copyToLedgerFirst(outbox: Outbox, facts: readonly Fact[]): readonly Fact[] {
-  const early = facts.filter(({ kind }) => LEDGER_FIRST.includes(kind));
-  const own = early.length === 0 ? undefined : findOwnLedger(outbox);
-  if (own === undefined) return [];
-  own.ledger.append(own.scope, early.map(serializeFact));
-  return early;
-}
-
-/**
- * Makes the entries of a subject again from its facts.
- * @throws DatabaseError where one is damaged
- */
-export function rebuildEntries(outbox: Outbox, subject: string): void {
-  storeFoldedEntries(outbox, subject, listFactsOfSubject(outbox, subject));
-}
-
-/**
- * Inserts missing facts of one subject, and folds it anew. A subject without an attempt is no
- * matter for the ledger; with its first attempt all its facts are, also what is no longer wanted.
- * @param before all facts that the outbox has of the subject
- * @returns the inserted ones
- */
-export function insertMissingFacts(
-  outbox: Outbox,
-  subject: string,
-  facts: readonly Fact[],
-  before: readonly Fact[],
-  isInLedger: (fact: Fact) => boolean,
-): Fact[] {
-  const wasAttempted = before.some(isAttempt);
-  const isAttempted = wasAttempted || facts.some(isAttempt);
-  if (isAttempted && !wasAttempted)
-    outbox.sql('update facts set in_ledger = 0 where subject = ? and in_ledger = 2').run(subject);
-  const unlessThere = isAttempted ? IN_LEDGER.pending : IN_LEDGER.unneeded;
-  const known = new Set(before.map(({ id }) => id));
-  const added: Fact[] = [];
-  for (const fact of facts) {
-    if (known.has(fact.id)) continue;
-    known.add(fact.id);
-    insertFact(outbox, serializeFact(fact), isInLedger(fact) ? IN_LEDGER.copied : unlessThere);
-    added.push(fact);
-  }
-  if (added.length > 0) storeFoldedEntries(outbox, subject, [...before, ...added]);
-  return added;
-}
-
-/** @returns its row in the table */
-function insertFact({ sql }: Outbox, row: FactRow, inLedger: number): number {
-  const { lastInsertRowid } = sql(
-    `insert into facts (${FACT_COLUMNS.columns}, in_ledger)
-     values (${FACT_COLUMNS.values}, :inLedger)`,
-  ).run({ ...row, inLedger });
-  return Number(lastInsertRowid);
-}
-
-/**
- * Returns the ledger, with the service and account under which it has the facts of this outbox;
- * undefined without a usable ledger, and before the first sign-in.
- */
-export function findOwnLedger(
-  outbox: Outbox,
-): { readonly ledger: Ledger; readonly scope: LedgerScope } | undefined {
-  const { ledger } = outbox;
-  const { service, account } = readHeader(outbox);
-  if (ledger === undefined || account === null || service === '') return undefined;
-  return { ledger, scope: { service, account } };
-}
-
-function hasPendingFacts({ sql }: Outbox): boolean {
-  return sql('select 1 from facts where in_ledger = 0 limit 1').get() !== undefined;
-}
-
-/** Ignores a ledger that cannot be written, or a damaged fact: the next union adds the facts. */
-function exportIfPossible(outbox: Outbox): void {
-  try {
-    copyFactsToLedger(outbox);
-  } catch (thrown) {
-    if (!(thrown instanceof PasError)) throw thrown;
-  }
-}
-
-const parseRow = createRowParser({ seq: isNumber, id: isText });
-
-/**
- * Copies facts that only the outbox has to the ledger, with the intents that they want. Does
- * nothing without a usable ledger, and before the first sign-in.
- * @throws DatabaseError where the ledger cannot be written, or a fact is damaged
- */
-export function copyFactsToLedger(outbox: Outbox): void {
-  const own = findOwnLedger(outbox);
-  if (own === undefined) return;
-  const query = outbox.sql(
-    `select * from facts where in_ledger = 0 order by seq limit ${MAX_FACTS_AT_ONCE}`,
-  );
-  for (let rows = query.all(); rows.length > 0; rows = query.all()) {
-    // A wrong id is neither copied nor sent.
-    const facts = rows.map((row) => parseFact(outbox.path, row));
-    const intents = facts.flatMap(({ subject, body, kind }) =>
-      kind === 'current' && body.intent !== null
-        ? (findStoredIntent(outbox, subject, body.intent) ?? [])
-        : [],
-    );
-    own.ledger.append(own.scope, facts.map(serializeFact), intents);
-    // These alone: a first attempt may have made older facts a matter of the ledger meanwhile.
-    const copied = JSON.stringify(rows.map((row) => parseRow(row).seq));
-    outbox.change(() =>
-      outbox
-        .sql('update facts set in_ledger = 1 where seq in (select value from json_each(?))')
-        .run(copied),
-    );
-  }
-}
 
 // Wishes say what is to be sent. Each function appends the facts of one change by the running
 // command, in a transaction of its own unless one is open.
@@ -350,9 +161,7 @@ type NumberWish = {
 
 /**
  * Records that a find or record is to get a number, in place of one that was wanted; does nothing
- * where it is wanted already. Only the last number is sent: the fold drops the wish that this one
- * replaces, unless it was attempted. Nothing for the record leaves while another number of it may
- * be under way (`CLAIMABLE` in entry-queries.ts), nor beside another request of this push.
+ * where it is wanted already. See `number-chain.ts` for the order of several.
  * @param value as normalizeNumber makes it
  */
 export function recordNumberWish(
@@ -364,11 +173,9 @@ export function recordNumberWish(
   outbox.change(() => {
     const slot = { subject, slot: `number ${subject}` };
     const { heads, intents, wanted } = getSlotState(outbox, slot);
-    const attempted = [...intents].flatMap(([id, { attempts }]): NumberIntent[] => {
-      const intent =
-        attempts.length === 0 ? undefined : findUnverifiedIntent(outbox, subject, id)?.intent;
-      return intent?.kind === 'number' ? [intent] : [];
-    });
+    const attempted = [...intents].flatMap(([id, { attempts }]) =>
+      attempts.length === 0 ? [] : (findUnverifiedIntent(outbox, subject, id) ?? []),
+    );
     const intent = chooseNumberIntent(attempted, subject, value, isChangedSince);
     if (wanted.kind === 'one' && wanted.intents.includes(makeIntentId(intent))) return;
     const { id } = storeIntent(outbox, intent);
@@ -380,15 +187,14 @@ export function recordNumberWish(
 /**
  * Records that a find or record is to get a photograph, in place of a counterpart with other bytes;
  * a higher `occasion` sends the same picture once more.
- * @returns the row of its entry
  */
 export function recordPhotoWish(
   outbox: Outbox,
   subject: string,
   photograph: Photograph,
   occasion = 0,
-): number {
-  return outbox.change(() => {
+): void {
+  outbox.change(() => {
     const { name, mediaType, sizeBytes, sha512, originalSha512, source } = photograph;
     const stored = { name, mediaType, sizeBytes, sha512, originalSha512, source };
     const original = getOriginalDigest(photograph);
@@ -398,9 +204,6 @@ export function recordPhotoWish(
     const { id } = storeIntent(outbox, intent);
     const body = { ...makeBody(outbox, id, heads), photograph: stored };
     appendWish(outbox, slot, body);
-    const entry = findEntryByKey(outbox, subject, id);
-    if (entry === undefined) throw makeDamagedError(outbox.path, id);
-    return entry.id;
   });
 }
 

@@ -3,6 +3,7 @@ import { type Message, msg } from '../base/message.ts';
 import type { HarvestedFile, HarvestedFind, HistoryEntry } from '../finds/harvested-find.ts';
 import { DAY_MS } from '../harvest/protocol.ts';
 import type { FindLookup } from '../harvest/pull-finds.ts';
+import { listFactsOfSubject } from '../outbox/append-facts.ts';
 import { listEffectiveAttempts, selectEffectiveAttempts } from '../outbox/attempts.ts';
 import type { Entry, NumberEntry, PhotoEntry } from '../outbox/entry.ts';
 import { listEntriesOfRecord } from '../outbox/entry-queries.ts';
@@ -10,7 +11,6 @@ import { getOriginalDigest } from '../outbox/facts.ts';
 import { makeRecordSubject } from '../outbox/intents.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import { findAcceptedNumber } from '../outbox/views/records-at-service.ts';
-import { listFactsOfSubject } from '../outbox/wishes.ts';
 import {
   type AttemptWindow,
   type Basis,

@@ -12,6 +12,7 @@ import {
 } from '../finds/harvested-find.ts';
 import { DAY_MS } from '../harvest/protocol.ts';
 import type { HarvestedFinds } from '../harvest/pull-finds.ts';
+import { getSlotState, listFactsOfSubject } from '../outbox/append-facts.ts';
 import type { AttemptBounds } from '../outbox/attempt-bounds.ts';
 import {
   listEffectiveAttempts,
@@ -21,7 +22,6 @@ import {
 import type { Attempt, Entry, ImportEntry } from '../outbox/entry.ts';
 import { unpackAttempt } from '../outbox/facts.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
-import { getSlotState, listFactsOfSubject } from '../outbox/wishes.ts';
 
 /**
  * Verdict about a write of unknown outcome. Presence decides; absence decides only where the write

@@ -17,6 +17,7 @@ import {
   harvestFinds,
   lookUpRecord,
 } from '../harvest/pull-finds.ts';
+import { getSlotState } from '../outbox/append-facts.ts';
 import { listEffectiveAttempts } from '../outbox/attempts.ts';
 import { makeNumberLookup } from '../outbox/changes/enqueue-change.ts';
 import type { Entry, HeldQuestion, ImportEntry, NumberEntry, PhotoEntry } from '../outbox/entry.ts';
@@ -38,7 +39,6 @@ import {
   listUnexplainedRecords,
   storeUnexplainedRecord,
 } from '../outbox/views/records-at-service.ts';
-import { getSlotState } from '../outbox/wishes.ts';
 import {
   findEqualFiles,
   findUnexplainedFiles,

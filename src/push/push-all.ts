@@ -25,9 +25,9 @@ import {
   requireLedger,
   updateHeader,
 } from '../outbox/open-outbox.ts';
-import { withPushLock } from '../outbox/push-lock.ts';
+import { getPushPlace, storePushPlace, withPushLock } from '../outbox/push-lock.ts';
 import { assertSoundEntries } from '../outbox/repair-outbox.ts';
-import { getPushPlace, storePushPlace, uniteWithLedger } from '../outbox/unite.ts';
+import { uniteWithLedger } from '../outbox/unite.ts';
 import { makePeopleAdmission } from '../outbox/views/outbox-status.ts';
 import { resolveAccount } from './account.ts';
 import { drainQueue, explainWaiting } from './drain-queue.ts';

@@ -10,6 +10,7 @@ import {
   harvestFinds,
   lookUpRecord,
 } from '../harvest/pull-finds.ts';
+import { appendFacts } from '../outbox/append-facts.ts';
 import { detachSharedRecord, listAttempts, listOpenAttempts } from '../outbox/attempts.ts';
 import type { Entry, ImportEntry, NumberEntry, PhotoEntry } from '../outbox/entry.ts';
 import {
@@ -25,7 +26,6 @@ import { foldSlot } from '../outbox/fold.ts';
 import { parseIntent } from '../outbox/intents.ts';
 import { type Outbox, readHeader } from '../outbox/open-outbox.ts';
 import { getAcceptedMsByRecord } from '../outbox/views/outbox-status.ts';
-import { appendFacts } from '../outbox/wishes.ts';
 import { judgeNumber, judgePhoto, listNumbersFromHere, listSentPhotos } from './judge-change.ts';
 import {
   findCreation,

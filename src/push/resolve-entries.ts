@@ -8,6 +8,7 @@ import {
   listDifferingElements,
 } from '../finds/harvested-find.ts';
 import { lookUpRecord, type RecordSource } from '../harvest/pull-finds.ts';
+import { getSlotState } from '../outbox/append-facts.ts';
 import { decide, listEvidence, recordOrphanedAttempts } from '../outbox/attempts.ts';
 import { findSubject } from '../outbox/changes/resolve-finds.ts';
 import {
@@ -27,7 +28,7 @@ import { isWanted } from '../outbox/fold.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import { storeQuestionsAboutChangedFinds } from '../outbox/unite.ts';
 import { KIND_WORDS } from '../outbox/views/entry-words.ts';
-import { getSlotState, restoreWish, withdrawWish } from '../outbox/wishes.ts';
+import { restoreWish, withdrawWish } from '../outbox/wishes.ts';
 import { findCreation, getAttemptWindow, getSentElements } from './judge-import.ts';
 
 /** A person's word on an entry: its record, that it is to be sent, or that it is not. */

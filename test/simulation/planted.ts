@@ -207,9 +207,10 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'a number that was sent once is never sent again',
     themes: ['numbers change to and fro'],
-    file: 'src/outbox/intents.ts',
-    from: 'if (last !== undefined && last.value === value && !isChangedSince) return last;',
-    to: 'const known = attempted.find((each) => each.value === value); if (known !== undefined) return known;',
+    file: 'src/outbox/number-chain.ts',
+    from: 'const { intent } = last ?? {};',
+    to: `for (const { intent } of attempted) if (intent?.kind === 'number' && intent.value === value) return intent;
+  const { intent } = last ?? {};`,
   },
   {
     name: 'a number that a curator changed is overwritten',
@@ -253,7 +254,7 @@ export const PLANTED: readonly Planted[] = [
     name: 'what is being sent is not written down before it leaves',
     anonymous: true,
     file: 'src/outbox/attempts.ts',
-    from: `    appendFacts(outbox, [made]);
+    from: `      appendToLedgerFirst(outbox, made);
 `,
     to: '',
   },
@@ -261,9 +262,10 @@ export const PLANTED: readonly Planted[] = [
     name: 'answers are not written down',
     anonymous: true,
     file: 'src/outbox/attempts.ts',
-    from: `  appendFacts(outbox, [{ kind: 'answered', subject, slot, body }]);
+    from: `  appendToLedgerFirst(outbox, { kind: 'answered', subject, slot, body });
 `,
-    to: `  if (body.outcome === 'orphaned') appendFacts(outbox, [{ kind: 'answered', subject, slot, body }]);
+    to: `  if (body.outcome === 'orphaned')
+    appendToLedgerFirst(outbox, { kind: 'answered', subject, slot, body });
 `,
   },
   {
@@ -277,13 +279,10 @@ export const PLANTED: readonly Planted[] = [
     name: 'an attempt comes to the ledger with the next command at the earliest',
     themes: ['an outbox is put back', 'a home is lost'],
     anonymous: true,
-    file: 'src/outbox/wishes.ts',
-    from: `const LEDGER_FIRST: readonly FactKind[] = ['attempted', 'answered'];`,
-    to: 'const LEDGER_FIRST: readonly FactKind[] = [];',
-    also: {
-      from: 'if (hasPendingFacts(outbox))',
-      to: `if (facts[0]?.kind === 'current' && hasPendingFacts(outbox))`,
-    },
+    file: 'src/outbox/attempts.ts',
+    from: `  own?.ledger.append(own.scope, [serializeFact(fact)]);
+`,
+    to: '',
   },
   {
     name: 'nothing is written into the ledger',

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { asServerMs, type Clock } from '../../src/base/clock.ts';
 import type { FindElements } from '../../src/finds/fields.ts';
+import { findOwnLedger } from '../../src/outbox/append-facts.ts';
 import {
   type AnswerDetails,
   type AttemptSettlement,
@@ -13,8 +14,9 @@ import {
   findEntryById,
   findImportOfFind,
   listNumberEntries,
+  listPhotographsByDigest,
 } from '../../src/outbox/entry-queries.ts';
-import type { Fact, Photograph } from '../../src/outbox/facts.ts';
+import { type Fact, getOriginalDigest, type Photograph } from '../../src/outbox/facts.ts';
 import { type Ledger, openLedger } from '../../src/outbox/ledger.ts';
 import {
   type Binding,
@@ -23,13 +25,9 @@ import {
   openOutbox,
   storeKnownAccount,
 } from '../../src/outbox/open-outbox.ts';
-import { getPushPlace, storePushPlace, uniteWithLedger } from '../../src/outbox/unite.ts';
-import {
-  findOwnLedger,
-  recordNewFind,
-  recordNumberWish,
-  recordPhotoWish,
-} from '../../src/outbox/wishes.ts';
+import { getPushPlace, storePushPlace } from '../../src/outbox/push-lock.ts';
+import { uniteWithLedger } from '../../src/outbox/unite.ts';
+import { recordNewFind, recordNumberWish, recordPhotoWish } from '../../src/outbox/wishes.ts';
 import { manualClock } from './manual-clock.ts';
 import { tempFolder } from './temp-folder.ts';
 
@@ -144,7 +142,9 @@ export function queueNumber(
 
 /** The entry of a photograph that is wanted. */
 export function queuePhoto(outbox: Outbox, subject: string, photograph: Photograph): number {
-  return recordPhotoWish(outbox, subject, photograph);
+  recordPhotoWish(outbox, subject, photograph);
+  const digest = getOriginalDigest(photograph);
+  return listPhotographsByDigest(outbox, subject, digest).at(-1)?.id ?? 0;
 }
 
 /** An entry that is being sent. */

@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { hasErrors, type Issue } from '../../base/issue.ts';
 import { cmd, formatDecimal, type Message, msg, msgid, ngettext, t } from '../../base/message.ts';
-import { addPhotograph, type QueuedPhoto } from '../../outbox/changes/enqueue-change.ts';
+import { addPhotograph, type PhotoChange } from '../../outbox/changes/enqueue-change.ts';
 import {
   type FileStatus,
   getFindName,
@@ -259,13 +259,10 @@ async function add(context: Context, find: string, files: readonly string[]): Pr
       update(index, files.length);
       const added = await addPhotograph(outbox, subject, file, keeping, together);
       issues.push(...added.issues);
-      if (added.queued === undefined) continue;
+      if (added.change === undefined) continue;
       together.add(getOriginalDigest(added.photograph));
-      printSameFile(context, basename(file), find, added.queued);
-      if (added.queued.change === 'kept') {
-        terminal.note(t`${file} is already queued or sent for ${find}.`);
-        continue;
-      }
+      printSameFile(context, file, find, added.change);
+      if (added.change === 'kept') continue;
       if (queued === 0) announceInstance(context);
       queued += 1;
       if (added.photograph.originalSha512 !== undefined) stripped += 1;
@@ -287,15 +284,17 @@ async function add(context: Context, find: string, files: readonly string[]): Pr
 
 function printSameFile(
   { terminal }: Context,
-  name: string,
+  file: string,
   find: string,
-  { sameFile, wasGone }: QueuedPhoto,
+  change: PhotoChange,
 ): void {
-  if (wasGone === true)
+  const name = basename(file);
+  if (change === 'kept') terminal.note(t`${file} is already queued or sent for ${find}.`);
+  if (change === 'again')
     terminal.note(
       t`${name} was sent for ${find} before, and the last pull shows the record without it; it is queued again.`,
     );
-  if (sameFile !== undefined)
+  if (change === 'replaced' || change === 'beside')
     terminal.warn(
       t`${name} has changed since it was queued or sent for ${find}; its current content is queued.`,
     );

@@ -150,17 +150,12 @@ function assertNotRemoved(outbox: Outbox, subject: string): void {
   });
 }
 
-type PhotoChange = 'queued' | 'requeued' | 'replaced' | 'kept';
-
-/** Effect of queueing a photograph, and the row of its entry. */
-export type QueuedPhoto = {
-  readonly change: PhotoChange;
-  readonly entryId: number;
-  /** The file had other content, which is replaced, or was sent and stays at the service. */
-  readonly sameFile?: 'replaced' | 'sent';
-  /** It was accepted before, and the last pull shows the record without it. */
-  readonly wasGone?: boolean;
-};
+/**
+ * Effect of queueing a photograph. `kept`: it was queued or sent before; `again`: it was accepted
+ * before, and the last pull shows the record without it. Its file had other content before, which is
+ * `replaced` where it was not sent; `beside`: it was, and stays at the service.
+ */
+export type PhotoChange = 'kept' | 'queued' | 'again' | 'replaced' | 'beside';
 
 /**
  * Queues a photograph, unless it is queued or sent for this record already, with or without GPS
@@ -174,30 +169,22 @@ export function enqueuePhoto(
   subject: string,
   photograph: Sendable,
   together: ReadonlySet<string>,
-): QueuedPhoto {
+): PhotoChange {
   return outbox.change(() => {
     assertNotRemoved(outbox, subject);
-    const same = listPhotographsByDigest(outbox, subject, getOriginalDigest(photograph));
+    const original = getOriginalDigest(photograph);
+    const same = listPhotographsByDigest(outbox, subject, original);
     const there = same.filter((entry) => !isGoneAtService(outbox, entry));
     const first = there.find(({ state }) => state !== 'dropped') ?? there[0];
-    if (same.length > 0 && first === undefined) {
-      const original = getOriginalDigest(photograph);
-      const occasion = getNextOccasion(outbox, subject, original);
-      const entryId = recordPhotoWish(outbox, subject, photograph, occasion);
-      return { change: 'queued', entryId, wasGone: true };
+    if (first === undefined) {
+      if (same.length === 0) return addOrReplacePhoto(outbox, subject, photograph, together);
+      recordPhotoWish(outbox, subject, photograph, getNextOccasion(outbox, subject, original));
+      return 'again';
     }
-    if (first === undefined) return addOrReplacePhoto(outbox, subject, photograph, together);
-    switch (first.state) {
-      case 'dropped':
-      case 'refused':
-        requeuePhoto(outbox, subject, first, photograph);
-        return { change: 'requeued', entryId: first.id };
-      default:
-        return {
-          change: replaceVariant(outbox, subject, same, photograph) ? 'replaced' : 'kept',
-          entryId: first.id,
-        };
-    }
+    if (first.state !== 'dropped' && first.state !== 'refused')
+      return replaceVariant(outbox, subject, same, photograph) ? 'queued' : 'kept';
+    requeuePhoto(outbox, subject, first, photograph);
+    return 'queued';
   });
 }
 
@@ -209,20 +196,17 @@ function addOrReplacePhoto(
   subject: string,
   photograph: Sendable,
   together: ReadonlySet<string>,
-): QueuedPhoto {
+): PhotoChange {
   const otherPhotos = listPhotographsBySource(outbox, subject, photograph.source).filter(
     ({ photograph: other }) => !together.has(getOriginalDigest(other)),
   );
   const unsent = otherPhotos.filter(({ state }) => state === 'queued' || state === 'refused');
   const [replaced] = unsent;
-  if (replaced !== undefined && unsent.length === 1) {
-    withdrawWish(outbox, replaced, 'removed');
-    const entryId = recordPhotoWish(outbox, subject, photograph);
-    return { change: 'replaced', entryId, sameFile: 'replaced' };
-  }
-  const entryId = recordPhotoWish(outbox, subject, photograph);
-  const sameFile = otherPhotos.length > unsent.length ? 'sent' : undefined;
-  return { change: 'queued', entryId, sameFile };
+  const isReplaced = replaced !== undefined && unsent.length === 1;
+  if (isReplaced) withdrawWish(outbox, replaced, 'removed');
+  recordPhotoWish(outbox, subject, photograph);
+  if (isReplaced) return 'replaced';
+  return otherPhotos.length > unsent.length ? 'beside' : 'queued';
 }
 
 /** Queues a dropped or refused photograph again. One that may have been sent stays uncertain. */
@@ -238,8 +222,8 @@ function requeuePhoto(
 }
 
 type AddedPhotograph = { readonly issues: readonly Issue[] } & (
-  | { readonly photograph: Sendable; readonly queued: QueuedPhoto }
-  | { readonly photograph: undefined; readonly queued: undefined }
+  | { readonly photograph: Sendable; readonly change: PhotoChange }
+  | { readonly photograph: undefined; readonly change: undefined }
 );
 
 /**
@@ -259,9 +243,9 @@ export async function addPhotograph(
 ): Promise<AddedPhotograph> {
   const { photograph, issues } = await inspectPhotograph(path);
   if (photograph === undefined || hasErrors(issues))
-    return { photograph: undefined, queued: undefined, issues };
+    return { photograph: undefined, change: undefined, issues };
   await storePhotograph(photograph);
-  return { photograph, queued: enqueuePhoto(outbox, subject, photograph, together), issues };
+  return { photograph, change: enqueuePhoto(outbox, subject, photograph, together), issues };
 }
 
 /** Replaces a queued photograph with GPS data by its stripped counterpart; false without one. */
@@ -397,7 +381,7 @@ function addPhotographs(
     if (same.length > 0 || isTwice) continue;
     photosAdded += 1;
     if (dryRun) continue;
-    if (addOrReplacePhoto(outbox, subject, photograph, ofRow).sameFile === 'sent')
+    if (addOrReplacePhoto(outbox, subject, photograph, ofRow) === 'beside')
       sentBefore.push(photograph.name);
   }
   return { photosAdded, sentBefore };

@@ -137,7 +137,7 @@ export async function queueMatches(
       if (!dryRun) {
         const subject = findSubject(outbox, match.find);
         await storePhotograph(photograph);
-        if (enqueuePhoto(outbox, subject, photograph, together).change === 'kept') continue;
+        if (enqueuePhoto(outbox, subject, photograph, together) === 'kept') continue;
         if (photograph.originalSha512 !== undefined) stripped += 1;
       }
       queued.set(file, match.find);

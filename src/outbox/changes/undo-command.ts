@@ -2,6 +2,7 @@ import { groupBy } from '../../base/collections.ts';
 import { createRowParser, isText } from '../../base/disk/database.ts';
 import { msg } from '../../base/message.ts';
 import type { FindElements } from '../../finds/fields.ts';
+import { appendFacts, getSlotState, listFactsOfSubject } from '../append-facts.ts';
 import { makeDecisionFact } from '../attempts.ts';
 import {
   type CurrentBody,
@@ -18,10 +19,9 @@ import {
 } from '../facts.ts';
 import { foldSlot, mayBeAtService, type SlotState } from '../fold.ts';
 import { findUnverifiedIntent, isImportSlot } from '../intents.ts';
-import { type Outbox, updateHeader } from '../open-outbox.ts';
+import { getCommandId, type Outbox, updateHeader } from '../open-outbox.ts';
 import { getSubjectName, isRemoved } from '../stored-finds.ts';
 import { settleReturnedFinds, storeQuestionsAboutAlikeFinds } from '../unite.ts';
-import { appendFacts, getCommandId, getSlotState, listFactsOfSubject } from '../wishes.ts';
 
 /** A command that changed something; `at` is in milliseconds since 1970 UTC. */
 export type LoggedCommand = {

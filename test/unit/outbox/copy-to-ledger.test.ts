@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { copyFactsToLedger } from '../../../src/outbox/wishes.ts';
+import { copyFactsToLedger } from '../../../src/outbox/append-facts.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 
 test('facts that another process makes a matter of the ledger meanwhile are copied, too', () => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { makeErrorIssue, makeWarningIssue } from '../../../src/base/issue.ts';
+import { rebuildEntries } from '../../../src/outbox/append-facts.ts';
 import {
   findEntryById,
   findImportOfFind,
@@ -7,7 +8,7 @@ import {
 } from '../../../src/outbox/entry-queries.ts';
 import { makeCandidates } from '../../../src/outbox/gate.ts';
 import { makeRecordSubject, type PreparedDocument } from '../../../src/outbox/intents.ts';
-import { rebuildEntries, recordNewFind } from '../../../src/outbox/wishes.ts';
+import { recordNewFind } from '../../../src/outbox/wishes.ts';
 import { acceptEntry, queueImport, queueNumber, tempOutbox } from '../../support/temp-outbox.ts';
 
 const IDENT = 'C-202400101-N00012';

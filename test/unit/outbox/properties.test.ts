@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { FindElements } from '../../../src/finds/fields.ts';
 import { createFindIndex, makeComparable, matchFinds } from '../../../src/finds/match-finds.ts';
+import { listFactsOfSubject } from '../../../src/outbox/append-facts.ts';
 import { listCommands, undoCommand } from '../../../src/outbox/changes/undo-command.ts';
 import { listEntriesOfSubject, listNumberEntries } from '../../../src/outbox/entry-queries.ts';
 import { foldSlot } from '../../../src/outbox/fold.ts';
@@ -13,7 +14,6 @@ import { rebuildAllEntries } from '../../../src/outbox/repair-outbox.ts';
 import { findByLocalId, iterateFinds } from '../../../src/outbox/stored-finds.ts';
 import { uniteWithLedger, uniteWithOutbox } from '../../../src/outbox/unite.ts';
 import {
-  listFactsOfSubject,
   recordFindWish,
   recordNewFind,
   recordNumberWish,

@@ -100,3 +100,14 @@ test('a lost ledger on the pushing machine is made again, and the service is sea
   const { uuid = '' } = findByLocalId(again, 'K-1') ?? {};
   expect(listFactsInLedger(again, uuid).map(({ kind }) => kind)).toContain('answered');
 });
+
+test('an outbox that was first pushed without an identifier of the machine gets it with the next push', async () => {
+  const clock = manualClock();
+  const service = findService(clock);
+  using computer = aComputer(clock);
+  const outbox = computer.open();
+  await service.push(outbox, { machine: '' });
+  await service.push(outbox, { machine: 'this-machine' });
+  await service.push(outbox, { machine: '' });
+  expect(readHeader(outbox)).toMatchObject({ machine: 'this-machine', mustLook: false });
+});

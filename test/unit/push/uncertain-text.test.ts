@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { msg } from '../../../src/base/message.ts';
+import { appendFacts } from '../../../src/outbox/append-facts.ts';
 import {
   detachSharedRecord,
   listOpenAttempts,
@@ -9,7 +10,6 @@ import { storeLookup } from '../../../src/outbox/entry-queries.ts';
 import { makeStoredMessage } from '../../../src/outbox/facts.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
-import { appendFacts } from '../../../src/outbox/wishes.ts';
 import { explainUncertain } from '../../../src/push/uncertain-words.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import {
