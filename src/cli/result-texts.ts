@@ -23,8 +23,7 @@ export function printNextStep({ terminal }: Context): void {
  * decisions, for a number or a photograph those of this entry alone. For an entry that waits for no
  * person it is `pas show`.
  */
-export function getSettlingCommand({ id, kind, state, held, localId, identCely }: Entry): Command {
-  const find = localId ?? identCely ?? '';
+export function getSettlingCommand({ id, kind, state, held, find }: Entry): Command {
   const isInDoubt = held !== null || state === 'uncertain';
   if (kind !== 'import' && (isInDoubt || state === 'refused'))
     return cmd`pas resolve ${find} --entry ${id}`;

@@ -224,7 +224,7 @@ export function detachSharedRecord(outbox: Outbox, identCely: string): Entry[] {
     ({ kind, state }) => kind === 'import' && state === 'accepted',
   );
   if (claims.length < 2) return [];
-  const names = claims.map(({ localId }) => localId ?? '').join(', ');
+  const names = claims.map(({ find }) => find).join(', ');
   const reason = msg`the service gave the record ${identCely} to several finds (${names}): one may have been deleted, or lost when the service was restored from a backup`;
   for (const claim of claims)
     for (const entry of listEntriesOfSubject(outbox, claim.subject))

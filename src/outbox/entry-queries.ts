@@ -70,6 +70,7 @@ function makeEntry(row: ReturnType<typeof parseRow>): Entry {
   const { changed, value, expects, photograph, document, ...common } = row;
   const base = {
     ...common,
+    find: row.localId ?? row.identCely ?? '',
     differsFromAccepted: changed === 1,
     held: isOpenQuestion ? held : null,
     lookup: row.lookup === null ? null : deserializeLookup(row.lookup),

@@ -127,6 +127,8 @@ type EntryBase = {
   readonly intent: string;
   /** Null for a record of the service without a find here. */
   readonly localId: string | null;
+  /** Its name for people: the local id, else the identifier of the record. */
+  readonly find: string;
   readonly state: EntryState;
   /** Another version is wanted than the one that the service accepted. */
   readonly differsFromAccepted: boolean;
@@ -144,7 +146,6 @@ type EntryBase = {
   readonly reason: Message | null;
   /** Those of validation for a draft or a queued entry, those of the service for a refused one. */
   readonly issues: readonly Issue[];
-  readonly createdAt: number;
   readonly updatedAt: number;
 };
 

@@ -242,6 +242,8 @@ export function requireLedger(outbox: Outbox): Ledger {
 
 const ACCOUNT = describeColumns('account', {
   identCely: isText,
+  /** With which it signed in last; empty where only a token is known. */
+  username: isText,
   name: isText,
   email: isText,
   organisation: isText,
@@ -257,9 +259,8 @@ export type KnownAccount = ReturnType<typeof ACCOUNT.parse>;
 /**
  * Stores the account in place of the previous one. After a change of its role or organisation, the
  * next pull reads everything again.
- * @param username with which it signs in; '' where only a token is known
  */
-export function storeKnownAccount(outbox: Outbox, username: string, account: KnownAccount): void {
+export function storeKnownAccount(outbox: Outbox, account: KnownAccount): void {
   outbox.change(() => {
     const before = findKnownAccount(outbox);
     // Other rights show other content of the same datestamp.
@@ -270,10 +271,10 @@ export function storeKnownAccount(outbox: Outbox, username: string, account: Kno
       outbox.sql('update pulled set datestamp_at = null').run();
     outbox
       .sql(
-        `insert or replace into account (only, ${ACCOUNT.columns}, username, seen_at)
-         values (1, ${ACCOUNT.values}, :username, :now)`,
+        `insert or replace into account (only, ${ACCOUNT.columns}, seen_at)
+         values (1, ${ACCOUNT.values}, :now)`,
       )
-      .run({ ...account, username, now: outbox.clock.now() });
+      .run({ ...account, now: outbox.clock.now() });
   });
 }
 
@@ -281,14 +282,6 @@ export function storeKnownAccount(outbox: Outbox, username: string, account: Kno
 export function findKnownAccount({ sql }: Outbox): KnownAccount | undefined {
   const row = sql(`select ${ACCOUNT.selected} from account`).get();
   return row === undefined ? undefined : ACCOUNT.parse(row);
-}
-
-/**
- * Returns the user name of the last sign-in; undefined before it, or where it was by token only.
- */
-export function findKnownUsername({ sql }: Outbox): string | undefined {
-  const username = sql('select username from account').pluck().get();
-  return typeof username === 'string' && username !== '' ? username : undefined;
 }
 
 /**
@@ -325,6 +318,6 @@ export function isAccountOfUser(outbox: Outbox, username: string | undefined): b
   if (bound === null || username === undefined) return true;
   const account = findKnownAccount(outbox);
   if (account?.identCely !== bound) return true;
-  const names = [findKnownUsername(outbox) ?? '', account.email].filter((name) => name !== '');
+  const names = [account.username, account.email].filter((name) => name !== '');
   return names.length === 0 || names.some((name) => isSameUser(name, username));
 }

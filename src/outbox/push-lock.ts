@@ -100,7 +100,7 @@ export function storePushPlace(outbox: Outbox, machine: string, place: PushPlace
   outbox.change(() => {
     updateHeader(outbox, { ledger: id, machine });
     if (place === 'new' || place === 'own') return;
-    updateHeader(outbox, { mustLook: true });
+    updateHeader(outbox, { mustLook: true, lookedFrom: null, lookedUntil: null });
     requestFullUnion(outbox);
   });
 }

@@ -27,7 +27,6 @@ import { hasSoundContent, hasSoundDocument, INTENT_COLUMNS, type StoredIntent } 
 import { assertSoundLedger, assertSoundRows } from './ledger.ts';
 import {
   findKnownAccount,
-  findKnownUsername,
   type Outbox,
   openOutbox,
   readHeader,
@@ -326,10 +325,11 @@ function listReadableRows(from: Database, query: string): unknown[] {
 export function describeOutbox(outbox: Outbox, machine: string) {
   const { accepted, dropped, ...unsent } = countEntriesByState(outbox);
   const unsentCount = Object.values(unsent).reduce((sum, count) => sum + count);
+  const account = findKnownAccount(outbox);
   return {
     header: readHeader(outbox),
     /** User name or e-mail address of its account; undefined where none has signed in. */
-    user: findKnownUsername(outbox) ?? findKnownAccount(outbox)?.email,
+    user: account?.username || account?.email,
     /** Undefined where the ledger is unusable. */
     place: outbox.ledger === undefined ? undefined : getPushPlace(outbox, machine),
     finds: countFinds(outbox),

@@ -13,7 +13,6 @@ import { parseXml, XmlSyntaxError } from '../base/xml/parse.ts';
 import {
   assertSameAccount,
   findKnownAccount,
-  findKnownUsername,
   isSameUser,
   type Outbox,
   readHeader,
@@ -92,7 +91,12 @@ export function acceptAccount(outbox: Outbox, service: Signer, account: Account)
   const { baseUrl, profile } = service;
   const { identCely } = account;
   assertSameAccount(outbox, identCely, (bound) =>
-    describeRemedies(service, account, findKnownUsername(outbox) ?? profile.username, bound),
+    describeRemedies(
+      service,
+      account,
+      findKnownAccount(outbox)?.username || profile.username,
+      bound,
+    ),
   );
   if (profile.username !== undefined && !isUserOfProfile(outbox, service, account)) {
     const { name, username } = profile;
@@ -101,7 +105,7 @@ export function acceptAccount(outbox: Outbox, service: Signer, account: Account)
       { hint: describeRemedies(service, account, username, username) },
     );
   }
-  storeKnownAccount(outbox, getUsername(outbox, service, account), account);
+  storeKnownAccount(outbox, { ...account, username: getUsername(outbox, service, account) });
 }
 
 /**
@@ -117,9 +121,6 @@ function isUserOfProfile(
   const named = profile.username;
   if (named === undefined || readHeader(outbox).account === identCely) return true;
   if (!usesExternalToken && username !== undefined && isSameUser(username, named)) return true;
-  const boundAccount = findKnownAccount(outbox);
-  if (boundAccount !== undefined && isSameUser(findKnownUsername(outbox) ?? '', named))
-    return boundAccount.identCely === identCely;
   // A user name is an e-mail address, or the part before its @.
   const [local = ''] = email.split('@');
   return isSameUser(email, named) || isSameUser(local, named);
@@ -163,7 +164,8 @@ function getUsername(
   { identCely }: Account,
 ): string {
   if (!usesExternalToken) return username ?? '';
-  return findKnownAccount(outbox)?.identCely === identCely ? (findKnownUsername(outbox) ?? '') : '';
+  const known = findKnownAccount(outbox);
+  return known?.identCely === identCely ? known.username : '';
 }
 
 /**

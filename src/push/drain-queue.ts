@@ -137,7 +137,7 @@ async function waitForMore(session: PushSession, next: Entry | undefined): Promi
  * @param next the one that is sent next
  */
 export function explainWaiting(next: Entry): Message {
-  const what = formatEntry(next.kind, next.localId ?? next.identCely);
+  const what = formatEntry(next);
   const reason = next.reason ?? '';
   return msg`the remaining entries must wait; ${what}: ${reason}`;
 }

@@ -192,16 +192,13 @@ function computeSearchStart(
   { indexAllowanceMs }: SearchContext,
   waiting: ReturnType<typeof listQueuedSummaries>,
 ): number {
-  const { mustLook, lookedFrom, lookedUntil } = readHeader(outbox);
+  const { lookedFrom, lookedUntil } = readHeader(outbox);
   const oldestAt = waiting.reduce((oldest, { createdAt }) => Math.min(oldest, createdAt), NEVER);
   const firstMs = oldestAt - lookBackMs;
-  const isCovered =
-    !mustLook &&
-    (lookedFrom ?? NEVER) <= firstMs &&
-    !listHeldEntries(outbox).some(({ held }) => held?.basis === 'not-searched');
+  const isCovered = lookedUntil !== null && (lookedFrom ?? NEVER) <= firstMs;
   const marginMs = computeOverlapMs(indexAllowanceMs) + indexAllowanceMs;
   return Math.min(
-    isCovered ? (lookedUntil ?? firstMs) - marginMs : firstMs,
+    isCovered ? lookedUntil - marginMs : firstMs,
     (serverNowMs ?? outbox.clock.now()) - DAY_MS,
   );
 }
@@ -334,11 +331,7 @@ function gatherKnowledge(
   const listed = result.lookups.get(entry.identCely ?? '');
   const ofRecord = gatherRecordKnowledge(outbox, entry, listed, result.recordsOfOthers);
   if (entry.kind === 'number') {
-    const users = listUsersOfNumber(
-      entry.value,
-      entry.localId ?? entry.identCely ?? '',
-      result.lookupNumber,
-    );
+    const users = listUsersOfNumber(entry.value, entry.find, result.lookupNumber);
     return { ...ofRecord, 'number-used': users.filter(({ name }) => name !== entry.identCely) };
   }
   const sent = ofRecord['equal-photograph'] ?? [];

@@ -19,7 +19,6 @@ import {
 } from '../outbox/entry-queries.ts';
 import {
   findKnownAccount,
-  findKnownUsername,
   type Outbox,
   readHeader,
   requireLedger,
@@ -377,7 +376,7 @@ async function openLookup(
     bearer: writer,
     // The token may belong to another account than the user name.
     basic:
-      service.usesExternalToken && findKnownUsername(outbox) !== service.username
+      service.usesExternalToken && findKnownAccount(outbox)?.username !== service.username
         ? undefined
         : writer,
   };

@@ -104,11 +104,7 @@ export type SignedInPush = PushContext & {
   readonly serverClock: ServerClock;
 };
 
-type EntryName = {
-  readonly entry: number;
-  readonly kind: EntryKind;
-  readonly find: string | null;
-};
+type EntryName = Pick<Entry, 'kind' | 'find'> & { readonly entry: number };
 
 /** Something that a push reports while it runs. */
 export type PushEvent =
@@ -135,9 +131,9 @@ export type PushEvent =
       readonly refused: readonly string[];
     };
 
-/** Returns the fields that name an entry in an event; `find` is its local id, else its record. */
-export function makeEntryName({ id, kind, localId, identCely }: Entry): EntryName {
-  return { entry: id, kind, find: localId ?? identCely };
+/** Returns the fields that name an entry in an event. */
+export function makeEntryName({ id, kind, find }: Entry): EntryName {
+  return { entry: id, kind, find };
 }
 
 /**

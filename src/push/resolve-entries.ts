@@ -259,8 +259,8 @@ export function findRecordProblem(
   }
   const owner = findImportOfRecord(outbox, identCely);
   if (owner === undefined) return findFormProblem(entry, identCely);
-  const find = entry.localId ?? '';
-  const other = owner.localId ?? identCely;
+  const { find } = entry;
+  const other = owner.find;
   return new UsageError(msg`${identCely} is already the record of ${other}.`, {
     hint: msg`\`${cmd`pas show ${other}`}\` shows the find of that record. If ${find} has its own record, specify that identifier; if both are one find, drop this one: ${cmd`pas resolve ${find} --drop`}`,
   });

@@ -185,7 +185,7 @@ function countRefusal(
   const text = `${status} ${reason} ${settlement.issues.map(({ message }) => message).join(' ')}`;
   const before = refusals.get(key);
   const records = new Set(before?.text === text ? before.records : []);
-  records.add(entry.localId ?? entry.identCely ?? entry.subject);
+  records.add(entry.find);
   const series = { ...scope, text, reason, status: status ?? null, records: [...records] };
   return { refusals: new Map(refusals).set(key, series), alone: suspected };
 }

@@ -341,7 +341,7 @@ export const PLANTED: readonly Planted[] = [
     name: 'an undo takes back what was sent since, and says so',
     themes: ['people undo what they did'],
     file: 'src/outbox/changes/undo-command.ts',
-    from: `if (isAttempted) return { kind: 'kept' };`,
+    from: `if (isAttempted) return undefined;`,
     to: '',
   },
   {

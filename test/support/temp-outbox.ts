@@ -20,7 +20,6 @@ import { type Fact, getOriginalDigest, type Photograph } from '../../src/outbox/
 import { type Ledger, openLedger } from '../../src/outbox/ledger.ts';
 import {
   type Binding,
-  type KnownAccount,
   type Outbox,
   openOutbox,
   storeKnownAccount,
@@ -28,6 +27,7 @@ import {
 import { getPushPlace, storePushPlace } from '../../src/outbox/push-lock.ts';
 import { uniteWithLedger } from '../../src/outbox/unite.ts';
 import { recordNewFind, recordNumberWish, recordPhotoWish } from '../../src/outbox/wishes.ts';
+import type { Account } from '../../src/service/session.ts';
 import { manualClock } from './manual-clock.ts';
 import { tempFolder } from './temp-folder.ts';
 
@@ -42,7 +42,7 @@ export const BINDING: Binding = {
   username: USERNAME,
 };
 /** The account as the service describes it. */
-export const EVA: KnownAccount = {
+export const EVA: Account = {
   identCely: ACCOUNT_ID,
   name: 'Eva Nová',
   email: USERNAME,
@@ -76,7 +76,7 @@ export type TempOutbox = Outbox & {
 export function tempOutbox(clock: Clock = manualClock()): TempOutbox {
   const folder = tempFolder();
   const outbox = openAt(join(folder, 'outbox.sqlite'), join(folder, 'ledger.sqlite'), { clock });
-  storeKnownAccount(outbox, USERNAME, EVA);
+  storeKnownAccount(outbox, { ...EVA, username: USERNAME });
   return outbox;
 }
 

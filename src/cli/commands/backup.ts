@@ -138,8 +138,8 @@ async function restore(context: Context, file: string, options: RestoreFlags): P
     put_aside: restored.aside ?? null,
     lost: restored.lost,
     photos_copied: restored.photosCopied,
-    photos_missing: restored.missing.map(({ localId, identCely, photograph }) => ({
-      find: localId ?? identCely,
+    photos_missing: restored.missing.map(({ find, photograph }) => ({
+      find,
       name: photograph.name,
       sha512: photograph.sha512,
     })),
@@ -177,8 +177,7 @@ function printMissing({ terminal }: Context, { missing }: RestoreResult): void {
   if (count === 0) return;
   const all = formatPhotographCount(count);
   terminal.warn(t`Missing, though not sent yet: ${all}.`);
-  for (const { localId, identCely, photograph } of missing.slice(0, MAX_NAMED)) {
-    const find = localId ?? identCely ?? '';
+  for (const { find, photograph } of missing.slice(0, MAX_NAMED)) {
     const digest = photograph.sha512.slice(0, 16);
     const { name } = photograph;
     terminal.warn(

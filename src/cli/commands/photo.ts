@@ -5,7 +5,6 @@ import { cmd, formatDecimal, type Message, msg, msgid, ngettext, t } from '../..
 import { addPhotograph, type PhotoChange } from '../../outbox/changes/enqueue-change.ts';
 import {
   type FileStatus,
-  getFindName,
   type MatchedFolder,
   matchFolder,
   type QueueResult,
@@ -97,7 +96,7 @@ function formatMatchRow(fate: FileStatus): readonly string[] {
       ];
     }
     case 'known': {
-      const names = new Set(fate.entries.map(getFindName));
+      const names = new Set(fate.entries.map(({ find }) => find));
       const finds = [...names].join(', ');
       const states = [...new Set(fate.entries.map(({ state }) => STATE_WORDS[state]))].join(', ');
       const count = names.size;
@@ -202,7 +201,7 @@ function toStatusValue(fate: FileStatus, queuedFor: string | undefined): Record<
     confidence: match?.confidence ?? null,
     reasons: match?.reasons ?? refusals,
     candidates: match?.candidates ?? [],
-    known: known.map((entry) => ({ find: getFindName(entry), state: entry.state })),
+    known: known.map(({ find, state }) => ({ find, state })),
     copy_of: fate.kind === 'copy' ? fate.of : null,
   };
 }

@@ -68,9 +68,8 @@ export function makePushListeners(context: Context, outbox: Outbox) {
     onReconciled: (settled: readonly ReconciledEntry[]) => {
       end();
       for (const each of settled) {
-        const { id, kind, localId, identCely } = each.entry;
         if (each.verdict.kind === 'undecided')
-          printUncertain(formatEntry(kind, localId ?? identCely), id);
+          printUncertain(formatEntry(each.entry), each.entry.id);
         else terminal.note(formatReconciled(each));
       }
     },
@@ -83,7 +82,7 @@ export function makePushListeners(context: Context, outbox: Outbox) {
 
 /** Formats the result of a search for an uncertain entry; of an undecided one, with its command. */
 export function formatReconciled({ entry, verdict }: ReconciledEntry): string {
-  const what = formatEntry(entry.kind, entry.localId ?? entry.identCely);
+  const what = formatEntry(entry);
   switch (verdict.kind) {
     case 'found':
       return t`${what}: accepted as ${verdict.identCely}; ${verdict.reason}.`;
@@ -105,7 +104,7 @@ function printEvent(
     terminal.warn(formatLeftOut(event));
     return;
   }
-  const what = formatEntry(event.kind, event.find);
+  const what = formatEntry(event);
   if (event.type === 'attempt') {
     const answer = event.status ?? t`no answer`;
     terminal.printDetail(

@@ -114,7 +114,7 @@ function toReconciledJson({ entry, verdict }: ReconciledEntry): Record<string, u
   return {
     entry: entry.id,
     kind: entry.kind,
-    find: entry.localId ?? entry.identCely,
+    find: entry.find,
     verdict: verdict.kind,
     ident_cely: verdict.kind === 'found' ? verdict.identCely : null,
     reason: String(verdict.reason),

@@ -88,7 +88,7 @@ async function showStatus(context: Context): Promise<ExitReason> {
     needs_person: needsPerson.map((entry) => ({
       entry: entry.id,
       kind: entry.kind,
-      find: entry.localId ?? entry.identCely,
+      find: entry.find,
       state: entry.state,
       reason: String(entry.reason ?? entry.issues[0]?.message ?? '') || null,
       ...toHeldJson(entry),
@@ -206,7 +206,7 @@ function printWaiting({ terminal }: Context, { forImport, forTime }: WaitingCoun
 
 function formatDelay({ kind, reason, count, find, notBeforeAt }: Delay, nowMs: number): string {
   const word = KIND_WORDS[kind];
-  const what = count === 1 ? formatEntry(kind, find) : t`${word}, ${count} in total`;
+  const what = count === 1 ? formatEntry({ kind, find }) : t`${word}, ${count} in total`;
   const at = formatMoment(notBeforeAt, nowMs);
   return `${what}: ${notBeforeAt > nowMs ? t`${reason}; not before ${at}` : reason}`;
 }
@@ -251,7 +251,7 @@ function formatEntries(
   const lines = entries
     .slice(0, MAX_SHOWN)
     .flatMap((entry) => [
-      `${formatEntry(entry.kind, entry.localId ?? entry.identCely)}: ${explain(entry)}`,
+      `${formatEntry(entry)}: ${explain(entry)}`,
       `  ${getSettlingCommand(entry)}`,
     ]);
   const more = entries.length - MAX_SHOWN;

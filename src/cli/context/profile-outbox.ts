@@ -9,7 +9,6 @@ import {
   assertSameAccount,
   type Binding,
   findKnownAccount,
-  findKnownUsername,
   isAccountOfUser,
   isEmptyOutbox,
   type Outbox,
@@ -281,7 +280,8 @@ function makeOtherUserError(
   { name, baseUrl, username = '' }: Profile,
 ): ConfigError {
   const account = readHeader(outbox).account ?? '';
-  const before = findKnownUsername(outbox) ?? findKnownAccount(outbox)?.email ?? '';
+  const { username: known = '', email = '' } = findKnownAccount(outbox) ?? {};
+  const before = known || email;
   return new ConfigError(
     msg`Profile ${name} would be for the user ${username}, but its outbox ${outbox.path} sends as ${before} (${account}). Nothing was changed.`,
     {

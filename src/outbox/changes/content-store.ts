@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { createHash, randomUUID } from 'node:crypto';
+import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { toDatabaseError } from '../../base/disk/database.ts';
@@ -128,11 +128,13 @@ function listUsedDigests(outbox: Outbox): Set<string> {
  */
 export function deleteUnusedCopies(outbox: Outbox, photosFolder: string): void {
   const copies = listCopies(photosFolder);
+  if (copies.length === 0) return;
+  const oldMs = readTimeOfDisk(photosFolder) - MIN_AGE_MS;
   // Nothing is added during the transaction.
   outbox.change(() => {
     const used = listUsedDigests(outbox);
     for (const { digest, path } of copies)
-      if (!used.has(digest) && isOld(outbox, path)) removeFile(path);
+      if (!used.has(digest) && getWrittenMs(path) < oldMs) removeFile(path);
   });
 }
 
@@ -158,9 +160,26 @@ function listNames(folder: string): string[] {
   }
 }
 
-function isOld({ clock }: Outbox, path: string): boolean {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  return stats !== undefined && stats.mtimeMs < clock.now() - MIN_AGE_MS;
+/**
+ * Returns the time that a new file gets: a drive of a network has a clock of its own. 0 where none
+ * can be written.
+ */
+function readTimeOfDisk(folder: string): number {
+  const path = join(folder, `.${randomUUID()}.tmp`);
+  try {
+    writeFileSync(path, '');
+    return getWrittenMs(path);
+  } catch {
+    // Safe to ignore: nothing is old then, and a later removal deletes the copies.
+    return 0;
+  } finally {
+    removeFile(path);
+  }
+}
+
+/** Returns the time of the last change; infinity for a missing file. */
+function getWrittenMs(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY;
 }
 
 function removeFile(path: string): void {

@@ -444,8 +444,7 @@ type NamedNumber = readonly [name: string, number: string];
 
 /** Lists the numbers that finds and records have, had or were to get. */
 function* listNumbersEver(outbox: Outbox): Generator<NamedNumber> {
-  for (const { localId, identCely, value } of listEffectiveNumberEntries(outbox))
-    yield [localId ?? identCely ?? '', value];
+  for (const { find, value } of listEffectiveNumberEntries(outbox)) yield [find, value];
   for (const find of iterateFinds(outbox))
     yield [find.localId, find.elements.evidencni_cislo ?? ''];
   for (const [identCely, value] of listPulledNumbers(outbox))

@@ -176,11 +176,6 @@ async function stripKnown(
   return stripped;
 }
 
-/** Returns the local id, else the identifier of the record; '' where the photograph has neither. */
-export function getFindName({ localId, identCely }: PhotoEntry): string {
-  return localId ?? identCely ?? '';
-}
-
 const BY_CONFIDENCE: readonly Confidence[] = ['sure', 'likely', 'doubtful', 'none'];
 
 /**

@@ -232,25 +232,13 @@ function listParts(outbox: Outbox, { command }: LoggedCommand): Slot[][] {
 
 /** Tells if the undo takes anything back; false where that was done before. */
 function takesBack({ wishes, decisions }: SlotUndo): boolean {
-  return wishes.kind === 'replaced' || decisions.length > 0;
+  return wishes.length > 0 || decisions.length > 0;
 }
-
-/** An undo of the wishes that a command has in one slot. */
-type WishUndo =
-  /**
-   * These replace them: one, or those of two copies; a wish for nothing where nothing was before.
-   */
-  | { readonly kind: 'replaced'; readonly by: readonly CurrentBody[] }
-  /** The command has none here, or they were taken back before. */
-  | { readonly kind: 'done' }
-  /**
-   * They stay, since an attempt or a later command relies on them, or what was before is unknown.
-   */
-  | { readonly kind: 'kept' };
 
 /** An undo of a command in one slot. */
 type SlotUndo = Slot & {
-  readonly wishes: WishUndo;
+  /** They replace those of the command: one, or those of two copies. */
+  readonly wishes: readonly CurrentBody[];
   /** Facts that say what is wanted now. */
   readonly heads: readonly string[];
   /** Decisions that are taken back. */
@@ -278,20 +266,19 @@ function planUndo(outbox: Outbox, command: string, { subject, slot }: Slot): Slo
   return {
     subject,
     slot,
-    wishes,
+    wishes: wishes ?? [],
     heads: state.heads,
     decisions,
     isKept:
-      wishes.kind === 'kept' ||
+      wishes === undefined ||
       decisions.length < inForce.length ||
       (removesFind(slot, wishes) && hasLaterChanges(ofSubject, slot, isOfCommand)),
   };
 }
 
 /** Tells if the find goes, as one does that the command made or brought back. */
-function removesFind(slot: string, wishes: WishUndo): boolean {
-  if (!isImportSlot(slot) || wishes.kind !== 'replaced') return false;
-  return wishes.by.some(({ intent, hides }) => intent === null && hides);
+function removesFind(slot: string, wishes: readonly CurrentBody[]): boolean {
+  return isImportSlot(slot) && wishes.some(({ intent, hides }) => intent === null && hides);
 }
 
 /**
@@ -326,11 +313,9 @@ function applyUndo(outbox: Outbox, plans: readonly SlotUndo[]): void {
 }
 
 function makeUndoFacts(outbox: Outbox, plan: SlotUndo): NewFact[] {
-  const { wishes, decisions } = plan;
-  const bodies = wishes.kind === 'replaced' ? wishes.by : [];
   return [
-    ...bodies.map((body) => makeReturningWish(outbox, plan, body)),
-    ...decisions.map((fact) => makeDecisionUndo(outbox, fact)),
+    ...plan.wishes.map((body) => makeReturningWish(outbox, plan, body)),
+    ...plan.decisions.map((fact) => makeDecisionUndo(outbox, fact)),
   ];
 }
 
@@ -355,29 +340,32 @@ function isAboutUnsearched({ body }: FactOf<'decided'>): boolean {
  *     A ← C ← undo ← redo   replaced by A: the redo has brought C back as a fact of its own
  *
  * @param wishes those of the command
+ * @returns the wishes that replace them, one for nothing where nothing was before; empty where that
+ * was done; undefined where they stay, since an attempt or a later command relies on them, or what
+ * was before is unknown
  */
 function planWishUndo(
   facts: readonly Fact[],
   { heads, verdicts, decisions }: SlotState,
   wishes: readonly FactOf<'current'>[],
-): WishUndo {
+): readonly CurrentBody[] | undefined {
   const last = wishes.at(-1);
-  if (last === undefined) return { kind: 'done' };
+  if (last === undefined) return [];
   const own = new Set(wishes.map(({ id }) => id));
   const isOwn = (id: string): boolean => isWishOf(own, facts, id);
-  if (!heads.every(isOwn)) return { kind: isTakenBack(facts, own) ? 'done' : 'kept' };
+  if (!heads.every(isOwn)) return isTakenBack(facts, own) ? [] : undefined;
   const isAttempted = listFactsOfKind(facts, 'attempted').some(({ id, body }) => {
     const verdict = verdicts.get(id);
     const isOpen = verdict !== undefined && mayBeAtService(verdict);
     return isOpen && [body.current, ...body.basis].some(isOwn);
   });
-  if (isAttempted) return { kind: 'kept' };
+  if (isAttempted) return undefined;
   const by = listWishesBefore(facts, own, last.body);
   // A find that a person called a record has no attempt.
   const isCreated = decisions.some(
     ({ body }) => body.answer === 'created' && by.every(({ intent }) => intent !== body.intent),
   );
-  return isCreated || by.length === 0 ? { kind: 'kept' } : { kind: 'replaced', by };
+  return isCreated || by.length === 0 ? undefined : by;
 }
 
 /**

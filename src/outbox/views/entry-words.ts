@@ -15,7 +15,7 @@ import { formatRecordState, formatWithIdentifier } from '../../finds/harvested-f
 import { formatPosition } from '../../finds/place/read-position.ts';
 import type { QuestionName } from '../../finds/questions.ts';
 import type { EvidenceVerdict } from '../attempts.ts';
-import type { EntryKind, EntryState } from '../entry.ts';
+import type { Entry, EntryKind, EntryState } from '../entry.ts';
 
 /** Kinds of entries for people; programs read the kind itself. */
 export const KIND_WORDS: Readonly<Record<EntryKind, Message>> = {
@@ -44,12 +44,11 @@ export const VERDICT_WORDS: Readonly<Record<EvidenceVerdict, Message>> = {
 };
 
 /** Formats `import of K-017`; a record without a find here has its identifier. */
-export function formatEntry(kind: EntryKind, find: string | null): Message {
-  const name = find ?? '?';
+export function formatEntry({ kind, find }: Pick<Entry, 'kind' | 'find'>): Message {
   return {
-    import: msg`import of ${name}`,
-    number: msg`number of ${name}`,
-    photo: msg`photo of ${name}`,
+    import: msg`import of ${find}`,
+    number: msg`number of ${find}`,
+    photo: msg`photo of ${find}`,
   }[kind];
 }
 

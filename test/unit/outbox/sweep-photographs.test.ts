@@ -11,7 +11,6 @@ import { tempOutbox } from '../../support/temp-outbox.ts';
 const HOUR_MS = 3600_000;
 
 function makeCopy(
-  outbox: Outbox,
   folder: string,
   byte: number,
   ageMs: number,
@@ -20,17 +19,17 @@ function makeCopy(
   const path = makeContentStore(folder).getPath(sha512);
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, 'x');
-  const seconds = (outbox.clock.now() - ageMs) / 1000;
+  const seconds = (Date.now() - ageMs) / 1000;
   utimesSync(path, seconds, seconds);
   return { path, sha512 };
 }
 
-test('only copies without an entry are removed, an hour after they were made', () => {
+test('only copies without an entry are removed, an hour after they were made by the clock of the disk', () => {
   using outbox = tempOutbox();
   const folder = tempFolder();
-  const used = makeCopy(outbox, folder, 1, 2 * HOUR_MS);
-  const unused = makeCopy(outbox, folder, 2, 2 * HOUR_MS);
-  const young = makeCopy(outbox, folder, 3, HOUR_MS / 2);
+  const used = makeCopy(folder, 1, 2 * HOUR_MS);
+  const unused = makeCopy(folder, 2, 2 * HOUR_MS);
+  const young = makeCopy(folder, 3, HOUR_MS / 2);
   const strange = join(dirname(unused.path), 'notes.txt');
   writeFileSync(strange, 'x');
   const photograph = { name: 'a.jpg', mediaType: 'image/jpeg', sha512: used.sha512, sizeBytes: 1 };
@@ -48,7 +47,7 @@ test('only copies without an entry are removed, an hour after they were made', (
 test('a photograph added during the scan of the folder stays', () => {
   using outbox = tempOutbox();
   const folder = tempFolder();
-  const { path, sha512 } = makeCopy(outbox, folder, 1, 2 * HOUR_MS);
+  const { path, sha512 } = makeCopy(folder, 1, 2 * HOUR_MS);
   let isFirst = true;
   const beside: Outbox = {
     ...outbox,

@@ -1,10 +1,10 @@
-import type { KnownAccount } from '../../../src/outbox/open-outbox.ts';
 import type { OpenService, ProfileUser } from '../../../src/push/account.ts';
 import type { HttpRequest, HttpResponse } from '../../../src/service/http/exchange.ts';
+import type { Account } from '../../../src/service/session.ts';
 import { ADDRESS, EVA, USERNAME } from '../../support/temp-outbox.ts';
 
 /** Account by the service. */
-export const JAN_SAID: KnownAccount = {
+export const JAN_SAID: Account = {
   ...EVA,
   identCely: 'U-000002',
   name: 'Jan Malý',
@@ -23,13 +23,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   archivist: 'Archivář',
 };
 
-export function userInfo({
-  identCely,
-  name,
-  email,
-  organisation,
-  role,
-}: KnownAccount): HttpResponse {
+export function userInfo({ identCely, name, email, organisation, role }: Account): HttpResponse {
   const [first, last] = name.split(' ');
   const body = `<svc:svc xmlns:svc="urn:x"><svc:uzivatel><svc:ident_cely>${identCely}</svc:ident_cely><svc:jmeno>${first}</svc:jmeno>
     <svc:prijmeni>${last}</svc:prijmeni><svc:email>${email}</svc:email><svc:organizace>${organisation}</svc:organizace>
@@ -41,7 +35,7 @@ export type AskedService = OpenService & { readonly asked: HttpRequest[] };
 
 /** A service that returns this account for any token, and answers writes as it is told. */
 export function serviceSaying(
-  answer: KnownAccount | HttpResponse | Error,
+  answer: Account | HttpResponse | Error,
   {
     usesExternalToken = false,
     onWrite,

@@ -493,7 +493,7 @@ describe('the scan before a push', () => {
     const since = lookedMs - froms();
     expect(since).toBeGreaterThan(0);
     expect(since).toBeLessThan(DAY_MS);
-    updateHeader(outbox, { mustLook: true });
+    updateHeader(outbox, { mustLook: true, lookedFrom: null, lookedUntil: null });
     queueFind(outbox, 'K-4');
     const lastMs = clock.now();
     await service.push(outbox);

@@ -6,7 +6,7 @@ import { hashSha512 } from '../../../src/base/disk/files.ts';
 import { ENTRY_KINDS } from '../../../src/outbox/entry.ts';
 import { findImportOfFind } from '../../../src/outbox/entry-queries.ts';
 import type { Photograph } from '../../../src/outbox/facts.ts';
-import type { KnownAccount, Outbox } from '../../../src/outbox/open-outbox.ts';
+import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 
 import { recordNewFind } from '../../../src/outbox/wishes.ts';
 import { pushAll } from '../../../src/push/push-all.ts';
@@ -19,6 +19,7 @@ import {
 } from '../../../src/service/http/exchange.ts';
 import { makePace } from '../../../src/service/http/pacer.ts';
 import { openVerifiedFile } from '../../../src/service/http/request-body.ts';
+import type { Account } from '../../../src/service/session.ts';
 import type { ManualClock } from '../../support/manual-clock.ts';
 import { answer, OAI_BASE, oaiError, oaiXml } from '../../support/scripted-oai.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
@@ -46,7 +47,7 @@ type Fate = 'done' | 'done-but-500' | '500';
 const DAY_MS = 86_400_000;
 
 /** Both interfaces of a service in memory, signed in as one account. */
-export function findService(clock: ManualClock, account: KnownAccount = EVA) {
+export function findService(clock: ManualClock, account: Account = EVA) {
   const records = new Map<string, Stored>();
   const writes: string[] = [];
   const askedUrls: string[] = [];

@@ -3,8 +3,6 @@ import { systemClock } from '../../../src/base/clock.ts';
 import { AuthError, type PasError } from '../../../src/base/errors.ts';
 import {
   findKnownAccount,
-  findKnownUsername,
-  type KnownAccount,
   storeKnownAccount,
   updateHeader,
 } from '../../../src/outbox/open-outbox.ts';
@@ -15,6 +13,7 @@ import {
   type Signer,
   signIn,
 } from '../../../src/push/account.ts';
+import type { Account } from '../../../src/service/session.ts';
 import { ADDRESS, EVA, tempOutbox, USERNAME } from '../../support/temp-outbox.ts';
 import { ANYONE, JAN_SAID, serviceSaying } from './account-service.ts';
 
@@ -35,11 +34,14 @@ describe('the signed-in account', () => {
 
   test('with a token from outside has a user name only if it has signed in with that before', async () => {
     using outbox = unboundOutbox();
-    const known = () => [findKnownAccount(outbox)?.identCely, findKnownUsername(outbox)];
+    const known = () => {
+      const { identCely, username } = findKnownAccount(outbox) ?? {};
+      return [identCely, username];
+    };
     await resolveAccount(outbox, serviceSaying(EVA, { usesExternalToken: true }));
     expect(known()).toEqual([EVA.identCely, USERNAME]);
     await resolveAccount(outbox, serviceSaying(JAN_SAID, { usesExternalToken: true }));
-    expect(known()).toEqual([JAN_SAID.identCely, undefined]);
+    expect(known()).toEqual([JAN_SAID.identCely, '']);
   });
 });
 
@@ -55,7 +57,7 @@ describe('an account that is not the one of the outbox', () => {
   const separate = (user: string) =>
     `If ${user} is to send from an outbox of its own, make a profile for it: pas init ${ADDRESS} --username ${user} --name NAME`;
   const signIn = `To send as U-000001, sign in with that account, without PAS_TOKEN, PAS_USERNAME and PAS_PASSWORD: ${LOGIN}.`;
-  test.each<[string, Partial<Signer>, string, KnownAccount?]>([
+  test.each<[string, Partial<Signer>, string, Account?]>([
     [
       'with a token from outside',
       { usesExternalToken: true, profile: profileOf(USERNAME) },
@@ -100,7 +102,7 @@ describe('an account that is not the one of the outbox', () => {
 
   test('is named by the user of the profile where no user name is known', async () => {
     using outbox = tempOutbox();
-    storeKnownAccount(outbox, '', EVA);
+    storeKnownAccount(outbox, { ...EVA, username: '' });
     const refused = resolveAccount(outbox, {
       ...serviceSaying(JAN_SAID),
       username: 'jan',
@@ -181,10 +183,10 @@ describe('an account with a password', () => {
     const { outbox, asked, kept: keptNames, signedIn } = signing(JAN_SAID);
     expect(await signedIn).toEqual(JAN_SAID);
     expect(keptNames).toEqual(['0123456789abcdef0123456789abcdef01234567']);
-    expect([findKnownUsername(outbox), findKnownAccount(outbox)?.identCely]).toEqual([
-      'jan',
-      JAN_SAID.identCely,
-    ]);
+    expect(findKnownAccount(outbox)).toMatchObject({
+      username: 'jan',
+      identCely: JAN_SAID.identCely,
+    });
     // A token is asked for once, and each request ends.
     expect(
       asked.map(({ url, answerTimeoutMs }) => [url.slice(ADDRESS.length), answerTimeoutMs]),
@@ -204,6 +206,6 @@ describe('an account with a password', () => {
       signedIn,
     } = signing({ status: 403, headers: {}, body: Buffer.alloc(0) });
     await expect(signedIn).rejects.toThrow(AuthError);
-    expect([keptNames, findKnownUsername(outbox)]).toEqual([[], USERNAME]);
+    expect([keptNames, findKnownAccount(outbox)?.username]).toEqual([[], USERNAME]);
   });
 });
