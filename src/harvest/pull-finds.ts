@@ -205,7 +205,7 @@ function storeLookup(
       standing: lookup.kind,
       datestampMs: 'datestampMs' in lookup ? lookup.datestampMs : null,
       seenMs,
-      shown: lookup.kind === 'shown' ? lookup.record : undefined,
+      record: lookup.kind === 'shown' ? lookup.record : undefined,
     });
 }
 

@@ -37,7 +37,7 @@ import {
   serializeFact,
   serializeIssues,
 } from './facts.ts';
-import { type AttemptVerdict, foldSlot, getAcceptedRecord, type SlotState } from './fold.ts';
+import { type AttemptVerdict, foldSlot, getAcceptedRecord } from './fold.ts';
 import { findStoredIntent } from './intents.ts';
 import { getCommandId, type Outbox, readHeader, requireLedger } from './open-outbox.ts';
 
@@ -67,47 +67,40 @@ function makeOwnAttempts(entry: Entry, facts: readonly Fact[]): Attempt[] {
  * @throws DatabaseError where a fact is damaged
  */
 export function listOpenAttempts(outbox: Outbox, entry: Entry): string[] {
-  return listJudgedAttempts(getSlotState(outbox, entry), entry, ['open', 'unknown']);
+  const facts = listFactsOfSlot(outbox, entry);
+  return selectAttempts(entry, facts, ['open', 'unknown']).map(({ id }) => id);
 }
 
 /**
  * Returns the attempts by which the service has what an entry sends, oldest first; where none is
  * known to have succeeded, those that may have. One that was refused, is proven absent or was
  * resent explains no record and no file.
+ * @param facts all of the entry's subject, where they were read before
  * @throws DatabaseError where a fact is damaged
  */
-export function listEffectiveAttempts(outbox: Outbox, entry: Entry): Attempt[] {
-  return selectEffectiveAttempts(entry, listFactsOfSubject(outbox, entry.subject));
-}
-
-/**
- * As {@link listEffectiveAttempts}, of facts that were read before.
- * @param facts all of the entry's subject
- */
-export function selectEffectiveAttempts(entry: Entry, facts: readonly Fact[]): Attempt[] {
-  const ofSlot = facts.filter(({ slot }) => slot === entry.slot);
-  const state = foldSlot(ofSlot);
-  const accepted = listJudgedAttempts(state, entry, ['accepted']);
-  const effective =
-    accepted.length > 0
-      ? accepted
-      : listJudgedAttempts(state, entry, ['open', 'unknown', 'given-up']);
-  return makeOwnAttempts(entry, ofSlot).filter(({ id }) => effective.includes(id));
-}
-
-function listJudgedAttempts(
-  { intents, verdicts }: SlotState,
+export function listEffectiveAttempts(
+  outbox: Outbox,
   entry: Entry,
+  facts = listFactsOfSubject(outbox, entry.subject),
+): Attempt[] {
+  const ofSlot = facts.filter(({ slot }) => slot === entry.slot);
+  const accepted = selectAttempts(entry, ofSlot, ['accepted']);
+  return accepted.length > 0
+    ? accepted
+    : selectAttempts(entry, ofSlot, ['open', 'unknown', 'given-up']);
+}
+
+/** @param facts those of the slot */
+function selectAttempts(
+  entry: Entry,
+  facts: readonly Fact[],
   kinds: readonly AttemptVerdict['kind'][],
-): string[] {
-  return [...intents].flatMap(([intent, { attempts }]) =>
-    entry.kind !== 'import' && intent !== entry.intent
-      ? []
-      : attempts.flatMap(({ id }) => {
-          const kind = verdicts.get(id)?.kind;
-          return kind !== undefined && kinds.includes(kind) ? [id] : [];
-        }),
-  );
+): Attempt[] {
+  const { verdicts } = foldSlot(facts);
+  return makeOwnAttempts(entry, facts).filter(({ id }) => {
+    const verdict = verdicts.get(id);
+    return verdict !== undefined && kinds.includes(verdict.kind);
+  });
 }
 
 /** `person`: a decision; `undecided`: a lookup that settled nothing. */

@@ -9,6 +9,7 @@ import {
   isText,
   migrate,
   openSqlite,
+  orNull,
   parseTexts,
   parseValue,
 } from '../base/disk/database.ts';
@@ -34,13 +35,7 @@ import {
   updateHeader,
 } from './open-outbox.ts';
 import { getPushPlace, type PushLockOptions, withPushLock } from './push-lock.ts';
-import {
-  countFinds,
-  ENTRY_ROWS,
-  listNamedEntries,
-  type NamedEntry,
-  parseEntriesOfFinds,
-} from './stored-finds.ts';
+import { countFinds } from './stored-finds.ts';
 import {
   requestFullUnion,
   restoreIntentContents,
@@ -271,6 +266,34 @@ function withDatabase<T>(database: Database, work: (database: Database) => T): T
   } finally {
     database.close();
   }
+}
+
+const isEntryRow = createRowGuard({ key: isText, uuid: isText, localId: orNull(isText) });
+
+/** An entry of a find, by what stays when the cache is made again. */
+type NamedEntry = { readonly key: string; readonly uuid: string; readonly localId: string };
+
+/** Reads the table alone: a damaged index hides no entry. */
+const ENTRY_ROWS = 'select key, subject as uuid, local_id as localId from entries not indexed';
+
+/**
+ * Returns the entries of finds among {@link ENTRY_ROWS}, each with the local id that its import
+ * has. Rows that are damaged, and entries without an import, are left out.
+ */
+function parseEntriesOfFinds(rows: readonly unknown[]): NamedEntry[] {
+  const entries = rows.filter(isEntryRow);
+  const localIds = new Map(
+    entries.flatMap(({ uuid, localId }) => (localId === null ? [] : [[uuid, localId]])),
+  );
+  return entries.flatMap(({ key, uuid }) => {
+    const localId = localIds.get(uuid);
+    return localId === undefined ? [] : { key, uuid, localId };
+  });
+}
+
+/** Returns the entries of finds, also of removed ones. */
+function listNamedEntries({ sql }: Outbox): NamedEntry[] {
+  return parseEntriesOfFinds(sql(ENTRY_ROWS).all());
 }
 
 /**

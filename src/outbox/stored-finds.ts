@@ -1,13 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { normalizeId } from '../base/characters.ts';
-import {
-  createRowGuard,
-  createRowParser,
-  isNumber,
-  isText,
-  orNull,
-  parseValue,
-} from '../base/disk/database.ts';
+import { createRowParser, isNumber, isText, orNull, parseValue } from '../base/disk/database.ts';
 import type { FindElements } from '../finds/fields.ts';
 import { type CurrentBody, convertReadErrors, type FindWish, makeDamagedError } from './facts.ts';
 import { parseRecordSubject } from './intents.ts';
@@ -178,35 +171,6 @@ export function countFinds(outbox: Outbox): number {
 /** Returns the UUIDs of all finds, also hidden ones. */
 export function listFindUuids({ listTexts }: Outbox): Set<string> {
   return new Set(listTexts('select uuid from finds'));
-}
-
-const isEntryRow = createRowGuard({ key: isText, uuid: isText, localId: orNull(isText) });
-
-/** An entry of a find, by what stays when the cache is made again. */
-export type NamedEntry = { readonly key: string; readonly uuid: string; readonly localId: string };
-
-/** Reads the table alone: a damaged index hides no entry. */
-export const ENTRY_ROWS =
-  'select key, subject as uuid, local_id as localId from entries not indexed';
-
-/**
- * Returns the entries of finds among {@link ENTRY_ROWS}, each with the local id that its import
- * has. Rows that are damaged, and entries without an import, are left out.
- */
-export function parseEntriesOfFinds(rows: readonly unknown[]): NamedEntry[] {
-  const entries = rows.filter(isEntryRow);
-  const localIds = new Map(
-    entries.flatMap(({ uuid, localId }) => (localId === null ? [] : [[uuid, localId]])),
-  );
-  return entries.flatMap(({ key, uuid }) => {
-    const localId = localIds.get(uuid);
-    return localId === undefined ? [] : { key, uuid, localId };
-  });
-}
-
-/** Returns the entries of finds, also of removed ones. */
-export function listNamedEntries({ sql }: Outbox): NamedEntry[] {
-  return parseEntriesOfFinds(sql(ENTRY_ROWS).all());
 }
 
 const parseName = createRowParser({ name: isText, localId: isText });

@@ -4,8 +4,8 @@ import type { HarvestedFile, HarvestedFind, HistoryEntry } from '../finds/harves
 import { DAY_MS } from '../harvest/protocol.ts';
 import type { FindLookup } from '../harvest/pull-finds.ts';
 import { listFactsOfSubject } from '../outbox/append-facts.ts';
-import { listEffectiveAttempts, selectEffectiveAttempts } from '../outbox/attempts.ts';
-import type { Entry, NumberEntry, PhotoEntry } from '../outbox/entry.ts';
+import { listEffectiveAttempts } from '../outbox/attempts.ts';
+import type { NumberEntry, PhotoEntry } from '../outbox/entry.ts';
 import { listEntriesOfRecord } from '../outbox/entry-queries.ts';
 import { getOriginalDigest } from '../outbox/facts.ts';
 import { makeRecordSubject } from '../outbox/intents.ts';
@@ -191,7 +191,7 @@ export function listSentPhotos(outbox: Outbox, entries: readonly PhotoEntry[]): 
     identCely: entry.identCely ?? '',
     fileName: entry.photograph.name,
     sha512Hex: entry.photograph.sha512,
-    window: makeAttemptWindow(selectEffectiveAttempts(entry, listFacts(entry.subject))),
+    window: makeAttemptWindow(listEffectiveAttempts(outbox, entry, listFacts(entry.subject))),
   }));
 }
 
@@ -355,30 +355,17 @@ function findStoring(file: HarvestedFile): HistoryEntry | undefined {
   return file.history.find(({ type }) => type === 'SBR0');
 }
 
-/**
- * Returns, by the key of each photograph, names of files that it may be: no photograph from here
- * explains them, and they equal it by digest or name.
- * @param shown records by identifier; a record that is not among them has no files
- */
-export function findEqualFiles(
-  outbox: Outbox,
-  queued: readonly Entry[],
-  shown: ReadonlyMap<string, HarvestedFind>,
-): Map<string, readonly string[]> {
-  const photographs = queued.filter((entry) => entry.kind === 'photo');
-  const free = new Map(
-    [...new Set(photographs.map(({ identCely }) => identCely ?? ''))].map((identCely) => {
-      const find = shown.get(identCely);
-      return [identCely, find === undefined ? [] : findUnexplainedFiles(outbox, find)] as const;
-    }),
-  );
-  return new Map(
-    photographs.map((entry) => {
-      const files = free.get(entry.identCely ?? '') ?? [];
-      const alike = files.filter((file) => hasDigestOrName(entry, file)).map(({ name }) => name);
-      return [entry.key, alike];
-    }),
-  );
+/** Returns the names of the files that a photograph may be, since they equal it by digest or name. */
+export function listEqualFiles(
+  { photograph: { sha512, originalSha512, name } }: PhotoEntry,
+  files: readonly HarvestedFile[],
+): string[] {
+  return files
+    .filter(
+      ({ sha512Hex, history }) =>
+        [sha512, originalSha512].includes(sha512Hex) || history.some(({ note }) => note === name),
+    )
+    .map((file) => file.name);
 }
 
 /**
@@ -421,11 +408,4 @@ export function findUnexplainedFiles(
   );
   const owners = assignFiles(files, listSentPhotos(outbox, sent));
   return files.filter((file) => !owners.has(file));
-}
-
-function hasDigestOrName({ photograph }: PhotoEntry, file: HarvestedFile): boolean {
-  return (
-    [photograph.sha512, photograph.originalSha512].includes(file.sha512Hex) ||
-    file.history.some(({ note }) => note === photograph.name)
-  );
 }

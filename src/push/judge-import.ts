@@ -14,11 +14,7 @@ import { DAY_MS } from '../harvest/protocol.ts';
 import type { HarvestedFinds } from '../harvest/pull-finds.ts';
 import { getSlotState, listFactsOfSubject } from '../outbox/append-facts.ts';
 import type { AttemptBounds } from '../outbox/attempt-bounds.ts';
-import {
-  listEffectiveAttempts,
-  listOpenAttempts,
-  selectEffectiveAttempts,
-} from '../outbox/attempts.ts';
+import { listEffectiveAttempts, listOpenAttempts } from '../outbox/attempts.ts';
 import type { Attempt, Entry, ImportEntry } from '../outbox/entry.ts';
 import { unpackAttempt } from '../outbox/facts.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
@@ -192,7 +188,7 @@ export function findEarliestArrivalMs(outbox: Outbox, entry: Entry): number | un
  */
 export function getSentElements(outbox: Outbox, entry: ImportEntry): HarvestedElements | undefined {
   const facts = listFactsOfSubject(outbox, entry.subject);
-  const last = selectEffectiveAttempts(entry, facts).at(-1)?.id;
+  const last = listEffectiveAttempts(outbox, entry, facts).at(-1)?.id;
   const attempt = facts.find(({ id }) => id === last);
   const document =
     attempt?.kind === 'attempted'

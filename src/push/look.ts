@@ -1,5 +1,6 @@
 import { setImmediate as letOthersRun } from 'node:timers/promises';
 import { normalizeNumber } from '../base/characters.ts';
+import { memoize } from '../base/collections.ts';
 import { AuthError } from '../base/errors.ts';
 import type { LookupNumber } from '../finds/find.ts';
 import type { HarvestedFind } from '../finds/harvested-find.ts';
@@ -40,9 +41,9 @@ import {
   storeUnexplainedRecord,
 } from '../outbox/views/records-at-service.ts';
 import {
-  findEqualFiles,
   findUnexplainedFiles,
   listChangedNumbers,
+  listEqualFiles,
   listSamePhotographs,
 } from './judge-change.ts';
 import { findCreation, isMadeBy, listSentImports, mayBeCreation } from './judge-import.ts';
@@ -99,9 +100,8 @@ export async function holdEntriesWithQuestions(context: LookContext): Promise<vo
         outbox,
         slice.map(({ id }) => id),
       );
-      const files = findEqualFiles(outbox, queued, result.withFiles);
       for (const entry of queued) {
-        const knowledge = gatherKnowledge(outbox, entry, result, files);
+        const knowledge = gatherKnowledge(outbox, entry, result);
         // After an answer to a question it is compared again: only one is asked at a time.
         if (updateQuestion(outbox, entry, knowledge, harvest) === null)
           context.judged.set(entry.id, getContentKey(entry));
@@ -286,10 +286,14 @@ async function storeAndIndexSearch(
         records.add(makeComparable(find.elements, undefined, find.protectedWithheld), find);
   });
   const findsOfOthers = listFindsOfOtherAccounts(outbox);
+  const withFiles = new Map([...seenRecords, ...shown].map((find) => [find.identCely, find]));
   return {
     lookups: harvest?.lookups ?? (new Map() as HarvestedFinds['lookups']),
-    /** Shown records, and those of earlier searches with files that no fact explains. */
-    withFiles: new Map([...seenRecords, ...shown].map((find) => [find.identCely, find])),
+    /** Returns the files of a record that no fact explains, also as an earlier search showed it. */
+    listUnexplainedFiles: memoize((identCely: string) => {
+      const record = withFiles.get(identCely);
+      return record === undefined ? [] : findUnexplainedFiles(outbox, record);
+    }),
     /** Records of this account that no fact explains. */
     records,
     /** Finds that other accounts attempted from this machine. */
@@ -317,18 +321,11 @@ function isUnexplainedCreation(outbox: Outbox, account: string, find: HarvestedF
   return findCreation(find)?.user === account && !isRecordOfFindHere(outbox, find.identCely, find);
 }
 
-/**
- * Collects what an entry may be already, by the question about it.
- * @param files of records that may be photographs, by the key of the entry
- */
-function gatherKnowledge(
-  outbox: Outbox,
-  entry: Entry,
-  result: SearchResult,
-  files: ReadonlyMap<string, readonly string[]>,
-): Knowledge {
+/** Collects what an entry may be already, by the question about it. */
+function gatherKnowledge(outbox: Outbox, entry: Entry, result: SearchResult): Knowledge {
   if (entry.kind === 'import') return gatherImportKnowledge(outbox, entry, result);
-  const listed = result.lookups.get(entry.identCely ?? '');
+  const identCely = entry.identCely ?? '';
+  const listed = result.lookups.get(identCely);
   const ofRecord = gatherRecordKnowledge(outbox, entry, listed, result.recordsOfOthers);
   if (entry.kind === 'number') {
     const users = listUsersOfNumber(entry.value, entry.find, result.lookupNumber);
@@ -337,7 +334,10 @@ function gatherKnowledge(
   const sent = ofRecord['equal-photograph'] ?? [];
   return {
     ...ofRecord,
-    'equal-photograph': [...sent, ...makeCandidates(files.get(entry.key) ?? [])],
+    'equal-photograph': [
+      ...sent,
+      ...makeCandidates(listEqualFiles(entry, result.listUnexplainedFiles(identCely))),
+    ],
     // A photograph without a record waits for its find.
     'not-searched': entry.identCely === null ? [] : result.unsearched,
   };

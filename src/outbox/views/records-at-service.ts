@@ -49,14 +49,6 @@ export type PulledRecord = {
   readonly seenMs: number;
 };
 
-type PulledStanding = {
-  readonly identCely: string;
-  readonly standing: RecordStanding;
-  readonly datestampMs: number | null;
-  readonly seenMs: number;
-  readonly shown?: HarvestedFind | undefined;
-};
-
 const parsePulled = createRowParser({
   identCely: isText,
   standing: makeMemberGuard(STANDINGS),
@@ -101,10 +93,12 @@ export function listPulledNumbers(
 
 const parseNumber = createRowParser({ identCely: isText, number: isText });
 
-/** Stores the status of a record; its last visible content is kept while it is not shown. */
+/**
+ * Stores the status of a record; its last visible content is kept while it is not shown.
+ */
 export function storePulledRecord(
   outbox: Outbox,
-  { identCely, standing, datestampMs, seenMs, shown }: PulledStanding,
+  { identCely, standing, datestampMs, seenMs, record }: Omit<PulledRecord, 'stav' | 'sinceMs'>,
 ): void {
   outbox
     .sql(
@@ -119,8 +113,8 @@ export function storePulledRecord(
       identCely,
       standing,
       datestampMs,
-      stav: shown?.stav ?? null,
-      record: shown === undefined ? null : JSON.stringify(shown),
+      stav: record?.stav ?? null,
+      record: record === undefined ? null : JSON.stringify(record),
       seenMs,
     });
 }
@@ -346,16 +340,9 @@ export function getElementsAtService(outbox: Outbox, find: StoredFind): FindElem
 /** Formats `3 confirmed`, `deleted`, `not shown (last 1 registered)`. */
 export function formatStanding({ standing, stav }: PulledRecord): string {
   const last = stav === null ? undefined : formatRecordState(stav);
-  switch (standing) {
-    case 'shown':
-      return last ?? '';
-    case 'withheld':
-      return last === undefined ? t`not shown` : t`not shown (last ${last})`;
-    case 'deleted':
-      return last === undefined ? t`deleted` : t`deleted (last ${last})`;
-    case 'missing':
-      return last === undefined ? t`not listed` : t`not listed (last ${last})`;
-  }
+  if (standing === 'shown') return last ?? '';
+  const word = { withheld: t`not shown`, deleted: t`deleted`, missing: t`not listed` }[standing];
+  return last === undefined ? word : t`${word} (last ${last})`;
 }
 
 /** Formats `label: sent → now`, with `–` for an absent value. */

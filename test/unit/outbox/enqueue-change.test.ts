@@ -151,7 +151,7 @@ describe('a new number', () => {
       standing: 'shown',
       datestampMs: outbox.clock.now(),
       seenMs: outbox.clock.now(),
-      shown: {
+      record: {
         ...record(IDENT),
         elements: number === undefined ? {} : { evidencni_cislo: number },
       },
