@@ -141,7 +141,7 @@ function withStatements(
   clock: Clock,
   { ledger, ledgerProblem }: UsableLedger,
 ): Outbox {
-  const { sql, listTexts, read, change } = guardDatabase(database, (thrown) =>
+  const { sql, listTexts, change } = guardDatabase(database, (thrown) =>
     toDatabaseError(path, thrown),
   );
   let waiting: (() => void)[] = [];
@@ -153,7 +153,6 @@ function withStatements(
     command: {},
     sql,
     listTexts,
-    read,
     change: (work) => {
       if (database.inTransaction) return work();
       waiting = [];
@@ -220,12 +219,6 @@ export function storeCopyTime(copy: Database, madeAt: number): void {
 /** Tells if the outbox has no find and nothing that is or was wanted. */
 export function isEmptyOutbox(outbox: Outbox): boolean {
   return outbox.sql('select exists (select 1 from facts) as filled').pluck().get() === 0;
-}
-
-/** Returns a text that differs after any change of the outbox, by this process or another one. */
-export function getDataVersion(outbox: Outbox): string {
-  const ofOthers = outbox.sql('pragma data_version').pluck().get();
-  return `${ofOthers} ${outbox.sql('select total_changes()').pluck().get()}`;
 }
 
 /**

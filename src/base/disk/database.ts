@@ -432,8 +432,6 @@ export type GuardedDatabase = {
   sql(text: string): Statement;
   /** Returns the texts of a query with one column. */
   listTexts(text: string, ...values: unknown[]): string[];
-  /** Runs `work` on one snapshot, or in the transaction that runs. */
-  read<T>(work: () => T): T;
   /** Runs `work` in a write transaction, or in the one that runs. */
   change<T>(work: () => T): T;
 };
@@ -487,7 +485,6 @@ export function guardDatabase(
           .pluck()
           .all(...values),
       ),
-    read: (work) => guard(database.inTransaction ? work : database.transaction(work))(),
     change: (work) =>
       guard(() => (database.inTransaction ? work() : runTransaction(database, work)))(),
   };

@@ -9,7 +9,7 @@ import { decide } from '../attempts.ts';
 import { findImportOfFind } from '../entry-queries.ts';
 import { getOriginalDigest } from '../facts.ts';
 import type { PreparedDocument } from '../intents.ts';
-import { getDataVersion, type Outbox } from '../open-outbox.ts';
+import type { Outbox } from '../open-outbox.ts';
 import {
   findByLocalId,
   type ImportedRow,
@@ -102,10 +102,9 @@ const BATCH = 300;
 
 /**
  * Stores finds with their documents in the outbox: queued, or as a draft where it has errors. A
- * find that is here is merged with its row as in {@link mergeFind}; a sent one is never changed. A
- * batch is planned, its photographs are copied, which takes time, and it is stored in one
- * transaction, each find planned once more where the outbox has changed meanwhile. After an error
- * the earlier batches stay. A dry run stores nothing.
+ * find that is here is merged with its row as in {@link mergeFind}; a sent one is never changed.
+ * The photographs of a batch are copied, which takes time, and it is planned and stored in one
+ * transaction. After an error the earlier batches stay. A dry run stores nothing.
  * @throws UsageError where a photograph changed while it was read; FileError where one cannot be
  * read; DatabaseError where the disk fails
  */
@@ -116,25 +115,19 @@ export async function enqueueFinds(
   const report: { finds: EnqueuedFind[]; issues: Issue[] } = { finds: [], issues: [] };
   const { onIssue = (issue) => report.issues.push(issue) } = context;
   for (const batch of splitIntoBatches(finds)) {
-    const { planned, version } = context.outbox.read(() => ({
-      planned: planFinds(batch, context),
-      version: getDataVersion(context.outbox),
-    }));
-    const photographed: PhotographedFind[] = [];
-    for (const each of planned) {
-      const hasPhotographs = each.find.photos.length > 0 && each.row.kind !== 'question';
-      const kept = hasPhotographs ? await keepPhotographs(each.find, context) : NO_PHOTOGRAPHS;
-      photographed.push({ ...each, ...kept });
-    }
+    const photographs = new Map<Find, KeptPhotographs>();
+    for (const find of batch)
+      if (find.photos.length > 0 && context.table?.planRow(find).kind !== 'question')
+        photographs.set(find, await keepPhotographs(find, context));
     context.outbox.change(() => {
-      const isChanged = getDataVersion(context.outbox) !== version;
       const storedNames = new Set<string>();
-      for (const each of photographed) {
-        const name = getLocalIdOfPlan(each.row);
-        const mustReplan = isChanged || storedNames.has(name);
-        const [replanned] = mustReplan ? planFinds([each.find], context) : [];
+      for (const planned of planFinds(batch, context)) {
+        const name = getLocalIdOfPlan(planned.row);
+        // A row of the same find once more is merged with what the first one has made of it.
+        const [now = planned] = storedNames.has(name) ? planFinds([planned.find], context) : [];
         storedNames.add(name);
-        const { enqueued, issues } = store({ ...each, ...replanned }, context);
+        const kept = photographs.get(planned.find) ?? NO_PHOTOGRAPHS;
+        const { enqueued, issues } = store({ ...now, ...kept }, context);
         report.finds.push(enqueued);
         for (const issue of issues) onIssue(issue);
       }

@@ -25,7 +25,7 @@ import {
   listEntriesOfSubject,
   listNumberEntries,
 } from '../entry-queries.ts';
-import { convertReadErrors, type Photograph } from '../facts.ts';
+import { convertReadErrors } from '../facts.ts';
 import type { Outbox } from '../open-outbox.ts';
 import { iterateFinds, type StoredFind } from '../stored-finds.ts';
 
@@ -175,7 +175,7 @@ export function listFinds(
   return listed;
 }
 
-/** A find that the service has accepted, with its accepted number and photographs. */
+/** A find that the service has accepted, with its accepted number. */
 export type SentFind = {
   readonly find: string;
   readonly identCely: string;
@@ -186,7 +186,8 @@ export type SentFind = {
    * With that number. Where the entry differs from what was accepted, they are not what was sent.
    */
   readonly elements: FindElements;
-  readonly photographs: readonly Photograph[];
+  /** Number of accepted photographs. */
+  readonly photos: number;
 };
 
 /** Yields the finds whose import was accepted, without removed ones, in the order of entry. */
@@ -215,7 +216,7 @@ export function findSentFind(outbox: Outbox, find: StoredFind): SentFind | undef
     entry: sent,
     number,
     elements: number ? { ...find.elements, evidencni_cislo: number.value } : find.elements,
-    photographs: accepted.flatMap((entry) => (entry.kind === 'photo' ? [entry.photograph] : [])),
+    photos: accepted.filter(({ kind }) => kind === 'photo').length,
   };
 }
 
@@ -365,7 +366,7 @@ export function toStateAtServiceJson({
     stav: pulled.stav,
     evidencni_cislo: record?.elements.evidencni_cislo ?? null,
     photos: record?.files.map(({ name }) => name) ?? null,
-    photos_sent: sent.photographs.length,
+    photos_sent: sent.photos,
     area: record?.area ?? null,
     district: record?.district ?? null,
     protected_withheld: record?.protectedWithheld ?? null,
