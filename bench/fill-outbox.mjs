@@ -8,15 +8,18 @@ import {
   findEntryById,
   findImportOfFind,
   findNextClaimable,
+  listPhotographsByDigest,
 } from '../dist/src/outbox/entry-queries.js';
 import { openLedger } from '../dist/src/outbox/ledger.js';
 import { openOutbox, storeKnownAccount } from '../dist/src/outbox/open-outbox.js';
-import { getPushPlace, storePushPlace, uniteWithLedger } from '../dist/src/outbox/unite.js';
+import { getPushPlace, storePushPlace } from '../dist/src/outbox/push-lock.js';
+import { uniteWithLedger } from '../dist/src/outbox/unite.js';
 import { recordNewFind, recordPhotoWish } from '../dist/src/outbox/wishes.js';
 import { PAS } from './measure.mjs';
 
 export const ACCOUNT = {
   identCely: 'U-000001',
+  username: 'archivist',
   name: 'Bench',
   email: 'archivist',
   organisation: '',
@@ -68,7 +71,7 @@ export function openFilled({ file, ledgerFile, address }, wrapped = (ledger) => 
     },
     ledger: () => wrapped(openLedger(ledgerFile)),
   });
-  storeKnownAccount(outbox, ACCOUNT.email, ACCOUNT);
+  storeKnownAccount(outbox, ACCOUNT);
   uniteWithLedger(outbox, ACCOUNT.identCely);
   storePushPlace(outbox, '', getPushPlace(outbox, ''));
   return outbox;
@@ -154,12 +157,13 @@ function addPhotograph(outbox, importId, number) {
   const name = `IMG_${importId}_${number}.jpg`;
   const { subject } = findEntryById(outbox, importId);
   const sha512 = hashSha512(Buffer.from(name));
-  return recordPhotoWish(outbox, subject, {
+  recordPhotoWish(outbox, subject, {
     name,
     mediaType: 'image/jpeg',
     sizeBytes: 4_000_000,
     sha512,
   });
+  return listPhotographsByDigest(outbox, subject, sha512)[0].id;
 }
 
 function accept(outbox, id, identCely = `C-${id}`) {
