@@ -260,26 +260,30 @@ export const decodeAttributeValue = makeDecoder(
 
 /**
  * Makes a function that replaces white space and references once, from left to right; the result is
- * not parsed again. One at a time: millions of matches at once would take many times the memory of
- * the text.
+ * not parsed again. One at a time, into one buffer: millions of matches, or of pieces, would take
+ * many times the memory of the text.
  * @param pattern matches them, and what is not allowed
  * @param space replaces a line break
  */
 function makeDecoder(pattern: RegExp, space: string): Decode {
   return (bytes, start, end) => {
     assertAllowedCharacters(bytes, start, end);
-    let text = '';
+    // No character is longer than a reference to it.
+    const decoded = Buffer.allocUnsafe(end - start);
+    let length = 0;
     let from = start;
     for (const match of bytes.toString('latin1', start, end).matchAll(pattern)) {
       const [markup] = match;
       const at = start + match.index;
-      text += bytes.toString('utf8', from, at);
-      if (markup.startsWith('&')) text += resolveReference(match, bytes, at);
-      else if (markup.trim() === '') text += space;
+      length += bytes.copy(decoded, length, from, at);
+      if (markup.startsWith('&'))
+        length += decoded.write(resolveReference(match, bytes, at), length);
+      else if (markup.trim() === '') length += decoded.write(space, length);
       else throw makeForbiddenError(markup, bytes, at);
       from = at + markup.length;
     }
-    return text + bytes.toString('utf8', from, end);
+    length += bytes.copy(decoded, length, from, end);
+    return decoded.toString('utf8', 0, length);
   };
 }
 
