@@ -43,13 +43,6 @@ import {
 
 const CONNECT_TIMEOUT_MS = 15_000;
 const DEFAULT_MAX_ANSWER_BYTES = 4 * 1024 * 1024;
-/**
- * Size from which the buffer grows to the limit at once, since each copy leaves a buffer to the
- * garbage collector.
- */
-const LARGE_BYTES = 8 * 1024 * 1024;
-/** Largest `content-length` for which memory is taken in advance. */
-const MAX_ANNOUNCED_BYTES = 1024 * 1024;
 /** Time limit of a request body without progress. */
 const STALLED_BODY_MS = 60_000;
 
@@ -246,7 +239,6 @@ class RequestTask {
     const keptSeconds = /\btimeout=(\d+)/i.exec(headers['keep-alive'] ?? '')?.[1];
     if (this.#outgoing !== undefined && Number(keptSeconds) * 1000 <= IDLE_MS)
       this.#outgoing.shouldKeepAlive = false;
-    this.#answer.reserve(Number(headers['content-length'] ?? 0));
     incoming
       .on('data', (chunk: Buffer) => this.#take(chunk))
       .on('end', () => this.#finish())
@@ -311,17 +303,11 @@ class AnswerBody {
     this.maxBytes = maxBytes;
   }
 
-  /** Takes memory for the announced size, unless it is large. */
-  reserve(announcedBytes: number): void {
-    if (announcedBytes <= MAX_ANNOUNCED_BYTES) this.#buffer = Buffer.allocUnsafe(announcedBytes);
-  }
-
   append(chunk: Buffer): void {
     const sizeBytes = this.sizeBytes + chunk.length;
     if (sizeBytes > this.#buffer.length) {
-      const grownBytes =
-        sizeBytes > LARGE_BYTES ? this.maxBytes : Math.max(sizeBytes, 2 * this.sizeBytes);
-      const roomier = Buffer.allocUnsafe(Math.min(grownBytes, this.maxBytes));
+      const grownBytes = Math.min(Math.max(sizeBytes, 2 * this.sizeBytes), this.maxBytes);
+      const roomier = Buffer.allocUnsafe(grownBytes);
       this.#buffer.copy(roomier, 0, 0, this.sizeBytes);
       this.#buffer = roomier;
     }
