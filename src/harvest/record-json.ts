@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { normalizeId } from '../base/characters.ts';
+import { normalizeId, trimText } from '../base/characters.ts';
 import { formatIso } from '../base/clock.ts';
 import { UsageError } from '../base/errors.ts';
 import { t } from '../base/message.ts';
@@ -52,7 +52,7 @@ export function toRecordJson(record: OaiRecord, repeated: RepeatedElements): Jso
 
 function toMetadataJson(metadata: XmlElement, repeated: RepeatedElements): JsonObject {
   if (metadata.namespace !== OAI_DC_NAMESPACE)
-    return toContentJson(metadata, trimValue(metadata.text), repeated);
+    return toContentJson(metadata, trimText(metadata.text), repeated);
   const fields: JsonMembers = {};
   addChildren(fields, findInnermost(metadata), NOTHING, EVERY_NAME);
   return fields;
@@ -63,7 +63,7 @@ function toMetadataJson(metadata: XmlElement, repeated: RepeatedElements): JsonO
  * beside `#text` or the children; an empty element is null.
  */
 export function toElementJson(element: XmlElement, repeated: RepeatedElements = NOTHING): Json {
-  const text = trimValue(element.text);
+  const text = trimText(element.text);
   if (element.children.length === 0) {
     // The text of the refusal is no data.
     if (text === REFUSAL) return { masked: true };
@@ -84,19 +84,6 @@ const NOTHING: RepeatedElements = new Map();
 const NO_NAMES: NameSet = new Set();
 /** Each field of Dublin Core may repeat, so each is a list. */
 const EVERY_NAME: NameSet = { has: () => true };
-
-/** Trims white space, but keeps U+FEFF, which `trim` removes. */
-function trimValue(text: string): string {
-  let from = 0;
-  let to = text.length;
-  while (from < to && isSpace(text.charAt(from))) from++;
-  while (from < to && isSpace(text.charAt(to - 1))) to--;
-  return text.slice(from, to);
-}
-
-function isSpace(character: string): boolean {
-  return character !== '\ufeff' && character.trim() === '';
-}
 
 function toContentJson(element: XmlElement, text: string, repeated: RepeatedElements): JsonObject {
   const content: JsonMembers = {};
