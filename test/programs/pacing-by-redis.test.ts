@@ -86,7 +86,7 @@ describe.skipIf(!HAS_REDIS)('with a redis-server that requires a password', () =
       expect(readFileSync(join(home.folder, 'pas', file), 'utf8')).not.toContain(SECRET);
     expect(await readPacing(knowing)).toMatchObject({
       level: 'ok',
-      message: expect.stringMatching(/^Redis at 127\.0\.0\.1:\d+\/0 answers in \d+\.\d ms$/),
+      message: expect.stringMatching(/^Redis at 127\.0\.0\.1:\d+\/0 answers$/),
     });
     expect(await readPacing(knowing, '--offline')).toBeUndefined();
   });

@@ -105,8 +105,6 @@ type RedisPaceOptions = {
 export type RedisPaceStore = PaceStore & {
   /** As Redis names it: `master`, or `slave` for a replica, which is read-only. */
   readonly role: string;
-  /** Measures the shortest of five requests, in milliseconds. */
-  measureLatencyMs(): Promise<number>;
   close(): void;
 };
 
@@ -319,12 +317,7 @@ function storeIn(
     }
   };
 
-  return {
-    role,
-    update,
-    measureLatencyMs: () => measureLatencyMs(redis, clock).catch(failBroken),
-    close: () => redis.disconnect(),
-  };
+  return { role, update, close: () => redis.disconnect() };
 }
 
 /**
@@ -349,16 +342,6 @@ function isClockSet(before: Stamp, now: Stamp): boolean {
     passedMs > maxMs * (1 + MAX_DRIFT) + MAX_SLACK_MS ||
     passedMs < minMs * (1 - MAX_DRIFT) - MAX_SLACK_MS
   );
-}
-
-async function measureLatencyMs(redis: Redis, clock: Clock): Promise<number> {
-  let shortest = Number.POSITIVE_INFINITY;
-  for (let round = 0; round < 5; round += 1) {
-    const askedMs = clock.monotonicMs();
-    parseTime(await waitInTime(redis.time()));
-    shortest = Math.min(shortest, clock.monotonicMs() - askedMs);
-  }
-  return shortest;
 }
 
 /**
@@ -388,20 +371,13 @@ function makeProtocolError(): PaceStoreError {
   return new PaceStoreError('unavailable', msg`its answer cannot be understood`);
 }
 
-function parseTime(reply: unknown): number {
-  const [seconds, micros] = Array.isArray(reply) ? (reply as readonly unknown[]) : [];
-  const nowMs = Number(seconds) * 1000 + Number(micros) / 1000;
-  if (!Number.isFinite(nowMs)) throw makeProtocolError();
-  return nowMs;
-}
-
 function parseReply(reply: unknown): {
   readonly nowMs: number;
   readonly values: readonly string[];
 } {
-  const nowMs = parseTime(reply);
-  const values: unknown = (reply as readonly unknown[])[2];
-  if (!Array.isArray(values)) throw makeProtocolError();
+  const [seconds, micros, values] = Array.isArray(reply) ? (reply as readonly unknown[]) : [];
+  const nowMs = Number(seconds) * 1000 + Number(micros) / 1000;
+  if (!Number.isFinite(nowMs) || !Array.isArray(values)) throw makeProtocolError();
   return { nowMs, values: values.map((value) => (typeof value === 'string' ? value : '')) };
 }
 
