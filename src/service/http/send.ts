@@ -43,6 +43,11 @@ import {
 
 const CONNECT_TIMEOUT_MS = 15_000;
 const DEFAULT_MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+/**
+ * Size from which the buffer grows to the limit at once, since each copy leaves a buffer to the
+ * garbage collector.
+ */
+const LARGE_BYTES = 8 * 1024 * 1024;
 /** Time limit of a request body without progress. */
 const STALLED_BODY_MS = 60_000;
 
@@ -306,8 +311,9 @@ class AnswerBody {
   append(chunk: Buffer): void {
     const sizeBytes = this.sizeBytes + chunk.length;
     if (sizeBytes > this.#buffer.length) {
-      const grownBytes = Math.min(Math.max(sizeBytes, 2 * this.sizeBytes), this.maxBytes);
-      const roomier = Buffer.allocUnsafe(grownBytes);
+      const grownBytes =
+        sizeBytes > LARGE_BYTES ? this.maxBytes : Math.max(sizeBytes, 2 * this.sizeBytes);
+      const roomier = Buffer.allocUnsafe(Math.min(grownBytes, this.maxBytes));
       this.#buffer.copy(roomier, 0, 0, this.sizeBytes);
       this.#buffer = roomier;
     }
