@@ -239,7 +239,7 @@ const MAX_EMPTY_PAGES = 100;
 /**
  * Yields the pages of a list in order, and prefetches the next while the caller uses the last one.
  * The list ends at an absent or empty token; a caller that stops early ends the requests.
- * @throws LoopError where a token comes a second time, or many pages are empty; as {@link
+ * @throws OaiError `loop` where a token comes a second time, or many pages are empty; as {@link
  * fetchPageWithRetry}
  */
 export async function* listPages<Item>(
@@ -264,12 +264,12 @@ export async function* listPages<Item>(
       const page: ListPage<Item> = await upcoming;
       const { items, next } = page;
       emptyPages = items.length === 0 ? emptyPages + 1 : 0;
-      if (emptyPages > MAX_EMPTY_PAGES) throw new LoopError();
+      if (emptyPages > MAX_EMPTY_PAGES) throw makeEndlessError('loop');
       const isCircle = next !== undefined && seenTokens.has(next);
       if (next !== undefined) seenTokens.add(copyText(next));
       upcoming = next === undefined || isCircle ? undefined : fetch({ resumptionToken: next });
       yield page;
-      if (isCircle) throw new LoopError();
+      if (isCircle) throw makeEndlessError('loop');
     }
   } finally {
     stop.abort();
@@ -281,19 +281,11 @@ function copyText(text: string): string {
   return Buffer.from(text).toString();
 }
 
-/** Makes the error of a list that is longer than it can be; it never stands for the end of one. */
-export function makeEndlessError(): OaiError {
-  return new OaiError('loop', ENDLESS, { hint: RUN_AGAIN });
+/** Makes the error of a list whose pages form a loop, or that is longer than it can be. */
+export function makeEndlessError(oaiCode: 'loop' | 'endless'): OaiError {
+  const message = msg`The list of the service repeats itself or does not end.`;
+  return new OaiError(oaiCode, message, { hint: RUN_AGAIN });
 }
-
-/** The pages of a list form a loop, which may stand for its end. */
-export class LoopError extends OaiError {
-  constructor() {
-    super('loop', ENDLESS, { hint: RUN_AGAIN });
-  }
-}
-
-const ENDLESS = msg`The list of the service repeats itself or does not end.`;
 
 /**
  * Fetches the page with which `start` begins. It is fetched again after 1 s and 4 s where it is
@@ -327,14 +319,19 @@ export async function fetchPageWithRetry<Item>({
  * `noRecordsMatch`; the caller must know that the request had a token.
  */
 export function isRefusedToken(thrown: unknown): boolean {
-  return (
-    thrown instanceof OaiError && ['badResumptionToken', 'noRecordsMatch'].includes(thrown.oaiCode)
-  );
+  return hasCode(thrown, ['badResumptionToken', 'noRecordsMatch']);
+}
+
+/** Tells if an error may stand for the end of a list: a refused token, or pages in a loop. */
+export function isPossibleEnd(thrown: unknown): boolean {
+  return isRefusedToken(thrown) || hasCode(thrown, ['loop']);
+}
+
+function hasCode(thrown: unknown, codes: readonly string[]): boolean {
+  return thrown instanceof OaiError && codes.includes(thrown.oaiCode);
 }
 
 function chooseWaits(thrown: unknown): readonly number[] {
   if (thrown instanceof MalformedAnswerError) return WAITS_AFTER_NONSENSE_MS;
-  return thrown instanceof OaiError && thrown.oaiCode === 'badArgument'
-    ? WAITS_AFTER_REFUSAL_MS
-    : [];
+  return hasCode(thrown, ['badArgument']) ? WAITS_AFTER_REFUSAL_MS : [];
 }

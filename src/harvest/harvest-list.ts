@@ -4,9 +4,9 @@ import { OaiError, UnavailableError } from '../base/errors.ts';
 import { t } from '../base/message.ts';
 import {
   fetchPageWithRetry,
+  isPossibleEnd,
   isRefusedToken,
   type ListPage,
-  LoopError,
   listPages,
   makeEndlessError,
   type PageSource,
@@ -116,8 +116,8 @@ const CLOCK_STEP_MS = 2000;
  * committed, one or several at once, together with the position of the next one, so an interrupted
  * run continues there.
  * Returns only when no record can be missing; docs/harvesting.md has the rules.
- * @throws as the client: OaiError, UnavailableError, AuthError; OaiError `incomplete` or `loop`; as
- * the store
+ * @throws as the client: OaiError, UnavailableError, AuthError; OaiError `incomplete`, `loop` or
+ * `endless`; as the store
  */
 export async function harvestList(options: HarvestOptions): Promise<HarvestResult> {
   const { state } = options.store;
@@ -259,7 +259,7 @@ async function readToEnd(run: Run): Promise<boolean> {
     } catch (thrown) {
       const { pass, state } = run;
       // All counted records were seen, so the token leads to no further record.
-      if (pass.listSize !== null && !isShort(pass) && isOfToken(thrown)) return true;
+      if (pass.listSize !== null && !isShort(pass) && isPossibleEnd(thrown)) return true;
       // The service may answer a token of an earlier run, which it no longer knows, with any error.
       const isOld = token !== null && pass === begun;
       const isOfService = thrown instanceof OaiError || thrown instanceof UnavailableError;
@@ -271,10 +271,6 @@ async function readToEnd(run: Run): Promise<boolean> {
       run.pass = { ...pass, token: null, cutMs: oldestMs };
     }
   }
-}
-
-function isOfToken(thrown: unknown): boolean {
-  return isRefusedToken(thrown) || thrown instanceof LoopError;
 }
 
 /** Maximum length of a list: a multiple of its count, plus a day's records. */
@@ -302,7 +298,8 @@ async function readPages(run: Run, start: OaiArguments, list: ListKind): Promise
     run.onProgress?.(next.seen, next.listSize ?? undefined);
     count += items.length;
     size ??= page.completeListSize;
-    if (count > MAX_GROWTH * (size ?? next.seen) + MAX_NEW_RECORDS) throw makeEndlessError();
+    if (count > MAX_GROWTH * (size ?? next.seen) + MAX_NEW_RECORDS)
+      throw makeEndlessError('endless');
   }
   return run.written - written + run.pass.seen - pass.seen;
 }
@@ -324,7 +321,7 @@ async function readChanges(run: Run): Promise<void> {
     } catch (thrown) {
       // The count or the next scan shows what is missing, and the next pass requests these changes
       // again.
-      if (!isOfToken(thrown)) throw thrown;
+      if (!isPossibleEnd(thrown)) throw thrown;
     }
   }
   const { listSize, moved, cutMs } = run.pass;

@@ -14,7 +14,7 @@ import {
 } from './harvest-state.ts';
 import { countStoredRecords, getOrCreateHarvest, type HarvestStore } from './harvest-store.ts';
 import { type OpenedOutput, type OutputOpenOptions, storeTombstones } from './outputs.ts';
-import { assertOaiArguments, formatSetName, type Granularity, parseUntilMs } from './protocol.ts';
+import { assertOaiArguments, formatSetName, parseUntilMs } from './protocol.ts';
 
 const MAX_SETS = 10_000;
 
@@ -94,7 +94,7 @@ async function fetchSetSpecs({
   for await (const { items } of pages) {
     for (const { setSpec } of items) setSpecs.add(setSpec);
     listed += items.length;
-    if (listed > MAX_SETS) throw makeEndlessError();
+    if (listed > MAX_SETS) throw makeEndlessError('endless');
   }
   return setSpecs;
 }
@@ -201,43 +201,11 @@ async function harvestSet(
   setSpec: string,
 ): Promise<SetFigures> {
   const { clock, from, until } = options;
+  const { store, output } = opened;
+  const { granularity } = service;
   const saving = groupPages(opened, clock);
-  const tally = { masked: 0 };
-  const settings: HarvestOptions = {
-    ...options,
-    ...service,
-    store: makeSetStore({ opened, saving, setSpec, granularity: service.granularity, tally }),
-    setSpec,
-    full: options.full === true || options.verify === true,
-    window: {
-      fromMs: from === undefined ? null : Date.parse(from),
-      untilMs: until === undefined ? null : parseUntilMs(until),
-    },
-    onProgress: options.startProgress?.(formatSetName(setSpec)),
-  };
-  // Also what was read before a failure is saved.
-  const result = await harvestList(settings).finally(saving.save);
-  return { ...makeSetResult(setSpec, result), ...tally };
-}
-
-type SetStoreOptions = {
-  readonly opened: OpenedOutput;
-  readonly saving: ReturnType<typeof groupPages>;
-  readonly setSpec: string;
-  readonly granularity: Granularity;
-  /** Grows with each page. */
-  readonly tally: { masked: number };
-};
-
-/** Makes the store of one set, whose records go into the output of all sets. */
-function makeSetStore({
-  opened: { store, output },
-  saving,
-  setSpec,
-  granularity,
-  tally,
-}: SetStoreOptions): RecordStore {
   const state = { ...openSetState(store, setSpec), change: store.changeInGroup };
+  let masked = 0;
   const setStore: RecordStore = {
     state,
     write: async (page) => {
@@ -245,7 +213,7 @@ function makeSetStore({
       await output.write(page);
     },
     commit: (page) => {
-      tally.masked += page.records.filter(({ refused }) => refused).length;
+      masked += page.records.filter(({ refused }) => refused).length;
       return output.commit(page);
     },
     holdings: {
@@ -257,7 +225,20 @@ function makeSetStore({
       },
     },
   };
-  return setStore;
+  const harvesting = harvestList({
+    ...options,
+    ...service,
+    store: setStore,
+    setSpec,
+    full: options.full === true || options.verify === true,
+    window: {
+      fromMs: from === undefined ? null : Date.parse(from),
+      untilMs: until === undefined ? null : parseUntilMs(until),
+    },
+    onProgress: options.startProgress?.(formatSetName(setSpec)),
+  });
+  const result = await harvesting.finally(saving.save);
+  return { ...makeSetResult(setSpec, result), masked };
 }
 
 /**

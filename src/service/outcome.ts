@@ -118,27 +118,15 @@ type OutcomeFacts = {
   readonly uncertain: WithDetail & { readonly outsideContract: boolean };
 };
 
-/** Meaning of a status; a refused operation was not executed. */
-type Meaning =
-  | 'success'
-  | 'refused'
-  | 'already-applied'
-  | 'unauthorised'
-  | 'forbidden'
-  | 'too-many'
-  | 'closed'
-  | 'failed'
-  | 'outside-contract';
-
 /** Status of a success (A-IMPORT-11, A-NUMBER-7, A-PHOTO-8). */
 const SUCCESS: Readonly<Record<Operation, number>> = { import: 201, number: 200, photo: 201 };
 
 /**
- * Meanings of other statuses (A-IMPORT-12 to A-IMPORT-18, A-NUMBER-8 to A-NUMBER-14, A-PHOTO-9 to
+ * Outcomes of other statuses (A-IMPORT-12 to A-IMPORT-18, A-NUMBER-8 to A-NUMBER-14, A-PHOTO-9 to
  * A-PHOTO-15), without the body, since proxies replace it. 405, 406, 413 and 415 are sent before
  * the operation (A7).
  */
-const MEANINGS: Readonly<Record<number, Meaning>> = {
+const KINDS: Readonly<Record<number, OutcomeKind>> = {
   400: 'refused',
   401: 'unauthorised',
   403: 'forbidden',
@@ -148,19 +136,19 @@ const MEANINGS: Readonly<Record<number, Meaning>> = {
   413: 'refused',
   415: 'refused',
   422: 'refused',
-  429: 'too-many',
-  500: 'failed',
+  429: 'throttled',
+  500: 'uncertain',
   503: 'closed',
 };
 
 /**
- * Returns the meaning; a status without one, such as a redirect, may be sent by any server, before
- * or after the operation.
+ * Returns the outcome by the status alone; one without an entry, such as a redirect, may be sent by
+ * any server, before or after the operation.
  */
-function getMeaning(operation: Operation, status: number): Meaning {
-  if (status === SUCCESS[operation]) return 'success';
+function getOutcomeKind(operation: Operation, status: number): OutcomeKind {
+  if (status === SUCCESS[operation]) return 'accepted';
   if (status === 422 && operation === 'number') return 'already-applied';
-  return MEANINGS[status] ?? 'outside-contract';
+  return KINDS[status] ?? 'uncertain';
 }
 
 /** Refusals that proxies and other servers send as well. */
@@ -197,34 +185,29 @@ export function parseOutcome(
   nowMs: number,
   addressed?: string,
 ): Outcome {
-  const meaning = getMeaning(operation, response.status);
-  if (meaning === 'success') return parseSuccess(response, addressed);
+  const kind = getOutcomeKind(operation, response.status);
+  if (kind === 'accepted') return parseSuccess(response, addressed);
   const body = parseErrorBody(response.body);
   const detail = getDetail(response, body);
   const findings = body.kind === 'findings' ? body.findings : [];
   if (isOfIntermediary(response, body)) return { kind: 'refused-by-intermediary', detail };
-  switch (meaning) {
+  switch (kind) {
     case 'refused':
       return operation === 'import' && response.status === 422 && body.kind === 'detail'
         ? { kind: 'refused-unspecified', detail }
-        : { kind: 'refused', detail, findings };
+        : { kind, detail, findings };
     case 'already-applied':
       // Only the service itself can say that the record has the value.
-      return body.kind === 'detail'
-        ? { kind: 'already-applied', detail }
-        : { kind: 'refused', detail, findings };
-    case 'unauthorised':
-      return { kind: 'unauthorised', detail };
+      return body.kind === 'detail' ? { kind, detail } : { kind: 'refused', detail, findings };
     case 'forbidden':
-      return { kind: 'forbidden', detail, findings };
-    case 'too-many':
-      return makeThrottledOutcome(operation, response, nowMs);
+      return { kind, detail, findings };
+    case 'unauthorised':
     case 'closed':
-      return { kind: 'closed', detail };
-    case 'failed':
-      return { kind: 'uncertain', detail, outsideContract: false };
-    case 'outside-contract':
-      return { kind: 'uncertain', detail, outsideContract: true };
+      return { kind, detail };
+    case 'throttled':
+      return makeThrottledOutcome(operation, response, nowMs);
+    default:
+      return { kind: 'uncertain', detail, outsideContract: response.status !== 500 };
   }
 }
 
@@ -267,10 +250,10 @@ function classifyHead(
   nowMs: number,
   addressed?: string,
 ): Outcome | undefined {
-  const meaning = getMeaning(operation, head.status);
+  const kind = getOutcomeKind(operation, head.status);
   const needsBody =
-    meaning === 'already-applied' ||
-    (meaning === 'success' && head.headers['x-record-id'] === undefined);
+    kind === 'already-applied' ||
+    (kind === 'accepted' && head.headers['x-record-id'] === undefined);
   return needsBody
     ? undefined
     : parseOutcome(operation, { ...head, body: Buffer.alloc(0) }, nowMs, addressed);

@@ -62,14 +62,14 @@ export const PLANTED: readonly Planted[] = [
     name: 'an answer outside the contract is a refusal',
     seed: 43,
     file: 'src/service/outcome.ts',
-    from: `?? 'outside-contract';`,
+    from: `?? 'uncertain';`,
     to: `?? 'refused';`,
   },
   {
     name: 'too many requests are a refusal',
     seed: 11,
     file: 'src/service/outcome.ts',
-    from: `429: 'too-many',`,
+    from: `429: 'throttled',`,
     to: `429: 'refused',`,
   },
   {
