@@ -32,7 +32,7 @@ export type Outbox = GuardedDatabase & {
   readonly ledger: Ledger | undefined;
   readonly ledgerProblem: PasError | undefined;
   /** The running command of a person, and its id once it has changed something. */
-  readonly command: { words?: string; id?: string };
+  command: { words?: string; id?: string };
   /** Runs `work` after the current transaction is committed; not if it fails. */
   runAfterCommit(work: () => void): void;
   close(): void;
@@ -175,11 +175,20 @@ function withStatements(
  * Returns the id of the running command, which gets one at the first call; null where no person
  * gave a command.
  */
-export function getCommandId(outbox: Outbox): string | null {
-  const { command, clock } = outbox;
-  if (command.words === undefined) return null;
-  command.id ??= makeCommandId(command.words, clock.now());
-  return command.id;
+export function getCommandId({ command, clock }: Outbox): string | null {
+  if (command.words !== undefined) command.id ??= makeCommandId(command.words, clock.now());
+  return command.id ?? null;
+}
+
+/** Runs `work` as part of another command than the running one; null where no person gave it. */
+export function runAsCommand(outbox: Outbox, id: string | null, work: () => void): void {
+  const { command } = outbox;
+  outbox.command = id === null ? {} : { id };
+  try {
+    work();
+  } finally {
+    outbox.command = command;
+  }
 }
 
 /**

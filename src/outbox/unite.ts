@@ -31,6 +31,7 @@ import {
 import {
   type Candidate,
   type Fact,
+  type FindWish,
   makeDamagedError,
   makeFact,
   selectFacts,
@@ -45,7 +46,14 @@ import {
   storeForeignIntent,
 } from './intents.ts';
 import type { Ledger } from './ledger.ts';
-import { assertSameAccount, type Outbox, readHeader, updateHeader } from './open-outbox.ts';
+import {
+  assertSameAccount,
+  getCommandId,
+  type Outbox,
+  readHeader,
+  runAsCommand,
+  updateHeader,
+} from './open-outbox.ts';
 import {
   findByLocalId,
   findByUuid,
@@ -209,13 +217,15 @@ function settleArrived(
   const arrived = [...subjects].filter(
     (subject) => !known.has(subject) && findByUuid(outbox, subject) !== undefined,
   );
-  outbox.change(() => {
-    for (const uuid of arrived) adoptOrRename(outbox, uuid, (each) => known.has(each));
-    for (const subject of subjects) {
-      keepQuestionsOfCopies(outbox, subject);
-      detachIfShared(outbox, subject);
-    }
-  });
+  runAsCommand(outbox, null, () =>
+    outbox.change(() => {
+      for (const uuid of arrived) adoptOrRename(outbox, uuid, (each) => known.has(each));
+      for (const subject of subjects) {
+        keepQuestionsOfCopies(outbox, subject);
+        detachIfShared(outbox, subject);
+      }
+    }),
+  );
   storeQuestionsAboutAlikeFinds(outbox, () => true, new Set(arrived));
   return { facts: added.length, finds: arrived.length };
 }
@@ -228,7 +238,7 @@ function keepQuestionsOfCopies(outbox: Outbox, uuid: string): void {
   if (find === undefined) return;
   const all = wanted.wishes.flatMap(({ body }) => body.find?.asked ?? []);
   const asked = [...new Map(all.map((row) => [row.key, row])).values()];
-  if (asked.length !== (find.wish.asked ?? []).length) updateFindWish(outbox, find, { asked });
+  if (asked.length !== (find.wish.asked ?? []).length) updateWish(outbox, find, { asked });
 }
 
 /**
@@ -249,13 +259,13 @@ function adoptOrRename(outbox: Outbox, uuid: string, isKnown: (uuid: string) => 
     return;
   }
   const { localId } = arrived;
-  updateFindWish(outbox, arrived, {
+  updateWish(outbox, arrived, {
     localId,
     namesake: arrived.wish.namesake ?? arrived.wish.localId,
   });
   // Asks about the one of the two that may still be sent.
   if (here !== undefined && isHereNew && !isArrivedNew)
-    updateFindWish(outbox, here, { namesake: localId });
+    updateWish(outbox, here, { namesake: localId });
 }
 
 /**
@@ -278,6 +288,18 @@ function isUnattempted(outbox: Outbox, { uuid }: StoredFind): boolean {
   return findImportOfFind(outbox, uuid)?.attempts === 0;
 }
 
+/**
+ * Changes what a command of a person wanted. A union, which is no command, leaves it part of that
+ * one, so that an undo takes both back.
+ */
+function runForCommand(outbox: Outbox, wanting: string | null, work: () => void): void {
+  runAsCommand(outbox, getCommandId(outbox) ?? wanting, work);
+}
+
+function updateWish(outbox: Outbox, find: StoredFind, changes: Partial<FindWish>): void {
+  runForCommand(outbox, find.command, () => updateFindWish(outbox, find, changes));
+}
+
 /** Wants the queued changes of a find for the one that it is, and the find itself no longer. */
 function giveChangesTo(outbox: Outbox, from: StoredFind, to: StoredFind): void {
   restoreWish(outbox, makeFindSlot(to.uuid));
@@ -287,8 +309,11 @@ function giveChangesTo(outbox: Outbox, from: StoredFind, to: StoredFind): void {
       if (entry.kind !== 'import') withdrawWish(outbox, entry, 'removed');
   for (const entry of listEntriesOfSubject(outbox, from.uuid)) {
     if (entry.kind === 'import' || entry.state !== 'queued') continue;
-    if (entry.kind === 'number') recordNumberWish(outbox, to.uuid, entry.value, entry);
-    else recordPhotoWish(outbox, to.uuid, entry.photograph);
+    const [wish] = getSlotState(outbox, entry).wanted.wishes;
+    runForCommand(outbox, wish?.body.command ?? null, () => {
+      if (entry.kind === 'number') recordNumberWish(outbox, to.uuid, entry.value, entry);
+      else recordPhotoWish(outbox, to.uuid, entry.photograph);
+    });
   }
   withdrawWish(outbox, makeFindSlot(from.uuid), 'removed');
   // Its local id may be free now.

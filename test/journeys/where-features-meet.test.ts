@@ -2,7 +2,7 @@ import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { findAt } from '../support/records-at-service.ts';
-import { expectEnded, findStates, type Home, signedIn } from '../support/run-pas.ts';
+import { accountFlags, expectEnded, findStates, type Home, signedIn } from '../support/run-pas.ts';
 import { sendSeason, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -107,4 +107,17 @@ test('a redo does not leave two finds with one record', async () => {
   const log = await home.json<{ id: string; command: string }[]>('undo', '--list');
   await home.do('undo', log.find(({ command }) => command === 'undo')?.id ?? '');
   expect(await findStates(home)).toMatchObject({ 'K-2': 'uncertain', 'K-3': 'uncertain' });
+});
+
+test('undo takes a number back that a union gave to the find that was sent', async () => {
+  await home.do('import', writeSeason(home, 1));
+  const second = home.with({ PAS_HOME: join(home.folder, 'second') });
+  await second.init(mock.service, ...accountFlags());
+  await second.do('import', join(home.folder, 'season.csv'));
+  await second.do('number', 'set', 'K-1', 'WRONG');
+  await home.do('push');
+  await second.do('login');
+  expect((await second.do('undo')).stdout).toMatch(/Undone: pas number set .*; 1 find/);
+  await second.do('push');
+  expect(await numberAtService()).toBeNull();
 });

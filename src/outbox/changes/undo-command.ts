@@ -168,10 +168,11 @@ export function undoCommand(
         const isKept = plans.some((plan) => plan.isKept);
         if (!isKept) applyUndo(outbox, plans);
         for (const { subject } of part) {
-          if (isKept) kept.add(getSubjectName(outbox, subject));
+          const name = getSubjectName(outbox, subject);
+          if (isKept) kept.add(name);
           // Also what an interrupted undo has taken back, which had no chance to settle it.
           else returned.add(subject);
-          if (!isKept && plans.some(takesBack)) undone.add(subject);
+          if (!isKept && plans.some(takesBack)) undone.add(name);
         }
       }
       // With the last of them: an undo that is interrupted before is continued, and settles all.
