@@ -73,9 +73,6 @@ export function convertFormTable({ table, repeats, photoFolder, paths }: FormExp
   const parts = groupPartsByForm(table, repeats, questions, issues);
   const findAttachment = makeAttachmentFinder(paths);
   const header = listFindColumns(columns);
-  const sources = header.map((name) =>
-    columns.findIndex((column) => typeof column === 'object' && column.name === name),
-  );
   const rows: TableRow[] = [];
   for (const form of table.rows) {
     const ids = listIds(table, form);
@@ -106,7 +103,7 @@ export function convertFormTable({ table, repeats, photoFolder, paths }: FormExp
       ['poznamka', composeNote(answers, repeated)],
     ]);
     const cells = header.map((name) => values.get(name) ?? getAnswer(answers, name));
-    rows.push({ ...form, cells, shown: makeShown(form, sources, cells) });
+    rows.push({ ...form, cells, shown: undefined });
   }
   return { ...table, header, rows, rowCount: rows.length, issues, photoFolder };
 }
@@ -117,24 +114,6 @@ function listFindColumns(columns: FormColumns): string[] {
     typeof column === 'object' && column.element !== undefined ? [column.name] : [],
   );
   return [...answered.filter((name) => !ADDED.includes(name)), ...ADDED];
-}
-
-/**
- * Returns what a workbook shows of the cells: an answer is read as shown, but stays a date.
- * @param sources columns of the form, -1 for a cell that has none
- */
-function makeShown(
-  { shown }: TableRow,
-  sources: readonly number[],
-  cells: readonly string[],
-): TableRow['shown'] {
-  if (shown === undefined) return undefined;
-  return new Map(
-    sources.flatMap((source, index) => {
-      const cell = shown.get(source);
-      return cell === undefined ? [] : [[index, { ...cell, text: cells[index] ?? '' }] as const];
-    }),
-  );
 }
 
 /** Elements with their text questions, for what is not in the list. */
@@ -275,9 +254,6 @@ function makeOrphanIssue({ pictures, otherAnswers }: FormAnswers): Issue {
   );
 }
 
-/** Folder of all files in an export of ODK Central, with unique names. */
-const CENTRAL_FOLDER = 'media/';
-
 /**
  * Makes a function that finds the file of an answer by the ids of its form: the name itself where
  * there is none, undefined where several fit. Names are the phone's; KoboToolbox has a folder per
@@ -290,11 +266,9 @@ function makeAttachmentFinder(files: readonly string[]) {
     const paths = byName.get(text) ?? byName.get(toKoboName(text)) ?? [];
     const [only, another] = paths;
     if (another === undefined) return only ?? name;
-    const pathsOfForm = paths.filter((path) => path.split('/').some((part) => ids.includes(part)));
-    const [best, equal] =
-      pathsOfForm.length > 0
-        ? pathsOfForm
-        : paths.filter((path) => `/${path}`.includes(`/${CENTRAL_FOLDER}`));
+    const [best, equal] = paths.filter((path) =>
+      path.split('/').some((part) => ids.includes(part)),
+    );
     return equal === undefined ? best : undefined;
   };
 }
