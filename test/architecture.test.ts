@@ -31,7 +31,7 @@ const HOME_OF_PACKAGE: Readonly<Record<string, RegExp>> = {
   exifreader: /^src\/photos\/photo-exif\.ts$/,
   'iconv-lite': /^src\/tables\/input-file\.ts$/,
   numfmt: /^src\/tables\/formats\/sheet-table\.ts$/,
-  yauzl: /^src\/tables\/formats\/zip-entries\.ts$/,
+  yauzl: /^src\/tables\/formats\/xlsx\.ts$/,
   'write-excel-file': /^src\/tables\/exports\/write-rows\.ts$/,
   sharp: /^src\/photos\/photograph\.ts$/,
   'form-data': /^src\/service\/http\/request-body\.ts$/,

@@ -81,12 +81,11 @@ const READERS = {
     // Any archive (ZIP), also an empty one: the reader refuses one that is no workbook.
     signatures: ['PK\u0003\u0004', 'PK\u0005\u0006'],
     read: async ({ file, bytes, sheet, headerRows, isOnDisk, photoFolder }) => {
-      const { readZip } = await import('./formats/zip-entries.ts');
-      const { parseXlsx } = await import('./formats/xlsx.ts');
-      const entries = await readZip(file, bytes);
-      const table = parseXlsx(file, entries, sheet, headerRows);
+      const { parseXlsx, unpackWorkbook } = await import('./formats/xlsx.ts');
+      const parts = await unpackWorkbook(file, bytes);
+      const table = parseXlsx(file, parts, sheet, headerRows);
       return isOnDisk && isFormTable(table)
-        ? (await import('./formats/form-export.ts')).readRepeatSheets(table, entries, photoFolder)
+        ? (await import('./formats/form-export.ts')).readRepeatSheets(table, parts, photoFolder)
         : table;
     },
   },

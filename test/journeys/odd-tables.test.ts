@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readZip } from '../../src/tables/formats/zip-entries.ts';
+import { unpackWorkbook } from '../../src/tables/formats/xlsx.ts';
 import type { Imported } from '../support/json-output.ts';
 import { makeWorkbook } from '../support/make-workbook.ts';
 import { expectEnded, type Home, PROJECT, setFlags } from '../support/run-pas.ts';
@@ -90,7 +90,7 @@ test('the workbook with issues keeps days as days', async () => {
   ] as const;
   homeCopy.file('season.xlsx', makeWorkbook([{ name: 'nálezy', rows }]));
   await expectEnded(homeCopy.pas('import', 'season.xlsx', '--issues-to', 'mend.xlsx'), 3);
-  const parts = await readZip('mend.xlsx', readFileSync(join(homeCopy.folder, 'mend.xlsx')));
+  const parts = await unpackWorkbook('mend.xlsx', readFileSync(join(homeCopy.folder, 'mend.xlsx')));
   const sheet = parts.get('xl/worksheets/sheet1.xml')?.bytes.toString('utf8') ?? '';
   expect(sheet).toContain('<v>45444</v>');
 });

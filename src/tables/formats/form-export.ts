@@ -8,7 +8,7 @@ import { readInputFile } from '../input-file.ts';
 import { makeTooLargeError, type Table } from '../table.ts';
 import { parseCsvTable } from './csv-table.ts';
 import { convertFormTable } from './form-return.ts';
-import type { ZipEntry } from './zip-entries.ts';
+import type { WorkbookParts } from './xlsx.ts';
 
 /** Form servers write the header in the first row. */
 const FIRST_ROW = { first: 1, last: 1 } as const;
@@ -120,17 +120,17 @@ export async function readRepeatFiles(
  * Returns the finds of a KoboToolbox workbook, with its repeated groups, which are other sheets,
  * and with the paths of the photographs, whose files are not read. Where there are such groups, the
  * warning of unread sheets is removed.
- * @param entries parts of the workbook's archive
+ * @param parts of the workbook
  * @param photoFolder by default the folder of the workbook
  * @throws FileError where a sheet is malformed, or the folder has too many files
  */
 export async function readRepeatSheets(
   table: Table,
-  entries: ReadonlyMap<string, ZipEntry>,
+  parts: WorkbookParts,
   photoFolder = dirname(table.file),
 ): Promise<Table> {
   const { parseXlsxSheets } = await import('./xlsx.ts');
-  const repeats = parseXlsxSheets(table.file, entries).filter(isRepeatTable);
+  const repeats = parseXlsxSheets(table.file, parts).filter(isRepeatTable);
   const issues = table.issues.filter(
     ({ rule }) => rule !== 'table-other-sheets' || repeats.length === 0,
   );

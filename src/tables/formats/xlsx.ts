@@ -1,7 +1,10 @@
 import { posix } from 'node:path';
+import { crc32 } from 'node:zlib';
+import { fromBufferPromise } from 'yauzl';
 import { formatAsSpreadsheet } from '../../base/characters.ts';
 import { memoize } from '../../base/collections.ts';
 import { withoutFormulaMark } from '../../base/csv.ts';
+import { FileError } from '../../base/errors.ts';
 import {
   getAttribute,
   getChildren,
@@ -12,15 +15,19 @@ import { parseXml, walkXml, XmlSyntaxError } from '../../base/xml/parse.ts';
 import type { TablePlace } from '../../finds/find.ts';
 import type { HeaderRows } from '../header-row.ts';
 import {
+  assertInputSize,
   assertTableSize,
   type CellValue,
   getNamedPart,
   isBeyondSafeIntegers,
+  makeCutShortError,
   makeFormulaFault,
   makeMissingPartError,
   makeOtherFormatError,
   makeOverlongValue,
+  makePasswordError,
   makeSyntaxError,
+  makeTooLargeError,
   makeUnreadPartsIssues,
   type Table,
   UNSAVED_RESULT,
@@ -39,7 +46,57 @@ import {
   type TextLook,
   type TextPiece,
 } from './sheet-table.ts';
-import type { ZipEntry } from './zip-entries.ts';
+
+/** Limit for all parts of one archive; a single part may have no more than a table. */
+const MAX_UNPACKED_BYTES = 128 * 1024 * 1024;
+/**
+ * Maximum compression: workbooks pack to a tenth or a fiftieth, decompression bombs far more. Small
+ * parts are exempt.
+ */
+const MAX_TIMES_PACKED = 200;
+const ALWAYS_UNPACKED_BYTES = 16 * 1024 * 1024;
+const MAX_ENTRIES = 65_535;
+
+/**
+ * Unpacks all parts of an archive (ZIP) into memory: a part whose path leaves the archive
+ * overwrites nothing.
+ * @param file its name in errors
+ * @throws FileError where it is damaged or encrypted, or its parts are more, larger or more
+ * compressed than those of a workbook
+ */
+export async function unpackWorkbook(file: string, bytes: Buffer): Promise<WorkbookParts> {
+  const mostBytes = Math.min(
+    MAX_UNPACKED_BYTES,
+    Math.max(ALWAYS_UNPACKED_BYTES, bytes.length * MAX_TIMES_PACKED),
+  );
+  const parts = new Map<string, WorkbookPart>();
+  let sumBytes = 0;
+  try {
+    const archive = await fromBufferPromise(bytes);
+    if (archive.entryCount > MAX_ENTRIES) throw makeTooLargeError(file);
+    for await (const entry of archive.eachEntry()) {
+      const { fileName: name, uncompressedSize: sizeBytes } = entry;
+      if (name.endsWith('/')) continue;
+      if (entry.isEncrypted()) throw makePasswordError(file);
+      sumBytes += sizeBytes;
+      assertInputSize(file, sizeBytes);
+      assertInputSize(file, sumBytes, mostBytes);
+      const stream = await archive.openReadStreamPromise(entry);
+      const part = Buffer.concat(await stream.toArray());
+      if (crc32(part) !== entry.crc32) throw makeCutShortError(file);
+      parts.set(name.toLowerCase(), { name, bytes: part });
+    }
+  } catch (thrown) {
+    throw thrown instanceof FileError ? thrown : makeCutShortError(file, thrown);
+  }
+  return parts;
+}
+
+/** An unpacked part of a workbook; `name` is its path in the archive. */
+type WorkbookPart = { readonly name: string; readonly bytes: Buffer };
+
+/** Parts by name in lower case: some programs write references in another case. */
+export type WorkbookParts = ReadonlyMap<string, WorkbookPart>;
 
 /** Limit for the nodes of a row. */
 const MAX_NODES = 100_000;
@@ -49,7 +106,7 @@ const PARTS = ['row', 'mergeCell'];
  * Adds the rows and merged ranges of a sheet's XML to `sheet`.
  * @throws FileError where the sheet is too large or malformed
  */
-function readSheetPart(part: ZipEntry, values: BookValues, sheet: SheetContents): void {
+function readSheetPart(part: WorkbookPart, values: BookValues, sheet: SheetContents): void {
   const { place } = sheet;
   let row = 0;
   for (const element of readElements(place.file, part, PARTS)) {
@@ -268,20 +325,16 @@ type Workbook = {
   readonly relations: readonly Relation[];
 };
 
-/** Parts by name in lower case: some programs write references in another case. */
-type Parts = ReadonlyMap<string, ZipEntry>;
-
 type Relation = {
   readonly id: string | undefined;
   readonly type: string;
-  readonly part: ZipEntry | undefined;
+  readonly part: WorkbookPart | undefined;
 };
 
-type Sheet = { readonly name: string; readonly isHidden: boolean; readonly part: ZipEntry };
+type Sheet = { readonly name: string; readonly isHidden: boolean; readonly part: WorkbookPart };
 
 /** @throws FileError where the archive has no workbook, or its lists are malformed */
-function openWorkbook(file: string, entries: ReadonlyMap<string, ZipEntry>): Workbook {
-  const parts: Parts = new Map([...entries].map(([name, entry]) => [name.toLowerCase(), entry]));
+function openWorkbook(file: string, parts: WorkbookParts): Workbook {
   const workbook = parts.get('xl/workbook.xml');
   if (workbook === undefined) throw makeOtherFormatError(file);
   const relations = parseRelations(file, workbook, parts);
@@ -326,7 +379,7 @@ function readBookValues({ file, root, relations }: Workbook): BookValues {
   };
 }
 
-function parseSharedTexts(file: string, part: ZipEntry): BookValues['sharedTexts'] {
+function parseSharedTexts(file: string, part: WorkbookPart): BookValues['sharedTexts'] {
   const texts: ReturnType<typeof parseRichText>[] = [];
   for (const element of readElements(file, part, ['si'])) {
     texts.push(parseRichText(element));
@@ -335,7 +388,11 @@ function parseSharedTexts(file: string, part: ZipEntry): BookValues['sharedTexts
   return texts;
 }
 
-function parseRelations(file: string, { name }: ZipEntry, parts: Parts): readonly Relation[] {
+function parseRelations(
+  file: string,
+  { name }: WorkbookPart,
+  parts: WorkbookParts,
+): readonly Relation[] {
   const folder = posix.dirname(name);
   const list = parts.get(`${folder}/_rels/${posix.basename(name)}.rels`.toLowerCase());
   const related = list === undefined ? [] : getChildren(parseRoot(file, list), 'Relationship');
@@ -356,7 +413,7 @@ function parseRelations(file: string, { name }: ZipEntry, parts: Parts): readonl
  */
 function* readElements(
   file: string,
-  { name, bytes }: ZipEntry,
+  { name, bytes }: WorkbookPart,
   names: readonly string[],
 ): Generator<XmlElement> {
   try {
@@ -367,7 +424,7 @@ function* readElements(
 }
 
 /** @throws FileError where the part is no well-formed XML */
-function parseRoot(file: string, { name, bytes }: ZipEntry): XmlElement {
+function parseRoot(file: string, { name, bytes }: WorkbookPart): XmlElement {
   try {
     return parseXml(bytes, MAX_NODES).root;
   } catch (thrown) {
@@ -384,7 +441,7 @@ function toPartError(file: string, part: string, thrown: unknown): unknown {
 /**
  * Reads a sheet of a workbook (XLSX). Dates are read as days, numbers with the digits that the
  * spreadsheet shows, formulas as their saved result.
- * @param entries parts of an archive
+ * @param parts see {@link unpackWorkbook}
  * @param named sheet, in any letter case, or its number; otherwise the first visible one with
  * content
  * @param headerRows rows of the header; otherwise they are detected
@@ -392,11 +449,11 @@ function toPartError(file: string, part: string, thrown: unknown): unknown {
  */
 export function parseXlsx(
   file: string,
-  entries: ReadonlyMap<string, ZipEntry>,
+  parts: WorkbookParts,
   named: string | undefined,
   headerRows: HeaderRows | undefined,
 ): Table {
-  const workbook = openWorkbook(file, entries);
+  const workbook = openWorkbook(file, parts);
   const sheets = listSheets(workbook);
   const [sheet, ...others] =
     named === undefined ? listFilledSheets(workbook) : [getNamedPart(file, sheets, named)];
@@ -411,8 +468,8 @@ export function parseXlsx(
  * @throws FileError where it is no workbook, a first row is empty, or a sheet is malformed or too
  * large
  */
-export function parseXlsxSheets(file: string, entries: ReadonlyMap<string, ZipEntry>): Table[] {
-  const workbook = openWorkbook(file, entries);
+export function parseXlsxSheets(file: string, parts: WorkbookParts): Table[] {
+  const workbook = openWorkbook(file, parts);
   return listFilledSheets(workbook).map((sheet) =>
     makeTableOfSheet(readSheet(workbook, sheet), { first: 1, last: 1 }),
   );

@@ -33,7 +33,7 @@ import { parseOutcome } from '../../../src/service/outcome.ts';
 import { parseColumnMap } from '../../../src/tables/columns/column-map.ts';
 import { mapTable } from '../../../src/tables/columns/map-table.ts';
 import { parseDefaults } from '../../../src/tables/columns/settings.ts';
-import { readZip } from '../../../src/tables/formats/zip-entries.ts';
+import { unpackWorkbook } from '../../../src/tables/formats/xlsx.ts';
 import { toUtf8 } from '../../../src/tables/input-file.ts';
 import { parseTableBytes } from '../../../src/tables/readers.ts';
 import { makeGeoPackage, pointBlob } from '../../support/make-geopackage.ts';
@@ -426,8 +426,11 @@ export const TARGETS: readonly Target[] = [
     ],
     read: async (bytes) => {
       await refusing([FileError], async () => {
-        for (const [name, entry] of await readZip('finds.xlsx', bytes))
-          demand(entry.name === name && entry.bytes.length >= 0, 'a part has another name');
+        for (const [name, entry] of await unpackWorkbook('finds.xlsx', bytes))
+          demand(
+            entry.name.toLowerCase() === name && entry.bytes.length >= 0,
+            'a part has another name',
+          );
       });
       await readRows('finds.xlsx', bytes);
     },
