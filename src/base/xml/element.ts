@@ -20,9 +20,7 @@ export type XmlElement = ByteRange & {
   /** Without namespace declarations. */
   readonly attributes: readonly XmlAttribute[];
   readonly children: readonly XmlElement[];
-  /**
-   * The element's own character data, joined, white space included; without that of its children.
-   */
+  /** The element's own character data with white space, joined; without that of its children. */
   readonly text: string;
 };
 
@@ -53,10 +51,7 @@ export function getAttribute(
   return undefined;
 }
 
-/**
- * Returns the first child of that name in the parent's namespace, or in the given one; undefined
- * without one.
- */
+/** Returns the first child of that name, in the parent's namespace unless another is given. */
 export function getChild(
   parent: XmlElement,
   name: string,
@@ -67,9 +62,7 @@ export function getChild(
   return undefined;
 }
 
-/**
- * Returns the children with a local name, in the namespace of the parent unless another is given.
- */
+/** Returns the children with a local name, in the parent's namespace unless another is given. */
 export function getChildren(
   parent: XmlElement,
   name: string,
@@ -81,9 +74,7 @@ export function getChildren(
   return found;
 }
 
-/**
- * Returns the trimmed text of the first child of that name; undefined where it is absent or blank.
- */
+/** Returns the trimmed text of the first child of that name; undefined where absent or blank. */
 export function getChildText(
   parent: XmlElement,
   name: string,

@@ -24,10 +24,10 @@ import { openAppendFile } from '../../../src/harvest/outputs.ts';
 import { readKeptFile, storeKeptFile } from '../../../src/harvest/update-schema.ts';
 import { makeContentStore } from '../../../src/outbox/changes/content-store.ts';
 import { backUpOutbox } from '../../../src/outbox/repair-outbox.ts';
-import { canLimitFiles, withFilesUpTo } from '../../support/file-limit.ts';
 import { SLOW_RUNS } from '../../support/property-runs.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 import { tempOutbox } from '../../support/temp-outbox.ts';
+import { canLimitFiles, withFilesUpTo } from './file-limit.ts';
 import { canWatchDisk, watchDisk } from './watched-disk.ts';
 
 const photograph = (): Readable =>
