@@ -79,17 +79,25 @@ type MarkGroup = {
 };
 
 /** Marks closer than this, in units, would overlap. */
-const DISTANCE = 24;
+const DISTANCE = { overview: 30, detail: 15 };
+/** Above this number of finds, marks are merged at the larger distance. */
+const MANY_FINDS = 300;
 
 /**
  * Groups finds whose marks would overlap that of the first of a group, the largest group first.
- * Each find is in one group; a find alone is a group as well.
+ * Each find is in one group; a find alone is a group as well. Where there are many finds, the
+ * distance of the overview counts for both kinds of map.
  */
-export function groupFinds(finds: readonly MappedFind[], frame: MapFrame): MarkGroup[] {
+export function groupFinds(
+  finds: readonly MappedFind[],
+  frame: MapFrame,
+  kind: MapSheet['kind'],
+): MarkGroup[] {
+  const distance = finds.length > MANY_FINDS ? DISTANCE.overview : DISTANCE[kind];
   const groups: { readonly seed: Point; readonly members: MappedFind[] }[] = [];
   for (const find of finds) {
     const [x, y] = frame.place(find.place.wgs84);
-    const near = groups.find(({ seed }) => Math.hypot(seed[0] - x, seed[1] - y) < DISTANCE);
+    const near = groups.find(({ seed }) => Math.hypot(seed[0] - x, seed[1] - y) < distance);
     if (near === undefined) groups.push({ seed: [x, y], members: [find] });
     else near.members.push(find);
   }
@@ -125,7 +133,7 @@ export function planMapSheets(
     frame: makeFrameAround(makeBoxAround(members.map(({ place }) => place.wgs84)), kind),
   });
   const overview = makeSheet('overview', finds);
-  const largest = groupFinds(finds, overview.frame).slice(0, MAX_DETAILS);
+  const largest = groupFinds(finds, overview.frame, 'overview').slice(0, MAX_DETAILS);
   return [overview, ...largest.map(({ members }) => makeSheet('detail', members))];
 }
 
@@ -254,8 +262,8 @@ type Mark = MarkGroup & {
  * Groups the finds of a map into marks, each with its name and the anchor to which it leads.
  * @param maps those to which the marks lead; empty where they lead to the finds
  */
-function listMarks({ finds, frame }: MapSheet, maps: readonly MapSheet[]): Mark[] {
-  return groupFinds(finds, frame).flatMap((group): Mark[] => {
+function listMarks({ finds, frame, kind }: MapSheet, maps: readonly MapSheet[]): Mark[] {
+  return groupFinds(finds, frame, kind).flatMap((group): Mark[] => {
     const [first] = group.members;
     if (first === undefined) return [];
     const at = maps.findIndex((map) => map.kind === 'detail' && map.finds[0] === first);

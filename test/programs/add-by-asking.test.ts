@@ -167,6 +167,6 @@ test('the wizard asks for the unit of contradicting depths', async () => {
   );
   await terminal.expect('Which unit are they in?');
   await answer(terminal, 'Accept all', '', '❯ Accept all');
-  await answer(terminal, 'Measured in', 'm', '❯ mm');
+  await answer(terminal, 'Measured in', 'mm', '❯ mm');
   expect((await terminal.ended()).code).toBe(0);
 });

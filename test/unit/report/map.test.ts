@@ -77,15 +77,15 @@ test('groups contain every find once, and separate distant ones', () => {
     fc.property(fc.array(lonLat, { minLength: 1, maxLength: 80 }), (places) => {
       const finds = places.map((place, index) => findAt(index, place));
       const frame = makeFrameAround(makeBoxAround(places), 'overview');
-      const groups = groupFinds(finds, frame);
+      const groups = groupFinds(finds, frame, 'detail');
       expect(
         groups.flatMap(({ members }) => members.map(({ number }) => number)).sort((a, b) => a - b),
       ).toEqual([...finds.keys()]);
       for (const { members, reach } of groups) {
         const [first = [0, 0], ...others] = members.map(({ place }) => frame.place(place.wgs84));
         for (const [x, y] of others)
-          expect(Math.hypot(x - first[0], y - first[1])).toBeLessThan(24);
-        expect(reach).toBeLessThan(48);
+          expect(Math.hypot(x - first[0], y - first[1])).toBeLessThan(15);
+        expect(reach).toBeLessThan(30);
       }
     }),
   );
@@ -99,13 +99,15 @@ test('ten thousand finds make no more groups than fit a map', () => {
   );
   const finds = places.map((place, index) => findAt(index, place));
   const frame = makeFrameAround(makeBoxAround(places), 'overview');
-  expect(groupFinds(finds, frame).length).toBeLessThan(1000);
+  expect(groupFinds(finds, frame, 'overview').length).toBeLessThan(1000);
 });
 
 test('two hundred thousand finds of one place are one group', () => {
   const finds = Array.from({ length: 200_000 }, (_, index) => findAt(index, [15.17, 49.84]));
   const frame = makeFrameAround(makeBoxAround([[15.17, 49.84]]), 'detail');
-  expect(groupFinds(finds, frame).map(({ members }) => members.length)).toEqual([200_000]);
+  expect(groupFinds(finds, frame, 'detail').map(({ members }) => members.length)).toEqual([
+    200_000,
+  ]);
 });
 
 describe('sheets', () => {
