@@ -225,9 +225,7 @@ export function planTableNumbers(
     try {
       return [{ row, ...findAddressee(outbox, findSubject, row) }];
     } catch (thrown) {
-      if (!(thrown instanceof UsageError)) throw thrown;
-      const message = joinMessages([thrown.says, thrown.hintSays ?? []].flat(), ' ');
-      issues.push(makeErrorIssue('number-find', message, row.place));
+      issues.push(convertToIssue(thrown, row));
       return [];
     }
   });
@@ -241,11 +239,18 @@ export function planTableNumbers(
   return { rows: planned, numbers: planned.map((each) => each.planned), issues };
 }
 
+/** Makes the issue of a row whose find is unknown, dropped or removed; throws any other error. */
+function convertToIssue(thrown: unknown, { place }: AddressedNumber['row']): Issue {
+  if (!(thrown instanceof UsageError)) throw thrown;
+  const message = joinMessages([thrown.says, thrown.hintSays ?? []].flat(), ' ');
+  return makeErrorIssue('number-find', message, place);
+}
+
 /**
  * Queues planned numbers, in transactions of {@link BATCH}; between them it blocks the thread for
  * at most {@link MAX_PAUSE_MS}, so that another process can write. One that would replace another
- * number of the record than the planned one is left out, with an error. After an error half way,
- * earlier transactions stay.
+ * number of the record than the planned one is left out, with an error, and so is one whose find was
+ * removed since. After an error half way, earlier transactions stay.
  * @param mayReplace false leaves out, each with an error, all that would replace a number
  * @returns the numbers that are queued or `kept`, and the issues of the plan and of the others
  * @throws DatabaseError where the disk fails
@@ -257,7 +262,7 @@ export function queueNumbers(
 ): NumbersReport {
   const issues: Issue[] = [...rowIssues];
   const queue = ({ row, find, subject, planned }: (typeof rows)[number]): TableNumber[] => {
-    const change = enqueueNumber(outbox, subject, planned.value, (replaces) => {
+    const mayReplaceNow = (replaces: string): boolean => {
       // Another process may have changed the number while a person was asked about the planned
       // ones.
       if (mayReplace && replaces === planned.replaces) return true;
@@ -270,8 +275,14 @@ export function queueNumbers(
         }),
       );
       return false;
-    });
-    return change === undefined ? [] : [{ ...planned, change }];
+    };
+    try {
+      const change = enqueueNumber(outbox, subject, planned.value, mayReplaceNow);
+      return change === undefined ? [] : [{ ...planned, change }];
+    } catch (thrown) {
+      issues.push(convertToIssue(thrown, row));
+      return [];
+    }
   };
   const numbers: TableNumber[] = [];
   for (let at = 0; at < rows.length; at += BATCH) {

@@ -221,6 +221,21 @@ test('a number replaces no other one than a person was shown', () => {
   });
 });
 
+test('a find that was removed after the numbers were planned costs no other one its number', () => {
+  using outbox = tempOutbox();
+  for (const name of ['K-1', 'K-2']) queueImport(outbox, name);
+  const table = parseCsvTable(
+    'numbers.csv',
+    Buffer.from('local_id;evidencni_cislo\nK-1;A 1\nK-2;A 2'),
+  );
+  const planned = planTableNumbers(outbox, table, undefined);
+  removeFinds(outbox, planRemoval(outbox, ['K-1']), tempFolder());
+  expect(queueNumbers(outbox, planned, true)).toMatchObject({
+    numbers: [{ find: 'K-2', value: 'A 2' }],
+    issues: [{ rule: 'number-find', row: 2 }],
+  });
+});
+
 test('the message of a row that names two finds ends with its last sentence', () => {
   using outbox = tempOutbox();
   queueImport(outbox, 'K-1');
