@@ -84,7 +84,7 @@ export async function answerRow(
   const report = await enqueueFinds([find], {
     ...context,
     dryRun: false,
-    validate: (finds) => finds.map((find) => validateFind(find, findContext)),
+    validate: (each) => validateFind(each, findContext),
     side,
     table,
   });

@@ -127,7 +127,7 @@ export async function importTable(findTable: Table, context: ImportContext): Pro
   const report = await enqueueFinds(planned.finds, {
     ...context,
     table: { path, planRow: planned.planRow },
-    validate: (all) => all.map((find) => validateFind(find, findContext)),
+    validate: (find) => validateFind(find, findContext),
     onIssue,
   });
   const copied = await copying?.write();

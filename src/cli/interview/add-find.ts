@@ -103,7 +103,7 @@ export async function openEntrySession(context: Context, beginning: GivenAnswers
       const { finds, issues } = await enqueueFinds([find], {
         ...keeping,
         outbox,
-        validate: (all) => all.map(validateAsMeant),
+        validate: validateAsMeant,
         dryRun: false,
       });
       enteredNow.add(find.localId);

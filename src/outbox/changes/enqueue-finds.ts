@@ -61,8 +61,8 @@ export type EnqueueOptions = PhotographKeeping & {
 
 /** With the rules and the table of the finds. */
 export type EnqueueContext = EnqueueOptions & {
-  /** Returns a verdict for each find. */
-  readonly validate: (finds: readonly Find[]) => readonly ValidatedFind[];
+  /** Returns the document of a find, and what is wrong with it. */
+  readonly validate: (find: Find) => ValidatedFind;
   /** Absent for finds that are entered one by one and replace those of their local ids. */
   readonly table?: Pick<PlannedRows, 'planRow'> & {
     /** Full path of the table, with the sheet; undefined for standard input. */
@@ -120,14 +120,9 @@ export async function enqueueFinds(
       if (find.photos.length > 0 && context.table?.planRow(find).kind !== 'question')
         photographs.set(find, await keepPhotographs(find, context));
     context.outbox.change(() => {
-      const storedNames = new Set<string>();
-      for (const planned of planFinds(batch, context)) {
-        const name = getLocalIdOfPlan(planned.row);
-        // A row of the same find once more is merged with what the first one has made of it.
-        const [now = planned] = storedNames.has(name) ? planFinds([planned.find], context) : [];
-        storedNames.add(name);
-        const kept = photographs.get(planned.find) ?? NO_PHOTOGRAPHS;
-        const { enqueued, issues } = store({ ...now, ...kept }, context);
+      for (const find of batch) {
+        const kept = photographs.get(find) ?? NO_PHOTOGRAPHS;
+        const { enqueued, issues } = store({ ...planFind(find, context), ...kept }, context);
         report.finds.push(enqueued);
         for (const issue of issues) onIssue(issue);
       }
@@ -183,29 +178,18 @@ async function keepPhotographs(find: Find, context: EnqueueContext): Promise<Kep
   return { photographs, issuesOfPhotos };
 }
 
-function planFinds(finds: readonly Find[], context: EnqueueContext): PlannedFind[] {
-  const merged = finds.map((find) => planMerge(find, context));
-  const validated = context.validate(merged.map(getMergedFind));
-  return merged.map((planned, at) => {
-    const verdict = validated[at];
-    if (verdict === undefined) throw new Error('a find was not validated');
-    return { ...planned, content: makePreparedDocument(verdict) };
-  });
-}
-
-function planMerge(
-  find: Find,
-  { outbox, table, side }: EnqueueContext,
-): Omit<PlannedFind, 'content'> {
+/** Plans a find or row by what is here now: an equal one before it may be stored already. */
+function planFind(find: Find, { outbox, table, side, validate }: EnqueueContext): PlannedFind {
   const { localId } = find;
   const row = table?.planRow(find) ?? { kind: 'new', localId, others: [] };
   const stored = findByLocalId(outbox, getLocalIdOfPlan(row));
   const merge = stored && mergeFind(outbox, stored, find, side, table === undefined);
-  return { find, row, merge };
+  const content = makePreparedDocument(validate(getMergedFind(find, row, merge)));
+  return { find, row, merge, content };
 }
 
 /** Returns the find as it is to be stored, with the elements of the find here that it keeps. */
-function getMergedFind({ find, row, merge }: Omit<PlannedFind, 'content'>): Find {
+function getMergedFind(find: Find, row: RowPlan, merge: FindMerge | undefined): Find {
   const localId = merge?.stored.localId ?? getNameOfRow(row);
   const elements = merge?.merged.elements ?? find.elements;
   return localId === find.localId && merge === undefined ? find : { ...find, localId, elements };

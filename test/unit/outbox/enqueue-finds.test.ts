@@ -22,11 +22,7 @@ import { acceptEntry, attemptEntry, tempOutbox } from '../../support/temp-outbox
 function context(outbox: Outbox, bytes?: string): EnqueueContext {
   return {
     outbox,
-    validate: (finds) =>
-      finds.map(({ elements }) => ({
-        document: Buffer.from(JSON.stringify(elements)),
-        issues: [],
-      })),
+    validate: ({ elements }) => ({ document: Buffer.from(JSON.stringify(elements)), issues: [] }),
     inspectPhotograph: async (path) => ({
       photograph: {
         name: path,
