@@ -1,7 +1,12 @@
 import { UsageError } from '../../base/errors.ts';
 import { cmd, type Message, msg, t } from '../../base/message.ts';
-import { type ElementName, FIELDS, type FindElements } from '../../finds/fields.ts';
-import { FORM_LABEL_GAP } from '../../finds/questions.ts';
+import {
+  type ElementName,
+  FIELDS,
+  type FindElements,
+  formatReferenceCell,
+} from '../../finds/fields.ts';
+import { FORM_LABEL_GAP, hasWrittenQuestion } from '../../finds/questions.ts';
 import { MAX_NAME_LENGTH } from '../../finds/resolve-references.ts';
 import { HANDOVER_REQUIRED, mayTakeFinds } from '../../finds/rules.ts';
 import { MAX_CHARACTERS, MAX_DEPTH_CM, type RuleContext } from '../../finds/value-rules.ts';
@@ -76,6 +81,30 @@ export type FieldFormRequest = FieldFormOrder & {
   /** Defaults of every find. */
   readonly starting: FindElements;
 };
+
+/** Defaults of every find by element, as stored: listed or plain ones, and those that are typed. */
+export type FormDefaults = {
+  readonly chosen: ReadonlyMap<string, string>;
+  readonly written: ReadonlyMap<string, string>;
+};
+
+/**
+ * Makes the defaults of a form. One that its list lacks is a typed one, if the element allows that,
+ * else none.
+ */
+export function makeFormDefaults({ starting }: FieldFormRequest, lists: FormLists): FormDefaults {
+  const chosen = new Map<string, string>();
+  const written = new Map<string, string>();
+  for (const { name } of FIELDS) {
+    const value = starting[name];
+    if (value === undefined) continue;
+    const text = typeof value === 'object' ? formatReferenceCell(value) : String(value);
+    const isListed = lists.get(name)?.some((choice) => choice.name === text) !== false;
+    if (isListed) chosen.set(name, text);
+    else if (hasWrittenQuestion(name)) written.set(name, text);
+  }
+  return { chosen, written };
+}
 
 /** Writes a form; returns the files that must be copied to the phone, the form first. */
 export type FieldFormWriter = (request: FieldFormRequest) => Promise<readonly string[]>;

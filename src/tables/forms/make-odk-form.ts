@@ -3,14 +3,7 @@ import { formatPlainCsvCell } from '../../base/csv.ts';
 import { assertMayWrite, writeOutputFile } from '../../base/disk/output-file.ts';
 import { UsageError } from '../../base/errors.ts';
 import { forEachLanguage, LANGUAGES, type Message, msg, t } from '../../base/message.ts';
-import {
-  type ElementName,
-  type FindElements,
-  formatReferenceCell,
-  getField,
-  isElementName,
-  type Reference,
-} from '../../finds/fields.ts';
+import { type ElementName, getField, isElementName } from '../../finds/fields.ts';
 import { EARLIEST_YEAR } from '../../finds/parse-cell.ts';
 import {
   FIND_QUESTIONS,
@@ -33,7 +26,9 @@ import {
   CONSTRAINT_TEXTS,
   type FieldFormRequest,
   type FormChoice,
+  type FormDefaults,
   type FormLists,
+  makeFormDefaults,
   makeFormLists,
   NAME_PATTERN,
 } from './form-lists.ts';
@@ -52,7 +47,7 @@ const FORM_ID = 'pas_finds';
  * where the disk is full
  */
 export async function writeOdkForm(request: FieldFormRequest): Promise<readonly string[]> {
-  const { destination, overwrite, vocabulary, rules, starting } = request;
+  const { destination, overwrite, vocabulary, rules } = request;
   if (extname(destination).toLowerCase() !== '.xlsx')
     throw new UsageError(
       t`The form is a workbook, but the name ${destination} does not end in .xlsx.`,
@@ -62,7 +57,8 @@ export async function writeOdkForm(request: FieldFormRequest): Promise<readonly 
     );
   const lists = makeFormLists(vocabulary, rules);
   const files = makeListFiles(lists);
-  const form = await makeXlsForm(makeQuestionRows(lists, starting), request.nowMs);
+  const questions = makeQuestionRows(lists, makeFormDefaults(request, lists));
+  const form = await makeXlsForm(questions, request.nowMs);
   const beside = [...files.keys()].map((name) => join(dirname(destination), name));
   for (const path of [destination, ...beside]) assertMayWrite(path, overwrite);
   for (const [name, text] of files)
@@ -222,17 +218,16 @@ const GROUPS: readonly (readonly [
  * Returns the questions of the form, in the order and wording of `pas add`, with the constraints of
  * the rules.
  * @param lists choices by element
- * @param starting defaults of a new find; values that are constant for a day come from the previous
- * find
+ * @param defaults of a new find; values that are constant for a day come from the previous find
  */
-function makeQuestionRows(lists: FormLists, starting: FindElements): FormRow[] {
+function makeQuestionRows(lists: FormLists, defaults: FormDefaults): FormRow[] {
   // The id stays the same when a find is corrected, and at any server.
   const rows: FormRow[] = [{ type: 'calculate', name: 'local_id', calculation: 'once(uuid())' }];
   for (const [when, name, label, more] of GROUPS) {
     rows.push({ type: 'begin_group', name, label, ...more });
     for (const question of FIND_QUESTIONS) {
       if (question.when === when && question.name !== 'local_id')
-        rows.push(...makeFormRows(question, lists, starting));
+        rows.push(...makeFormRows(question, lists, defaults));
     }
     rows.push({ type: 'end_group', name });
   }
@@ -243,7 +238,11 @@ function makeQuestionRows(lists: FormLists, starting: FindElements): FormRow[] {
  * Makes the rows of a question: three for photographs, two where a value that the list lacks may be
  * typed, none for a question that this form does not have.
  */
-function makeFormRows(question: Question, lists: FormLists, starting: FindElements): FormRow[] {
+function makeFormRows(
+  question: Question,
+  lists: FormLists,
+  { chosen, written }: FormDefaults,
+): FormRow[] {
   const { name } = question;
   if (name === 'photos') {
     return [
@@ -255,7 +254,7 @@ function makeFormRows(question: Question, lists: FormLists, starting: FindElemen
   if (name === 'point') return [{ ...makeRequired('geom_wkt'), ...POINT }];
   if (!isElementName(name)) return [];
   const list = lists.get(name);
-  const start = getStartAnswer(name, starting[name], list);
+  const start = written.has(name) ? FORM_NOT_LISTED : chosen.get(name);
   const row: FormRow = {
     ...getAnswerType(name, list),
     name,
@@ -265,7 +264,7 @@ function makeFormRows(question: Question, lists: FormLists, starting: FindElemen
     ...getDefaultAnswer(question, start),
   };
   if (list !== undefined && hasWrittenQuestion(name))
-    return [row, makeWrittenRow(name, row, start === FORM_NOT_LISTED ? starting[name] : undefined)];
+    return [row, makeWrittenRow(name, row, written.get(name))];
   return [{ ...row, ...makeConstraint(name) }];
 }
 
@@ -341,7 +340,7 @@ function makeConstraint(name: ElementName): Partial<FormRow> {
 function makeWrittenRow(
   name: keyof typeof FORM_WRITTEN,
   { hint }: FormRow,
-  value: Reference | undefined,
+  value: string | undefined,
 ): FormRow {
   return {
     type: 'text',
@@ -352,24 +351,8 @@ function makeWrittenRow(
     required_message: msg`Fill it in.`,
     relevant: `${referToAnswer(name)} = '${FORM_NOT_LISTED}'`,
     ...makeConstraint(name),
-    default: makeCarriedDefault(FORM_WRITTEN[name], value && formatReferenceCell(value)),
+    default: makeCarriedDefault(FORM_WRITTEN[name], value),
   };
-}
-
-/**
- * Returns the default as the form's answer; the placeholder of a typed value where its list lacks
- * it.
- */
-function getStartAnswer(
-  name: ElementName,
-  value: FindElements[ElementName],
-  list: readonly FormChoice[] | undefined,
-): string | undefined {
-  if (value === undefined) return undefined;
-  const text = typeof value === 'object' ? value.id : String(value);
-  const isListed = list === undefined || list.some((choice) => choice.name === text);
-  if (isListed) return text;
-  return hasWrittenQuestion(name) ? FORM_NOT_LISTED : undefined;
 }
 
 function getDefaultAnswer(

@@ -2,14 +2,13 @@ import { join } from 'node:path';
 import { makeDatabaseImage } from '../../base/disk/database-file.ts';
 import { writeOutputFolder } from '../../base/disk/output-file.ts';
 import { t } from '../../base/message.ts';
-import { FIELDS, formatReferenceCell, type TargetState } from '../../finds/fields.ts';
+import type { TargetState } from '../../finds/fields.ts';
 import {
   FINDS_LAYER,
   FORM_FILE,
   FORM_FIND,
   FORM_PHOTO,
   getFormLabel,
-  hasWrittenQuestion,
   PHOTO_FOLDER,
   PHOTOS_LAYER,
 } from '../../finds/questions.ts';
@@ -25,7 +24,12 @@ import {
   renderLabelStyle,
   renderPointStyle,
 } from '../exports/gpkg-layers.ts';
-import { type FieldFormRequest, type FormLists, makeFormLists } from './form-lists.ts';
+import {
+  type FieldFormRequest,
+  type FormLists,
+  makeFormDefaults,
+  makeFormLists,
+} from './form-lists.ts';
 import {
   type FormContent,
   getLayerId,
@@ -34,7 +38,6 @@ import {
   makeFormTabs,
   makeLayerColumns,
   PHOTO_RELATION,
-  quoteQgisText,
 } from './qfield-form.ts';
 
 /**
@@ -48,7 +51,8 @@ export async function writeQfieldProject(request: FieldFormRequest): Promise<rea
   const { destination, vocabulary, rules, nowMs } = request;
   const nowIso = new Date(nowMs).toISOString();
   const lists = makeFormLists(vocabulary, rules);
-  const content = makeFormContent(request, lists);
+  const states: readonly TargetState[] = findRoleRank(rules) === 'researcher' ? [1] : [1, 2, 3];
+  const content = { lists, states, ...makeFormDefaults(request, lists) };
   const columns = makeLayerColumns(content);
   const views = makeLayers(columns, content).map(makeLayerView);
   const project = fillTemplate('project.xml', {
@@ -72,25 +76,6 @@ export async function writeQfieldProject(request: FieldFormRequest): Promise<rea
   ]);
   writeOutputFolder(destination, { files, folders: [PHOTO_FOLDER] });
   return [...files.keys()].map((name) => join(destination, name));
-}
-
-/**
- * Makes the content of the form of finds. A default that its list lacks is a typed one, if the
- * element allows that.
- */
-function makeFormContent({ starting, rules }: FieldFormRequest, lists: FormLists): FormContent {
-  const states: readonly TargetState[] = findRoleRank(rules) === 'researcher' ? [1] : [1, 2, 3];
-  const initial = new Map<string, string>();
-  const written = new Map<string, string>();
-  for (const { name } of FIELDS) {
-    const value = starting[name];
-    if (value === undefined) continue;
-    const text = typeof value === 'object' ? formatReferenceCell(value) : String(value);
-    const isListed = lists.get(name)?.some((choice) => choice.name === text) !== false;
-    if (hasWrittenQuestion(name) && !isListed) written.set(name, quoteQgisText(text));
-    else initial.set(name, text);
-  }
-  return { lists, initial, written, states };
 }
 
 function makeLayers(

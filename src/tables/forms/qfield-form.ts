@@ -22,7 +22,7 @@ import {
   type LayerColumn,
   type Widget,
 } from '../exports/gpkg-layers.ts';
-import { CONSTRAINT_TEXTS, type FormLists, NAME_PATTERN } from './form-lists.ts';
+import { CONSTRAINT_TEXTS, type FormDefaults, type FormLists, NAME_PATTERN } from './form-lists.ts';
 
 /** The file beside the project with a layer for the choices of each listed element. */
 export const LISTS_FILE = 'lists.gpkg';
@@ -33,12 +33,8 @@ export function getListLayer(element: string): string {
 }
 
 /** Sources of the form of finds: vocabularies, defaults, and the account. */
-export type FormContent = {
+export type FormContent = FormDefaults & {
   readonly lists: FormLists;
-  /** Defaults of every find: identifiers, numbers and texts as stored. */
-  readonly initial: ReadonlyMap<string, string>;
-  /** Defaults that are in no list. */
-  readonly written: ReadonlyMap<string, string>;
   /** States into which the account may import. */
   readonly states: readonly TargetState[];
 };
@@ -95,9 +91,10 @@ function makeElementColumns(field: Field, content: FormContent): LayerColumn[] {
     isFixed: field.kind === 'geom-system',
     staysForNext: field.ask?.when === 'frame' && name !== 'datum_nalezu',
   };
-  if (isAlsoWritten)
-    return [ownField, { ...makeWrittenColumn(name), initially: content.written.get(name) }];
-  return [ownField];
+  if (!isAlsoWritten) return [ownField];
+  const value = content.written.get(name);
+  const initially = value === undefined ? undefined : quoteQgisText(value);
+  return [ownField, { ...makeWrittenColumn(name), initially }];
 }
 
 /** Tells if an element has a list, and a value outside it may be typed. */
@@ -180,10 +177,10 @@ function makeChoice(layer: string): Widget {
   };
 }
 
-function getInitialExpression({ name, kind }: Field, { initial }: FormContent): string | undefined {
+function getInitialExpression({ name, kind }: Field, { chosen }: FormContent): string | undefined {
   if (kind === 'date') return 'to_date(now())';
   if (kind === 'geom-system') return quoteQgisText('4326');
-  const value = initial.get(name);
+  const value = chosen.get(name);
   if (value === undefined) return undefined;
   return kind === 'integer' || kind === 'state' || kind === 'boolean'
     ? value
@@ -194,7 +191,7 @@ function getInitialExpression({ name, kind }: Field, { initial }: FormContent): 
  * Quotes a text in an expression of QGIS, and escapes the quotes, backslashes and line breaks in
  * it.
  */
-export function quoteQgisText(text: string): string {
+function quoteQgisText(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "''").replaceAll('\n', '\\n')}'`;
 }
 
