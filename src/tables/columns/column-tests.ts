@@ -133,20 +133,15 @@ export type ColumnVerdict = {
   readonly doubt?: Message;
 };
 
-/** Ranks by the name, of values that fit one meaning or others as well. */
-const RANKS = {
-  exact: { sure: 0, open: 1 },
-  like: { sure: 2, open: 3 },
-} as const;
+/** Ranks by the name, of a column whose values fit. */
+const RANKS = { exact: 0, like: 1 } as const;
 /** Rank of a column with a name of its own whose values do not fit. */
-export const LAST_RANK = 4;
+export const LAST_RANK = 2;
 
 /** Judgement of a meaning by the values of a column alone. */
 type Evidence = Pick<ColumnVerdict, 'rule' | 'doubt'> & {
   /** Share of the values that fit. */
   readonly share: number;
-  /** The values fit other meanings as well. */
-  readonly isOpen?: boolean;
 };
 
 type ValueTest = (
@@ -155,7 +150,7 @@ type ValueTest = (
   lookup: (text: string) => TermLookupResult,
 ) => Evidence;
 
-const FREE_TEXT: Evidence = { share: 1, isOpen: true };
+const FREE_TEXT: Evidence = { share: 1 };
 
 /** Share of fitting values that a meaning needs: the less the name says, the more. */
 const LEAST = { exact: Number.MIN_VALUE, like: 0.5 } as const;
@@ -167,11 +162,6 @@ const TESTS: Readonly<Partial<Record<ColumnName, ValueTest>>> = {
   projekt: makeTest((text) => /^(?:X-)?[CM]-\d{9}$/.test(text)),
   hloubka: testDepths,
   nalezce: testFinders,
-  // Without the other axis, numbers are no evidence.
-  lon: makeTest(() => false),
-  lat: makeTest(() => false),
-  geom_x: makeTest(() => false),
-  geom_y: makeTest(() => false),
 };
 
 const TESTS_OF_KINDS: Readonly<Partial<Record<Field['kind'], ValueTest>>> = {
@@ -207,12 +197,12 @@ export function judgeColumn(
   const field = isElementName(column) ? getField(column) : undefined;
   const test = TESTS[column] ?? (field && TESTS_OF_KINDS[field.kind]);
   const lookup = (text: string): TermLookupResult => lookupTerm(field?.set ?? '', text);
-  const { share, isOpen, rule, doubt } = test?.(profile, match, lookup) ?? FREE_TEXT;
+  const { share, rule, doubt } = test?.(profile, match, lookup) ?? FREE_TEXT;
   const isFitting = share >= LEAST[match];
   // A column with a name of its own is read in any case; its unreadable rows are reported.
   if (!isFitting && (match !== 'exact' || NEED_VALUES.includes(column))) return undefined;
   return {
-    rank: isFitting ? RANKS[match][isOpen === true ? 'open' : 'sure'] : LAST_RANK,
+    rank: isFitting ? RANKS[match] : LAST_RANK,
     rule,
     doubt: doubt ?? makeUnreadableDoubt(profile, share),
   };
@@ -228,7 +218,6 @@ function testKeys(profile: ColumnProfile, match: NameMatch): Evidence {
     match === 'exact' || computeFittingShare(profile, (text) => /\d/.test(text)) >= LEAST.like;
   return {
     share: Number(isNumbered),
-    isOpen: !profile.isKey,
     doubt: profile.isKey ? undefined : msg`numbers are missing or repeated; such rows are skipped`,
   };
 }
@@ -290,8 +279,6 @@ function testDates(profile: ColumnProfile): Evidence {
     form === 'd/m/yyyy' && forms.some((other) => other.form === 'm/d/yyyy' && other.days === days);
   return {
     share: days + years,
-    // A column of days is the date before a column of years.
-    isOpen: days === 0,
     rule: { date: form, yearOnly: years > 0 ? 'note' : undefined },
     doubt: isAmbiguous
       ? msg`the day and the month cannot be told apart; pas reads the day first`
