@@ -175,19 +175,15 @@ export function decodeUtf8(file: string, bytes: Buffer): string {
 }
 
 /**
- * Describes bytes that are no text in UTF-8, with position (from 1), line and value of the first
- * one that is invalid or NUL.
+ * Describes bytes that are no text in UTF-8, with the line of the first one that is invalid or NUL.
  * @param file its name in the message
  * @param bytes must have such a byte
  */
 export function describeNotUtf8(file: string, bytes: Buffer): Message {
   // An invalid byte decodes as a replacement character, which no text has.
-  const text = bytes.toString('utf8');
-  const at = Buffer.byteLength(text.slice(0, text.search(/[\0\uFFFD]/)));
-  const value = `0x${(bytes[at] ?? 0).toString(16).toUpperCase()}`;
-  const byte = at + 1;
-  const line = bytes.toString('latin1', 0, at).split('\n').length;
-  return msg`${file} is not a text in UTF-8: byte ${byte} (line ${line}, value ${value}) is not valid.`;
+  const [valid = ''] = bytes.toString('utf8').split(/[\0\uFFFD]/, 1);
+  const line = valid.split('\n').length;
+  return msg`${file} is not a text in UTF-8: line ${line} has a byte that is not valid.`;
 }
 
 const BYTE_ORDER_MARK = /^\ufeff/;

@@ -112,13 +112,10 @@ export function parseRegistrationNumbers(
   const issues: Issue[] = [...table.issues, ...missing];
   const rows: NumberRow[] = [];
   if (missing.length > 0) return { rows, issues };
-  // Texts of the row before: a ditto mark is refused with the value that it stands for.
-  const above = new Map<ColumnName, string>();
   for (const row of table.rows) {
     const place = getRowPlace(table, row);
-    const doubts = findDoubts(row, place, columns, above);
+    const doubts = findDoubts(row, place, columns);
     issues.push(...doubts);
-    for (const name of columns.names) above.set(name, columns.getCell(row, name));
     if (hasErrors(doubts)) continue;
     const localId = columns.getCell(row, 'local_id');
     const identCely = columns.getCell(row, 'ident_cely');
@@ -131,14 +128,9 @@ export function parseRegistrationNumbers(
 }
 
 /** Returns the issues of texts that were hardly typed so; an error excludes the row. */
-function findDoubts(
-  row: TableRow,
-  place: RowPlace,
-  columns: Columns,
-  above: ReadonlyMap<ColumnName, string>,
-): Issue[] {
+function findDoubts(row: TableRow, place: RowPlace, columns: Columns): Issue[] {
   return columns.names.flatMap((name) => {
-    const doubt = columns.findDoubt(row, name, above.get(name));
+    const doubt = columns.findDoubt(row, name);
     const where = { ...place, column: columns.getHeader(name) };
     return doubt === undefined ? [] : [toIssue(doubt, where)];
   });

@@ -118,16 +118,11 @@ export function parseColumns(table: Table, map?: ColumnMap, fixed: readonly Sett
     getCell(row: RowCells, name: ColumnName): string {
       return names.has(name) ? read(row, name).value : '';
     },
-    /**
-     * Returns the reason to doubt that a readable text was typed so.
-     * @param above last value of the column in the rows above; unused for a part of a text
-     */
-    findDoubt(row: RowCells, name: ColumnName, above: string | undefined): Doubt | undefined {
+    /** Returns the reason to doubt that a readable text was typed so. */
+    findDoubt(row: RowCells, name: ColumnName): Doubt | undefined {
       const { text, isStandIn, doubt } = read(row, name);
-      const own = sources.get(name) ?? [];
-      const isWhole = own.length === 1 && own[0]?.rule.label === undefined;
-      if (isStandIn) return describeStandIn(text, isWhole ? above : undefined);
-      const date = own.find((source) => isMisplacedDate(row, source));
+      if (isStandIn) return describeStandIn(text);
+      const date = sources.get(name)?.find((source) => isMisplacedDate(row, source));
       return date === undefined ? doubt : makeDateCellDoubt(row, date.index);
     },
     covered: listCovered(names, hasPoint),
@@ -353,17 +348,14 @@ export function makeMissingColumnIssue(table: Table, rule: string, ...names: str
 
 /**
  * Describes a text in the place of a value: a word for none is a warning, a mark for the value
- * above an error, which names that value where it is known.
+ * above an error.
  */
-function describeStandIn(text: string, above: string | undefined): Doubt {
+function describeStandIn(text: string): Doubt {
   if (isFiller(text)) {
     const problem = msg`"${text}" is read as an empty cell.`;
     return { severity: 'warning', rule: 'cell-filler', problem };
   }
-  const problem =
-    above === undefined
-      ? msg`"${text}" stands for the value above. Write the value.`
-      : msg`"${text}" stands for the value above. If it is "${above}", write that.`;
+  const problem = msg`"${text}" stands for the value above. Write the value.`;
   return { severity: 'error', rule: 'cell-ditto', problem };
 }
 

@@ -46,12 +46,8 @@ export type TableContext = {
   readonly today?: string;
 };
 
-/** Access for the cells of a row; a row of a table also needs `above`, for ditto marks. */
-export type RowContext = TableContext & {
-  readonly resolveReference: ResolveReference;
-  /** Last values of the columns in the rows above. */
-  readonly above?: ReadonlyMap<ColumnName, string>;
-};
+/** Access for the cells of a row. */
+export type RowContext = TableContext & { readonly resolveReference: ResolveReference };
 
 /** Stored data of a find that a row may be. */
 export type KnownFind = {
@@ -120,7 +116,7 @@ export function readRow(row: TableRow, localId: string, columns: Columns, contex
     };
     issues.push(toIssue(doubt, { ...where, ...more }));
   };
-  const unfit = reportDoubts(row, columns, context, report);
+  const unfit = reportDoubts(row, columns, report);
   const values = parseElements(row, columns, context.resolveReference, report, unfit);
   checkDay(values, localId, columns.getCell(row, 'datum_nalezu'), context, report);
   const point = parsePointColumns(row, columns);
@@ -148,15 +144,10 @@ export function readRow(row: TableRow, localId: string, columns: Columns, contex
  * Reports the texts of a row that were hardly typed so.
  * @returns the columns of those with an error, whose text is not used
  */
-function reportDoubts(
-  row: TableRow,
-  columns: Columns,
-  { above }: RowContext,
-  report: Report,
-): ReadonlySet<ColumnName> {
+function reportDoubts(row: TableRow, columns: Columns, report: Report): ReadonlySet<ColumnName> {
   const unfit = new Set<ColumnName>();
   for (const name of columns.names) {
-    const doubt = columns.findDoubt(row, name, above?.get(name));
+    const doubt = columns.findDoubt(row, name);
     if (doubt === undefined) continue;
     report(doubt, name);
     if (doubt.severity !== 'warning') unfit.add(name);

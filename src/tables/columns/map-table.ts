@@ -48,16 +48,11 @@ export function mapTable(
     : digestRows(table, columns, issues);
   const rowContext = { resolveReference: makeReferenceResolver(lookupTerm), ...context };
   const rows = function* (): Generator<MappedRow> {
-    const above = new Map<ColumnName, string>();
     let index = 0;
     for (const row of table.rows) {
       const key = keys[index];
       index += 1;
-      if (key !== undefined) yield mapRow(row, key, columns, { ...rowContext, above });
-      for (const name of columns.names) {
-        const text = columns.getCell(row, name);
-        if (text !== '') above.set(name, text);
-      }
+      if (key !== undefined) yield mapRow(row, key, columns, rowContext);
     }
   };
   return { issues, rows: { [Symbol.iterator]: rows }, keys: all };

@@ -111,7 +111,7 @@ function parseFeature(feature: unknown, system: GeomSystem): FeatureValues | Rul
     if (text === undefined) {
       return makeRuleProblem(
         'feature-property',
-        msg`The property ${name} contains a structure. Write a text, a number or a list of texts.`,
+        msg`The property ${name} contains a list or a structure. Write a text or a number.`,
       );
     }
     values.set(name, text);
@@ -120,29 +120,11 @@ function parseFeature(feature: unknown, system: GeomSystem): FeatureValues | Rul
   return isReadable(point) ? { values, point: point.value } : point;
 }
 
-/**
- * Formats a property as a table does, a list with `;` between its parts; '' for null. Undefined for
- * a structure, also one in a list.
- */
+/** Formats a property as a table does, '' for null; undefined for a list or a structure. */
 function formatValue(value: unknown): string | undefined {
-  switch (typeof value) {
-    case 'string':
-      return value;
-    case 'number':
-      return formatPlainNumber(value);
-    case 'boolean':
-      return String(value);
-    case 'undefined':
-      return '';
-    default: {
-      if (value === null) return '';
-      if (!Array.isArray(value)) return undefined;
-      const parts = value.map((part: unknown) =>
-        Array.isArray(part) ? undefined : formatValue(part),
-      );
-      return parts.includes(undefined) ? undefined : parts.join(';');
-    }
-  }
+  if (value === null || value === undefined) return '';
+  if (typeof value === 'number') return formatPlainNumber(value);
+  return typeof value === 'object' ? undefined : String(value);
 }
 
 function parseGeometry(geometry: unknown, system: GeomSystem): Reading<PointInSystem | undefined> {

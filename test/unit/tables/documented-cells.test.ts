@@ -171,7 +171,6 @@ const CASES: Readonly<Record<string, () => Promise<void> | void>> = {
         const { finds, issues } = await readFinds('a.csv', Buffer.from(table));
         const ofDitto = issues.filter(({ rule }) => rule === 'cell-ditto');
         expect([finds.filter(({ localId }) => localId === 'B'), ofDitto.length]).toEqual([[], 1]);
-        expect(String(ofDitto[0]?.message)).toContain('"2024"');
       }
     for (const text of ['idem sopor', 'A "B"', 'id', 'vizovice'])
       expect(await readText('poznamka', `"${text.replaceAll('"', '""')}"`)).toBe(text);
@@ -252,7 +251,8 @@ const CASES: Readonly<Record<string, () => Promise<void> | void>> = {
     const folder = join(tempFolder(), 'photos');
     mkdirSync(folder);
     writeFileSync(join(folder, 'a.png'), 'x');
-    expect(makePhotoResolver(folder)('C:\\elsewhere\\a.png')).toHaveProperty('value');
+    for (const path of ['C:\\elsewhere\\a.png', '/C:/elsewhere/a.png', '/storage/0/a.png'])
+      expect(makePhotoResolver(folder)(path)).toHaveProperty('value');
   },
 };
 
