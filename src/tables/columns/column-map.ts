@@ -239,9 +239,6 @@ export function parseCheckedColumnMap(
 ): ColumnMapReading {
   const { map, issues } = parseColumnMap(file, decodeUtf8(file, bytes));
   if (map === undefined) return { issues };
-  const all = [
-    ...issues,
-    ...checkFixedValues(map.fixed, lookupTerm).map((issue) => issue.with({ file })),
-  ];
-  return all.length === 0 ? { map, issues } : { issues: all };
+  const wrong = checkFixedValues(map.fixed, lookupTerm).map((issue) => issue.with({ file }));
+  return wrong.length === 0 ? { map, issues } : { issues: wrong };
 }

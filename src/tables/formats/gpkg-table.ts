@@ -92,15 +92,13 @@ function chooseLayer(
     .all()
     .filter(isLayer);
   const ofForm = layers.find(({ name }) => name === FINDS_LAYER && isFieldForm(database));
-  if (named !== undefined) {
-    const layer = getNamedPart(file, layers, named);
-    return { layer, others: [], isForm: layer === ofForm };
-  }
   const fitting = layers.filter(({ geometryType }) => POINT_TYPES.includes(geometryType));
   const filled = fitting.filter(({ name }) => isComputed(database, name) || hasRow(database, name));
-  const layer = ofForm ?? filled[0] ?? fitting[0];
+  const layer =
+    named === undefined ? (ofForm ?? filled[0] ?? fitting[0]) : getNamedPart(file, layers, named);
   if (layer === undefined) throw makeMissingPartError(file, layers);
-  return { layer, others: filled.filter((each) => each !== layer), isForm: layer === ofForm };
+  const others = named === undefined ? filled.filter((each) => each !== layer) : [];
+  return { layer, others, isForm: layer === ofForm };
 }
 
 function hasRow(database: Database, table: string): boolean {
@@ -139,19 +137,9 @@ function isFieldForm(database: Database): boolean {
 }
 
 function hasColumns(database: Database, table: string, ...names: readonly string[]): boolean {
-  if (!hasTable(database, table)) return false;
+  if (isComputed(database, table)) return false;
   const columns = listColumns(database, table);
   return names.every((each) => columns.some(({ name }) => name === each));
-}
-
-function hasTable(database: Database, name: string): boolean {
-  return (
-    database
-      .prepare(
-        `select 1 from sqlite_master where name = ? and type = 'table' and sql not like 'create virtual%'`,
-      )
-      .get(name) !== undefined
-  );
 }
 
 type Layer = GuardedType<typeof isLayer>;

@@ -137,10 +137,6 @@ export function makeTableOfSheet(
   const foundHeader = findHeader(place, padRows(rows), headerRows);
   const header = withoutEmptyEnd(foundHeader?.names ?? []);
   assertTableSize(file, { columns: header.length });
-  if (header.length === 0) {
-    const issues = [makeNoRowsIssue(place), ...unread];
-    return { ...place, header, rows: [], rowCount: 0, issues };
-  }
   const headerRow = foundHeader?.last ?? 0;
   const merged = contents.merged.filter(
     ({ firstRow, firstColumn }) => firstRow > headerRow && firstColumn <= header.length,
@@ -299,7 +295,10 @@ addLocale({ ...getLocale(LANGUAGE), group: '', decimal: '.' }, LANGUAGE);
 /** Limit of spreadsheet programs for a number format. */
 const MAX_FORMAT_CHARACTERS = 255;
 
-/** Built-in number formats, which files do not contain. 14 is the computer's short date. */
+/**
+ * Built-in number formats, which files do not contain, of numbers, days and times. 14 is the
+ * computer's short date.
+ */
 export const KNOWN_FORMATS: Readonly<Record<number, string>> = {
   1: '0',
   2: '0.00',
@@ -308,8 +307,6 @@ export const KNOWN_FORMATS: Readonly<Record<number, string>> = {
   9: '0%',
   10: '0.00%',
   11: '0.00E+00',
-  12: '# ?/?',
-  13: '# ??/??',
   14: 'd.m.yyyy',
   15: 'd-mmm-yy',
   16: 'd-mmm',
@@ -319,14 +316,6 @@ export const KNOWN_FORMATS: Readonly<Record<number, string>> = {
   20: 'h:mm',
   21: 'h:mm:ss',
   22: 'd.m.yyyy h:mm',
-  37: '#,##0',
-  38: '#,##0',
-  39: '#,##0.00',
-  40: '#,##0.00',
-  45: 'mm:ss',
-  46: '[h]:mm:ss',
-  47: 'mm:ss.0',
-  48: '##0.0E+0',
 };
 
 /**

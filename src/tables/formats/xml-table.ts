@@ -176,19 +176,10 @@ function collectWaypointValues(waypoint: XmlElement, unread: Set<string>): Map<s
   return new Map(values.filter(([, text]) => text !== ''));
 }
 
-/**
- * Returns the file of a link: a path relative to the table, or the name of a file on the device.
- * Undefined for the web.
- */
+/** Returns the path of a linked file, here or on the device; undefined for the web. */
 function getLinkedFile(link: string): string | undefined {
-  const isLocal = /^file:/i.test(link);
-  if (!isLocal && /^[a-z][a-z\d+.-]+:/i.test(link)) return undefined;
-  const path = decodeLink(
-    link.replace(/^file:(?:\/\/[^/]*)?/i, '').replace(/[?#].*$/s, ''),
-  ).replaceAll('\\', '/');
-  return isLocal || /^(?:\/|[a-z]:)/i.test(path)
-    ? path.slice(path.lastIndexOf('/') + 1)
-    : path.replace(/^(?:\.\/)+/, '');
+  if (/^(?!file:)[a-z][a-z\d+.-]+:/i.test(link)) return undefined;
+  return decodeLink(link.replace(/^file:(?:\/\/[^/]*)?/i, '').replace(/[?#].*$/s, ''));
 }
 
 function decodeLink(path: string): string {

