@@ -1,7 +1,9 @@
-import { type Stats, statSync } from 'node:fs';
+import { existsSync, type Stats, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { hasJournal, JOURNALS, readImageWithJournal } from '../base/disk/database-file.ts';
 import { FileError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
+import { FORM_FILE } from '../finds/questions.ts';
 import { type HeaderRows, isFormTable } from './header-row.ts';
 import { readInputFile } from './input-file.ts';
 import {
@@ -175,9 +177,9 @@ function statOrNothing(path: string): Stats | undefined {
 
 /** @throws FileError where the folder has no export of a known program for phones */
 async function readFolder(folder: string, options: ReadOptions): Promise<Table> {
-  const { findGeoPackage: geoPackageIn, readFormFolder } = await import('./formats/form-export.ts');
-  const collected = geoPackageIn(folder);
-  if (collected !== undefined) return readTable(collected, options);
+  const collected = join(folder, FORM_FILE);
+  if (existsSync(collected)) return readTable(collected, options);
+  const { readFormFolder } = await import('./formats/form-export.ts');
   const table = await readFormFolder(folder, (path) => readTable(path, options));
   if (table !== undefined) return table;
   throw new FileError(

@@ -45,8 +45,6 @@ const DERIVED_FROM_POINT: readonly string[] = [
   'cadastre',
   'district',
 ];
-/** Names of these, and of what the service makes itself; a table may contain them. */
-const MADE_BY_SERVICE: readonly string[] = [...DERIVED_FROM_POINT, 'igsn', 'historie', 'soubor'];
 
 /**
  * Tells if a header names what the service derives from the point, such as the cadastral area, or a
@@ -54,11 +52,6 @@ const MADE_BY_SERVICE: readonly string[] = [...DERIVED_FROM_POINT, 'igsn', 'hist
  */
 export function isDerivedColumn(header: string): boolean {
   return DERIVED_FROM_POINT.includes(foldName(header)) || isOwnExportColumn(header);
-}
-
-/** Tells if a header names what the service makes itself; such a column is ignored on import. */
-function isMadeByService(header: string): boolean {
-  return MADE_BY_SERVICE.includes(foldName(header));
 }
 
 /**
@@ -266,7 +259,7 @@ function checkUnknownColumns(table: Table, indexes: readonly number[], isMapped:
     const header = table.header[index] ?? '';
     const key = keys[index] ?? '';
     if (isOwnExportColumn(header) || (header === '' && isEmptyColumn(table, index))) continue;
-    if (isMadeByService(header)) {
+    if (DERIVED_FROM_POINT.includes(foldName(header))) {
       const message = msg`The service fills in ${header} itself, so the column is ignored.`;
       issues.push(makeWarningIssue('column-not-sent', message, { ...place, column: key }));
     } else unknown.push(key);

@@ -83,20 +83,13 @@ export type KnownNames = {
   isIdent(text: string): boolean;
 };
 
-const NOTHING_KNOWN: KnownNames = { isFind: () => false, isIdent: () => false };
-
 /**
  * Makes the function that proposes the columns of a foreign table from the answers of a person so
  * far. The table is read here only; the function is fast and may be called after each answer. A
  * filled column without a meaning goes into the note, unless the service derives it, or it has
  * coordinates, which are secret.
- * @param known by default, no text names a find or an identifier
  */
-export function makeColumnProposer(
-  table: Table,
-  lookupTerm: LookupTerm,
-  known: KnownNames = NOTHING_KNOWN,
-) {
+export function makeColumnProposer(table: Table, lookupTerm: LookupTerm, known: KnownNames) {
   const profiles = profileTableColumns(table);
   const meanings = findColumnMeanings(profiles, lookupTerm, known);
   const pair = findPointColumns(profiles);

@@ -2,7 +2,7 @@ import { ConfigError, UsageError } from '../../base/errors.ts';
 import { type Issue, makeErrorIssue } from '../../base/issue.ts';
 import { formatTomlValue, isPlainObject } from '../../base/json-and-toml.ts';
 import { joinMessages, type Message, msg } from '../../base/message.ts';
-import { findNearestNames, foldName } from '../../base/names.ts';
+import { findNearestNames, foldName, joinWithOr } from '../../base/names.ts';
 import {
   FIELDS,
   type FindElements,
@@ -59,9 +59,7 @@ export function makeSetting(givenName: string, value: string): Setting | Issue {
 
 /** Explains that there is no element of this name, with the nearest names, or else all names. */
 export function explainUnknownElement(givenName: string): Message {
-  const folded = foldName(givenName);
-  const begun = folded.length > 1 ? COLUMN_NAMES.filter((name) => name.startsWith(folded)) : [];
-  const nearest = (begun.length > 0 ? begun : findNearestNames(folded, COLUMN_NAMES)).join(', ');
+  const nearest = joinWithOr(findNearestNames(foldName(givenName), COLUMN_NAMES));
   const names = COLUMN_NAMES.join(', ');
   const advice = nearest === '' ? msg`There are: ${names}.` : msg`Did you mean ${nearest}?`;
   return msg`There is no element ${givenName}. ${advice}`;

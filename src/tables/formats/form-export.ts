@@ -2,7 +2,6 @@ import { readdirSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join, relative, sep } from 'node:path';
 import { FileError } from '../../base/errors.ts';
 import { msg } from '../../base/message.ts';
-import { FORM_FILE } from '../../finds/questions.ts';
 import { isRepeatTable } from '../header-row.ts';
 import { readInputFile } from '../input-file.ts';
 import { makeTooLargeError, type Table } from '../table.ts';
@@ -35,17 +34,6 @@ function listFilesBelow(folder: string): string[] {
   };
   walk(folder, 0);
   return paths;
-}
-
-/**
- * Returns the path of the GeoPackage of a returned folder: that of `pas field make`, else the only
- * one. Undefined where there is none, or several. It is not opened.
- * @throws Error of the system where the folder cannot be listed
- */
-export function findGeoPackage(folder: string): string | undefined {
-  const files = readdirSync(folder).filter((name) => /\.gpkg$/i.test(name));
-  const [only, another] = files.includes(FORM_FILE) ? [FORM_FILE] : files;
-  return only === undefined || another !== undefined ? undefined : join(folder, only);
 }
 
 /**

@@ -10,6 +10,8 @@ import { parseCsvTable } from '../../../src/tables/formats/csv-table.ts';
 import { parseTableBytes } from '../../../src/tables/readers.ts';
 import type { Table } from '../../../src/tables/table.ts';
 
+const NOTHING_KNOWN = { isFind: () => false, isIdent: () => false };
+
 /** A few entries of each vocabulary are enough to recognise a column. */
 const ENTRIES: Readonly<Record<string, readonly string[]>> = {
   'heslo:obdobi': [
@@ -34,7 +36,7 @@ const lookupTerm: LookupTerm = (setSpec, cell) =>
 const notHarvested: LookupTerm = () => ({ kind: 'not-harvested' });
 
 const proposeFor = (table: Table, lookup = lookupTerm): TableProposal =>
-  makeColumnProposer(table, lookup)({ rules: new Map(), settings: [] });
+  makeColumnProposer(table, lookup, NOTHING_KNOWN)({ rules: new Map(), settings: [] });
 
 function propose(lines: readonly string[], lookup = lookupTerm, file = 't.csv'): TableProposal {
   return proposeFor(parseCsvTable(file, Buffer.from(lines.join('\n'))), lookup);
@@ -299,7 +301,7 @@ describe('museum tables with custom columns:', () => {
 
 describe('what two columns could be', () => {
   const table = parseCsvTable('t.csv', Buffer.from('č.;inv. č.;předmět\n1;A 1;spona\n2;A 2;mince'));
-  const proposeWith = makeColumnProposer(table, lookupTerm);
+  const proposeWith = makeColumnProposer(table, lookupTerm, NOTHING_KNOWN);
 
   test('is decided by an answer, and the other column gets its next meaning', () => {
     const rules = new Map([['č.', { element: 'local_id' } as const]]);
@@ -401,7 +403,7 @@ test('the values of a column tell the details of the element that a person has c
   );
   const chosen = { a: 'datum_nalezu', b: 'nalezce', c: 'hloubka', d: 'geom_x' } as const;
   const rules = new Map(Object.entries(chosen).map(([key, element]) => [key, { element }]));
-  const proposal = makeColumnProposer(table, lookupTerm)({ rules, settings: [] });
+  const proposal = makeColumnProposer(table, lookupTerm, NOTHING_KNOWN)({ rules, settings: [] });
   expect(listRules(proposal)).toEqual({
     a: { datum_nalezu: { date: 'd.m.yy' } },
     b: 'nalezce',

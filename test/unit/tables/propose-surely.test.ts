@@ -16,13 +16,15 @@ import { parseTableBytes } from '../../../src/tables/readers.ts';
 import type { Table } from '../../../src/tables/table.ts';
 import { makeWorkbook } from '../../support/make-workbook.ts';
 
+const NOTHING_KNOWN = { isFind: () => false, isIdent: () => false };
+
 const lookupTerm: LookupTerm = (setSpec, cell) =>
   ['spona', 'mince', 'nůž'].includes(cell) && setSpec === 'heslo:predmet_druh'
     ? { kind: 'found', term: { id: 'HES-000001', label: cell, setSpec } }
     : { kind: 'unknown', nearest: [] };
 
 const propose = (table: Table): TableProposal =>
-  makeColumnProposer(table, lookupTerm)({ rules: new Map(), settings: [] });
+  makeColumnProposer(table, lookupTerm, NOTHING_KNOWN)({ rules: new Map(), settings: [] });
 
 const csv = (text: string, file = 'sezona.csv'): Table => parseCsvTable(file, Buffer.from(text));
 

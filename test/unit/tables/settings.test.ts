@@ -36,7 +36,7 @@ describe('element=value', () => {
     ['depth_cm>=3', 'setting-form', 'element=value'],
     ['depth_cm!=3', 'setting-form', 'element=value'],
     ['dept_cm=3', 'element-unknown', 'Did you mean depth_cm'],
-    ['dept=3', 'element-unknown', 'Did you mean depth_cm'],
+    ['dept=3', 'element-unknown', 'depth_cm'],
     ['whatever=3', 'element-unknown', 'hloubka, depth_cm'],
   ])('%s is refused', (text, rule, message) => {
     expect(parseSettingText(text)).toMatchObject({
