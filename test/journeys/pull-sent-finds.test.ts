@@ -85,8 +85,11 @@ async function news(...flags: string[]): Promise<PulledFind[]> {
 
 const move = (find: number, step: string): Promise<unknown> =>
   service.control('POST', `/records/${idents[find - 1]}/move`, { move: step });
-const change = (find: number, changes: Record<string, unknown>): Promise<unknown> =>
-  service.control('POST', '/records', { ident: idents[find - 1], changes });
+/** Changes a record in a later second than that of its last answer. */
+async function change(find: number, changes: Record<string, unknown>): Promise<void> {
+  await service.clock({ advance_ms: 1000 });
+  await service.control('POST', '/records', { ident: idents[find - 1], changes });
+}
 
 describe('finds that an archaeologist sent', () => {
   beforeEach(() => start('archaeologist', 5));

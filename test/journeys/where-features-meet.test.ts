@@ -84,6 +84,7 @@ test('a photograph that was deleted is found when it was sent again, not sent a 
   await home.do('push');
   const [find] = await home.json('list');
   const changes = { soubor: null };
+  await mock.service.clock({ advance_ms: MINUTE_MS });
   await mock.service.control('POST', '/records', { ident: find?.ident_cely, changes });
   await mock.service.clock({ advance_ms: MINUTE_MS });
   await home.do('pull');

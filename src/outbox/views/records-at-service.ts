@@ -221,8 +221,9 @@ export function findSentFind(outbox: Outbox, find: StoredFind): SentFind | undef
 }
 
 /**
- * Tells if a pull showed the record after the service had accepted an entry of it. Datestamps have
- * whole seconds. Without a server time of the acceptance, the pull counts.
+ * Tells if a pull showed the record as it was changed after the service had accepted an entry of
+ * it. Both times have whole seconds: in the same one, the change may be the older. Without a server
+ * time of the acceptance, the pull counts.
  */
 export function isPulledSince(
   outbox: Outbox,
@@ -231,7 +232,7 @@ export function isPulledSince(
 ): boolean {
   if (standing !== 'shown' || datestampMs === null) return false;
   const acceptedMs = getAcceptedMs(outbox, accepted);
-  return acceptedMs === null || datestampMs >= Math.floor(acceptedMs / 1000) * 1000;
+  return acceptedMs === null || datestampMs > acceptedMs;
 }
 
 /**

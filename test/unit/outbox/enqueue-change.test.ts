@@ -123,6 +123,20 @@ describe('a photograph', () => {
     expect(findEntryById(outbox, id)?.state).toBe(state);
   });
 
+  test('is kept if a pull in the second of its answer shows the record without it', () => {
+    using outbox = tempOutbox();
+    const now = outbox.clock.now();
+    const seen = { datestampMs: Math.floor(now / 1000) * 1000, seenMs: now };
+    storePulledRecord(outbox, {
+      identCely: IDENT,
+      standing: 'shown',
+      ...seen,
+      record: record(IDENT),
+    });
+    acceptEntry(outbox, queuePhoto(outbox, RECORD, PHOTOGRAPH), IDENT);
+    expect(enqueuePhoto(outbox, RECORD, PHOTOGRAPH, ALONE)).toBe('kept');
+  });
+
   test('with other content replaces an unsent one of its file, unless both are wanted', () => {
     using outbox = tempOutbox();
     const [second, third] = [2, 3].map((byte) => ({
