@@ -1,5 +1,5 @@
-import { withoutFullStop } from '../base/characters.ts';
-import type { ExitReason } from '../base/errors.ts';
+import { withHiddenDifference, withoutFullStop } from '../base/characters.ts';
+import { type ExitReason, UsageError } from '../base/errors.ts';
 import { type Command, cmd, formatMoment, msg, msgid, ngettext, t } from '../base/message.ts';
 import type { TermCandidate } from '../finds/find.ts';
 import {
@@ -138,4 +138,25 @@ function formatBranch(name: string, value: unknown): string[] {
   const marks = [id, lang].filter((mark) => mark !== undefined).map((mark) => ` (${mark})`);
   const ownText = text === undefined ? '' : ` ${text}`;
   return [`${name}:${ownText}${marks.join('')}`, ...formatTree(rest).map((line) => `  ${line}`)];
+}
+
+/** A number that would replace the one that a find or record has. */
+export type Replacement = {
+  readonly find: string;
+  readonly value: string;
+  readonly replaces: string;
+};
+
+/** Makes the error for a number that is not queued, since it would replace another one. */
+export function makeNotReplacedError({ find, value, replaces }: Replacement): UsageError {
+  return new UsageError(
+    withHiddenDifference(
+      t`${find} has the number ${replaces}, which ${value} would replace. Nothing was queued.`,
+      replaces,
+      value,
+    ),
+    {
+      hint: t`To replace it: ${cmd`pas number set ${find} ${value} --replace`}`,
+    },
+  );
 }

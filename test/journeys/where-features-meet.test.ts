@@ -1,9 +1,10 @@
-import { cpSync } from 'node:fs';
+import { cpSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { outboxFolder } from '../support/outbox-files.ts';
 import { findAt } from '../support/records-at-service.ts';
 import { accountFlags, expectEnded, findStates, type Home, signedIn } from '../support/run-pas.ts';
-import { sendSeason, writeSeason } from '../support/season.ts';
+import { sendSeason, tinyPng, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const MINUTE_MS = 60_000;
@@ -121,4 +122,34 @@ test('undo takes a number back that a union gave to the find that was sent', asy
   expect((await second.do('undo')).stdout).toMatch(/Undone: pas number set .*; 1 find/);
   await second.do('push');
   expect(await numberAtService()).toBeNull();
+});
+
+describe('a find that is called the same as another one here', () => {
+  beforeEach(async () => {
+    const [head = '', row = ''] = readFileSync(writeSeason(home, 1), 'utf8').split('\n');
+    await home.do('import', join(home.folder, 'season.csv'));
+    await home.do('push');
+    rmSync(outboxFolder(home), { recursive: true });
+    home.file('other.png', tinyPng(9));
+    const again = home.file(
+      'again.csv',
+      [head, `${row.replace('K-1', 'B-1')}other.png`].join('\n'),
+    );
+    await home.do('import', again);
+    await home.do('number', 'set', 'B-1', 'N 1');
+    await expectEnded(home.pas('push'), 6);
+  });
+
+  test('gives it its number and photograph', async () => {
+    await home.do('resolve', 'B-1', '--answer', 'same');
+    await home.do('push');
+    await mock.expectMade({ finds: 1, photos: 1 });
+    expect(await numberAtService()).toBe('N 1');
+  });
+
+  test('stays as it is where that would replace another number', async () => {
+    await home.do('number', 'set', 'K-1', 'N 2');
+    await expectEnded(home.pas('resolve', 'B-1', '--answer', 'same'), 2);
+    expect(await findStates(home)).toStrictEqual({ 'B-1': 'queued', 'K-1': 'accepted' });
+  });
 });

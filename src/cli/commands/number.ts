@@ -1,5 +1,4 @@
-import { withHiddenDifference } from '../../base/characters.ts';
-import { type ExitReason, UsageError } from '../../base/errors.ts';
+import type { ExitReason } from '../../base/errors.ts';
 import { hasErrors } from '../../base/issue.ts';
 import { cmd, t } from '../../base/message.ts';
 import { parseNumber } from '../../finds/value-rules.ts';
@@ -19,7 +18,12 @@ import { addSheetOption, defineCommand, type Registration } from '../command.ts'
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { readColumnMap, readTableOrInput } from '../context/find-input.ts';
 import { announceInstance, openLookups } from '../context/open-service.ts';
-import { formatNumberCount, printNextStep } from '../result-texts.ts';
+import {
+  formatNumberCount,
+  makeNotReplacedError,
+  printNextStep,
+  type Replacement,
+} from '../result-texts.ts';
 import { printIssues, toIssuesJson } from '../terminal.ts';
 
 export const register: Registration = (program, run) => {
@@ -90,8 +94,6 @@ async function set(
   return 'done';
 }
 
-type Replacement = { readonly find: string; readonly value: string; readonly replaces: string };
-
 /**
  * Tells if numbers may be replaced, and shows them: if that was said beforehand, or a person says
  * so now. They are not shown without a terminal, where the answer is no.
@@ -106,19 +108,6 @@ async function mayReplaceNumbers(
   for (const { find, value, replaces } of replacements)
     terminal.note(`  ${find}: ${replaces} → ${value}`);
   return isSaid || (await prompt()).confirm(t`Replace what is already in the service?`);
-}
-
-function makeNotReplacedError({ find, value, replaces }: Replacement): UsageError {
-  return new UsageError(
-    withHiddenDifference(
-      t`${find} has the number ${replaces}, which ${value} would replace. Nothing was queued.`,
-      replaces,
-      value,
-    ),
-    {
-      hint: t`To replace it: ${cmd`pas number set ${find} ${value} --replace`}`,
-    },
-  );
 }
 
 /**

@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import { ConfigError, type ExitReason, PasError, UsageError } from '../../base/errors.ts';
 import { cmd, joinMessages, type Message, msg, msgid, ngettext, t } from '../../base/message.ts';
-import { planRemoval, removeFinds } from '../../outbox/changes/remove-finds.ts';
+import { removeAsSame } from '../../outbox/changes/remove-finds.ts';
 import { findSubjectsWithEntries, parseTypedIdent } from '../../outbox/changes/resolve-finds.ts';
 import {
   ANSWERS_OF_ROWS,
@@ -12,6 +12,7 @@ import {
   type RowAnswer,
 } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
+import type { StoredFind } from '../../outbox/stored-finds.ts';
 import type { ReconciledEntry } from '../../push/judge-import.ts';
 import { reconcileNow } from '../../push/push-all.ts';
 import {
@@ -33,7 +34,7 @@ import {
 import { openHarvestClient, openServiceAccess } from '../context/open-service.ts';
 import { openUnitedOutbox, withLockIfFree } from '../context/profile-outbox.ts';
 import { importAnsweredRow } from '../interview/ask-about-table.ts';
-import { listAnswerWords } from '../result-texts.ts';
+import { listAnswerWords, makeNotReplacedError } from '../result-texts.ts';
 import { requireConfirmation, withProgress } from '../terminal.ts';
 import { formatReconciled } from './push-progress.ts';
 
@@ -201,7 +202,8 @@ async function resolveOne(
 
 /**
  * Answers the question about a find: what a row is, or if the find is another find or a record.
- * Where it is the `same` as another find here, it is removed, without a further question.
+ * Where it is the `same` as another find here, that gets its number and photographs, and it is
+ * removed, without a further question.
  * @throws UsageError where there is no question, or it has no such answer
  */
 async function answerQuestion(find: FindToResolve, answer: RowAnswer): Promise<'done' | 'differs'> {
@@ -215,11 +217,22 @@ async function answerQuestion(find: FindToResolve, answer: RowAnswer): Promise<'
   assertAnswers(listAnswerWords(entry?.held ?? null), answer, name);
   const record = entry?.held?.candidates[0]?.name ?? '';
   if (answer !== 'same') await carryOut(find, { kind: 'resend' }, true);
-  else if (entry?.held?.basis === 'alike-here') {
-    removeFinds(outbox, planRemoval(outbox, [name]), context.getOutboxPlaces().photosFolder);
+  else if (stored !== undefined && entry?.held?.basis === 'alike-here') {
+    removeAlike(outbox, stored, record);
     context.terminal.printLine(t`${name} is the same as ${record} and was removed.`);
   } else await carryOut(find, { kind: 'created', identCely: record }, true);
   return 'done';
+}
+
+/** @throws UsageError where a number would replace another one, or the find was sent meanwhile */
+function removeAlike(outbox: Outbox, stored: StoredFind, name: string): void {
+  const other = findFindWithImport(outbox, name)?.stored;
+  const isRemoved =
+    other !== undefined &&
+    removeAsSame(outbox, stored, other, (value, replaces) => {
+      throw makeNotReplacedError({ find: name, value, replaces });
+    });
+  if (!isRemoved) throw new UsageError(t`There is no question about ${stored.localId}.`);
 }
 
 /** @throws UsageError where the question has no such answer */

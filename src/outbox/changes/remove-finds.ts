@@ -2,12 +2,13 @@ import { UsageError } from '../../base/errors.ts';
 import { msg } from '../../base/message.ts';
 import { decide } from '../attempts.ts';
 import type { Entry } from '../entry.ts';
-import { listEntriesOfSubject } from '../entry-queries.ts';
+import { getWantedElements, listEntriesOfSubject } from '../entry-queries.ts';
 import { deleteUnneededContents } from '../intents.ts';
 import type { Outbox } from '../open-outbox.ts';
-import { isRemoved } from '../stored-finds.ts';
-import { withdrawWish } from '../wishes.ts';
+import { isRemoved, type StoredFind } from '../stored-finds.ts';
+import { recordPhotoWish, withdrawWish } from '../wishes.ts';
 import { deleteUnusedCopies } from './content-store.ts';
+import { enqueueNumber } from './enqueue-change.ts';
 import { findSubjectWithEntries } from './resolve-finds.ts';
 
 /** A find or record to remove, as a person named it. */
@@ -90,5 +91,35 @@ export function removeSubject(outbox: Outbox, subject: string): Removal {
     for (const entry of find === undefined ? removal.entries : [find])
       withdrawWish(outbox, entry, 'removed');
     return removal;
+  });
+}
+
+/**
+ * Removes a find that is the same as another one here, which gets its number and photographs.
+ * Changes nothing where the service has the find, or may have it.
+ * @param refuse throws where a number would replace another one that the other find has or awaits
+ * @returns false where nothing was changed
+ * @throws UsageError where the other find was removed, or the account may not set the number
+ */
+export function removeAsSame(
+  outbox: Outbox,
+  find: StoredFind,
+  other: StoredFind,
+  refuse: (number: string, replaces: string) => never,
+): boolean {
+  return outbox.change(() => {
+    const { entries, because } = planRemovalOfSubject(outbox, find.uuid);
+    if (because !== undefined) return false;
+    const { evidencni_cislo: number } = getWantedElements(outbox, find);
+    const { evidencni_cislo: taken } = getWantedElements(outbox, other);
+    if (number !== undefined && number !== taken) {
+      if (taken !== undefined) refuse(number, taken);
+      enqueueNumber(outbox, other.uuid, number, (replaces) => refuse(number, replaces));
+    }
+    for (const entry of entries)
+      if (entry.kind === 'photo' && entry.state !== 'dropped')
+        recordPhotoWish(outbox, other.uuid, entry.photograph);
+    removeSubject(outbox, find.uuid);
+    return true;
   });
 }
