@@ -221,9 +221,8 @@ export function findSentFind(outbox: Outbox, find: StoredFind): SentFind | undef
 }
 
 /**
- * Tells if a pull showed the record as it was changed after the service had accepted an entry of
- * it. Both times have whole seconds: in the same one, the change may be the older. Without a server
- * time of the acceptance, the pull counts.
+ * Tells if a pull showed the record after the service had accepted an entry of it. Datestamps have
+ * whole seconds. Without a server time of the acceptance, the pull counts.
  */
 export function isPulledSince(
   outbox: Outbox,
@@ -232,7 +231,7 @@ export function isPulledSince(
 ): boolean {
   if (standing !== 'shown' || datestampMs === null) return false;
   const acceptedMs = getAcceptedMs(outbox, accepted);
-  return acceptedMs === null || datestampMs > acceptedMs;
+  return acceptedMs === null || datestampMs >= Math.floor(acceptedMs / 1000) * 1000;
 }
 
 /**
@@ -267,12 +266,14 @@ function getAcceptedMs(outbox: Outbox, accepted: Entry): number | null {
 
 /**
  * Tells if an accepted photograph is missing in the record of the last pull; false where no pull
- * has shown the record since it was accepted.
+ * has shown a change since it was accepted. One in the same second may be older.
  */
 export function isGoneAtService(outbox: Outbox, entry: PhotoEntry): boolean {
   if (entry.state !== 'accepted' || entry.identCely === null) return false;
   const pulled = findPulledRecord(outbox, entry.identCely);
-  if (pulled?.record === undefined || !isPulledSince(outbox, pulled, entry)) return false;
+  const acceptedMs = getAcceptedMs(outbox, entry) ?? 0;
+  if (pulled?.record === undefined || pulled.standing !== 'shown') return false;
+  if (pulled.datestampMs === null || pulled.datestampMs <= acceptedMs) return false;
   const { files } = pulled.record;
   if (files.some((file) => hasSameDigest(file, entry))) return false;
   // The service changes the bytes of some photographs, so a file of this name counts unless it is
