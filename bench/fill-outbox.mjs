@@ -7,7 +7,7 @@ import { claimQueuedEntry, recordAnswer } from '../dist/src/outbox/attempts.js';
 import {
   findEntryById,
   findImportOfFind,
-  findNextClaimable,
+  findNextClaimableEntry,
   listPhotographsByDigest,
 } from '../dist/src/outbox/entry-queries.js';
 import { openLedger } from '../dist/src/outbox/ledger.js';
@@ -146,7 +146,7 @@ export function claimAndSettle(outbox, most) {
     closed: [],
   };
   for (let done = 0; done < most; done++) {
-    const due = findNextClaimable(outbox, query);
+    const due = findNextClaimableEntry(outbox, query);
     if (due === undefined) return done;
     accept(outbox, due.id);
   }

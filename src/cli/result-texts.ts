@@ -6,8 +6,8 @@ import {
   type Entry,
   findRowAnswers,
   type HeldQuestion,
+  hasIdentForm,
   isAnswerable,
-  isLikeIdent,
   type RowAnswer,
 } from '../outbox/entry.ts';
 import type { StopCause } from '../push/push-context.ts';
@@ -40,7 +40,7 @@ export function getSettlingCommand({ id, kind, state, held, find }: Entry): Comm
 export function listAnswerWords(held: HeldQuestion | null): readonly RowAnswer[] {
   if (held === null || !isAnswerable({ held })) return [];
   const [first = '', ...others] = listCandidateNames(held);
-  const isOneRecord = isLikeIdent(first) && others.length === 0 && held.basis !== 'number-used';
+  const isOneRecord = hasIdentForm(first) && others.length === 0 && held.basis !== 'number-used';
   const mayBeSame = held.basis === 'alike-here' || isOneRecord;
   return findRowAnswers(held) ?? (mayBeSame ? ['same', 'new'] : ['new']);
 }

@@ -3,7 +3,7 @@ import { OaiError, UsageError } from '../base/errors.ts';
 import { t } from '../base/message.ts';
 import { type HarvestedFind, parseHarvestedFind } from '../finds/harvested-find.ts';
 import { listAttempts, listEffectiveAttempts } from '../outbox/attempts.ts';
-import { deleteUnneededContents } from '../outbox/intents.ts';
+import { deleteUnneededIntentContents } from '../outbox/intents.ts';
 import { type Outbox, readHeader } from '../outbox/open-outbox.ts';
 import {
   findPulledRecord,
@@ -89,7 +89,7 @@ export async function pullFinds(context: PullContext): Promise<Pull> {
     for (const { identCely } of sent)
       storeLookup(outbox, identCely, ownLookups.get(identCely), service.serverNowMs);
   });
-  deleteUnneededContents(outbox);
+  deleteUnneededIntentContents(outbox);
   const finds = sent.flatMap((find): PulledFind[] => {
     const now = findStateAtService(outbox, find);
     return now === undefined

@@ -42,7 +42,7 @@ export function listFactsOfSlot(outbox: Outbox, { subject, slot }: Slot): Fact[]
 }
 
 /**
- * Returns what the facts of a slot mean.
+ * Returns what {@link foldSlot} computes from the facts of a slot.
  * @throws DatabaseError where one is damaged
  */
 export function getSlotState(outbox: Outbox, slot: Slot): SlotState {
@@ -50,15 +50,15 @@ export function getSlotState(outbox: Outbox, slot: Slot): SlotState {
 }
 
 /**
- * Appends facts, and folds their subjects anew; the ledger gets them after the commit, since those
- * of a failed transaction must not return with a union. A fact that is there already is not added
- * again.
+ * Appends facts, and makes the entries of their subjects again, in one transaction. A fact that is
+ * there already is not added again. A usable ledger gets those of attempted subjects only after the
+ * commit, since the facts of a failed transaction must not return with a union.
  * @param areInLedger the ledger has them already
  * @throws DatabaseError where the outbox cannot be written, or a fact is damaged
  */
-export function appendFacts(outbox: Outbox, drafts: readonly NewFact[], areInLedger = false): void {
+export function appendFacts(outbox: Outbox, facts: readonly NewFact[], areInLedger = false): void {
   outbox.change(() => {
-    for (const [subject, own] of groupBy(drafts.map(makeFact), (fact) => fact.subject)) {
+    for (const [subject, own] of groupBy(facts.map(makeFact), (fact) => fact.subject)) {
       const before = listFactsOfSubject(outbox, subject);
       insertMissingFacts(outbox, subject, own, before, () => areInLedger);
     }
@@ -67,7 +67,7 @@ export function appendFacts(outbox: Outbox, drafts: readonly NewFact[], areInLed
 }
 
 /**
- * Makes the entries of a subject again from its facts.
+ * Makes the entries of a subject again from its facts, in the caller's transaction.
  * @throws DatabaseError where one is damaged
  */
 export function rebuildEntries(outbox: Outbox, subject: string): void {
@@ -75,10 +75,12 @@ export function rebuildEntries(outbox: Outbox, subject: string): void {
 }
 
 /**
- * Inserts missing facts of one subject, and folds it anew. A subject without an attempt is no
- * matter for the ledger; with its first attempt all its facts are, also what is no longer wanted.
+ * Inserts those facts of one subject that the outbox lacks, and makes its entries again, in the
+ * caller's transaction. The ledger has to do with a subject from its first attempt on: then all its
+ * facts go there, also wishes that were replaced.
  * @param before all facts that the outbox has of the subject
- * @returns the inserted ones
+ * @param isInLedger tells if the ledger has the fact already
+ * @returns the inserted facts
  */
 export function insertMissingFacts(
   outbox: Outbox,
@@ -105,7 +107,8 @@ export function insertMissingFacts(
 }
 
 /**
- * Inserts one fact, and folds nothing.
+ * Inserts one fact that the outbox lacks; the entries of its subject stay as they are.
+ * @param inLedger a value of {@link IN_LEDGER}
  * @returns its row in the table
  */
 export function insertFact({ sql }: Outbox, row: FactRow, inLedger: number): number {
@@ -117,8 +120,8 @@ export function insertFact({ sql }: Outbox, row: FactRow, inLedger: number): num
 }
 
 /**
- * Returns the ledger, with the service and account under which it has the facts of this outbox;
- * undefined without a usable ledger, and before the first sign-in.
+ * Returns the ledger, with the scope under which it has the facts of this outbox; undefined without
+ * a usable ledger, and before the first sign-in.
  */
 export function findOwnLedger(
   outbox: Outbox,
@@ -145,8 +148,8 @@ function exportIfPossible(outbox: Outbox): void {
 const parseRow = createRowParser({ seq: isNumber, id: isText });
 
 /**
- * Copies facts that only the outbox has to the ledger, with the intents that they want. Does
- * nothing without a usable ledger, and before the first sign-in.
+ * Copies to the ledger the facts of attempted subjects that it lacks, with the intents that they
+ * want. Does nothing without a usable ledger, and before the first sign-in.
  * @throws DatabaseError where the ledger cannot be written, or a fact is damaged
  */
 export function copyFactsToLedger(outbox: Outbox): void {

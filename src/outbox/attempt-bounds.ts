@@ -35,8 +35,8 @@ type DepartureTimes = {
 const MIN_UPLOAD_RATE = 4;
 
 /**
- * Returns the earliest departure of a request that is claimed now, and the latest end of its
- * upload, by the server's clock; null before its first answer.
+ * Estimates the earliest departure of a request that is claimed now, and the latest end of its
+ * upload, both by the server's clock; null where the server has not stated its time yet.
  * @param uploadBytes size of a photograph; 0 for a request that needs no time worth counting
  */
 export function estimateDeparture(
@@ -55,12 +55,12 @@ export function estimateDeparture(
 }
 
 /**
- * Returns the bounds of an attempt; null where the server's time was unknown before it. An answer
- * of the service, even a 500, means that it has finished the attempt. After any other end it may
- * still work on it for `settleMs`: a status outside the contract may be a proxy's.
+ * Computes when the service may have carried out an attempt; null where its time was unknown
+ * before. An answer of the service, even a 500, means that it has finished the attempt. After any
+ * other end it may still work on it for `settleMs`: a status outside the contract may be a proxy's.
  * @param answer undefined while there is none
  */
-export function computeBounds(
+export function computeAttemptBounds(
   { fromMs, sentByMs, settleMs }: AttemptedBody,
   answer: AnsweredBody | undefined,
 ): AttemptBounds | null {

@@ -31,7 +31,7 @@ import {
   makeFact,
   makeStoredMessage,
   type NewFact,
-  packContent,
+  packAttemptContent,
   parseStoredMessage,
   type Slot,
   serializeFact,
@@ -47,7 +47,7 @@ function isAttemptOf({ kind, intent }: Entry, fact: Fact): fact is FactOf<'attem
 
 /**
  * Returns the attempts of an entry, oldest first by this machine's clock; of an import, those of
- * all its versions.
+ * all versions of its find.
  * @throws DatabaseError where a fact is damaged
  */
 export function listAttempts(outbox: Outbox, entry: Entry): Attempt[] {
@@ -62,20 +62,20 @@ function makeOwnAttempts(entry: Entry, facts: readonly Fact[]): Attempt[] {
 }
 
 /**
- * Returns the ids of attempts that are open, or of unknown outcome; of an import, those of all
- * its versions.
+ * Returns the ids of an entry's attempts that are open, or of unknown outcome; of an import, those
+ * of all versions of its find.
  * @throws DatabaseError where a fact is damaged
  */
-export function listOpenAttempts(outbox: Outbox, entry: Entry): string[] {
+export function listUnsettledAttemptIds(outbox: Outbox, entry: Entry): string[] {
   const facts = listFactsOfSlot(outbox, entry);
   return selectAttempts(entry, facts, ['open', 'unknown']).map(({ id }) => id);
 }
 
 /**
- * Returns the attempts by which the service has what an entry sends, oldest first; where none is
- * known to have succeeded, those that may have. One that was refused, is proven absent or was
- * resent explains no record and no file.
- * @param facts all of the entry's subject, where they were read before
+ * Returns the accepted attempts of an entry, oldest first; where there is none, those by which the
+ * service may have what the entry sends. One that was refused, is proven absent or was resent
+ * explains no record and no file, so it is left out.
+ * @param facts all of the entry's subject; read from the outbox by default
  * @throws DatabaseError where a fact is damaged
  */
 export function listEffectiveAttempts(
@@ -118,37 +118,34 @@ export type Evidence = InconclusiveLookup & { readonly verdict: EvidenceVerdict 
 export function listEvidence(outbox: Outbox, entry: Entry): Evidence[] {
   const facts = listFactsOfSlot(outbox, entry);
   const ids = new Set(facts.filter((fact) => isAttemptOf(entry, fact)).map(({ id }) => id));
-  const settled = facts.flatMap((fact): Evidence[] => {
-    switch (fact.kind) {
-      case 'matched':
-      case 'absent': {
-        if (!fact.body.attempts.some((id) => ids.has(id))) return [];
-        const { at, serverMs, basis, candidates, reason } = fact.body;
-        const verdict = fact.kind === 'matched' ? 'found' : 'absent';
-        return [
-          {
-            at,
-            serverAt: serverMs,
-            verdict,
-            basis,
-            candidates,
-            reason: parseStoredMessage(reason),
-          },
-        ];
-      }
-      case 'decided': {
-        const { at, answer, identCely, rejects, reason, intent } = fact.body;
-        if (answer === 'detach' || (entry.kind !== 'import' && intent !== entry.intent)) return [];
-        const candidates = identCely === null ? rejects.map(({ name }) => name) : [identCely];
-        const text = parseStoredMessage(reason);
-        return [{ at, serverAt: null, verdict: 'person', basis: answer, candidates, reason: text }];
-      }
-      default:
-        return [];
-    }
-  });
-  settled.sort((a, b) => a.at - b.at);
+  const settled = facts
+    .flatMap((fact) => makeEvidence(entry, ids, fact) ?? [])
+    .sort((a, b) => a.at - b.at);
   return entry.lookup === null ? settled : [...settled, { ...entry.lookup, verdict: 'undecided' }];
+}
+
+/** @param ids those of the attempts of the entry */
+function makeEvidence(entry: Entry, ids: ReadonlySet<string>, fact: Fact): Evidence | undefined {
+  switch (fact.kind) {
+    case 'matched':
+    case 'absent': {
+      if (!fact.body.attempts.some((id) => ids.has(id))) return undefined;
+      const { at, serverMs: serverAt, basis, candidates } = fact.body;
+      const verdict = fact.kind === 'matched' ? 'found' : 'absent';
+      const reason = parseStoredMessage(fact.body.reason);
+      return { at, serverAt, verdict, basis, candidates, reason };
+    }
+    case 'decided': {
+      const { at, answer, identCely, rejects, intent } = fact.body;
+      if (answer === 'detach' || (entry.kind !== 'import' && intent !== entry.intent))
+        return undefined;
+      const candidates = identCely === null ? rejects.map(({ name }) => name) : [identCely];
+      const reason = parseStoredMessage(fact.body.reason);
+      return { at, serverAt: null, verdict: 'person', basis: answer, candidates, reason };
+    }
+    default:
+      return undefined;
+  }
 }
 
 type Answer =
@@ -157,17 +154,22 @@ type Answer =
   | { readonly kind: 'abandon' };
 
 /**
- * Records the decision of a person about an entry; what is wanted stays as it is. It settles the
- * attempts of unknown outcome, except those of a dropped entry, and replaces an earlier `abandon`.
- * `resend` also overrules refusals.
+ * Records a person's decision about an entry; what is wanted stays as it is. The decision settles
+ * the attempts of unknown outcome, except those of a dropped entry, and replaces an earlier
+ * `abandon`. `resend` also overrules refusals.
  * @throws DatabaseError where a fact is damaged, or the disk fails
  */
-export function decide(outbox: Outbox, entry: Entry, answer: Answer, reason: Message): void {
+export function recordDecision(
+  outbox: Outbox,
+  entry: Entry,
+  answer: Answer,
+  reason: Message,
+): void {
   const { decisions, intents, verdicts } = getSlotState(outbox, entry);
   const { attempts = [] } = intents.get(entry.intent) ?? {};
   const refused = attempts.filter(({ id }) => verdicts.get(id)?.kind === 'refused');
   // An entry that was given up with an unknown outcome is uncertain again.
-  const open = entry.state === 'dropped' ? [] : listOpenAttempts(outbox, entry);
+  const open = entry.state === 'dropped' ? [] : listUnsettledAttemptIds(outbox, entry);
   const abandonments = decisions.filter(({ body }) => body.answer === 'abandon');
   appendFacts(outbox, [
     makeDecisionFact(outbox, entry, {
@@ -183,8 +185,8 @@ export function decide(outbox: Outbox, entry: Entry, answer: Answer, reason: Mes
 }
 
 /**
- * Detaches a record that the service gave to another find: what was attempted for it is unknown
- * again. Later evidence may name the record again.
+ * Records that an entry's record, which the service gave to another find, does not count: the
+ * attempts that got it are unknown again. Later evidence may name the record again.
  */
 export function detachRecord(
   outbox: Outbox,
@@ -208,9 +210,9 @@ export function detachRecord(
 }
 
 /**
- * Detaches a record that several finds claim from all of them, until a person or the service says
- * more. Does nothing where fewer than two do.
- * @returns the imports that lost the record, as they were before
+ * Detaches a record from all finds whose import is accepted with it, where they are two or more,
+ * and from their numbers and photographs: a person or later evidence tells whose it is.
+ * @returns the imports that lost the record, as they were before; empty where fewer than two had it
  */
 export function detachSharedRecord(outbox: Outbox, identCely: string): Entry[] {
   const claims = listEntriesOfRecord(outbox, identCely).filter(
@@ -226,8 +228,8 @@ export function detachSharedRecord(outbox: Outbox, identCely: string): Entry[] {
   return claims;
 }
 
-/** As {@link detachSharedRecord}, for the record of a find, if it has one. */
-export function detachIfShared(outbox: Outbox, uuid: string): void {
+/** Detaches the record of a find as {@link detachSharedRecord} does, if its import is accepted. */
+export function detachRecordIfShared(outbox: Outbox, uuid: string): void {
   const entry = findImportOfFind(outbox, uuid);
   if (entry?.identCely != null && entry.state === 'accepted')
     detachSharedRecord(outbox, entry.identCely);
@@ -238,8 +240,8 @@ type NewDecision = Omit<DecidedBody, 'intent' | 'command' | 'at' | 'reason'> & {
 };
 
 /**
- * Makes the fact of a decision about an intent as of now, without storing it. Only the decision of
- * a person has the running command.
+ * Makes the fact of a decision about an intent, with the time of now and, unless pas decided
+ * (`detach`), the running command. Nothing is stored, but the command gets its id.
  */
 export function makeDecisionFact(
   outbox: Outbox,
@@ -270,13 +272,13 @@ export type AttemptRequest = Pick<
 export type Claim = { readonly entry: Entry; readonly attempt: string };
 
 /**
- * Records the attempt of an entry: with the returned claim, it is on disk in the ledger and in the
- * outbox, before anything is sent. The caller sends the entry of the claim, since its content may
- * have changed since it was read. After an error the ledger is told that nothing was sent.
+ * Records an attempt of a queued entry, first in the ledger and then in the outbox, and both are on
+ * disk when this returns. After an error the ledger is told that nothing was sent.
  * @param id row of the entry
  * @param makeRequest returns undefined for an entry that must not be sent now
- * @returns undefined then, and where the entry is gone or must wait, since another process changed
- * it
+ * @returns the attempt, and the entry to send, which may have changed since the caller read it;
+ * undefined where it must not be sent now, is gone, or is no longer ready, since another process
+ * changed it
  * @throws DatabaseError where ledger or outbox cannot be written, or a fact is damaged; ConfigError
  * where another place has taken the outbox over: then nothing is sent
  */
@@ -383,7 +385,7 @@ function makeAttemptedBody(outbox: Outbox, entry: Entry, departure: AttemptReque
     sentByMs: sentByMs === null ? null : asServerMs(Math.ceil(sentByMs)),
     target: entry.kind === 'import' ? null : entry.identCely,
     localId: entry.localId,
-    content: packContent({
+    content: packAttemptContent({
       intent: stored.content,
       current: JSON.stringify(wish.body),
       document: stored.document?.toString('utf8') ?? null,
@@ -412,8 +414,8 @@ export type AnswerDetails = Pick<AnsweredBody, 'outcome'> & {
 };
 
 /**
- * Records the end of an attempt, with or without an answer. It is on disk in the ledger when this
- * returns, and in the outbox too, unless the caller's transaction is still open.
+ * Records the end of an attempt, with or without an answer. The fact is on disk in the ledger when
+ * this returns; in the outbox too, unless the caller's transaction is still open.
  * @throws DatabaseError where one of them cannot be written
  */
 export function recordAnswer(
@@ -451,7 +453,7 @@ function makeAnswer(
 /**
  * Records an unknown outcome for each open attempt of the entries that are `sending`. The caller
  * holds the push lock, so no process can be waiting for an answer.
- * @returns those entries as they are then
+ * @returns those entries as they are after it
  */
 export function recordOrphanedAttempts(outbox: Outbox): Entry[] {
   const reason = msg`pas stopped while the request was in progress, so it is unknown whether the service received it`;

@@ -9,7 +9,7 @@ import {
   type HeldQuestion,
   parseProjectOfRecord,
 } from './entry.ts';
-import { serializeHeld } from './entry-queries.ts';
+import { serializeHeldQuestion } from './entry-queries.ts';
 import {
   type AnsweredBody,
   type CurrentBody,
@@ -18,8 +18,8 @@ import {
   type FactOf,
   type FindWish,
   isAttempt,
-  listBasesFrom,
   listFactsOfKind,
+  listHeldBases,
   listNamedAttempts,
   parseStoredMessage,
 } from './facts.ts';
@@ -30,11 +30,11 @@ import {
   IMPORT_KEY,
   type Intent,
   type KnownIntent,
-  makeImportSlot,
+  makeImportSlotName,
   parseRecordSubject,
   parseSlotKind,
 } from './intents.ts';
-import { sortByChain } from './number-chain.ts';
+import { sortNumbersByChain } from './number-chain.ts';
 import type { Outbox } from './open-outbox.ts';
 
 // The table `entries`: what the facts of each subject mean, for all that is read often. Questions,
@@ -56,8 +56,8 @@ type EntryRow = Omit<ReturnType<typeof WRITTEN.parse>, 'updatedAt'> & {
 };
 
 /**
- * Folds all facts of a subject, and writes the entries that follow from them; those that no longer
- * do are deleted.
+ * Folds all facts of a subject, and stores the entries that follow from them; the subject's other
+ * entries are deleted. The caller has a transaction open.
  * @throws DatabaseError where an intent is damaged
  */
 export function storeFoldedEntries(outbox: Outbox, subject: string, facts: readonly Fact[]): void {
@@ -71,8 +71,8 @@ const INSERT_NEW_FIND = `insert into entries (key, kind, subject, slot, intent, 
   from facts where seq = :fact`;
 
 /**
- * Writes the entry of a find of which nothing but one wish is known: what
- * {@link storeFoldedEntries} makes of it, without reading and folding it.
+ * Stores the entry of a find that has no fact but one wish. It is the same that
+ * {@link storeFoldedEntries} makes, without reading and folding facts.
  * @param fact row of the wish in the table `facts`
  */
 export function storeEntryOfNewFind(
@@ -85,7 +85,7 @@ export function storeEntryOfNewFind(
     fact,
     intent: row,
     state: hasDocument ? 'queued' : 'draft',
-    localId: chooseLocalId(outbox, localId, null),
+    localId: chooseFreeLocalId(outbox, localId, null),
     path,
     project: findProject(intent),
     createdAt,
@@ -100,7 +100,7 @@ function findProject(intent: Intent | undefined): string | null {
 
 function writeRows(outbox: Outbox, subject: string, all: readonly Fact[]): void {
   const slots = groupBy(all, ({ slot }) => slot);
-  const importSlot = makeImportSlot(subject);
+  const importSlot = makeImportSlotName(subject);
   const ofImport = slots.get(importSlot);
   const record = parseRecordSubject(subject);
   const findIntent: FindIntent = (id) => findUnverifiedIntent(outbox, subject, id);
@@ -156,10 +156,10 @@ function findWish(
 }
 
 /**
- * Returns this local id, with a number behind it where another find has it: -2, -3 …
- * @param uuid of the find; null for a new one
+ * Returns this local id where no other find has it, else the first free one of -2, -3 … behind it.
+ * @param uuid of the find that is to get the local id; null for a new one
  */
-export function chooseLocalId(outbox: Outbox, localId: string, uuid: string | null): string {
+export function chooseFreeLocalId(outbox: Outbox, localId: string, uuid: string | null): string {
   const isTaken = (name: string): boolean =>
     outbox.sql('select 1 from finds where local_id = ? and uuid is not ?').get(name, uuid) !==
     undefined;
@@ -195,13 +195,13 @@ function makeImportRow(
     ...UNFILLED,
     key: IMPORT_KEY,
     subject: uuid,
-    slot: makeImportSlot(uuid),
+    slot: makeImportSlotName(uuid),
     kind: 'import',
     intent: intent.row,
     state: isDraft ? 'draft' : folded,
     changed: accepted !== undefined && accepted !== intent.id ? 1 : 0,
     identCely: state.records[0] ?? null,
-    localId: chooseLocalId(outbox, find.localId, uuid),
+    localId: chooseFreeLocalId(outbox, find.localId, uuid),
     fact: wish.id,
     sourcePath: find.path,
     hidden: isHidden ? 1 : 0,
@@ -253,7 +253,7 @@ function makeChangeRows(
   // Shows a change that a person gave up, and none that was removed or undone.
   const [last] = wanted.kind === 'nothing' ? wanted.wishes : [];
   const givenUp = last?.body.hides === false ? last.body.was : null;
-  const rows = sortByChain(
+  const rows = sortNumbersByChain(
     [...new Set([...state.intents.keys(), ...(givenUp == null ? [] : [givenUp])])].flatMap(
       (intent) => findIntent(intent) ?? [],
     ),
@@ -360,7 +360,7 @@ function summarize(
   const isDisputed = wanted.kind === 'disputed' && (intent !== undefined || records.length === 0);
   const rowQuestion = intent === undefined ? makeRowQuestion(wish) : null;
   const question = isDisputed ? makeDispute(versions) : rowQuestion;
-  const held = question === null ? null : serializeHeld(question);
+  const held = question === null ? null : serializeHeldQuestion(question);
   const inForce = facts.filter(
     (fact) => fact.kind !== 'decided' || (fact.body.answer !== 'undo' && decisions.includes(fact)),
   );
@@ -403,7 +403,7 @@ const INSERT_ENTRY = `insert into entries (${WRITTEN.columns}, held, first_fact)
     iif(:key = '${IMPORT_KEY}', (select min(seq) from facts where subject = :subject), null))`;
 
 /** Questions that follow from the facts. */
-const OF_FACTS = [...listBasesFrom('copies'), ...listBasesFrom('row')]
+const OF_FACTS = [...listHeldBases('copies'), ...listHeldBases('row')]
   .map((basis) => `'${basis}'`)
   .join(', ');
 

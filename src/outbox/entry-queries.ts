@@ -24,7 +24,7 @@ import {
 import {
   convertReadErrors,
   deserializeIssues,
-  listBasesFrom,
+  listHeldBases,
   makeStoredMessage,
   parseStoredMessage,
 } from './facts.ts';
@@ -87,8 +87,8 @@ function makeEntry(row: ReturnType<typeof parseRow>): Entry {
   }
 }
 
-/** Serialises a question for the column `held`. */
-export function serializeHeld(held: HeldQuestion): string {
+/** Serialises a question as JSON for the column `held`, its text without a language. */
+export function serializeHeldQuestion(held: HeldQuestion): string {
   return JSON.stringify({ ...held, question: makeStoredMessage(held.question) });
 }
 
@@ -103,19 +103,25 @@ function deserializeLookup(text: string): InconclusiveLookup {
   return { ...lookup, reason: parseStoredMessage(reason) };
 }
 
-/** Stores a question about an entry in place of the one before; null removes it. */
+/**
+ * Stores a question about an entry in place of the one before, which null removes.
+ * @param id row of the entry in the table
+ */
 export function storeQuestion(outbox: Outbox, id: number, held: HeldQuestion | null): void {
-  const text = held === null ? null : serializeHeld(held);
+  const text = held === null ? null : serializeHeldQuestion(held);
   outbox.sql('update entries set held = ? where id = ? and held is not ?').run(text, id, text);
 }
 
-/** Stores the reason of an inconclusive lookup in place of the previous one. */
+/**
+ * Stores the last inconclusive lookup of an entry in place of the one before.
+ * @param id row of the entry in the table
+ */
 export function storeLookup(outbox: Outbox, id: number, lookup: InconclusiveLookup): void {
   const text = { ...lookup, reason: makeStoredMessage(lookup.reason) };
   outbox.sql('update entries set lookup = ? where id = ?').run(JSON.stringify(text), id);
 }
 
-/** Ends the backoff of the queued entries of these subjects, which a person named. */
+/** Ends the backoff of all queued entries of these subjects, so that they may be sent at once. */
 export function clearBackoff(outbox: Outbox, subjects: readonly string[]): void {
   outbox
     .sql(
@@ -126,8 +132,8 @@ export function clearBackoff(outbox: Outbox, subjects: readonly string[]): void 
 }
 
 /**
- * Ends the backoff of queued entries that lies further ahead than the maximum, or that was set in
- * the future: a wrong clock set it.
+ * Ends each backoff that only a wrong clock can have set: it ends further ahead than the maximum,
+ * or was set at a time that is still to come.
  */
 export function clearImplausibleBackoff(outbox: Outbox, maxBackoffMs: number): void {
   outbox
@@ -138,25 +144,16 @@ export function clearImplausibleBackoff(outbox: Outbox, maxBackoffMs: number): v
     .run({ now: outbox.clock.now(), maxBackoffMs });
 }
 
-/** Returns the entry of a row of the table, also a dropped one; undefined where there is none. */
+/**
+ * Returns an entry, also a dropped one; undefined where there is none.
+ * @param id row of the entry in the table
+ */
 export function findEntryById(outbox: Outbox, id: number): Entry | undefined {
   return selectEntries(outbox, 'entries.id = :id', { id }).at(0);
 }
 
 /**
- * Returns an entry, also a dropped one; undefined where there is none.
- * @param key `import`, or the id of the intent of a number or a photograph
- */
-export function findEntryByKey(outbox: Outbox, subject: string, key: string): Entry | undefined {
-  return selectEntries(outbox, 'entries.subject = :subject and entries.key = :key', {
-    subject,
-    key,
-  }).at(0);
-}
-
-/**
- * Returns the identifier of the record of a subject; null for a find without one, or an unknown
- * find.
+ * Returns the identifier of a subject's record; null for a find without one, or an unknown find.
  */
 export function findIdentOfSubject({ sql }: Outbox, subject: string): string | null {
   const record = parseRecordSubject(subject);
@@ -184,13 +181,15 @@ export function listEntriesOfSubject(outbox: Outbox, subject: string): Entry[] {
     : listEntriesOfRecord(outbox, record);
 }
 
-/** Returns the import of a find, even a dropped one; undefined for a record or an unknown find. */
+/** Returns the import of a find, also a dropped one; undefined for a record or an unknown find. */
 export function findImportOfFind(outbox: Outbox, uuid: string): ImportEntry | undefined {
-  const entry = findEntryByKey(outbox, uuid, IMPORT_KEY);
-  return entry?.kind === 'import' ? entry : undefined;
+  return selectEntries(outbox, 'entries.subject = :uuid and entries.key = :key', {
+    uuid,
+    key: IMPORT_KEY,
+  }).find((entry) => entry.kind === 'import');
 }
 
-/** Returns the first accepted import that has this record; undefined where no find here has it. */
+/** Returns the first accepted import with this record; undefined where no find here has it. */
 export function findImportOfRecord(outbox: Outbox, identCely: string): ImportEntry | undefined {
   return selectOfKind(outbox, 'import', `ident_cely = :identCely and +state = 'accepted'`, {
     identCely,
@@ -216,9 +215,9 @@ export function listHeldEntries(outbox: Outbox): Entry[] {
 }
 
 /**
- * Returns queued entries with a question in the order of the queue, and entries in any other state
- * but `dropped` with a question about a row. Any other question of a draft waits until it is
- * queued.
+ * Returns the entries with a question that may be answered now, in the order of the queue: queued
+ * ones, and with a question about a row those in any state but `dropped`. Any other question about
+ * a draft waits until the draft is queued.
  */
 export function listEntriesWithQuestion(outbox: Outbox): Entry[] {
   return selectEntries(outbox, 'held is not null', {}).filter(
@@ -227,8 +226,8 @@ export function listEntriesWithQuestion(outbox: Outbox): Entry[] {
 }
 
 /**
- * Returns photographs whose copies here are still needed, in the order of the queue: all but the
- * accepted and the dropped ones, also those that were refused or may have arrived.
+ * Returns the photographs that are neither accepted nor dropped, whose copies here are still
+ * needed, in the order of the queue.
  */
 export function listUnacceptedPhotoEntries(outbox: Outbox): PhotoEntry[] {
   return listPhotoEntries(outbox).filter(({ state }) => !['accepted', 'dropped'].includes(state));
@@ -269,13 +268,13 @@ function selectOfKind<Kind extends EntryKind>(
 }
 
 /** Tells if the import of a find is dropped; false for an unknown find, and for a record. */
-export function isDropped({ sql }: Outbox, uuid: string): boolean {
+export function isDroppedFind({ sql }: Outbox, uuid: string): boolean {
   return sql(`select 1 from finds where uuid = ? and state = 'dropped'`).get(uuid) !== undefined;
 }
 
 /**
- * Returns all numbers of a find or record, also dropped and refused ones and those that its record
- * has under another subject, in the order of the queue.
+ * Returns all numbers of a find or record in the order of the queue, also dropped and refused ones,
+ * and those of its record under another subject: that of the find, or that of the record.
  */
 export function listNumberEntries(outbox: Outbox, subject: string): NumberEntry[] {
   return selectOfKind(outbox, 'number', '(entries.subject = :subject or ident_cely = :identCely)', {
@@ -285,7 +284,7 @@ export function listNumberEntries(outbox: Outbox, subject: string): NumberEntry[
 }
 
 /**
- * Returns the number of a find or record that was wanted last, sent or not; undefined for none.
+ * Returns the number of a find or record that was queued last, sent or not; undefined for none.
  * @param without states of numbers that do not count
  */
 export function findLastNumberEntry(
@@ -297,8 +296,8 @@ export function findLastNumberEntry(
 }
 
 /**
- * Returns the elements of a find, with the registration number that was set last, sent or not; one
- * that was dropped or refused does not count.
+ * Returns the elements of a find with the registration number that was set last for it, sent or
+ * not. A number that was dropped or refused does not count.
  */
 export function getWantedElements(
   outbox: Outbox,
@@ -332,8 +331,8 @@ export type ClaimableQuery = {
 /** Entries of a kind and a project; '' for those without one. */
 export type EntryScope = { readonly kind: EntryKind; readonly project: string };
 
-/** Returns the scope by which refusals are counted, and entries are left out of a push. */
-export function getScope({ kind, project }: Entry): EntryScope {
+/** Returns kind and project of an entry, by which a push counts refusals and leaves entries out. */
+export function getEntryScope({ kind, project }: Entry): EntryScope {
   return { kind, project: project ?? '' };
 }
 
@@ -347,11 +346,12 @@ const CLAIMABLE = `state = 'queued' and held is null and (entries.kind = 'import
   and (entries.kind <> 'number' or not ${AWAITS_OTHER_NUMBER})`;
 
 /**
- * Returns the claimable entry that is due first, to be sent from its `notBeforeAt` on; undefined
- * for none. Claimable is what is queued without a question; a number or a photograph once its
- * record has an identifier, and a number once no other one of the record is under way or uncertain.
+ * Returns the claimable entry that is due first, also where its `notBeforeAt` is still to come;
+ * undefined for none. Claimable is what is queued without a question; a number or a photograph only
+ * once its record is known, and a number only while no other one of the record is under way or
+ * uncertain.
  */
-export function findNextClaimable(
+export function findNextClaimableEntry(
   outbox: Outbox,
   { kinds, subjects, busyRecords, closed }: ClaimableQuery,
 ): Entry | undefined {
@@ -368,10 +368,8 @@ export function findNextClaimable(
   ).at(0);
 }
 
-/**
- * Counts the queued entries of a kind and project, also those that must wait or have a question.
- */
-export function countQueuedOfScope(outbox: Outbox, { kind, project }: EntryScope): number {
+/** Counts the queued entries of a kind and project, also those that wait or have a question. */
+export function countQueuedEntriesOfScope(outbox: Outbox, { kind, project }: EntryScope): number {
   const count = outbox
     .sql(
       `select count(*) from entries where state = 'queued' and kind = :kind and coalesce(project, '') = :project`,
@@ -384,8 +382,8 @@ export function countQueuedOfScope(outbox: Outbox, { kind, project }: EntryScope
 const parseQueuedHead = createRowParser({ id: isNumber, createdAt: isNumber });
 
 /**
- * Returns row and wall clock of creation of all queued entries, also of held ones, in the order of
- * the queue.
+ * Returns of all queued entries, also of held ones, the row in the table and the time of creation
+ * by the wall clock, in the order of the queue.
  */
 export function listQueuedSummaries({ sql }: Outbox): ReturnType<typeof parseQueuedHead>[] {
   return sql(`select id, created_at as createdAt from entries where state = 'queued' order by id`)
@@ -395,7 +393,7 @@ export function listQueuedSummaries({ sql }: Outbox): ReturnType<typeof parseQue
 
 /**
  * Returns those of these entries that are queued, also held ones, in the order of the queue.
- * @param ids rows of the table
+ * @param ids rows of the entries in the table
  */
 export function listQueuedEntries(outbox: Outbox, ids: readonly number[]): Entry[] {
   const condition = `state = 'queued' and entries.id in (select value from json_each(:ids))`;
@@ -403,33 +401,33 @@ export function listQueuedEntries(outbox: Outbox, ids: readonly number[]): Entry
 }
 
 /**
- * Returns photographs of a subject, also dropped ones, that are the file with this digest: as it
- * is, or without its position.
+ * Returns the photographs of a subject, also dropped ones, that were made from the file with this
+ * SHA-512: as it is, or without its position.
  */
 export function listPhotographsByDigest(
   outbox: Outbox,
-  record: string,
+  subject: string,
   digest: string,
 ): PhotoEntry[] {
   return selectOfKind(
     outbox,
     'photo',
-    `:digest in (photograph ->> 'sha512', photograph ->> 'originalSha512') and entries.subject = :record`,
-    { digest, record },
+    `:digest in (photograph ->> 'sha512', photograph ->> 'originalSha512') and entries.subject = :subject`,
+    { digest, subject },
   );
 }
 
-/** Returns photographs of a subject that were read from this file, without dropped ones. */
+/** Returns the photographs of a subject that were read from this path, without dropped ones. */
 export function listPhotographsBySource(
   outbox: Outbox,
-  record: string,
+  subject: string,
   source: string,
 ): PhotoEntry[] {
   return selectOfKind(
     outbox,
     'photo',
-    `entries.subject = :record and photograph ->> 'source' = :source and state <> 'dropped'`,
-    { record, source },
+    `entries.subject = :subject and photograph ->> 'source' = :source and state <> 'dropped'`,
+    { subject, source },
   );
 }
 
@@ -444,8 +442,9 @@ export function listLatestAcceptedImports(outbox: Outbox, limit: number): Entry[
 }
 
 /**
- * Returns incomplete imports: those of these subjects; where `subjects` is undefined, all that
- * block queued numbers or photographs.
+ * Returns imports that are drafts.
+ * @param subjects those whose drafts are returned; undefined for all drafts that block queued
+ * numbers or photographs
  */
 export function listDraftImports(outbox: Outbox, subjects: readonly string[] | undefined): Entry[] {
   const ofRecords = 'entries.subject in (select value from json_each(:subjects))';
@@ -458,9 +457,10 @@ export function listDraftImports(outbox: Outbox, subjects: readonly string[] | u
 }
 
 /**
- * Returns the UUIDs of finds whose documents may follow in another way now, in the order of the
- * queue: queued or refused ones whose document does not begin with `head`, and drafts, unless a
- * person keeps them as such. Removed finds are left out.
+ * Returns the UUIDs of finds that must be validated again after a change of profile or schema, in
+ * the order of the queue: queued or refused ones whose document does not begin with `head`, and
+ * drafts, unless a person keeps them as such. Removed finds are left out.
+ * @param head the first bytes of each document that the profile makes now
  */
 export function listOutdatedFinds(outbox: Outbox, head: Buffer): string[] {
   return outbox.listTexts(
@@ -474,9 +474,10 @@ export function listOutdatedFinds(outbox: Outbox, head: Buffer): string[] {
 }
 
 /**
- * Returns at most `limit` entries that only a person or evidence can settle: those with a
- * question, then drafts, refused and uncertain ones, without those of removed finds. An uncertain
- * number or photograph without a record is left out: it waits for its find.
+ * Returns at most `limit` entries that a person must look at: those of
+ * {@link listEntriesWithQuestion}, then drafts, refused and uncertain ones, without those of
+ * removed finds. An uncertain number or photograph without a record is left out: it waits for its
+ * find.
  */
 export function listEntriesNeedingPerson(outbox: Outbox, limit: number): Entry[] {
   const held = listEntriesWithQuestion(outbox);
@@ -485,7 +486,7 @@ export function listEntriesNeedingPerson(outbox: Outbox, limit: number): Entry[]
     `state <> 'sending' and not (state = 'uncertain' and entries.kind <> 'import' and ident_cely is null)
      and state in ('draft', 'refused', 'sending', 'uncertain') and not exists (select 1 from finds where uuid = entries.subject and finds.hidden = 1)
      and coalesce(held ->> 'basis', '') not in (select value from json_each(:asked))`,
-    { limit, asked: JSON.stringify(listBasesFrom('row')) },
+    { limit, asked: JSON.stringify(listHeldBases('row')) },
     'order by state, entries.id limit :limit',
   );
   return [...held, ...otherEntries].slice(0, limit);

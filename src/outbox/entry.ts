@@ -3,7 +3,7 @@ import { isNumber, isText, makeMemberGuard, orNull } from '../base/disk/database
 import type { Issue } from '../base/issue.ts';
 import type { Message } from '../base/message.ts';
 import { ATTEMPT_OUTCOMES, type AttemptOutcome } from '../base/outcomes.ts';
-import { type AttemptBounds, computeBounds } from './attempt-bounds.ts';
+import { type AttemptBounds, computeAttemptBounds } from './attempt-bounds.ts';
 import {
   type AnsweredBody,
   type Candidate,
@@ -68,7 +68,7 @@ export type HeldQuestion = {
   readonly candidates: readonly Candidate[];
 };
 
-/** Tells if the question is about a row that was left out of an import, whatever was sent. */
+/** Tells if a question is about a row that was left out of an import. */
 export function isAboutRow(
   held: HeldQuestion,
 ): held is HeldQuestion & { readonly basis: RowBasis } {
@@ -87,14 +87,14 @@ export const ANSWERS_OF_ROWS: Readonly<Record<RowBasis, readonly RowAnswer[]>> =
   'row-changed': ['table', 'mine'],
 };
 
-/** Returns the possible answers to a question; undefined where it is not about a row. */
+/** Returns the answers that a question about a row may have; undefined for any other, or none. */
 export function findRowAnswers(held: HeldQuestion | null): readonly RowAnswer[] | undefined {
   return held !== null && isAboutRow(held) ? ANSWERS_OF_ROWS[held.basis] : undefined;
 }
 
 /**
- * Tells if a decision of a person can settle an entry: true without a question, false where two
- * copies want different versions, of which only an edit makes one.
+ * Tells if a person's decision can answer the question about an entry, also where there is none.
+ * False where two copies of the outbox want different versions: only an edit makes one of them.
  */
 export function isAnswerable({ held }: Pick<Entry, 'held'>): boolean {
   return held === null || HELD_BASES[held.basis] !== 'copies';
@@ -167,9 +167,7 @@ export type PhotoEntry = EntryBase & { readonly kind: 'photo'; readonly photogra
 /** One write that the service is to see once, as the table `entries` has it. */
 export type Entry = ImportEntry | NumberEntry | PhotoEntry;
 
-/**
- * Returns the project with which the identifier of a find begins; '' for a text of another form.
- */
+/** Parses the project with which a find's identifier begins; '' for a text of another form. */
 export function parseProjectOfRecord(identCely: string): string {
   return identCely.match(/^(.+)-N\d+$/)?.[1] ?? '';
 }
@@ -194,9 +192,9 @@ export type Attempt = {
 };
 
 /**
- * Combines attempts with their answers, in the order of their start by this machine's clock. The
- * first answer to an attempt counts; the note `orphaned` only where there is no answer.
- * @param facts those of the slot, of any kind
+ * Makes attempts of their facts and of their answers, oldest first by this machine's clock. The
+ * first answer to an attempt counts; `orphaned`, the note that none came, only without an answer.
+ * @param facts all of the slot, in the order in which they came
  */
 export function makeAttempts(
   attempted: readonly FactOf<'attempted'>[],
@@ -219,7 +217,7 @@ export function makeAttempts(
         method: body.method,
         path: body.path,
         account: body.account,
-        bounds: computeBounds(body, answer),
+        bounds: computeAttemptBounds(body, answer),
         endedAt: answer?.at ?? null,
         serverDateAt: answer?.serverDateMs ?? null,
         status: answer?.status ?? null,
@@ -230,7 +228,10 @@ export function makeAttempts(
     .sort((a, b) => a.startedAt - b.startedAt);
 }
 
-/** Counts the last consecutive attempts that ended with this outcome; open ones are passed over. */
+/**
+ * Counts the attempts with this outcome since the last one with another. Open ones do not count.
+ * @param attempts of one entry, oldest first
+ */
 export function countAttemptsInARow(attempts: readonly Attempt[], outcome: AttemptOutcome): number {
   const ended = attempts.filter(({ endedAt }) => endedAt !== null);
   const other = ended.findLastIndex((attempt) => attempt.outcome !== outcome);
@@ -238,8 +239,9 @@ export function countAttemptsInARow(attempts: readonly Attempt[], outcome: Attem
 }
 
 /**
- * Returns the failures of an entry since its last clear answer. An outcome that is neither, such as
- * that of a closed service, is left out and does not end the series.
+ * Returns the failures since the last outcome that resets the backoff, such as an acceptance or a
+ * refusal. One that leaves the backoff as it is, such as that of a closed service, is passed over.
+ * @param attempts of one entry, oldest first
  */
 export function listFailuresInARow(attempts: readonly Attempt[]): Attempt[] {
   const judged = attempts.filter(
@@ -257,10 +259,7 @@ export function listFailuresInARow(attempts: readonly Attempt[]): Attempt[] {
  */
 const LOOKS_LIKE_IDENT = /^(X-)?[A-Z]-[A-Za-z0-9-]+-N\d+$/;
 
-/**
- * Tells if a text has the form of a find's identifier in its exact spelling:
- * `C-202400101-N00042`.
- */
-export function isLikeIdent(text: string): boolean {
+/** Tells if a text is spelled like the identifier of a find: `C-202400101-N00042`. */
+export function hasIdentForm(text: string): boolean {
   return LOOKS_LIKE_IDENT.test(text);
 }

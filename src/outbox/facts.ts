@@ -20,14 +20,12 @@ import {
 import type { AttemptOutcome } from '../base/outcomes.ts';
 import type { FindElements } from '../finds/fields.ts';
 
-/** Makes the form of a message that is stored as JSON, without a language; it stores nothing. */
+/** Makes the form of a message that can be stored as JSON, without a language. */
 export function makeStoredMessage(message: Message): StoredMessage {
   return serializeMessageValue(message) as StoredMessage;
 }
 
-/**
- * Restores a message from its stored form, a value that was parsed from JSON and is not checked.
- */
+/** Restores what {@link makeStoredMessage} made; the value, as parsed from JSON, is not checked. */
 export function parseStoredMessage(stored: StoredMessage): Message {
   return deserializeMessageValue(stored) as Message;
 }
@@ -39,7 +37,7 @@ type StoredIssue = {
   readonly message: StoredMessage;
 };
 
-/** Serialises issues as JSON, without a language; null for none. */
+/** Serialises issues as JSON, without a language; null where there are none. */
 export function serializeIssues(issues: readonly Issue[]): string | null {
   return issues.length === 0
     ? null
@@ -122,8 +120,8 @@ export type RowBasis = BasisFrom<'row'>;
 /** Codes of questions that the gate asks. */
 export type GateBasis = BasisFrom<'entrance' | 'machine' | 'service'>;
 
-/** Returns the codes of the questions of this origin. */
-export function listBasesFrom(origin: HeldOrigin): HeldBasis[] {
+/** Returns the codes of the questions that {@link HELD_BASES} gives this origin. */
+export function listHeldBases(origin: HeldOrigin): HeldBasis[] {
   return (Object.keys(HELD_BASES) as HeldBasis[]).filter((each) => HELD_BASES[each] === origin);
 }
 
@@ -317,12 +315,12 @@ export function listFactsOfKind<Kind extends FactKind>(
   return facts.filter((fact) => fact.kind === kind) as FactOf<Kind>[];
 }
 
-/** Tells if a fact is a request, after which the service may have what was sent. */
+/** Tells if a fact is an attempt, after which the service may have what was sent. */
 export function isAttempt({ kind }: Fact): boolean {
   return kind === 'attempted';
 }
 
-/** Returns the attempts that an answer, evidence or a decision is about; none for other facts. */
+/** Returns the ids of the attempts that an answer, evidence or a decision is about; else none. */
 export function listNamedAttempts(fact: Fact): readonly string[] {
   switch (fact.kind) {
     case 'current':
@@ -352,14 +350,14 @@ export const FACT_COLUMNS = describeColumns('facts', {
 /** A row of the table `facts`, in the outbox and in the ledger. */
 export type FactRow = ReturnType<typeof FACT_COLUMNS.parse>;
 
-/** Makes a fact with its id, the hash of kind, subject, slot and body; nothing is stored. */
+/** Makes a fact with its id, the hash of kind, subject, slot and body. */
 export function makeFact(fact: NewFact): Fact {
   return { ...fact, id: serializeFact(fact).id } as Fact;
 }
 
 /**
- * Makes the row of a fact for the table `facts`, with the id that follows from its content.
- * `command` is that of the body, null for a kind of fact without one.
+ * Makes the row of a fact for the table `facts`, with the id that follows from its content; its
+ * `command` is null for a kind of fact without one.
  */
 export function serializeFact(fact: NewFact): FactRow {
   const { kind, subject, slot } = fact;
@@ -376,6 +374,7 @@ function hashFact({ kind, subject, slot, body }: Hashed): string {
 
 /**
  * Parses a row of the table `facts`, and verifies its id.
+ * @param path of the outbox or ledger, for the error
  * @throws DatabaseError where the row differs from what was written
  */
 export function parseFact(path: string, row: unknown): Fact {
@@ -401,8 +400,7 @@ export function selectFacts(
 }
 
 /**
- * Makes the error for stored content that differs from what was written, with the way to repair
- * it.
+ * Makes the error for stored content that differs from what was written; its hint is how to repair.
  * @param what names it in the message: an id, a table or an entry
  */
 export function makeDamagedError(path: string, what: string, cause?: unknown): DatabaseError {
@@ -414,9 +412,9 @@ export function makeDamagedError(path: string, what: string, cause?: unknown): D
 }
 
 /**
- * Runs `read`, which parses stored values.
- * @param what names them in the message
- * @throws PasError of `read` unchanged; DatabaseError (damaged) in place of any other error
+ * Returns the result of `read`, which parses stored values.
+ * @param what names the values in the message
+ * @throws a PasError of `read` as it is; DatabaseError (damaged) in place of any other error
  */
 export function convertReadErrors<T>(path: string, what: string, read: () => T): T {
   try {
@@ -427,14 +425,13 @@ export function convertReadErrors<T>(path: string, what: string, read: () => T):
   }
 }
 
-/** Compresses the content of an attempt for {@link unpackAttempt}: raw deflate, in base64. */
-export function packContent(content: AttemptContent): string {
+/** Compresses the content of an attempt, for {@link unpackAttempt}: raw deflate, in base64. */
+export function packAttemptContent(content: AttemptContent): string {
   return deflateRawSync(JSON.stringify(content)).toString('base64');
 }
 
 /**
- * Returns what was sent, and the fact by which it was wanted, from the content of an attempt. The
- * id of that fact is not verified.
+ * Unpacks what an attempt sent, and the fact by which that was wanted, whose id is not verified.
  * @throws Error of zlib or JSON where the content is damaged
  */
 export function unpackAttempt({ subject, slot, body }: FactOf<'attempted'>): {
@@ -449,9 +446,9 @@ export function unpackAttempt({ subject, slot, body }: FactOf<'attempted'>): {
 }
 
 /**
- * Returns the id of a person's command: its words joined by hyphens, a blank, and a UUID that
- * begins with the time, such as `photo-add 0193…`.
- * @param words of an undo, those of {@link makeUndoWords}
+ * Makes the id of a person's command: its words joined by hyphens, a blank, and a UUID that begins
+ * with the time, such as `photo-add 0193…`.
+ * @param words for an undo, what {@link makeUndoWords} made
  * @param now wall clock, in milliseconds since 1970 UTC
  */
 export function makeCommandId(words: string, now: number): string {
@@ -461,18 +458,18 @@ export function makeCommandId(words: string, now: number): string {
 const UNDO = /^undo:(.+)$/;
 
 /**
- * Makes the words of the command that takes another one back.
- * @param command its id, or the UUID at the end of it
+ * Makes the words of an undo, for {@link makeCommandId}.
+ * @param command id of the command that is taken back, or the UUID at its end
  */
 export function makeUndoWords(command: string): string {
   return `undo:${command.split(' ').at(-1)}`;
 }
 
 /**
- * Parses what {@link makeCommandId} made. `at` is in milliseconds since 1970 UTC; of an undo,
- * `words` is `undo`, and `undoes` the UUID of the command that it takes back.
+ * Parses what {@link makeCommandId} made. `at`: its time, in milliseconds since 1970 UTC; `words`:
+ * `undo` for an undo; `undoes`: UUID of the command that an undo takes back, else undefined.
  */
-export function parseCommand(command: string): {
+export function parseCommandId(command: string): {
   readonly words: string;
   readonly at: number;
   readonly undoes: string | undefined;

@@ -56,8 +56,8 @@ export type SlotState = {
 };
 
 /**
- * Folds the facts of one slot. Pure and independent of their order; one that comes twice counts
- * once.
+ * Computes from the facts of one slot what is wanted of it, and what became of each attempt. Pure
+ * and independent of the order of the facts; one that comes twice counts once.
  */
 export function foldSlot(given: readonly Fact[]): SlotState {
   const facts = [...new Map(given.map((fact) => [fact.id, fact])).values()].sort((a, b) =>
@@ -67,36 +67,19 @@ export function foldSlot(given: readonly Fact[]): SlotState {
   const decisions = findEffective(listFactsOfKind(facts, 'decided'), attempts);
   const counted = [...facts.filter(({ kind }) => kind !== 'decided'), ...decisions];
   const acceptances = listAcceptances(counted);
-  const judged = attempts.map((attempt) => ({
-    attempt,
-    verdict: judge(attempt.id, counted, acceptances),
-  }));
+  const judged = new Map(attempts.map(({ id }) => [id, judge(id, counted, acceptances)]));
   const sent = [
-    ...judged.filter(({ verdict }) => mayBeAtService(verdict)).map(({ attempt }) => attempt),
+    ...attempts.filter(({ id }) => mayBeAtService(judged.get(id) ?? UNKNOWN)),
     ...decisions.filter(({ body }) => isCreatedWithoutAttempt(body)),
   ];
   const heads = findHeads(facts);
   const wanted = getWanted(leaveOutVoidWithdrawals(heads, facts, sent), facts);
   const verdicts = new Map(
-    judged.map(({ attempt, verdict }) => {
-      // Giving up is no answer of the service: what is wanted again is unknown again.
-      const isUnknown =
-        verdict.kind === 'given-up' && isWanted(wanted, attempt, attempt.body.intent);
-      return [attempt.id, isUnknown ? UNKNOWN : verdict];
-    }),
+    attempts.map((attempt) => [attempt.id, reviseGivenUp(attempt, judged, wanted)]),
   );
-  const intents = new Map<string, IntentState>();
-  for (const intent of new Set([...wanted.intents, ...attempts.map(({ body }) => body.intent)])) {
-    const own = attempts.filter(({ body }) => body.intent === intent);
-    const isSaid = decisions.some(
-      ({ body }) => body.intent === intent && isCreatedWithoutAttempt(body),
-    );
-    const state = isSaid ? 'accepted' : getIntentState(own, verdicts);
-    intents.set(intent, { attempts: own, state });
-  }
   return {
     wanted,
-    intents,
+    intents: collectIntentStates(wanted, attempts, verdicts, decisions),
     verdicts,
     records: listRecords(acceptances, verdicts),
     rejected: collectRejected(decisions),
@@ -107,12 +90,42 @@ export function foldSlot(given: readonly Fact[]): SlotState {
 
 const UNKNOWN: AttemptVerdict = { kind: 'unknown' };
 
+/** Giving up is no answer of the service: what is wanted again is unknown again. */
+function reviseGivenUp(
+  attempt: Attempted,
+  judged: ReadonlyMap<string, AttemptVerdict>,
+  wanted: SlotWish,
+): AttemptVerdict {
+  const verdict = judged.get(attempt.id) ?? UNKNOWN;
+  const isWantedAgain =
+    verdict.kind === 'given-up' && isIntentWanted(wanted, attempt, attempt.body.intent);
+  return isWantedAgain ? UNKNOWN : verdict;
+}
+
+function collectIntentStates(
+  wanted: SlotWish,
+  attempts: readonly Attempted[],
+  verdicts: ReadonlyMap<string, AttemptVerdict>,
+  decisions: readonly Decided[],
+): Map<string, IntentState> {
+  const states = new Map<string, IntentState>();
+  for (const intent of new Set([...wanted.intents, ...attempts.map(({ body }) => body.intent)])) {
+    const own = attempts.filter(({ body }) => body.intent === intent);
+    const isSaid = decisions.some(
+      ({ body }) => body.intent === intent && isCreatedWithoutAttempt(body),
+    );
+    const state = isSaid ? 'accepted' : getIntentState(own, verdicts);
+    states.set(intent, { attempts: own, state });
+  }
+  return states;
+}
+
 /** A person may say of what was never attempted here that it is in the service. */
 function isCreatedWithoutAttempt({ answer, attempts }: Decided['body']): boolean {
   return answer === 'created' && attempts.length === 0;
 }
 
-/** Tells if the service has what was attempted, or may have it. */
+/** Tells if the service, by the verdict of an attempt, has what it sent, or may have it. */
 export function mayBeAtService({ kind }: AttemptVerdict): boolean {
   return kind === 'accepted' || kind === 'open' || kind === 'unknown';
 }
@@ -219,8 +232,11 @@ function isVersionReplaced({ id, body }: Current | Attempted, facts: readonly Fa
   );
 }
 
-/** Tells if an intent of the slot is wanted, also as one of two; of a find, if any version is. */
-export function isWanted(
+/**
+ * Tells if an intent of the slot is wanted, also as one of two that are disputed. In the slot of an
+ * import all versions count as one: true if any is wanted.
+ */
+export function isIntentWanted(
   { kind, intents }: SlotWish,
   { slot }: Pick<Slot, 'slot'>,
   intent: string,
@@ -249,7 +265,7 @@ function listAcceptances(facts: readonly Fact[]): Acceptance[] {
     });
 }
 
-/** Returns the record that the fact gives to its attempts; null where it gives none. */
+/** Returns the record that has what was sent, as a fact says; null where the fact names none. */
 export function getAcceptedRecord(fact: Fact): string | null {
   switch (fact.kind) {
     case 'answered':
@@ -322,8 +338,8 @@ function collectRejected(decisions: readonly Decided[]): ReadonlyMap<string, Rej
 }
 
 /**
- * Returns the state of an import, from all its versions; `queued` also for a draft, which depends
- * on validation.
+ * Returns the state of an import, from all versions of its find. A draft is `queued` here, since
+ * facts do not say what is complete.
  */
 export function getImportState({ wanted, intents, records }: SlotState): EntryState {
   if (records.length > 0) return 'accepted';
@@ -335,7 +351,7 @@ export function getImportState({ wanted, intents, records }: SlotState): EntrySt
   return intents.get(wanted.intents[0] ?? '')?.state === 'refused' ? 'refused' : 'queued';
 }
 
-/** Returns the state of a number or a photograph, each of which is an intent of its own. */
+/** Returns the state of one number or photograph: only attempts of its own intent count. */
 export function getChangeState(state: SlotState, intent: string): EntryState {
   const own = state.intents.get(intent)?.state;
   if (own === 'accepted') return 'accepted';

@@ -6,9 +6,10 @@ import type { Candidate, GateBasis, RejectedMatch } from './facts.ts';
 export type Knowledge = { readonly [Basis in GateBasis]?: readonly Candidate[] };
 
 /**
- * Decides if an entry may be sent. Pure. The text of a question names five candidates at most.
- * @param rejected candidates that a person excluded, as strong as they matched then
- * @returns the first question that a person has not answered; undefined where it may be sent
+ * Judges by what is known of an entry if it may be sent. Pure.
+ * @param rejected candidates that a person excluded, with how strongly they matched then
+ * @returns the first question that the person's answers leave open, whose text names at most five
+ * candidates; undefined where the entry may be sent
  */
 export function judgeDeparture(
   entry: Entry,
@@ -16,7 +17,9 @@ export function judgeDeparture(
   rejected: ReadonlyMap<string, RejectedMatch>,
 ): HeldQuestion | undefined {
   for (const basis of GATE_BASES) {
-    const candidates = (knowledge[basis] ?? []).filter((each) => !isAnswered(each, rejected));
+    const candidates = (knowledge[basis] ?? []).filter(
+      (each) => !isRejectedCandidate(each, rejected),
+    );
     if (candidates.length === 0) continue;
     const matched = candidates.some((each) => each.matched === 'same') ? 'same' : 'near';
     const names = candidates.slice(0, MAX_NAMED).map(({ name }) => name);
@@ -27,8 +30,8 @@ export function judgeDeparture(
 
 const MAX_NAMED = 5;
 
-/** Tells if a person excluded the candidate; that holds until it matches more strongly. */
-export function isAnswered(
+/** Tells if a person excluded the candidate, and it matches no more strongly than it did then. */
+export function isRejectedCandidate(
   { name, matched }: Candidate,
   rejected: ReadonlyMap<string, RejectedMatch>,
 ): boolean {
@@ -36,7 +39,7 @@ export function isAnswered(
   return answered === 'same' || answered === matched;
 }
 
-/** Makes candidates that match as strongly as possible: `same`. */
+/** Makes a candidate of each name, with the strongest match, `same`. */
 export function makeCandidates(names: readonly string[]): Candidate[] {
   return names.map((name) => ({ name, matched: 'same' }));
 }

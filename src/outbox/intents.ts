@@ -49,12 +49,12 @@ export type PhotoIntent = {
  */
 export type Intent = ImportIntent | NumberIntent | PhotoIntent;
 
-/** Returns the subject `record:IDENTIFIER`, of a record that has no find here. */
+/** Makes the subject of a record that has no find here: `record:IDENTIFIER`. */
 export function makeRecordSubject(identCely: string): string {
   return `record:${identCely}`;
 }
 
-/** Returns the identifier in the subject of a record; undefined for the UUID of a find. */
+/** Parses the identifier in the subject of a record; undefined for the UUID of a find. */
 export function parseRecordSubject(subject: string): string | undefined {
   return subject.startsWith('record:') ? subject.slice('record:'.length) : undefined;
 }
@@ -62,26 +62,26 @@ export function parseRecordSubject(subject: string): string | undefined {
 /** Key of the import of a find, among its entries; that of a change is its intent. */
 export const IMPORT_KEY = 'import';
 
-/** Returns the slot `import UUID`, of which one version of the find is wanted at most. */
-export function makeImportSlot(find: string): string {
+/** Makes the name of the slot for a find's import: `import UUID`. */
+export function makeImportSlotName(find: string): string {
   return `import ${find}`;
 }
 
-/** Returns {@link makeImportSlot} with its subject, by which facts are stored and read. */
-export function makeFindSlot(find: string): Slot {
-  return { subject: find, slot: makeImportSlot(find) };
+/** Makes the slot of a find's import, by subject and name; its intents are the find's versions. */
+export function makeImportSlot(find: string): Slot {
+  return { subject: find, slot: makeImportSlotName(find) };
 }
 
-/** Tells if a slot is that of a find's import, not of a number or photograph. */
+/** Tells if this names the slot of an import, not of a number or a photograph. */
 export function isImportSlot(slot: string): boolean {
   return slot.startsWith('import ');
 }
 
 /**
- * Returns the slot of an intent: `import UUID`, `number SUBJECT`, or `photo SUBJECT DIGEST
- * OCCASION`. Of the intents of one slot one is wanted at most.
+ * Makes the name of an intent's slot: `import UUID`, `number SUBJECT`, or `photo SUBJECT DIGEST
+ * OCCASION`. Of the intents in one slot at most one is wanted.
  */
-export function makeSlot(intent: Intent): string {
+export function makeSlotName(intent: Intent): string {
   switch (intent.kind) {
     case 'import':
     case 'number':
@@ -91,14 +91,14 @@ export function makeSlot(intent: Intent): string {
   }
 }
 
-/** Returns the kind with which a slot begins; `import` for a text that is no slot. */
+/** Parses the kind with which the name of a slot begins; `import` for any other text. */
 export function parseSlotKind(slot: string): EntryKind {
   return ENTRY_KINDS.find((kind) => slot.startsWith(`${kind} `)) ?? 'import';
 }
 
 /**
- * Returns the SHA-256 of an intent's content in base64url. Elements of a find are hashed in their
- * canonical form, so that equal content has one id.
+ * Makes the id of an intent: the SHA-256 of its kind, subject and content, in base64url. Elements
+ * of a find are hashed in their canonical form, so that equal content has one id.
  */
 export function makeIntentId(intent: Intent): string {
   const content = JSON.stringify(['intent', intent.kind, intent.subject, ...listContent(intent)]);
@@ -129,7 +129,7 @@ function serializeIntent(intent: Intent): string {
 }
 
 /**
- * Restores what {@link serializeIntent} made, without checking it.
+ * Restores an intent from the column `content`; what the JSON has is not checked.
  * @throws SyntaxError where the content is no JSON
  */
 export function parseIntent(kind: EntryKind, subject: string, content: string): Intent {
@@ -147,14 +147,18 @@ const COLUMNS = describeColumns('intents', {
   preparedId: orNull(isText),
 });
 /**
- * An intent as outbox and ledger store it; {@link deleteUnneededContents} sets all content to null.
+ * An intent as outbox and ledger store it; {@link deleteUnneededIntentContents} empties its
+ * content.
  */
 export type StoredIntent = ReturnType<typeof COLUMNS.parse>;
 
 /** Columns of {@link StoredIntent}, from the table `intents`. */
 export const INTENT_COLUMNS = COLUMNS.selected;
 
-/** Returns the SHA-256 of what the profile made of an intent; null where it made nothing. */
+/**
+ * Makes the checksum of a prepared document, the column `prepared_id`: the SHA-256 of intent,
+ * issues and bytes, in base64url. Null where the intent has neither document nor issues.
+ */
 export function makePreparedId(
   intent: string,
   { document, issues }: Pick<StoredIntent, 'document' | 'issues'>,
@@ -167,7 +171,8 @@ export function makePreparedId(
 const NOTHING = Buffer.alloc(0);
 
 /**
- * Verifies a row of the table `intents` by its two ids.
+ * Verifies a row of the table `intents` by the hashes of its content and its prepared document.
+ * @param path of the outbox or ledger, for the error
  * @throws DatabaseError where anything differs from what was written
  */
 export function parseStoredIntent(path: string, row: unknown): StoredIntent {
@@ -181,7 +186,7 @@ export function hasSoundContent({ id, kind, subject, content }: StoredIntent): b
   return content === null || findIdOfContent(kind, subject, content) === id;
 }
 
-/** Tells if document and issues are as they were written; true where both were deleted. */
+/** Tells if document and issues are as they were written, also where there are none. */
 export function hasSoundDocument(stored: StoredIntent): boolean {
   return makePreparedId(stored.id, stored) === stored.preparedId;
 }
@@ -226,7 +231,7 @@ export type KnownIntent = {
 };
 
 /**
- * Returns an intent, not verified by its id; undefined where it is unknown.
+ * Returns an intent whose content was not compared with its id; undefined where it is unknown.
  * @throws DatabaseError or SyntaxError where its row is damaged
  */
 export function findUnverifiedIntent(
@@ -247,7 +252,7 @@ export function findUnverifiedIntent(
 }
 
 /**
- * Returns an intent with its content; undefined where it is unknown, or its content was deleted.
+ * Returns an intent, verified by its id; undefined where it is unknown, or its content was deleted.
  * @throws DatabaseError where it is damaged
  */
 export function findStoredIntent(
@@ -263,22 +268,24 @@ export function findStoredIntent(
 }
 
 /**
- * Stores an intent. One that is known stays, with this document and these issues, or none, in place
- * of its own; content that was deleted is stored again.
+ * Stores an intent with what validation made of it. A known intent gets this document and these
+ * issues in place of its own; where its content was deleted, it gets that again.
+ * @param prepared by default, neither document nor issues
  * @returns the intent with its row
  */
 export function storeIntent(
   store: IntentStore,
   intent: Intent,
-  { document, issues }: PreparedDocument = NOTHING_PREPARED,
+  prepared: PreparedDocument = NOTHING_PREPARED,
 ): KnownIntent {
   const id = makeIntentId(intent);
   const { kind, subject } = intent;
-  const prepared = { document, issues: serializeIssues(issues) };
-  const preparedId = makePreparedId(id, prepared);
+  const { document } = prepared;
+  const made = { document, issues: serializeIssues(prepared.issues) };
+  const preparedId = makePreparedId(id, made);
   const row = storeRow(
     store,
-    { id, kind, subject, content: serializeIntent(intent), ...prepared, preparedId },
+    { id, kind, subject, content: serializeIntent(intent), ...made, preparedId },
     'document = :document, issues = :issues, prepared_id = :preparedId',
   );
   return { row, id, intent, hasDocument: document !== null };
@@ -303,7 +310,7 @@ function storeRow({ sql }: IntentStore, row: StoredIntent, changes: string): num
 
 /**
  * Stores an intent of another outbox or ledger; one that is known gets only what it lacks.
- * @param path of the other file, for the error
+ * @param path of the file from which the row is, for the error
  * @throws DatabaseError where the row is damaged
  */
 export function storeForeignIntent(store: IntentStore, path: string, row: unknown): void {
@@ -316,19 +323,18 @@ export function storeForeignIntent(store: IntentStore, path: string, row: unknow
 }
 
 /**
- * Deletes content and document of intents that no entry has, that were never attempted, and that
- * none of the last 50 commands wanted. Ids and facts stay.
- * @returns the number of these intents
+ * Deletes content and document of each intent that no entry has, that was never attempted, and that
+ * none of the last 50 commands wanted. Its id and the facts stay.
  */
-export function deleteUnneededContents({ change, sql }: GuardedDatabase): number {
-  return change(
+export function deleteUnneededIntentContents({ change, sql }: GuardedDatabase): void {
+  change(
     () =>
-      sql(
+      void sql(
         `update intents set content = null, document = null, issues = null, prepared_id = null
            where content is not null and row not in (select intent from entries)
              and id not in (select body ->> 'intent' from facts where kind = 'attempted')
              and id not in (
                select coalesce(body ->> 'intent', body ->> 'was', '') from facts where kind = 'current' and command in (${LAST_COMMANDS}))`,
-      ).run().changes,
+      ).run(),
   );
 }

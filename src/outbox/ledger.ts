@@ -45,7 +45,7 @@ type LedgerOptions = {
 };
 
 /**
- * Opens the ledger, or creates it.
+ * Opens the ledger of this machine's user, or creates it.
  * @throws DatabaseError where it is damaged or cannot be written; DatabaseTooNewError where a newer
  * pas wrote it
  */
@@ -79,7 +79,7 @@ function assertKnownServices(path: string, database: Database): void {
 }
 
 /**
- * Verifies each row by its id.
+ * Asserts that a ledger is undamaged: its file, its services, and each fact and intent by its id.
  * @throws DatabaseError where one differs from what was written
  */
 export function assertSoundLedger(path: string): void {
@@ -96,7 +96,8 @@ export function assertSoundLedger(path: string): void {
 }
 
 /**
- * Verifies each fact and intent of an outbox or ledger by its id.
+ * Asserts that each fact and intent of an outbox or ledger has the id that follows from its
+ * content.
  * @throws DatabaseError where one differs from what was written
  */
 export function assertSoundRows(path: string, prepare: (text: string) => Statement): void {
@@ -174,9 +175,10 @@ function makeServiceFunctions({ sql, listTexts, change }: GuardedDatabase) {
         kind,
         account,
       ),
+    /** Returns all addresses of a service, in no certain order. */
     listAddresses: (service: string): string[] =>
       listTexts('select address from addresses where service = ?', service),
-    /** Says that an address belongs to this service. */
+    /** Assigns an address to a service, in place of the one to which it belonged. */
     moveAddress: (address: string, service: string): void =>
       change(() => setAddress(address, service)),
   };
@@ -185,8 +187,8 @@ function makeServiceFunctions({ sql, listTexts, change }: GuardedDatabase) {
 function makeFactFunctions(path: string, { sql, listTexts, change }: GuardedDatabase) {
   return {
     /**
-     * Adds missing facts, with intents that no attempt carries; they are on disk when it returns.
-     * Without facts the intents are not stored either.
+     * Appends the facts that are missing, and stores intents, which attempts carry themselves; all
+     * is on disk when this returns. Without facts the intents are not stored either.
      */
     append: (
       scope: LedgerScope,
@@ -199,18 +201,22 @@ function makeFactFunctions(path: string, { sql, listTexts, change }: GuardedData
         for (const row of rows) sql(INSERT).run({ ...row, ...scope });
       });
     },
+    /** Returns an intent, verified; undefined where it is unknown, or its content was deleted. */
     findIntent: (subject: string, id: string) => findStoredIntent({ path, sql }, subject, id),
-    /** Returns the id of the fact with this number, which tells this ledger from another one. */
-    findFactAt: (seq: number): string | undefined =>
+    /**
+     * Returns the id of the fact with this number, which tells this ledger from another one;
+     * undefined where it has no such fact.
+     */
+    findFactIdAt: (seq: number): string | undefined =>
       listTexts('select id from facts where seq = ?', seq).at(0),
-    has: (subject: string, id: string): boolean =>
+    hasFact: (subject: string, id: string): boolean =>
       sql('select 1 from facts where subject = ? and id = ?').get(subject, id) !== undefined,
-    /** Returns at most `limit` facts with a higher number than `seq`, in their order. */
-    listSince: ({ service, account }: LedgerScope, seq: number, limit: number) =>
+    /** Returns at most `limit` facts with a higher number than `seq`, in the order of numbers. */
+    listFactsSince: ({ service, account }: LedgerScope, seq: number, limit: number) =>
       sql('select * from facts where service = ? and account = ? and seq > ? order by seq limit ?')
         .all(service, account, seq, limit)
         .map((row) => ({ seq: parseNumbered(row).seq, fact: parseFact(path, row) })),
-    /** Tells if any account tried to send a find to the service. */
+    /** Tells if any account has attempted to send a find to the service. */
     hasAttemptedFinds: (service: string): boolean =>
       sql(
         `select 1 from facts where service = ? and kind = 'attempted' and slot = 'import ' || subject limit 1`,

@@ -5,10 +5,10 @@ import type { KnownIntent, NumberIntent } from './intents.ts';
 // X, Y are four intents. None leaves while another one of the record may be under way.
 
 /**
- * Returns the intent for a number: the one that was attempted last, where it has this value and the
- * record has not changed since; else a new one after it.
+ * Returns the intent by which a find or record is to get a number: the one that was attempted last,
+ * where it has this value and the record has not changed since; else a new one that follows it.
  * @param attempted all numbers of the subject that were attempted, in any order
- * @param isChangedSince the record is known to show another number since
+ * @param isChangedSince the record is known to show another number since that attempt
  */
 export function chooseNumberIntent(
   attempted: readonly KnownIntent[],
@@ -16,17 +16,17 @@ export function chooseNumberIntent(
   value: string,
   isChangedSince: boolean,
 ): NumberIntent {
-  const last = sortByChain(attempted).at(-1);
+  const last = sortNumbersByChain(attempted).at(-1);
   const { intent } = last ?? {};
   if (intent?.kind === 'number' && intent.value === value && !isChangedSince) return intent;
   return { kind: 'number', subject, value, after: last?.id ?? null };
 }
 
 /**
- * Sorts numbers as they follow one another, in one order in all copies of an outbox; other intents
- * are the first.
+ * Sorts numbers as they follow one another, those in one place by id: the order is the same in all
+ * copies of an outbox. Other intents come first.
  */
-export function sortByChain(intents: readonly KnownIntent[]): KnownIntent[] {
+export function sortNumbersByChain(intents: readonly KnownIntent[]): KnownIntent[] {
   const previous = new Map(
     intents.map(({ id, intent }) => [id, intent?.kind === 'number' ? intent.after : null]),
   );
@@ -37,7 +37,9 @@ export function sortByChain(intents: readonly KnownIntent[]): KnownIntent[] {
   );
 }
 
-/** Condition of SQL: another number of the record may still be under way, and would overwrite it. */
+/**
+ * Condition of SQL: another number of the record may still be under way, and would overwrite it.
+ */
 export const AWAITS_OTHER_NUMBER = `exists (
     select 1 from entries as other where other.ident_cely = entries.ident_cely and +other.kind = 'number'
       and other.id <> entries.id and other.state in ('sending', 'uncertain'))`;

@@ -73,8 +73,9 @@ type OpenOptions = {
 };
 
 /**
- * Opens or creates an outbox, and migrates it; a new one gets a header only by `binding`. The
- * ledger gets its address, where it is unknown; one that cannot be opened becomes `ledgerProblem`.
+ * Opens or creates an outbox, and migrates it; a new one gets a header only by `binding`. A ledger
+ * that does not know the service's address learns it; the error of one that cannot be opened
+ * becomes `ledgerProblem`.
  * @throws DatabaseError where the file cannot be opened or is damaged, or this SQLite is not safe
  * for it; DatabaseTooNewError where a newer pas wrote it
  */
@@ -172,15 +173,18 @@ function withStatements(
 }
 
 /**
- * Returns the id of the running command, which gets one at the first call; null where no person
- * gave a command.
+ * Returns the id of the running command, which is made at the first call; null where no person gave
+ * a command.
  */
 export function getCommandId({ command, clock }: Outbox): string | null {
   if (command.words !== undefined) command.id ??= makeCommandId(command.words, clock.now());
   return command.id ?? null;
 }
 
-/** Runs `work` as part of another command than the running one; null where no person gave it. */
+/**
+ * Runs `work` as part of another command than the running one.
+ * @param id null: what `work` changes is part of no command, so that no undo takes it back
+ */
 export function runAsCommand(outbox: Outbox, id: string | null, work: () => void): void {
   const { command } = outbox;
   outbox.command = id === null ? {} : { id };
@@ -192,7 +196,7 @@ export function runAsCommand(outbox: Outbox, id: string | null, work: () => void
 }
 
 /**
- * Reads the header, as it is in the file now.
+ * Reads the header as it is in the file now, which another process may have changed.
  * @throws DatabaseError where the file has none, so it is no outbox
  */
 export function readHeader(outbox: Outbox): Header {
@@ -210,28 +214,20 @@ function writeHeader(outbox: Outbox, header: Header): void {
 }
 
 /**
- * Writes changed fields of the header.
+ * Writes these fields of the header, and leaves the others.
  * @throws DatabaseError where the file has no header
  */
 export function updateHeader(outbox: Outbox, changes: Partial<Header>): void {
   writeHeader(outbox, { ...readHeader(outbox), ...changes });
 }
 
-/**
- * Writes the time of the backup into its header.
- * @param madeAt milliseconds since 1970 UTC
- */
-export function storeCopyTime(copy: Database, madeAt: number): void {
-  copy.prepare('update header set copy_made_at = ?').run(madeAt);
-}
-
-/** Tells if the outbox has no find and nothing that is or was wanted. */
+/** Tells if the outbox has no fact: nothing is or was wanted, and nothing was sent. */
 export function isEmptyOutbox(outbox: Outbox): boolean {
   return outbox.sql('select exists (select 1 from facts) as filled').pluck().get() === 0;
 }
 
 /**
- * Returns the ledger.
+ * Returns the ledger, which a push requires.
  * @throws DatabaseError or DatabaseTooNewError where it is unusable: nothing may be sent without it
  */
 export function requireLedger(outbox: Outbox): Ledger {
@@ -259,8 +255,8 @@ const ACCOUNT = describeColumns('account', {
 export type KnownAccount = ReturnType<typeof ACCOUNT.parse>;
 
 /**
- * Stores the account in place of the previous one. After a change of its role or organisation, the
- * next pull reads everything again.
+ * Stores how the service described the account, in place of the description before. Where role or
+ * organisation differ from it, the next pull reads everything again.
  */
 export function storeKnownAccount(outbox: Outbox, account: KnownAccount): void {
   outbox.change(() => {
@@ -280,7 +276,7 @@ export function storeKnownAccount(outbox: Outbox, account: KnownAccount): void {
   });
 }
 
-/** Returns the stored account; undefined where the service was not asked yet. */
+/** Returns the account as the service described it last; undefined where it was not asked yet. */
 export function findKnownAccount({ sql }: Outbox): KnownAccount | undefined {
   const row = sql(`select ${ACCOUNT.selected} from account`).get();
   return row === undefined ? undefined : ACCOUNT.parse(row);
@@ -288,7 +284,8 @@ export function findKnownAccount({ sql }: Outbox): KnownAccount | undefined {
 
 /**
  * Asserts that the outbox belongs to this account, or to none yet.
- * @param waysOut returns the remedy, given the outbox's account
+ * @param account the service's identifier of it
+ * @param waysOut makes the hint of the error from the identifier of the outbox's account
  * @throws ConfigError where it belongs to another one
  */
 export function assertSameAccount(
@@ -305,17 +302,19 @@ export function assertSameAccount(
   );
 }
 
-/** Tells if two user names are equal. At the service they are e-mail addresses. */
+/**
+ * Tells if two user names are equal, whatever their case: at the service they are e-mail addresses.
+ */
 export function isSameUser(one: string, other: string): boolean {
   return one.trim().toLowerCase() === other.trim().toLowerCase();
 }
 
 /**
- * Tells if a user name's account may send from the outbox, as known before sign-in: true where that
- * is not known.
- * @param username undefined: none given
+ * Tells if a user may send from the outbox, as far as it is known before sign-in: false only where
+ * the outbox belongs to an account that has other user names.
+ * @param username undefined where none is given
  */
-export function isAccountOfUser(outbox: Outbox, username: string | undefined): boolean {
+export function maySendAsUser(outbox: Outbox, username: string | undefined): boolean {
   const { account: bound } = readHeader(outbox);
   if (bound === null || username === undefined) return true;
   const account = findKnownAccount(outbox);

@@ -19,8 +19,8 @@ export type PushLockOptions = {
 };
 
 /**
- * Takes both locks of an outbox, or none. Whatever sends, reconciles, restores, repairs or moves it
- * holds them. They end with their process, also in a container.
+ * Takes both locks of an outbox, or none; `release` frees them, as does the end of the process.
+ * Whatever sends from an outbox, or reconciles, restores, repairs or moves it, holds them.
  * @throws OutboxLeasedError where another process holds one for longer than 35 ms
  * @throws DatabaseError where the lock file cannot be created or opened: with exit code 5 where the
  * disk is full, else with 12
@@ -42,7 +42,7 @@ export function acquirePushLock(outbox: PushLockOptions): LockFile {
 }
 
 /**
- * Runs `work` under an outbox's lock.
+ * Runs `work` under both locks of an outbox, and returns its result.
  * @throws OutboxLeasedError, DatabaseError as {@link acquirePushLock}; errors of `work`
  */
 export async function withPushLock<T>(
@@ -76,7 +76,8 @@ function takeLock(path: string, { clock }: PushLockOptions): LockFile {
 type PushPlace = 'new' | 'own' | 'foreign' | 'lost-ledger';
 
 /**
- * Returns where the outbox was pushed last, as this machine and its ledger know it.
+ * Returns where the outbox was pushed last: its header names machine and ledger, and they are
+ * compared with these.
  * @param machine identifier of this machine; empty where it has none
  * @throws DatabaseError or DatabaseTooNewError where the ledger is unusable
  */
@@ -90,8 +91,11 @@ export function getPushPlace(outbox: Outbox, machine: string): PushPlace {
 }
 
 /**
- * Stores that the outbox is pushed from here, under the push lock. After another place, or with a
- * lost ledger, the service is searched as for the first time.
+ * Stores in the header that the outbox is pushed from here; the caller holds the push lock. After
+ * another place, or with a lost ledger, the service is searched as for the first time, and all
+ * facts are united again.
+ * @param machine identifier of this machine; empty where it has none
+ * @param place as {@link getPushPlace} returned it
  */
 export function storePushPlace(outbox: Outbox, machine: string, place: PushPlace): void {
   const { ledger, machine: last } = readHeader(outbox);

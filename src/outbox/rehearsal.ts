@@ -45,24 +45,25 @@ export function assertTrainingInstance(
     );
 }
 
-/** Returns finds whose imports are queued, also held ones, in the order of entry. */
+/** Returns the finds that are queued, also held ones, in the order of entry. */
 export function listFindsToRehearse(outbox: Outbox): StoredFind[] {
   return [...iterateFinds(outbox)].filter(
     ({ uuid }) => findImportOfFind(outbox, uuid)?.state === 'queued',
   );
 }
 
-/** Returns the identifier of a typed project; empty where it is none. */
+/** Parses the identifier of a project as a person types it; '' where it is none. */
 export function parseProjectCode(typed: string): string {
   const reading = resolveProject(typed);
   return isReadable(reading) ? reading.value.id : '';
 }
 
 /**
- * Counts the copies that were sent and accepted, and returns the refused ones with their issues,
- * and those that were not tested with the reason.
- * @param outbox the one of the rehearsal
- * @param mapped finds whose project was translated: findings about it count
+ * Collects what a rehearsal has shown: how many copies were sent and accepted, the refused ones
+ * with their issues, and with the reason those that were not tested.
+ * @param outbox that of the rehearsal
+ * @param copies the finds that were copied into it
+ * @param mapped local ids of those whose project was translated: a refusal of it counts
  */
 export function collectRehearsalResult(
   outbox: Outbox,
@@ -135,8 +136,10 @@ function isAboutProject(outbox: Outbox, entry: Entry): boolean {
 const LEFT_AFTER_MS = 7 * 24 * 3600 * 1000;
 
 /**
- * Chooses a new folder for a rehearsal, without making it, and removes those that killed
- * rehearsals left more than a week ago.
+ * Returns the path of a new folder for a rehearsal, which is not made yet, and removes the folders
+ * that killed rehearsals left more than a week ago.
+ * @param home data home
+ * @param nowMs milliseconds since 1970 UTC
  */
 export function prepareRehearsalFolder(home: string, nowMs: number): string {
   const folder = join(home, 'rehearsals');
@@ -153,9 +156,9 @@ type CopyOptions = {
 };
 
 /**
- * Copies finds, with their photographs, into the outbox of a rehearsal, to be sent from there. A
- * photograph that was dropped, or whose copy is missing or damaged, is left out; so are numbers
- * that were set later.
+ * Copies finds into the outbox of a rehearsal, where they and their photographs are queued. A
+ * photograph that was dropped, or whose copy is missing or damaged, is left out, and so is a number
+ * that was set later.
  */
 export async function copyFindsForRehearsal(
   from: Outbox,

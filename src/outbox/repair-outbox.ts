@@ -31,7 +31,6 @@ import {
   type Outbox,
   openOutbox,
   readHeader,
-  storeCopyTime,
   updateHeader,
 } from './open-outbox.ts';
 import { getPushPlace, type PushLockOptions, withPushLock } from './push-lock.ts';
@@ -48,24 +47,28 @@ import { countEntriesByState } from './views/outbox-status.ts';
 const TABLES_OF_AN_OUTBOX = ['header', 'intents', 'facts', 'entries'];
 
 /**
- * Copies a snapshot of the outbox with its time, also during a push, in place of an older copy.
+ * Copies a snapshot of the outbox to a file, also during a push, in place of an older copy, and
+ * writes the time into its header.
  * @throws DatabaseError where anything is damaged; the older copy stays then
  */
 export function backUpOutbox(outbox: Outbox, target: string): void {
   assertSoundOutbox(outbox);
-  copyDatabase(outbox.path, target, (copy) => storeCopyTime(copy, outbox.clock.now()));
+  copyDatabase(outbox.path, target, (copy) => {
+    copy.prepare('update header set copy_made_at = ?').run(outbox.clock.now());
+  });
 }
 
 /**
- * Checks the entries, so that none is left out. What is sent is checked by its ids when it is.
- * @throws DatabaseError where the table differs from its indexes
+ * Asserts that the table of entries agrees with its indexes, so that a push leaves no entry out.
+ * Contents are not read: each is verified by its id when it is sent.
+ * @throws DatabaseError where the table is damaged
  */
 export function assertSoundEntries({ path, sql }: Outbox): void {
   assertUndamaged(path, sql(`pragma integrity_check('entries')`));
 }
 
 /**
- * Checks the whole file, and each fact and intent by its id.
+ * Asserts that an outbox is undamaged: its file, its header, and each fact and intent by its id.
  * @throws DatabaseError where anything is damaged
  */
 export function assertSoundOutbox(outbox: Outbox): void {
@@ -86,7 +89,7 @@ function removeDamagedRows(outbox: Outbox) {
     const facts = outbox
       .sql('select seq as row, * from facts not indexed')
       .all()
-      .filter((row) => !isSoundRow(outbox, row))
+      .filter((row) => !isSound(() => parseFact(outbox.path, row)))
       .map(parseNamed);
     const contents: Named[] = [];
     const documents: Named[] = [];
@@ -138,13 +141,9 @@ function parseNamed(row: unknown): Named {
   return { ...parseValue(isNamed, row), slot: hasSlot(row) ? row.slot : '' };
 }
 
-function isSoundRow(outbox: Outbox, row: unknown): boolean {
-  return isSound(() => parseFact(outbox.path, row));
-}
-
 /**
- * Makes all entries again from the facts. Lookups, and questions that do not follow from facts, are
- * lost.
+ * Makes all entries again from the facts, in one transaction. Lookups, and questions that do not
+ * follow from facts, are lost.
  */
 export function rebuildAllEntries(outbox: Outbox): void {
   outbox.change(() => {
@@ -157,11 +156,12 @@ export function rebuildAllEntries(outbox: Outbox): void {
 }
 
 /**
- * Opens a verified copy of a backup, so that the backup itself stays unchanged.
+ * Copies a backup, verifies the copy and opens it, so that the backup itself stays unchanged.
  * @param draft path of the copy
- * @throws FileError when it is no outbox; DatabaseError when it is damaged; DatabaseTooNewError
+ * @throws FileError where the backup is no outbox; DatabaseError where it is damaged;
+ * DatabaseTooNewError where a newer pas wrote it
  */
-export function openBackup(file: string, draft: string, clock: Clock): Outbox {
+export function openCopyOfBackup(file: string, draft: string, clock: Clock): Outbox {
   try {
     copyDatabase(file, draft, (copy) => {
       const tables = copy
@@ -212,6 +212,7 @@ const OUTBOX_CONTENT = [
 /**
  * Replaces the content of the outbox by that of another one of the same schema, in one transaction,
  * so that an interruption leaves the old or the new content. The caller holds the push lock.
+ * @param from path of the other outbox
  * @param aside path of the copy of the old content, which is made first
  */
 export function replaceOutboxContents(outbox: Outbox, from: string, aside: string): void {
@@ -342,7 +343,8 @@ function listReadableRows(from: Database, query: string): unknown[] {
 }
 
 /**
- * Describes an outbox with counts of its finds and entries, without those of removed finds.
+ * Describes an outbox: its header, user and place, and counts of its finds and entries, without
+ * those of removed finds.
  * @param machine identifier of this machine; empty where it has none
  */
 export function describeOutbox(outbox: Outbox, machine: string) {
@@ -373,9 +375,10 @@ type Damaged = {
 };
 
 /**
- * Under the push lock: moves a damaged file aside and takes its readable rows, removes what differs
- * from what was written, binds the outbox to the account of its attempts, unites it with the
- * ledger, and makes the entries again, with their questions about alike finds.
+ * Repairs outbox and ledger under the push lock: moves a damaged file aside and takes the readable
+ * rows of the outbox, removes what differs from what was written, binds the outbox to the account
+ * of its attempts, unites it with the ledger, and makes the entries again, with their questions
+ * about alike finds.
  * @throws OutboxLeasedError during a push; DatabaseError where the disk fails
  */
 export async function repairOutbox(options: Damaged) {

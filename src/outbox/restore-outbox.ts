@@ -20,7 +20,7 @@ import { listEntriesInState, listUnacceptedPhotoEntries } from './entry-queries.
 import type { Photograph } from './facts.ts';
 import { type Header, isEmptyOutbox, type Outbox, openOutbox, readHeader } from './open-outbox.ts';
 import { type PushLockOptions, withPushLock } from './push-lock.ts';
-import { backUpOutbox, openBackup, replaceOutboxContents } from './repair-outbox.ts';
+import { backUpOutbox, openCopyOfBackup, replaceOutboxContents } from './repair-outbox.ts';
 import { countFinds, getSubjectName } from './stored-finds.ts';
 import { NOTHING_UNITED, type UnionResult, uniteWithLedger } from './unite.ts';
 
@@ -48,9 +48,10 @@ type RestoreOptions = {
 export type RestoreResult = Awaited<ReturnType<typeof restoreOutbox>>;
 
 /**
- * Replaces an outbox by its backup; the ledger adds what was sent since. At any interruption
- * either the old or the new outbox is in place. The old one is moved aside, not deleted, unless it
- * was empty. Of the photographs that are still needed, those beside the backup are copied.
+ * Replaces an outbox by its backup, and unites it with the ledger, which adds what was sent since.
+ * At any interruption either the old or the new outbox is in place. The old one is moved aside, not
+ * deleted, unless it was empty. Of the photographs that are still needed, those beside the backup
+ * are copied.
  * @throws UsageError where an outbox with finds exists and may not be replaced; ConfigError where
  * the backup is of another service; FileError, DatabaseError, DatabaseTooNewError for a file that
  * is no sound backup; OutboxLeasedError during a push
@@ -120,7 +121,7 @@ function readBackup(
   { backup, service, clock }: RestoreOptions,
   draft: string,
 ): { readonly id: string; readonly madeMs: number } {
-  const brought = openBackup(backup, draft, clock);
+  const brought = openCopyOfBackup(backup, draft, clock);
   try {
     const { outbox: id, address, copyMadeAt } = readHeader(brought);
     if (address !== service.address) {
@@ -270,7 +271,7 @@ type BackupOptions = {
 };
 
 /**
- * Copies a snapshot of the outbox, without its photographs.
+ * Copies a snapshot of the outbox to the file `target`, without photographs.
  * @throws FileError or UsageError for a target that may not be written; DatabaseError where the
  * outbox is damaged: an existing copy stays then
  */
@@ -289,9 +290,9 @@ export async function createBackup(options: BackupOptions) {
 }
 
 /**
- * Copies photographs from one folder of copies to another, and verifies each; after an error the
- * earlier ones stay.
- * @param onProgress called before each
+ * Copies photographs of the outbox from one folder of copies to another, and verifies each; after
+ * an error the earlier ones stay.
+ * @param onProgress called before each photograph
  * @throws DatabaseError where a photograph is missing, or differs from the queued one
  */
 export async function backUpPhotographs(

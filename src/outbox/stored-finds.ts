@@ -55,16 +55,16 @@ function parseFind({ path }: Outbox, stored: unknown): StoredFind {
 }
 
 /**
- * Returns a find's row as last imported; undefined where none is stored.
- * @throws SyntaxError where it is damaged
+ * Returns a find's row as it was last imported; undefined where none is stored.
+ * @throws SyntaxError where the row is damaged
  */
 export function getImportedRow({ wish, elements }: StoredFind): ImportedRow | undefined {
   return wish.base === null ? undefined : { elements, ...JSON.parse(wish.base) };
 }
 
 /**
- * Serialises a row for {@link getImportedRow}, without elements that equal those of the find;
- * null for no row.
+ * Serialises a row as imported, for {@link getImportedRow}: without its elements where they are all
+ * equal to those of the find. Null for no row.
  */
 export function serializeImportedRow(
   base: ImportedRow | null,
@@ -77,8 +77,8 @@ export function serializeImportedRow(
 }
 
 /**
- * Returns a find, also a hidden one; undefined where there is none.
- * @param localId as stored, or as typed
+ * Returns the find with a local id, also a hidden one; undefined where there is none.
+ * @param localId as stored, or as typed; then it is normalised
  * @throws DatabaseError where its row is damaged
  */
 export function findByLocalId(outbox: Outbox, localId: string): StoredFind | undefined {
@@ -88,8 +88,8 @@ export function findByLocalId(outbox: Outbox, localId: string): StoredFind | und
 }
 
 /**
- * Returns a find, also a hidden one; undefined for an unknown UUID, and for the subject of a
- * record.
+ * Returns the find with a UUID, also a hidden one; undefined for an unknown UUID, and for the
+ * subject of a record.
  * @throws DatabaseError where its row is damaged
  */
 export function findByUuid(outbox: Outbox, uuid: string): StoredFind | undefined {
@@ -97,8 +97,8 @@ export function findByUuid(outbox: Outbox, uuid: string): StoredFind | undefined
 }
 
 /**
- * Returns the local id of a find, of a removed one its last; or the identifier of a record that has
- * no find here; the UUID itself of an unknown find.
+ * Returns the name of a subject for people: a find's local id, the last one of a removed find; a
+ * record's identifier; of an unknown find its UUID.
  */
 export function getSubjectName(outbox: Outbox, subject: string): string {
   return (
@@ -117,7 +117,9 @@ function findLastLocalId({ listTexts }: Outbox, subject: string): string | undef
   ).at(0);
 }
 
-/** Returns the find whose accepted import made this record, also a hidden one. */
+/**
+ * Returns the find whose accepted import has this record, also a hidden one; undefined for none.
+ */
 export function findByIdentCely(outbox: Outbox, identCely: string): StoredFind | undefined {
   return selectFinds(outbox, `finds.ident_cely = ? and finds.state = 'accepted'`, identCely).at(0);
 }
@@ -133,8 +135,8 @@ function selectFinds(
 }
 
 /**
- * Yields finds in the order of entry, by default without removed ones. The outbox must not be
- * changed between two finds.
+ * Yields finds in the order of entry. The outbox must not be changed between two finds.
+ * @param withHidden also finds that were removed after an attempt
  */
 export function* iterateFinds(outbox: Outbox, withHidden = false): Generator<StoredFind> {
   const rows = outbox
@@ -148,7 +150,7 @@ export function listWaitingFinds(outbox: Outbox): StoredFind[] {
   return selectFinds(outbox, `finds.state in ('draft', 'queued') order by finds.id`);
 }
 
-/** Tells if a find was removed: it is hidden, or it has no row here. A record never is. */
+/** Tells if a subject is a find that is hidden or not here at all; a record never is removed. */
 export function isRemoved({ sql }: Outbox, subject: string): boolean {
   if (parseRecordSubject(subject) !== undefined) return false;
   return sql('select 1 from finds where uuid = ? and hidden = 0').get(subject) === undefined;
@@ -175,7 +177,10 @@ export function listFindUuids({ listTexts }: Outbox): Set<string> {
 
 const parseName = createRowParser({ name: isText, localId: isText });
 
-/** Returns local ids, numbers in tables and identifiers of all finds, each with the local id. */
+/**
+ * Returns all names of all finds, each with the find's local id: the local id itself, the number in
+ * its table, and the identifier of its record.
+ */
 export function listNamesOfFinds(outbox: Outbox): ReturnType<typeof parseName>[] {
   const rows = outbox
     .sql(

@@ -20,11 +20,11 @@ import {
   MAX_FACTS_AT_ONCE,
   rebuildEntries,
 } from './append-facts.ts';
-import { detachIfShared } from './attempts.ts';
+import { detachRecordIfShared } from './attempts.ts';
 import type { Entry } from './entry.ts';
 import {
   findImportOfFind,
-  isDropped,
+  isDroppedFind,
   listEntriesOfSubject,
   storeQuestion,
 } from './entry-queries.ts';
@@ -37,10 +37,10 @@ import {
   selectFacts,
   unpackAttempt,
 } from './facts.ts';
-import { isAnswered, judgeDeparture } from './gate.ts';
+import { isRejectedCandidate, judgeDeparture } from './gate.ts';
 import {
   INTENT_COLUMNS,
-  makeFindSlot,
+  makeImportSlot,
   makePreparedId,
   parseSlotKind,
   storeForeignIntent,
@@ -77,12 +77,13 @@ export type UnionResult = { readonly facts: number; readonly finds: number };
 export const NOTHING_UNITED: UnionResult = { facts: 0, finds: 0 };
 
 /**
- * Unites the facts of the outbox and of the ledger both ways, and stores questions about finds that
- * are like what came. This completes an older copy, a restored backup, a second copy on this
- * machine, a lost data home and a lost ledger. Does nothing without a usable ledger, and before the
- * first sign-in, when nothing is known about the account.
- * @param signedIn account that has just signed in: it is bound to an outbox without one, and
- * nothing is done where it is bound already
+ * Adds to the outbox and to the ledger the facts that only the other has, and stores questions
+ * about finds that are like those that arrived. This completes an older copy, a restored backup, a
+ * second copy on this machine, a lost data home and a lost ledger. Does nothing without a usable
+ * ledger, and before the first sign-in, when the account is unknown.
+ * @param signedIn account that has just signed in: an outbox of no account is bound to it; where it
+ * was bound before, nothing is done
+ * @returns what arrived in the outbox
  * @throws ConfigError where the outbox belongs to another account; DatabaseError where outbox or
  * ledger cannot be written, or a fact is damaged
  */
@@ -93,7 +94,7 @@ export function uniteWithLedger(outbox: Outbox, signedIn?: string): UnionResult 
   const { ledger, scope } = own;
   resetWatermark(outbox, ledger);
   copyFactsToLedger(outbox);
-  const read = (seq: number) => ledger.listSince(scope, seq, MAX_FACTS_AT_ONCE);
+  const read = (seq: number) => ledger.listFactsSince(scope, seq, MAX_FACTS_AT_ONCE);
   let page = read(readHeader(outbox).unitedSeq);
   // Each command unites, and mostly nothing is new: the time must not grow with the finds.
   if (page.length === 0) return NOTHING_UNITED;
@@ -129,20 +130,16 @@ function bindAccount(outbox: Outbox, account: string): boolean {
  */
 function resetWatermark(outbox: Outbox, ledger: Ledger): void {
   const { unitedSeq, unitedFact } = readHeader(outbox);
-  const lastCopied = outbox
+  const [copied] = outbox
     .sql('select subject, id from facts where in_ledger = 1 order by seq desc limit 1')
-    .get();
-  const isSame = unitedSeq === 0 || ledger.findFactAt(unitedSeq) === unitedFact;
-  if (isSame && (lastCopied === undefined || hasFact(ledger, lastCopied))) return;
-  requestFullUnion(outbox);
+    .all()
+    .map(parsePlace);
+  const isSame = unitedSeq === 0 || ledger.findFactIdAt(unitedSeq) === unitedFact;
+  const hasCopied = copied === undefined || ledger.hasFact(copied.subject, copied.id);
+  if (!isSame || !hasCopied) requestFullUnion(outbox);
 }
 
-function hasFact(ledger: Ledger, row: unknown): boolean {
-  const { subject, id } = parsePlace(row);
-  return ledger.has(subject, id);
-}
-
-/** Makes the next union copy and read all facts. */
+/** Makes the next union with the ledger compare all facts, not only those since the last one. */
 export function requestFullUnion(outbox: Outbox): void {
   outbox.change(() => {
     outbox.sql('update facts set in_ledger = 0 where in_ledger = 1').run();
@@ -197,7 +194,12 @@ function storeIntentFromLedger(outbox: Outbox, subject: string, id: string | nul
   if (ledger !== undefined && intent !== undefined) storeForeignIntent(outbox, ledger.path, intent);
 }
 
-/** Gives intents that lost their content that of their attempts, or of the ledger. */
+/**
+ * Stores the content of intents again, as their attempts or the ledger have it. What neither has
+ * stays empty.
+ * @param intents their ids
+ * @throws DatabaseError where a fact is damaged
+ */
 export function restoreIntentContents(outbox: Outbox, intents: readonly string[]): void {
   const wanting = `body ->> 'intent' = ? and kind in ('current', 'attempted')`;
   outbox.change(() => {
@@ -222,7 +224,7 @@ function settleArrived(
       for (const uuid of arrived) adoptOrRename(outbox, uuid, (each) => known.has(each));
       for (const subject of subjects) {
         keepQuestionsOfCopies(outbox, subject);
-        detachIfShared(outbox, subject);
+        detachRecordIfShared(outbox, subject);
       }
     }),
   );
@@ -232,7 +234,7 @@ function settleArrived(
 
 /** Keeps the rows of all copies about which a person is asked, where one version is wanted. */
 function keepQuestionsOfCopies(outbox: Outbox, uuid: string): void {
-  const { wanted } = getSlotState(outbox, makeFindSlot(uuid));
+  const { wanted } = getSlotState(outbox, makeImportSlot(uuid));
   if (wanted.kind !== 'one' || wanted.wishes.length < 2) return;
   const find = findByUuid(outbox, uuid);
   if (find === undefined) return;
@@ -269,13 +271,14 @@ function adoptOrRename(outbox: Outbox, uuid: string, isKnown: (uuid: string) => 
 }
 
 /**
- * Applies the rules for local ids and records to finds that an undo brought back, in its
- * transaction.
+ * Settles what an undo brought back, in its transaction: a find whose local id another one has is
+ * joined to an equal one, or gets another local id and a question; a record that two finds have is
+ * detached from both.
  */
 export function settleReturnedFinds(outbox: Outbox, subjects: ReadonlySet<string>): void {
   for (const uuid of subjects) {
     adoptOrRename(outbox, uuid, () => true);
-    detachIfShared(outbox, uuid);
+    detachRecordIfShared(outbox, uuid);
   }
 }
 
@@ -302,7 +305,7 @@ function updateWish(outbox: Outbox, find: StoredFind, changes: Partial<FindWish>
 
 /** Wants the queued changes of a find for the one that it is, and the find itself no longer. */
 function giveChangesTo(outbox: Outbox, from: StoredFind, to: StoredFind): void {
-  restoreWish(outbox, makeFindSlot(to.uuid));
+  restoreWish(outbox, makeImportSlot(to.uuid));
   // It was removed there before it was entered again here, without what it had then.
   if (to.isHidden)
     for (const entry of listEntriesOfSubject(outbox, to.uuid))
@@ -315,7 +318,7 @@ function giveChangesTo(outbox: Outbox, from: StoredFind, to: StoredFind): void {
       else recordPhotoWish(outbox, to.uuid, entry.photograph);
     });
   }
-  withdrawWish(outbox, makeFindSlot(from.uuid), 'removed');
+  withdrawWish(outbox, makeImportSlot(from.uuid), 'removed');
   // Its local id may be free now.
   rebuildEntries(outbox, to.uuid);
 }
@@ -323,9 +326,11 @@ function giveChangesTo(outbox: Outbox, from: StoredFind, to: StoredFind): void {
 const parsePlace = createRowParser({ subject: isText, id: isText });
 
 /**
- * Adds everything of another outbox, which is only read, and applies the rules for what arrived, as
- * a union with the ledger does. It can be repeated, also after an error. The caller makes sure that
- * both are of the same service and account.
+ * Adds to an outbox all facts and intents of another one, which is only read, and treats what
+ * arrived as {@link uniteWithLedger} does. It can be repeated, also after an error. The caller
+ * makes sure that both are of one service and account.
+ * @returns what arrived in `to`
+ * @throws DatabaseError where `to` cannot be written, or a row of `from` is damaged
  */
 export function uniteWithOutbox(from: Outbox, to: Outbox): UnionResult {
   const known = listFindUuids(to);
@@ -344,7 +349,10 @@ export function uniteWithOutbox(from: Outbox, to: Outbox): UnionResult {
   return settleArrived(to, added, known);
 }
 
-/** Returns the find that came with the same local id as this one; undefined for none. */
+/**
+ * Returns the find that came with the same local id as this one, so that one of the two got
+ * another; undefined where no other find has that local id now.
+ */
 export function findNamesake(outbox: Outbox, find: StoredFind): StoredFind | undefined {
   const { namesake } = find.wish;
   const other = namesake === undefined ? undefined : findByLocalId(outbox, namesake);
@@ -367,7 +375,7 @@ const BATCH = 100;
 type EnteredFind = Pick<StoredFind, 'uuid' | 'localId' | 'wish' | 'command'>;
 type Entered = { readonly stored: StoredFind; readonly find: ComparableFind };
 
-/** As {@link storeQuestionsAboutAlikeFinds}, about the finds that the running command changed. */
+/** Runs {@link storeQuestionsAboutAlikeFinds} for the finds that the running command changed. */
 export function storeQuestionsAboutChangedFinds(outbox: Outbox): void {
   const { id } = outbox.command;
   if (id !== undefined) storeQuestionsAboutAlikeFinds(outbox, ({ command }) => command === id);
@@ -376,9 +384,9 @@ export function storeQuestionsAboutChangedFinds(outbox: Outbox): void {
 /**
  * Compares drafts and queued finds with all finds here, and stores a question with each that is the
  * same as another one or nearly so, unless it has a question or too little content, or a person has
- * called them different.
- * Never compared are two finds of one command, two rows of one table with different numbers, unless
- * one of them has arrived, and dropped finds.
+ * called the two different.
+ * Never compared are dropped finds, two finds of one command, and two rows of one table with
+ * different numbers, unless one of these has arrived.
  * @param hasEntered selects the finds that may get a question
  * @param arrived UUIDs of finds that came by a union: one may be a row that has another local id
  */
@@ -391,23 +399,7 @@ export function storeQuestionsAboutAlikeFinds(
     .filter(hasEntered)
     .map((stored): Entered => ({ stored, find: makeComparableFind(stored) }));
   if (entered.length === 0) return;
-  const known = createFindIndex<EnteredFind>();
-  for (const each of iterateFinds(outbox)) known.add(makeComparableFind(each), each);
-  const editions = findEditionsByTable(entered, known);
-  const listAlike = ({ stored, find }: Entered): Candidate[] =>
-    known.list(find).flatMap(({ find: other, item }) => {
-      if (isOfOneEntry(stored, item, arrived)) return [];
-      const { path } = item.wish;
-      const isEdition =
-        path !== null &&
-        (path === stored.wish.path || editions.get(stored.wish.path)?.has(path) === true);
-      const matched = matchFinds(find, other, isEdition);
-      if (matched === 'other' || isDropped(outbox, item.uuid)) return [];
-      // A person may have answered for either of the two.
-      const { rejected } = getSlotState(outbox, makeFindSlot(item.uuid));
-      const isExcluded = isAnswered({ name: stored.localId, matched }, rejected);
-      return isExcluded ? [] : [{ name: item.localId, matched }];
-    });
+  const listAlike = makeAlikeSearch(outbox, entered, arrived);
   for (let at = 0; at < entered.length; at += BATCH)
     outbox.change(() => {
       for (const each of entered.slice(at, at + BATCH)) {
@@ -415,6 +407,31 @@ export function storeQuestionsAboutAlikeFinds(
         // Most are like no other one, so their facts are not read.
         if (alike.length > 0) storeQuestionAbout(outbox, each.stored.uuid, alike);
       }
+    });
+}
+
+/** Makes the function that lists the finds here which one of the entered finds may be. */
+function makeAlikeSearch(
+  outbox: Outbox,
+  entered: readonly Entered[],
+  arrived: ReadonlySet<string>,
+): (one: Entered) => Candidate[] {
+  const known = createFindIndex<EnteredFind>();
+  for (const each of iterateFinds(outbox)) known.add(makeComparableFind(each), each);
+  const editions = findEditionsByTable(entered, known);
+  return ({ stored, find }) =>
+    known.list(find).flatMap(({ find: other, item }) => {
+      if (isOfOneEntry(stored, item, arrived)) return [];
+      const { path } = item.wish;
+      const isEdition =
+        path !== null &&
+        (path === stored.wish.path || editions.get(stored.wish.path)?.has(path) === true);
+      const matched = matchFinds(find, other, isEdition);
+      if (matched === 'other' || isDroppedFind(outbox, item.uuid)) return [];
+      // A person may have answered for either of the two.
+      const { rejected } = getSlotState(outbox, makeImportSlot(item.uuid));
+      const isExcluded = isRejectedCandidate({ name: stored.localId, matched }, rejected);
+      return isExcluded ? [] : [{ name: item.localId, matched }];
     });
 }
 

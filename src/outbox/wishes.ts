@@ -22,9 +22,9 @@ import {
   findUnverifiedIntent,
   type Intent,
   isImportSlot,
-  makeFindSlot,
+  makeImportSlot,
   makeIntentId,
-  makeSlot,
+  makeSlotName,
   type PhotoIntent,
   type PreparedDocument,
   storeIntent,
@@ -42,8 +42,8 @@ type WantedFind = Omit<FindWish, 'createdAt' | 'namesake'> & {
 };
 
 /**
- * Records that a new find is to be sent; one without a document is a draft. The ledger need not
- * know it before its first attempt.
+ * Records that a new find is to be sent; one without a document is a draft. The ledger does not get
+ * the find before its first attempt.
  * @returns its UUID, which is made here
  */
 export function recordNewFind(
@@ -57,7 +57,7 @@ export function recordNewFind(
     const wish = { createdAt: now, ...find };
     const intent = storeIntent(outbox, makeImportIntent(uuid, find), prepared);
     const body = makeFindWish(outbox, intent.id, [], wish);
-    const fact = serializeFact({ kind: 'current', ...makeFindSlot(uuid), body });
+    const fact = serializeFact({ kind: 'current', ...makeImportSlot(uuid), body });
     const row = insertFact(outbox, fact, IN_LEDGER.unneeded);
     storeEntryOfNewFind(outbox, row, wish, intent);
   });
@@ -65,8 +65,8 @@ export function recordNewFind(
 }
 
 /**
- * Records that an existing find is to be sent with this content, in place of each version that was
- * wanted. It keeps its time of entry.
+ * Records that a find which is here is to be sent with this content, in place of each version that
+ * was wanted. The find keeps its time of entry.
  */
 export function recordFindWish(
   outbox: Outbox,
@@ -74,7 +74,7 @@ export function recordFindWish(
   find: WantedFind,
   prepared: PreparedDocument,
 ): void {
-  const slot = makeFindSlot(uuid);
+  const slot = makeImportSlot(uuid);
   const { heads } = getSlotState(outbox, slot);
   const wish = { namesake: before.namesake, ...find, createdAt: before.createdAt };
   outbox.change(() => {
@@ -98,8 +98,9 @@ function makeFindWish(
 }
 
 /**
- * Gives a find another local id, merge base or question without a new version of it; of two
- * versions that copies want, the one that is shown. Does nothing where no version is wanted.
+ * Changes what belongs to a find beside its content, such as its local id, its row as last imported
+ * or a question about a row. Of two versions that copies want, this concerns the shown one. Does
+ * nothing where no version is wanted.
  */
 export function updateFindWish(
   outbox: Outbox,
@@ -107,21 +108,20 @@ export function updateFindWish(
   changes: Partial<FindWish>,
 ): void {
   outbox.change(() => {
-    const { heads, wanted } = getSlotState(outbox, makeFindSlot(uuid));
+    const { heads, wanted } = getSlotState(outbox, makeImportSlot(uuid));
     const shown = wanted.wishes.find(({ body }) => body.intent !== null);
     if (shown === undefined || wanted.kind === 'nothing') return;
     const replaced = wanted.kind === 'one' ? heads : [shown.id];
     const wanting = makeBody(outbox, shown.body.intent, replaced);
     const body = { ...wanting, find: { ...wish, ...changes } };
-    appendWish(outbox, makeFindSlot(uuid), body);
+    appendWish(outbox, makeImportSlot(uuid), body);
   });
 }
 
 /**
- * Stores what validation has made of the entry's version, document and issues, in place of an
- * earlier result; so a draft may become queued, or the other way round. Does nothing where the
- * version is unknown, or its content was deleted.
- * @param prepared without a document, the find is a draft
+ * Stores the document and issues that validation made of an import, in place of an earlier result.
+ * A draft that has a document now is queued; a queued find without one is a draft. Does nothing
+ * where the intent is unknown, or its content was deleted.
  */
 export function storePreparedDocument(
   outbox: Outbox,
@@ -161,7 +161,7 @@ type NumberWish = {
 
 /**
  * Records that a find or record is to get a number, in place of one that was wanted; does nothing
- * where it is wanted already. See `number-chain.ts` for the order of several.
+ * where this one is wanted already. See `number-chain.ts` for the order of several.
  * @param value as normalizeNumber makes it
  */
 export function recordNumberWish(
@@ -185,8 +185,9 @@ export function recordNumberWish(
 }
 
 /**
- * Records that a find or record is to get a photograph, in place of a counterpart with other bytes;
- * a higher `occasion` sends the same picture once more.
+ * Records that a find or record is to get a photograph, in place of the same picture with or
+ * without its position.
+ * @param occasion above 0 to send a picture again that the service had; see {@link PhotoIntent}
  */
 export function recordPhotoWish(
   outbox: Outbox,
@@ -199,7 +200,7 @@ export function recordPhotoWish(
     const stored = { name, mediaType, sizeBytes, sha512, originalSha512, source };
     const original = getOriginalDigest(photograph);
     const intent: PhotoIntent = { kind: 'photo', subject, original, occasion };
-    const slot = { subject, slot: makeSlot(intent) };
+    const slot = { subject, slot: makeSlotName(intent) };
     const { heads } = getSlotState(outbox, slot);
     const { id } = storeIntent(outbox, intent);
     const body = { ...makeBody(outbox, id, heads), photograph: stored };
@@ -207,8 +208,12 @@ export function recordPhotoWish(
   });
 }
 
-/** Returns the next occasion of a picture for a find or record: 0 where it was never wanted. */
-export function getNextOccasion(outbox: Outbox, subject: string, original: string): number {
+/**
+ * Returns the occasion by which {@link recordPhotoWish} sends a picture once more to a find or
+ * record: 0 where it was never wanted there.
+ * @param original digest of the picture, as {@link getOriginalDigest} returns it
+ */
+export function getNextPhotoOccasion(outbox: Outbox, subject: string, original: string): number {
   const occasions = outbox
     .sql(
       `select max(content ->> 'occasion') from intents where kind = 'photo' and subject = ? and content ->> 'original' = ?`,
@@ -219,11 +224,11 @@ export function getNextOccasion(outbox: Outbox, subject: string, original: strin
 }
 
 /**
- * Records that a find is no longer to be sent, or one number or photograph; what was wanted stays
- * known for {@link restoreWish}. Of two copies that want different ones the other is wanted then.
- * Does nothing where it is neither wanted nor the last that was.
+ * Records that a find, or one number or photograph, is no longer to be sent; what was wanted stays
+ * known for {@link restoreWish}. Where copies want two different intents, the other one is wanted
+ * from then on. Does nothing where this one is neither wanted nor the last that was.
  * @param intent of a number or a photograph; a find is withdrawn with all its versions
- * @param as `dropped`: it is still shown; `removed`: not even that
+ * @param as `dropped`: it is still shown; `removed`: it is hidden
  */
 export function withdrawWish(
   outbox: Outbox,
@@ -251,8 +256,8 @@ export function withdrawWish(
 }
 
 /**
- * Records that what was withdrawn from a slot is to be sent again; does nothing where something is
- * wanted, or nothing ever was.
+ * Records that what {@link withdrawWish} withdrew is to be sent again; does nothing where something
+ * is wanted, or nothing was withdrawn.
  */
 export function restoreWish(outbox: Outbox, slot: Slot): void {
   outbox.change(() => {

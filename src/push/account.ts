@@ -70,10 +70,11 @@ export type ProfileUser = {
 };
 
 /**
- * Requests the account, which each attempt records, and stores its description.
- * @throws ConfigError where it is not that of outbox and profile; as {@link fetchAccount}
+ * Requests the account of the token, asserts that it is that of outbox and profile, and stores how
+ * the service describes it.
+ * @throws ConfigError where it is another one; as {@link fetchAccount}
  */
-export async function resolveAccount(
+export async function fetchAccountOfOutbox(
   outbox: Outbox,
   service: OpenService,
   signal?: AbortSignal,
@@ -84,8 +85,8 @@ export async function resolveAccount(
 }
 
 /**
- * Stores the account's description.
- * @throws ConfigError where it is not that of outbox and profile; nothing is stored then
+ * Asserts that an account is that of outbox and profile, and stores how the service describes it.
+ * @throws ConfigError where it is another one; nothing is stored then
  */
 export function acceptAccount(outbox: Outbox, service: Signer, account: Account): void {
   const { baseUrl, profile } = service;
@@ -169,10 +170,11 @@ function getUsername(
 }
 
 /**
- * Signs in with a password, stores the account in its outbox, and unites that with the ledger. An
- * outbox of no account stays as it is where the account is not that of the profile's user.
+ * Signs in with a password, stores the account in the outbox, binds that to the account, and unites
+ * it with the ledger. An outbox of no account stays as it is where the account is not that of the
+ * profile's user.
  * @param open opens the outbox for the account
- * @param keep called with the token once the password is proven, before the outbox is opened
+ * @param keep called with the token once the service has accepted it, before the outbox is opened
  * @throws ConfigError where the outbox is bound to another account; DatabaseError where the disk
  * fails; as {@link fetchAccount}
  */
@@ -208,7 +210,7 @@ export const ROLE_WORDS: Readonly<Record<Role, Message>> = {
 };
 
 /**
- * Requests the account of the token (A-USER-1); a token that is refused is renewed once.
+ * Requests the account to which the token belongs (A-USER-1); a refused token is renewed once.
  * @throws AuthError where the service refuses sign-in or account; UnavailableError where it does
  * not answer or is closed; ContractError for an answer without an account
  */
@@ -283,19 +285,21 @@ export type ProbeContext = {
 };
 
 /**
- * Sends a request that changes nothing, with the permissions of a write, within the pace: it tells
- * if the account is refused, and if the service is open. Without an answer it is `not-delivered`.
+ * Sends the access probe within the pace, and returns what the answer means: `forbidden` where the
+ * whole account is refused, `closed` where the service is closed, `not-delivered` without an
+ * answer.
  */
-export async function probeAccess(asker: ProbeContext, token: string): Promise<Outcome> {
-  const answer = await sendAccessProbe(asker, token);
+export async function probeAccess(context: ProbeContext, token: string): Promise<Outcome> {
+  const answer = await sendAccessProbe(context, token);
   if (answer instanceof TransportError) return { kind: 'not-delivered', detail: answer.says };
-  return parseOutcome('import', answer, asker.clock.now());
+  return parseOutcome('import', answer, context.clock.now());
 }
 
 /**
- * Sends a probe within the pace. A throttle slows down all requests (A-RATE-6).
- * @returns a TransportError, which is not thrown, also where it was stopped or must pause too
- * long
+ * Sends the access probe, a request that needs the permissions of a write and changes nothing,
+ * within the pace. A throttle slows down all requests (A-RATE-6).
+ * @returns the answer; a TransportError, which is not thrown, where there is none, also where the
+ * probe was stopped or must wait for too long
  */
 export async function sendAccessProbe(
   { baseUrl, clock, pace, send, stop }: ProbeContext,

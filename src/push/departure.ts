@@ -36,7 +36,7 @@ export type SendResult = {
 };
 
 /**
- * Builds the request of an entry; the file of a photograph is opened when it is sent.
+ * Makes the request of a queued entry; the file of a photograph is opened when that is sent.
  * @throws Error where the entry has no document, or no record to change
  */
 export function makeEntryRequest(
@@ -45,12 +45,10 @@ export function makeEntryRequest(
 ): HttpRequest {
   const { baseUrl } = service;
   switch (entry.kind) {
-    case 'import':
-      return makeImportRequest(
-        baseUrl,
-        requireValue(entry.document),
-        hashSha512(requireValue(entry.document)),
-      );
+    case 'import': {
+      const document = requireValue(entry.document);
+      return makeImportRequest(baseUrl, document, hashSha512(document));
+    }
     case 'number':
       return makeNumberRequest(baseUrl, requireValue(entry.identCely), entry.value);
     case 'photo': {
@@ -70,10 +68,11 @@ function requireValue<T>(value: T | null): T {
 }
 
 /**
- * Sends one request for which a turn was taken, releases the turn, and returns the outcome. Never
- * throws for a failure of the network.
- * @param entry a number or a photograph goes to the record that it names
- * @param claimedOn the request is not sent later than {@link MAX_CLAIM_AGE_MS} after it
+ * Sends the request of an entry, for which a turn was taken, releases the turn, and returns what
+ * the answer means. A failure of the network is an outcome, and not thrown.
+ * @param entry names the record to which a number or a photograph goes
+ * @param claimedOn when the entry was claimed: the request does not leave later than
+ * {@link MAX_CLAIM_AGE_MS} after that
  */
 export async function sendEntryRequest(
   context: Pick<PushContext, 'clock' | 'answerTimeoutMs' | 'abort'> & { readonly send: Exchange },
@@ -92,7 +91,7 @@ export async function sendEntryRequest(
     return mayDepart;
   };
   const exchange = withBearerToken(token, context.send);
-  const makeFacts = (response: AnswerHead | undefined) => ({
+  const measure = (response: AnswerHead | undefined) => ({
     status: response?.status,
     serverDateAt: parseDateHeader(response?.headers['date']),
     tookMs: clock.monotonicMs() - departedAt,
@@ -107,12 +106,12 @@ export async function sendEntryRequest(
       onDeparture,
     });
     const outcome = parseOutcome(entry.kind, response, clock.now(), addressed);
-    return { outcome, ...makeFacts(response) };
+    return { outcome, ...measure(response) };
   } catch (thrown) {
     if (!(thrown instanceof TransportError)) throw thrown;
     return {
       outcome: classifyTransportError(entry.kind, thrown, clock.now(), addressed),
-      ...makeFacts(thrown.head),
+      ...measure(thrown.head),
     };
   } finally {
     turn.release();

@@ -12,33 +12,32 @@ import {
   recordAnswer,
 } from '../outbox/attempts.ts';
 import type { Entry } from '../outbox/entry.ts';
-import { countQueuedOfScope, findEntryById, findNextClaimable } from '../outbox/entry-queries.ts';
+import {
+  countQueuedEntriesOfScope,
+  findEntryById,
+  findNextClaimableEntry,
+} from '../outbox/entry-queries.ts';
 import { makeDamagedError } from '../outbox/facts.ts';
 import { formatEntry } from '../outbox/views/entry-words.ts';
 import { LongPauseError } from '../service/http/exchange.ts';
 import type { Turn } from '../service/http/pacer.ts';
 import type { Outcome } from '../service/outcome.ts';
 import { makeEntryRequest, type SendResult, sendEntryRequest } from './departure.ts';
-import { getContentKey } from './look.ts';
-import {
-  makeEntryName,
-  reportSettledEntry,
-  type SignedInPush,
-  type StopCause,
-} from './push-context.ts';
-import { type PushResult, PushSession } from './push-session.ts';
+import { getEntryContentKey } from './look.ts';
+import { makeEntryName, reportSettledEntry, type SignedInPush } from './push-context.ts';
+import { type Hold, type PushResult, PushSession } from './push-session.ts';
 
 /**
  * Sends entries in the order in which they are due, until none is left, the next one must wait for
  * long, or the push has a cause to end. For each it waits until the pace's next turn is near,
  * claims the entry by recording its attempt, takes the turn, sends, and settles the entry by the
  * answer. Many requests are in flight at once, but one per record. The caller holds the push lock.
- * @param hold tells if an entry must not be sent now; a cause where the push must end
+ * @param hold called right before an entry is claimed: true if the entry must not be sent now; a
+ * cause where the push must end
+ * @throws DatabaseError where an attempt or an answer cannot be recorded, and errors of the first
+ * sign-in; requests in flight are settled before
  */
-export async function drainQueue(
-  push: SignedInPush,
-  hold: (entry: Entry) => Promise<boolean | StopCause>,
-): Promise<PushResult> {
+export async function drainQueue(push: SignedInPush, hold: Hold): Promise<PushResult> {
   const { clock, outbox } = push;
   const startedAt = clock.monotonicMs();
   const session = new PushSession(push, hold);
@@ -49,7 +48,7 @@ export async function drainQueue(
     await Promise.allSettled([...session.flights.values()].map(({ done }) => done));
   }
   const { state, stopCause, ended } = session;
-  const leftOut = ended.filter((scope) => countQueuedOfScope(outbox, scope) > 0);
+  const leftOut = ended.filter((scope) => countQueuedEntriesOfScope(outbox, scope) > 0);
   const elapsedMs = clock.monotonicMs() - startedAt;
   return {
     requests: session.requests,
@@ -78,7 +77,7 @@ async function sendAll(session: PushSession): Promise<void> {
 }
 
 function findNext(session: PushSession): Entry | undefined {
-  return findNextClaimable(session.push.outbox, session.makeClaimableQuery());
+  return findNextClaimableEntry(session.push.outbox, session.makeClaimableQuery());
 }
 
 /**
@@ -133,8 +132,7 @@ async function waitForMore(session: PushSession, next: Entry | undefined): Promi
 }
 
 /**
- * Returns the reason for which entries are left.
- * @param next the one that is sent next
+ * Explains why entries are left after a push, by the next one that is to be sent and its reason.
  */
 export function explainWaiting(next: Entry): Message {
   const what = formatEntry(next);
@@ -171,13 +169,13 @@ async function launch(session: PushSession, entry: Entry): Promise<void> {
   const { push, halt } = session;
   const { account, clock, outbox, pace, service, settleMs } = push;
   const approachMs = (await waitUnlessEnding(session, pace.waitUntilNear(halt))) ?? 0;
-  const token = await session.signIn(service.session.token(halt));
+  const token = await session.awaitToken(service.session.token(halt));
   if (token === undefined || !session.mayStart) return;
 
   const claimedOn = readClock(clock);
   const claimed = claimQueuedEntry(outbox, entry.id, (current) => {
     // An entry that changed during the wait passes the gate again.
-    if (getContentKey(current) !== getContentKey(entry)) return undefined;
+    if (getEntryContentKey(current) !== getEntryContentKey(entry)) return undefined;
     const { method, url } = makeEntryRequest(push, current);
     return {
       method,
@@ -224,7 +222,7 @@ async function launch(session: PushSession, entry: Entry): Promise<void> {
  */
 function assertNotClaimable(session: PushSession, entry: Entry): void {
   const next = findNext(session);
-  if (next?.id === entry.id && getContentKey(next) === getContentKey(entry))
+  if (next?.id === entry.id && getEntryContentKey(next) === getEntryContentKey(entry))
     throw makeDamagedError(session.push.outbox.path, `entry ${entry.id}`);
 }
 
@@ -284,7 +282,7 @@ async function settleAttempt(
     ms: Math.round(sent.tookMs),
     paced_ms: Math.round(pacedMs),
   });
-  const decided = await session.decide(entry, {
+  const decided = await session.judgeAnswer(entry, {
     ...sent,
     outcome: checkIdentifier(session, entry, sent.outcome),
   });
@@ -305,7 +303,7 @@ async function settleAttempt(
   if (settlement.state === 'accepted' && lost.length === 0) session.accepted.add(entry.id);
   if (settlement.state === 'refused') session.refused += 1;
   for (const { id } of lost.length === 0 ? [entry] : lost) reportSettledEntry(session.push, id);
-  await session.follow(entry, sent);
+  await session.finishAttempt(entry, sent);
 }
 
 /** Makes an import uncertain whose answer names a record that cannot be its own. */

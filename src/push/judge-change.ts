@@ -41,8 +41,10 @@ type UncertainNumber = {
 };
 
 /**
- * Judges a number that may have been sent. It is not resent blindly, since another one may have
- * replaced it meanwhile.
+ * Judges from its record if an uncertain number arrived: `found` where the record shows it;
+ * `absent` where the record shows a number from before when it would show this one by now. Any
+ * other number leaves it undecided, since another user may have replaced this one meanwhile.
+ * @param listed the record as the harvest shows it now; undefined where it is not listed
  */
 export function judgeNumber(
   judged: UncertainNumber,
@@ -95,9 +97,9 @@ function makeNotShownVerdict(identCely: string): Verdict {
 }
 
 /**
- * Returns the numbers that a record may have without a change that the number's entry does not
- * know: the last accepted one of its subject, or without one that of its import; the expected one;
- * and those of unknown outcome.
+ * Returns the numbers, '' for none, that the record of a number's entry may have without a change
+ * by another user: the last accepted one of its subject, or without one that of its import; the
+ * expected one; and those of unknown outcome.
  */
 export function listNumbersFromHere(
   outbox: Outbox,
@@ -146,10 +148,11 @@ function findShownNumber(outbox: Outbox, { record, datestampMs }: ShownFind): st
 }
 
 /**
- * Returns the number that the record has, where it is neither the expected nor the new one: another
- * user has set it, or this one by the record's identifier. Empty where it is one of them, or
- * unknown.
- * @param listed where it does not show the record as it is now, the number accepted last counts
+ * Returns, in a list of one, the number that a record has, where another user seems to have set it:
+ * it is neither the new number nor one of {@link listNumbersFromHere}. Empty where it is one of
+ * these, or unknown.
+ * @param listed the record as the harvest shows it; where that is not its state of now, or nothing,
+ * the number accepted last counts
  */
 export function listChangedNumbers(
   outbox: Outbox,
@@ -182,7 +185,10 @@ export type SentPhoto = {
   readonly window: AttemptWindow;
 };
 
-/** Returns what is compared with the files of a record; `identCely` is '' where that is unknown. */
+/**
+ * Returns of photographs what {@link judgePhoto} compares with the files of a record; `identCely`
+ * is '' where the record is unknown.
+ */
 export function listSentPhotos(outbox: Outbox, entries: readonly PhotoEntry[]): SentPhoto[] {
   // The photographs of a find have one subject, so its facts are read once for all of them.
   const listFacts = memoize((subject: string) => listFactsOfSubject(outbox, subject));
@@ -196,8 +202,10 @@ export function listSentPhotos(outbox: Outbox, entries: readonly PhotoEntry[]): 
 }
 
 /**
- * Judges a photograph by the files of its record. An equal digest is proof; where the service
- * removed GPS data and so changed the bytes, name, time and sender are compared.
+ * Judges from the files of its record if an uncertain photograph arrived. An equal digest is proof;
+ * since the service may remove GPS data and so change the bytes, name, time and sender count as
+ * well.
+ * @param listed the record as the harvest shows it now; undefined where it is not listed
  * @param settled photographs of the same record that are known to exist, whose files belong to them
  * @param uncertain all uncertain photographs of the record
  */
@@ -231,7 +239,9 @@ export function judgePhoto(
   );
 }
 
-/** Tells if a file of the same bytes is the owner's; one that was deleted may have been sent again. */
+/**
+ * Tells if a file of the same bytes is the owner's; one that was deleted may have been sent again.
+ */
 function isOfOther(owner: SentPhoto | undefined, judged: SentPhoto, file: HarvestedFile): boolean {
   return (
     owner !== undefined && getDistanceMs(owner.window, file) <= getDistanceMs(judged.window, file)
@@ -355,7 +365,7 @@ function findStoring(file: HarvestedFile): HistoryEntry | undefined {
   return file.history.find(({ type }) => type === 'SBR0');
 }
 
-/** Returns the names of the files that a photograph may be, since they equal it by digest or name. */
+/** Returns the names of those files that have the digest or the name of a photograph. */
 export function listEqualFiles(
   { photograph: { sha512, originalSha512, name } }: PhotoEntry,
   files: readonly HarvestedFile[],
@@ -369,7 +379,8 @@ export function listEqualFiles(
 }
 
 /**
- * Returns the names of what was sent to the record under another subject and has the same bytes.
+ * Returns the names of photographs from the same file that the same record has, or may have, under
+ * another subject: that of its find, or that of the record.
  */
 export function listSamePhotographs(
   outbox: Outbox,
@@ -396,10 +407,10 @@ function mayBeAtService(outbox: Outbox, entry: PhotoEntry): boolean {
 }
 
 /**
- * Returns the files without a photograph from here. Each sent photograph explains one file, since
- * cameras reuse names.
+ * Returns the files of a record that no photograph from here explains. Each photograph explains one
+ * file at most, since cameras reuse names.
  */
-export function findUnexplainedFiles(
+export function listUnexplainedFiles(
   outbox: Outbox,
   { identCely, files }: HarvestedFind,
 ): HarvestedFile[] {

@@ -14,7 +14,7 @@ import { DAY_MS } from '../harvest/protocol.ts';
 import type { HarvestedFinds } from '../harvest/pull-finds.ts';
 import { getSlotState, listFactsOfSubject } from '../outbox/append-facts.ts';
 import type { AttemptBounds } from '../outbox/attempt-bounds.ts';
-import { listEffectiveAttempts, listOpenAttempts } from '../outbox/attempts.ts';
+import { listEffectiveAttempts, listUnsettledAttemptIds } from '../outbox/attempts.ts';
 import type { Attempt, Entry, ImportEntry } from '../outbox/entry.ts';
 import { unpackAttempt } from '../outbox/facts.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
@@ -114,7 +114,7 @@ type IndexEvidence = {
 /** Tolerance for the clocks of two machines, and for a header with whole seconds. */
 export const CLOCK_MARGIN_MS = 5000;
 
-/** Makes the verdict that leaves an entry uncertain. `candidates`: records, files or numbers. */
+/** Makes the verdict that leaves an entry uncertain; candidates are records, files or numbers. */
 export function makeUndecidedVerdict(
   basis: Basis,
   reason: Message,
@@ -123,12 +123,14 @@ export function makeUndecidedVerdict(
   return { kind: 'undecided', basis, reason, candidates };
 }
 
-/** Makes the verdict by which an entry may be sent again. */
+/** Makes the verdict that an entry did not arrive, by which it may be sent again. */
 export function makeAbsentVerdict(basis: Basis, reason: Message): Verdict {
   return { kind: 'absent', basis, reason, candidates: [] };
 }
 
-/** Tells if an event is by one of the accounts and, with a margin, within the bounds if any. */
+/**
+ * Tells if an event is by one of a window's accounts and, with a margin, within its bounds if any.
+ */
 export function isWithinWindow(
   { bounds, accounts }: AttemptWindow,
   event: { readonly at: string; readonly user: string },
@@ -142,16 +144,16 @@ export function isWithinWindow(
 }
 
 /**
- * Returns the interval in which an entry's attempts may have taken effect, by the server's clock,
- * and their accounts.
+ * Returns when the attempts by which the service has, or may have, what an entry sends took effect,
+ * and by which accounts. `bounds` as {@link makeAttemptWindow} makes them.
  */
 export function getAttemptWindow(outbox: Outbox, entry: Entry): AttemptWindow {
   return makeAttemptWindow(listEffectiveAttempts(outbox, entry));
 }
 
 /**
- * Unites the intervals and accounts of attempts; `bounds` is undefined without attempts, or where
- * one of them has none.
+ * Makes the window of attempts: from the earliest to the latest of their bounds, with all accounts.
+ * `bounds` is undefined without attempts, or where the server time of one of them is unknown.
  * @param attempts those by which the service has, or may have, what the entry sends
  */
 export function makeAttemptWindow(attempts: readonly Attempt[]): AttemptWindow {
@@ -173,17 +175,9 @@ function uniteBounds(bounds: readonly AttemptBounds[]): AttemptBounds {
 }
 
 /**
- * Returns the earliest time at which an attempt may have reached the service; undefined where the
- * server time was unknown, or nothing was attempted.
- */
-export function findEarliestArrivalMs(outbox: Outbox, entry: Entry): number | undefined {
-  return getAttemptWindow(outbox, entry).bounds?.fromMs;
-}
-
-/**
- * Returns the elements that the service has, or may have, since the find may have been edited;
- * where nothing was sent, those of the wanted document. Undefined where there is no document or no
- * find in it.
+ * Returns the elements that the service has of an import, or may have, from the document as it was
+ * sent, since the find may have been edited. Where nothing has arrived, those of the wanted
+ * document; undefined where there is no document, or no find in it.
  * @throws XmlSyntaxError where the document is damaged
  */
 export function getSentElements(outbox: Outbox, entry: ImportEntry): HarvestedElements | undefined {
@@ -201,8 +195,8 @@ export function getSentElements(outbox: Outbox, entry: ImportEntry): HarvestedEl
 }
 
 /**
- * Returns the visibility class of a find: its state, and the organisations of its project and its
- * receiver.
+ * Makes the key of a find's project, receiving organisation and state, on which it depends if a
+ * harvest shows an account its records.
  */
 export function makeVisibilityClass(elements: HarvestedElements, stav: number): string {
   return [elements.projekt, elements.predano_organizace]
@@ -240,9 +234,9 @@ function isExpectedToShow(
 }
 
 /**
- * Explains why a write may exist though a harvest does not show it; undefined where it would be
- * visible by now. The service must have finished the write, and its index must have had time to
- * catch up.
+ * Makes the undecided verdict about a write that may exist though a harvest does not show it;
+ * undefined where the harvest would show it by now: the service must have finished the write, and
+ * its index must have had time to catch up.
  * @param shownMs last change of the record, where the write was a change of it
  */
 export function makeTooEarlyVerdict(
@@ -264,7 +258,7 @@ export function makeTooEarlyVerdict(
   return makeUndecidedVerdict('index-may-lag', reason);
 }
 
-/** Makes the verdict for a write that the service, or a proxy, may not have finished. */
+/** Makes the undecided verdict about a write that service or proxy may finish until `settledMs`. */
 export function makeInFlightVerdict(settledMs: number, nowMs: number): Verdict {
   const seconds = Math.ceil((settledMs - nowMs) / 1000);
   return makeUndecidedVerdict(
@@ -273,9 +267,7 @@ export function makeInFlightVerdict(settledMs: number, nowMs: number): Verdict {
   );
 }
 
-/**
- * Makes the verdict where the server time was unknown: a person sees it, and nothing is settled.
- */
+/** Makes the undecided verdict where the server time was unknown before an attempt. */
 export function makeTimeUnknownVerdict(candidates: readonly string[] = []): Verdict {
   return makeUndecidedVerdict(
     'time-unknown',
@@ -284,7 +276,9 @@ export function makeTimeUnknownVerdict(candidates: readonly string[] = []): Verd
   );
 }
 
-/** Makes the verdict where the harvest lacks also `missing`, a record or file accepted since. */
+/**
+ * Makes the undecided verdict where the harvest lacks `missing`, a record or file accepted since.
+ */
 export function makeIndexBehindVerdict(missing: string): Verdict {
   const reason = msg`the harvest does not show ${missing} either, which the service has accepted since: its index lags behind`;
   return makeUndecidedVerdict('index-behind', reason);
@@ -299,7 +293,10 @@ export type SentImport = {
   readonly lost: string | undefined;
 };
 
-/** Returns what was sent of imports, and when; leaves out all without a document of a find. */
+/**
+ * Returns what was sent of imports, and when. Numbers, photographs, and imports without the
+ * document of a find are left out.
+ */
 export function listSentImports(outbox: Outbox, entries: readonly Entry[]): SentImport[] {
   return entries.flatMap((entry) => {
     const elements = entry.kind === 'import' ? getSentElements(outbox, entry) : undefined;
@@ -317,7 +314,7 @@ export function listSentImports(outbox: Outbox, entries: readonly Entry[]): Sent
 }
 
 function findLostRecord(outbox: Outbox, entry: Entry): string | undefined {
-  const open = listOpenAttempts(outbox, entry);
+  const open = listUnsettledAttemptIds(outbox, entry);
   const detachment = getSlotState(outbox, entry).decisions.find(
     ({ body }) => body.answer === 'detach' && body.attempts.some((id) => open.includes(id)),
   );
@@ -332,8 +329,9 @@ type ImportCase = {
 };
 
 /**
- * Returns verdicts by entry. Finds with equal elements are distinguished by time, or remain
- * undecided.
+ * Judges from a harvest which uncertain imports arrived, and returns the verdicts by row of the
+ * entry. Finds with equal elements are told apart by time, or stay undecided.
+ * @param uncertain all uncertain imports, since a record may belong to any of them
  */
 export function judgeImports(
   uncertain: readonly SentImport[],
@@ -341,7 +339,7 @@ export function judgeImports(
 ): Map<number, Verdict> {
   const cases = uncertain.map((judged): ImportCase => {
     const alike = findEqualRecords(judged, view);
-    const fitting = alike.filter((find) => mayBeCreation(judged.window, find));
+    const fitting = alike.filter((find) => isMadeInWindow(judged.window, find));
     return { judged, alike, fitting };
   });
   const claims = new Map<string, number>();
@@ -451,10 +449,10 @@ function listChangedSince(
 const MAX_CORRECTED = 2;
 
 function isNear(judged: SentImport, find: HarvestedFind): boolean {
-  if (!judged.window.accounts.has(findCreation(find)?.user ?? '')) return false;
+  if (!judged.window.accounts.has(findCreationEvent(find)?.user ?? '')) return false;
   if (
     getReferenceId(find.elements.projekt) === getReferenceId(judged.elements.projekt) &&
-    mayBeCreation(judged.window, find)
+    isMadeInWindow(judged.window, find)
   )
     return true;
   return (
@@ -464,13 +462,14 @@ function isNear(judged: SentImport, find: HarvestedFind): boolean {
 }
 
 /**
- * Tells if a record is the one that the import of a find made, by maker and time, or that a person
- * named: the service may give the identifier of a lost or deleted record to another find later.
- * True where nothing is known.
+ * Tells if a record, as it is shown now, is still the one that an import made, by maker and time,
+ * or the one that a person named for it: the service may give the identifier of a lost or deleted
+ * record to another find later. True where maker and time are unknown.
+ * @param owner the import that has the record here
  */
-export function isMadeBy(outbox: Outbox, owner: ImportEntry, record: HarvestedFind): boolean {
+export function isMadeByImport(outbox: Outbox, owner: ImportEntry, record: HarvestedFind): boolean {
   const window = getAttemptWindow(outbox, owner);
-  const creation = findCreation(record);
+  const creation = findCreationEvent(record);
   if (window.accounts.size === 0 || creation === undefined || isWithinWindow(window, creation))
     return true;
   // This machine's clock may be wrong by hours.
@@ -482,13 +481,13 @@ export function isMadeBy(outbox: Outbox, owner: ImportEntry, record: HarvestedFi
   );
 }
 
-/** Tells if one of the accounts made it in the window. */
-export function mayBeCreation(window: AttemptWindow, find: HarvestedFind): boolean {
-  const creation = findCreation(find);
+/** Tells if a record was made in a window, by one of its accounts; false without a history. */
+export function isMadeInWindow(window: AttemptWindow, find: HarvestedFind): boolean {
+  const creation = findCreationEvent(find);
   return creation !== undefined && isWithinWindow(window, creation);
 }
 
-/** Returns the event by which a record was made, else its first one; undefined without any. */
-export function findCreation({ history }: HarvestedFind): HistoryEntry | undefined {
+/** Returns the event by which a record was made, or else its first; undefined where it has none. */
+export function findCreationEvent({ history }: HarvestedFind): HistoryEntry | undefined {
   return history.find(({ type }) => type === 'SN01') ?? history[0];
 }

@@ -41,12 +41,17 @@ import {
   storeUnexplainedRecord,
 } from '../outbox/views/records-at-service.ts';
 import {
-  findUnexplainedFiles,
   listChangedNumbers,
   listEqualFiles,
   listSamePhotographs,
+  listUnexplainedFiles,
 } from './judge-change.ts';
-import { findCreation, isMadeBy, listSentImports, mayBeCreation } from './judge-import.ts';
+import {
+  findCreationEvent,
+  isMadeByImport,
+  isMadeInWindow,
+  listSentImports,
+} from './judge-import.ts';
 import {
   indexFindsOfOtherAccounts,
   isRecordOfFindHere,
@@ -82,9 +87,10 @@ export type LookContext = {
 const DAY_MS = 24 * 3600 * 1000;
 
 /**
- * Stores the open question of each queued entry, and ends those that no longer stand. One harvest
- * covers all projects; without one, questions from the service stay as they are, and so do those of
- * rows, copies and alike finds always. The time is linear in records plus entries.
+ * Looks at the service and at this machine for what each queued entry may be already, and stores
+ * the question about it, or ends one that no longer stands. One harvest covers all projects;
+ * without harvesting, questions from the service stay as they are. Those about rows, copies and
+ * alike finds always stay. The time is linear in records plus entries.
  * @throws as {@link harvestFinds}; the reason of the signal
  */
 export async function holdEntriesWithQuestions(context: LookContext): Promise<void> {
@@ -104,7 +110,7 @@ export async function holdEntriesWithQuestions(context: LookContext): Promise<vo
         const knowledge = gatherKnowledge(outbox, entry, result);
         // After an answer to a question it is compared again: only one is asked at a time.
         if (updateQuestion(outbox, entry, knowledge, harvest) === null)
-          context.judged.set(entry.id, getContentKey(entry));
+          context.judged.set(entry.id, getEntryContentKey(entry));
         else context.judged.delete(entry.id);
       }
     }),
@@ -116,7 +122,9 @@ export async function holdEntriesWithQuestions(context: LookContext): Promise<vo
   });
 }
 
-/** Records the period of a search; while an entry is held, the next search includes it once more. */
+/**
+ * Records the period of a search; while an entry is held, the next search includes it once more.
+ */
 function recordSearch(outbox: Outbox, fromMs: number, untilMs: number): void {
   if (listHeldEntries(outbox).length > 0) return;
   const { lookedFrom, lookedUntil } = readHeader(outbox);
@@ -144,8 +152,8 @@ async function searchUnlessRefused<T>(
   }
 }
 
-/** Returns a text that changes with the content that the entry sends. */
-export function getContentKey(entry: Entry): string {
+/** Makes a key that is another one where the entry sends another content. */
+export function getEntryContentKey(entry: Entry): string {
   return entry.kind === 'photo' ? `${entry.intent} ${entry.photograph.name}` : entry.intent;
 }
 
@@ -206,14 +214,17 @@ function computeSearchStart(
 const NEVER = Number.POSITIVE_INFINITY;
 
 /**
- * Checks an entry right before it is sent: after a change, the service is searched again. A change
- * of a record is compared with what was sent to it meanwhile. The record of a number is always
- * requested again, to keep the time between check and request short.
- * @returns true if the entry must not be sent now
+ * Checks an entry right before it is sent, and stores a question that arises. An entry that is new
+ * or changed since the last look is not sent before another look. The record of a number is
+ * requested again, and what was sent to a record meanwhile counts.
+ * @returns true if the entry must not be sent now: it has a question, or the look was repeated
  * @throws as {@link holdEntriesWithQuestions}
  */
-export async function holdBeforeDeparture(context: LookContext, entry: Entry): Promise<boolean> {
-  if (context.judged.get(entry.id) !== getContentKey(entry)) {
+export async function holdEntryBeforeDeparture(
+  context: LookContext,
+  entry: Entry,
+): Promise<boolean> {
+  if (context.judged.get(entry.id) !== getEntryContentKey(entry)) {
     await holdEntriesWithQuestions(context);
     return true;
   }
@@ -233,7 +244,7 @@ async function holdChange(context: LookContext, entry: NumberEntry | PhotoEntry)
   outbox.change(() => {
     const [now] = listQueuedEntries(outbox, [entry.id]);
     // An entry that was changed meanwhile is checked again.
-    if (now !== undefined && getContentKey(now) === getContentKey(entry))
+    if (now !== undefined && getEntryContentKey(now) === getEntryContentKey(entry))
       storeQuestion(outbox, entry.id, question);
   });
   return true;
@@ -267,7 +278,7 @@ async function storeAndIndexSearch(
   const shown = harvest === undefined ? [] : listShownRecords(harvest);
   const isUnexplained = (record: HarvestedFind): boolean =>
     isUnexplainedCreation(outbox, account, record) ||
-    findUnexplainedFiles(outbox, record).length > 0;
+    listUnexplainedFiles(outbox, record).length > 0;
   await runInSlices([...(harvest?.lookups ?? [])], stop, (slice) =>
     outbox.change(() => {
       for (const [identCely, listed] of slice)
@@ -292,7 +303,7 @@ async function storeAndIndexSearch(
     /** Returns the files of a record that no fact explains, also as an earlier search showed it. */
     listUnexplainedFiles: memoize((identCely: string) => {
       const record = withFiles.get(identCely);
-      return record === undefined ? [] : findUnexplainedFiles(outbox, record);
+      return record === undefined ? [] : listUnexplainedFiles(outbox, record);
     }),
     /** Records of this account that no fact explains. */
     records,
@@ -318,7 +329,9 @@ async function storeAndIndexSearch(
 
 /** Tells if this account made a record that no fact explains. */
 function isUnexplainedCreation(outbox: Outbox, account: string, find: HarvestedFind): boolean {
-  return findCreation(find)?.user === account && !isRecordOfFindHere(outbox, find.identCely, find);
+  return (
+    findCreationEvent(find)?.user === account && !isRecordOfFindHere(outbox, find.identCely, find)
+  );
 }
 
 /** Collects what an entry may be already, by the question about it. */
@@ -431,7 +444,8 @@ function listEqualRecords(
   });
   const isExplained = ({ other, item }: (typeof matching)[number]): boolean =>
     uncertain.some(
-      ({ find: sent, window }) => matchFinds(sent, other) === 'same' && mayBeCreation(window, item),
+      ({ find: sent, window }) =>
+        matchFinds(sent, other) === 'same' && isMadeInWindow(window, item),
     );
   const explained = matching.filter(isExplained);
   const open =
@@ -454,7 +468,7 @@ function isRecordOurs(
   if (listed?.kind === 'deleted') return false;
   if (ofImport === undefined) return true;
   return listed?.kind === 'shown'
-    ? isMadeBy(outbox, ofImport, listed.record)
+    ? isMadeByImport(outbox, ofImport, listed.record)
     : !isGivenToOthers(outbox, ofImport, recordsOfOthers);
 }
 

@@ -13,7 +13,7 @@ import { recordOrphanedAttempts } from '../outbox/attempts.ts';
 import type { Entry } from '../outbox/entry.ts';
 import {
   clearImplausibleBackoff,
-  findNextClaimable,
+  findNextClaimableEntry,
   listEntriesInState,
   listHeldEntries,
 } from '../outbox/entry-queries.ts';
@@ -28,10 +28,10 @@ import { getPushPlace, storePushPlace, withPushLock } from '../outbox/push-lock.
 import { assertSoundEntries } from '../outbox/repair-outbox.ts';
 import { uniteWithLedger } from '../outbox/unite.ts';
 import { makePeopleAdmission } from '../outbox/views/outbox-status.ts';
-import { resolveAccount } from './account.ts';
+import { fetchAccountOfOutbox } from './account.ts';
 import { drainQueue, explainWaiting } from './drain-queue.ts';
 import type { ReconciledEntry } from './judge-import.ts';
-import { holdBeforeDeparture, holdEntriesWithQuestions, type LookContext } from './look.ts';
+import { holdEntriesWithQuestions, holdEntryBeforeDeparture, type LookContext } from './look.ts';
 import {
   type HarvestAccess,
   type NoSearchReason,
@@ -42,16 +42,22 @@ import {
   type SignedInPush,
   type StopCause,
 } from './push-context.ts';
-import { addResults, countToSend, NOTHING_SENT, type PushResult } from './push-session.ts';
+import {
+  addPushResults,
+  countEntriesToSend,
+  NOTHING_SENT,
+  type PushResult,
+} from './push-session.ts';
 import { reconcileEntries, type SearchContext } from './reconcile-entries.ts';
-import { releaseHeldEntries } from './resolve-entries.ts';
+import { answerHeldEntriesWithSend } from './resolve-entries.ts';
 
 /**
- * Pushes: unites with the ledger, checks place and gate, drains the queue, searches the service for
- * uncertain entries, and sends those once more that are proven absent.
+ * Pushes an outbox under the push lock: unites it with the ledger, checks its place, signs in, and
+ * in rounds looks at the service, sends what the gate lets pass, and searches for uncertain
+ * entries, which are sent once more where they are proven absent.
  * @throws OutboxLeasedError while another process pushes; UsageError where a person must first
- * decide about the outbox; ConfigError where it belongs to another account; DatabaseError,
- * AuthError, UnavailableError, ContractError
+ * decide about the outbox; ConfigError where it belongs to another account; DatabaseError where the
+ * disk fails; AuthError, UnavailableError or ContractError where it cannot sign in or look
  */
 export async function pushAll(push: PushContext): Promise<PushResult> {
   return withPushLock(push.lock, () => pushUnderLock(push));
@@ -81,7 +87,7 @@ async function pushUnderLock(push: PushContext): Promise<PushResult> {
     // them each time. A found import has freed its photographs and numbers, and a number the
     // later ones of its record.
     for (const { entry } of again) freed.add(entry.id);
-    result = addResults(result, await runRound(result.leftOut));
+    result = addPushResults(result, await runRound(result.leftOut));
   }
 }
 
@@ -150,7 +156,7 @@ function makeRounds(push: PushContext): (ended: readonly RefusalSeries[]) => Pro
     recordOrphans(push);
     clearImplausibleBackoff(outbox, RETRY_POLICY.slow.maxMs);
     // Without an entry to send, or a question to answer, no request is needed.
-    if (countToSend(push) === 0 && listMeantHeld(push).length === 0) return NOTHING_SENT;
+    if (countEntriesToSend(push) === 0 && listMeantHeld(push).length === 0) return NOTHING_SENT;
     if (!(await admission.admitAll())) return { ...NOTHING_SENT, stopCause: NEW_PEOPLE };
     const isFirst = signed === undefined;
     try {
@@ -171,7 +177,7 @@ async function signIn(push: PushContext): Promise<SignedInPush> {
   const { outbox } = push;
   const serverClock = createServerClock(push.clock);
   const service = { ...push.service, send: serverClock.observe(push.service.send) };
-  const { identCely: account } = await resolveAccount(outbox, service, push.stop);
+  const { identCely: account } = await fetchAccountOfOutbox(outbox, service, push.stop);
   await identifyService(push, account);
   uniteWithLedger(outbox, account);
   // The account's attempts have come from the ledger, also those of a push that was killed.
@@ -196,11 +202,11 @@ async function sendThroughGate(
   const gate = await openLookContext(push);
   const isStopped = await passGate(push, gate);
   if (isStopped) return INTERRUPTED;
-  push.onRound?.(countToSend(push));
+  push.onRound?.(countEntriesToSend(push));
   return drainQueue(push, async (entry) => {
-    if (await holdBeforeDeparture(gate, entry)) {
+    if (await holdEntryBeforeDeparture(gate, entry)) {
       // The question is asked in the next push, but the answer may be given before.
-      if (push.onQuestion === 'send') releaseHeldEntries(push.outbox, listMeantHeld(push));
+      if (push.onQuestion === 'send') answerHeldEntriesWithSend(push.outbox, listMeantHeld(push));
       return true;
     }
     return (await admitIfNew(entry)) ? false : NEW_PEOPLE;
@@ -222,7 +228,7 @@ const NEW_PEOPLE = {
 async function openLookContext(push: SignedInPush): Promise<LookContext> {
   const { account, lookBackMs, outbox, serverClock, stop } = push;
   const search = await openSearch(push);
-  if (typeof search === 'string' && countToSend(push) > 0) push.onNotChecked?.(search);
+  if (typeof search === 'string' && countEntriesToSend(push) > 0) push.onNotChecked?.(search);
   return {
     outbox,
     account,
@@ -264,7 +270,7 @@ async function passGate(push: PushContext, gate: LookContext): Promise<boolean> 
       ? toLookupError(push, thrown)
       : thrown;
   }
-  if (push.onQuestion === 'send') releaseHeldEntries(push.outbox, listMeantHeld(push));
+  if (push.onQuestion === 'send') answerHeldEntriesWithSend(push.outbox, listMeantHeld(push));
   return push.stop.aborted;
 }
 
@@ -291,13 +297,9 @@ function toLookupError({ outbox }: PushContext, thrown: PasError): UnavailableEr
 
 /** Adds the cause `not-yet` where an entry is left that may be sent now or later. */
 function withStopCauseForRemaining(push: PushContext, result: PushResult): PushResult {
-  const { clock, kinds, outbox, subjects } = push;
-  const rest = findNextClaimable(outbox, {
-    kinds,
-    subjects,
-    busyRecords: [],
-    closed: result.leftOut,
-  });
+  const { clock, outbox } = push;
+  const query = { ...push, busyRecords: [], closed: result.leftOut };
+  const rest = findNextClaimableEntry(outbox, query);
   if (rest === undefined || result.nonConforming.includes(rest.id)) return result;
   const untilMs = Math.max(rest.notBeforeAt, clock.now());
   return { ...result, stopCause: { kind: 'not-yet', reason: explainWaiting(rest), untilMs } };
@@ -333,13 +335,14 @@ async function reconcileUncertain(
 }
 
 /**
- * Settles uncertain entries by a search of the service, under the push lock.
+ * Settles uncertain entries of an outbox by a search of the service, under the push lock, and sends
+ * nothing.
  * @param subjects those whose entries are settled; undefined for all
  * @returns the verdicts, and in `left` how many entries of the whole outbox are uncertain still
  * @throws OutboxLeasedError during a push; ConfigError where the outbox belongs to another account;
- * DatabaseError, OaiError; as {@link resolveAccount}
+ * DatabaseError, OaiError; as {@link fetchAccountOfOutbox}
  */
-export async function reconcileNow(
+export async function reconcileOutbox(
   sync: ServiceAccess,
   harvesting: HarvestAccess,
   subjects: readonly string[] | undefined,
@@ -361,7 +364,7 @@ async function findWriter(
 ): Promise<string | undefined> {
   const account = service.usesExternalToken ? undefined : findKnownAccount(outbox);
   if (account !== undefined || auth === 'none') return account?.identCely;
-  return (await resolveAccount(outbox, service)).identCely;
+  return (await fetchAccountOfOutbox(outbox, service)).identCely;
 }
 
 /** @param writer the sending account; undefined where it is unknown */

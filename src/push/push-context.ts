@@ -131,14 +131,15 @@ export type PushEvent =
       readonly refused: readonly string[];
     };
 
-/** Returns the fields that name an entry in an event. */
+/** Returns row, kind and find of an entry, which name it in a {@link PushEvent}. */
 export function makeEntryName({ id, kind, find }: Entry): EntryName {
   return { entry: id, kind, find };
 }
 
 /**
- * Reports the state that an entry has now, after an answer, evidence or a killed push; nothing
- * where there is no such entry.
+ * Reports by a `settled` event the state that an entry has now; does nothing where there is no such
+ * entry.
+ * @param id row of the entry
  */
 export function reportSettledEntry({ outbox, report }: PushContext, id: number): void {
   const entry = findEntryById(outbox, id);
@@ -163,7 +164,10 @@ export type StopCause =
   /** `waiting`: the service has asked for a pause; `not-yet`: the remaining entries are not due. */
   | { readonly kind: 'waiting' | 'not-yet'; readonly reason: Message; readonly untilMs: number };
 
-/** Returns the cause for the push to end after a probe; undefined where it continues. */
+/**
+ * Returns why a push must end after the answer to a probe, or its absence; undefined where the
+ * answer shows that the service is open, also where it refuses the account.
+ */
 export function findStopCauseOfProbe(outcome: Outcome): StopCause | undefined {
   switch (outcome.kind) {
     case 'not-delivered':

@@ -14,10 +14,10 @@ import {
 } from '../outbox/entry.ts';
 import {
   type ClaimableQuery,
-  countQueuedOfScope,
+  countQueuedEntriesOfScope,
   type EntryScope,
   findEntryById,
-  getScope,
+  getEntryScope,
   listDraftImports,
   listEntriesInState,
   listHeldEntries,
@@ -25,9 +25,9 @@ import {
 import type { Outbox } from '../outbox/open-outbox.ts';
 import {
   countEntriesByState,
-  countUnheldQueued,
-  countWaiting,
-  listDroppedWithDependents,
+  countUnheldQueuedEntries,
+  countWaitingEntries,
+  listDroppedFindsWithDependents,
 } from '../outbox/views/outbox-status.ts';
 import type { Outcome } from '../service/outcome.ts';
 import { probeAccess } from './account.ts';
@@ -36,7 +36,7 @@ import type { PushContext, RefusalSeries, SignedInPush, StopCause } from './push
 import {
   decideSettlement,
   listEndedScopes,
-  makeInitialState,
+  makeInitialPushState,
   makeScopeKey,
   type PushState,
   type SettlementDecision,
@@ -55,7 +55,7 @@ const MAX_COMMIT_DELAY_MS = 100;
 const AFTER_DEPARTURE_MS = 5;
 
 /** Tells if an entry must not be sent now; a cause where the push must end. */
-type Hold = (entry: Entry) => Promise<boolean | StopCause>;
+export type Hold = (entry: Entry) => Promise<boolean | StopCause>;
 
 /** One round of a push: its state, the requests in flight, and what its decisions do. */
 export class PushSession {
@@ -89,14 +89,16 @@ export class PushSession {
   constructor(push: SignedInPush, hold: Hold) {
     this.push = push;
     this.hold = hold;
-    this.state = makeInitialState(push.ended ?? []);
+    this.state = makeInitialPushState(push.ended ?? []);
     this.#reported = new Set(push.ended?.map(makeScopeKey));
     this.halt = AbortSignal.any([push.stop, this.#ending.signal]);
     // One listener per request in flight, so a high number is no leak.
     setMaxListeners(0, this.halt);
   }
 
-  /** Ends all waits before a request. Only the first cause is stored. */
+  /**
+   * Ends the push: no request is started, and waits for one end. Only the first cause is stored.
+   */
   stop(cause: StopCause): void {
     if (this.stopCause !== undefined) return;
     this.stopCause = cause;
@@ -108,15 +110,23 @@ export class PushSession {
     return listEndedScopes(this.state);
   }
 
-  /** Until a write or a probe has shown that the account may write, one request is in flight. */
+  /**
+   * Tells if one more request may be in flight. Until a write or a probe has shown that the account
+   * may write, that is one at most.
+   */
   get hasRoom(): boolean {
     return this.flights.size < (this.state.accessProven ? this.push.maxInFlight : 1);
   }
 
+  /** Tells if as many requests were sent as the push may send; false without a limit. */
   get isLimitReached(): boolean {
     return this.push.limit !== undefined && this.requests >= this.push.limit;
   }
 
+  /**
+   * Tells if a request may be started now: nothing ends the push, one more may be in flight, and no
+   * failed connection is waited for.
+   */
   get mayStart(): boolean {
     return (
       !this.halt.aborted &&
@@ -127,7 +137,7 @@ export class PushSession {
     );
   }
 
-  /** Makes the query for entries that may be sent beside the requests in flight. */
+  /** Makes the query for the entries that may be sent beside the requests in flight. */
   makeClaimableQuery(): ClaimableQuery {
     const { kinds, subjects } = this.push;
     return {
@@ -143,13 +153,13 @@ export class PushSession {
   /** Lists kinds and projects with a request in flight of which one at a time is sent. */
   #listOccupiedScopes(): EntryScope[] {
     return [...this.flights.values()]
-      .map(({ entry }) => getScope(entry))
+      .map(({ entry }) => getEntryScope(entry))
       .filter((scope) => this.state.alone.has(makeScopeKey(scope)));
   }
 
-  /** Registers a request in flight until `done`. */
+  /** Registers the request of an entry as in flight, until {@link endFlight}. */
   addFlight(entry: Entry, done: Promise<void>): void {
-    const key = makeScopeKey(getScope(entry));
+    const key = makeScopeKey(getEntryScope(entry));
     const isAlone =
       this.state.alone.has(key) &&
       !this.#listOccupiedScopes().some((scope) => makeScopeKey(scope) === key);
@@ -157,8 +167,8 @@ export class PushSession {
   }
 
   /**
-   * Marks that a request is about to be sent.
-   * @returns a function that ends the mark
+   * Notes that a request is about to be sent, for {@link waitUntilDeparted}.
+   * @returns a function that says that it was sent, or is not
    */
   startDeparture(): () => void {
     let endDeparture = (): void => {};
@@ -186,22 +196,30 @@ export class PushSession {
     await this.push.clock.sleep(AFTER_DEPARTURE_MS);
   }
 
+  /** Ends what {@link addFlight} began, once the answer is recorded. */
   endFlight(entry: Entry): void {
     this.flights.delete(entry.id);
   }
 
-  /** Decides an attempt; if the account may be refused, with the answer to a probe. */
-  async decide(entry: Entry, sent: SendResult): Promise<SettlementDecision> {
+  /**
+   * Decides what the end of an attempt means, and applies that to the push. Where a refusal may
+   * concern the whole account, the access probe is sent before.
+   */
+  async judgeAnswer(entry: Entry, sent: SendResult): Promise<SettlementDecision> {
     if (sent.outcome.kind !== 'forbidden' || this.state.accessProven)
-      return this.decideNow(entry, sent);
+      return this.applyAnswer(entry, sent);
     const { clock, pace, service } = this.push;
     const access = await probeAccess({ ...service, clock, pace, stop: this.halt }, sent.token);
-    return this.decideNow(entry, sent, access);
+    return this.applyAnswer(entry, sent, access);
   }
 
-  /** Takes over the state of a decision, and stops or slows down the push. */
-  decideNow(entry: Entry, sent: SendResult, access?: Outcome): SettlementDecision {
-    const decision = decideSettlement(this.state, this.#collectFacts(entry, sent, access));
+  /**
+   * Decides what the end of an attempt means, and applies that to the push: its state is the next
+   * one, and it is stopped or slowed down.
+   * @param access answer to the access probe, where it was sent
+   */
+  applyAnswer(entry: Entry, sent: SendResult, access?: Outcome): SettlementDecision {
+    const decision = decideSettlement(this.state, this.#collectInput(entry, sent, access));
     this.state = decision.state;
     // An interrupt by the user is reported before other causes.
     if (decision.stop !== undefined && !this.halt.aborted) this.stop(decision.stop);
@@ -209,17 +227,17 @@ export class PushSession {
     return decision;
   }
 
-  /** Does what follows the settlement of an attempt. */
-  async follow(entry: Entry, { outcome, token }: SendResult): Promise<void> {
+  /** Reports kinds and projects that end with an answer, and renews a token that it refused. */
+  async finishAttempt(entry: Entry, { outcome, token }: SendResult): Promise<void> {
     this.#reportEnded();
     if (outcome.kind === 'unauthorised') await this.#renewToken(entry, token);
   }
 
   /**
-   * Returns the token; undefined where the push ends without one.
-   * @throws PasError, with the remedy, before the first request
+   * Awaits a token, and returns it; without one the push is stopped, and this returns undefined.
+   * @throws PasError, with the remedy, where no entry was sent yet
    */
-  async signIn(asked: Promise<string>): Promise<string | undefined> {
+  async awaitToken(asked: Promise<string>): Promise<string | undefined> {
     try {
       return await asked;
     } catch (thrown) {
@@ -233,7 +251,7 @@ export class PushSession {
     }
   }
 
-  #collectFacts(entry: Entry, sent: SendResult, access?: Outcome): SettlementInput {
+  #collectInput(entry: Entry, sent: SendResult, access?: Outcome): SettlementInput {
     const { clock, outbox } = this.push;
     const attempts = listAttempts(outbox, entry);
     return {
@@ -250,7 +268,7 @@ export class PushSession {
   /** Renews an expired token; the refused request had no effect and is requeued. */
   async #renewToken(entry: Entry, refused: string): Promise<void> {
     const { outbox, service } = this.push;
-    const next = await this.signIn(service.session.renew(refused, this.halt));
+    const next = await this.awaitToken(service.session.renew(refused, this.halt));
     if (
       next !== refused &&
       countAttemptsInARow(listAttempts(outbox, entry), 'unauthorised') <=
@@ -274,7 +292,7 @@ export class PushSession {
       if (this.#reported.has(key)) continue;
       this.#reported.add(key);
       const { kind, project, status, reason, records: refused } = row;
-      const count = countQueuedOfScope(this.push.outbox, { kind, project });
+      const count = countQueuedEntriesOfScope(this.push.outbox, { kind, project });
       this.push.report({ type: 'left_out', kind, project, status, reason, count, refused });
     }
   }
@@ -309,21 +327,21 @@ export const NOTHING_SENT: PushResult = {
   stopCause: undefined,
 };
 
-/** Counts queued entries of these kinds and subjects, also those that must wait, not held ones. */
-export function countToSend({
+/** Counts the queued entries that a push covers, also those that must wait, but not held ones. */
+export function countEntriesToSend({
   outbox,
   kinds,
   subjects,
 }: Pick<PushContext, 'outbox' | 'kinds' | 'subjects'>): number {
-  const counts = countUnheldQueued(outbox, subjects);
+  const counts = countUnheldQueuedEntries(outbox, subjects);
   return kinds.reduce((sum, kind) => sum + counts[kind], 0);
 }
 
 /**
- * Adds two rounds. `stopCause` is that of the second, and `leftOut`, which begins with that of the
- * first.
+ * Adds the results of two rounds of a push. `stopCause` and `leftOut` are those of the second,
+ * which began with what the first one left out.
  */
-export function addResults(first: PushResult, second: PushResult): PushResult {
+export function addPushResults(first: PushResult, second: PushResult): PushResult {
   return {
     accepted: first.accepted + second.accepted,
     refused: first.refused + second.refused,
@@ -345,15 +363,16 @@ type PushPlan = Pick<PushContext, 'subjects'> & {
 };
 
 /**
- * Counts what a push would send, and lists what stops it, without a request.
- * @param names of finds or records; empty means all
+ * Counts what a push would send, and lists the drafts and numbers that keep finds from being sent,
+ * without a request.
+ * @param names of finds or records; empty for all
  * @throws UsageError for an unknown or ambiguous name, or a record without entries
  */
 export function planPush(outbox: Outbox, names: readonly string[]): PushPlan {
   const subjects = names.length === 0 ? undefined : findSubjectsWithEntries(outbox, names);
   return {
     subjects,
-    queued: countUnheldQueued(outbox, subjects),
+    queued: countUnheldQueuedEntries(outbox, subjects),
     drafts: listDraftImports(outbox, subjects).flatMap(({ localId }) => localId ?? []),
     usedNumbers: listUsedNumbers(outbox, subjects),
   };
@@ -366,12 +385,12 @@ function listUsedNumbers(outbox: Outbox, subjects: readonly string[] | undefined
     .flatMap(({ issues }) => issues.filter(({ rule }) => rule === NUMBER_USED));
 }
 
-/** Counts what is left after a push: entries by state, and what waits, is held or is blocked. */
+/** Counts what a push has left: entries by state, and those that wait, are held or are blocked. */
 export function countRemainingAfterPush(outbox: Outbox, { nonConforming }: PushResult) {
   return {
     totals: countEntriesByState(outbox),
-    waiting: countWaiting(outbox),
-    droppedWithDependents: listDroppedWithDependents(outbox),
+    waiting: countWaitingEntries(outbox),
+    droppedWithDependents: listDroppedFindsWithDependents(outbox),
     held: listHeldEntries(outbox).length,
     /** Entries that a search proved absent after an answer outside the contract. */
     stillNonConforming: nonConforming.filter((id) => findEntryById(outbox, id)?.state === 'queued')

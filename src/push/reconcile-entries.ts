@@ -11,7 +11,7 @@ import {
   lookUpRecord,
 } from '../harvest/pull-finds.ts';
 import { appendFacts } from '../outbox/append-facts.ts';
-import { detachSharedRecord, listAttempts, listOpenAttempts } from '../outbox/attempts.ts';
+import { detachSharedRecord, listAttempts, listUnsettledAttemptIds } from '../outbox/attempts.ts';
 import type { Entry, ImportEntry, NumberEntry, PhotoEntry } from '../outbox/entry.ts';
 import {
   findImportOfFind,
@@ -28,12 +28,11 @@ import { type Outbox, readHeader } from '../outbox/open-outbox.ts';
 import { getAcceptedMsByRecord } from '../outbox/views/outbox-status.ts';
 import { judgeNumber, judgePhoto, listNumbersFromHere, listSentPhotos } from './judge-change.ts';
 import {
-  findCreation,
-  findEarliestArrivalMs,
+  findCreationEvent,
   getAttemptWindow,
   getSentElements,
   type HarvestView,
-  isMadeBy,
+  isMadeByImport,
   judgeImports,
   listSentImports,
   makeAbsentVerdict,
@@ -50,8 +49,9 @@ export type SearchContext = FindHarvest & {
 };
 
 /**
- * Settles uncertain entries by harvest: a visible find or file settles its entry as accepted; a
- * proven absence queues it again; others are left to a person. The caller holds the push lock.
+ * Settles uncertain entries by a harvest: an entry is accepted where the harvest shows what it
+ * sent, and queued again where absence is proven; others stay uncertain, with the reason. The
+ * caller holds the push lock.
  * @param subjects those whose entries are settled; undefined for all
  * @returns the judged entries as they were before, without those that wait for their find's verdict
  * @throws as {@link harvestFinds}: what was settled before stays settled
@@ -188,7 +188,7 @@ function applyVerdict(
         subject: entry.subject,
         slot: entry.slot,
         body: {
-          attempts: listOpenAttempts(outbox, entry),
+          attempts: listUnsettledAttemptIds(outbox, entry),
           identCely,
           at,
           serverMs: now,
@@ -232,11 +232,13 @@ function getHarvestBegin(
 ): number {
   const begins = uncertain.map(
     (entry) =>
-      findEarliestArrivalMs(outbox, entry) ??
+      getAttemptWindow(outbox, entry).bounds?.fromMs ??
       listAttempts(outbox, entry)[0]?.startedAt ??
       outbox.clock.now(),
   );
-  const ofCanaries = canaries.flatMap((entry) => findEarliestArrivalMs(outbox, entry) ?? []);
+  const ofCanaries = canaries.flatMap(
+    (entry) => getAttemptWindow(outbox, entry).bounds?.fromMs ?? [],
+  );
   return Math.min(...begins, ...ofCanaries) - LOOK_BACK_MS;
 }
 
@@ -270,7 +272,7 @@ function makeView(
   };
 }
 
-/** Returns the records whose content the harvest shows. */
+/** Returns those records of a harvest whose content it shows. */
 export function listShownRecords({ lookups }: HarvestedFinds): HarvestedFind[] {
   return [...lookups.values()].flatMap((listed) =>
     listed.kind === 'shown' ? [listed.record] : [],
@@ -287,14 +289,15 @@ function collectShownKinds(
     if (listed?.kind !== 'shown') continue;
     const { record } = listed;
     const kind = makeVisibilityClass(record.elements, record.stav);
-    kinds.set(kind, (kinds.get(kind) ?? new Set()).add(findCreation(record)?.user ?? ''));
+    kinds.set(kind, (kinds.get(kind) ?? new Set()).add(findCreationEvent(record)?.user ?? ''));
   }
   return kinds;
 }
 
 /**
- * Tells if an accepted import of this outbox has a record. With `shown`: also if maker and time, or
- * its content, are still those of the import; a person may have corrected it since.
+ * Tells if a record belongs to an accepted import of this outbox.
+ * @param shown the record as it is now: then its maker and time, or its content, must still be
+ * those of the import, since a service that was restored assigns an identifier a second time
  */
 export function isRecordOfFindHere(
   outbox: Outbox,
@@ -303,7 +306,9 @@ export function isRecordOfFindHere(
 ): boolean {
   const owner = findImportOfRecord(outbox, identCely);
   if (owner === undefined || shown === undefined) return owner !== undefined;
-  return isMadeBy(outbox, owner, shown) || countDifferencesOfOwner(outbox, owner, shown) === 0;
+  return (
+    isMadeByImport(outbox, owner, shown) || countDifferencesOfOwner(outbox, owner, shown) === 0
+  );
 }
 
 /** At least one where it is not known what was sent. */
@@ -323,8 +328,8 @@ export type FindOfOtherAccount = {
 };
 
 /**
- * Returns finds that other accounts attempted from this machine, also copies of finds that are
- * here: a union brings only what this account attempted. Empty without a ledger.
+ * Returns the finds that other accounts attempted at this service from this machine, also copies of
+ * finds that are here: a union brings only what this account attempted. Empty without a ledger.
  */
 export function listFindsOfOtherAccounts(outbox: Outbox): FindOfOtherAccount[] {
   const { service, account } = readHeader(outbox);
@@ -335,7 +340,10 @@ export function listFindsOfOtherAccounts(outbox: Outbox): FindOfOtherAccount[] {
   });
 }
 
-/** Indexes the finds of other accounts, with the names of their records or local ids. */
+/**
+ * Makes the index by which a find is compared with finds of other accounts. Each of these is named
+ * by its record, or by its local id where it has none.
+ */
 export function indexFindsOfOtherAccounts(finds: readonly FindOfOtherAccount[]): FindIndex<string> {
   const index = createFindIndex<string>();
   for (const { attempt, records } of finds) {

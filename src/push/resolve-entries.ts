@@ -9,7 +9,7 @@ import {
 } from '../finds/harvested-find.ts';
 import { lookUpRecord, type RecordSource } from '../harvest/pull-finds.ts';
 import { getSlotState } from '../outbox/append-facts.ts';
-import { decide, listEvidence, recordOrphanedAttempts } from '../outbox/attempts.ts';
+import { listEvidence, recordDecision, recordOrphanedAttempts } from '../outbox/attempts.ts';
 import { findSubject } from '../outbox/changes/resolve-finds.ts';
 import {
   type Entry,
@@ -24,12 +24,12 @@ import {
   listEntriesOfSubject,
   storeQuestion,
 } from '../outbox/entry-queries.ts';
-import { isWanted } from '../outbox/fold.ts';
+import { isIntentWanted } from '../outbox/fold.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import { storeQuestionsAboutChangedFinds } from '../outbox/unite.ts';
 import { KIND_WORDS } from '../outbox/views/entry-words.ts';
 import { restoreWish, withdrawWish } from '../outbox/wishes.ts';
-import { findCreation, getAttemptWindow, getSentElements } from './judge-import.ts';
+import { findCreationEvent, getAttemptWindow, getSentElements } from './judge-import.ts';
 
 /** A person's word on an entry: its record, that it is to be sent, or that it is not. */
 export type PersonDecision =
@@ -55,17 +55,17 @@ const DECIDES: Readonly<Record<DecisionKind, readonly Decidable[]>> = {
 };
 
 /**
- * Settles uncertain or held entries of a find or record by a person's decision. Refused entries can
- * be resent or dropped as well, queued ones and drafts dropped, and dropped ones resent. All of
- * them are decided, or none.
- * @param find as a user names it
- * @param entryId only this entry; otherwise all to which the decision applies
- * @param isLocked the push lock is held, so no attempt without an answer is under way
- * @param asked entry that a person was asked about: it may have been settled meanwhile, and the
- * answer applies to no other one
+ * Settles uncertain or held entries of a find or record by a person's decision, all of them or
+ * none. Refused entries can be resent or dropped as well, queued ones and drafts dropped, and
+ * dropped ones resent.
+ * @param find as a person names it
+ * @param entryId row of the only entry to settle; undefined for all to which the decision applies
+ * @param isLocked the caller holds the push lock: attempts without an answer are recorded as
+ * orphaned
+ * @param asked entry about which the person was asked; undefined where nothing was asked
  * @returns the settled entries, as they were before
- * @throws UsageError for an unknown or ambiguous name, when there is nothing to decide, or where
- * the identifier is another find's
+ * @throws UsageError for an unknown or ambiguous name, where there is nothing to decide, or the
+ * decision no longer applies to `asked`, or where it names a record that cannot be the entry's
  */
 export function resolveEntries(
   outbox: Outbox,
@@ -123,22 +123,22 @@ function decideEntry(outbox: Outbox, entry: Entry, decision: PersonDecision): vo
     case 'created': {
       const { identCely } = decision;
       const reason = msg`a person decided: created as ${identCely}`;
-      decide(outbox, entry, { kind: 'created', identCely }, reason);
+      recordDecision(outbox, entry, { kind: 'created', identCely }, reason);
       restoreWish(outbox, entry);
       return;
     }
     case 'resend': {
       const rejects = entry.held?.candidates ?? [];
-      decide(outbox, entry, { kind: 'resend', rejects }, msg`a person decided: send`);
+      recordDecision(outbox, entry, { kind: 'resend', rejects }, msg`a person decided: send`);
       restoreWish(outbox, entry);
       const now = findEntryById(outbox, entry.id);
       if (now !== undefined && maySend(now)) storeQuestion(outbox, entry.id, null);
       return;
     }
     case 'drop':
-      decide(outbox, entry, { kind: 'abandon' }, msg`dropped by a person`);
+      recordDecision(outbox, entry, { kind: 'abandon' }, msg`dropped by a person`);
       // Another number may be wanted since.
-      if (isWanted(getSlotState(outbox, entry).wanted, entry, entry.intent))
+      if (isIntentWanted(getSlotState(outbox, entry).wanted, entry, entry.intent))
         withdrawWish(outbox, entry, 'dropped');
   }
 }
@@ -149,10 +149,11 @@ function maySend({ held }: Entry): boolean {
 }
 
 /**
- * Answers the questions that are still the same with "send", as the user said for all. Those about
- * rows and about two versions stay, and nothing is decided about them.
+ * Answers the questions of held entries with `resend`, as a person said for all of them. A question
+ * about a row or about two versions stays, and so does one that has changed since it was read.
+ * @param held the entries as they were read
  */
-export function releaseHeldEntries(outbox: Outbox, held: readonly Entry[]): void {
+export function answerHeldEntriesWithSend(outbox: Outbox, held: readonly Entry[]): void {
   outbox.change(() => {
     for (const { id, held: asked } of held) {
       const entry = findEntryById(outbox, id);
@@ -170,8 +171,9 @@ export type OpenDecision = {
 };
 
 /**
- * Returns the decisions that a person can make about the first open entry of a find or record.
- * @param entryId only this entry; undefined for any
+ * Returns the decisions that a person can make about the first entry of a find or record that needs
+ * one, with the records to choose from.
+ * @param entryId row of the only entry that counts; undefined for any
  * @throws UsageError for an unknown or ambiguous name, or where there is nothing to decide
  */
 export function getOpenDecision(
@@ -207,7 +209,7 @@ export function getOpenDecision(
 function listDecidable(
   outbox: Outbox,
   subject: string,
-  kind: PersonDecision['kind'],
+  kind: DecisionKind,
   entryId: number | undefined,
 ): Entry[] {
   const all = listEntriesOfSubject(outbox, subject).filter(
@@ -241,8 +243,8 @@ type Compared = {
 };
 
 /**
- * Explains why an entry cannot be settled with a record: of two finds with one record, one would
- * never be sent. Undefined where it can.
+ * Returns the error that tells why a record cannot be an entry's; undefined where it can. The
+ * record of a find here is no other find's: one of the two would never be sent.
  */
 export function findRecordProblem(
   outbox: Outbox,
@@ -286,18 +288,24 @@ function findFormProblem({ project }: ImportEntry, identCely: string): UsageErro
   );
 }
 
+type RecordComparison = {
+  /** Empty where the service does not show the record to this account. */
+  readonly compared: readonly Compared[];
+  /** What speaks against the record; empty where everything fits. */
+  readonly doubts: readonly Message[];
+};
+
 /**
  * Requests a record that a person assigns to an import, and compares it with what was sent.
- * @returns the elements, and evidence against the record (empty where everything fits); undefined
- * where the service has no such record
+ * @returns undefined where the service has no such record
  * @throws as {@link lookUpRecord}
  */
-export async function compareWithRecord(
+export async function fetchRecordComparison(
   outbox: Outbox,
   source: RecordSource,
   entry: ImportEntry,
   identCely: string,
-) {
+): Promise<RecordComparison | undefined> {
   const listed = await lookUpRecord(source, identCely);
   if (listed?.kind === 'missing' || listed?.kind === 'deleted') return undefined;
   if (listed?.kind !== 'shown')
@@ -305,22 +313,26 @@ export async function compareWithRecord(
       compared: [],
       doubts: [msg`The service has ${identCely}, but does not show it to this account.`],
     };
-  const { record: find } = listed;
-  const compared = compare(outbox, entry, find);
+  const compared = compare(outbox, entry, listed.record);
+  return { compared, doubts: listDoubts(outbox, entry, listed.record, compared) };
+}
+
+function listDoubts(
+  outbox: Outbox,
+  entry: ImportEntry,
+  find: HarvestedFind,
+  compared: readonly Compared[],
+): Message[] {
+  const doubts: Message[] = [];
+  const maker = findOtherMaker(outbox, entry, find);
+  if (maker !== undefined)
+    doubts.push(msg`It was created by the account ${maker}, which did not send this find.`);
   const differing = compared
     .filter(({ differs }) => differs)
     .map(({ element }) => element)
     .join(', ');
-  const maker = findOtherMaker(outbox, entry, find);
-  return {
-    compared,
-    doubts: [
-      ...(maker === undefined
-        ? []
-        : [msg`It was created by the account ${maker}, which did not send this find.`]),
-      ...(differing === '' ? [] : [msg`It differs in ${differing}.`]),
-    ],
-  };
+  if (differing !== '') doubts.push(msg`It differs in ${differing}.`);
+  return doubts;
 }
 
 function compare(outbox: Outbox, entry: ImportEntry, find: HarvestedFind): Compared[] {
@@ -341,6 +353,6 @@ function findOtherMaker(
   find: HarvestedFind,
 ): string | undefined {
   const { accounts } = getAttemptWindow(outbox, entry);
-  const maker = findCreation(find)?.user ?? '';
+  const maker = findCreationEvent(find)?.user ?? '';
   return maker === '' || accounts.size === 0 || accounts.has(maker) ? undefined : maker;
 }

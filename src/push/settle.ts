@@ -10,17 +10,20 @@ import {
 import { findNumberProblem } from '../finds/value-rules.ts';
 import type { AttemptSettlement } from '../outbox/attempts.ts';
 import type { Entry } from '../outbox/entry.ts';
-import { type EntryScope, getScope } from '../outbox/entry-queries.ts';
+import { type EntryScope, getEntryScope } from '../outbox/entry-queries.ts';
 import type { Outcome, ServerFinding } from '../service/outcome.ts';
 import type { SendResult } from './departure.ts';
 import { findStopCauseOfProbe, type RefusalSeries, type StopCause } from './push-context.ts';
 
-/** Returns one text for a kind and project, by which refusals are counted. */
+/** Makes the key of a kind and project, by which {@link PushState} counts refusals. */
 export function makeScopeKey({ kind, project }: EntryScope): string {
   return `${kind} ${project}`;
 }
 
-/** Returns the kinds and projects that are ended for this push. */
+/**
+ * Returns the kinds and projects of which a push sends no more, after as many equal refusals as
+ * `RETRY_POLICY.refusal` allows.
+ */
 export function listEndedScopes({ refusals }: PushState): RefusalSeries[] {
   const { maxEqual } = RETRY_POLICY.refusal;
   return [...refusals.values()].filter(({ records }) => records.length >= maxEqual);
@@ -65,8 +68,11 @@ export const INITIAL_STATE: PushState = {
   accessProven: false,
 };
 
-/** @param ended kinds and projects that ended in earlier rounds of the push */
-export function makeInitialState(ended: readonly RefusalSeries[]): PushState {
+/**
+ * Makes the state of a push before its first answer.
+ * @param ended kinds and projects that ended in earlier rounds: they stay ended
+ */
+export function makeInitialPushState(ended: readonly RefusalSeries[]): PushState {
   return { ...INITIAL_STATE, refusals: new Map(ended.map((each) => [makeScopeKey(each), each])) };
 }
 
@@ -104,16 +110,17 @@ type Effect = {
 export type SettlementDecision = Effect & { readonly state: PushState };
 
 /**
- * Decides what an answer means: the settlement of the entry, the next state of the push, and the
- * push's end or slowdown, if any. A series of failures outranks the cause that the outcome itself
- * has to stop. Pure: all times come with `facts`.
+ * Decides what an answer, or its absence, does: the settlement of the entry, the next state of the
+ * push, and the push's end or slowdown, if any. A series of failures outranks the cause that the
+ * outcome itself has to stop. Pure: all times come with `input`.
+ * @param before state of the push before this answer
  */
-export function decideSettlement(before: PushState, facts: SettlementInput): SettlementDecision {
-  const state = countFailures(withNonConforming(before, facts), facts);
-  const { changes, ...effect } = settleByOutcome(state, facts);
-  const stop = findFailureCause(state, facts) ?? effect.stop;
+export function decideSettlement(before: PushState, input: SettlementInput): SettlementDecision {
+  const state = countFailures(withNonConforming(before, input), input);
+  const { changes, ...effect } = settleByOutcome(state, input);
+  const stop = findFailureCause(state, input) ?? effect.stop;
   const next = { ...state, ...changes };
-  return { ...effect, stop, state: { ...next, ...countRefusal(next, facts, effect.settlement) } };
+  return { ...effect, stop, state: { ...next, ...countRefusal(next, input, effect.settlement) } };
 }
 
 function withNonConforming(state: PushState, { entry, outcome }: SettlementInput): PushState {
@@ -170,7 +177,7 @@ function countRefusal(
   { entry, status, outcome }: SettlementInput,
   settlement: AttemptSettlement,
 ): Pick<PushState, 'refusals' | 'alone'> {
-  const scope = getScope(entry);
+  const scope = getEntryScope(entry);
   const key = makeScopeKey(scope);
   if (settlement.state === 'accepted')
     return {
@@ -192,8 +199,8 @@ function countRefusal(
 
 type SettledOutcome = Effect & { readonly changes?: Partial<PushState> };
 
-function settleByOutcome(state: PushState, facts: SettlementInput): SettledOutcome {
-  const { entry, now, outcome } = facts;
+function settleByOutcome(state: PushState, input: SettlementInput): SettledOutcome {
+  const { entry, now, outcome } = input;
   switch (outcome.kind) {
     case 'accepted':
       return {
@@ -201,47 +208,38 @@ function settleByOutcome(state: PushState, facts: SettlementInput): SettledOutco
         changes: { accessProven: true },
       };
     case 'already-applied':
-      return { settlement: acceptAlreadyApplied(facts, outcome.detail) };
+      return { settlement: acceptAlreadyApplied(input, outcome.detail) };
     case 'refused':
       return { settlement: makeRefusal(entry, outcome.detail, outcome.findings) };
     case 'refused-unspecified':
-      return { settlement: settleUndetailedRefusal(facts, outcome.detail) };
+      return { settlement: settleUndetailedRefusal(input, outcome.detail) };
     case 'refused-by-intermediary': {
       const reason = msg`refused by a proxy between pas and the service: ${outcome.detail}`;
-      const notBeforeAt = now + computeBackoffMs(RETRY_POLICY.slow, facts.failuresBefore + 1);
-      return { settlement: makeRequeue(facts, reason, notBeforeAt) };
+      const notBeforeAt = now + computeBackoffMs(RETRY_POLICY.slow, input.failuresBefore + 1);
+      return { settlement: makeRequeue(input, reason, notBeforeAt) };
     }
     case 'forbidden':
-      return settleForbidden(facts, outcome);
+      return settleForbidden(input, outcome);
     case 'unauthorised':
-      return { settlement: makeRequeue(facts, msg`the token had expired`, now) };
+      return { settlement: makeRequeue(input, msg`the token had expired`, now) };
     case 'content-changed': {
       const reason = msg`the photograph has been removed or changed since it was queued; queue it again with \`${cmd`pas photo add`}\``;
       return { settlement: makeRefusal(entry, reason, []) };
     }
     case 'throttled':
-      return settleThrottle(state, facts, outcome.waitMs);
+      return settleThrottle(state, input, outcome.waitMs);
     case 'busy':
-      return settleBusy(state, facts);
+      return settleBusy(state, input);
     case 'closed':
-      return { settlement: makeRequeue(facts, msg`the service is closed`) };
+      return { settlement: makeRequeue(input, msg`the service is closed`) };
     case 'not-delivered':
-      return {
-        settlement: makeRequeue(
-          facts,
-          msg`the request did not reach the service (${outcome.detail})`,
-        ),
-        changes: {
-          backoffUntil: asWallMs(now + computeBackoffMs(RETRY_POLICY.connection, state.failures)),
-        },
-      };
-    case 'cut':
-      return {
-        settlement: makeRequeue(
-          facts,
-          msg`the request did not reach the service (${outcome.detail})`,
-        ),
-      };
+    case 'cut': {
+      const reason = msg`the request did not reach the service (${outcome.detail})`;
+      const settlement = makeRequeue(input, reason);
+      if (outcome.kind === 'cut') return { settlement };
+      const pauseMs = computeBackoffMs(RETRY_POLICY.connection, state.failures);
+      return { settlement, changes: { backoffUntil: asWallMs(now + pauseMs) } };
+    }
     case 'uncertain':
       return { settlement: { state: 'uncertain', reason: outcome.detail } };
   }
@@ -254,14 +252,14 @@ function settleByOutcome(state: PushState, facts: SettlementInput): SettledOutco
  * @param notBeforeAt wins over the backoff
  */
 function makeRequeue(
-  facts: SettlementInput,
+  input: SettlementInput,
   reason: Message,
   notBeforeAt?: number,
 ): AttemptSettlement {
-  const failures = facts.failuresBefore + 1;
-  const isFailure = OUTCOMES[facts.outcome.kind].countsAsFailure === true;
+  const failures = input.failuresBefore + 1;
+  const isFailure = OUTCOMES[input.outcome.kind].countsAsFailure === true;
   const isOften = isFailure && failures >= RETRY_POLICY.entry.slowAfter;
-  const backoffEndsAt = isFailure ? facts.now + computeEntryBackoffMs(failures) : 0;
+  const backoffEndsAt = isFailure ? input.now + computeEntryBackoffMs(failures) : 0;
   return {
     state: 'queued',
     reason: isOften ? msg`${reason} (tried ${failures} times)` : reason,
@@ -319,7 +317,7 @@ function settleForbidden(
 /** Requeues the entry without backoff: the pace delays all entries. */
 function settleThrottle(
   { throttles, throttled }: PushState,
-  facts: SettlementInput,
+  input: SettlementInput,
   retryAfterMs: number | undefined,
 ): SettledOutcome {
   const stopReason =
@@ -327,9 +325,9 @@ function settleThrottle(
       ? undefined
       : msg`the service asked for fewer requests ${throttles} times in a row`;
   return {
-    settlement: makeRequeue(facts, msg`the service asked for fewer requests`),
+    settlement: makeRequeue(input, msg`the service asked for fewer requests`),
     changes: { throttled: throttled + 1 },
-    slowDown: { departedAt: facts.departedAt, retryAfterMs, stopReason },
+    slowDown: { departedAt: input.departedAt, retryAfterMs, stopReason },
   };
 }
 
@@ -339,14 +337,14 @@ function settleThrottle(
  */
 function settleBusy(
   { lastBusy, throttled, locked }: PushState,
-  facts: SettlementInput,
+  input: SettlementInput,
 ): SettledOutcome {
-  const { entry, now, departedAt, failuresBefore } = facts;
+  const { entry, now, departedAt, failuresBefore } = input;
   const { windowMs, maxQuick } = RETRY_POLICY.lock;
   const isThrottle =
     lastBusy !== undefined && lastBusy.subject !== entry.subject && now - lastBusy.at < windowMs;
   const settled = {
-    settlement: makeRequeue(facts, msg`the service is already working on this record`),
+    settlement: makeRequeue(input, msg`the service is already working on this record`),
     changes: {
       ...(isThrottle ? { throttled: throttled + 1 } : { locked: locked + 1 }),
       lastBusy: { subject: entry.subject, at: now },

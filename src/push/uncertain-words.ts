@@ -22,7 +22,9 @@ const PASSING: readonly string[] = [
 const MINUTE_MS = 60_000;
 
 /**
- * Describes an entry of unknown outcome: a sentence, then its basis; '' for an unknown entry.
+ * Explains an uncertain entry in the language of pas: a sentence that says what is to be done, then
+ * the reasons that are known; [''] where there is no such entry.
+ * @param entryId row of the entry
  * @param settleMs maximum time for which the service may work on a request, in milliseconds;
  * undefined where it cannot be searched, so that only a person can tell
  */
@@ -39,15 +41,11 @@ export function explainUncertain(
   // The service accepted it, and gave the record to two finds: that reason suffices.
   if (listAttempts(outbox, entry).at(-1)?.outcome === 'accepted')
     return [reasons[0] ?? '', ...reasons.slice(1)];
-  return [explainPlainly(outbox, entry, WHAT[entry.kind], settleMs), ...new Set(reasons)];
+  return [explainPlainly(outbox, entry, settleMs), ...new Set(reasons)];
 }
 
-function explainPlainly(
-  outbox: Outbox,
-  entry: Entry,
-  what: Message,
-  settleMs: number | undefined,
-): string {
+function explainPlainly(outbox: Outbox, entry: Entry, settleMs: number | undefined): string {
+  const what = WHAT[entry.kind];
   const isUnseen = t`The service's data does not show whether it has ${what}; check its website, and decide.`;
   if (settleMs === undefined) return isUnseen;
   const last = listAttempts(outbox, entry).at(-1);

@@ -9,11 +9,15 @@ import {
 } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
 import { RETRY_POLICY } from '../base/outcomes.ts';
-import { type EntryScope, findNextClaimable, listEntriesInState } from '../outbox/entry-queries.ts';
+import {
+  type EntryScope,
+  findNextClaimableEntry,
+  listEntriesInState,
+} from '../outbox/entry-queries.ts';
 import { probeAccess } from './account.ts';
 import { pushAll } from './push-all.ts';
 import { findStopCauseOfProbe, type PushContext, type StopCause } from './push-context.ts';
-import { addResults, NOTHING_SENT, type PushResult } from './push-session.ts';
+import { addPushResults, NOTHING_SENT, type PushResult } from './push-session.ts';
 
 /** Result of one push of a watch; without a cause it sent all that was due. */
 export type WatchRound = { readonly accepted: number; readonly stopCause: StopCause | undefined };
@@ -41,7 +45,8 @@ const NEVER = Number.POSITIVE_INFINITY;
 const { minPauseMs, maxPauseMs, maxUncertainPauseMs, pollMs } = RETRY_POLICY.watch;
 
 /**
- * Pushes again and again; between two pushes it waits:
+ * Pushes again and again, until it is stopped, or a push ends for a cause that only a person
+ * changes. Between two pushes it waits:
  *
  * | the last push ended because | until the next one |
  * |---|---|
@@ -51,7 +56,7 @@ const { minPauseMs, maxPauseMs, maxUncertainPauseMs, pollMs } = RETRY_POLICY.wat
  * | nothing is due | an entry is due, or queued by another process |
  *
  * Both series of pauses begin anew once an entry is accepted.
- * @returns why it ended: interrupted, or what only a person changes, `not-allowed` or `new-people`
+ * @returns why it ended: `interrupted`, or the person's cause, `not-allowed` or `new-people`
  */
 export async function runWatchLoop(options: WatchOptions): Promise<StopCause> {
   const { clock, stop } = options;
@@ -129,7 +134,9 @@ async function pause({ clock, stop }: WatchOptions, ms: number): Promise<void> {
 type WatchedPush = PushResult & { readonly atRest: boolean };
 
 /**
- * Pushes repeatedly, each time under the push lock, which is free in between.
+ * Pushes an outbox repeatedly, as {@link runWatchLoop} says, each time under the push lock, which
+ * is free in between.
+ * @param onWait called before each wait
  * @throws ConfigError where the file of the outbox was removed or replaced meanwhile, which is not
  * seen on Windows; as {@link pushAll}, but a service that is out of reach is waited for
  */
@@ -151,7 +158,7 @@ export async function watchOutbox(
       const round = await runRound({ ...options, ended: all.leftOut }, isFirst);
       isFirst = false;
       if (!('requests' in round)) return round;
-      all = { ...addResults(all, round), nonConforming: round.nonConforming };
+      all = { ...addPushResults(all, round), nonConforming: round.nonConforming };
       searchedAtMs = clock.now();
       return round;
     },
@@ -182,7 +189,7 @@ function findDueAtMs(
   searchedAtMs: number,
 ): number | undefined {
   const { outbox, harvesting, settleMs } = options;
-  const next = findNextClaimable(outbox, { ...options, busyRecords: [], closed: leftOut });
+  const next = findNextClaimableEntry(outbox, { ...options, busyRecords: [], closed: leftOut });
   const sendAtMs = next?.notBeforeAt;
   const inDoubt = harvesting !== undefined && listEntriesInState(outbox, 'uncertain').length > 0;
   const soonestMs = Math.min(

@@ -17,7 +17,7 @@ import { listEntriesOfSubject } from '../outbox/entry-queries.ts';
 import type { Photograph } from '../outbox/facts.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import type { StoredFind } from '../outbox/stored-finds.ts';
-import { formatWithUnit } from '../outbox/views/entry-words.ts';
+import { formatValueWithUnit } from '../outbox/views/entry-words.ts';
 import {
   findPulledRecord,
   getElementsAtService,
@@ -199,7 +199,7 @@ function listComputedFacts(
 function formatForReport(sources: FindSources, field: Field, elements: FindElements): string {
   const value = elements[field.name];
   if (field.kind === 'date' && typeof value === 'string') return formatDay(value);
-  if (typeof value !== 'object') return formatWithUnit(field, value) ?? '';
+  if (typeof value !== 'object') return formatValueWithUnit(field, value) ?? '';
   return field.set === undefined ? value.id : (findLabel(sources, value)?.text ?? '');
 }
 

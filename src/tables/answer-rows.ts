@@ -2,7 +2,7 @@ import { type Message, msg } from '../base/message.ts';
 import { isElementName } from '../finds/fields.ts';
 import type { Find } from '../finds/find.ts';
 import { type ValidationContext, validateFind } from '../finds/rules.ts';
-import { chooseLocalId } from '../outbox/cache.ts';
+import { chooseFreeLocalId } from '../outbox/cache.ts';
 import { makeNumberLookup } from '../outbox/changes/enqueue-change.ts';
 import { type EnqueueReport, enqueueFinds } from '../outbox/changes/enqueue-finds.ts';
 import type { PhotographKeeping } from '../outbox/changes/kept-photographs.ts';
@@ -105,7 +105,7 @@ function makePlan(
   if (answer === 'new')
     return {
       kind: 'new',
-      localId: chooseLocalId(outbox, asked.localId, null),
+      localId: chooseFreeLocalId(outbox, asked.localId, null),
       others: [{ name: localId, matched }],
     };
   const isRenamed = asked.basis === 'row-near' && asked.localId !== (wish.key ?? localId);

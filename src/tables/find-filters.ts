@@ -4,7 +4,7 @@ import { t } from '../base/message.ts';
 import { foldName } from '../base/names.ts';
 import { isElementName } from '../finds/fields.ts';
 import { ENTRY_STATES } from '../outbox/entry.ts';
-import { listLabelledTexts } from '../outbox/views/entry-words.ts';
+import { listLabelledElements } from '../outbox/views/entry-words.ts';
 import type { FindFilter } from '../outbox/views/records-at-service.ts';
 import { parseSettingText } from './columns/settings.ts';
 
@@ -28,7 +28,7 @@ const FILTERS: Readonly<Record<string, (value: string) => FindFilter>> = {
   text(value) {
     const sought = foldName(value);
     return ({ localId, elements }, imported) => {
-      const labelled = listLabelledTexts(elements);
+      const labelled = listLabelledElements(elements);
       const texts = [localId, imported?.identCely ?? '', ...labelled.map(([, text]) => text)];
       return foldName(texts.join(' ')).includes(sought);
     };

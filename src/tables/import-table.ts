@@ -23,7 +23,7 @@ import {
   planRows,
 } from '../outbox/changes/plan-rows.ts';
 import { createFindLookup, type NamedFind } from '../outbox/changes/resolve-finds.ts';
-import { isDropped, listEntriesOfSubject } from '../outbox/entry-queries.ts';
+import { isDroppedFind, listEntriesOfSubject } from '../outbox/entry-queries.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import { getImportedRow, iterateFinds, listFindsOfTable } from '../outbox/stored-finds.ts';
 import { updateFindWish } from '../outbox/wishes.ts';
@@ -177,7 +177,7 @@ function listKnownFinds(outbox: Outbox): FindHere[] {
       path: wish.path,
       elements: stored.elements,
       base: getImportedRow(stored)?.elements,
-      isGone: () => isHidden || isDropped(outbox, uuid),
+      isGone: () => isHidden || isDroppedFind(outbox, uuid),
     };
   });
 }

@@ -14,7 +14,7 @@ import {
   planNumberChange,
 } from '../outbox/changes/enqueue-change.ts';
 import { createSubjectLookup } from '../outbox/changes/resolve-finds.ts';
-import { isDropped } from '../outbox/entry-queries.ts';
+import { isDroppedFind } from '../outbox/entry-queries.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import { getSubjectName, isRemoved } from '../outbox/stored-finds.ts';
 import type { ColumnName } from './columns/column-names.ts';
@@ -310,7 +310,7 @@ function findAddressee(
       msg`${localId} and ${identCely} are not the same find. Correct one, or leave it empty.`,
     );
   const find = getSubjectName(outbox, subject);
-  if (isRemoved(outbox, subject) || isDropped(outbox, subject))
+  if (isRemoved(outbox, subject) || isDroppedFind(outbox, subject))
     throw new UsageError(
       msg`${find} was dropped, so its number would never be sent. To queue it again: ${cmd`pas resolve ${find} --resend`}`,
     );

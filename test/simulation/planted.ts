@@ -350,12 +350,12 @@ export const PLANTED: readonly Planted[] = [
     file: 'src/push/look.ts',
     from: 'storeQuestion(outbox, entry.id, question ?? null);',
     to: `if (question?.basis === 'equal-record')
-    decide(outbox, entry, { kind: 'created', identCely: question.candidates[0]?.name ?? '' }, '');
+    recordDecision(outbox, entry, { kind: 'created', identCely: question.candidates[0]?.name ?? '' }, '');
   else storeQuestion(outbox, entry.id, question ?? null);`,
     also: {
       from: `import { AuthError } from '../base/errors.ts';`,
       to: `import { AuthError } from '../base/errors.ts';
-import { decide } from '../outbox/attempts.ts';`,
+import { recordDecision } from '../outbox/attempts.ts';`,
     },
   },
   {
@@ -434,13 +434,13 @@ import { decide } from '../outbox/attempts.ts';`,
     name: 'a token that ran out makes a refusal',
     themes: ['a token runs out'],
     file: 'src/push/settle.ts',
-    from: `settlement: makeRequeue(facts, msg\`the token had expired\`, now)`,
+    from: `settlement: makeRequeue(input, msg\`the token had expired\`, now)`,
     to: `settlement: { state: 'refused', reason: msg\`the token had expired\`, issues: [] }`,
   },
   {
     name: 'a closed service makes a refusal',
     file: 'src/push/settle.ts',
-    from: `settlement: makeRequeue(facts, msg\`the service is closed\`)`,
+    from: `settlement: makeRequeue(input, msg\`the service is closed\`)`,
     to: `settlement: { state: 'refused', reason: msg\`the service is closed\`, issues: [] }`,
   },
   {
@@ -552,7 +552,7 @@ import { decide } from '../outbox/attempts.ts';`,
     name: 'the record of a find may be anybody’s by now',
     themes: ['a service is put back from its backup'],
     file: 'src/push/look.ts',
-    from: 'isMadeBy(outbox, ofImport, listed.record)',
+    from: 'isMadeByImport(outbox, ofImport, listed.record)',
     to: `listed.record.identCely !== ''`,
   },
   {

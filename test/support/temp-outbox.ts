@@ -193,6 +193,6 @@ export function listAllEntries(outbox: Outbox): Entry[] {
 /** What the ledger has of a find or record for the account of the outbox. */
 export function listFactsInLedger(outbox: Outbox, subject: string): Fact[] {
   const own = findOwnLedger(outbox);
-  const facts = own?.ledger.listSince(own.scope, 0, Number.MAX_SAFE_INTEGER) ?? [];
+  const facts = own?.ledger.listFactsSince(own.scope, 0, Number.MAX_SAFE_INTEGER) ?? [];
   return facts.flatMap(({ fact }) => (fact.subject === subject ? fact : []));
 }

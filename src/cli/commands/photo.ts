@@ -136,7 +136,7 @@ async function runPhotoMatch(
   );
   await printFound(context, matches);
   const dryRun = options.dryRun === true;
-  const queued = await queueMatches(matches.fates, {
+  const queued = await queueMatches(matches.files, {
     outbox,
     storePhotograph,
     dryRun,
@@ -146,42 +146,42 @@ async function runPhotoMatch(
   return hasErrors(matches.issues) ? 'dataRefused' : 'done';
 }
 
-async function printFound({ terminal }: Context, { fates, issues }: MatchedFolder): Promise<void> {
-  if (fates.length === 0) terminal.printLine(t`There are no files in this folder.`);
-  else await terminal.printTable([t`FILE`, t`FIND`, t`MATCH`, t`WHY`], fates.map(formatMatchRow));
+async function printFound({ terminal }: Context, { files, issues }: MatchedFolder): Promise<void> {
+  if (files.length === 0) terminal.printLine(t`There are no files in this folder.`);
+  else await terminal.printTable([t`FILE`, t`FIND`, t`MATCH`, t`WHY`], files.map(formatMatchRow));
   printIssues(terminal, issues);
 }
 
 function printEnd(
   context: Context,
-  { fates, issues }: MatchedFolder,
+  { files, issues }: MatchedFolder,
   { queued, stripped }: QueueResult,
   options: MatchFlags,
 ): void {
   const { terminal } = context;
   const isDry = options.dryRun === true;
   const doneCount = queued.size;
-  terminal.printLine(formatEnd(fates, queued, isDry));
+  terminal.printLine(formatEnd(files, queued, isDry));
   if (stripped > 0) terminal.printLine(formatPlaceRemovedNote(stripped));
-  if (fates.some(({ kind, file }) => kind === 'matched' && !queued.has(file)))
+  if (files.some(({ kind, file }) => kind === 'matched' && !queued.has(file)))
     terminal.printLine(t`To queue another match: ${cmd`pas photo add`} FIND FILE`);
   if (doneCount > 0 && !isDry) printNextStep(context);
   terminal.printValue({
     dry_run: isDry,
     queued: doneCount,
     gps_stripped: stripped,
-    files: fates.map((fate) => toStatusValue(fate, queued.get(fate.file))),
+    files: files.map((fate) => toStatusValue(fate, queued.get(fate.file))),
     issues: toIssuesJson(issues),
   });
 }
 
 function formatEnd(
-  fates: readonly FileStatus[],
+  files: readonly FileStatus[],
   queued: ReadonlyMap<string, string>,
   isDry: boolean,
 ): string {
   const doneCount = queued.size;
-  const all = fates.length;
+  const all = files.length;
   const finds = formatFindCount(new Set(queued.values()).size);
   return isDry
     ? t`Would queue ${doneCount} of ${all} files, for ${finds}.`

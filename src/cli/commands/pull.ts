@@ -8,7 +8,7 @@ import {
   formatStanding,
   toStateAtServiceJson,
 } from '../../outbox/views/records-at-service.ts';
-import { resolveAccount } from '../../push/account.ts';
+import { fetchAccountOfOutbox } from '../../push/account.ts';
 import { defineCommand, type Registration } from '../command.ts';
 import { type Context, type GlobalOptions, handleSignals } from '../context/context.ts';
 import { fetchHarvestingAccount, openHarvestClient } from '../context/open-service.ts';
@@ -46,7 +46,7 @@ async function pullCommand(
       ? undefined
       : new Set(resolveFindNames(outbox, wanted).map(({ localId }) => localId));
   const interrupts = handleSignals(context, t`Stopping. Nothing was changed.`);
-  await fetchHarvestingAccount(context, async (service) => resolveAccount(outbox, service));
+  await fetchHarvestingAccount(context, async (service) => fetchAccountOfOutbox(outbox, service));
   const client = await openHarvestClient(context);
   const { finds, unreadable, fromMs } = await withProgress(terminal, t`Pulling`, (onProgress) =>
     pullFinds({

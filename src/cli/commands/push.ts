@@ -9,8 +9,8 @@ import type { NewPerson } from '../../outbox/views/outbox-status.ts';
 import { pushAll } from '../../push/push-all.ts';
 import type { NoSearchReason, PushContext } from '../../push/push-context.ts';
 import {
+  countEntriesToSend,
   countRemainingAfterPush,
-  countToSend,
   type PushResult,
   planPush,
 } from '../../push/push-session.ts';
@@ -127,7 +127,7 @@ async function pushCommand(
   };
   const expected = {
     drafts: plan.drafts,
-    left: () => (options.limit === undefined ? countToSend(pushAllOptions) : 0),
+    left: () => (options.limit === undefined ? countEntriesToSend(pushAllOptions) : 0),
   };
   const result = await sendOrWatch(context, options, pushAllOptions).finally(end);
   return summarise(context, outbox, expected, result);

@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import { ConfigError, type ExitReason, PasError, UsageError } from '../../base/errors.ts';
 import { cmd, joinMessages, type Message, msg, msgid, ngettext, t } from '../../base/message.ts';
-import { removeAsSame } from '../../outbox/changes/remove-finds.ts';
+import { removeFindAsSame } from '../../outbox/changes/remove-finds.ts';
 import { findSubjectsWithEntries, parseTypedIdent } from '../../outbox/changes/resolve-finds.ts';
 import {
   ANSWERS_OF_ROWS,
@@ -14,9 +14,9 @@ import {
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
 import type { ReconciledEntry } from '../../push/judge-import.ts';
-import { reconcileNow } from '../../push/push-all.ts';
+import { reconcileOutbox } from '../../push/push-all.ts';
 import {
-  compareWithRecord,
+  fetchRecordComparison,
   findRecordProblem,
   getOpenDecision,
   type OpenDecision,
@@ -103,7 +103,7 @@ async function reconcile(context: Context, names: readonly string[]): Promise<Ex
   const { settled, left: remainingCount } = await withProgress(
     context.terminal,
     t`Checking the service`,
-    (onSearch) => reconcileNow({ ...sync, onSearch }, harvesting, subjects),
+    (onSearch) => reconcileOutbox({ ...sync, onSearch }, harvesting, subjects),
   );
   for (const one of settled) context.terminal.printLine(formatReconciled(one));
   if (settled.length === 0) context.terminal.printLine(t`Nothing is uncertain.`);
@@ -229,7 +229,7 @@ function removeAlike(outbox: Outbox, stored: StoredFind, name: string): void {
   const other = findFindWithImport(outbox, name)?.stored;
   const isRemoved =
     other !== undefined &&
-    removeAsSame(outbox, stored, other, (value, replaces) => {
+    removeFindAsSame(outbox, stored, other, (value, replaces) => {
       throw makeNotReplacedError({ find: name, value, replaces });
     });
   if (!isRemoved) throw new UsageError(t`There is no question about ${stored.localId}.`);
@@ -396,7 +396,7 @@ async function showRecord(
     if (findOwnHarvestBase(context) === undefined)
       throw makeNoHarvestingError(context.getProfile());
     const client = await openHarvestClient(context);
-    const looked = await compareWithRecord(
+    const looked = await fetchRecordComparison(
       outbox,
       { client, format: `oai_${prefix}` },
       entry,

@@ -9,8 +9,8 @@ import {
   assertSameAccount,
   type Binding,
   findKnownAccount,
-  isAccountOfUser,
   isEmptyOutbox,
+  maySendAsUser,
   type Outbox,
   openOutbox,
   readHeader,
@@ -159,8 +159,8 @@ function mayBelongToSender(outbox: Outbox): boolean {
 export async function openUnitedOutbox(context: Context, purpose?: 'push'): Promise<Outbox> {
   const outbox = await context.openOutbox(purpose);
   if (!mayBelongToSender(outbox)) return outbox;
-  const { resolveAccount } = await import('../../push/account.ts');
-  const { identCely } = await resolveAccount(outbox, await openService(context));
+  const { fetchAccountOfOutbox } = await import('../../push/account.ts');
+  const { identCely } = await fetchAccountOfOutbox(outbox, await openService(context));
   uniteWithLedger(outbox, identCely);
   await uniteOutboxesOfAccount(context, identCely);
   return outbox;
@@ -268,7 +268,7 @@ async function takeOutboxAlong(context: Context, after: Profile): Promise<void> 
       );
     else if (isShared && before !== after.outbox) return false;
     if (kind !== after.kind) throw makeBindingError(outbox, after);
-    if (!isAccountOfUser(outbox, after.username)) throw makeOtherUserError(outbox, after);
+    if (!maySendAsUser(outbox, after.username)) throw makeOtherUserError(outbox, after);
     if (hasMoved) requireLedger(outbox).moveAddress(baseUrl, service);
     return true;
   });

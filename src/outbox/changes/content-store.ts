@@ -22,9 +22,8 @@ import type { Outbox } from '../open-outbox.ts';
 type ContentStore = ReturnType<typeof makeContentStore>;
 
 /**
- * Copies a file from one store to another. A damaged one is stored too, under the digest of what it
- * is now.
- * @returns false where the first store lacks the file, or it is damaged
+ * Copies a file from one store to another, and tells if the other has it then: false where `from`
+ * lacks the file, or its copy is damaged. A damaged copy is stored under its digest of now.
  * @throws as `add` of the store
  */
 export async function copyStoredFile(
@@ -37,16 +36,18 @@ export async function copyStoredFile(
 }
 
 /**
- * Makes the store of a folder, whose files are named by SHA-512. Nothing is read or written yet.
+ * Makes the store of copies in a folder: `getPath` returns the path of a copy by its SHA-512 in
+ * hexadecimal, whether or not it is there. Nothing is read or written yet.
  */
 export function makeContentStore(folder: string) {
   const getPath = (sha512: string): string => join(folder, sha512.slice(0, 2), sha512);
   return {
     getPath,
     /**
-     * Adds a copy and verifies it before it gets its name, since it may become the only one; it
-     * replaces an equal one, which may be damaged.
+     * Adds a copy, which is verified before it gets its name, since it may become the only one. It
+     * replaces the copy of that name, which may be damaged.
      * @param source a file's path, or the bytes
+     * @returns SHA-512, in hexadecimal, and size of what was copied
      * @throws DatabaseError when the disk fails; FileError when the source cannot be read
      */
     async add(source: string | Readable) {
@@ -122,8 +123,8 @@ function listUsedDigests(outbox: Outbox): Set<string> {
 }
 
 /**
- * Deletes copies of photographs that no wish or undo needs, except those of the last hour, which
- * may belong to a photograph that is being added.
+ * Deletes copies of photographs that are not wanted, and would not be after an undo. Those of the
+ * last hour stay, since they may belong to a photograph that is being added.
  * @throws DatabaseError where the disk fails
  */
 export function deleteUnusedCopies(outbox: Outbox, photosFolder: string): void {

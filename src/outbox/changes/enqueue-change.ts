@@ -1,18 +1,18 @@
 import { basename } from 'node:path';
 import { normalizeNumber } from '../../base/characters.ts';
-import { groupBy } from '../../base/collections.ts';
+import { groupBy, once } from '../../base/collections.ts';
 import { UsageError } from '../../base/errors.ts';
 import { hasErrors, type Issue, makeWarningIssue } from '../../base/issue.ts';
 import { cmd, msg } from '../../base/message.ts';
 import type { Find, LookupNumber } from '../../finds/find.ts';
 import { parseNumber } from '../../finds/value-rules.ts';
-import { decide } from '../attempts.ts';
+import { recordDecision } from '../attempts.ts';
 import type { NumberEntry, PhotoEntry } from '../entry.ts';
 import {
   findIdentOfSubject,
   findImportOfFind,
   findLastNumberEntry,
-  isDropped,
+  isDroppedFind,
   listEffectiveNumberEntries,
   listEntriesOfSubject,
   listPhotographsByDigest,
@@ -33,12 +33,12 @@ import {
 import {
   findAcceptedNumber,
   findPulledRecord,
-  isGoneAtService,
+  isPhotoGoneAtService,
   isPulledSince,
   listPulledNumbers,
 } from '../views/records-at-service.ts';
 import {
-  getNextOccasion,
+  getNextPhotoOccasion,
   recordNumberWish,
   recordPhotoWish,
   restoreWish,
@@ -47,13 +47,17 @@ import {
 import type { PhotographKeeping, Sendable } from './kept-photographs.ts';
 
 /**
- * Tells if the service accepts numbers from the account, as far as its role is known (A-PROJECT-2).
+ * Tells if the account may set registration numbers (A-PROJECT-2): false only where the service
+ * said last that it is a researcher's.
  */
 export function maySetNumbers(outbox: Outbox): boolean {
   return findKnownAccount(outbox)?.role !== 'researcher';
 }
 
-/** @throws UsageError where the service would refuse each number of the account */
+/**
+ * Asserts that the account may set registration numbers, as {@link maySetNumbers} tells.
+ * @throws UsageError where the service would refuse each of them
+ */
 export function assertMaySetNumbers(outbox: Outbox): void {
   if (maySetNumbers(outbox)) return;
   throw new UsageError(
@@ -80,7 +84,10 @@ type PlannedNumber = {
   readonly expects: string | null;
 };
 
-/** Plans the change to a number, as normalizeNumber makes it; nothing is stored. */
+/**
+ * Plans to give a find or record a registration number; nothing is stored.
+ * @param value as normalizeNumber makes it
+ */
 export function planNumberChange(outbox: Outbox, subject: string, value: string): PlannedNumber {
   const last = findLastNumberEntry(outbox, subject, ['dropped']);
   const expects = findKnownNumber(outbox, subject);
@@ -115,11 +122,13 @@ function classifyNumberChange(
 }
 
 /**
- * Queues a registration number, in place of a queued or refused one of the same find or record.
- * @param mayReplace called with another number that the record has, or may have got
- * @returns undefined where that number must stay; nothing is queued then
- * @throws UsageError for an empty or invalid value (A-NUMBER-2), for a removed find, and where
- * the account may not set numbers
+ * Queues a registration number, in place of a queued or refused one of the same find or record, in
+ * one transaction.
+ * @param mayReplace asked where the record has another number, or may have got it; by default it
+ * may be replaced
+ * @returns undefined where that number must stay: nothing is queued then
+ * @throws UsageError for an empty or invalid value (A-NUMBER-2), for a removed find, and where the
+ * account may not set numbers
  */
 export function enqueueNumber(
   outbox: Outbox,
@@ -152,15 +161,17 @@ function assertNotRemoved(outbox: Outbox, subject: string): void {
 
 /**
  * Effect of queueing a photograph. `kept`: it was queued or sent before; `again`: it was accepted
- * before, and the last pull shows the record without it. Its file had other content before, which is
- * `replaced` where it was not sent; `beside`: it was, and stays at the service.
+ * before, and the last pull shows the record without it. Its file had other content before, which
+ * is `replaced` where it was not sent; `beside`: it was, and stays at the service.
  */
 export type PhotoChange = 'kept' | 'queued' | 'again' | 'replaced' | 'beside';
 
 /**
- * Queues a photograph, unless it is queued or sent for this record already, with or without GPS
- * data. One that was refused or dropped, or that the service no longer has, is queued again. Where
- * exactly one queued or refused photograph came from the same file, this one replaces it.
+ * Queues a photograph for a find or record, unless it is queued or sent already. A picture that was
+ * refused or dropped, or that the service no longer has, is queued again; one that is queued with
+ * GPS data is replaced by its copy without them. A new picture replaces the queued or refused one
+ * of the same file, if there is exactly one.
+ * @param photograph whose copy is in the data home
  * @param together digests of the files that are queued in one go: none replaces another one
  * @throws UsageError where the find was removed
  */
@@ -174,11 +185,11 @@ export function enqueuePhoto(
     assertNotRemoved(outbox, subject);
     const original = getOriginalDigest(photograph);
     const same = listPhotographsByDigest(outbox, subject, original);
-    const there = same.filter((entry) => !isGoneAtService(outbox, entry));
+    const there = same.filter((entry) => !isPhotoGoneAtService(outbox, entry));
     const first = there.find(({ state }) => state !== 'dropped') ?? there[0];
     if (first === undefined) {
       if (same.length === 0) return addOrReplacePhoto(outbox, subject, photograph, together);
-      recordPhotoWish(outbox, subject, photograph, getNextOccasion(outbox, subject, original));
+      recordPhotoWish(outbox, subject, photograph, getNextPhotoOccasion(outbox, subject, original));
       return 'again';
     }
     if (first.state !== 'dropped' && first.state !== 'refused')
@@ -216,7 +227,12 @@ function requeuePhoto(
   entry: PhotoEntry,
   photograph: Sendable,
 ): void {
-  decide(outbox, entry, { kind: 'resend', rejects: [] }, msg`the photograph was added again`);
+  recordDecision(
+    outbox,
+    entry,
+    { kind: 'resend', rejects: [] },
+    msg`the photograph was added again`,
+  );
   restoreWish(outbox, entry);
   recordPhotoWish(outbox, subject, photograph);
 }
@@ -227,7 +243,7 @@ type AddedPhotograph = { readonly issues: readonly Issue[] } & (
 );
 
 /**
- * Inspects a photograph, stores a copy and queues it, unless it has an error.
+ * Inspects a photograph, copies it into the data home and queues it for a find or record.
  * @param together as in {@link enqueuePhoto}
  * @returns the file as inspected, and what became of it; both undefined where the service would
  * refuse it, as the issues say
@@ -256,20 +272,23 @@ function replaceVariant(
   photograph: Sendable,
 ): boolean {
   const { originalSha512 } = photograph;
-  if (originalSha512 === undefined || !entries.some((entry) => isQueuedAs(entry, originalSha512)))
+  if (
+    originalSha512 === undefined ||
+    !entries.some((entry) => isQueuedWithDigest(entry, originalSha512))
+  )
     return false;
   recordPhotoWish(outbox, subject, photograph);
   return true;
 }
 
-/** Tells if a photograph is queued with these bytes; an attempt of it may have failed before. */
-export function isQueuedAs({ state, photograph }: PhotoEntry, sha512: string): boolean {
+/** Tells if a photograph is queued, and what is to be sent has this SHA-512. */
+export function isQueuedWithDigest({ state, photograph }: PhotoEntry, sha512: string): boolean {
   return state === 'queued' && photograph.sha512 === sha512;
 }
 
 /**
- * Returns a record's number as accepted or pulled last, else that of its find here, sent or not; ''
- * for none, null where it is unknown.
+ * Returns the registration number that a record has as far as it is known: as pulled or accepted
+ * last, else that of its find's elements, sent or not. '' for none; null where nothing is known.
  */
 export function findKnownNumber(outbox: Outbox, subject: string): string | null {
   const accepted = findAcceptedNumber(outbox, subject);
@@ -299,9 +318,10 @@ type ChangeContext = { readonly outbox: Outbox; readonly dryRun: boolean };
 
 /**
  * Queues the photographs that a row names, and removes those that it named at its last import and
- * no longer names, unless an attempt was made for them. A photograph that a person dropped stays
- * dropped. A dry run only counts.
- * @param subject empty where the find does not exist, in a dry run
+ * no longer names, unless they were attempted. A photograph that a person dropped stays dropped. A
+ * dry run only counts.
+ * @param before the row as last imported; undefined for a new find, of which nothing is removed
+ * @param subject '' for a find that does not exist yet, in a dry run
  */
 export function applyRowPhotographs(
   find: Find,
@@ -416,23 +436,21 @@ type NumberLookupOptions = {
 };
 
 /**
- * Makes a lookup that returns the name of another find or record that has a number or is to get it,
- * or undefined. Names and numbers are read once, with the first number that is looked up.
+ * Makes the lookup of the other find or record that has a number, normalised, or is to get it. All
+ * numbers are read once, with the first lookup.
  */
 export function makeNumberLookup(
   outbox: Outbox,
   { listComing = () => new Map(), withoutDrafts = false }: NumberLookupOptions = {},
 ): LookupNumber {
-  let coming: ReadonlyMap<string, string> | undefined;
-  let numbered: ReadonlyMap<string, readonly NamedNumber[]> | undefined;
+  const getComing = once(listComing);
+  const getNumbered = once(() =>
+    groupBy([...listNumbersEver(outbox), ...getComing()], ([, value]) => normalizeNumber(value)),
+  );
   return (number, find) => {
-    coming ??= listComing();
-    numbered ??= groupBy([...listNumbersEver(outbox), ...coming], ([, value]) =>
-      normalizeNumber(value),
-    );
-    for (const [name] of numbered.get(number) ?? []) {
+    for (const [name] of getNumbered().get(number) ?? []) {
       if (name === find) continue;
-      const current = coming.get(name) ?? findCurrentNumber(outbox, name);
+      const current = getComing().get(name) ?? findCurrentNumber(outbox, name);
       if (current === undefined || normalizeNumber(current) !== number) continue;
       if (!withoutDrafts || !isDraft(outbox, name)) return name;
     }
@@ -440,15 +458,13 @@ export function makeNumberLookup(
   };
 }
 
-type NamedNumber = readonly [name: string, number: string];
-
 /** Lists the numbers that finds and records have, had or were to get. */
-function* listNumbersEver(outbox: Outbox): Generator<NamedNumber> {
+function* listNumbersEver(outbox: Outbox): Generator<readonly [name: string, number: string]> {
   for (const { find, value } of listEffectiveNumberEntries(outbox)) yield [find, value];
   for (const find of iterateFinds(outbox))
     yield [find.localId, find.elements.evidencni_cislo ?? ''];
-  for (const [identCely, value] of listPulledNumbers(outbox))
-    yield [findByIdentCely(outbox, identCely)?.localId ?? identCely, value];
+  for (const { identCely, number } of listPulledNumbers(outbox))
+    yield [findByIdentCely(outbox, identCely)?.localId ?? identCely, number];
 }
 
 function isDraft(outbox: Outbox, name: string): boolean {
@@ -461,7 +477,7 @@ function isDraft(outbox: Outbox, name: string): boolean {
  */
 function findCurrentNumber(outbox: Outbox, name: string): string | undefined {
   const find = findByLocalId(outbox, name);
-  if (find !== undefined && (find.isHidden || isDropped(outbox, find.uuid))) return undefined;
+  if (find !== undefined && (find.isHidden || isDroppedFind(outbox, find.uuid))) return undefined;
   const subject = find?.uuid ?? makeRecordSubject(name);
   const queued = findLastNumberEntry(outbox, subject, ['dropped', 'refused', 'accepted']);
   return queued?.value ?? findKnownNumber(outbox, subject) ?? undefined;

@@ -5,7 +5,7 @@ import type { FindElements } from '../../finds/fields.ts';
 import type { Find } from '../../finds/find.ts';
 import type { ValidatedFind } from '../../finds/rules.ts';
 import { NUMBER_USED } from '../../finds/value-rules.ts';
-import { decide } from '../attempts.ts';
+import { recordDecision } from '../attempts.ts';
 import { findImportOfFind } from '../entry-queries.ts';
 import { getOriginalDigest } from '../facts.ts';
 import type { PreparedDocument } from '../intents.ts';
@@ -30,14 +30,14 @@ import type { PhotographKeeping, Sendable } from './kept-photographs.ts';
 import {
   type FindMerge,
   getFileAndRow,
-  isSameFind,
+  hasSameElements,
   listAskedRowsExcept,
   type MergeSide,
   makeAskedRow,
   makeDroppedIssue,
   makeQuestionIssues,
   makeSentIssue,
-  mergeFind,
+  mergeRowIntoFind,
   mustStayUnchanged,
   type RowDifference,
   type RowPlan,
@@ -101,9 +101,9 @@ export type EnqueueReport = {
 const BATCH = 300;
 
 /**
- * Stores finds with their documents in the outbox: queued, or as a draft where it has errors. A
- * find that is here is merged with its row as in {@link mergeFind}; a sent one is never changed.
- * The photographs of a batch are copied, which takes time, and it is planned and stored in one
+ * Stores finds in the outbox with their documents: queued, or with errors as drafts. Into a find
+ * that is here its row is merged, as {@link mergeRowIntoFind} does; a sent one is never changed. Of
+ * each batch photographs are copied first, which takes time; then it is planned and stored in one
  * transaction. After an error the earlier batches stay. A dry run stores nothing.
  * @throws UsageError where a photograph changed while it was read; FileError where one cannot be
  * read; DatabaseError where the disk fails
@@ -183,7 +183,7 @@ function planFind(find: Find, { outbox, table, side, validate }: EnqueueContext)
   const { localId } = find;
   const row = table?.planRow(find) ?? { kind: 'new', localId, others: [] };
   const stored = findByLocalId(outbox, getLocalIdOfPlan(row));
-  const merge = stored && mergeFind(outbox, stored, find, side, table === undefined);
+  const merge = stored && mergeRowIntoFind(outbox, stored, find, side, table === undefined);
   const content = makePreparedDocument(validate(getMergedFind(find, row, merge)));
   return { find, row, merge, content };
 }
@@ -200,7 +200,9 @@ function getNameOfRow(row: RowPlan): string {
   return row.kind === 'same' ? row.find : row.localId;
 }
 
-/** Returns what is sent of a find; one with errors has no document, so it is a draft. */
+/**
+ * Makes what is stored of a validation: with errors there is no document, so the find is a draft.
+ */
 export function makePreparedDocument({ document, issues }: ValidatedFind): PreparedDocument {
   return { document: hasErrors(issues) ? null : document, issues };
 }
@@ -258,7 +260,12 @@ function storeNew(prepared: PhotographedFind, context: EnqueueContext): StoreRes
   const entry =
     uuid === undefined || others.length === 0 ? undefined : findImportOfFind(outbox, uuid);
   if (entry !== undefined)
-    decide(outbox, entry, { kind: 'resend', rejects: others }, msg`a person decided: another find`);
+    recordDecision(
+      outbox,
+      entry,
+      { kind: 'resend', rejects: others },
+      msg`a person decided: another find`,
+    );
   const followed =
     find.photos.length === 0
       ? NO_PHOTOGRAPH_CHANGES
@@ -335,8 +342,9 @@ function storeMerged(
   const isStored = merge.kind !== 'sent' || before !== undefined;
   const numberQueued =
     merge.kind === 'sent' && context.queueNumbers === true && queueNumber(prepared, merge, context);
+  const { evidencni_cislo } = find.elements;
   const base = mustStayUnchanged(merge.entry)
-    ? { ...before?.elements, ...(numberQueued ? pickNumber(find.elements) : undefined) }
+    ? { ...before?.elements, ...(numberQueued ? { evidencni_cislo } : undefined) }
     : merge.merged.base;
   if (isStored && !context.dryRun)
     writeMerged(prepared, merge, { isUpdated: change === 'updated', base }, context);
@@ -388,18 +396,9 @@ function classifyChange(
   { stored, entry, merged }: FindMerge,
 ): 'updated' | 'kept' {
   if (mustStayUnchanged(entry)) return 'kept';
-  if (entry === undefined || !isSameFind(stored.elements, merged.elements)) return 'updated';
-  const isSameDocument =
-    content.document === null
-      ? entry.document === null
-      : content.document.equals(entry.document ?? NO_DOCUMENT);
+  if (entry === undefined || !hasSameElements(stored.elements, merged.elements)) return 'updated';
+  const isSameDocument = isDeepStrictEqual(content.document, entry.document);
   return isSameDocument || entry.state === 'refused' ? 'kept' : 'updated';
-}
-
-const NO_DOCUMENT = Buffer.alloc(0);
-
-function pickNumber({ evidencni_cislo }: FindElements): FindElements {
-  return { evidencni_cislo };
 }
 
 /** Lists the differences of a row from its sent find, but for a number that is queued. */
@@ -457,7 +456,7 @@ function queueNumber(
   return true;
 }
 
-/** Converts a stored find to one that can be validated, without its photographs. */
+/** Converts a stored find to one that can be validated; its photographs are left out. */
 export function convertStoredFind({ localId, elements, wish }: StoredFind): Find {
   const { file, row } = wish;
   const source = file === null || row === null ? undefined : { file, row };

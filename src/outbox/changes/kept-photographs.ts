@@ -20,12 +20,16 @@ export type Sendable = Photograph & { readonly source: string };
 /** Means to inspect photographs, and to copy them into the data home. */
 export type PhotographKeeping = {
   /**
-   * Reads a file and stores nothing. Without `photograph` it cannot be queued, as the issues say.
+   * Reads a photograph, and stores nothing. Without `photograph` in the result the file cannot be
+   * queued, for the reasons that the issues say.
    */
   readonly inspectPhotograph: (
     path: string,
   ) => Promise<{ readonly photograph?: Sendable; readonly issues: readonly Issue[] }>;
-  /** @throws UsageError where the file changed since its inspection */
+  /**
+   * Copies an inspected photograph into the data home, under its digest.
+   * @throws UsageError where the file changed since its inspection
+   */
   readonly storePhotograph: (photograph: Sendable) => Promise<void>;
 };
 
@@ -36,8 +40,10 @@ type KeepingOptions = {
 };
 
 /**
- * Makes the functions that inspect photographs and copy them under their digest.
+ * Makes the functions that inspect photographs and copy them into the data home, under their
+ * digest.
  * @param folder of the copies
+ * @param options `maxBytes`: most that the service accepts for one photograph
  */
 export function makePhotographKeeping(folder: string, options: KeepingOptions): PhotographKeeping {
   const { maxBytes, stripGps = false } = options;

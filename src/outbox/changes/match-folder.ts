@@ -15,12 +15,12 @@ import {
 } from '../../photos/match-photographs.ts';
 import { type PhotoExif, readPhotoExif } from '../../photos/photo-exif.ts';
 import type { PhotoEntry } from '../entry.ts';
-import { findIdentOfSubject, isDropped, listPhotoEntries } from '../entry-queries.ts';
+import { findIdentOfSubject, isDroppedFind, listPhotoEntries } from '../entry-queries.ts';
 import { getOriginalDigest } from '../facts.ts';
 import type { Outbox } from '../open-outbox.ts';
 import { findByLocalId, iterateFinds } from '../stored-finds.ts';
-import { isGoneAtService } from '../views/records-at-service.ts';
-import { enqueuePhoto, isQueuedAs } from './enqueue-change.ts';
+import { isPhotoGoneAtService } from '../views/records-at-service.ts';
+import { enqueuePhoto, isQueuedWithDigest } from './enqueue-change.ts';
 import type { PhotographKeeping, Sendable } from './kept-photographs.ts';
 import { findSubject, groupFindsByAskedNumber } from './resolve-finds.ts';
 
@@ -43,7 +43,7 @@ type MatchedFile = FileStatus & { readonly kind: 'matched' };
 
 /** The files in their order, and the issues of files and subfolders. */
 export type MatchedFolder = {
-  readonly fates: readonly FileStatus[];
+  readonly files: readonly FileStatus[];
   readonly issues: readonly Issue[];
 };
 
@@ -56,45 +56,60 @@ type MatchSources = {
 };
 
 /**
- * Inspects every file of a folder and its subfolders, without hidden ones, and matches it to a
- * find; nothing is stored.
- * @throws FileError where the folder cannot be read
+ * Inspects every file of a folder and its subfolders, without hidden ones, and matches the
+ * photographs that are not known yet to finds; nothing is stored.
+ * @throws FileError where the folder itself cannot be read
  */
 export async function matchFolder(folder: string, sources: MatchSources): Promise<MatchedFolder> {
   const { files, issues } = await searchFolder(folder);
   const byDigest = groupBy(listPhotoEntries(sources.outbox), ({ photograph }) =>
     getOriginalDigest(photograph),
   );
-  const fates = new Map<string, FileStatus>();
-  const shots: (PhotoInfo & { readonly photograph: Sendable })[] = [];
+  const statuses = new Map<string, FileStatus>();
+  const shots: Shot[] = [];
   for (const [index, file] of files.entries()) {
     sources.onProgress(index, files.length);
-    const path = join(folder, file);
-    const inspected = await sources.inspectPhotograph(path);
-    const { photograph } = inspected;
-    if (photograph === undefined) {
-      issues.push(...inspected.issues.map(warnOfOtherType));
-      const rules = inspected.issues.map(({ rule }) => rule);
-      fates.set(file, { file, kind: 'refused', rules });
-      continue;
-    }
-    const entries = (byDigest.get(getOriginalDigest(photograph)) ?? []).filter(
-      (entry) => !isGoneAtService(sources.outbox, entry),
-    );
-    if (entries.length > 0) {
-      fates.set(file, { file, kind: 'known', entries, photograph });
-      continue;
-    }
+    const inspected = await inspectFile(folder, file, byDigest, sources);
     issues.push(...inspected.issues);
-    shots.push({ file, ...(await readExifOrNothing(path)), photograph });
+    if ('shot' in inspected) shots.push(inspected.shot);
+    else statuses.set(file, inspected.status);
   }
   const matches = matchPhotographs(shots, listMatchableFinds(sources), sources.withinM);
   const matched = shots.flatMap(({ file, photograph }, index): MatchedFile[] => {
     const match = matches[index];
     return match === undefined ? [] : [{ file, kind: 'matched', match, photograph }];
   });
-  for (const fate of withCopies(matched)) fates.set(fate.file, fate);
-  return { fates: files.flatMap((file) => fates.get(file) ?? []), issues };
+  for (const status of withCopies(matched)) statuses.set(status.file, status);
+  return { files: files.flatMap((file) => statuses.get(file) ?? []), issues };
+}
+
+/** A photograph that is to be matched. */
+type Shot = PhotoInfo & { readonly photograph: Sendable };
+
+type InspectedFile = { readonly issues: readonly Issue[] } & (
+  | { readonly status: FileStatus }
+  | { readonly shot: Shot }
+);
+
+/** @param byDigest photographs of the outbox */
+async function inspectFile(
+  folder: string,
+  file: string,
+  byDigest: ReadonlyMap<string, readonly PhotoEntry[]>,
+  { outbox, inspectPhotograph }: MatchSources,
+): Promise<InspectedFile> {
+  const path = join(folder, file);
+  const { photograph, issues } = await inspectPhotograph(path);
+  if (photograph === undefined) {
+    const rules = issues.map(({ rule }) => rule);
+    return { status: { file, kind: 'refused', rules }, issues: issues.map(warnOfOtherType) };
+  }
+  const entries = (byDigest.get(getOriginalDigest(photograph)) ?? []).filter(
+    (entry) => !isPhotoGoneAtService(outbox, entry),
+  );
+  if (entries.length > 0)
+    return { status: { file, kind: 'known', entries, photograph }, issues: [] };
+  return { shot: { file, ...(await readExifOrNothing(path)), photograph }, issues };
 }
 
 /** Other files are common on cards. */
@@ -117,22 +132,23 @@ export type QueueResult = {
 };
 
 /**
- * Queues the certain matches, and the likely ones where they are confirmed: each at once, so that
- * an interruption loses none. In a dry run it only returns them.
+ * Queues the certain matches, and the likely ones if a person confirms them, and replaces queued
+ * photographs with GPS data by files without them. Each is stored by itself, so that an
+ * interruption loses none. In a dry run nothing is stored, and `queued` has what would be.
  * @throws UsageError where a file changed since its inspection, or its find was removed
  */
 export async function queueMatches(
-  fates: readonly FileStatus[],
+  files: readonly FileStatus[],
   options: QueueOptions,
 ): Promise<QueueResult> {
   const { outbox, storePhotograph, dryRun, confirmLikely } = options;
   const queued = new Map<string, string>();
   const together = new Set(
-    fates.flatMap((fate) => ('photograph' in fate ? getOriginalDigest(fate.photograph) : [])),
+    files.flatMap((status) => ('photograph' in status ? getOriginalDigest(status.photograph) : [])),
   );
-  let stripped = dryRun ? 0 : await stripKnown(fates, together, options);
+  let stripped = dryRun ? 0 : await stripKnown(files, together, options);
   const queueAll = async (confidence: Confidence): Promise<void> => {
-    for (const { file, photograph, match } of selectMatched(fates, confidence)) {
+    for (const { file, photograph, match } of selectMatched(files, confidence)) {
       if (match.find === undefined) continue;
       if (!dryRun) {
         const subject = findSubject(outbox, match.find);
@@ -144,33 +160,34 @@ export async function queueMatches(
     }
   };
   await queueAll('sure');
-  const { length } = selectMatched(fates, 'likely');
+  const { length } = selectMatched(files, 'likely');
   if (length > 0 && (await confirmLikely(length))) await queueAll('likely');
   return { queued, stripped };
 }
 
-/** Returns the files whose match is as certain as this. */
-export function selectMatched(fates: readonly FileStatus[], confidence: Confidence): MatchedFile[] {
-  return fates.filter(
-    (fate): fate is MatchedFile => fate.kind === 'matched' && fate.match.confidence === confidence,
+function selectMatched(files: readonly FileStatus[], confidence: Confidence): MatchedFile[] {
+  return files.filter(
+    (status): status is MatchedFile =>
+      status.kind === 'matched' && status.match.confidence === confidence,
   );
 }
 
 /** Replaces queued photographs with GPS data by stripped ones. */
 async function stripKnown(
-  fates: readonly FileStatus[],
+  files: readonly FileStatus[],
   together: ReadonlySet<string>,
   { outbox, storePhotograph }: QueueOptions,
 ): Promise<number> {
   let stripped = 0;
-  for (const fate of fates) {
-    if (fate.kind !== 'known') continue;
-    const { originalSha512 } = fate.photograph;
+  for (const status of files) {
+    if (status.kind !== 'known') continue;
+    const { entries, photograph } = status;
+    const { originalSha512 } = photograph;
     if (originalSha512 === undefined) continue;
-    const waiting = fate.entries.filter((entry) => isQueuedAs(entry, originalSha512));
+    const waiting = entries.filter((entry) => isQueuedWithDigest(entry, originalSha512));
     if (waiting.length === 0) continue;
-    await storePhotograph(fate.photograph);
-    for (const entry of waiting) enqueuePhoto(outbox, entry.subject, fate.photograph, together);
+    await storePhotograph(photograph);
+    for (const entry of waiting) enqueuePhoto(outbox, entry.subject, photograph, together);
     stripped += 1;
   }
   return stripped;
@@ -185,16 +202,16 @@ const BY_CONFIDENCE: readonly Confidence[] = ['sure', 'likely', 'doubtful', 'non
 function withCopies(matched: readonly MatchedFile[]): FileStatus[] {
   const best = new Map<string, MatchedFile>();
   const rank = ({ match }: MatchedFile): number => BY_CONFIDENCE.indexOf(match.confidence);
-  for (const fate of matched) {
-    const digest = getOriginalDigest(fate.photograph);
+  for (const each of matched) {
+    const digest = getOriginalDigest(each.photograph);
     const before = best.get(digest);
-    if (before === undefined || rank(fate) < rank(before)) best.set(digest, fate);
+    if (before === undefined || rank(each) < rank(before)) best.set(digest, each);
   }
-  return matched.map((fate) => {
-    const first = best.get(getOriginalDigest(fate.photograph)) ?? fate;
+  return matched.map((each) => {
+    const first = best.get(getOriginalDigest(each.photograph)) ?? each;
     const isOwn =
-      first === fate || (fate.match.confidence === 'sure' && fate.match.find !== first.match.find);
-    return isOwn ? fate : { file: fate.file, kind: 'copy', of: first.file };
+      first === each || (each.match.confidence === 'sure' && each.match.find !== first.match.find);
+    return isOwn ? each : { file: each.file, kind: 'copy', of: first.file };
   });
 }
 
@@ -261,7 +278,7 @@ async function readExifOrNothing(path: string): Promise<PhotoExif> {
 function listMatchableFinds({ outbox }: MatchSources): MatchableFind[] {
   const asked = groupFindsByAskedNumber(outbox);
   return [...iterateFinds(outbox)]
-    .filter(({ uuid }) => !isDropped(outbox, uuid))
+    .filter(({ uuid }) => !isDroppedFind(outbox, uuid))
     .map(({ uuid, localId, elements, wish }) => {
       const { datum_nalezu: foundOn } = elements;
       const identCely = findIdentOfSubject(outbox, uuid) ?? undefined;

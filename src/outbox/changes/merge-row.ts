@@ -77,10 +77,10 @@ const PARTS: readonly (readonly ElementName[])[] = [
 ];
 
 /**
- * Merges a row into its find, element by element (three-way merge); nothing is stored. An element
- * that the row did not change since its last import keeps the find's value; one that the find did
- * not change takes the row's. One that both changed differently is a conflict and keeps the
- * find's value, unless `side` is `table`. The elements of the point are merged as one.
+ * Merges the elements of a row into those of its find, one by one (three-way merge). Pure. An
+ * element that the row did not change since its last import keeps the find's value; one that the
+ * find did not change takes the row's. One that both changed differently is a conflict and keeps
+ * the find's value, unless `side` is `table`. The elements of the point are merged as one.
  * @param base the row as last imported
  * @param read elements of the row
  * @param covered elements that have a column; undefined for all
@@ -119,8 +119,8 @@ export function mergeRow(
 }
 
 /**
- * Returns the elements of a row over those of `base` that have no column; an empty cell is an
- * absent element. With all columns (`covered` is undefined) nothing of `base` stays.
+ * Returns the elements of a row, and those of `base` for which its table has no column. An empty
+ * cell is an absent element. With all columns (`covered` is undefined) nothing of `base` stays.
  */
 export function overlayRow(
   base: FindElements,
@@ -134,8 +134,8 @@ function isSamePart(one: FindElements, other: FindElements, part: readonly Eleme
   return part.every((name) => isSameValue(getField(name), one, other));
 }
 
-/** Tells if all elements agree in canonical form; local id and photographs are not compared. */
-export function isSameFind(one: FindElements, other: FindElements): boolean {
+/** Tells if two finds agree in all elements, in canonical form. */
+export function hasSameElements(one: FindElements, other: FindElements): boolean {
   return FIELDS.every((field) => isSameValue(field, one, other));
 }
 
@@ -187,8 +187,9 @@ function formatElement(value: Value): string | undefined {
 }
 
 /**
- * Returns which of object, place and date the row has different both from its last import and from
- * the find; one that is absent in any of the three does not count.
+ * Returns those of object, day and place in which a row differs both from its last import and from
+ * its find; one that is absent in any of the three does not count.
+ * @param base the row as last imported
  */
 export function listDifferingTraits(
   base: FindElements,
@@ -230,11 +231,14 @@ export type FindMerge = {
 };
 
 /**
- * Merges a row with its find, over the row as last imported.
- * @param side wins where both changed; undefined leaves it unresolved
- * @param replaces the input replaces the find, since the person saw its current values
+ * Merges a row into its find, as {@link mergeRow} does, and tells if the find may take the result;
+ * nothing is stored.
+ * @param find the row
+ * @param side wins where find and row changed an element; undefined leaves a conflict
+ * @param replaces the input replaces the find, since the person saw its current values: it is
+ * merged over those, not over the row as last imported
  */
-export function mergeFind(
+export function mergeRowIntoFind(
   outbox: Outbox,
   stored: StoredFind,
   find: Find,
@@ -274,15 +278,16 @@ function withStoredNumber(merged: MergedRow, stored: StoredFind, shown: FindElem
 }
 
 /**
- * Tells if an import must stay as it is: the service has it or may have it, or it was dropped. A
- * refused one may be changed; false without an import.
+ * Tells if an import must stay as it is, since the service has it or may have it, or it was
+ * dropped. False for a draft, a queued or a refused one, and for none.
  */
 export function mustStayUnchanged(entry: ImportEntry | undefined): boolean {
   return entry !== undefined && !['draft', 'queued', 'refused'].includes(entry.state);
 }
 
 /**
- * Makes the warning about a row that differs from its sent find.
+ * Makes the warning about a row that differs from its find, which was sent or dropped.
+ * @param differences that the warning names
  * @param areListed the differences are listed in a file of corrections as well
  */
 export function makeSentIssue(
@@ -313,8 +318,9 @@ function formatDifferences(differences: readonly RowDifference[]): Message {
 }
 
 /**
- * Makes what is stored of a row that is left out: the question of its plan, or else which values of
- * a conflict are right, and all that an answer needs to import the row then.
+ * Makes what is stored of a row that an import leaves out: the question, and all that is needed to
+ * import the row after the answer. The question is that of the plan; of a conflict, which values
+ * are right.
  * @param path of the table, with the sheet; undefined for standard input
  */
 export function makeAskedRow(
@@ -344,8 +350,8 @@ export function makeAskedRow(
 }
 
 /**
- * Returns file and row of a find's source; a waypoint or a feature, which is known by its name, has
- * no row.
+ * Returns file and row from which a find was read; null where there is none. A waypoint or a
+ * feature of a map is known by its name, and has no row.
  */
 export function getFileAndRow({ source }: Find): { file: string | null; row: number | null } {
   const isRow = source !== undefined && source.unit === undefined;
@@ -353,8 +359,9 @@ export function getFileAndRow({ source }: Find): { file: string | null; row: num
 }
 
 /**
- * Returns the rows about which a person is asked for a find, without those to be forgotten: they
- * were answered, or are imported again. Undefined where none is left, as the wish has it.
+ * Returns the rows about which a person is asked for a find, for a new wish for it. Undefined where
+ * none is left.
+ * @param isForgotten tells if a row is left out, since it was answered or is imported again
  */
 export function listAskedRowsExcept(
   { wish }: StoredFind,
@@ -386,8 +393,8 @@ function describeAskedRow(
 }
 
 /**
- * Makes the errors of a row that is left out until a person answers: one, or for a conflict one for
- * each element.
+ * Makes the errors about a row that is left out until a person answers: for a conflict one for each
+ * element, else a single one.
  */
 export function makeQuestionIssues(
   asked: AskedRow,
@@ -418,7 +425,7 @@ export function makeQuestionIssues(
   });
 }
 
-/** Makes the warning about a row of a find that a person dropped. */
+/** Makes the warning about a row whose find a person dropped, so that the row is left out. */
 export function makeDroppedIssue({ localId }: StoredFind, { source }: Find): Issue {
   const message = msg`The find was dropped and is not queued again. To queue this row: ${cmd`pas resolve ${localId} --resend`}, then import the table again.`;
   return makeWarningIssue('given-up', message, { find: localId, ...source });

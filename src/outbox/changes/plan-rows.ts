@@ -12,7 +12,7 @@ import {
   matchFinds,
 } from '../../finds/match-finds.ts';
 import type { Candidate, RejectedMatch } from '../facts.ts';
-import { isSameFind, listDifferingTraits, overlayRow, type RowPlan } from './merge-row.ts';
+import { hasSameElements, listDifferingTraits, overlayRow, type RowPlan } from './merge-row.ts';
 
 /** A find that is here before the import. */
 export type FindHere = {
@@ -66,9 +66,9 @@ type RenumberedRows = {
 };
 
 /**
- * Plans the rows of a table against the finds here. The table is an edition of those tables from
- * which it has finds, if at least half of its rows are known. The first line that holds decides;
- * its find is then no other row's:
+ * Plans what each row of a table is, in comparison with the finds here; nothing is stored. The
+ * table is an edition of those tables from which it has finds, if at least half of its rows are
+ * known. The first line that holds decides; its find is then no other row's:
  *
  * | row | plan |
  * |---|---|
@@ -81,7 +81,7 @@ type RenumberedRows = {
  * | equal or nearly equal to a find that is no other row's | ask: near |
  * | any other | new |
  *
- * The rows are all in memory only where there are finds to compare them with. Nothing is stored.
+ * The rows are all in memory only where there are finds to compare them with.
  */
 export function planRows(
   rows: Iterable<Find>,
@@ -116,8 +116,8 @@ export type PlannedRows = {
 };
 
 /**
- * Returns the local id of the find that a row is, becomes, or may be; where a person is asked that
- * of the find asked about, not that of the row.
+ * Returns the local id of the find that a row is or becomes; where a person is asked, that of the
+ * find here which it may be.
  */
 export function getLocalIdOfPlan(plan: RowPlan): string {
   return plan.kind === 'new' ? plan.localId : plan.find;
@@ -345,7 +345,7 @@ function compareByNumber(
 ): Compared[] {
   return (named.get(makeIdKey(prefix + row.localId)) ?? []).map((find) => {
     const its = overlayRow(find.elements, row);
-    const matched = isSameFind(find.elements, its)
+    const matched = hasSameElements(find.elements, its)
       ? 'same'
       : matchFinds(makeComparable(its), makeComparable(find.elements));
     return { find, matched };

@@ -1,9 +1,9 @@
 import { UsageError } from '../../base/errors.ts';
 import { msg } from '../../base/message.ts';
-import { decide } from '../attempts.ts';
+import { recordDecision } from '../attempts.ts';
 import type { Entry } from '../entry.ts';
 import { getWantedElements, listEntriesOfSubject } from '../entry-queries.ts';
-import { deleteUnneededContents } from '../intents.ts';
+import { deleteUnneededIntentContents } from '../intents.ts';
 import type { Outbox } from '../open-outbox.ts';
 import { isRemoved, type StoredFind } from '../stored-finds.ts';
 import { recordPhotoWish, withdrawWish } from '../wishes.ts';
@@ -22,7 +22,8 @@ type Removal = {
 };
 
 /**
- * Plans a removal of finds and records, each once by its first name; nothing is stored.
+ * Plans the removal of finds and records; nothing is stored. One that is named twice is planned
+ * once, by the first name.
  * @throws UsageError for an unknown or ambiguous name, a record without entries, or a find that was
  * removed before
  */
@@ -51,11 +52,11 @@ function isOrMayBeAtService({ state, unknownAttempts }: Entry): boolean {
 }
 
 /**
- * Removes finds, each completely or not at all, and unused copies of photographs. Records without a
- * find here count as well: their numbers and photographs are removed. After an error the earlier
- * ones stay removed.
- * @returns what became of each, since a push may have sent it after it was planned: one with
- * `because` was kept
+ * Removes finds, and of records without a find here the numbers and photographs: of each all or
+ * nothing, in a transaction of its own. Then copies of photographs that are unused now are deleted.
+ * After an error the earlier ones stay removed.
+ * @returns what became of each: one with `because` was kept, since a push has sent it after the
+ * plan
  */
 export function removeFinds(
   outbox: Outbox,
@@ -68,16 +69,17 @@ export function removeFinds(
     ...removeSubject(outbox, subject),
   }));
   if (removals.some(({ because }) => because === undefined)) {
-    deleteUnneededContents(outbox);
+    deleteUnneededIntentContents(outbox);
     deleteUnusedCopies(outbox, photosFolder);
   }
   return removals;
 }
 
 /**
- * Removes a find or record with all its entries, or changes nothing where the service has one of
- * them or may have it (`because`). Without an attempt its local id is free again; else it is
- * hidden, since its facts may still explain a record of the service.
+ * Removes a find or record with all its entries; where the service has one of them, or may have it,
+ * nothing changes, and the result has that entry as `because`. A find that was never attempted
+ * frees its local id; any other one is hidden, since its facts may still explain a record of the
+ * service.
  */
 export function removeSubject(outbox: Outbox, subject: string): Removal {
   return outbox.change(() => {
@@ -85,7 +87,7 @@ export function removeSubject(outbox: Outbox, subject: string): Removal {
     if (removal.because !== undefined) return removal;
     for (const entry of removal.entries)
       if (entry.unknownAttempts > 0)
-        decide(outbox, entry, { kind: 'abandon' }, msg`removed by a person`);
+        recordDecision(outbox, entry, { kind: 'abandon' }, msg`removed by a person`);
     // The numbers and photographs of a find go with it: if another copy has sent it, they stay.
     const find = removal.entries.find(({ kind }) => kind === 'import');
     for (const entry of find === undefined ? removal.entries : [find])
@@ -95,13 +97,14 @@ export function removeSubject(outbox: Outbox, subject: string): Removal {
 }
 
 /**
- * Removes a find that is the same as another one here, which gets its number and photographs.
- * Changes nothing where the service has the find, or may have it.
- * @param refuse throws where a number would replace another one that the other find has or awaits
- * @returns false where nothing was changed
- * @throws UsageError where the other find was removed, or the account may not set the number
+ * Removes a find that is the same as another one here, and gives its number and photographs to
+ * that.
+ * @param refuse called where its number would replace one that the other find has or is to get
+ * @returns false where the service has the find, or may have it; nothing is changed then
+ * @throws the error of `refuse`; UsageError where the other find was removed, or the account may
+ * not set the number
  */
-export function removeAsSame(
+export function removeFindAsSame(
   outbox: Outbox,
   find: StoredFind,
   other: StoredFind,

@@ -1,11 +1,11 @@
 import { makeIdKey, normalizeId } from '../../base/characters.ts';
-import { addToGroup, once } from '../../base/collections.ts';
+import { addToGroup, memoize, once } from '../../base/collections.ts';
 import { UsageError } from '../../base/errors.ts';
 import { cmd, msg } from '../../base/message.ts';
 import type { Find } from '../../finds/find.ts';
 import type { ValidatedFind } from '../../finds/rules.ts';
 import { type Evidence, listAttempts, listEvidence } from '../attempts.ts';
-import { type Attempt, type Entry, isLikeIdent } from '../entry.ts';
+import { type Attempt, type Entry, hasIdentForm } from '../entry.ts';
 import {
   findImportOfFind,
   getWantedElements,
@@ -21,13 +21,14 @@ import {
   listNamesOfFinds,
   type StoredFind,
 } from '../stored-finds.ts';
-import { listLabelledTexts } from '../views/entry-words.ts';
+import { listLabelledElements } from '../views/entry-words.ts';
 import { findSentFind, findStateAtService } from '../views/records-at-service.ts';
 import { convertStoredFind } from './enqueue-finds.ts';
 
 /**
- * Returns stored finds by name, each once and in this order, also removed ones that are hidden.
- * @throws UsageError with the unknown names, or for an ambiguous one
+ * Returns the finds that a person names by local id or identifier: each once, in the order of the
+ * names, also hidden ones.
+ * @throws UsageError with all unknown names, or for an ambiguous one
  */
 export function resolveFindNames(outbox: Outbox, names: readonly string[]): StoredFind[] {
   const lookUp = createFindLookup(outbox, { isTyped: true });
@@ -52,13 +53,17 @@ function requireUnambiguousName(named: NamedFind, name: string): StoredFind | un
   });
 }
 
-/** Returns the subjects of names as in {@link findSubjectWithEntries}. */
+/**
+ * Returns {@link findSubjectWithEntries} of each name.
+ * @throws UsageError as it does
+ */
 export function findSubjectsWithEntries(outbox: Outbox, names: readonly string[]): string[] {
   return names.map((name) => findSubjectWithEntries(outbox, name));
 }
 
 /**
- * Returns the subject of a find, or of a record without a find here that has entries.
+ * Returns the subject that a person names: a find, or a record without a find here, if it has
+ * entries.
  * @throws UsageError for an unknown or ambiguous name, or a record without entries
  */
 export function findSubjectWithEntries(outbox: Outbox, name: string): string {
@@ -75,16 +80,19 @@ export function findSubjectWithEntries(outbox: Outbox, name: string): string {
 }
 
 /**
- * Returns the subject that FIND names, by local id or (also without a find here) identifier.
- * @throws UsageError where it is neither, or ambiguous
+ * Returns the subject that a person names as FIND: by the local id of a find here, or by the
+ * identifier of a record, also without a find here.
+ * @throws UsageError where the name is neither, or ambiguous
  */
 export function findSubject(outbox: Outbox, find: string): string {
   return createSubjectLookup(outbox, { isTyped: true })(find);
 }
 
 /**
- * Makes {@link findSubject} for many names: the index of finds is loaded once. In a table a number
- * is ambiguous as well while a person is asked which find its row is.
+ * Makes a lookup of subjects as {@link findSubject}, for many names: the index of finds is loaded
+ * once.
+ * @param options `isTyped`: as in {@link createFindLookup}; without it names are from a table,
+ * where a number is ambiguous as well while a person is asked which find its row is
  */
 export function createSubjectLookup(
   outbox: Outbox,
@@ -105,8 +113,8 @@ export function createSubjectLookup(
 }
 
 /**
- * Groups the finds that a row about which a person is asked is or becomes, by the key of its
- * number.
+ * Groups by {@link makeIdKey} of its number, for each row about which a person is asked, the local
+ * ids of the find that it may be and of the new one that it may become.
  */
 export function groupFindsByAskedNumber(outbox: Outbox): ReadonlyMap<string, readonly string[]> {
   const finds = new Map<string, string[]>();
@@ -142,35 +150,26 @@ const TYPED_KEYS: readonly MakeKey[] = [
 ];
 
 /**
- * Makes a lookup of finds by local id and identifier: exact first, then by each key. An index is
- * loaded once. A local id that is another find's identifier is ambiguous; in a table, also that of
- * a find whose table has given the number to another find since.
+ * Makes a lookup of finds by local id or identifier: first as spelled, then without regard to case
+ * and blanks. Its index is loaded once. A local id that is another find's identifier is ambiguous.
+ * @param options `isTyped`: a person types the names, and the hyphen of `G-1` does not count where
+ * nothing else fits; without it they are from a table, where the local id of a find is ambiguous as
+ * well if its table has given that number to another find since
  */
 export function createFindLookup(
   outbox: Outbox,
   { isTyped = false }: { readonly isTyped?: boolean } = {},
 ): (name: string) => NamedFind {
-  const indexes = new Map<MakeKey, ReadonlyMap<string, ReadonlySet<string>>>();
-  const listLocalIds = (name: string, makeKey: MakeKey): string[] => {
-    const index = indexes.get(makeKey) ?? indexNames(outbox, makeKey);
-    indexes.set(makeKey, index);
-    return [...(index.get(makeKey(name)) ?? [])];
-  };
-  const hasNumberNow = (localId: string, name: string, { uuid, wish }: StoredFind): boolean => {
-    const other = findByLocalId(outbox, localId);
-    return (
-      other !== undefined &&
-      other.uuid !== uuid &&
-      other.wish.path === wish.path &&
-      makeIdKey(other.wish.key ?? '') === makeIdKey(name)
-    );
-  };
+  const getIndex = memoize((makeKey: MakeKey) => indexNames(outbox, makeKey));
+  const listLocalIds = (name: string, makeKey: MakeKey): string[] => [
+    ...(getIndex(makeKey).get(makeKey(name)) ?? []),
+  ];
   return (name) => {
     const sent = findByIdentCely(outbox, name);
     const exact = findByLocalId(outbox, name) ?? sent;
     if (exact !== undefined) {
       const named = isTyped ? [] : listLocalIds(name, makeIdKey);
-      const otherIds = named.filter((localId) => hasNumberNow(localId, name, exact));
+      const otherIds = named.filter((localId) => hasTakenNumber(outbox, localId, name, exact));
       if (sent !== undefined && sent.uuid !== exact.uuid) otherIds.push(sent.localId);
       return otherIds.length > 0 ? { alike: [exact.localId, ...otherIds] } : exact;
     }
@@ -183,6 +182,22 @@ export function createFindLookup(
   };
 }
 
+/** Tells if another find has the number by now in the table from which the find came. */
+function hasTakenNumber(
+  outbox: Outbox,
+  localId: string,
+  number: string,
+  { uuid, wish }: StoredFind,
+): boolean {
+  const other = findByLocalId(outbox, localId);
+  return (
+    other !== undefined &&
+    other.uuid !== uuid &&
+    other.wish.path === wish.path &&
+    makeIdKey(other.wish.key ?? '') === makeIdKey(number)
+  );
+}
+
 function indexNames(outbox: Outbox, makeKey: MakeKey): Map<string, Set<string>> {
   const names = new Map<string, Set<string>>();
   for (const { name, localId } of listNamesOfFinds(outbox)) {
@@ -192,10 +207,10 @@ function indexNames(outbox: Outbox, makeKey: MakeKey): Map<string, Set<string>> 
   return names;
 }
 
-/** Returns the identifier of a typed text; undefined where it is none. */
+/** Parses a record's identifier as a person types it; undefined where the text is none. */
 export function parseTypedIdent(text: string): string | undefined {
   const plain = normalizeId(text).replaceAll(' ', '');
-  return [plain, plain.toUpperCase()].find(isLikeIdent);
+  return [plain, plain.toUpperCase()].find(hasIdentForm);
 }
 
 /** An entry with what happened to it, oldest first. */
@@ -206,8 +221,8 @@ export type EntryHistory = {
 };
 
 /**
- * Returns all data of a find, or of a record with entries: `find` is undefined for a record,
- * `atService` where it was not sent or no pull has seen it.
+ * Returns what `pas show` shows of a find, or of a record with entries: `find` is undefined for a
+ * record, and `atService` where the find was not sent, or no pull has seen its record.
  * @throws UsageError for an unknown or ambiguous name, or a record without entries
  */
 export function getFindDetails(outbox: Outbox, name: string) {
@@ -218,7 +233,7 @@ export function getFindDetails(outbox: Outbox, name: string) {
   return {
     find,
     elements,
-    texts: listLabelledTexts(elements),
+    texts: listLabelledElements(elements),
     stories: listEntriesOfSubject(outbox, subject).map(
       (entry): EntryHistory => ({
         entry,
@@ -233,8 +248,9 @@ export function getFindDetails(outbox: Outbox, name: string) {
 type OpenValidation = () => Promise<(find: Find) => ValidatedFind>;
 
 /**
- * Returns the import document of a find, byte for byte, without issues; for a draft, the one that
- * it would have, with those of its validation.
+ * Returns the document of a find as a push sends it, without issues. Where there is none, as for a
+ * draft, the find is validated, and the result has the document that it would have, and the issues.
+ * @param openValidation called only then
  */
 export async function getDocumentOfFind(
   outbox: Outbox,

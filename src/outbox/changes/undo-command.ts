@@ -12,7 +12,7 @@ import {
   listFactsOfKind,
   makeUndoWords,
   type NewFact,
-  parseCommand,
+  parseCommandId,
   type Slot,
   selectFacts,
   unpackAttempt,
@@ -35,12 +35,12 @@ export type LoggedCommand = {
   readonly isUndone: boolean;
 };
 
-/** Returns the last 50 commands that changed something, newest first. */
-export function listCommands({ listTexts }: Outbox): LoggedCommand[] {
+/** Returns the last 50 commands that changed something, newest first, also undos. */
+export function listLastCommands({ listTexts }: Outbox): LoggedCommand[] {
   const commands = listTexts(LAST_COMMANDS).map((command) => ({
     id: command.split(' ').at(-1) ?? '',
     command,
-    ...parseCommand(command),
+    ...parseCommandId(command),
   }));
   const undone = new Set<string>();
   // An undo that was undone itself takes nothing back; newer ones come first.
@@ -50,11 +50,11 @@ export function listCommands({ listTexts }: Outbox): LoggedCommand[] {
 }
 
 /**
- * Returns the commands of {@link listCommands} for programs, each with its finds: their elements
- * before and after, null where there were none or their content was deleted.
+ * Returns the commands of {@link listLastCommands} as `--json` prints them, each with its finds: their
+ * elements before and after it, null where there were none or their content was deleted.
  */
 export function listCommandLog(outbox: Outbox) {
-  return listCommands(outbox).map((command) => ({
+  return listLastCommands(outbox).map((command) => ({
     id: command.id,
     at: new Date(command.at).toISOString(),
     command: command.words,
@@ -102,7 +102,7 @@ function listSlotsOfCommand({ sql }: Outbox, command: string): Slot[] {
 }
 
 /**
- * Returns the subjects that a command changed which `other` does not know, where something else is
+ * Returns the subjects that were changed by commands which `other` lacks, where something else is
  * wanted or decided than in `other`.
  */
 export function listSubjectsWithUnknownChanges(outbox: Outbox, other: Outbox): string[] {
@@ -138,9 +138,9 @@ const BATCH = 100;
 
 /**
  * Takes back what a command wanted and decided, by appending what was wanted before; the running
- * command becomes this undo. What was attempted since, or changed by a later command, stays. Of an
- * undo it is a redo. Questions are stored about finds that are wanted again and are like others.
- * After an error or an interruption, the next plain undo goes on.
+ * command becomes this undo. The undo of an undo is a redo. What was attempted since, or changed by
+ * a later command, stays. Finds that are wanted again and are like others get questions. After an
+ * error or an interruption, the next plain undo goes on.
  * @param id of the command; undefined for that of {@link findCommandToUndo}
  * @param onProgress called after each transaction
  * @returns undefined where there is no such command
@@ -154,43 +154,56 @@ export function undoCommand(
   const command =
     id === undefined
       ? findCommandToUndo(outbox)
-      : listCommands(outbox).find((each) => each.id === id);
+      : listLastCommands(outbox).find((each) => each.id === id);
   if (command === undefined) return undefined;
   outbox.command.words = makeUndoWords(command.id);
   const parts = listParts(outbox, command);
-  const returned = new Set<string>();
-  const undone = new Set<string>();
-  const kept = new Set<string>();
+  const tally: UndoTally = { returned: new Set(), undone: new Set(), kept: new Set() };
   for (let at = 0; at < parts.length; at += BATCH) {
     outbox.change(() => {
-      for (const part of parts.slice(at, at + BATCH)) {
-        const plans = part.map((slot) => planUndo(outbox, command.command, slot));
-        const isKept = plans.some((plan) => plan.isKept);
-        if (!isKept) applyUndo(outbox, plans);
-        for (const { subject } of part) {
-          const name = getSubjectName(outbox, subject);
-          if (isKept) kept.add(name);
-          // Also what an interrupted undo has taken back, which had no chance to settle it.
-          else returned.add(subject);
-          if (!isKept && plans.some(takesBack)) undone.add(name);
-        }
-      }
+      for (const part of parts.slice(at, at + BATCH)) undoPart(outbox, command, part, tally);
       // With the last of them: an undo that is interrupted before is continued, and settles all.
-      if (at + BATCH >= parts.length) settleReturnedFinds(outbox, returned);
+      if (at + BATCH >= parts.length) settleReturnedFinds(outbox, tally.returned);
     });
     onProgress(Math.min(at + BATCH, parts.length), parts.length);
   }
   // A find that is wanted again, or an answer that is taken back, may leave a question open.
-  storeQuestionsAboutAlikeFinds(outbox, ({ uuid }) => returned.has(uuid));
-  return { command, finds: undone.size, kept };
+  storeQuestionsAboutAlikeFinds(outbox, ({ uuid }) => tally.returned.has(uuid));
+  return { command, finds: tally.undone.size, kept: tally.kept };
+}
+
+type UndoTally = {
+  /** Subjects of what was taken back, also by an interrupted undo before, which settled nothing. */
+  readonly returned: Set<string>;
+  /** Names of finds and records of which something was taken back now. */
+  readonly undone: Set<string>;
+  /** Names of those of which something stays. */
+  readonly kept: Set<string>;
+};
+
+function undoPart(
+  outbox: Outbox,
+  { command }: LoggedCommand,
+  part: readonly Slot[],
+  { returned, undone, kept }: UndoTally,
+): void {
+  const plans = part.map((slot) => planUndo(outbox, command, slot));
+  const isKept = plans.some((plan) => plan.isKept);
+  if (!isKept) applyUndo(outbox, plans);
+  for (const { subject } of part) {
+    const name = getSubjectName(outbox, subject);
+    if (isKept) kept.add(name);
+    else returned.add(subject);
+    if (!isKept && plans.some(takesBack)) undone.add(name);
+  }
 }
 
 /**
- * Returns the command that a plain undo takes: that of an undo that was interrupted, else the last
- * one that is neither undone nor an undo. Undefined where there is none.
+ * Returns the command that a plain undo takes back: the one whose undo was interrupted, else the
+ * last one that is neither undone nor an undo. Undefined where there is none.
  */
 export function findCommandToUndo(outbox: Outbox): LoggedCommand | undefined {
-  const commands = listCommands(outbox);
+  const commands = listLastCommands(outbox);
   const [last] = commands;
   const begun = commands.find(({ id }) => id === last?.undoes);
   return last !== undefined && begun !== undefined && hasMoreToUndo(outbox, begun, last)
@@ -304,20 +317,14 @@ function hasLaterChanges(
 }
 
 function applyUndo(outbox: Outbox, plans: readonly SlotUndo[]): void {
-  appendFacts(
-    outbox,
-    plans.flatMap((plan) => makeUndoFacts(outbox, plan)),
-  );
+  const facts = plans.flatMap((plan) => [
+    ...plan.wishes.map((body) => makeReturningWish(outbox, plan, body)),
+    ...plan.decisions.map((fact) => makeDecisionUndo(outbox, fact)),
+  ]);
+  appendFacts(outbox, facts);
   // Without a search it is unknown again if the entry was sent from another place.
   if (plans.some(({ decisions }) => decisions.some(isAboutUnsearched)))
     updateHeader(outbox, { mustLook: true });
-}
-
-function makeUndoFacts(outbox: Outbox, plan: SlotUndo): NewFact[] {
-  return [
-    ...plan.wishes.map((body) => makeReturningWish(outbox, plan, body)),
-    ...plan.decisions.map((fact) => makeDecisionUndo(outbox, fact)),
-  ];
 }
 
 /** Returns the records to which something was sent. */
@@ -393,7 +400,7 @@ function isTakenBack(facts: readonly Fact[], own: ReadonlySet<string>): boolean 
       fact.kind === 'current' &&
       fact.body.replaces.some((id) => own.has(id)) &&
       fact.body.command !== null &&
-      parseCommand(fact.body.command).undoes !== undefined,
+      parseCommandId(fact.body.command).undoes !== undefined,
   );
 }
 

@@ -43,7 +43,7 @@ export const VERDICT_WORDS: Readonly<Record<EvidenceVerdict, Message>> = {
   person: msg`decided by a person`,
 };
 
-/** Formats `import of K-017`; a record without a find here has its identifier. */
+/** Formats kind and find of an entry: `import of K-017`; a record has its identifier. */
 export function formatEntry({ kind, find }: Pick<Entry, 'kind' | 'find'>): Message {
   return {
     import: msg`import of ${find}`,
@@ -58,7 +58,7 @@ export function formatTargetState(stav: TargetState): string {
   return names[stav];
 }
 
-/** Formats the answer to a question for display; undefined where it is empty. */
+/** Formats what a find has for a question of `pas add`; undefined where it has nothing for it. */
 export function formatAnswer(name: QuestionName, find: Find): string | undefined {
   if (name === 'local_id') return find.localId === '' ? undefined : find.localId;
   if (name === 'photos')
@@ -66,14 +66,14 @@ export function formatAnswer(name: QuestionName, find: Find): string | undefined
       ? undefined
       : find.photos.map((path) => path.split(/[\\/]/).at(-1)).join('; ');
   if (name === 'point') return formatPointOfFind(find.elements);
-  return formatWithUnit(getField(name), find.elements[name]);
+  return formatValueWithUnit(getField(name), find.elements[name]);
 }
 
 /**
- * Formats a value in the language of pas, with its unit; a term by its text alone. Undefined where
- * it is absent.
+ * Formats the value of an element in the language of pas, with its unit; a term or person by the
+ * text alone. Undefined where the value is absent.
  */
-export function formatWithUnit(
+export function formatValueWithUnit(
   { kind, unit }: Field,
   value: FindElements[ElementName],
 ): string | undefined {
@@ -85,7 +85,9 @@ export function formatWithUnit(
   return unit === undefined ? String(value) : `${value} ${unit}`;
 }
 
-/** Formats the point; its text as it is where that is no point; undefined where there is none. */
+/**
+ * Formats a find's point; a text that is no point stays as it is; undefined where none is given.
+ */
 export function formatPointOfFind(elements: FindElements): string | undefined {
   const point = getPoint(elements);
   if (point !== undefined) return formatPosition({ system: point.system, point });
@@ -94,10 +96,10 @@ export function formatPointOfFind(elements: FindElements): string | undefined {
 }
 
 /**
- * Returns the elements that a find has, in the order of the schema, each with its label; system and
- * point are one line, Coordinates. A term is shown with its identifier.
+ * Returns label and text of each element that a find has, in the order of the schema. System and
+ * point are one pair, labelled Coordinates; a term or person is shown with its identifier.
  */
-export function listLabelledTexts(
+export function listLabelledElements(
   elements: FindElements,
 ): (readonly [label: string, text: string])[] {
   const point = formatPointOfFind(elements);
@@ -109,14 +111,14 @@ export function listLabelledTexts(
     if (field.kind === 'point' && point !== undefined && field.epsg === elements.geom_system)
       return [];
     const text =
-      typeof value === 'object' ? formatWithIdentifier(value) : formatWithUnit(field, value);
+      typeof value === 'object' ? formatWithIdentifier(value) : formatValueWithUnit(field, value);
     return [[getElementLabel(field), text ?? ''] as const];
   });
 }
 
 /**
- * Formats one line: `K-018 fragment of vessel, ceramics · Bronze Age · 49.84050 N 15.17120 E · 30
- * cm`.
+ * Formats a find as one line: `K-018  fragment of vessel, ceramics · Bronze Age · 49.84050 N
+ * 15.17120 E · 30 cm · 2 photographs`.
  */
 export function formatFindLine(find: Find): string {
   const what = [formatAnswer('druh_nalezu', find), formatAnswer('specifikace', find)]

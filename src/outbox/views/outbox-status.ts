@@ -27,10 +27,10 @@ import { findByUuid } from '../stored-finds.ts';
 const parseKindCount = createRowParser({ kind: makeMemberGuard(ENTRY_KINDS), count: isNumber });
 
 /**
- * Counts queued entries of each kind, of these subjects or (undefined) of all, also those that must
- * wait; held ones are left out.
+ * Counts queued entries of each kind, also those that must wait, but not held ones.
+ * @param subjects those whose entries are counted; undefined for all
  */
-export function countUnheldQueued(
+export function countUnheldQueuedEntries(
   outbox: Outbox,
   subjects: readonly string[] | undefined,
 ): Readonly<Record<EntryKind, number>> {
@@ -52,7 +52,7 @@ function listChangedFinds(outbox: Outbox): string[] {
 }
 
 /** Returns local ids of dropped finds that block numbers or photographs. */
-export function listDroppedWithDependents(outbox: Outbox): string[] {
+export function listDroppedFindsWithDependents(outbox: Outbox): string[] {
   return outbox.listTexts(
     `select local_id from entries as dropped where kind = 'import' and state = 'dropped' and hidden = 0 and exists (
          select 1 from entries where subject = dropped.subject and kind <> 'import' and state = 'queued' and ident_cely is null)
@@ -78,7 +78,7 @@ const parseDelay = createRowParser({
   find: isText,
 });
 
-/** Returns why attempted entries are still queued: the ten most frequent reasons, most first. */
+/** Returns the ten most frequent reasons why attempted entries are still queued, most first. */
 export function listDelays(outbox: Outbox): Delay[] {
   const rows = outbox
     .sql(
@@ -142,10 +142,10 @@ const parseWaiting = createRowParser({
 export type WaitingCounts = ReturnType<typeof parseWaiting>;
 
 /**
- * Counts what waits: for an import that is not accepted, behind a dropped import, for a person, or
- * for its backoff.
+ * Counts the queued entries that wait: for their find's acceptance, behind a dropped find, for a
+ * person's answer, or for a moment, such as the end of their backoff.
  */
-export function countWaiting(outbox: Outbox): WaitingCounts {
+export function countWaitingEntries(outbox: Outbox): WaitingCounts {
   const counts = outbox
     .sql(
       `select
@@ -198,7 +198,10 @@ function groupNewFinders(
     .map(([name, group]) => [name, group.map(({ find }) => find)]);
 }
 
-/** Returns the identifiers that elements of finds refer to, without accepted and dropped finds. */
+/**
+ * Returns the identifiers of terms, people and projects in the elements of finds that are neither
+ * accepted nor dropped, each once.
+ */
 export function listIdentifiersOfUnacceptedFinds(outbox: Outbox): string[] {
   return outbox.listTexts(
     `select distinct parts.value from entries join intents on intents.row = entries.intent, json_tree(content) as parts
@@ -208,8 +211,8 @@ export function listIdentifiersOfUnacceptedFinds(outbox: Outbox): string[] {
 }
 
 /**
- * Stores names that the service may create as people, in one transaction; stored ones keep their
- * time.
+ * Stores that a person allows the service to create people of these names. A name that is stored
+ * already keeps its time.
  */
 export function storeAcceptedPeople(
   outbox: Outbox,
@@ -227,8 +230,9 @@ export function storeAcceptedPeople(
 const parseAccepted = createRowParser({ identCely: isText, atMs: isNumber });
 
 /**
- * Returns records that the service accepted since a moment of its clock, with the server time of
- * the answer; those without such an answer, which only a search found, are left out.
+ * Returns by record, for imports that the service accepted since a moment of its clock, the server
+ * time of its answer, in milliseconds since 1970 UTC. Records that only a search found are left
+ * out.
  */
 export function getAcceptedMsByRecord(outbox: Outbox, sinceMs: number): Map<string, number> {
   const rows = outbox
@@ -273,12 +277,12 @@ export type OutboxStatus = {
 };
 
 /**
- * Counts entries by state and cause of waiting, and lists those for a person.
+ * Collects what `pas status` shows: entries by state, what waits for what, and what needs a person.
  * @throws DatabaseError where a row is damaged
  */
 export function getOutboxStatus(outbox: Outbox): OutboxStatus {
   const entries = countEntries(outbox);
-  const waiting = countWaiting(outbox);
+  const waiting = countWaitingEntries(outbox);
   const totals = getTotals(entries);
   const states = ENTRY_STATES.filter((state) => totals[state] > 0);
   const rows = ENTRY_KINDS.map((kind) => ({
@@ -297,21 +301,21 @@ export function getOutboxStatus(outbox: Outbox): OutboxStatus {
     sending: totals.sending,
     waiting,
     delayed: listDelays(outbox),
-    dropped: forDropped === 0 ? [] : listDroppedWithDependents(outbox),
+    dropped: forDropped === 0 ? [] : listDroppedFindsWithDependents(outbox),
     changed: listChangedFinds(outbox),
     needsPerson: listEntriesNeedingPerson(outbox, MAX_LISTED),
   };
 }
 
 /**
- * Tells if no set was harvested.
+ * Tells if a vocabulary has no harvested set.
  * @param vocabulary undefined where its file is missing
  */
 export function isVocabularyEmpty(vocabulary: Vocabulary | undefined): boolean {
   return vocabulary === undefined || listHarvests(vocabulary).length === 0;
 }
 
-/** Counts entries by state, without those of removed finds. */
+/** Counts entries of all kinds by state, without those of removed finds. */
 export function countEntriesByState(outbox: Outbox): Readonly<Record<EntryState, number>> {
   return getTotals(countEntries(outbox));
 }
@@ -371,11 +375,12 @@ type FindersOfQueue = {
 };
 
 /**
- * Returns the finders of queued finds that have no identifier; none where people were not
- * harvested.
- * @param openLookup called only where there are such finders
- * @param subjects undefined means all
- * @throws errors of `openLookup`; DatabaseError
+ * Returns the finders without an identifier that queued finds have: in `people` those whom the
+ * service does not know by this name, in `mapped` those to whom an own term gives an identifier. No
+ * people where the vocabulary of people was not harvested.
+ * @param openLookup opens the lookup of people; called only where there are such finders
+ * @param subjects finds that count; undefined for all
+ * @throws errors of `openLookup`; DatabaseError where a row is damaged
  */
 export async function listNewFinders(
   outbox: Outbox,
@@ -419,8 +424,9 @@ type PeopleAdmission = {
 };
 
 /**
- * Makes the functions by which one push admits new people, also those of finds that are queued
- * during it.
+ * Makes the functions by which one push admits finders that would be new people at the service,
+ * also those of finds that are queued during the push.
+ * @param subjects finds that are pushed; undefined for all
  * @param admit stores which people the service may make; false where some are left. `mayAsk`: a
  * person may be asked now
  */
@@ -438,7 +444,7 @@ export function makePeopleAdmission(
   };
   return {
     admitAll: () => admitAll(true),
-    admitIfNew: async ({ kind, subject }: Entry): Promise<boolean> => {
+    admitIfNew: async ({ kind, subject }) => {
       const find = kind === 'import' ? findByUuid(outbox, subject) : undefined;
       const { nalezce } = find?.elements ?? {};
       return nalezce?.id !== NEW_PERSON || admittedNames.has(nalezce.text) || admitAll(false);

@@ -62,7 +62,7 @@ const parsePulled = createRowParser({
 const COLUMNS = `ident_cely as identCely, standing, datestamp_at as datestampMs, stav, record, since_at as sinceMs, seen_at as seenMs`;
 
 /**
- * Returns standing, state and content of a record at the last pull; undefined where no pull saw it.
+ * Returns a record as the last pull saw it; undefined where no pull has.
  * @throws DatabaseError where it is damaged
  */
 export function findPulledRecord(outbox: Outbox, identCely: string): PulledRecord | undefined {
@@ -75,27 +75,20 @@ export function findPulledRecord(outbox: Outbox, identCely: string): PulledRecor
   return { ...row, record };
 }
 
-/** Returns the registration numbers of pulled records, without those that have none. */
-export function listPulledNumbers(
-  outbox: Outbox,
-): (readonly [identCely: string, number: string])[] {
+/** Returns the registration number of each pulled record that has one, as it was shown last. */
+export function listPulledNumbers(outbox: Outbox): ReturnType<typeof parsePulledNumber>[] {
   return outbox
     .sql(
       `select ident_cely as identCely, record ->> '$.elements.evidencni_cislo' as number from pulled
        where number is not null`,
     )
     .all()
-    .map((row) => {
-      const { identCely, number } = parseNumber(row);
-      return [identCely, number] as const;
-    });
+    .map(parsePulledNumber);
 }
 
-const parseNumber = createRowParser({ identCely: isText, number: isText });
+const parsePulledNumber = createRowParser({ identCely: isText, number: isText });
 
-/**
- * Stores the status of a record; its last visible content is kept while it is not shown.
- */
+/** Stores what a pull saw of a record. While it is not shown, its last visible content is kept. */
 export function storePulledRecord(
   outbox: Outbox,
   { identCely, standing, datestampMs, seenMs, record }: Omit<PulledRecord, 'stav' | 'sinceMs'>,
@@ -119,26 +112,32 @@ export function storePulledRecord(
     });
 }
 
-/** Confirms a record that a pull listed as unchanged; `seenMs` is a time of the server. */
+/**
+ * Stores that a pull found a record unchanged. Does nothing for a record that no pull has stored.
+ * @param seenMs when the pull began, in milliseconds since 1970 UTC by the server's clock
+ */
 export function storeSeenTime(outbox: Outbox, identCely: string, seenMs: number): void {
   outbox.sql('update pulled set seen_at = ? where ident_cely = ?').run(seenMs, identCely);
 }
 
-/** Returns the records that no fact explains, as they were shown. */
+/**
+ * Returns the unexplained records as searches showed them, by identifier: no fact explains the
+ * record or one of its files, or none did then.
+ */
 export function listUnexplainedRecords({ listTexts }: Outbox): HarvestedFind[] {
   return listTexts('select record from unexplained order by ident_cely').map((record) =>
     JSON.parse(record),
   );
 }
 
-/** Stores a record that no fact explains as it is shown, in place of what it was before. */
+/** Stores an unexplained record as the service shows it now, in place of what it was before. */
 export function storeUnexplainedRecord(outbox: Outbox, record: HarvestedFind): void {
   outbox
     .sql('insert or replace into unexplained (ident_cely, record) values (?, ?)')
     .run(record.identCely, JSON.stringify(record));
 }
 
-/** Forgets a record: a fact explains it now, or it is gone. Does nothing for an unknown one. */
+/** Deletes an unexplained record that a fact explains now, or that is gone. */
 export function deleteUnexplainedRecord(outbox: Outbox, identCely: string): void {
   outbox.sql('delete from unexplained where ident_cely = ?').run(identCely);
 }
@@ -156,7 +155,7 @@ type ListedFind = {
 
 /**
  * Returns at most `limit` finds that match all filters, in the order of entry, without removed
- * ones. The filters see the number that was set last.
+ * ones. The filters get each find with the number that was set last for it.
  */
 export function listFinds(
   outbox: Outbox,
@@ -190,7 +189,10 @@ export type SentFind = {
   readonly photos: number;
 };
 
-/** Yields the finds whose import was accepted, without removed ones, in the order of entry. */
+/**
+ * Yields the finds whose import is accepted, as {@link findSentFind} returns them, without removed
+ * ones, in the order of entry.
+ */
 export function* iterateSentFinds(outbox: Outbox): Generator<SentFind> {
   // Loaded at once, since the caller may change the outbox between finds.
   for (const find of [...iterateFinds(outbox)]) {
@@ -200,8 +202,8 @@ export function* iterateSentFinds(outbox: Outbox): Generator<SentFind> {
 }
 
 /**
- * Returns a find with its last accepted number and accepted photographs; undefined where its import
- * is not accepted.
+ * Returns what the service has accepted of a find: its import, its last number and its photographs;
+ * undefined where the import is not accepted.
  */
 export function findSentFind(outbox: Outbox, find: StoredFind): SentFind | undefined {
   const accepted = listEntriesOfSubject(outbox, find.uuid).filter(
@@ -221,8 +223,9 @@ export function findSentFind(outbox: Outbox, find: StoredFind): SentFind | undef
 }
 
 /**
- * Tells if a pull showed the record after the service had accepted an entry of it. Datestamps have
- * whole seconds. Without a server time of the acceptance, the pull counts.
+ * Tells if the last pull showed a record as it was in the second in which the service accepted an
+ * entry of it, or later. True without a server time of the acceptance; false while the record is
+ * not shown.
  */
 export function isPulledSince(
   outbox: Outbox,
@@ -235,9 +238,9 @@ export function isPulledSince(
 }
 
 /**
- * Returns the number of a find or record that the service accepted last. A record whose find came
- * by a union has numbers under two subjects: of these the later one by the service's time, whose
- * seconds are whole, and then by this machine's.
+ * Returns the number of a find or record that the service accepted last; undefined for none. A
+ * record whose find came by a union has numbers under two subjects: of those the later one counts,
+ * by the service's time, which has whole seconds, and then by this machine's.
  */
 export function findAcceptedNumber(outbox: Outbox, subject: string): NumberEntry | undefined {
   const accepted = listNumberEntries(outbox, subject).filter(({ state }) => state === 'accepted');
@@ -265,10 +268,11 @@ function getAcceptedMs(outbox: Outbox, accepted: Entry): number | null {
 }
 
 /**
- * Tells if an accepted photograph is missing in the record of the last pull; false where no pull
- * has shown a change since it was accepted. One in the same second may be older.
+ * Tells if an accepted photograph is missing in its record, as the last pull shows it; false where
+ * the record shows no change since the photograph was accepted. A change in the same second may be
+ * older, so it does not count.
  */
-export function isGoneAtService(outbox: Outbox, entry: PhotoEntry): boolean {
+export function isPhotoGoneAtService(outbox: Outbox, entry: PhotoEntry): boolean {
   if (entry.state !== 'accepted' || entry.identCely === null) return false;
   const pulled = findPulledRecord(outbox, entry.identCely);
   const acceptedMs = getAcceptedMs(outbox, entry) ?? 0;
@@ -309,8 +313,8 @@ export type StateAtService = {
 };
 
 /**
- * Returns the state at the service; undefined where no pull has seen the record. `changes` is empty
- * also where the record is not shown.
+ * Returns the state of a sent find at the service, as the last pull saw it; undefined where no pull
+ * has. `changes` is empty where no pull could read the record.
  */
 export function findStateAtService(outbox: Outbox, sent: SentFind): StateAtService | undefined {
   const pulled = findPulledRecord(outbox, sent.identCely);
@@ -323,9 +327,9 @@ export function findStateAtService(outbox: Outbox, sent: SentFind): StateAtServi
 }
 
 /**
- * Returns the elements of a find with what the last pull showed to be changed. A number that was
- * set after that pull, or is queued, overrides the pulled one. A find that was not sent, or not
- * pulled, stays as it is.
+ * Returns the elements of a find with the changes that the last pull showed. A number that is
+ * queued here, or was accepted after that pull, wins over the pulled one. The elements of a find
+ * that was not sent, or not pulled, have no such changes.
  */
 export function getElementsAtService(outbox: Outbox, find: StoredFind): FindElements {
   const last = findLastNumberEntry(outbox, find.uuid);
@@ -340,7 +344,7 @@ export function getElementsAtService(outbox: Outbox, find: StoredFind): FindElem
   return withRecordChanges(currentElements, changes, remote.pulled.record);
 }
 
-/** Formats `3 confirmed`, `deleted`, `not shown (last 1 registered)`. */
+/** Formats standing and state of a record: `3 confirmed`, `deleted (last 1 registered)`. */
 export function formatStanding({ standing, stav }: PulledRecord): string {
   const last = stav === null ? undefined : formatRecordState(stav);
   if (standing === 'shown') return last ?? '';
@@ -348,12 +352,12 @@ export function formatStanding({ standing, stav }: PulledRecord): string {
   return last === undefined ? word : t`${word} (last ${last})`;
 }
 
-/** Formats `label: sent → now`, with `–` for an absent value. */
+/** Formats a change as `label: sent → now`, with `–` for an absent value. */
 export function formatChange({ element, sent, now }: ChangeAtService): string {
   return `${getElementLabel(getField(element))}: ${sent ?? '–'} → ${now ?? '–'}`;
 }
 
-/** Returns the state for programs. */
+/** Makes the JSON that `pas show` and `pas pull` print; null stands for what no pull could read. */
 export function toStateAtServiceJson({
   sent,
   pulled,

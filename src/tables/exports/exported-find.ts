@@ -30,7 +30,11 @@ import { makeReferenceResolver } from '../../finds/resolve-references.ts';
 import type { Vocabulary } from '../../finds/vocabulary/term.ts';
 import { findTermByIdent } from '../../finds/vocabulary/terms.ts';
 import { ENTRY_STATES, type EntryState } from '../../outbox/entry.ts';
-import { formatPointOfFind, formatWithUnit, STATE_WORDS } from '../../outbox/views/entry-words.ts';
+import {
+  formatPointOfFind,
+  formatValueWithUnit,
+  STATE_WORDS,
+} from '../../outbox/views/entry-words.ts';
 import type { RowCell } from './write-rows.ts';
 
 /** A find to export, with data of the outbox. */
@@ -354,6 +358,6 @@ function formatField({ elements, getLabels }: ExportedFind, field: Field): strin
   const value = elements[field.name];
   const labels =
     field.kind === 'term' && typeof value === 'object' ? getLabels?.(value.id) : undefined;
-  if (labels === undefined) return formatWithUnit(field, value) ?? '';
+  if (labels === undefined) return formatValueWithUnit(field, value) ?? '';
   return chooseLabel(labels);
 }

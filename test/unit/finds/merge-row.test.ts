@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ElementName, FindElements } from '../../../src/finds/fields.ts';
 import {
-  isSameFind,
+  hasSameElements,
   listDifferingTraits,
   mergeRow,
 } from '../../../src/outbox/changes/merge-row.ts';
@@ -41,7 +41,7 @@ const covered = fc.uniqueArray(
 );
 const side = fc.constantFrom('mine', 'table', undefined);
 
-const same = (one: FindElements, other: FindElements): boolean => isSameFind(one, other);
+const same = (one: FindElements, other: FindElements): boolean => hasSameElements(one, other);
 
 describe('a row merged with its find and its last import', () => {
   test('changes nothing if it equals its last import, whatever was edited', () => {

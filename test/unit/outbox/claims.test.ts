@@ -6,9 +6,9 @@ import {
   type AttemptSettlement,
   type Claim,
   claimQueuedEntry,
-  decide,
   listAttempts,
   recordAnswer,
+  recordDecision,
   recordOrphanedAttempts,
 } from '../../../src/outbox/attempts.ts';
 import { removeSubject } from '../../../src/outbox/changes/remove-finds.ts';
@@ -18,7 +18,7 @@ import {
   clearBackoff,
   clearImplausibleBackoff,
   findEntryById,
-  findNextClaimable,
+  findNextClaimableEntry,
   listEntriesOfSubject,
   storeQuestion,
 } from '../../../src/outbox/entry-queries.ts';
@@ -73,7 +73,7 @@ function waitUntil(notBeforeAt: number): AttemptSettlement {
 }
 
 function nextId(outbox: Outbox, query: Partial<ClaimableQuery> = {}): number | undefined {
-  const next = findNextClaimable(outbox, { ...ALL, ...query });
+  const next = findNextClaimableEntry(outbox, { ...ALL, ...query });
   return next === undefined || next.notBeforeAt > outbox.clock.now() ? undefined : next.id;
 }
 
@@ -85,7 +85,7 @@ function claimed(outbox: Outbox, id: number): Claim {
 
 function drop(outbox: Outbox, id: number): void {
   const entry = getEntry(outbox, id);
-  decide(outbox, entry, { kind: 'abandon' }, 'dropped');
+  recordDecision(outbox, entry, { kind: 'abandon' }, 'dropped');
   withdrawWish(outbox, entry, 'dropped');
 }
 
@@ -148,7 +148,7 @@ describe('the next entry to send', () => {
       return queued;
     });
     expect(nextId(outbox)).toBeUndefined();
-    expect(findNextClaimable(outbox, ALL)?.id).toBe(second?.entryId);
+    expect(findNextClaimableEntry(outbox, ALL)?.id).toBe(second?.entryId);
     await clock.advance(1000);
     expect(nextId(outbox)).toBe(second?.entryId);
     clearBackoff(outbox, [first?.subject ?? '']);
@@ -174,7 +174,7 @@ describe('of two numbers for one record', () => {
     expect(removeSubject(outbox, RECORD)).toMatchObject({
       because: { value: 'A 1' },
     });
-    decide(outbox, getEntry(outbox, earlier), { kind: 'abandon' }, 'dropped');
+    recordDecision(outbox, getEntry(outbox, earlier), { kind: 'abandon' }, 'dropped');
     expect(nextId(outbox)).toBe(later);
   });
 
@@ -305,7 +305,12 @@ test.each(['abandon', 'resend'] as const)('a late answer outranks the decision t
   const taken = claimed(outbox, queueImport(outbox, 'K-1').entryId);
   recordOrphanedAttempts(outbox);
   const entry = getEntry(outbox, taken.entry.id);
-  decide(outbox, entry, answer === 'resend' ? { kind: answer, rejects: [] } : { kind: answer }, '');
+  recordDecision(
+    outbox,
+    entry,
+    answer === 'resend' ? { kind: answer, rejects: [] } : { kind: answer },
+    '',
+  );
   recordAnswer(outbox, taken, { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' });
   expect(listEntriesOfSubject(outbox, entry.subject)).toMatchObject([
     { state: 'accepted', identCely: IDENT, unknownAttempts: 0 },

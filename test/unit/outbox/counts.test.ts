@@ -6,10 +6,10 @@ import {
 } from '../../../src/outbox/entry-queries.ts';
 import { makeCandidates } from '../../../src/outbox/gate.ts';
 import {
-  countUnheldQueued,
-  countWaiting,
+  countUnheldQueuedEntries,
+  countWaitingEntries,
   listDelays,
-  listDroppedWithDependents,
+  listDroppedFindsWithDependents,
 } from '../../../src/outbox/views/outbox-status.ts';
 import { withdrawWish } from '../../../src/outbox/wishes.ts';
 import {
@@ -39,15 +39,20 @@ test('waiting entries are counted by the cause of their wait', () => {
     reason: 'busy',
     notBeforeAt: outbox.clock.now() + 1000,
   });
-  expect(countWaiting(outbox)).toEqual({ forImport: 1, forDropped: 1, forPerson: 1, forTime: 1 });
-  expect(listDroppedWithDependents(outbox)).toEqual(['K-2']);
-  expect(countUnheldQueued(outbox, [queued?.subject ?? ''])).toEqual({
+  expect(countWaitingEntries(outbox)).toEqual({
+    forImport: 1,
+    forDropped: 1,
+    forPerson: 1,
+    forTime: 1,
+  });
+  expect(listDroppedFindsWithDependents(outbox)).toEqual(['K-2']);
+  expect(countUnheldQueuedEntries(outbox, [queued?.subject ?? ''])).toEqual({
     import: 1,
     number: 1,
     photo: 0,
   });
   storeQuestion(outbox, number ?? 0, HELD);
-  expect(countWaiting(outbox)).toMatchObject({ forImport: 0, forPerson: 2 });
+  expect(countWaitingEntries(outbox)).toMatchObject({ forImport: 0, forPerson: 2 });
 });
 
 test('entries that need a person are listed with their questions first, and the others by reason', () => {

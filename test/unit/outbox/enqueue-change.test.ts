@@ -12,7 +12,7 @@ import { ENTRY_KINDS } from '../../../src/outbox/entry.ts';
 import {
   type ClaimableQuery,
   findEntryById,
-  findNextClaimable,
+  findNextClaimableEntry,
   listEntriesOfSubject,
   listPhotoEntries,
 } from '../../../src/outbox/entry-queries.ts';
@@ -55,7 +55,7 @@ function getNext(outbox: Outbox) {
     busyRecords: [],
     closed: [],
   };
-  return findNextClaimable(outbox, all);
+  return findNextClaimableEntry(outbox, all);
 }
 
 function nextId(outbox: Outbox): number {

@@ -5,10 +5,10 @@ import { describe, expect, test } from 'vitest';
 import type { FindElements } from '../../../src/finds/fields.ts';
 import { createFindIndex, makeComparable, matchFinds } from '../../../src/finds/match-finds.ts';
 import { listFactsOfSubject } from '../../../src/outbox/append-facts.ts';
-import { listCommands, undoCommand } from '../../../src/outbox/changes/undo-command.ts';
+import { listLastCommands, undoCommand } from '../../../src/outbox/changes/undo-command.ts';
 import { listEntriesOfSubject, listNumberEntries } from '../../../src/outbox/entry-queries.ts';
 import { foldSlot } from '../../../src/outbox/fold.ts';
-import { makeFindSlot, makeIntentId } from '../../../src/outbox/intents.ts';
+import { makeImportSlot, makeIntentId } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { rebuildAllEntries } from '../../../src/outbox/repair-outbox.ts';
 import { findByLocalId, iterateFinds } from '../../../src/outbox/stored-finds.ts';
@@ -156,7 +156,7 @@ function play(outbox: Outbox, { kind, at, ...step }: Step): void {
         recordFindWish(outbox, find, { ...find.wish, elements: write(`${notes++}`) }, prepared);
       return;
     case 'remove':
-      if (find !== undefined) withdrawWish(outbox, makeFindSlot(find.uuid), 'removed');
+      if (find !== undefined) withdrawWish(outbox, makeImportSlot(find.uuid), 'removed');
       return;
     case 'number':
       if (find !== undefined) recordNumberWish(outbox, find.uuid, `${at % 2}`, { expects: null });
@@ -165,7 +165,7 @@ function play(outbox: Outbox, { kind, at, ...step }: Step): void {
       undoCommand(outbox);
       return;
     case 'redo': {
-      const last = listCommands(outbox).find(
+      const last = listLastCommands(outbox).find(
         ({ undoes, isUndone }) => undoes !== undefined && !isUndone,
       );
       if (last !== undefined) undoCommand(outbox, last.id);
@@ -261,9 +261,9 @@ describe('any history of commands, attempts and undo', () => {
           using outbox = tempOutbox();
           for (const each of steps) play(outbox, each);
           const before = describeAll(outbox);
-          const commands = listCommands(outbox).length;
+          const commands = listLastCommands(outbox).length;
           play(outbox, last);
-          if (listCommands(outbox).length === commands) return;
+          if (listLastCommands(outbox).length === commands) return;
           const after = describeAll(outbox);
           play(outbox, { kind: 'undo', at: 0 });
           expect(describeAll(outbox)).toStrictEqual(before);

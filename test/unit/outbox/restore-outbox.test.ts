@@ -14,7 +14,7 @@ import { openLedger } from '../../../src/outbox/ledger.ts';
 import { type Outbox, openOutbox } from '../../../src/outbox/open-outbox.ts';
 import {
   backUpOutbox,
-  openBackup,
+  openCopyOfBackup,
   replaceOutboxContents,
 } from '../../../src/outbox/repair-outbox.ts';
 import { type OutboxFiles, restoreOutbox } from '../../../src/outbox/restore-outbox.ts';
@@ -179,7 +179,7 @@ test('photographs are restored from beside the backup, and missing ones are name
 
 const CLOCK = manualClock();
 const newFile = (): string => join(tempFolder(), 'file.sqlite');
-const open = (backup: string): Outbox => openBackup(backup, newFile(), CLOCK);
+const open = (backup: string): Outbox => openCopyOfBackup(backup, newFile(), CLOCK);
 const localIds = (outbox: Outbox): (string | null)[] =>
   listAllEntries(outbox).map(({ localId }) => localId);
 

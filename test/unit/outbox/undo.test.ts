@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import {
   findCommandToUndo,
-  listCommands,
+  listLastCommands,
   undoCommand,
 } from '../../../src/outbox/changes/undo-command.ts';
-import { makeFindSlot } from '../../../src/outbox/intents.ts';
+import { makeImportSlot } from '../../../src/outbox/intents.ts';
 import { findByUuid, iterateFinds } from '../../../src/outbox/stored-finds.ts';
 import { withdrawWish } from '../../../src/outbox/wishes.ts';
 import { queueImport, type TempOutbox, tempOutbox } from '../../support/temp-outbox.ts';
@@ -24,10 +24,10 @@ test('a find that an interrupted undo brought back is a question where its local
   using outbox = tempOutbox();
   const finds = Array.from({ length: 150 }, (_, nth) => queueImport(outbox, `K-${nth}`));
   run(outbox, 'remove', () => {
-    for (const { findId } of finds) withdrawWish(outbox, makeFindSlot(findId), 'removed');
+    for (const { findId } of finds) withdrawWish(outbox, makeImportSlot(findId), 'removed');
   });
   run(outbox, 'add', () => queueImport(outbox, 'K-0', 'C-202400101', 'another'));
-  const id = listCommands(outbox).find(({ words }) => words === 'remove')?.id;
+  const id = listLastCommands(outbox).find(({ words }) => words === 'remove')?.id;
   expect(() => run(outbox, 'undo', () => undoCommand(outbox, id, interrupt))).toThrow();
   run(outbox, 'undo', () => undoCommand(outbox, id));
   expect(findByUuid(outbox, finds[0]?.findId ?? '')?.wish.namesake).toBe('K-0');
@@ -36,9 +36,9 @@ test('a find that an interrupted undo brought back is a question where its local
 test('a find that an undo brought back is a question once the undo has taken all back', () => {
   using outbox = tempOutbox();
   const { findId } = queueImport(outbox, 'K-0');
-  run(outbox, 'remove', () => withdrawWish(outbox, makeFindSlot(findId), 'removed'));
+  run(outbox, 'remove', () => withdrawWish(outbox, makeImportSlot(findId), 'removed'));
   run(outbox, 'add', () => queueImport(outbox, 'K-0', 'C-202400101', 'another'));
-  const id = listCommands(outbox).find(({ words }) => words === 'remove')?.id;
+  const id = listLastCommands(outbox).find(({ words }) => words === 'remove')?.id;
   expect(() => run(outbox, 'undo', () => undoCommand(outbox, id, interrupt))).toThrow();
   expect(findByUuid(outbox, findId)?.wish.namesake).toBe('K-0');
 });

@@ -7,7 +7,7 @@ import {
   recordAnswer,
   recordOrphanedAttempts,
 } from '../../../src/outbox/attempts.ts';
-import { findEarliestArrivalMs, getAttemptWindow } from '../../../src/push/judge-import.ts';
+import { getAttemptWindow } from '../../../src/push/judge-import.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { getEntry, queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 
@@ -57,7 +57,7 @@ function story(aheadMs = 0) {
         ...answer,
       }),
     window: () => getAttemptWindow(outbox, entry()),
-    earliest: () => findEarliestArrivalMs(outbox, entry()),
+    earliest: () => getAttemptWindow(outbox, entry()).bounds?.fromMs,
   };
 }
 

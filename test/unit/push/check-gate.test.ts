@@ -11,9 +11,9 @@ import { type Outbox, updateHeader } from '../../../src/outbox/open-outbox.ts';
 import { findByLocalId } from '../../../src/outbox/stored-finds.ts';
 import { recordFindWish } from '../../../src/outbox/wishes.ts';
 import {
-  getContentKey,
-  holdBeforeDeparture,
+  getEntryContentKey,
   holdEntriesWithQuestions,
+  holdEntryBeforeDeparture,
   type LookContext,
 } from '../../../src/push/look.ts';
 import type { NoSearchReason } from '../../../src/push/push-context.ts';
@@ -618,9 +618,9 @@ describe('with thousands of records and entries', () => {
         lookBackMs: DAY_MS,
         serverNowMs: clock.now(),
         stop: new AbortController().signal,
-        judged: new Map([[entry.id, getContentKey(entry)]]),
+        judged: new Map([[entry.id, getEntryContentKey(entry)]]),
       };
-      expect(await holdBeforeDeparture(context, entry)).toBe(false);
+      expect(await holdEntryBeforeDeparture(context, entry)).toBe(false);
       return statements;
     };
     expect(await countStatements(20)).toBe(await countStatements(2));

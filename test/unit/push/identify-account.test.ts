@@ -8,8 +8,8 @@ import {
 } from '../../../src/outbox/open-outbox.ts';
 
 import {
+  fetchAccountOfOutbox,
   type ProfileUser,
-  resolveAccount,
   type Signer,
   signIn,
 } from '../../../src/push/account.ts';
@@ -27,7 +27,7 @@ describe('the signed-in account', () => {
   test('may be any before anything was sent, so a wrong sign-in does no harm', async () => {
     using outbox = unboundOutbox();
     for (const account of [JAN_SAID, EVA]) {
-      await resolveAccount(outbox, serviceSaying(account));
+      await fetchAccountOfOutbox(outbox, serviceSaying(account));
       expect(findKnownAccount(outbox)?.identCely).toBe(account.identCely);
     }
   });
@@ -38,9 +38,9 @@ describe('the signed-in account', () => {
       const { identCely, username } = findKnownAccount(outbox) ?? {};
       return [identCely, username];
     };
-    await resolveAccount(outbox, serviceSaying(EVA, { usesExternalToken: true }));
+    await fetchAccountOfOutbox(outbox, serviceSaying(EVA, { usesExternalToken: true }));
     expect(known()).toEqual([EVA.identCely, USERNAME]);
-    await resolveAccount(outbox, serviceSaying(JAN_SAID, { usesExternalToken: true }));
+    await fetchAccountOfOutbox(outbox, serviceSaying(JAN_SAID, { usesExternalToken: true }));
     expect(known()).toEqual([JAN_SAID.identCely, '']);
   });
 });
@@ -92,7 +92,7 @@ describe('an account that is not the one of the outbox', () => {
     ],
   ])('%s is refused with the ways out', async (_, signer, hint, said = JAN_SAID) => {
     using outbox = tempOutbox();
-    const refused = resolveAccount(outbox, { ...serviceSaying(said), ...signer });
+    const refused = fetchAccountOfOutbox(outbox, { ...serviceSaying(said), ...signer });
     await expect(refused).rejects.toMatchObject({
       name: 'ConfigError',
       message: expect.stringContaining('U-000002'),
@@ -103,7 +103,7 @@ describe('an account that is not the one of the outbox', () => {
   test('is named by the user of the profile where no user name is known', async () => {
     using outbox = tempOutbox();
     storeKnownAccount(outbox, { ...EVA, username: '' });
-    const refused = resolveAccount(outbox, {
+    const refused = fetchAccountOfOutbox(outbox, {
       ...serviceSaying(JAN_SAID),
       username: 'jan',
       profile: profileOf('jan'),
@@ -137,7 +137,7 @@ describe('before anything was sent, the account of a profile', () => {
     ['is not unknown', { username: undefined, profile: profileOf('petr') }, false],
   ])('%s', async (_, signer, isTaken) => {
     using outbox = unboundOutbox();
-    const resolved = resolveAccount(outbox, { ...serviceSaying(JAN_SAID), ...signer }).catch(
+    const resolved = fetchAccountOfOutbox(outbox, { ...serviceSaying(JAN_SAID), ...signer }).catch(
       (thrown: PasError) => thrown,
     );
     const { profile } = signer;

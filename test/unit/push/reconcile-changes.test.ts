@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { asServerMs } from '../../../src/base/clock.ts';
-import { decide, detachRecord, recordAnswer } from '../../../src/outbox/attempts.ts';
+import { detachRecord, recordAnswer, recordDecision } from '../../../src/outbox/attempts.ts';
 import { lookScene } from './look-scene.ts';
 
 describe('uncertain photographs', () => {
@@ -88,7 +88,7 @@ describe('uncertain photographs', () => {
       { state: 'uncertain', identCely: null },
     ]);
     const resend = { kind: 'resend', rejects: [] } as const;
-    decide(scene.outbox, scene.entry(lost.entryId), resend, 'a person decided: send');
+    recordDecision(scene.outbox, scene.entry(lost.entryId), resend, 'a person decided: send');
     const looked = await scene.look();
     expect([found, lost].map(({ photo }) => scene.entry(photo).state)).toEqual([
       'accepted',

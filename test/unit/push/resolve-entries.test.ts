@@ -16,7 +16,7 @@ import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { recordNewFind } from '../../../src/outbox/wishes.ts';
 import {
-  compareWithRecord,
+  fetchRecordComparison,
   findRecordProblem,
   getOpenDecision,
   type PersonDecision,
@@ -233,7 +233,7 @@ describe('a lookup of a record', () => {
         record.hidden = hidden;
       });
     const source = { client: scene.service.client, format: 'oai_svc' };
-    const seen = await compareWithRecord(
+    const seen = await fetchRecordComparison(
       scene.outbox,
       source,
       scene.entry(entryId) as ImportEntry,

@@ -60,8 +60,10 @@ export function aPush() {
     slowed,
     settled: (id: number, outcome: Told, departedAtMs = 1) =>
       inWords(
-        session.decideNow(entry(id), makeSent(outcome, { departedAt: asMonotonicMs(departedAtMs) }))
-          .settlement,
+        session.applyAnswer(
+          entry(id),
+          makeSent(outcome, { departedAt: asMonotonicMs(departedAtMs) }),
+        ).settlement,
       ),
     /** From now on the entry is under way. */
     sent: (id: number) => {

@@ -3,7 +3,7 @@ import { msg } from '../../../src/base/message.ts';
 import { appendFacts } from '../../../src/outbox/append-facts.ts';
 import {
   detachSharedRecord,
-  listOpenAttempts,
+  listUnsettledAttemptIds,
   recordAnswer,
 } from '../../../src/outbox/attempts.ts';
 import { storeLookup } from '../../../src/outbox/entry-queries.ts';
@@ -131,7 +131,7 @@ test('an entry that was looked up and is absent needs no person', async () => {
   await clock.advance(SETTLE_MS);
   const entry = getEntry(outbox, entryId);
   const body = {
-    attempts: listOpenAttempts(outbox, entry),
+    attempts: listUnsettledAttemptIds(outbox, entry),
     identCely: null,
     at: clock.now(),
     serverMs: null,
