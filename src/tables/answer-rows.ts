@@ -28,14 +28,15 @@ type AnswerContext = PhotographKeeping & {
   readonly ruleContext: ValidationContext;
 };
 
-/** A find with its import; a question about it is in either. */
+/** A find and its import; a question is stored in the wish of the find, or in the entry. */
 type FindWithImport = { readonly stored: StoredFind; readonly entry: Entry };
 
 /**
- * Returns the finds whose import has a question for a person, in the order of the queue: held ones,
- * and sent ones from which a row differs. Questions about numbers and photographs are left out.
+ * Returns the finds with a question for a person, in the order of the queue: those whose import is
+ * held, and those from which a row of a table differs. Questions about numbers and photographs are
+ * left out.
  */
-export function listAskedFinds(outbox: Outbox): FindWithImport[] {
+export function listFindsWithQuestion(outbox: Outbox): FindWithImport[] {
   return listEntriesWithQuestion(outbox).flatMap((entry) => {
     const stored = findByUuid(outbox, entry.subject);
     return stored === undefined || entry.kind !== 'import' ? [] : [{ stored, entry }];
@@ -43,33 +44,35 @@ export function listAskedFinds(outbox: Outbox): FindWithImport[] {
 }
 
 /**
- * Returns the find of a name with its import, with or without a question; undefined for a record
- * without a find here, and for a find without an import.
+ * Finds a find and its import by a name; undefined for the name of a record without a find here,
+ * and for a find without an import.
  * @param name local id, or identifier of the service
- * @throws UsageError where the name is neither, or ambiguous
+ * @throws UsageError where the name is neither, or may mean several finds
  */
-export function findFindWithImport(outbox: Outbox, name: string): FindWithImport | undefined {
+export function findByNameWithImport(outbox: Outbox, name: string): FindWithImport | undefined {
   const subject = findSubject(outbox, name);
   const stored = findByUuid(outbox, subject);
   const entry = findImportOfFind(outbox, subject);
   return stored === undefined || entry === undefined ? undefined : { stored, entry };
 }
 
-/** Returns the question about a row, which was stored as a message, in the current language. */
+/** Returns the stored question about a row, as a message that is read in the current language. */
 export function getRowQuestion({ question }: AskedRow): Message {
   return parseStoredMessage(question);
 }
 
 /**
- * Imports the row that a question was about, as the answer says: with `new` as a find of its own,
- * after which the question is removed from the find here; otherwise into that find, of whose
- * values those of the table or those here win. A failure before the removal leaves the question.
- * @param stored find that is asked about
+ * Imports the row that a question is about, by a person's answer: `new` adds it as a find, and then
+ * removes the question, in a transaction of its own; any other answer merges it into the find that
+ * the question is about, unless that was sent. Where both changed a value, that of the row counts
+ * with `table`, that of the find with `mine`, and with `same` a new question is stored.
+ * @param stored find that the question is about
+ * @param asked row with the question
  * @returns the report of the import; its issues say why a find is only a draft
  * @throws UsageError where a photograph changed while it was read; FileError where one cannot be
  * read; DatabaseError where the disk fails
  */
-export async function answerRow(
+export async function importRowByAnswer(
   stored: StoredFind,
   asked: AskedRow,
   answer: RowAnswer,

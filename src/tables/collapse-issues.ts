@@ -9,10 +9,10 @@ type CountedIssue = { readonly issue: Issue; count: number };
 export const MAX_ERRORS = 10_000;
 
 /**
- * Collects issues in little memory. Warnings of one doubtful project or one differently written
- * finder, which every row has, become one in the place of the first; those about identifiers that
- * were not checked, even a single one, become one with their number, at the end. All else stays, in
- * its order, up to a maximum of errors.
+ * Collects issues in little memory, since each row of a table may repeat them. Warnings about the
+ * same project, or about the same spelling of a finder, become one, which counts the finds.
+ * Warnings that an identifier was not checked become one, which counts the identifiers. Errors
+ * beyond a maximum are only counted. All other issues are kept.
  */
 export class IssueCollector {
   readonly #kept: CountedIssue[] = [];
@@ -26,8 +26,9 @@ export class IssueCollector {
   }
 
   add(issue: Issue): void {
+    if (issue.severity === 'error') this.#errors += 1;
     if (issue.rule === NOT_HARVESTED) this.#unchecked += 1;
-    else if (issue.severity !== 'error' || ++this.#errors <= this.#maxErrors) this.#keep(issue);
+    else if (issue.severity !== 'error' || this.#errors <= this.#maxErrors) this.#keep(issue);
   }
 
   #keep(issue: Issue): void {
@@ -42,7 +43,10 @@ export class IssueCollector {
     if (key !== undefined) this.#alike.set(key, kept);
   }
 
-  /** Returns the issues, and an error that counts those beyond the maximum. */
+  /**
+   * Returns the kept issues in the order of their first occurrence, then the counts: a warning of
+   * identifiers that were not checked, an error of errors beyond the maximum.
+   */
   listAll(): readonly Issue[] {
     const issues = this.#kept.map(({ issue, count }) =>
       count === 1 ? issue : sumUpWarnings(issue, count),
@@ -79,7 +83,7 @@ function sumUpWarnings({ rule, says, element, written, file }: Issue, count: num
   });
 }
 
-/** Returns the issues as {@link IssueCollector} lists them, with all errors. */
+/** Returns the issues as {@link IssueCollector} lists them, without a maximum of errors. */
 export function collapseRepeatedWarnings(issues: readonly Issue[]): readonly Issue[] {
   const collector = new IssueCollector();
   for (const issue of issues) collector.add(issue);

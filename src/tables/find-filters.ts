@@ -12,42 +12,54 @@ import { parseSettingText } from './columns/settings.ts';
  * Filters of finds that are not elements. A find without an import has no state; one without a
  * valid date matches neither `since` nor `until`, whose days are included.
  */
-const FILTERS: Readonly<Record<string, (value: string) => FindFilter>> = {
-  state(value) {
-    const states = parseStates(value);
-    return (_, imported) => imported !== undefined && states.includes(imported.state);
-  },
-  since(value) {
-    const day = parseDay(value);
-    return ({ elements }) => String(elements['datum_nalezu'] ?? '') >= day;
-  },
-  until(value) {
-    const day = parseDay(value);
-    return ({ elements: { datum_nalezu: found } }) => found !== undefined && String(found) <= day;
-  },
-  text(value) {
-    const sought = foldName(value);
-    return ({ localId, elements }, imported) => {
-      const labelled = listLabelledElements(elements);
-      const texts = [localId, imported?.identCely ?? '', ...labelled.map(([, text]) => text)];
-      return foldName(texts.join(' ')).includes(sought);
-    };
-  },
-};
+const FILTERS = new Map<string, (value: string) => FindFilter>([
+  [
+    'state',
+    (value) => {
+      const states = parseStates(value);
+      return (_, imported) => imported !== undefined && states.includes(imported.state);
+    },
+  ],
+  [
+    'since',
+    (value) => {
+      const day = parseDay(value);
+      return ({ elements: { datum_nalezu: found = '' } }) => String(found) >= day;
+    },
+  ],
+  [
+    'until',
+    (value) => {
+      const day = parseDay(value);
+      return ({ elements: { datum_nalezu: found } }) => found !== undefined && String(found) <= day;
+    },
+  ],
+  [
+    'text',
+    (value) => {
+      const sought = foldName(value);
+      return ({ localId, elements }, imported) => {
+        const labelled = listLabelledElements(elements);
+        const texts = [localId, imported?.identCely ?? '', ...labelled.map(([, text]) => text)];
+        return foldName(texts.join(' ')).includes(sought);
+      };
+    },
+  ],
+]);
 
 /**
- * Parses the texts of `--where` in their order; a find must match all. None for undefined.
- * @throws UsageError for another form, an unknown element, state or day
+ * Parses the texts of `--where`, each an element or a further filter with its value:
+ * `obdobi=HES-1`, `state=draft, queued`, `since=2024-05-01`. A find must match all of them; without
+ * texts there are no filters.
+ * @throws UsageError for a text of another form, and for an unknown element, state or day
  */
-export function parseFilters(texts: readonly string[] = []): readonly FindFilter[] {
-  return texts.map(parseFilter);
+export function parseFindFilters(texts: readonly string[] = []): readonly FindFilter[] {
+  return texts.map(parseFindFilter);
 }
 
-function parseFilter(text: string): FindFilter {
+function parseFindFilter(text: string): FindFilter {
   const [, name = '', value = ''] = /^\s*(\w+)\s*=(.*)$/s.exec(text) ?? [];
-  return Object.hasOwn(FILTERS, name)
-    ? (FILTERS[name]?.(value.trim()) ?? parseElementFilter(text))
-    : parseElementFilter(text);
+  return FILTERS.get(name)?.(value.trim()) ?? parseElementFilter(text);
 }
 
 /**

@@ -43,11 +43,12 @@ function readFirstRows(rows: Iterable<TableRow>, named: HeaderRows | undefined):
 }
 
 /**
- * Finds the header among the first rows of a table: the rows that a person names, else normally the
- * first one. A row that fills few of the columns is a title; two rows whose names complete each
- * other, or the second of which has units, form one header. A warning says which rows were
- * detected, unless it is the first alone. Undefined where there is no row and none is named.
- * @param allRows of which only the first are read
+ * Finds the header of a table: the rows that the user named, else normally the first row that is
+ * not empty. Such a row is a title, and passed over, if it has no known name and fills at most half
+ * of the columns. Two rows are one header where one has the names that the other lacks, or the
+ * second has units. A warning says which rows were detected, unless it is the first row alone.
+ * Undefined where all rows are empty and none was named.
+ * @param allRows in the order of the file; only the first are read
  * @throws FileError where a named row is empty or missing
  */
 export function findHeader(
@@ -59,23 +60,25 @@ export function findHeader(
   if (named !== undefined) return getNamedHeader(place, rows, named);
   const [top] = rows;
   if (top === undefined) return undefined;
+  const [first, last] = detectHeaderLines(rows, top);
+  const header = { first: first.row, last: last.row, names: mergeHeaderNames(first, last) };
+  return { ...header, issues: last === top ? [] : [makeHeaderNote(place, header)] };
+}
+
+/** Detects the first and the last line of the header, which may be the same row. */
+function detectHeaderLines(rows: readonly TableRow[], top: TableRow): [TableRow, TableRow] {
   const half = Math.max(...rows.map(countFilled)) / 2;
   const index = isTitle(top, half)
     ? rows.findIndex((row) => row !== top && countFilled(row) > half && row.cells.every(isName))
     : 0;
-  const headerRow = rows[index] ?? top;
+  const names = rows[index] ?? top;
   const above = rows[index - 1];
+  if (above?.row === names.row - 1 && isCompleting(names, above)) return [above, names];
   const below = rows[index + 1];
-  let first = headerRow;
-  let last = headerRow;
-  if (above?.row === headerRow.row - 1 && isCompleting(headerRow, above)) first = above;
-  else if (
-    below?.row === headerRow.row + 1 &&
-    ((isCompleting(headerRow, below) && isSecondLine(below, headerRow)) || hasUnits(below))
-  )
-    last = below;
-  const header = { first: first.row, last: last.row, names: mergeHeaderNames(first, last) };
-  return { ...header, issues: last === top ? [] : [makeHeaderNote(place, header)] };
+  const hasSecondLine =
+    below?.row === names.row + 1 &&
+    ((isCompleting(names, below) && isSecondLine(below, names)) || hasUnits(below));
+  return [names, hasSecondLine ? below : names];
 }
 
 function getNamedHeader(
@@ -186,8 +189,8 @@ function hasAll(header: readonly string[], columns: readonly string[]): boolean 
 }
 
 /**
- * Tells if a table has the columns that ODK or KoboToolbox adds to filled forms; false for one of
- * repeated groups.
+ * Tells if a table has the columns that ODK or KoboToolbox adds to filled forms; false for a table
+ * of their repeated groups.
  */
 export function isFormTable(table: Table): boolean {
   return OF_FORMS.some((columns) => hasAll(table.header, columns)) && !isRepeatTable(table);

@@ -28,10 +28,10 @@ import type { Outbox } from '../outbox/open-outbox.ts';
 import { getImportedRow, iterateFinds, listFindsOfTable } from '../outbox/stored-finds.ts';
 import { updateFindWish } from '../outbox/wishes.ts';
 import { makePhotoResolver } from '../photos/photograph.ts';
-import { listAskedFinds } from './answer-rows.ts';
-import type { ColumnMap } from './columns/column-rule.ts';
+import { listFindsWithQuestion } from './answer-rows.ts';
+import type { ColumnMap, Setting } from './columns/column-rule.ts';
 import type { KnownFind, MappedRow } from './columns/map-row.ts';
-import { mapTable, omitOtherRows } from './columns/map-table.ts';
+import { type MappedTable, mapTable, omitRowsWithoutFinds } from './columns/map-table.ts';
 import { parseFixedValues } from './columns/settings.ts';
 import type { RowIssues } from './exports/write-rows.ts';
 import type { Table } from './table.ts';
@@ -40,20 +40,20 @@ type ImportContext = Omit<EnqueueOptions, 'onIssue'> & {
   /** Receives all issues, those of the table first. */
   readonly onIssue: (issue: Issue) => void;
   /** The table comes from standard input, without a path. */
-  readonly isPiped?: boolean | undefined;
+  readonly isPiped?: boolean;
   /** A person's prefix of the local ids of the table. */
-  readonly idPrefix?: string | undefined;
+  readonly idPrefix?: string;
   readonly ruleContext: ValidationContext;
   /** Base folder of photographs that did not come with the table. */
   readonly photoFolder: string;
   /** Meanings of the columns of a foreign table. */
-  readonly map?: ColumnMap | undefined;
+  readonly map?: ColumnMap;
   /** `element=value`, for finds whose own cell is empty. */
-  readonly set?: readonly string[] | undefined;
+  readonly set?: readonly string[];
   /** Import also rows that look like no finds, such as totals. */
-  readonly keepRows?: boolean | undefined;
+  readonly keepRows?: boolean;
   /** New file for a copy of the table with the issues of each row, to be corrected. */
-  readonly copy?: string | undefined;
+  readonly copy?: string;
 };
 
 /** Counts of an import; in a dry run, those that it would have. */
@@ -77,66 +77,81 @@ export type CopiedTable = {
 };
 
 /**
- * Imports a table into the outbox: complete finds are queued, others are drafts, and rows that
- * cannot be read are left out with issues. Earlier questions about its rows are removed first, and
- * asked again where they still stand. With `dryRun` nothing is stored. A requested copy is written
- * last, also in a dry run. After an error the finds of earlier batches stay.
+ * Imports a table into the outbox, in a transaction per batch of finds: complete finds are queued,
+ * others are drafts. Rows that cannot be read are left out with errors, and rows that look like no
+ * finds with warnings. Earlier questions about its rows are removed first, and asked again where
+ * they still stand. With `dryRun` nothing is stored; a requested copy is written last in any case.
+ * After an error the finds of earlier batches stay.
  * @throws UsageError, before anything is stored, for a setting or a copy that may not be written,
  * and where a photograph changed while it was read; FileError where the folder of photographs or
  * one of them cannot be read, or, when all is stored, the copy is not writable; DatabaseError where
  * the disk fails
  */
-export async function importTable(findTable: Table, context: ImportContext): Promise<ImportReport> {
-  const { outbox, ruleContext, photoFolder, map, set = [], copy } = context;
-  const fixed = parseFixedValues(set);
-  if (copy !== undefined) assertMayCopy(findTable, copy);
-  const ofFinds =
-    context.keepRows === true
-      ? findTable
-      : omitOtherRows(findTable, map, msg`To import it as a find: --keep-rows.`);
+export async function importTable(read: Table, context: ImportContext): Promise<ImportReport> {
+  const { outbox, copy } = context;
+  const fixed = parseFixedValues(context.set ?? []);
+  if (copy !== undefined) assertMayCopy(read, copy);
+  const advice = msg`To import it as a find: --keep-rows.`;
+  const table = context.keepRows === true ? read : omitRowsWithoutFinds(read, context.map, advice);
+  const mapped = mapImportedTable(table, fixed, context);
+  const rowIssues: RowIssues = new Map();
+  const onIssue = (issue: Issue): void => {
+    context.onIssue(issue);
+    if (copy !== undefined) addIssueToCopy(rowIssues, issue, table.file);
+  };
+  for (const issue of mapped.issues) onIssue(issue);
+  const path = context.isPiped === true ? undefined : makeTablePath(table);
+  const hasKey = (key: string): boolean => mapped.keys.has(key);
+  const planned = planRows(readFinds(mapped.rows, onIssue), listKnownFinds(outbox), {
+    path,
+    prefix: context.idPrefix,
+    hasKey,
+  });
+  const missing = hasErrors(mapped.issues)
+    ? []
+    : listMissingFinds(outbox, path, planned.names, hasKey);
+  if (!context.dryRun && path !== undefined) forgetAskedRows(outbox, path);
+  const { finds } = await enqueuePlannedFinds(planned, path, context, onIssue);
+  const copied = copy === undefined ? undefined : await writeCopy(read, copy, rowIssues);
+  return { finds, rows: table.rowCount + countUnreadRows(table), missing, copied };
+}
+
+/** Reads the rows as finds, with what is known of the finds that they name. */
+function mapImportedTable(
+  table: Table,
+  fixed: readonly Setting[],
+  { outbox, ruleContext, photoFolder, map, idPrefix = '' }: ImportContext,
+): MappedTable {
   const lookUp = createFindLookup(outbox);
-  const {
-    issues: ofTable,
-    rows,
-    keys,
-  } = mapTable(ofFinds, {
+  return mapTable(table, {
     map,
     fixed,
     lookupTerm: ruleContext.lookupTerm,
-    resolvePhoto: makePhotoResolver(findTable.photoFolder ?? photoFolder),
-    findKnown: (number) => findKnownFind(lookUp((context.idPrefix ?? '') + number), outbox),
+    resolvePhoto: makePhotoResolver(table.photoFolder ?? photoFolder),
+    findKnown: (number) => findKnownFind(lookUp(idPrefix + number), outbox),
     today: ruleContext.today,
   });
-  const copying = copy === undefined ? undefined : await beginCopy(findTable, copy);
-  const onIssue = (issue: Issue): void => {
-    context.onIssue(issue);
-    if (!NOT_COPIED.includes(issue.rule)) copying?.add(issue);
-  };
-  for (const issue of ofTable) onIssue(issue);
-  const path = context.isPiped === true ? undefined : makeTablePath(findTable);
-  const hasKey = (key: string): boolean => keys.has(key);
-  const finds = readFinds(rows, onIssue);
-  const prefix = context.idPrefix;
-  const planned = planRows(finds, listKnownFinds(outbox), { path, prefix, hasKey });
-  const missing = hasErrors(ofTable) ? [] : listMissingFinds(outbox, path, planned.names, hasKey);
-  if (!context.dryRun && path !== undefined) forgetAskedRows(outbox, path);
-  const lookupNumber = makeNumberLookup(outbox, {
+}
+
+/**
+ * Stores the finds of the rows as planned; their numbers are checked against each other as well.
+ */
+function enqueuePlannedFinds(
+  planned: PlannedRows,
+  path: string | undefined,
+  context: ImportContext,
+  onIssue: (issue: Issue) => void,
+): Promise<EnqueueReport> {
+  const lookupNumber = makeNumberLookup(context.outbox, {
     listComing: () => listComingNumbers(planned),
   });
-  const findContext = { ...ruleContext, lookupNumber };
-  const report = await enqueueFinds(planned.finds, {
+  const findContext = { ...context.ruleContext, lookupNumber };
+  return enqueueFinds(planned.finds, {
     ...context,
     table: { path, planRow: planned.planRow },
     validate: (find) => validateFind(find, findContext),
     onIssue,
   });
-  const copied = await copying?.write();
-  return {
-    finds: report.finds,
-    rows: ofFinds.rowCount + countUnreadRows(findTable),
-    missing,
-    copied,
-  };
 }
 
 /** A matched finder, or an identifier that only lacks its vocabulary, needs no correction. */
@@ -184,7 +199,7 @@ function listKnownFinds(outbox: Outbox): FindHere[] {
 
 /** Removes the questions about rows of a table that is imported again; the import asks anew. */
 function forgetAskedRows(outbox: Outbox, path: string): void {
-  for (const { stored } of listAskedFinds(outbox)) {
+  for (const { stored } of listFindsWithQuestion(outbox)) {
     const asked = listAskedRowsExcept(stored, (row) => row.path === path);
     if (asked?.length !== stored.wish.asked?.length) updateFindWish(outbox, stored, { asked });
   }
@@ -229,10 +244,8 @@ function readFinds(rows: Iterable<MappedRow>, onIssue: (issue: Issue) => void): 
 }
 
 function countUnreadRows({ issues }: Table): number {
-  const rows = new Set<number>();
-  for (const { row, severity } of issues)
-    if (row !== undefined && severity === 'error') rows.add(row);
-  return rows.size;
+  const errors = issues.filter(({ row, severity }) => row !== undefined && severity === 'error');
+  return new Set(errors.map(({ row }) => row)).size;
 }
 
 /** Hint of a command that replaces no files. */
@@ -248,55 +261,50 @@ function assertMayCopy({ unit, file }: Table, copy: string): void {
   assertMayWrite(copy, false, WITHOUT_FORCE);
 }
 
-/**
- * Collects the issues of a copy, which `write` writes in the format of its name. Issues without a
- * row, or of another file, are left out.
- */
-async function beginCopy(findTable: Table, file: string) {
+/** Adds an issue to those of its row, except one without a row, of another file, or of no fault. */
+function addIssueToCopy(issues: RowIssues, issue: Issue, file: string): void {
+  if (issue.row === undefined || issue.file !== file || NOT_COPIED.includes(issue.rule)) return;
+  addToGroup(issues, issue.row, issue);
+}
+
+/** Writes the copy of a table with its issues, in the format of the name of `file`. */
+async function writeCopy(read: Table, file: string, issues: RowIssues): Promise<CopiedTable> {
   const { makeIssuesTable, renderTable } = await import('./exports/write-rows.ts');
-  const issues: RowIssues = new Map();
-  return {
-    add: (issue: Issue): void => {
-      if (issue.row !== undefined && issue.file === findTable.file)
-        addToGroup(issues, issue.row, issue);
-    },
-    async write(): Promise<CopiedTable> {
-      const table = makeIssuesTable(findTable, issues);
-      const extension = extname(file).slice(1).toLowerCase();
-      const pieces = await renderTable(table.rows, extension, findTable.sheet ?? 'issues');
-      await writeOutputFile(file, pieces, { overwrite: false });
-      return { file, rows: table.count, left: table.left };
-    },
-  };
+  const { rows, count, left } = makeIssuesTable(read, issues);
+  const extension = extname(file).slice(1).toLowerCase();
+  const pieces = await renderTable(rows, extension, read.sheet ?? 'issues');
+  await writeOutputFile(file, pieces, { overwrite: false });
+  return { file, rows: count, left };
 }
 
 /**
- * Makes the writer of the curator's list of differences between sent finds and a table. `write`
- * writes the CSV file, with a line for each element that differs, and returns their `count`;
- * without any the file has only its headings. An existing file is never replaced.
+ * Makes the writer of the curator's list of what differs between a table and finds that were sent.
+ * `write` writes the CSV file, with a line for each element that differs, and returns their
+ * `count`; without any, the file has only its headings. An existing file is never replaced.
  * @throws UsageError, also from `write`, where the file exists; FileError, from `write`, where it
  * is not writable; DatabaseError, from `write`, where the disk is full
  */
 export function makeCorrectionsWriter(file: string) {
   assertMayWrite(file, false, WITHOUT_FORCE);
   return {
-    async write(
-      finds: readonly EnqueuedFind[],
-    ): Promise<{ readonly file: string; readonly count: number }> {
-      const rows = finds.flatMap(({ find, correction }) => {
-        const { record = '', differences = [] } = correction ?? {};
-        return differences.map(({ element, ours = '', theirs = '' }) => [
-          find,
-          record,
-          element,
-          ours,
-          theirs,
-        ]);
-      });
+    async write(finds: readonly EnqueuedFind[]) {
       const { formatCsvLines } = await import('./exports/write-rows.ts');
+      const rows = finds.flatMap(listCorrections);
       const lines = formatCsvLines([['find', 'record', 'element', 'sent', 'table'], ...rows]);
       await writeOutputFile(file, lines, { overwrite: false });
       return { file, count: rows.length };
     },
   };
+}
+
+/** Returns a row for each element of a sent find that the table has otherwise. */
+function listCorrections({ find, correction }: EnqueuedFind): string[][] {
+  const { record = '', differences = [] } = correction ?? {};
+  return differences.map(({ element, ours = '', theirs = '' }) => [
+    find,
+    record,
+    element,
+    ours,
+    theirs,
+  ]);
 }

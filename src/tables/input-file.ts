@@ -8,8 +8,8 @@ import { assertInputSize } from './table.ts';
 
 /**
  * Reads a file of the user as a whole.
- * @throws FileError where it cannot be read, is a folder, a pipe or a device, or is larger than
- * {@link MAX_INPUT_BYTES}
+ * @throws FileError where there is no such file or it cannot be read, where it is a folder, a pipe
+ * or a device, or is larger than {@link MAX_INPUT_BYTES}
  */
 export async function readInputFile(path: string): Promise<Buffer> {
   try {
@@ -46,7 +46,7 @@ function explainNotRead(path: string, error: unknown): Message {
 /**
  * Reads a pipe to its end.
  * @param name of the pipe for messages
- * @throws FileError as soon as it is more than {@link MAX_INPUT_BYTES}; errors of the pipe itself
+ * @throws FileError as soon as it gave more than {@link MAX_INPUT_BYTES}; errors of the pipe itself
  */
 export async function readPipe(name: string, pipe: AsyncIterable<unknown>): Promise<Buffer> {
   const chunks: Buffer[] = [];
@@ -81,15 +81,15 @@ const SAMPLE_BYTES = 256 * 1024;
 const WORDS_SHOWN = 2;
 
 /**
- * Converts a text to UTF-8: from the stated encoding, else from UTF-8 or UTF-16 where it is one,
- * else from the encoding in which its beginning is the most plausible Czech. A detected encoding
- * other than UTF-8 gives a warning with up to two words, since only a person can notice wrong
- * letters. Without `stated`, UTF-8 stays as it is, and so do bytes that look least odd as UTF-8,
- * such as those of no text at all. A byte order mark stays.
- * @param stated encoding that the user names; undefined to detect it
- * @throws FileError where the stated encoding is unknown, or does not fit
+ * Converts the bytes of a text to UTF-8. Without a stated encoding that of the bytes is detected:
+ * UTF-8 or UTF-16 where they are valid, else the one in which their beginning is the most plausible
+ * Czech. An encoding other than UTF-8 gives a warning with up to two of the words, since only a
+ * person can notice wrong letters; bytes that are most plausible as UTF-8 although they are not
+ * valid, such as those of no text, stay as they are. A byte order mark stays.
+ * @param stated encoding that the user named; undefined to detect it
+ * @throws FileError where the stated encoding is unknown, or does not fit the bytes
  */
-export async function toUtf8(
+export async function convertToUtf8(
   file: string,
   bytes: Buffer,
   stated?: string,
@@ -164,22 +164,24 @@ function makeEncodingIssue(file: string, encoding: string, sample: string): Issu
 const SAVE_AS_UTF8 = msg`Save the table as "CSV UTF-8" (Excel), or choose the character set Unicode (UTF-8) when saving (LibreOffice).`;
 
 /**
- * Returns the text of bytes in UTF-8, without a byte order mark.
- * @throws FileError where they are empty, have a NUL byte, or are not UTF-8
+ * Decodes bytes in UTF-8 as a text without a byte order mark.
+ * @param file its name for messages
+ * @throws FileError where the bytes are empty, have a NUL byte, or are not UTF-8
  */
 export function decodeUtf8(file: string, bytes: Buffer): string {
   if (bytes.length === 0) throw new FileError(file, msg`${file} is empty.`);
   if (bytes.includes(0) || !isUtf8(bytes))
-    throw new FileError(file, describeNotUtf8(file, bytes), { hint: SAVE_AS_UTF8 });
+    throw new FileError(file, describeInvalidUtf8(file, bytes), { hint: SAVE_AS_UTF8 });
   return bytes.toString('utf8').replace(BYTE_ORDER_MARK, '');
 }
 
 /**
- * Describes bytes that are no text in UTF-8, with the line of the first one that is invalid or NUL.
- * @param file its name in the message
- * @param bytes must have such a byte
+ * Describes the fault of bytes that are no text in UTF-8, with the line of the first byte that is
+ * invalid or NUL.
+ * @param file its name for the message
+ * @param bytes must have an invalid or NUL byte
  */
-export function describeNotUtf8(file: string, bytes: Buffer): Message {
+export function describeInvalidUtf8(file: string, bytes: Buffer): Message {
   // An invalid byte decodes as a replacement character, which no text has.
   const [valid = ''] = bytes.toString('utf8').split(/[\0\uFFFD]/, 1);
   const line = valid.split('\n').length;

@@ -32,7 +32,7 @@ import {
   makeMissingColumnIssue,
   parseColumns,
 } from './columns/columns.ts';
-import { omitOtherRows } from './columns/map-table.ts';
+import { omitRowsWithoutFinds } from './columns/map-table.ts';
 import {
   findColumnMeanings,
   type KnownNames,
@@ -87,31 +87,23 @@ function findNumberColumns(table: Table, known: KnownNames, given: ColumnMap | u
 /** What a header may name beside the columns whose values name finds. */
 const NUMBER_ONLY: readonly ColumnName[] = ['evidencni_cislo'];
 
-/** Rows in the order of the table, and the issues of the table and of rows that were left out. */
-type NumbersReading = {
-  readonly rows: readonly NumberRow[];
-  readonly issues: readonly Issue[];
-};
-
 /**
- * Reads the registration numbers of a table; columns without an own name are found by the finds
- * that are here and by museums' names. A row with a fault, or without a number yet, is left out
- * with an issue. No rows where a column is missing or undecided, or the header has any other issue;
- * then `issues` says which.
- * @param given column map, whose columns are not sought
+ * Reads the registration numbers of a table and the names of their finds: `rows` in the order of
+ * the table, `issues` of the table and of rows that are left out. A column whose meaning neither
+ * its name nor the map says is recognised by the values that name finds, or by the name that
+ * museums give to such a number. A row with a fault, or without a number yet, is left out. There
+ * are no rows where a column is missing, several may be meant, or the header has another fault.
+ * @param known tells which values name finds
+ * @param given column map of the user
  */
-export function parseRegistrationNumbers(
-  table: Table,
-  known: KnownNames,
-  given?: ColumnMap,
-): NumbersReading {
-  const { map, issues: open } = findNumberColumns(table, known, given);
-  const { columns, issues: headerIssues } = parseColumns(table, map);
-  // Columns that an issue asks about have the same meaning until it is answered.
-  const missing = open.length > 0 ? open : headerIssues;
-  const issues: Issue[] = [...table.issues, ...missing];
+export function parseRegistrationNumbers(table: Table, known: KnownNames, given?: ColumnMap) {
+  const { map, issues: undecided } = findNumberColumns(table, known, given);
+  const { columns, issues: ofHeader } = parseColumns(table, map);
+  // Columns among which a person must choose have one meaning, which is an error of a header.
+  const columnIssues = undecided.length > 0 ? undecided : ofHeader;
+  const issues: Issue[] = [...table.issues, ...columnIssues];
   const rows: NumberRow[] = [];
-  if (missing.length > 0) return { rows, issues };
+  if (columnIssues.length > 0) return { rows, issues };
   for (const row of table.rows) {
     const place = getRowPlace(table, row);
     const doubts = findDoubts(row, place, columns);
@@ -184,9 +176,9 @@ type NumbersReport = {
 type Addressee = { readonly find: string; readonly subject: string };
 type AddressedNumber = Addressee & { readonly row: NumberRow };
 
-type NumbersPlan = NumbersReport & {
-  readonly rows: readonly (AddressedNumber & { readonly planned: TableNumber })[];
-};
+type NumberToQueue = AddressedNumber & { readonly planned: TableNumber };
+
+type NumbersPlan = NumbersReport & { readonly rows: readonly NumberToQueue[] };
 
 /**
  * Numbers per transaction: few enough that a parallel push waits for less than a quarter of a
@@ -195,12 +187,13 @@ type NumbersPlan = NumbersReport & {
 const BATCH = 100;
 
 /**
- * Plans the numbers of a table; nothing is stored. A number that a find has already is `kept`,
- * so that the table can be imported again, also after an interruption. Left out with an error: a
- * find with two numbers, a number of two finds, one that another find here or record has, an
- * unknown or dropped find, an unreadable row. A row that only repeats another one is left out
- * silently.
- * @param map completed as {@link parseRegistrationNumbers} does
+ * Plans the registration numbers of a table; nothing is stored. A number that a find has already is
+ * `kept`, so that the table can be imported again, also after an interruption. Left out with an
+ * error: a find with two numbers, a number of two finds, a number that another find here or record
+ * has, an unknown or dropped find, an unreadable row. A row that only repeats another one is left
+ * out silently.
+ * @param map meanings of the columns; those that it lacks are recognised as in
+ * {@link parseRegistrationNumbers}
  * @throws UsageError where the account may not set numbers
  */
 export function planTableNumbers(
@@ -209,7 +202,7 @@ export function planTableNumbers(
   map: ColumnMap | undefined,
 ): NumbersPlan {
   assertMaySetNumbers(outbox);
-  const table = omitOtherRows(read, map);
+  const table = omitRowsWithoutFinds(read, map);
   const { rows, issues: unreadable } = parseRegistrationNumbers(table, makeKnownNames(outbox), map);
   const issues: Issue[] = [...unreadable];
   const findSubject = createSubjectLookup(outbox);
@@ -232,50 +225,30 @@ export function planTableNumbers(
 }
 
 /** Makes the issue of a row whose find is unknown, dropped or removed; throws any other error. */
-function convertToIssue(thrown: unknown, { place }: AddressedNumber['row']): Issue {
+function convertToIssue(thrown: unknown, { place }: NumberRow): Issue {
   if (!(thrown instanceof UsageError)) throw thrown;
   const message = joinMessages([thrown.says, thrown.hintSays ?? []].flat(), ' ');
   return makeErrorIssue('number-find', message, place);
 }
 
 /**
- * Queues planned numbers, in transactions of {@link BATCH}; between them it blocks the thread for
- * at most {@link MAX_PAUSE_MS}, so that another process can write. One that would replace another
- * number of the record than the planned one is left out, with an error, and so is one whose find was
- * removed since. After an error half way, earlier transactions stay.
- * @param mayReplace false leaves out, each with an error, all that would replace a number
- * @returns the numbers that are queued or `kept`, and the issues of the plan and of the others
+ * Queues planned numbers, in transactions of {@link BATCH}, between which it blocks the thread for
+ * at most {@link MAX_PAUSE_MS}, so that another process can write. Left out with an error is a
+ * number whose find was removed since it was planned, or that would replace one: any without
+ * `mayReplace`, else one that differs from the planned one. After an error of the disk, the earlier
+ * transactions stay.
+ * @param mayReplace a person allows that the planned numbers replace those of the records
+ * @returns the numbers that are queued or `kept`, with the issues of the plan and of those left out
  * @throws DatabaseError where the disk fails
  */
-export function queueNumbers(
+export function queuePlannedNumbers(
   outbox: Outbox,
   { rows, issues: rowIssues }: NumbersPlan,
   mayReplace: boolean,
 ): NumbersReport {
   const issues: Issue[] = [...rowIssues];
-  const queue = ({ row, find, subject, planned }: (typeof rows)[number]): TableNumber[] => {
-    const mayReplaceNow = (replaces: string): boolean => {
-      // Another process may have changed the number while a person was asked about the planned
-      // ones.
-      if (mayReplace && replaces === planned.replaces) return true;
-      const message = msg`${find} has the number ${replaces}, but the row has ${row.value}. The number was not changed.`;
-      issues.push(
-        makeErrorIssue('number-replaces', withHiddenDifference(message, replaces, row.value), {
-          ...row.place,
-          find,
-          element: 'evidencni_cislo',
-        }),
-      );
-      return false;
-    };
-    try {
-      const change = enqueueNumber(outbox, subject, planned.value, mayReplaceNow);
-      return change === undefined ? [] : [{ ...planned, change }];
-    } catch (thrown) {
-      issues.push(convertToIssue(thrown, row));
-      return [];
-    }
-  };
+  const queue = (number: NumberToQueue): TableNumber[] =>
+    queuePlannedNumber(outbox, number, mayReplace, issues);
   const numbers: TableNumber[] = [];
   for (let at = 0; at < rows.length; at += BATCH) {
     const beganMs = outbox.clock.monotonicMs();
@@ -283,6 +256,34 @@ export function queueNumbers(
     if (at + BATCH < rows.length) yieldToWriters(outbox, beganMs);
   }
   return { numbers, issues };
+}
+
+/**
+ * Queues a number, and returns it; empty where it is left out.
+ * @param issues gets the error of one that is left out
+ */
+function queuePlannedNumber(
+  outbox: Outbox,
+  { row, find, subject, planned }: NumberToQueue,
+  mayReplace: boolean,
+  issues: Issue[],
+): TableNumber[] {
+  const mayReplaceNow = (replaces: string): boolean => {
+    // Another process may have changed the number while a person was asked about the planned one.
+    if (mayReplace && replaces === planned.replaces) return true;
+    const message = msg`${find} has the number ${replaces}, but the row has ${row.value}. The number was not changed.`;
+    const says = withHiddenDifference(message, replaces, row.value);
+    const where = { ...row.place, find, element: 'evidencni_cislo' };
+    issues.push(makeErrorIssue('number-replaces', says, where));
+    return false;
+  };
+  try {
+    const change = enqueueNumber(outbox, subject, planned.value, mayReplaceNow);
+    return change === undefined ? [] : [{ ...planned, change }];
+  } catch (thrown) {
+    issues.push(convertToIssue(thrown, row));
+    return [];
+  }
 }
 
 /** SQLite has no queue of writers, so a waiting one needs a pause in which the file is free. */
@@ -343,7 +344,10 @@ function leaveOutContradictions(
   });
 }
 
-/** @throws UsageError where another find or record than the subject's has the number */
+/**
+ * @param subject UUID of the find, or identifier of the record, that is to get the number
+ * @throws UsageError where another find or record here has it
+ */
 export function assertNumberIsFree(outbox: Outbox, subject: string, value: string): void {
   const find = getSubjectName(outbox, subject);
   const used = findUsedNumberProblem(value, find, { lookupNumber: makeNumberLookup(outbox) });
@@ -363,14 +367,8 @@ function leaveOutUsedNumbers(
   const lookupNumber = makeNumberLookup(outbox, { listComing: () => coming });
   return numbers.filter(({ find, row }) => {
     const used = findUsedNumberProblem(row.value, find, { lookupNumber });
-    if (used !== undefined)
-      issues.push(
-        makeErrorIssue(used.rule, used.problem, {
-          ...row.place,
-          find,
-          element: 'evidencni_cislo',
-        }),
-      );
+    const where = { ...row.place, find, element: 'evidencni_cislo' };
+    if (used !== undefined) issues.push(makeErrorIssue(used.rule, used.problem, where));
     return used === undefined;
   });
 }

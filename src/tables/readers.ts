@@ -9,8 +9,8 @@ import { readInputFile } from './input-file.ts';
 import {
   assertInputSize,
   makeDamagedFileError,
-  makeOtherFormatError,
   makePasswordError,
+  makeUnsupportedFormatError,
   type Table,
 } from './table.ts';
 
@@ -52,7 +52,7 @@ const READERS = {
       const { decodeCsvTable } = await import('./formats/csv-table.ts');
       const table = await decodeCsvTable(file, bytes, encoding, headerRows);
       return isOnDisk && isFormTable(table)
-        ? (await import('./formats/form-export.ts')).readRepeatFiles(table, photoFolder)
+        ? (await import('./formats/form-export.ts')).readCsvForms(table, photoFolder)
         : table;
     },
   },
@@ -87,7 +87,7 @@ const READERS = {
       const parts = await unpackWorkbook(file, bytes);
       const table = parseXlsx(file, parts, sheet, headerRows);
       return isOnDisk && isFormTable(table)
-        ? (await import('./formats/form-export.ts')).readRepeatSheets(table, parts, photoFolder)
+        ? (await import('./formats/form-export.ts')).readWorkbookForms(table, parts, photoFolder)
         : table;
     },
   },
@@ -104,7 +104,7 @@ const OLD_WORKBOOK = '\u00d0\u00cf\u0011\u00e0\u00a1\u00b1\u001a\u00e1';
 function assertFormatRead(file: string, bytes: Buffer, head: string): void {
   if (!head.startsWith(OLD_WORKBOOK) && !OTHER_FORMATS.test(file)) return;
   if (bytes.includes(Buffer.from('EncryptedPackage', 'utf16le'))) throw makePasswordError(file);
-  throw makeOtherFormatError(file);
+  throw makeUnsupportedFormatError(file);
 }
 
 const HEAD_BYTES = 64;
@@ -152,18 +152,20 @@ function findTextStart(bytes: Buffer): string | undefined {
 
 /**
  * Reads a table of finds from a file: CSV, XLSX, GeoJSON, GPX, GeoPackage or the service's XML,
- * detected by content; or from the folder of forms that returned from a phone. An uncommitted
- * journal beside a GeoPackage is read as well. Unreadable rows are issues of the table.
+ * detected by content; or from the folder of forms that returned from a phone. With a GeoPackage
+ * the journal that another program has not committed is read. Rows that cannot be read are issues
+ * of the table.
  * @throws FileError where the file cannot be read as a whole, or the folder has no such forms;
- * DatabaseError where a GeoPackage changes all the time; the system's error for a folder that
- * cannot be listed
+ * DatabaseError where a GeoPackage changes during each attempt to read it; the system's error for a
+ * folder that cannot be listed
  */
 export async function readTable(path: string, options: ReadOptions = {}): Promise<Table> {
   const stats = statOrNothing(path);
   if (stats?.isDirectory() === true) return readFolder(path, options);
   // One with photographs is larger than a table may be.
-  if (stats?.isFile() === true && /\.zip$/i.test(path)) throw makeOtherFormatError(path);
-  return readBytes({ ...options, isOnDisk: true, file: path, bytes: await readInputFile(path) });
+  if (stats?.isFile() === true && /\.zip$/i.test(path)) throw makeUnsupportedFormatError(path);
+  const bytes = await readInputFile(path);
+  return detectReader(path, bytes).read({ ...options, isOnDisk: true, file: path, bytes });
 }
 
 /** Returns undefined for a missing or unreachable path, which is reported when it is opened. */
@@ -201,9 +203,10 @@ function withJournal(path: string, bytes: Buffer): Buffer {
 }
 
 /**
- * Reads a table from bytes, for example of stdin. No file beside it is read: neither a journal nor
- * repeated groups and photographs of forms.
- * @param file used in messages, and for the format where the bytes leave it open
+ * Reads a table from bytes, for example of standard input. No other file is read: neither a journal
+ * nor the repeated groups and photographs of forms. Rows that cannot be read are issues of the
+ * table.
+ * @param file its name for messages, and for the format where the bytes leave it open
  * @throws FileError where the bytes cannot be read as a table
  */
 export async function parseTableBytes(
@@ -211,9 +214,5 @@ export async function parseTableBytes(
   bytes: Buffer,
   options: ReadOptions = {},
 ): Promise<Table> {
-  return readBytes({ ...options, isOnDisk: false, file, bytes });
-}
-
-async function readBytes(source: FileSource): Promise<Table> {
-  return detectReader(source.file, source.bytes).read(source);
+  return detectReader(file, bytes).read({ ...options, isOnDisk: false, file, bytes });
 }

@@ -68,39 +68,44 @@ export function getTablePlace({ file, sheet, unit }: TablePlace): TablePlace {
   };
 }
 
-/** Returns where a row is; with its line for formats that are no spreadsheets. */
+/** Returns where a row is; its line only for a feature, a waypoint or a find of a document. */
 export function getRowPlace(table: TablePlace, { row, line }: RowNumber): RowPlace {
   const { file, sheet, unit } = table;
   return { file, sheet, unit, row, line: unit === undefined ? undefined : line };
 }
 
-/** A part of a file that is a table: a sheet, a layer. */
-type Part = { readonly name: string };
+/** A sheet of a workbook, or a layer of a GeoPackage. */
+type Sheet = { readonly name: string };
 
 /**
- * Returns the part that a person names, preferably as it is written, else in any letter case, or by
- * its number from 1.
- * @throws FileError where there is no such part
+ * Returns the sheet or layer that the user named: by its exact name, else by its name in another
+ * letter case, else by its number in the file, from 1.
+ * @param sheets all of the file, in its order
+ * @throws FileError where there is none
  */
-export function getNamedPart<T extends Part>(file: string, parts: readonly T[], named: string): T {
-  const part =
-    parts.find(({ name }) => name === named) ??
-    parts.find(({ name }) => makeIdKey(name) === makeIdKey(named)) ??
-    (/^[1-9]\d*$/.test(named) ? parts[Number(named) - 1] : undefined);
-  if (part !== undefined) return part;
-  throw makeMissingPartError(file, parts, named);
+export function getSheetOrLayer<T extends Sheet>(
+  file: string,
+  sheets: readonly T[],
+  named: string,
+): T {
+  const sheet =
+    sheets.find(({ name }) => name === named) ??
+    sheets.find(({ name }) => makeIdKey(name) === makeIdKey(named)) ??
+    (/^[1-9]\d*$/.test(named) ? sheets[Number(named) - 1] : undefined);
+  if (sheet !== undefined) return sheet;
+  throw makeMissingSheetError(file, sheets, named);
 }
 
 /**
- * Makes the error of a file without the named part; without a name, of one in which no part has
- * content. Its hint names `parts`, if there are any.
+ * Makes the error of a file that lacks the sheet or layer `named`; without a name, that of a file
+ * in which none has content. The hint lists `sheets`, those that the file has.
  */
-export function makeMissingPartError(
+export function makeMissingSheetError(
   file: string,
-  parts: readonly Part[],
+  sheets: readonly Sheet[],
   named?: string,
 ): FileError {
-  const names = parts.map(({ name }) => name).join(', ');
+  const names = sheets.map(({ name }) => name).join(', ');
   const problem =
     named === undefined
       ? msg`${file} has no sheet or layer with content.`
@@ -110,31 +115,34 @@ export function makeMissingPartError(
 }
 
 /**
- * Returns a warning that names the parts with content that are not read, since none was chosen;
- * empty without any.
+ * Returns one warning that names the other sheets or layers with content, which are not read since
+ * the user named none; empty where there are no others.
  */
-export function makeUnreadPartsIssues(place: TablePlace, others: readonly Part[]): Issue[] {
+export function makeUnreadSheetsIssues(place: TablePlace, others: readonly Sheet[]): Issue[] {
   if (others.length === 0) return [];
   const names = others.map(({ name }) => name).join(', ');
   const message = msg`The file has other sheets or layers with content, which were not read: ${names}. To read one of them: --sheet NAME`;
   return [makeWarningIssue('table-other-sheets', message, getTablePlace(place))];
 }
 
-/** Returns where the header is, for issues of columns; without a row where the file has none. */
+/** Returns where the header is, for issues of columns; without a row where its format has none. */
 export function getHeaderPlace(table: Table): TablePlace & { readonly row?: number } {
   const row = table.headerRow ?? (table.unit === undefined ? 1 : undefined);
   return { ...getTablePlace(table), row };
 }
 
-/** Makes the error of a file that is damaged, or not of the format of its name. */
+/**
+ * Makes the error of a file that is damaged, or not of the format of its name, with the advice to
+ * save or copy it again.
+ */
 export function makeDamagedFileError(file: string, problem: Message, cause?: unknown): FileError {
   const hint = msg`Save it again in the program that it comes from, or copy it again.`;
   return new FileError(file, problem, { cause, hint });
 }
 
 /**
- * Makes the error of a file, or one of its parts, that ends too early or has other bytes, with the
- * advice to save or copy it again.
+ * Makes the error of a file, or a part of one, whose bytes were lost or changed, with the advice of
+ * {@link makeDamagedFileError}.
  */
 export function makeCutShortError(file: string, cause?: unknown): FileError {
   return makeDamagedFileError(file, msg`${file} is damaged or cut short.`, cause);
@@ -154,7 +162,7 @@ export function makeSyntaxError(
 }
 
 /** Makes the error of a format that pas does not read, which advises one that it does. */
-export function makeOtherFormatError(file: string): FileError {
+export function makeUnsupportedFormatError(file: string): FileError {
   return new FileError(file, msg`${file} is in a format that pas does not read.`, {
     hint: msg`Save it as .xlsx or CSV UTF-8, a map as GeoPackage or GeoJSON; unpack an archive of submitted forms, and import the folder.`,
   });
@@ -175,7 +183,7 @@ export function makePasswordError(file: string): FileError {
  */
 export const MAX_INPUT_BYTES = 64 * 1024 * 1024;
 
-/** Makes the error of a file that is beyond any limit of pas; its hint names those of a table. */
+/** Makes the error of a file that exceeds a limit of pas; its hint names those of a table. */
 export function makeTooLargeError(file: string): FileError {
   const { rows, columns, cells } = LIMITS;
   return new FileError(file, msg`${file} is larger than pas reads.`, {
@@ -231,15 +239,15 @@ export type NamedValues = RowNumber &
 /** A record, or the reason why it cannot be read; `find` names it. */
 export type ReadRecord = NamedValues | (RowNumber & RuleProblem & { readonly find?: string });
 
-/** Contents of a file as its reader gives them to {@link makeTable}. */
+/** Contents of a file as its reader gives them to {@link makeTableOfReadableRows}. */
 type TableContents = {
   readonly place: TablePlace;
   readonly header: readonly string[];
   readonly headerRow?: number;
   /** Yields rows, or issues in the place of unreadable ones; called more than once. */
-  readRows(): Iterable<TableRow | Issue>;
+  readonly readRows: () => Iterable<TableRow | Issue>;
   /** Returns the issues of a row; the place is added. */
-  check(row: TableRow): readonly Issue[];
+  readonly check: (row: TableRow) => readonly Issue[];
   /** Issues of the file. */
   readonly issues: readonly Issue[];
   /** Issue of a table that has neither rows nor errors. */
@@ -247,57 +255,65 @@ type TableContents = {
 };
 
 /**
- * Makes a table without the rows that have errors, which become issues, as do the warnings of the
- * others. The rows themselves are not held in memory, only the numbers of those that are left out:
- * `readRows` is called now, and again for each iteration.
+ * Makes a table of the rows without errors. Its issues are those of the file, the errors of the
+ * rows that are left out, and the warnings of the others. Rows are not held in memory: `readRows`
+ * is called now, and again for each iteration of the table.
  * @throws FileError where the table exceeds the limits; `none`, if that is an error, where there
- * is no row and no other error
+ * is neither a row nor an error
  */
-export function makeTable(contents: TableContents): Table {
+export function makeTableOfReadableRows(contents: TableContents): Table {
   const { place, header, headerRow, none } = contents;
-  const issues = [...contents.issues];
-  const left = new Set<number>();
-  let rowCount = 0;
-  let count = 0;
-  for (const row of contents.readRows()) {
-    count += 1;
-    if (!('cells' in row)) issues.push(row);
-    else {
-      const faults = contents.check(row);
-      for (const fault of faults) issues.push(fault.with(getRowPlace(place, row)));
-      if (hasErrors(faults)) left.add(row.row);
-      else rowCount += 1;
-    }
-    assertTableSize(place.file, { rows: count, columns: header.length, faults: issues.length });
-  }
+  const { unreadable, rowCount, issues } = checkRows(contents);
   if (rowCount === 0 && !hasErrors(issues)) {
     if (none instanceof FileError) throw none;
     issues.push(none);
   }
-  const sound = function* (): Generator<TableRow> {
-    for (const row of contents.readRows()) if ('cells' in row && !left.has(row.row)) yield row;
+  const readable = function* (): Generator<TableRow> {
+    for (const row of contents.readRows())
+      if ('cells' in row && !unreadable.has(row.row)) yield row;
   };
-  return { ...place, header, headerRow, rows: { [Symbol.iterator]: sound }, rowCount, issues };
+  return { ...place, header, headerRow, rows: { [Symbol.iterator]: readable }, rowCount, issues };
 }
 
 /**
- * Makes a table with a column for every name in the records, in order of first occurrence. The mark
- * that protects a text from being a formula is removed, except in documents of the service.
+ * Returns the numbers of the rows with errors, the count of the others, and all issues of the file.
+ * @throws FileError where the table exceeds the limits
+ */
+function checkRows({ place, header, readRows, check, issues: ofFile }: TableContents) {
+  const issues = [...ofFile];
+  const unreadable = new Set<number>();
+  let rowCount = 0;
+  let count = 0;
+  for (const row of readRows()) {
+    count += 1;
+    if (!('cells' in row)) issues.push(row);
+    else {
+      const faults = check(row);
+      for (const fault of faults) issues.push(fault.with(getRowPlace(place, row)));
+      if (hasErrors(faults)) unreadable.add(row.row);
+      else rowCount += 1;
+    }
+    assertTableSize(place.file, { rows: count, columns: header.length, faults: issues.length });
+  }
+  return { unreadable, rowCount, issues };
+}
+
+/**
+ * Makes a table with a column for each name of a value in the records, in order of first
+ * occurrence. Marks that protect texts from being formulas are removed, except in documents of the
+ * service, which have none. Records that cannot be read become issues.
  * @param readRecords called now, and again for each iteration of the rows
- * @param issues of the file
- * @param none what a file without records gets: an issue, or an error that is thrown
- * @throws FileError where the table exceeds the limits, and `none`
+ * @param none for a file without records: an issue of the table, or an error that is thrown
+ * @throws FileError where the table exceeds the limits; `none`
  */
 export function makeTableOfRecords(
   place: TablePlace,
   readRecords: () => Iterable<ReadRecord>,
-  issues: readonly Issue[] = [],
   none: Issue | FileError = makeNoRowsIssue(place),
 ): Table {
-  // Complete once the records were read, which `makeTable` does before it returns.
+  // Complete when `makeTableOfReadableRows` returns, since it reads all records.
   const header: string[] = [];
   const known = new Set<string>();
-  // Documents of the service have no formula marks.
   const getCellText = place.unit === 'find' ? (text: string) => text : withoutFormulaMark;
   const readRows = function* (): Generator<TableRow | Issue> {
     for (const record of readRecords()) {
@@ -307,26 +323,29 @@ export function makeTableOfRecords(
         continue;
       }
       const { values, ...where } = record;
-      for (const name of values.keys()) if (!known.has(name)) header.push(name);
-      for (const name of values.keys()) known.add(name);
+      for (const name of values.keys())
+        if (!known.has(name)) {
+          known.add(name);
+          header.push(name);
+        }
       yield { ...where, cells: header.map((name) => getCellText(values.get(name) ?? '')) };
     }
   };
-  return makeTable({
+  return makeTableOfReadableRows({
     place,
     header,
     readRows,
     check: ({ cells }) => checkCells(cells, header),
-    issues,
+    issues: [],
     none,
   });
 }
 
 /**
- * Returns the table with a warning that lists what was not read, at most {@link MAX_NAMES} names;
- * the table itself where nothing is named.
+ * Returns the table with a warning that lists the names of what was not read, at most
+ * {@link MAX_NAMES}; the table itself where `unread` is empty.
  */
-export function withUnreadNames(table: Table, unread: ReadonlySet<string>): Table {
+export function withUnreadNamesWarning(table: Table, unread: ReadonlySet<string>): Table {
   if (unread.size === 0) return table;
   const names = [...unread].slice(0, MAX_NAMES).join(', ');
   const message = msg`Not read: ${names}. What belongs to the finds must be in fields of their own, with texts, numbers or days.`;
@@ -337,7 +356,7 @@ export function withUnreadNames(table: Table, unread: ReadonlySet<string>): Tabl
 /** Limit of the names that one warning lists. */
 const MAX_NAMES = 100;
 
-/** Makes the error of a table, layer or sheet without rows; the file itself could be read. */
+/** Makes the error issue of a file, layer or sheet that could be read, but has no rows. */
 export function makeNoRowsIssue(place: TablePlace): Issue {
   const message = msg`There are no rows or features. Nothing was read.`;
   return makeErrorIssue('table-no-rows', message, place);
@@ -366,8 +385,9 @@ const LOST_LETTER = /\p{L}\uFFFD+\p{L}|\p{Ll}{2}\uFFFD|\p{Ll}\?\p{Ll}/u;
 const MAY_BE_FAULTY = /[\u0000-\u0008\u000b\u000c\u000e-\u001f#:?\u007f-\u009f\ufffd-\uffff]/;
 
 /**
- * Returns at most one issue for each cell that differs from what its author saw, or is too long; a
- * lost letter is a warning, all else an error. It has the column; the caller adds the row.
+ * Checks cells for what their author did not write: error values of spreadsheets, `###` of narrow
+ * columns, control characters, too long texts, and lost letters, which are warnings, all else
+ * errors. Each issue, at most one per cell, has the column; the caller adds the row.
  */
 export function checkCells(cells: readonly string[], header: readonly string[]): Issue[] {
   const issues: Issue[] = [];
@@ -415,8 +435,8 @@ export const UNSAVED_RESULT: RuleProblem = makeRuleProblem(
 );
 
 /**
- * Makes the fault of a cell whose formula has an error.
- * @param fault as the spreadsheet shows it, such as `#REF!`
+ * Makes the fault of a cell whose formula has an error as its result.
+ * @param fault the error as the spreadsheet shows it, such as `#REF!`
  */
 export function makeFormulaFault(fault: string): RuleProblem {
   return makeRuleProblem(
@@ -431,10 +451,10 @@ export function isBeyondSafeIntegers(value: number): boolean {
 }
 
 /**
- * Makes the fault of a number whose last digits may be wrong.
- * @param shown the number as it is in the file
+ * Makes the fault of a number with more digits than {@link isBeyondSafeIntegers} allows.
+ * @param shown the number for the message
  */
-export function makeOverlongFault(shown: string): RuleProblem {
+export function makeOverlongNumberFault(shown: string): RuleProblem {
   return makeRuleProblem(
     'table-number',
     msg`${shown} has more digits than programs store in a number, so the last ones may be wrong. Store it as a text with all its digits.`,
@@ -452,12 +472,12 @@ export type CellValue = {
 };
 
 /**
- * Makes the value of a number with too many digits: with a warning where all digits are in the
- * file, else empty with an error, since digits behind an exponent are lost.
- * @param raw as it is in the file
+ * Makes the value of a cell whose number has too many digits: its digits, with a warning, where the
+ * file has them all; else an empty text with an error, since an exponent replaces the last digits.
+ * @param raw the number as the file has it
  */
-export function makeOverlongValue(raw: string): CellValue {
-  const fault = makeOverlongFault(raw);
+export function makeOverlongNumberValue(raw: string): CellValue {
+  const fault = makeOverlongNumberFault(raw);
   return /^-?\d+$/.test(raw)
     ? { text: raw, fault: { ...fault, severity: 'warning' } }
     : { text: '', fault };

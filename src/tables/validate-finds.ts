@@ -18,7 +18,7 @@ import { storePreparedDocument } from '../outbox/wishes.ts';
 import { collapseRepeatedWarnings } from './collapse-issues.ts';
 import { checkMapping, type Mapping } from './own-terms/mapping.ts';
 
-/** Numbers of finds and documents together, and the issues of all. */
+/** Counts of finds and documents together, and the issues of all. */
 type FindVerdict = {
   readonly valid: number;
   readonly invalid: number;
@@ -35,13 +35,15 @@ type ToValidate = {
 };
 
 /**
- * Validates finds and documents with the current data. Where a find's document differs, the result
- * is stored, one by one, unless it was sent or is being sent: a draft may be complete since
- * vocabularies were harvested. Of documents nothing is stored. The profile's schema names and the
- * mapping are checked, too, conflicts of the latter as warnings; neither counts in `valid` and
- * `invalid`. `onProgress` is called before each find.
- * @throws UsageError for an unknown or ambiguous find, or another file in its place; FileError for
- * a folder; DatabaseError where the disk fails, which leaves the results stored before
+ * Validates finds by the vocabularies of now, and stores the document of each that has another one
+ * now, in a transaction of its own, so that a draft may become complete. Finds that were sent or
+ * are being sent keep theirs. The given documents are validated as well, and nothing of them is
+ * stored. The issues include those of the profile's schema names and of the mapping, whose
+ * conflicts are warnings here; `valid` and `invalid` do not count them. `onProgress` is called
+ * before each find.
+ * @throws UsageError for an unknown or ambiguous find, or the name of a file in its place;
+ * FileError for that of a folder; DatabaseError where the disk fails: the documents before it stay
+ * stored
  */
 export function validateAndRenewFinds(
   outbox: Outbox,
@@ -71,9 +73,11 @@ export function validateAndRenewFinds(
 }
 
 /**
- * Makes again what is sent of these finds, by current data, and stores it where it differs. Finds
- * that were sent or are being sent stay as they are; unknown ones are passed over.
- * @throws DatabaseError where the disk fails, which leaves the finds stored before
+ * Makes the documents of finds again, by the vocabularies of now, and stores each that differs, in
+ * a transaction of its own. Finds that were sent or are being sent keep theirs; unknown ones are
+ * passed over.
+ * @param uuids of the finds
+ * @throws DatabaseError where the disk fails: the documents before it stay stored
  */
 export function renewDocuments(
   outbox: Outbox,

@@ -9,7 +9,7 @@ import type { StoredFind } from '../../outbox/stored-finds.ts';
 import { storeQuestionsAboutChangedFinds } from '../../outbox/unite.ts';
 import { listFinds } from '../../outbox/views/records-at-service.ts';
 import { collapseRepeatedWarnings } from '../../tables/collapse-issues.ts';
-import { parseFilters } from '../../tables/find-filters.ts';
+import { parseFindFilters } from '../../tables/find-filters.ts';
 import { addWhereOption, appendValue, defineCommand, type Registration } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { openValidationContext } from '../context/find-input.ts';
@@ -100,7 +100,7 @@ function selectFinds(
   where: readonly string[],
 ): readonly StoredFind[] {
   if (where.length === 0) return resolveFindNames(outbox, names);
-  const chosen = listFinds(outbox, parseFilters(where)).map(({ find }) => find);
+  const chosen = listFinds(outbox, parseFindFilters(where)).map(({ find }) => find);
   if (names.length === 0) return chosen;
   return resolveFindNames(outbox, names).filter((find) =>
     chosen.some(({ uuid }) => uuid === find.uuid),

@@ -12,7 +12,7 @@ import {
   exportFinds,
   findFormatOfExtension,
 } from '../../tables/exports/exporters.ts';
-import { parseFilters } from '../../tables/find-filters.ts';
+import { parseFindFilters } from '../../tables/find-filters.ts';
 import { addWhereOption, defineCommand, type Registration } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { openMappedLookup, openProfileVocabulary } from '../context/open-service.ts';
@@ -85,7 +85,7 @@ async function exportCommand(
       ? undefined
       : makeReferenceFormatter(getLabels, await openMappedLookup(context));
   const request = {
-    filters: parseFilters(options.where),
+    filters: parseFindFilters(options.where),
     exporter: options.for,
     getLabels,
     formatReference,

@@ -4,7 +4,7 @@ import { assertMayWrite } from '../../base/disk/output-file.ts';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { cmd, msgid, ngettext, quoteShellWord, t } from '../../base/message.ts';
 import type { TableProposal } from '../../tables/columns/propose-columns.ts';
-import { proposeForTable, type UnmappedTerm } from '../../tables/columns/wizard.ts';
+import { proposeTableColumns, type UnmappedTerm } from '../../tables/columns/wizard.ts';
 import { addReadingOptions, appendValue, defineCommand, type Registration } from '../command.ts';
 import type { Context } from '../context/context.ts';
 import { openTermOffers, openValidationContext, readTableOrInput } from '../context/find-input.ts';
@@ -100,7 +100,7 @@ async function runWizard(
   const { file, mapFile, asks } = resolveWizardFiles(context, files, options);
   const termsFile = `${withoutExtension(file)}.terms.csv`;
   terminal.note(t`Reading ${file} …`);
-  const wizard = proposeForTable(await readTableOrInput(context, file, options), {
+  const wizard = proposeTableColumns(await readTableOrInput(context, file, options), {
     outbox: await context.openOutbox(),
     mapFile,
     set: options.set ?? [],

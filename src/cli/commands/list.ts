@@ -47,7 +47,9 @@ async function list(context: Context, options: ListOptions): Promise<ExitReason>
   const where = [...(options.where ?? []), ...listNamedFilters(options)];
   // Loaded where it is used, since it reads values like tables.
   const filters =
-    where.length === 0 ? [] : (await import('../../tables/find-filters.ts')).parseFilters(where);
+    where.length === 0
+      ? []
+      : (await import('../../tables/find-filters.ts')).parseFindFilters(where);
   const finds = listFinds(await context.openOutbox(), filters, options.limit);
   const rows = finds.map(({ find, elements, entry, pulled }) => [
     quoteShellWord(find.localId),

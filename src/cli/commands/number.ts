@@ -11,7 +11,7 @@ import { findSubject } from '../../outbox/changes/resolve-finds.ts';
 import {
   assertNumberIsFree,
   planTableNumbers,
-  queueNumbers,
+  queuePlannedNumbers,
   type TableNumber,
 } from '../../tables/number-table.ts';
 import { addSheetOption, defineCommand, type Registration } from '../command.ts';
@@ -135,7 +135,7 @@ async function importNumbers(
   );
   const isSaid = options.replace === true;
   const replace = await mayReplaceNumbers(context, replacements, isSaid || dryRun);
-  const { numbers, issues } = dryRun ? planned : queueNumbers(outbox, planned, replace);
+  const { numbers, issues } = dryRun ? planned : queuePlannedNumbers(outbox, planned, replace);
   const count = (isCounted: (number: TableNumber) => boolean): number =>
     numbers.filter(isCounted).length;
   const current = count(({ change }) => change === 'kept');

@@ -23,7 +23,11 @@ import {
   type PersonDecision,
   resolveEntries,
 } from '../../push/resolve-entries.ts';
-import { ANSWER_WORDS, findFindWithImport, listAskedFinds } from '../../tables/answer-rows.ts';
+import {
+  ANSWER_WORDS,
+  findByNameWithImport,
+  listFindsWithQuestion,
+} from '../../tables/answer-rows.ts';
 import { defineCommand, parseWholeNumber, type Registration } from '../command.ts';
 import {
   type Context,
@@ -178,7 +182,7 @@ function listFindsToAnswer(
   answer: RowAnswer,
 ): readonly string[] {
   if (names.length > 0) throw new UsageError(t`--all is for every find. Leave out the names.`);
-  const open = listAskedFinds(outbox).filter(({ entry }) =>
+  const open = listFindsWithQuestion(outbox).filter(({ entry }) =>
     listAnswerWords(entry.held).includes(answer),
   );
   if (open.length === 0) throw new UsageError(t`No question has the answer ${answer}.`);
@@ -208,7 +212,7 @@ async function resolveOne(
  */
 async function answerQuestion(find: FindToResolve, answer: RowAnswer): Promise<'done' | 'differs'> {
   const { context, outbox, name } = find;
-  const { stored, entry } = findFindWithImport(outbox, name) ?? {};
+  const { stored, entry } = findByNameWithImport(outbox, name) ?? {};
   const [asked] = stored?.wish.asked ?? [];
   if (stored !== undefined && asked !== undefined) {
     assertAnswers(ANSWERS_OF_ROWS[asked.basis], answer, name);
@@ -226,7 +230,7 @@ async function answerQuestion(find: FindToResolve, answer: RowAnswer): Promise<'
 
 /** @throws UsageError where a number would replace another one, or the find was sent meanwhile */
 function removeAlike(outbox: Outbox, stored: StoredFind, name: string): void {
-  const other = findFindWithImport(outbox, name)?.stored;
+  const other = findByNameWithImport(outbox, name)?.stored;
   const isRemoved =
     other !== undefined &&
     removeFindAsSame(outbox, stored, other, (value, replaces) => {
@@ -288,7 +292,7 @@ type Way = readonly [words: Message, flag: string];
  * @throws UsageError where there is nothing to decide
  */
 function makeUndecidedError({ outbox, name, entryId }: FindToResolve): UsageError {
-  const [asked] = findFindWithImport(outbox, name)?.stored.wish.asked ?? [];
+  const [asked] = findByNameWithImport(outbox, name)?.stored.wish.asked ?? [];
   if (asked !== undefined) {
     const answers = ANSWERS_OF_ROWS[asked.basis].map(
       (answer): Way => [ANSWER_WORDS[answer], `--answer ${answer}`],

@@ -7,7 +7,7 @@ import { cmd, msgid, ngettext, t } from '../../base/message.ts';
 import type { SearchHit } from '../../finds/vocabulary/search.ts';
 import {
   type MappingProposals,
-  mapTerm,
+  mapOwnTerm,
   mergeMapping,
   proposeMapping,
   type TermProposal,
@@ -126,7 +126,7 @@ async function setMapping(
   const row = { set: of, term: ownTerm, entry };
   const { places, clock } = context;
   const mapped = await changeMappingFile(places.mappingFile, clock, (mapping) =>
-    mapTerm(mapping, row, harvested),
+    mapOwnTerm(mapping, row, harvested),
   );
   const { set, term, id, label } = mapped.row;
   context.terminal.printLine(t`"${term}" in ${set} means ${id} (${label}).`);

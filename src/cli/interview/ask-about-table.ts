@@ -6,7 +6,7 @@ import { DEPTH_UNITS, type DepthUnit } from '../../finds/parse-cell.ts';
 import { ANSWERS_OF_ROWS, type RowAnswer } from '../../outbox/entry.ts';
 import type { AskedRow } from '../../outbox/facts.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
-import { ANSWER_WORDS, answerRow, getRowQuestion } from '../../tables/answer-rows.ts';
+import { ANSWER_WORDS, getRowQuestion, importRowByAnswer } from '../../tables/answer-rows.ts';
 import { collapseRepeatedWarnings } from '../../tables/collapse-issues.ts';
 import type { ColumnName } from '../../tables/columns/column-names.ts';
 import {
@@ -284,7 +284,7 @@ export async function importAnsweredRow(
   const { terminal } = context;
   const outbox = await context.openOutbox();
   const ruleContext = await openValidationContext(context);
-  const { finds, issues } = await answerRow(stored, asked, answer, {
+  const { finds, issues } = await importRowByAnswer(stored, asked, answer, {
     ...makeProfileKeeping(context),
     outbox,
     ruleContext,

@@ -20,7 +20,7 @@ import {
 } from '../../outbox/stored-finds.ts';
 import { recordFindWish } from '../../outbox/wishes.ts';
 import { IDENTIFYING_COLUMNS } from '../../tables/columns/column-rule.ts';
-import { makeOfOneFindMessage, parseSettingTexts } from '../../tables/columns/settings.ts';
+import { makeNotSharedMessage, parseSettingTexts } from '../../tables/columns/settings.ts';
 import { withIntent } from './add-find.ts';
 import { withSettings } from './answer.ts';
 import type { InterviewResult } from './interview.ts';
@@ -77,7 +77,7 @@ export function planEdits(
     throw new UsageError(msg`${fixed.name} cannot be changed. Leave it out.`);
   const shared = settings.find(({ name, value }) => name === 'evidencni_cislo' && value !== '');
   if (shared !== undefined && finds.length > 1)
-    throw new UsageError(makeOfOneFindMessage(shared.givenName));
+    throw new UsageError(makeNotSharedMessage(shared.givenName));
   const resolveReference = makeReferenceResolver(context.ruleContext.lookupTerm);
   const planned: PlannedEdit[] = [];
   const refused: { find: string; because: string }[] = [];

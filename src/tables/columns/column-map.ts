@@ -18,15 +18,15 @@ import {
   IDENTIFYING_COLUMNS,
   IGNORED_COLUMN,
   LABELLED_COLUMNS,
-  normalizeColumnKey,
+  makeTextKey,
   type Setting,
 } from './column-rule.ts';
 import {
   checkFixedValues,
   explainUnknownElement,
   listRepeatedSettings,
-  makeOfOneFindMessage,
-  makeTwiceMessage,
+  makeGivenTwiceMessage,
+  makeNotSharedMessage,
 } from './settings.ts';
 
 /** Options of a column beside its element: the elements that have them, and what may be written. */
@@ -55,9 +55,9 @@ const MAP_VERSION = 1;
 type ColumnMapReading = { readonly map?: ColumnMap; readonly issues: readonly Issue[] };
 
 /**
- * Parses a column map from the text of a TOML file; on a fault it returns only issues, with their
- * positions in the file.
- * @param file its name in the issues; nothing is read
+ * Parses a column map from the text of a TOML file. Where it has any fault there is no `map`, only
+ * errors, with the line of a fault of TOML, or the column that a fault concerns.
+ * @param file its name for the issues; nothing is read
  */
 export function parseColumnMap(file: string, text: string): ColumnMapReading {
   const toml = tryParseToml(text);
@@ -101,8 +101,8 @@ function parseColumnRules(
   const rules = new Map<string, ColumnRule>();
   const forms = new Set<string>();
   for (const [key, value] of Object.entries(columns)) {
-    if (forms.has(normalizeColumnKey(key))) report('map-column-twice', makeTwiceMessage(key), key);
-    forms.add(normalizeColumnKey(key));
+    if (forms.has(makeTextKey(key))) report('map-column-twice', makeGivenTwiceMessage(key), key);
+    forms.add(makeTextKey(key));
     const { element: named, ...options } = isPlainObject(value) ? value : { element: value };
     const element = typeof named === 'string' ? findColumnByName(named) : undefined;
     if (named === 'ignore') rules.set(key, IGNORED_COLUMN);
@@ -154,13 +154,13 @@ function parseFixed(fixed: Record<string, unknown>, report: ReportMapIssue): Set
     const text = formatTomlValue(value)?.trim();
     if (name === undefined) report('map-element', explainUnknownElement(key), key);
     else if ([...IDENTIFYING_COLUMNS, 'photos'].includes(name))
-      report('map-fixed', makeOfOneFindMessage(name), key);
+      report('map-fixed', makeNotSharedMessage(name), key);
     else if (text === undefined || text === '')
       report('map-fixed', makeFormMessage(`${key} = "…"`), key);
     else settings.push({ name, givenName: key, value: text });
   }
   for (const { name } of listRepeatedSettings(settings))
-    report('map-element-twice', makeTwiceMessage(name), name);
+    report('map-element-twice', makeGivenTwiceMessage(name), name);
   return settings;
 }
 
@@ -174,8 +174,8 @@ type MapRemarks = {
 };
 
 /**
- * Formats a column map as TOML to edit, with comments. {@link parseColumnMap} gives the same map,
- * unless a unit is still to be chosen.
+ * Formats a column map as TOML with comments, for a person to edit. {@link parseColumnMap} reads
+ * the same map from it, unless a unit is still to be chosen.
  */
 export function formatColumnMap(map: ColumnMap, { table, columns, undecided }: MapRemarks): string {
   const lines = [
@@ -228,8 +228,8 @@ function formatComment(text: Message): string {
 }
 
 /**
- * Parses a column map and checks its values for all finds. `map` is absent where there is any
- * issue.
+ * Parses a column map from the bytes of its file as {@link parseColumnMap} does, and checks its
+ * values for all finds. There is no `map` where there is any issue.
  * @throws FileError where the bytes are empty or not UTF-8
  */
 export function parseCheckedColumnMap(

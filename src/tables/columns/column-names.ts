@@ -40,8 +40,9 @@ const meanings = new Map<string, ColumnName>([
 export const COLUMN_NAMES: readonly string[] = [...meanings.keys()];
 
 /**
- * Finds a column by its name, independent of case and accents: an element, its English alias, or a
- * name that GIS programs give to a point, such as `geometry`. Undefined for an unknown name.
+ * Finds a column by its name in any letter case, with or without accents: the canonical name, the
+ * English alias of an element, or a name that GIS programs give to a point, such as `geometry`.
+ * Undefined for any other name.
  */
 export function findColumnByName(name: string): ColumnName | undefined {
   return meanings.get(foldName(name));
@@ -58,7 +59,7 @@ export const POINT_COLUMNS: readonly ColumnName[] = [
   'geom_sjtsk_wkt',
 ];
 
-/** Tells if a table column is a coordinate or a geometry; `geom_system` is not. */
+/** Tells if a column has coordinates or a geometry; `geom_system` has neither. */
 export function isPointColumn(name: string): boolean {
   return POINT_COLUMNS.some((column) => column === name);
 }
@@ -71,8 +72,8 @@ const STORED_COLUMNS = new Set([
 ]);
 
 /**
- * Tells if the stored value of a cell counts (number, day, truth value); for all other columns the
- * displayed text counts.
+ * Tells if the stored values of a column count: numbers, coordinates, days and truth values. Of all
+ * other columns the displayed texts count.
  */
 export function isReadAsStored(name: ColumnName): boolean {
   return STORED_COLUMNS.has(name);

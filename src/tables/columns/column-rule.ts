@@ -63,32 +63,31 @@ export const IDENTIFYING_COLUMNS: readonly ColumnName[] = ['local_id', 'ident_ce
 export const NUMBER_COLUMNS: readonly ColumnName[] = [...IDENTIFYING_COLUMNS, 'evidencni_cislo'];
 
 /**
- * Returns the keys of columns in a map: the header; `name #2` for the second of a name; `#5` for
- * the fifth without one.
+ * Returns the keys by which a column map names the columns of a table: the header of a column,
+ * `header #2` for the second column of a header, `#5` for the fifth column if it has none.
  */
 export function makeColumnKeys(header: readonly string[]): string[] {
   const seen = new Map<string, number>();
   return header.map((name, index) => {
     const key = name.trim() === '' ? `#${index + 1}` : name.trim();
-    const count = (seen.get(normalizeColumnKey(key)) ?? 0) + 1;
-    seen.set(normalizeColumnKey(key), count);
+    const count = (seen.get(makeTextKey(key)) ?? 0) + 1;
+    seen.set(makeTextKey(key), count);
     return count === 1 ? key : `${key} #${count}`;
   });
 }
 
 /**
- * Returns the form in which keys of columns and texts of cells are compared: case, white space and
- * the composition of accents do not count.
+ * Returns the key by which a museum's texts are compared, such as headers and own terms: letter
+ * case, white space and the composition of accents do not count, accents do.
  */
-export function normalizeColumnKey(key: string): string {
-  return key.normalize('NFC').trim().replace(/\s+/g, ' ').toLowerCase();
+export function makeTextKey(text: string): string {
+  return text.normalize('NFC').trim().replace(/\s+/g, ' ').toLowerCase();
 }
 
 /**
- * Converts a cell to a form that pas reads: first by the rule's replacements, then a depth gets its
- * unit (`35` → `35 cm`), or a date becomes YYYY-MM-DD, or a number gets its minus sign. A text
- * without the form of the rule stays, trimmed, so that the report quotes the museum's text; ''
- * stays ''.
+ * Converts the text of a cell to a form that pas reads: first by the rule's replacements, then by
+ * its unit (`35` → `35 cm`), its date form (→ YYYY-MM-DD) or its sign (`35` → `-35`). A text that
+ * does not fit the rule is only trimmed, so that an issue quotes the museum's text; '' stays ''.
  */
 export function applyColumnRule(cell: string, rule: ColumnRule): string {
   const text = replaceText(cell.trim(), rule.values);
@@ -100,9 +99,9 @@ export function applyColumnRule(cell: string, rule: ColumnRule): string {
 
 function replaceText(text: string, values: ElementRule['values']): string {
   if (values === undefined) return text;
-  const key = normalizeColumnKey(text);
-  const replacement = Object.entries(values).find(([from]) => normalizeColumnKey(from) === key);
-  return replacement === undefined ? text : replacement[1];
+  const key = makeTextKey(text);
+  const replacement = Object.entries(values).find(([from]) => makeTextKey(from) === key);
+  return replacement?.[1] ?? text;
 }
 
 /** Adds the unit of the column to a depth without one of its own. */
@@ -110,7 +109,7 @@ function addUnit(text: string, unit: DepthUnit | typeof OPEN_UNIT): string {
   return /^[+-]?\d+(?:[.,]\d+)?$/.test(text) ? `${text} ${unit}` : text;
 }
 
-/** Tells if a text is a depth that gives whole centimetres: with its own unit, else in `unit`. */
+/** Tells if a text is a depth in whole centimetres: by the unit in the text, else by `unit`. */
 export function isWholeDepth(text: string, unit: DepthUnit): boolean {
   return isReadable(parseDepth(addUnit(text, unit)));
 }

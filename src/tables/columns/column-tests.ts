@@ -18,21 +18,26 @@ import type { ColumnName } from './column-names.ts';
 import { type ElementRule, isWholeDepth, makeColumnKeys, OPEN_UNIT } from './column-rule.ts';
 import { findUnitOfHeader, type NameMatch } from './header-names.ts';
 
-/** Profile of the values of a column; made by {@link profileTableColumns}. */
-export type ColumnProfile = ReturnType<typeof profileTableColumns>[number];
+/** Description of the values of a column; made by {@link profileTableColumns}. */
+export type ColumnProfile = Readonly<ReturnType<typeof profileTableColumns>[number]>;
 
 /** Further distinct texts do not change the judgement of a column. */
 const MAX_VALUES = 3000;
 const MAX_EXAMPLES = 3;
 
 /**
- * Reads all rows once and describes the values of each column, in the order of the header. Blank
- * cells do not count. Beyond {@link MAX_VALUES} distinct texts of a column, further ones are left
- * out of its values.
+ * Reads all rows once and describes the values of each column, in the order of the header. Cells
+ * are trimmed. Of a column with more than {@link MAX_VALUES} distinct texts, `values` lacks the
+ * later ones.
  */
 export function profileTableColumns(table: Table) {
-  const columns = table.header.map(() => ({
+  const columns = makeColumnKeys(table.header).map((key, index) => ({
+    /** See {@link makeColumnKeys}. */
+    key,
+    header: table.header[index] ?? '',
+    /** Rows with a text. */
     filled: 0,
+    /** Distinct texts with their number of rows, the first {@link MAX_VALUES} of the table. */
     values: new Map<string, number>(),
     /** Undefined after the first text that repeats or is missing. */
     unique: new Set<string>() as Set<string> | undefined,
@@ -49,25 +54,18 @@ export function profileTableColumns(table: Table) {
         column.values.set(text, (count ?? 0) + 1);
     }
   }
-  const keys = makeColumnKeys(table.header);
-  return columns.map(({ filled, values, unique }, index) => ({
-    /** See {@link makeColumnKeys}. */
-    key: keys[index] ?? '',
-    header: table.header[index] ?? '',
-    /** Rows with a text. */
-    filled,
-    /** Distinct texts with their number of rows, the first {@link MAX_VALUES} of the table. */
-    values: values as ReadonlyMap<string, number>,
+  return columns.map(({ unique, ...profile }) => ({
+    ...profile,
     /** The first distinct texts, by which a person recognises the column. */
-    examples: [...values.keys()].slice(0, MAX_EXAMPLES),
+    examples: [...profile.values.keys()].slice(0, MAX_EXAMPLES),
     /** Each row has a text of its own. */
     isKey: unique !== undefined,
   }));
 }
 
 /**
- * Returns the share (0 to 1) of the rows with a text whose text fits; 0 for an empty column. Rows
- * whose text is beyond the first {@link MAX_VALUES} distinct ones do not count.
+ * Returns the share of the rows whose text fits, from 0 to 1, among those of which the profile has
+ * a text; 0 for an empty column.
  * @param fits called once for each distinct text
  */
 export function computeFittingShare(
@@ -83,11 +81,6 @@ export function computeFittingShare(
   return all === 0 ? 0 : fitting / all;
 }
 
-/** Tells if a column has numbers of finds: at least half of the rows with a text name one. */
-export function hasFindNumbers(profile: ColumnProfile, isFind: (text: string) => boolean): boolean {
-  return computeFittingShare(profile, isFind) >= 0.5;
-}
-
 /**
  * Returns the doubt that says in how many rows the value cannot be read; undefined where in none.
  * @param share of the values that can be read, 0 to 1
@@ -101,8 +94,8 @@ function makeUnreadableDoubt({ filled }: ColumnProfile, share: number): Message 
 }
 
 /**
- * Parses a decimal and drops a unit of length or `ks` behind it, without conversion; undefined
- * where it is no number.
+ * Parses a decimal number, also with a unit of length or `ks` behind it, which is dropped: the
+ * number is not converted. Undefined where the text is no number.
  */
 export function parsePlainNumber(text: string): number | undefined {
   const reading = parseCoordinateNumber(text.replace(/(?<!\s)\s*(?:mm|cm|dm|m|ks)\.?$/i, ''));
@@ -113,8 +106,9 @@ export function parsePlainNumber(text: string): number | undefined {
 const MAX_POSITIONS = 200;
 
 /**
- * Returns the share (0 to 1) of distinct texts that are a position with both coordinates, among
- * the first {@link MAX_POSITIONS}. Two short whole numbers, such as `12/45`, are no evidence.
+ * Returns the share of the distinct texts of a column that are positions with both coordinates,
+ * from 0 to 1, among the first {@link MAX_POSITIONS}. Two short whole numbers, such as `12/45`, are
+ * no position here; 0 for an empty column.
  */
 export function measurePositionShare({ values }: ColumnProfile): number {
   const texts = [...values.keys()].slice(0, MAX_POSITIONS);
@@ -172,7 +166,7 @@ const TESTS_OF_KINDS: Readonly<Partial<Record<Field['kind'], ValueTest>>> = {
   term: testTerms,
 };
 
-/** Columns whose names have other meanings, too: at least one value must fit. */
+/** Meanings of headers that have other meanings, too, so that at least one value must fit. */
 const NEED_VALUES: readonly ColumnName[] = [
   'stav',
   'geom_system',
@@ -184,9 +178,11 @@ const NEED_VALUES: readonly ColumnName[] = [
 ];
 
 /**
- * Judges by its values if a column is what its name may say; undefined where it is not. A column
- * with an element's own name is always it, unless its values are needed to be sure.
- * @param match of the header with the column's names
+ * Judges by its values if a column has a meaning that its header may have; undefined where it has
+ * not. With an exact header it always has, except for the meanings of {@link NEED_VALUES}: rows
+ * that cannot be read are then a doubt.
+ * @param column meaning that is judged
+ * @param match how the header fits the names of that meaning
  */
 export function judgeColumn(
   profile: ColumnProfile,

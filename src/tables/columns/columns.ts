@@ -28,8 +28,8 @@ import {
   IDENTIFYING_COLUMNS,
   JOINABLE_COLUMNS,
   makeColumnKeys,
+  makeTextKey,
   NUMBER_COLUMNS,
-  normalizeColumnKey,
   type Setting,
 } from './column-rule.ts';
 
@@ -47,10 +47,10 @@ const DERIVED_FROM_POINT: readonly string[] = [
 ];
 
 /**
- * Tells if a header names what the service derives from the point, such as the cadastral area, or a
- * column of issues or states that pas adds to its exports.
+ * Tells if a column of this header is ignored on import: it has what the service derives from the
+ * point, such as the cadastral area, or issues or states that pas adds to its own exports.
  */
-export function isDerivedColumn(header: string): boolean {
+export function isIgnoredHeader(header: string): boolean {
   return DERIVED_FROM_POINT.includes(foldName(header)) || isOwnExportColumn(header);
 }
 
@@ -62,43 +62,43 @@ function isOwnExportColumn(header: string): boolean {
   return foldName(header) === ISSUES_COLUMN || header === STATE_COLUMN;
 }
 
-/** The columns of a table by their meanings. */
-export type Columns = ReturnType<typeof parseColumns>['columns'];
+/** The columns of a table by their meanings, with the access to their cells. */
+export type Columns = ReturnType<typeof makeColumns>;
 
 /** A column of the table that gives an element its text, or a part of it. */
 type Source = { readonly index: number; readonly rule: ElementRule };
 
 /**
- * Finds the meaning of each column of a table, by its map and the names of elements, and returns
- * the access to the cells. With an error among `issues` no row may be read: a mistyped column would
- * leave every find without its element.
+ * Finds the meaning of each column in the header of a table, by the column map, else by the names
+ * of elements. Where `issues` has an error, no row may be read: without a mistyped column every
+ * find would lack an element.
  * @param map meanings of the columns of a foreign table
- * @param fixed values for all finds whose own cell is empty; those of the map come first
+ * @param fixed values for all finds whose own cell is empty; those of the map count before them
  */
 export function parseColumns(table: Table, map?: ColumnMap, fixed: readonly Setting[] = []) {
   const { sources, issues } = findSources(table, map);
-  // The first value of an element counts.
-  const fixedByName = new Map(
-    [...(map?.fixed ?? []), ...fixed].reverse().map((each) => [each.name, each]),
-  );
+  const settings = [...(map?.fixed ?? []), ...fixed];
+  // The first value of an element counts, but a map keeps the last one.
+  const fixedByName = new Map(settings.reverse().map((each) => [each.name, each]));
+  return { columns: makeColumns(table, sources, fixedByName), issues };
+}
+
+/** Makes the access to the cells of a table, whose rows it does not hold. */
+function makeColumns(
+  table: Table,
+  sources: ReadonlyMap<ColumnName, readonly Source[]>,
+  fixedByName: ReadonlyMap<ColumnName, Setting>,
+) {
   const names = new Set([...sources.keys(), ...fixedByName.keys()]);
   const hasPoint = POINT_COLUMNS.some((name) => names.has(name));
   const getHeader = (name: ColumnName): string | undefined =>
     table.header[sources.get(name)?.[0]?.index ?? -1] ?? fixedByName.get(name)?.givenName;
-  const joinParts = (row: RowCells, name: ColumnName): string => {
-    const parts = (sources.get(name) ?? []).map((source) => readSource(row, source));
-    if (parts.length < 2) return parts.join();
-    // A mark for the value above makes the whole text unreadable.
-    const ditto = parts.find(isDitto);
-    if (ditto !== undefined) return ditto;
-    return parts.filter((part) => part !== '' && !isFiller(part)).join('; ');
-  };
   const read = rememberCells((row: RowCells, name: ColumnName): string => {
-    const text = joinParts(row, name);
+    const text = joinParts((sources.get(name) ?? []).map((source) => readSource(row, source)));
     const value = fixedByName.get(name)?.value;
     return value !== undefined && (text === '' || isFiller(text)) ? value : text;
   });
-  const columns = {
+  return {
     place: getTablePlace(table),
     /** Recognised columns in a fixed order, independent of the table's. */
     names: [...names].sort(),
@@ -127,7 +127,15 @@ export function parseColumns(table: Table, map?: ColumnMap, fixed: readonly Sett
      */
     turnsPositions: sources.get('wkt')?.some(({ rule }) => rule.form === 'position') === true,
   };
-  return { columns, issues };
+}
+
+/** Joins the texts of several columns of one element; '' where there is none. */
+function joinParts(parts: readonly string[]): string {
+  if (parts.length < 2) return parts.join();
+  // A mark for the value above makes the whole text unreadable.
+  const ditto = parts.find(isDitto);
+  if (ditto !== undefined) return ditto;
+  return parts.filter((part) => part !== '' && !isFiller(part)).join('; ');
 }
 
 type Cell = {
@@ -203,20 +211,18 @@ function findSources(table: Table, map: ColumnMap | undefined) {
 }
 
 /**
- * Returns a rule for each column of the header, in its order: that of the map, else the element
- * that its name is. Undefined for an unknown column.
+ * Returns the rule of each column, in the order of the header: that of the map, else one for the
+ * element that the header names; undefined for an unknown column.
  */
 export function listColumnRules(
   { header }: Table,
   map: ColumnMap | undefined,
 ): readonly (ColumnRule | undefined)[] {
-  const rules = new Map(
-    [...(map?.columns ?? [])].map(([key, rule]) => [normalizeColumnKey(key), rule]),
-  );
+  const rules = new Map([...(map?.columns ?? [])].map(([key, rule]) => [makeTextKey(key), rule]));
   return makeColumnKeys(header).map((key, index): ColumnRule | undefined => {
     const element = findColumnByName(header[index] ?? '');
     const ownRule = element === undefined ? undefined : { element };
-    return rules.get(normalizeColumnKey(key)) ?? ownRule;
+    return rules.get(makeTextKey(key)) ?? ownRule;
   });
 }
 
@@ -282,9 +288,9 @@ function formatUnknownName(name: string): string {
 
 function checkMissingColumns(table: Table, map: ColumnMap): Issue[] {
   const names = makeColumnKeys(table.header);
-  const keys = names.map(normalizeColumnKey);
+  const keys = names.map(makeTextKey);
   return [...map.columns.keys()]
-    .filter((key) => !keys.includes(normalizeColumnKey(key)))
+    .filter((key) => !keys.includes(makeTextKey(key)))
     .map((key) => {
       const nearest = joinWithOr(findNearestNames(key, names));
       const all = names.join(', ');
@@ -308,8 +314,9 @@ function makeDuplicateIssue(table: Table, name: ColumnName, firstAt: number, at:
 }
 
 /**
- * Normalises a text for storage by the rules of its column: a registration number, an identifier or
- * local id, or any other text. Names of photographs are only trimmed.
+ * Normalises the text of a cell for storage, as its column requires: by {@link normalizeNumber}, by
+ * {@link normalizeId} for identifiers and local ids, else by {@link normalizeText}. Names of
+ * photographs are only trimmed.
  */
 export function normalizeCell(name: ColumnName, text: string): string {
   if (name === 'photos') return text.trim();
@@ -318,10 +325,11 @@ export function normalizeCell(name: ColumnName, text: string): string {
 }
 
 /**
- * Returns the trimmed text of a cell for a column, '' where the row is shorter. Numbers,
- * coordinates, days and truth values are read as stored, a depth with a unit that only its format
- * shows; texts, terms and names as displayed, such as `00012` or `12.10`.
+ * Returns the trimmed text of a cell, '' where the row is shorter. For an element that is a number,
+ * coordinate, day or truth value it is the stored text, with the unit of a depth that only the
+ * number format shows; for any other the displayed text, such as `00012` or `12.10`.
  * @param index of the column in the table, from 0
+ * @param name element of the column
  */
 export function getTrimmedCell(row: RowCells, index: number, name: ColumnName): string {
   const shown = getDisplayedText(row, index).trim();
@@ -331,7 +339,7 @@ export function getTrimmedCell(row: RowCells, index: number, name: ColumnName): 
   return name === 'hloubka' ? stored + unit : stored;
 }
 
-/** Makes the error that a table has none of the named columns, with those that it has. */
+/** Makes the error that a table has none of the columns `names`, with the columns that it has. */
 export function makeMissingColumnIssue(table: Table, rule: string, ...names: string[]): Issue {
   const missing = joinWithOr(names);
   const header = table.header.join(', ');
@@ -367,8 +375,7 @@ function findCellDoubt(text: string, name: ColumnName): Doubt | undefined {
     const problem = msg`"${text}" is a formula instead of its result. Save the table with the results, or write the value.`;
     return { severity: isOfFind ? 'error' : 'warning', rule: 'cell-formula', problem };
   }
-  if (!isOfFind) return undefined;
-  if (!isDateOfSpreadsheet(text)) return undefined;
+  if (!isOfFind || !isDateOfSpreadsheet(text)) return undefined;
   const problem = msg`"${text}" looks like a date that a spreadsheet made from a number. If so, format the column as text, and write the number again.`;
   return { severity: 'warning', rule: 'cell-date', problem };
 }
@@ -384,7 +391,7 @@ function makeDateCellDoubt(row: RowCells, index: number): Doubt {
   return { severity: 'error', rule: 'cell-date', problem };
 }
 
-/** Explains that a typed text became a date, which `value` shows. */
+/** Explains that the spreadsheet made a typed text a date; `value` is the date in words. */
 export function makeChangedToDateMessage(value: Message): Message {
   return msg`The cell contains a date, ${value}: the spreadsheet changed what was typed. Format the column as text, and write it again.`;
 }

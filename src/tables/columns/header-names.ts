@@ -60,8 +60,8 @@ const UNITS: readonly (readonly [DepthUnit, RegExp])[] = [
 ];
 
 /**
- * Finds the unit of length that a header names behind its first word: `hl. (cm)`,
- * `hloubka v metrech`. Undefined where it names none.
+ * Finds the unit of length that a header names after its first word, as in `hl. (cm)` or
+ * `hloubka v metrech`; undefined where it names none.
  */
 export function findUnitOfHeader(header: string): DepthUnit | undefined {
   return foldName(header)
@@ -82,9 +82,10 @@ const UNIT_LINKS: readonly string[] = ['v', 've', 'in'];
 export type NameMatch = 'exact' | 'like';
 
 /**
- * Finds what a header may name, in Czech or English, full or abbreviated; empty where it names
- * nothing known. Where it is exactly a name, likenesses to others do not count, except that common
- * words for a number, and a museum's words for its own, are also like `local_id`.
+ * Finds the columns of pas that a header may name, in Czech or English, in full or abbreviated;
+ * empty where it names none. If it is exactly a name of some, those that it only resembles do not
+ * count. A header that only says that it is a number, or that it is a museum's number, may also
+ * mean `local_id`.
  */
 export function findColumnsOfHeader(header: string): ReadonlyMap<ColumnName, NameMatch> {
   const words = splitHeader(header);

@@ -71,10 +71,10 @@ type Value = string | number | boolean | Reference;
 type Report = (doubt: Doubt, column: ColumnName, more?: Parameters<typeof toIssue>[1]) => void;
 
 /**
- * Reads one row as a find; completeness and the service's rules are checked later. A cell that
- * cannot be read excludes the row, since the find would be incomplete: then there is no `find`, and
- * an error among `issues`. A missing photograph is only a warning.
- * @param localId key of the row, which need not be one of its cells
+ * Reads a row as a find, whose completeness and the service's rules are checked later. Where a cell
+ * cannot be read there is no `find`, since it would be incomplete, and `issues` has an error. A
+ * missing photograph is only a warning.
+ * @param localId of the find: the text of its cell, or a digest of a row without such a cell
  */
 export function mapRow(
   row: TableRow,
@@ -100,10 +100,10 @@ export function mapRow(
 }
 
 /**
- * Reads a row cell by cell, so that one that cannot be read, which has an error, does not affect
- * the others: `elements` has what could be read, `point` the reading of the point, `missingPhotos`
- * the names of photographs without a file.
- * @param localId key of the row, for issues and for what is stored of the find
+ * Reads a row cell by cell, so that a cell that cannot be read does not affect the others: it is an
+ * error among `issues`, and `elements` and `photos` have what could be read. `point` is the reading
+ * of the point, `missingPhotos` the names of photographs without a file.
+ * @param localId of the find, for issues and for the lookup of the stored find
  */
 export function readRow(row: TableRow, localId: string, columns: Columns, context: RowContext) {
   const issues: Issue[] = [];
@@ -127,17 +127,20 @@ export function readRow(row: TableRow, localId: string, columns: Columns, contex
   const identCely = columns.getCell(row, 'ident_cely');
   const existing =
     names.length === 0 && identCely === '' ? undefined : context.findKnown?.(localId);
-  const { photos, missing } = parsePhotos(names, context, existing?.photos ?? NO_PHOTOS, report);
-  const isRecorded = identCely !== '' && identCely !== ':tba';
-  // A row with an identifier of the service would be recorded there twice.
-  if (isRecorded && makeIdKey(identCely) !== makeIdKey(existing?.identCely ?? '')) {
-    const problem = msg`The row is already recorded as ${identCely}; importing it would create a second record. Remove the row, or clear this cell if that is the record of another find or another service.`;
-    report(makeRuleProblem('already-recorded', problem), 'ident_cely');
-  }
+  const { photos, missing } = parsePhotos(names, context, existing?.photos ?? [], report);
+  checkRecorded(identCely, existing, report);
   const elements: FindElements = isReadable(point)
     ? Object.assign(values, point.value.elements)
     : values;
   return { elements, photos, missingPhotos: missing, issues, point };
+}
+
+/** Reports a row with the identifier of a record, unless that is the record of its stored find. */
+function checkRecorded(identCely: string, existing: KnownFind | undefined, report: Report): void {
+  if (identCely === '' || identCely === ':tba') return;
+  if (makeIdKey(identCely) === makeIdKey(existing?.identCely ?? '')) return;
+  const problem = msg`The row is already recorded as ${identCely}; importing it would create a second record. Remove the row, or clear this cell if that is the record of another find or another service.`;
+  report(makeRuleProblem('already-recorded', problem), 'ident_cely');
 }
 
 /**
@@ -252,7 +255,6 @@ function parseElement(
  * ''.
  */
 function splitPhotos(cell: string, resolvePhoto: ResolvePhoto): readonly string[] {
-  if (cell === '') return NO_PHOTOS;
   return splitFileNames(cell).flatMap((name) => {
     const pieces = name.split(/[|+,\r\n]/).map((piece) => piece.trim());
     const parts = pieces.filter((piece) => piece !== '');
@@ -273,7 +275,6 @@ function parsePhotos(
   previousPhotos: readonly string[],
   report: Report,
 ): { readonly photos: readonly string[]; readonly missing: readonly string[] } {
-  if (names.length === 0) return { photos: NO_PHOTOS, missing: NO_PHOTOS };
   const photos = new Set<string>();
   const missing: string[] = [];
   const warn = (rule: string, problem: Message): void =>
@@ -292,5 +293,3 @@ function parsePhotos(
   }
   return { photos: [...photos], missing };
 }
-
-const NO_PHOTOS: readonly string[] = [];

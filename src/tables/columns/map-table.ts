@@ -21,24 +21,27 @@ type MapContext = TableContext & {
 
 const MAX_LOCAL_ID_LENGTH = 200;
 
-/**
- * Reads the rows of a table as finds, one after another; an unreadable row has no find. Rows with
- * an invalid local id, and all rows that share one, are left out, with errors among `issues`.
- * Without a column `local_id`, a digest of its content is the key of a row. An invalid header
- * excludes all rows, and `keys` is empty. Keys are collected at once, in a pass of their own over
- * the table.
- */
-export function mapTable(
-  table: Table,
-  { lookupTerm, map, fixed, ...context }: MapContext,
-): {
+/** The rows of a table as finds. */
+export type MappedTable = {
   /** Issues of the table, its header and its keys. */
   readonly issues: readonly Issue[];
   /** Rows with their own issues, read during iteration. */
   readonly rows: Iterable<MappedRow>;
   /** Valid keys of all rows, also of those that share one or have no find. */
   readonly keys: KeySet;
-} {
+};
+
+/**
+ * Reads the rows of a table as finds. The key of a row is its local id; in a table without a column
+ * `local_id`, a digest of its content. The keys are collected now, and the rows are read during
+ * each iteration; one with an unreadable cell has no find. Rows with an invalid local id, and all
+ * rows that share one, are left out, with errors among `issues`. With an error of the header there
+ * are neither rows nor keys.
+ */
+export function mapTable(
+  table: Table,
+  { lookupTerm, map, fixed, ...context }: MapContext,
+): MappedTable {
   const { columns, issues: headerIssues } = parseColumns(table, map, fixed);
   const issues: Issue[] = [...headerIssues, ...table.issues];
   if (hasErrors(headerIssues)) return { issues, rows: [], keys: new Set() };
@@ -97,8 +100,8 @@ function listLocalIds(table: Table, columns: Columns, issues: Issue[]): TableKey
 }
 
 /**
- * Explains why a text cannot be a local id: empty, not one line, with a tab, or longer than {@link
- * MAX_LOCAL_ID_LENGTH} characters. Undefined where it can.
+ * Returns why a text cannot be a local id: it is empty, has a line break or a tab, or is longer
+ * than {@link MAX_LOCAL_ID_LENGTH} characters. Undefined where it can be one.
  */
 export function findLocalIdProblem(key: string): Message | undefined {
   if (key === '')
@@ -154,13 +157,14 @@ const NUMBER = /^[-+]?[\d\s.,]+%?$/;
 const SEPARATOR = /^[-–—=_*.·~+|/\\\s]+$/;
 
 /**
- * Returns the table without rows that are no finds, each with a warning: totals, repeated headers,
- * separators, and remarks, which have no object, place, day or usual key although most rows do.
- * Tables of features, waypoints or records of the service stay as they are.
+ * Returns the table without the rows that are no finds, with a warning for each: totals, repeated
+ * headers, separators, and remarks, which are rows without object, place, day and usual key, if
+ * fewer than the rows that have one of the former. Tables of features, waypoints or documents of
+ * the service stay as they are, since each of their rows is a find.
  * @param map meanings of the columns of a foreign table
- * @param advice remedy where such a row is a find, added to each warning
+ * @param advice for the end of each warning: what to do if the row is a find
  */
-export function omitOtherRows(table: Table, map?: ColumnMap, advice?: Message): Table {
+export function omitRowsWithoutFinds(table: Table, map?: ColumnMap, advice?: Message): Table {
   if (table.unit !== undefined) return table;
   const left = findOtherRows(table, listColumnRules(table, map), advice);
   if (left.size === 0) return table;
@@ -185,8 +189,6 @@ function isBetweenFinds({ cells }: TableRow, names: readonly string[]): boolean 
   const listLaterCells = (): string[] => cells.slice(at + 1).filter((cell) => cell !== '');
   if (TOTAL.test(first) && listLaterCells().every((cell) => NUMBER.test(cell))) return true;
   if (SEPARATOR.test(first) && listLaterCells().every((cell) => SEPARATOR.test(cell))) return true;
-  // Shortcut: most names of columns have no digit.
-  if (/\d/.test(first) && !/\d/.test(names[at] ?? '')) return false;
   return (
     cells.every((cell, index) => cell === '' || foldName(cell) === (names[index] ?? '')) &&
     listLaterCells().length > 0

@@ -55,9 +55,10 @@ type PointReading = { readonly value: ReadPoint } | PointProblem;
 type PointProblem = RuleProblem & { readonly element: ElementName; readonly column: ColumnName };
 
 /**
- * Reads a row's coordinate system and point; without `element` where it has no point. Where the
- * format has its own geometry, that of columns is preferred, which may be in the other system and
- * have more digits, but only if both mean the same place: another one is a problem.
+ * Reads the coordinate system and the point of a row; `element` is undefined where it has no point.
+ * Where its format gives it a geometry as well, both must mean the same place, or there is a
+ * problem; the point in the columns then counts, which may be in the other system and have more
+ * digits.
  */
 export function parsePointColumns(row: TableRow, columns: Columns): PointReading {
   const { point } = row;

@@ -21,14 +21,13 @@ import {
   type ColumnProfile,
   type ColumnVerdict,
   computeFittingShare,
-  hasFindNumbers,
   judgeColumn,
   LAST_RANK,
   measurePositionShare,
   parsePlainNumber,
   profileTableColumns,
 } from './column-tests.ts';
-import { isDerivedColumn } from './columns.ts';
+import { isIgnoredHeader } from './columns.ts';
 import { findColumnsOfHeader, NAMED_COLUMNS } from './header-names.ts';
 
 /** A column, and how it should be read. */
@@ -77,24 +76,28 @@ const NEEDED = FIELDS.filter(({ requiredFrom }) => requiredFrom === 1).map(({ na
 
 const OF_POINT: readonly ColumnName[] = ['wkt', 'lon', 'lat', 'geom_x', 'geom_y'];
 
-/** Tells what the text of a cell names; an identifier is not the number of its find. */
+/** Share of a column's filled rows whose texts must name finds, or records. */
+const HALF = 0.5;
+
+/** Tells what the text of a cell names. */
 export type KnownNames = {
+  /** It names a find of the outbox, or several; an identifier of the service does not. */
   isFind(text: string): boolean;
+  /** It is an identifier of the service. */
   isIdent(text: string): boolean;
 };
 
 /**
- * Makes the function that proposes the columns of a foreign table from the answers of a person so
- * far. The table is read here only; the function is fast and may be called after each answer. A
- * filled column without a meaning goes into the note, unless the service derives it, or it has
- * coordinates, which are secret.
+ * Makes the function that proposes the meanings of a foreign table's columns from the answers of a
+ * person so far. The table is read only now, so the function may be called after each answer. A
+ * column with values but without a meaning goes into the note, unless the service derives its
+ * values, or they are coordinates, which are secret.
+ * @param known tells which values name finds
  */
 export function makeColumnProposer(table: Table, lookupTerm: LookupTerm, known: KnownNames) {
   const profiles = profileTableColumns(table);
   const meanings = findColumnMeanings(profiles, lookupTerm, known);
-  const pair = findPointColumns(profiles);
-  const axes = [...pair.values()].map(({ element }) => element);
-  const isSJtsk = axes.includes('geom_x') && !axes.includes('lon');
+  const pairs = findPointColumns(profiles);
   // All values of a column are parsed for this, so not again after each answer.
   const findRest = memoize(keepInNote);
   const hasPoints = Array.from(table.rows).some((row) => row.point !== undefined);
@@ -105,26 +108,43 @@ export function makeColumnProposer(table: Table, lookupTerm: LookupTerm, known: 
       if (rule !== undefined) rules.set(profile.key, rule);
     }
     const answered = new Set([...rules.values()].flatMap(({ element }) => element ?? []));
-    for (const [{ key }, rule] of pair)
+    for (const [{ key }, rule] of pairs)
       if (!rules.has(key) && !answered.has(rule.element)) rules.set(key, rule);
-    const isPlaced = pair.size > 0 || OF_POINT.some((name) => answered.has(name));
+    const isPlaced = pairs.size > 0 || OF_POINT.some((name) => answered.has(name));
     const taken = isPlaced ? OF_POINT : [];
     const { columns, questions } = proposeAssignment(profiles, meanings, rules, taken, findRest);
-    const read = new Set(columns.flatMap(({ rule }) => rule.element ?? []));
-    const fixed = [...answers.settings];
-    const decided = new Set<ColumnName>([...read, ...fixed.map(({ name }) => name)]);
-    const propose = (name: ColumnName, value: string | undefined): void => {
-      if (value === undefined || decided.has(name)) return;
-      fixed.push({ name, givenName: name, value });
-      decided.add(name);
-    };
-    propose('stav', '1');
-    propose('geom_system', isSJtsk ? '5514' : findSystem(columns));
-    if (hasPoints || read.has('lon') || pair.size > 0 || columns.some(isPosition))
-      decided.add('geom_system');
-    const undecided = NEEDED.filter((name) => !decided.has(name));
-    return { columns, fixed, undecided, questions };
+    const axes = [...pairs.values()].map(({ element }) => element);
+    const values = proposeFixedValues(answers.settings, columns, axes, hasPoints);
+    return { columns, questions, ...values };
   };
+}
+
+/**
+ * Proposes target state and coordinate system for all finds, unless a person or a column decides
+ * them, and lists the needed elements without a value.
+ * @param axes elements of the columns with coordinates
+ * @param hasPoints the format gives rows a point beside the columns
+ */
+function proposeFixedValues(
+  settings: readonly Setting[],
+  columns: readonly ColumnProposal[],
+  axes: readonly ColumnName[],
+  hasPoints: boolean,
+): Pick<TableProposal, 'fixed' | 'undecided'> {
+  const fixed = [...settings];
+  const read = new Set(columns.flatMap(({ rule }) => rule.element ?? []));
+  const decided = new Set<ColumnName>([...read, ...fixed.map(({ name }) => name)]);
+  const propose = (name: ColumnName, value: string | undefined): void => {
+    if (value === undefined || decided.has(name)) return;
+    fixed.push({ name, givenName: name, value });
+    decided.add(name);
+  };
+  propose('stav', '1');
+  const isSJtsk = axes.includes('geom_x') && !axes.includes('lon');
+  propose('geom_system', isSJtsk ? '5514' : findSystem(columns));
+  if (hasPoints || read.has('lon') || axes.length > 0 || columns.some(isPosition))
+    decided.add('geom_system');
+  return { fixed, undecided: NEEDED.filter((name) => !decided.has(name)) };
 }
 
 /**
@@ -146,11 +166,11 @@ function completeRule(
 }
 
 /**
- * Returns what each column may be, column by column; nothing for one that is empty, derived by the
- * service, or without a known meaning. A column whose values name finds that are here has their
- * local ids, and then no other column may have these by its name; one whose values are identifiers
- * of the service has those.
- * @param elements among which a header's meanings are searched, in their order
+ * Returns the meanings that each column may have, column by column; none for a column that is
+ * empty, whose values the service derives, or whose header means nothing. A column whose values
+ * name finds of the outbox has their local ids, and then no other column may have them by its
+ * header; a column whose values are identifiers of the service has those.
+ * @param elements the meanings of headers that are considered, in the order of the result
  */
 export function findColumnMeanings(
   profiles: readonly ColumnProfile[],
@@ -158,12 +178,13 @@ export function findColumnMeanings(
   { isFind, isIdent }: KnownNames,
   elements = NAMED_COLUMNS,
 ): readonly ColumnMeaning[] {
-  const ofFinds = profiles.filter((profile) => hasFindNumbers(profile, isFind));
+  const ofFinds = profiles.filter((profile) => computeFittingShare(profile, isFind) >= HALF);
   return profiles.flatMap((profile): ColumnMeaning[] => {
-    if (ofFinds.includes(profile)) return [makeSure(profile, 'local_id')];
-    if (hasFindNumbers(profile, isIdent)) return [makeSure(profile, 'ident_cely')];
+    if (ofFinds.includes(profile)) return [{ profile, element: 'local_id', rank: 0 }];
+    if (computeFittingShare(profile, isIdent) >= HALF)
+      return [{ profile, element: 'ident_cely', rank: 0 }];
     const matches = findColumnsOfHeader(profile.header);
-    const isRead = profile.filled > 0 && !isDerivedColumn(profile.header);
+    const isRead = profile.filled > 0 && !isIgnoredHeader(profile.header);
     return (isRead ? elements : []).flatMap((element) => {
       const match = matches.get(element);
       if (match === undefined || (element === 'local_id' && ofFinds.length > 0)) return [];
@@ -171,10 +192,6 @@ export function findColumnMeanings(
       return verdict === undefined ? [] : [{ ...verdict, profile, element }];
     });
   });
-}
-
-function makeSure(profile: ColumnProfile, element: ColumnName): ColumnMeaning {
-  return { profile, element, rank: 0 };
 }
 
 /**
@@ -244,7 +261,7 @@ function makeClaimQuestion(
   return { asks: 'column', element, keys, problem: makeChoiceProblem(element, keys) };
 }
 
-/** Explains that a person must choose which one of these columns fills an element. */
+/** Asks which one of several columns, which their keys name, is an element. */
 export function makeChoiceProblem(element: ColumnName, keys: readonly string[]): Message {
   const all = keys.join(', ');
   return msg`${all}: only one column can be ${element}. Which one is it?`;
@@ -264,7 +281,7 @@ function listUnitQuestions({ profile, rule, doubt }: ColumnProposal): ColumnQues
  */
 function keepInNote(profile: ColumnProfile): ColumnRule {
   const { filled, key, header } = profile;
-  const isLost = filled === 0 || isDerivedColumn(header) || hasCoordinates(profile);
+  const isLost = filled === 0 || isIgnoredHeader(header) || hasCoordinates(profile);
   return isLost ? IGNORED_COLUMN : { element: 'poznamka', label: key };
 }
 
@@ -284,8 +301,8 @@ function findSystem(columns: readonly ColumnProposal[]): string | undefined {
 }
 
 /**
- * Makes the column map that a proposal describes; nothing is written.
- * @param file name of the map, for its messages
+ * Makes the column map of a proposal; nothing is written.
+ * @param file of the map, for its messages
  */
 export function makeColumnMap(file: string, { columns, fixed }: TableProposal): ColumnMap {
   return { file, columns: new Map(columns.map(({ profile, rule }) => [profile.key, rule])), fixed };

@@ -19,8 +19,9 @@ import { normalizeCell, parseColumns } from './columns.ts';
 import { type RowContext, readRow } from './map-row.ts';
 
 /**
- * Parses `element=value`, no other comparison; the value may contain `=`, and blanks around both
- * are removed. Returns an error issue for another form or an unknown element.
+ * Parses a text `element=value` as {@link makeSetting} does; blanks around both parts are removed,
+ * and the value may contain `=`. Returns an error issue for a text of another form, also with
+ * another comparison such as `!=`, and for an unknown element.
  */
 export function parseSettingText(text: string): Setting | Issue {
   const [, name, value] = /^([^=!<>~]+)=(.*)$/s.exec(text) ?? [];
@@ -33,8 +34,8 @@ export function parseSettingText(text: string): Setting | Issue {
 }
 
 /**
- * Parses texts such as `depth_cm=35`, as flags give them.
- * @throws UsageError for another form, an unknown element, or one that is named twice
+ * Parses the texts of a flag, such as `depth_cm=35`, in their order.
+ * @throws UsageError for a text of another form, an unknown element, or one that is named twice
  */
 export function parseSettingTexts(texts: readonly string[]): readonly Setting[] {
   const settings = texts.map((text) => {
@@ -48,8 +49,9 @@ export function parseSettingTexts(texts: readonly string[]): readonly Setting[] 
 }
 
 /**
- * Normalises a value for the column that the name means, without reading it; an unknown name gives
- * an error issue with the nearest names.
+ * Makes the setting of a value for the column that a Czech or English name means. The value is
+ * normalised for storage, and need not be valid. Returns an error issue, with the nearest names,
+ * for an unknown name.
  */
 export function makeSetting(givenName: string, value: string): Setting | Issue {
   const name = findColumnByName(givenName);
@@ -57,7 +59,9 @@ export function makeSetting(givenName: string, value: string): Setting | Issue {
   return makeErrorIssue('element-unknown', explainUnknownElement(givenName), { column: givenName });
 }
 
-/** Explains that there is no element of this name, with the nearest names, or else all names. */
+/**
+ * Explains that there is no element of this name, with the nearest names, or all if none is near.
+ */
 export function explainUnknownElement(givenName: string): Message {
   const nearest = joinWithOr(findNearestNames(foldName(givenName), COLUMN_NAMES));
   const names = COLUMN_NAMES.join(', ');
@@ -77,10 +81,11 @@ const FIND_WITHOUT_COLUMNS: Table = {
 };
 
 /**
- * Parses the values of one find: `elements` and `photos` have what could be read, `issues` the
- * faults, warnings, and elements that are given twice, which are left out. A faulty value does not
- * affect the others. Without `resolvePhoto` photographs are not looked for, and keep their names.
- * @param localId for the issues, and for what is stored of the find; '' for values of no find
+ * Parses the values of one find: `elements` and `photos` have what could be read; `issues` has the
+ * errors and warnings, also of elements that are given twice, which are left out. A faulty value
+ * does not affect the others.
+ * @param localId for the issues, and for the lookup of the stored find; '' for values of no find
+ * @param context without `resolvePhoto`, photographs are not looked for, and keep their names
  */
 export function parseSettings(
   settings: readonly Setting[],
@@ -104,32 +109,32 @@ export function parseSettings(
   return { elements, photos, issues: [...twice.map(makeRepeatIssue), ...all] };
 }
 
-/** Tells if a column is of the point or its coordinate system, which are read together. */
+/** Tells if a column has coordinates, a geometry or the coordinate system of the point. */
 export function isPointOrSystemColumn(name: string): boolean {
   return name === 'geom_system' || isPointColumn(name);
 }
 
-/** Returns the settings whose column is named before them; empty where each is named once. */
+/** Returns the settings whose column an earlier setting names; empty where each is named once. */
 export function listRepeatedSettings(settings: readonly Setting[]): Setting[] {
   const names = settings.map(({ name }) => name);
   return settings.filter(({ name }, index) => names.indexOf(name) < index);
 }
 
-/** Explains that an element, or a column of a map, is named twice. */
-export function makeTwiceMessage(name: string): Message {
+/** Explains that an element or a column, whose name this is, has two values or rules. */
+export function makeGivenTwiceMessage(name: string): Message {
   return msg`${name} is given twice. Keep one.`;
 }
 
 function makeRepeatIssue({ name, givenName }: Setting): Issue {
-  return makeErrorIssue('setting-twice', makeTwiceMessage(name), {
+  return makeErrorIssue('setting-twice', makeGivenTwiceMessage(name), {
     element: name,
     column: givenName,
   });
 }
 
 /**
- * Returns present elements in the order in which a table's row has them, the point last, so that
- * the same find gives the same text whatever its source.
+ * Returns the elements that have a value in the order in which a row of a table gives them, the
+ * point last, so that the same find is stored as the same text, whatever its source.
  */
 export function orderElements(elements: FindElements): FindElements {
   const names = FIELDS.map(({ name }) => name).filter((name) => !isPointOrSystemColumn(name));
@@ -141,19 +146,19 @@ export function orderElements(elements: FindElements): FindElements {
 }
 
 /**
- * Parses values for all finds, such as `stav=1`; the values themselves are not checked, which
- * {@link checkFixedValues} does.
+ * Parses the texts of values for all finds, such as `stav=1`. Only {@link checkFixedValues} checks
+ * if the values are valid.
  * @throws UsageError as {@link parseSettingTexts} does, and for a local id or identifier
  */
 export function parseFixedValues(texts: readonly string[]): readonly Setting[] {
   const fixed = parseSettingTexts(texts);
   const single = fixed.find(({ name }) => IDENTIFYING_COLUMNS.includes(name));
-  if (single !== undefined) throw new UsageError(makeOfOneFindMessage(single.givenName));
+  if (single !== undefined) throw new UsageError(makeNotSharedMessage(single.givenName));
   return fixed;
 }
 
-/** Explains that an element that differs for each find cannot be set for all. */
-export function makeOfOneFindMessage(name: string): Message {
+/** Explains that all finds cannot share a value of this element, which differs for each. */
+export function makeNotSharedMessage(name: string): Message {
   return msg`${name} belongs to a single find, so all finds cannot share one value.`;
 }
 
@@ -168,24 +173,25 @@ type DefaultsFile = {
 };
 
 /**
- * Validates the defaults of new finds. Vocabulary entries and finders are looked up when a find is
- * made; everything else is checked here.
- * @param where named in errors, such as "config.toml, project C-202400101"
- * @param value the table of elements; anything else is an error
- * @throws ConfigError for an unknown element, one that cannot have a default (point, number), or a
- * value that is invalid, or that a table would be warned of
+ * Parses and checks the defaults for new finds; only vocabulary entries and finders are looked up
+ * later, when a find is made.
+ * @param where place for errors, such as "config.toml, project C-202400101"
+ * @param values table of TOML with a value for each element
+ * @throws ConfigError where `values` is no table; for an unknown element, one that cannot have a
+ * default (point, number), and a value that is invalid, or gives a warning in a table
  */
-export function parseFindDefaults(where: Message, value: unknown): FindDefaults {
-  if (!isPlainObject(value)) throw new ConfigError(msg`${where}: must be a table.`);
-  return Object.entries(value).map(([key, value]) => {
+export function parseFindDefaults(where: Message, values: unknown): FindDefaults {
+  if (!isPlainObject(values)) throw new ConfigError(msg`${where}: must be a table.`);
+  return Object.entries(values).map(([key, value]) => {
     const text = formatTomlValue(value);
     if (text === undefined)
       throw new ConfigError(msg`${where}: ${key} must be a text, a number, true or false.`);
     const setting = makeSetting(key, text.trim());
     if ('rule' in setting) throw new ConfigError(joinMessages([where, setting.says], ': '));
     if (!mayBeDefault(setting))
-      throw new ConfigError(joinMessages([where, makeOfOneFindMessage(key)], ': '));
-    const [issue] = parseSettings([setting], '', WITHOUT_LOOKUPS).issues;
+      throw new ConfigError(joinMessages([where, makeNotSharedMessage(key)], ': '));
+    const withoutLookups = { resolveReference: makeReferenceResolver() };
+    const [issue] = parseSettings([setting], '', withoutLookups).issues;
     if (issue !== undefined && !OF_LOOKUPS.includes(issue.rule))
       throw new ConfigError(joinMessages([where, key, issue.says], ': '));
     return setting;
@@ -193,9 +199,9 @@ export function parseFindDefaults(where: Message, value: unknown): FindDefaults 
 }
 
 /**
- * Parses the defaults of all profiles and projects; both are empty without `tables`.
- * @param path of config.toml, named in errors
- * @param tables values of config.toml by the name of a profile, or the identifier of a project
+ * Parses the defaults of all profiles and projects in config.toml; without `tables` there are none.
+ * @param path of config.toml, for errors
+ * @param tables of TOML, by the name of a profile or the identifier of a project
  * @throws ConfigError as {@link parseFindDefaults} does
  */
 export function parseDefaults(
@@ -205,23 +211,20 @@ export function parseDefaults(
     readonly projects: Readonly<Record<string, unknown>>;
   },
 ): DefaultsFile {
-  const check = (tables: Iterable<readonly [string, unknown]>, name: (key: string) => Message) =>
-    new Map([...tables].map(([key, value]) => [key, parseFindDefaults(name(key), value)]));
-  return {
-    profiles: check(
-      tables?.profiles ?? [],
-      (profile) => msg`${path}, defaults of profile ${profile}`,
-    ),
-    projects: check(
-      Object.entries(tables?.projects ?? {}),
-      (project) => msg`${path}, project ${project}`,
-    ),
-  };
+  const profiles = [...(tables?.profiles ?? [])].map(([profile, values]) => {
+    const where = msg`${path}, defaults of profile ${profile}`;
+    return [profile, parseFindDefaults(where, values)] as const;
+  });
+  const projects = Object.entries(tables?.projects ?? {}).map(([project, values]) => {
+    const where = msg`${path}, project ${project}`;
+    return [project, parseFindDefaults(where, values)] as const;
+  });
+  return { profiles: new Map(profiles), projects: new Map(projects) };
 }
 
 /**
- * Returns the defaults for a find of a profile and project; where both have an element, that of the
- * project counts. Empty where neither has any.
+ * Returns the defaults for a new find: those of its project, and those of its profile for other
+ * elements. Empty where neither has any.
  */
 export function mergeDefaults(
   file: DefaultsFile,
@@ -243,12 +246,9 @@ function mayBeDefault({ name }: Setting): boolean {
 /** Issues that can be decided only with vocabularies and the user's own mapping. */
 const OF_LOOKUPS: readonly string[] = ['term-not-harvested', 'finder-name', 'finder-unknown'];
 
-/** Vocabulary entries are resolved later, when vocabularies are available. */
-const WITHOUT_LOOKUPS = { resolveReference: makeReferenceResolver() };
-
 /**
- * Returns the errors of values for all finds, once instead of in every row; empty where there are
- * none. Warnings are left out, and photographs are not looked for.
+ * Returns the errors of values for all finds, so that they are reported once instead of in every
+ * row; empty where there are none. Warnings are left out, and photographs are not looked for.
  */
 export function checkFixedValues(
   fixed: ColumnMap['fixed'],

@@ -11,7 +11,7 @@ import type { Table } from '../table.ts';
 import { formatColumnMap } from './column-map.ts';
 import type { ColumnName } from './column-names.ts';
 import { applyColumnRule, type ColumnMap } from './column-rule.ts';
-import { omitOtherRows } from './map-table.ts';
+import { omitRowsWithoutFinds } from './map-table.ts';
 import {
   type ColumnProposal,
   type KnownNames,
@@ -30,20 +30,28 @@ type WizardOptions = {
   readonly lookupTerm: LookupTerm;
 };
 
-/** Result of {@link proposeForTable}. */
-export type ProposedTable = ReturnType<typeof proposeForTable>;
+/** Result of {@link proposeTableColumns}. */
+export type ProposedTable = ReturnType<typeof proposeTableColumns>;
 
 /**
- * Proposes the columns of a foreign table. Returns the proposal, the function that proposes again
- * after an answer, and `write`. `table` lacks the rows that are no finds. Nothing is stored in the
- * outbox.
+ * Proposes the meanings of a foreign table's columns, for a person to confirm. Returns the proposal
+ * by the flags alone (`proposed`), their `answers`, the function that proposes again after further
+ * answers (`propose`), the table without the rows that are no finds, and `write`. Nothing is stored
+ * in the outbox.
  * @throws UsageError for an invalid `set`
  */
-export function proposeForTable(rows: Table, { outbox, mapFile, set, lookupTerm }: WizardOptions) {
-  const propose = makeColumnProposer(omitOtherRows(rows), lookupTerm, makeKnownNames(outbox));
+export function proposeTableColumns(
+  rows: Table,
+  { outbox, mapFile, set, lookupTerm }: WizardOptions,
+) {
+  const propose = makeColumnProposer(
+    omitRowsWithoutFinds(rows),
+    lookupTerm,
+    makeKnownNames(outbox),
+  );
   const answers: TableAnswers = { rules: new Map(), settings: parseFixedValues(set) };
   const proposed = propose(answers);
-  const table = omitOtherRows(rows, makeColumnMap(mapFile, proposed));
+  const table = omitRowsWithoutFinds(rows, makeColumnMap(mapFile, proposed));
   return {
     table,
     lookupTerm,
@@ -51,9 +59,9 @@ export function proposeForTable(rows: Table, { outbox, mapFile, set, lookupTerm 
     answers,
     proposed,
     /**
-     * Writes the column map and then, to a file of their own, the terms that must be mapped before
-     * their rows can be read; without any, none. An existing list stays (`termsKept`), and so does
-     * the map where the list cannot be written.
+     * Writes the column map and then, if there are any, the terms that must be mapped before their
+     * rows can be read, to a file of their own. Such a file is not replaced (`termsKept`). Where it
+     * cannot be written, the map stays written.
      * @returns `strange`: those terms; `problems`: errors of the values for all finds
      * @throws UsageError where the map exists; FileError where a path is not writable;
      * DatabaseError where the disk is full
@@ -92,8 +100,8 @@ function formatUnmappedTable(terms: readonly UnmappedTerm[]): string {
 }
 
 /**
- * Makes the tests if a text names a find of the outbox, or several, or is an identifier of the
- * service; the latter is never the number of a find. The names are those of now.
+ * Makes the tests of what a text names, by the finds that the outbox has now; an identifier of the
+ * service never names a find.
  */
 export function makeKnownNames(outbox: Outbox): KnownNames {
   const lookUp = createFindLookup(outbox);
@@ -110,9 +118,9 @@ export type UnmappedTerm = {
 };
 
 /**
- * Returns the terms of each column that are unknown or ambiguous and must be mapped before their
- * rows can be read, most frequent first. Not among them: people, projects, texts beyond those in
- * the column's profile, and terms of vocabularies that were not harvested.
+ * Returns the terms of the columns that are unknown or ambiguous, and so must be mapped before
+ * their rows can be read, most frequent first. People, projects, texts that the profile of a column
+ * lacks, and terms of vocabularies that were not harvested are not among them.
  */
 export function listUnmappedTerms(
   columns: readonly ColumnProposal[],

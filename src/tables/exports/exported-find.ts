@@ -45,10 +45,10 @@ export type ExportedFind = {
   /** Includes the registration number that was set last. */
   readonly elements: FindElements;
   readonly photos: readonly string[];
-  readonly state?: string | undefined;
+  readonly state?: string;
   readonly getLabels?: LabelLookup;
   /** Formats a reference for a table; by default as its identifier. */
-  readonly formatReference?: FormatReference | undefined;
+  readonly formatReference?: FormatReference;
 };
 
 /**
@@ -63,8 +63,8 @@ type Labels = { readonly cs: string; readonly en: string };
 export type FormatReference = (field: Field, reference: Reference) => string;
 
 /**
- * Makes the lookup of labels in a vocabulary, which are cached, since finds repeat them; an English
- * label may be empty.
+ * Makes the lookup of the labels of a vocabulary's entries by their identifiers. Labels are cached,
+ * since finds repeat them.
  */
 export function makeLabelLookup(vocabulary: Vocabulary): LabelLookup {
   return memoize((id) => {
@@ -74,9 +74,9 @@ export function makeLabelLookup(vocabulary: Vocabulary): LabelLookup {
 }
 
 /**
- * Makes the function that formats references for a table: the label in the language of the output,
- * if `pas import` reads the same entry from it, else the identifier, or the name of a person whom
- * the service does not know.
+ * Makes the function that formats the references of finds for a table that `pas import` reads
+ * again: the label in the current language, if it is known and `lookupTerm` finds the same entry by
+ * it; else the identifier, or the name of a person whom the service does not know.
  */
 export function makeReferenceFormatter(
   getLabels: LabelLookup,
@@ -93,7 +93,7 @@ export function makeReferenceFormatter(
   };
 }
 
-/** Returns the label in the current language, or the Czech one, which every entry has. */
+/** Returns the label in the current language; the Czech one where the English one is empty. */
 export function chooseLabel({ cs, en }: Labels): string {
   return getLanguage() === 'en' && en !== '' ? en : cs;
 }
@@ -105,9 +105,10 @@ export const STATE_COLUMN = 'sending_state';
 export type ExportValue = string | number | boolean;
 
 /**
- * Returns the values of a find by column name of `pas import`, in the order of the schema, with its
- * local id, and identifier and photographs where it has any. The point and absent or empty values
- * are left out; references are texts.
+ * Returns the values of a find by the names of the columns that `pas import` reads: its local id,
+ * its identifier, its elements in the order of the schema, and the file names of its photographs in
+ * one text. Absent and empty values are left out, and the point, which each format stores in its
+ * own way; references are texts.
  */
 export function collectExportValues({
   localId,
@@ -140,9 +141,9 @@ export function listExportColumns(): readonly string[] {
 }
 
 /**
- * Yields the table that `pas import` reads again: the names of all columns, then a row per find,
- * with '' for absent values. A point has its measured digits in `geom_x` and `geom_y`. Each find is
- * read when its row is.
+ * Yields the rows of a table that `pas import` reads again: the names of all columns, then a row
+ * per find, with '' for absent values. A point has its measured digits in `geom_x` and `geom_y`. A
+ * find is taken from `finds` only when its row is requested.
  */
 export function* makeFindRows(finds: Iterable<ExportedFind>): Generator<readonly RowCell[]> {
   const columns = listExportColumns();
@@ -173,8 +174,9 @@ type Wgs84Point = {
 };
 
 /**
- * Converts a point to degrees, rounded to a centimetre where it was measured in S-JTSK. `exact` has
- * the column and text of the measured point where it was converted, or a number would lose digits.
+ * Converts a point to degrees in WGS 84; one that was measured in S-JTSK is rounded to a
+ * centimetre. `exact` is set where it was converted, or where the numbers lose some of its measured
+ * digits.
  */
 export function makeWgs84Point(point: PointInSystem): Wgs84Point {
   const x = Number(point.x);
@@ -191,10 +193,11 @@ export function makeWgs84Point(point: PointInSystem): Wgs84Point {
 }
 
 /**
- * Returns a point in both systems as decimal texts: the measured digits, and the conversion rounded
- * to a centimetre. Only the measured one where it is outside the range of its system.
+ * Formats a point in WGS 84 (`4326`) and S-JTSK (`5514`) as decimal texts: the measured digits of
+ * its own system, and the conversion, rounded to a centimetre, which is absent where the point is
+ * outside the range of its system.
  */
-export function toBothSystems({
+export function formatPointInBothSystems({
   system,
   x,
   y,
@@ -212,8 +215,9 @@ export function toBothSystems({
 export const FINDS_NAMESPACE = 'urn:pas:finds:1';
 
 /**
- * Yields a FeatureCollection (RFC 7946), one feature per line. Points are in WGS 84; one that was
- * measured in S-JTSK has its own coordinates among the properties as well.
+ * Yields the text of a GeoJSON FeatureCollection (RFC 7946), one feature per line. Points are in
+ * WGS 84; one that was converted, or would lose digits, has its measured coordinates among the
+ * properties as well.
  */
 export function* renderGeoJson(finds: Iterable<ExportedFind>): Generator<string> {
   yield '{"type":"FeatureCollection","features":[';
@@ -243,9 +247,10 @@ function makeFeature(find: ExportedFind): Record<string, unknown> {
 }
 
 /**
- * Yields an XML document with the import document of each find, in an element that adds local id,
- * identifier and photographs. Characters that XML cannot hold become U+FFFD; labels and states are
- * left out.
+ * Yields the text of an XML document with the import document of each find, in an element that adds
+ * local id, identifier and photographs. Characters that XML cannot hold become U+FFFD. Labels and
+ * states are not written.
+ * @param profile of the import documents
  */
 export function* renderXml(
   finds: Iterable<ExportedFind>,
@@ -273,9 +278,9 @@ const isCoded = ({ name, kind }: Field): boolean =>
   kind === 'term' || (kind === 'reference' && name !== 'projekt');
 
 /**
- * Makes the rows of a table for museum systems such as Demus and MUSEION, which match the Czech
- * headings whatever the language of pas: the headings, then a row per find, with the Czech label
- * and the code of each term, and with the point in both systems.
+ * Yields the rows of a table for museum systems such as Demus and MUSEION: headings, which are
+ * Czech in any language of pas, since those systems match them; then a row per find, with the Czech
+ * label and the code of each term, and with its point in WGS 84 and S-JTSK.
  */
 export function* makeMuseumRows(finds: Iterable<ExportedFind>): Generator<readonly RowCell[]> {
   yield forEachLanguage(makeHeadings).cs;
@@ -303,7 +308,7 @@ function makeHeadings(): readonly string[] {
 
 function makeRow(find: ExportedFind): readonly RowCell[] {
   const point = getPoint(find.elements);
-  const both = point === undefined ? {} : toBothSystems(point);
+  const both = point === undefined ? {} : formatPointInBothSystems(point);
   const coordinates = [both['4326']?.x, both['4326']?.y, both['5514']?.x, both['5514']?.y];
   return [
     find.localId,
@@ -328,9 +333,9 @@ function makeCells({ elements, getLabels }: ExportedFind, field: Field): readonl
 }
 
 /**
- * Yields a table for people: a row of headings, then a row per find, with labels in place of codes,
- * in the current language. A term without a harvested label has its stored text, else its code. It
- * is not meant to be imported.
+ * Yields the rows of a table for people, which is not meant to be imported: headings, then a row
+ * per find, with labels in the current language in place of codes. A term without a harvested label
+ * has its stored text, else its code.
  */
 export function* makeReadableRows(finds: Iterable<ExportedFind>): Generator<readonly string[]> {
   yield [

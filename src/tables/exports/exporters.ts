@@ -30,6 +30,8 @@ type Format = {
   readonly render: Render;
 };
 
+const renderFinds: Render = (finds, request) => renderRows(makeFindRows(finds), request);
+
 /** A format that `pas import` reads again is a file that writes it and a row here. */
 const FORMATS = {
   csv: {
@@ -111,13 +113,6 @@ export const EXPORTER_NAMES = Object.keys(ROWS) as readonly ExportPurpose[];
 /** The exports for other people or programs, by purpose. */
 export const EXPORTERS: Readonly<Record<ExportPurpose, Exporter>> = ROWS;
 
-function renderFinds(
-  finds: Iterable<ExportedFind>,
-  request: ExportRequest,
-): Promise<Iterable<string | Buffer>> {
-  return renderRows(makeFindRows(finds), request);
-}
-
 async function renderGeoPackage(
   finds: Iterable<ExportedFind>,
   { nowMs }: ExportRequest,
@@ -155,11 +150,11 @@ type Destination =
   | { readonly file: string; readonly overwrite: boolean };
 
 /**
- * Writes the finds that pass all filters to a file or stream, each with its identifier, wanted
- * number and photographs that are not dropped; for some purposes with the service's values in place
- * of the sent ones. A file is written atomically. `onProgress` is called for each written find; its
- * total counts also those that the filters leave out.
- * @returns the number of written finds; undefined where the reader of a stream closed it early
+ * Writes the finds that match all filters to a file or stream, each with its identifier, its wanted
+ * number and its photographs that are not dropped; for some purposes with the service's values in
+ * place of those that were sent. A file is written atomically. `onProgress` is called for each
+ * written find; its total also counts the finds that the filters leave out.
+ * @returns the number of written finds; undefined where the reader of the stream closed it early
  * @throws UsageError where the file exists and may not be replaced; FileError where the path is not
  * writable; DatabaseError where the disk is full
  */

@@ -21,7 +21,7 @@ import {
 const APPLICATION_ID = 0x47504b47;
 const USER_VERSION = 10300;
 
-/** Turns an empty database into a GeoPackage (1.3, OGC 12-128r17) without layers. */
+/** Makes an empty database a GeoPackage (1.3, OGC 12-128r17) without layers. */
 export function beginGeoPackage(database: Database): void {
   database.pragma(`application_id = ${APPLICATION_ID}`);
   database.pragma(`user_version = ${USER_VERSION}`);
@@ -45,22 +45,23 @@ type NewLayer = {
 
 type GpkgFeature = {
   /** Geometry as little-endian well-known binary. */
-  readonly wkb?: Buffer | undefined;
+  readonly wkb?: Buffer;
   /** In the order of the columns. */
   readonly values: readonly (string | number | null)[];
 };
 
 /**
- * Adds a layer, or without geometry a table of attributes, and its rows, these in one transaction.
- * The database must be a GeoPackage (see {@link beginGeoPackage}) without a table of this name.
- * Names of the table and its columns are put into SQL as they are, so they must not be data.
+ * Adds a layer and its features to a GeoPackage, without a geometry a table of attributes and its
+ * rows. The features are added in one transaction, the description of the layer outside of it. The
+ * database must be one of {@link beginGeoPackage}, without a table of this name. The names of the
+ * table and its columns are put into SQL as they are, so they must not come from a user.
  */
 export function addLayer(
   database: Database,
   layer: NewLayer,
   features: Iterable<GpkgFeature>,
 ): void {
-  const { table, columns, geometry, nowIso } = layer;
+  const { table, columns, geometry } = layer;
   const shape = geometry === undefined ? [] : ['geom'];
   const definitions = [
     'fid integer primary key autoincrement not null',
@@ -78,6 +79,11 @@ export function addLayer(
       insert.run(...shape.map(() => blob), ...values);
     }
   })();
+  describeLayer(database, layer);
+}
+
+/** Adds a layer to the tables that list the layers and their geometries. */
+function describeLayer(database: Database, { table, geometry, nowIso }: NewLayer): void {
   const [kind, system] = geometry === undefined ? ['attributes', null] : ['features', 4326];
   database
     .prepare(`insert into gpkg_contents values (?, ?, ?, '', ?, null, null, null, null, ?)`)
@@ -163,9 +169,9 @@ const GPKG_TABLES = `
 const LAYER = 'finds';
 
 /**
- * Fills an empty database with a GeoPackage (1.3) of one point layer in WGS 84, which QGIS displays
- * in a colour per sending state. A point that was measured in S-JTSK has its own coordinates among
- * the attributes as well.
+ * Makes an empty database a GeoPackage (1.3) with one layer of the finds as points in WGS 84, which
+ * QGIS displays in a colour per sending state. A point that was converted, or would lose digits,
+ * has its measured coordinates among the attributes as well.
  * @param nowIso time of creation, ISO 8601 in UTC
  */
 export function fillGeoPackage(
@@ -181,7 +187,7 @@ export function fillGeoPackage(
     'geom_sjtsk_wkt',
     STATE_COLUMN,
   ];
-  const columns = names.map((name) => ({ name, type: getColumnType(name) }));
+  const columns = names.map((name) => ({ name, type: getGpkgColumnType(name) }));
   const features = listFeatures(finds, names);
   addLayer(database, { table: LAYER, columns, geometry: 'POINT', nowIso }, features);
   addStyle(database, nowIso);
@@ -203,8 +209,8 @@ function* listFeatures(
   }
 }
 
-/** Returns the type of an exported column in a GeoPackage; `text` for one that is no element. */
-export function getColumnType(column: string): GpkgColumn['type'] {
+/** Returns the type of a column in a GeoPackage, by its element; `text` for one of no element. */
+export function getGpkgColumnType(column: string): GpkgColumn['type'] {
   if (!isElementName(column)) return 'text';
   switch (getField(column).kind) {
     case 'integer':
@@ -225,40 +231,41 @@ function toStoredValue(value: ExportValue | undefined): string | number | null {
   return typeof value === 'boolean' ? Number(value) : value;
 }
 
-type Value = string | number | boolean | undefined | View | readonly View[];
+type TemplateValue = string | number | boolean | undefined | readonly TemplateValues[];
 
-/** Values of a template by their names. */
-export type View = { readonly [name: string]: Value };
+/** Values of a template by the names of their placeholders. */
+export type TemplateValues = { readonly [name: string]: TemplateValue };
 
 const PLACEHOLDER = /\{#(\w+)\}(.*?)\{\/\1\}|\{(&?)(\w+)\}/gs;
 
 /**
- * Reads a file of `schemas/qgis` and returns it filled. `{name}` is a value, escaped for an
- * attribute, `{&name}` is XML as it is, and `{#name}…{/name}` is repeated for each item of a list,
- * with the item's values before the outer ones; it is left out for a value that is absent or false,
- * and written once for any other. Booleans are 1 and 0, an absent value is empty.
+ * Reads a template from the folder `schemas/qgis` and returns its text with these values. `{name}`
+ * becomes a value, escaped for an attribute, and `{&name}` one that is XML already. The text
+ * between `{#name}` and `{/name}` is repeated for each item of a list, whose values hide those
+ * around it; it is left out for a value that is absent or false, and kept once for any other.
+ * Booleans become 1 and 0, an absent value nothing.
+ * @param file name of the template
  */
-export function fillTemplate(file: string, view: View): string {
-  return fillText(readFileSync(join(packageRoot, 'schemas', 'qgis', file), 'utf8'), view);
+export function fillQgisTemplate(file: string, values: TemplateValues): string {
+  return fillText(readFileSync(join(packageRoot, 'schemas', 'qgis', file), 'utf8'), values);
 }
 
-function fillText(template: string, view: View): string {
+function fillText(template: string, values: TemplateValues): string {
   return template.replace(PLACEHOLDER, (_, section, inner, mark, name) => {
     if (section !== undefined) {
-      const items = listItems(view[section]);
-      return items.map((item) => fillText(inner, { ...view, ...item })).join('');
+      const items = listItems(values[section]);
+      return items.map((item) => fillText(inner, { ...values, ...item })).join('');
     }
-    const value = view[name];
+    const value = values[name];
     if (typeof value === 'boolean') return value ? '1' : '0';
     const text = String(value ?? '');
     return mark === '&' ? text : escapeAttributeValue(name, text);
   });
 }
 
-function listItems(value: Value): readonly View[] {
+function listItems(value: TemplateValue): readonly TemplateValues[] {
   if (value === undefined || value === false) return [];
-  if (typeof value !== 'object') return [{}];
-  return Array.isArray(value) ? value : [value as View];
+  return typeof value === 'object' ? value : [{}];
 }
 
 /** A value of QGIS settings. */
@@ -346,21 +353,12 @@ export type QgisLayer = {
 };
 
 /**
- * Makes the values by which {@link fillTemplate} describes a layer in `project.xml`. The key column
- * `fid` is added as the first.
+ * Makes the values of a layer for the template `project.xml` of {@link fillQgisTemplate}. The key
+ * column `fid`, which the layer does not name, becomes its first column.
  */
-export function makeLayerView(layer: QgisLayer): View {
+export function makeLayerTemplateValues(layer: QgisLayer): TemplateValues {
   const { id, file, table, geometry, called, form } = layer;
   const { isList = false, style = '', settings = {} } = layer;
-  const key = makeColumnView(
-    {
-      name: 'fid',
-      widget: { kind: 'Hidden', settings: {} },
-      mustBeFilled: true,
-      mustBeUnique: true,
-    },
-    0,
-  );
   return {
     id,
     file,
@@ -375,7 +373,7 @@ export function makeLayerView(layer: QgisLayer): View {
     isLabelled: style.includes('<labeling'),
     isVisible: !isList,
     settings: renderQgisOption(settings),
-    columns: [key, ...layer.columns.map((column, index) => makeColumnView(column, index + 1))],
+    columns: [KEY_COLUMN, ...layer.columns].map(makeColumnTemplateValues),
     editor: form === undefined ? 'generatedlayout' : 'tablayout',
     tabs: form?.map(({ columns, ...tab }) => ({
       ...tab,
@@ -385,7 +383,17 @@ export function makeLayerView(layer: QgisLayer): View {
   };
 }
 
-function makeColumnView(column: Omit<LayerColumn, 'type'>, index: number): View {
+const KEY_COLUMN: Omit<LayerColumn, 'type'> = {
+  name: 'fid',
+  widget: { kind: 'Hidden', settings: {} },
+  mustBeFilled: true,
+  mustBeUnique: true,
+};
+
+function makeColumnTemplateValues(
+  column: Omit<LayerColumn, 'type'>,
+  index: number,
+): TemplateValues {
   const { name, label, widget, initially, constraint } = column;
   const { mustBeFilled = false, mustBeUnique = false } = column;
   const isConstrained = constraint !== undefined;
@@ -413,22 +421,22 @@ type Colour = `${number},${number},${number},${number}`;
 type Category = { readonly value: string; readonly label: string; readonly colour: Colour };
 
 /**
- * Renders a QGIS style of points with a colour for each value of a column; the category with an
- * empty value is for all others.
+ * Renders the QGIS style of a layer of points as XML, with a colour for each value of a column.
+ * @param categories the one with an empty value is for all other values
  */
 export function renderPointStyle(column: string, categories: readonly Category[]): string {
-  return fillTemplate('points.xml', {
+  return fillQgisTemplate('points.xml', {
     column,
     categories: categories.map((category, index) => ({ ...category, index })),
   });
 }
 
 /**
- * Renders the QGIS labels of a layer.
+ * Renders the labels of a layer in QGIS as XML.
  * @param called QGIS expression of the text
  */
 export function renderLabelStyle(called: string): string {
-  return fillTemplate('labels.xml', { called });
+  return fillQgisTemplate('labels.xml', { called });
 }
 
 const COLOURS = {
@@ -454,5 +462,5 @@ function renderFindStyle(): string {
   }));
   const others = { value: '', label: t`not queued`, colour: '255,255,255,255' } as const;
   const style = renderPointStyle(STATE_COLUMN, [...categories, others]) + renderLabelStyle(called);
-  return fillTemplate('layer.qml', { style, called });
+  return fillQgisTemplate('layer.qml', { style, called });
 }

@@ -27,9 +27,9 @@ function formatTruth(value: boolean): string {
 }
 
 /**
- * Yields the lines of a text table, the first row with headings, for Excel and LibreOffice: UTF-8
- * with byte order mark, CRLF, formulas marked as texts, and decimal commas, which locales with
- * semicolons use. Rows are read as the lines are.
+ * Yields the lines of a CSV table for Excel and LibreOffice: with a byte order mark, semicolons and
+ * CRLF, texts that look like formulas marked as texts, and decimals with a comma, as in countries
+ * where a semicolon separates cells. A row is read only when its line is requested.
  */
 export function* formatCsvLines(rows: Iterable<readonly RowCell[]>): Generator<string> {
   let mark = BYTE_ORDER_MARK;
@@ -40,11 +40,11 @@ export function* formatCsvLines(rows: Iterable<readonly RowCell[]>): Generator<s
 }
 
 /**
- * Renders rows, the first with headings, as a workbook or as text. A workbook is made at once;
- * lines of text are made, and their rows read, while the result is iterated, which is possible
- * once.
- * @param extension of the file, lower case, without a dot: `xlsx`, or CSV for any other
- * @param sheet name of the sheet in a workbook; unused for text
+ * Renders a table as the bytes of a workbook, which is made at once, or as the lines of CSV, which
+ * are made, and their rows read, while the result is iterated; that is possible once.
+ * @param rows the first has the headings
+ * @param extension of the file, lower case, without a dot: `xlsx`, or any other for CSV
+ * @param sheet name of the sheet in a workbook
  */
 export async function renderTable(
   rows: Iterable<readonly RowCell[]>,
@@ -70,6 +70,7 @@ export const ISSUES_COLUMN = 'issues';
 type IssuesTable = {
   /** The first row has the headings. */
   readonly rows: Iterable<readonly RowCell[]>;
+  /** Number of rows without the headings. */
   readonly count: number;
   /** Rows with issues that could not be read, so the copy lacks them. */
   readonly left: readonly number[];
@@ -88,11 +89,10 @@ function restoreCell(row: TableRow, index: number, header: string): string {
 }
 
 /**
- * Makes a copy of a table with a first column for the issues of each row, so that it can be
- * corrected and imported again. Rows with errors come first, otherwise in the order of the table.
- * An earlier column of issues is replaced. `count` is the number of rows without the headings. The
- * rows can be iterated once.
- * @param issues by the number of their row; those of the header are left out
+ * Makes the rows of a copy of a table, to be corrected and imported again: the first column has the
+ * issues of each row, in place of such a column of an earlier copy. Rows with errors come first;
+ * otherwise the order is that of the table. The rows can be iterated once.
+ * @param issues by the number of their row; those of the header are not copied
  */
 export function makeIssuesTable(table: Table, issues: RowIssues): IssuesTable {
   const keeps = table.header.map((name) => foldName(name) !== ISSUES_COLUMN);
@@ -122,8 +122,9 @@ function formatIssue({ severity, element, message }: Issue): string {
 const WIDTH = 20;
 
 /**
- * Makes the bytes of an XLSX workbook with these sheets, in their order and by their names; the
- * first row of each has the headings, which stay in sight. All rows are held in memory.
+ * Makes the bytes of an XLSX workbook, which holds all rows in memory.
+ * @param sheets rows by the name of their sheet, in the order of the sheets; the first row of each
+ * has the headings, which stay in sight
  */
 export function makeWorkbook(
   sheets: ReadonlyMap<string, Iterable<readonly RowCell[]>>,

@@ -3,12 +3,12 @@ import { FileError } from '../../base/errors.ts';
 import { type Issue, makeErrorIssue } from '../../base/issue.ts';
 import { type Message, msg } from '../../base/message.ts';
 import { findHeader, type HeaderRows } from '../header-row.ts';
-import { decodeUtf8, toUtf8 } from '../input-file.ts';
+import { convertToUtf8, decodeUtf8 } from '../input-file.ts';
 import {
   assertTableSize,
   checkCells,
   makeNoRowsIssue,
-  makeTable,
+  makeTableOfReadableRows,
   type Table,
   type TableRow,
 } from '../table.ts';
@@ -25,9 +25,11 @@ const MAX_RECORD_CHARACTERS = 1024 * 1024;
 const MAX_BROKEN_ROWS = 100;
 
 /**
- * Decodes a text table in any encoding, which is detected unless given, and parses it as {@link
- * parseCsvTable}. A detected encoding other than UTF-8 gives a warning.
- * @param named rows of the header; otherwise they are detected
+ * Decodes a text table and parses it as {@link parseCsvTable} does. A detected encoding other than
+ * UTF-8 gives a warning.
+ * @param file its name for messages
+ * @param encoding of the bytes; undefined to detect it
+ * @param named rows of the header; undefined to detect them
  * @throws FileError as {@link parseCsvTable}, and where the given encoding is unknown or does not
  * fit
  */
@@ -37,23 +39,25 @@ export async function decodeCsvTable(
   encoding: string | undefined,
   named: HeaderRows | undefined,
 ): Promise<Table> {
-  const { text, issues } = await toUtf8(file, bytes, encoding);
+  const { text, issues } = await convertToUtf8(file, bytes, encoding);
   const table = parseCsvTable(file, text, named);
   return { ...table, issues: [...issues, ...table.issues] };
 }
 
 /**
- * Reads a text table: RFC 4180, with `,` `;` or tab between cells, any line ending, and with or
- * without a byte order mark. Rows are parsed again at each iteration. A formula mark before a cell is removed. A faulty quote is an issue of its row.
- * @param file only for messages
- * @param named rows of the header; otherwise they are detected
- * @throws FileError where the bytes are empty, not UTF-8, or too large a table
+ * Parses a text table in UTF-8 (RFC 4180), with `,` `;` or tab between cells, any line ending, and
+ * with or without a byte order mark. Rows are parsed again at each iteration. Marks that protect
+ * texts from being formulas are removed. A row with a faulty quote, or with more or fewer cells
+ * than the header, is an issue.
+ * @param file its name for messages
+ * @param named rows of the header; undefined to detect them
+ * @throws FileError where the bytes are empty or not UTF-8, a named row is empty, or the table is
+ * too large
  */
 export function parseCsvTable(file: string, bytes: Buffer, named?: HeaderRows): Table {
   const text = decodeUtf8(file, bytes);
   const delimiter = detectDelimiter(text);
   const parseBody = (): Iterable<TableRow | Issue> => parseRecords(file, text, delimiter);
-
   const place = { file };
   const found = findHeader(place, selectReadable(parseBody()), named);
   const header = found?.names ?? [];
@@ -61,11 +65,11 @@ export function parseCsvTable(file: string, bytes: Buffer, named?: HeaderRows): 
   assertTableSize(file, { columns: header.length });
   const readRows = function* (): Generator<TableRow | Issue> {
     for (const record of parseBody())
-      if (!('cells' in record) || (record.row > (headerRow ?? 0) && !isBlank(record))) yield record;
+      if (!('cells' in record) || (record.row > (headerRow ?? 0) && hasText(record))) yield record;
   };
   const none =
     found === undefined ? new FileError(file, msg`${file} is empty.`) : makeNoRowsIssue(place);
-  return makeTable({
+  return makeTableOfReadableRows({
     place,
     header,
     headerRow,
@@ -80,8 +84,8 @@ function* selectReadable(records: Iterable<TableRow | Issue>): Generator<TableRo
   for (const record of records) if ('cells' in record) yield record;
 }
 
-function isBlank({ cells }: TableRow): boolean {
-  return cells.every((cell) => cell === '');
+function hasText({ cells }: TableRow): boolean {
+  return cells.some((cell) => cell !== '');
 }
 
 /**

@@ -37,12 +37,13 @@ function listFilesBelow(folder: string): string[] {
 }
 
 /**
- * Reads the finds of filled forms in the unpacked export of a server: of the one CSV or XLSX file
- * directly in the folder that has forms. Files that cannot be read as a table are passed over;
- * undefined where none has forms.
- * @param read called for each CSV and XLSX file, in the order of names; a table without a folder of
- * photographs has no forms
- * @throws FileError where several have forms; other errors of `read` than FileError
+ * Reads the finds of filled forms from the unpacked export of a form server: from the one CSV or
+ * XLSX file directly in the folder that has filled forms. Files that cannot be read as a table are
+ * passed over. Undefined where no file has filled forms.
+ * @param read called for each CSV and XLSX file, in the order of names; it returns a table with
+ * `photoFolder` for filled forms, and any other table otherwise
+ * @throws FileError where several files have filled forms; errors of `read` other than FileError;
+ * the system's error for a folder that cannot be listed
  */
 export async function readFormFolder(
   folder: string,
@@ -80,13 +81,14 @@ async function readForms(
 }
 
 /**
- * Returns the finds of a CSV table of forms, with its repeated groups, which are read from
- * `FORM-GROUP.csv` beside `FORM.csv` in UTF-8, and with the paths of the photographs, whose files
- * are not read.
+ * Returns the finds of a CSV table of filled forms. Their repeated groups are read from the files
+ * `FORM-GROUP.csv` in UTF-8 beside the table `FORM.csv`; the photographs are paths in
+ * `photoFolder`, and are not read.
  * @param photoFolder by default the folder of the table
- * @throws FileError where a file cannot be read, or the folder has too many files
+ * @throws FileError where a file of a group cannot be read, or a folder has too many files; the
+ * system's error for a folder that cannot be listed
  */
-export async function readRepeatFiles(
+export async function readCsvForms(
   table: Table,
   photoFolder = dirname(table.file),
 ): Promise<Table> {
@@ -105,14 +107,15 @@ export async function readRepeatFiles(
 }
 
 /**
- * Returns the finds of a KoboToolbox workbook, with its repeated groups, which are other sheets,
- * and with the paths of the photographs, whose files are not read. Where there are such groups, the
- * warning of unread sheets is removed.
- * @param parts of the workbook
+ * Returns the finds of a sheet of filled forms in a workbook of KoboToolbox. Their repeated groups
+ * are read from the other sheets, and the warning that these were not read is removed; the
+ * photographs are paths in `photoFolder`, and are not read.
+ * @param parts of the same workbook
  * @param photoFolder by default the folder of the workbook
- * @throws FileError where a sheet is malformed, or the folder has too many files
+ * @throws FileError where a sheet is malformed, or the folder has too many files; the system's
+ * error for a folder that cannot be listed
  */
-export async function readRepeatSheets(
+export async function readWorkbookForms(
   table: Table,
   parts: WorkbookParts,
   photoFolder = dirname(table.file),

@@ -29,9 +29,6 @@ import {
  */
 const KEYS = ['meta/rootUuid', 'KEY', '_uuid'];
 
-/** A table of a repeated group without rows is no fault. */
-const NO_ROWS = 'table-no-rows';
-
 /** Keys of the numbers of a geopoint; their texts are as written, empty where there is none. */
 const LATITUDE = 'lat';
 const LONGITUDE = 'lon';
@@ -56,18 +53,17 @@ type FormExport = {
 };
 
 /**
- * Converts a form that returned from phones into a table of finds: questions are in groups, a
- * geopoint is in several columns, photographs are in tables of their own. Names and labels, Czech
- * or English, are those of pas's form; a question of another form is matched by the name of an
- * element, and otherwise goes into the note under its name. The local id is the form's own, else
- * the server's identifier of the filled form. A form that a reviewer rejected, or that has two
- * answers to one question, is left out with an issue.
+ * Converts the table of filled forms that returned from phones into a table of finds, with a row
+ * for each form. Questions of pas's form are recognised by their names and their Czech or English
+ * labels, those of another form by the name of an element; any other answer goes into the note,
+ * under its question. The local id is the one of the form, else the server's identifier of the
+ * filled form. Photographs get the paths of their files. A form that a reviewer rejected, or that
+ * answers a question twice, is left out with an issue.
  */
 export function convertFormTable({ table, repeats, photoFolder, paths }: FormExport): Table {
-  const issues: Issue[] = [
-    ...table.issues,
-    ...repeats.flatMap((repeat) => repeat.issues.filter(({ rule }) => rule !== NO_ROWS)),
-  ];
+  // A repeated group without rows is no fault.
+  const ofRepeats = repeats.flatMap((repeat) => repeat.issues);
+  const issues = [...table.issues, ...ofRepeats.filter(({ rule }) => rule !== 'table-no-rows')];
   const questions = listKnownQuestions();
   const columns = findFormColumns(table, questions);
   const parts = groupPartsByForm(table, repeats, questions, issues);
@@ -91,12 +87,11 @@ export function convertFormTable({ table, repeats, photoFolder, paths }: FormExp
     const files = getText(table, form, 'AttachmentsPresent');
     if (repeats.length === 0 && pictures.length === 0 && Number(files) > 0)
       report(makeUnnamedFilesIssue(files));
-    const photos: string[] = [];
-    for (const picture of pictures) {
+    const photos = pictures.flatMap((picture) => {
       const path = findAttachment(picture, ids);
       if (path === undefined) report(makeUnclearIssue(picture));
-      else photos.push(path);
-    }
+      return path ?? [];
+    });
     const values = new Map([
       ['local_id', localId],
       ['photos', joinFileNames(photos)],

@@ -11,13 +11,13 @@ import {
   type PointInSystem,
   parseSystemCode,
 } from '../../finds/place/geometry.ts';
-import { describeNotUtf8 } from '../input-file.ts';
+import { describeInvalidUtf8 } from '../input-file.ts';
 import {
   assertInputSize,
   assertTableSize,
   isBeyondSafeIntegers,
   makeDamagedFileError,
-  makeOverlongFault,
+  makeOverlongNumberFault,
   makeSyntaxError,
   makeTableOfRecords,
   type ReadRecord,
@@ -27,15 +27,15 @@ import {
 type Values = Readonly<Record<string, unknown>>;
 
 /**
- * Reads GeoJSON (RFC 7946): a feature is a row, its properties are the columns, its point is in WGS
- * 84. The member `crs` of the older specification is accepted for one of the service's two systems.
- * Heights are ignored. An unreadable feature is an issue of its row.
- * @param file only for messages
- * @throws FileError where the file is no GeoJSON, too large, or in another coordinate system
+ * Reads GeoJSON (RFC 7946) as a table: each feature is a row, its properties are the columns, its
+ * point is in WGS 84, or in S-JTSK where the member `crs` of the specification of 2008 names that.
+ * Heights are ignored. A feature that cannot be read is an issue.
+ * @param file its name for messages
+ * @throws FileError where the bytes are no GeoJSON, too many, or in another coordinate system
  */
 export function parseGeoJson(file: string, bytes: Buffer): Table {
   assertInputSize(file, bytes.length, MAX_JSON_BYTES);
-  if (!isUtf8(bytes)) throw makeDamagedFileError(file, describeNotUtf8(file, bytes));
+  if (!isUtf8(bytes)) throw makeDamagedFileError(file, describeInvalidUtf8(file, bytes));
   const text = bytes.toString('utf8').replace(/^\ufeff/, '');
   let document: unknown;
   try {
@@ -104,7 +104,7 @@ function parseFeature(feature: unknown, system: GeomSystem): FeatureValues | Rul
     isPlainObject(feature['properties']) ? feature['properties'] : {},
   )) {
     if (typeof value === 'number' && isBeyondSafeIntegers(value)) {
-      const { rule, problem } = makeOverlongFault(formatPlainNumber(value));
+      const { rule, problem } = makeOverlongNumberFault(formatPlainNumber(value));
       return makeRuleProblem(rule, msg`The property ${name}: ${problem}`);
     }
     const text = formatValue(value);

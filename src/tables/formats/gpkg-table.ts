@@ -20,31 +20,31 @@ import {
 import { FINDS_LAYER, FORM_FIND, FORM_PHOTO, PHOTOS_LAYER } from '../../finds/questions.ts';
 import {
   assertTableSize,
-  getNamedPart,
+  getSheetOrLayer,
   makeCutShortError,
   makeDamagedFileError,
-  makeMissingPartError,
+  makeMissingSheetError,
   makeTableOfRecords,
-  makeUnreadPartsIssues,
+  makeUnreadSheetsIssues,
   type ReadRecord,
   type Table,
-  withUnreadNames,
+  withUnreadNamesWarning,
 } from '../table.ts';
 import { convertFormTable, FORM_OF_PART } from './form-return.ts';
 
 const POINT_TYPES = ['POINT', 'MULTIPOINT', 'GEOMETRY'];
 
 /**
- * Reads a layer of a GeoPackage (1.0 to 1.4): a feature is a row with its number, its attributes
- * are the columns, its point is in the layer's system. The in-memory database lives as long as the
- * table, whose rows are read at each iteration. First it blocks the thread, for at most 20 s, while
- * a subprocess tests that SQLite can read the bytes.
- * @param file only for messages
- * @param bytes may be changed
- * @param named layer, or its number; otherwise that of a form of pas, else the first point layer
- * with a feature
- * @throws FileError where the file is no GeoPackage, has no such layer, or the layer is computed or
- * in another coordinate system
+ * Reads a layer of a GeoPackage (1.0 to 1.4) as a table: each feature is a row, its attributes are
+ * the columns, its point is in the system of the layer. The rows are read at each iteration from a
+ * database in memory, which lives as long as the table. Before, the thread is blocked for at most
+ * 20 s, while a subprocess tests that SQLite can read the bytes.
+ * @param file its name for messages
+ * @param bytes of the file, which may be changed
+ * @param named name or number of the layer; undefined for that of a form of pas, else the first
+ * layer of points with a feature, else the first layer of points
+ * @throws FileError where the file is no GeoPackage, has no such layer, or the layer is computed,
+ * too large, or in a coordinate system other than WGS 84 and S-JTSK
  */
 export function readGeoPackage(file: string, bytes: Buffer, named: string | undefined): Table {
   try {
@@ -54,7 +54,7 @@ export function readGeoPackage(file: string, bytes: Buffer, named: string | unde
       const { layer, others, isForm } = chooseLayer(file, database, named);
       const ofLayer = readLayer(file, database, layer);
       const table = isForm ? convertFieldForm(ofLayer, database) : ofLayer;
-      const issues = [...makeUnreadPartsIssues(table, others), ...table.issues];
+      const issues = [...makeUnreadSheetsIssues(table, others), ...table.issues];
       return { ...table, issues };
     });
   } catch (thrown) {
@@ -80,7 +80,7 @@ function chooseLayer(
       `select name from sqlite_master where name in ('gpkg_contents', 'gpkg_geometry_columns')`,
     )
     .all();
-  if (tables.length < 2) throw makeMissingPartError(file, []);
+  if (tables.length < 2) throw makeMissingSheetError(file, []);
   const layers = database
     .prepare(
       `select contents.table_name as name, geometry.column_name as geometryColumn, upper(geometry.geometry_type_name) as geometryType,
@@ -95,8 +95,10 @@ function chooseLayer(
   const fitting = layers.filter(({ geometryType }) => POINT_TYPES.includes(geometryType));
   const filled = fitting.filter(({ name }) => isComputed(database, name) || hasRow(database, name));
   const layer =
-    named === undefined ? (ofForm ?? filled[0] ?? fitting[0]) : getNamedPart(file, layers, named);
-  if (layer === undefined) throw makeMissingPartError(file, layers);
+    named === undefined
+      ? (ofForm ?? filled[0] ?? fitting[0])
+      : getSheetOrLayer(file, layers, named);
+  if (layer === undefined) throw makeMissingSheetError(file, layers);
   const others = named === undefined ? filled.filter((each) => each !== layer) : [];
   return { layer, others, isForm: layer === ofForm };
 }
@@ -235,7 +237,7 @@ function readLayer(file: string, database: Database, layer: Layer): Table {
       };
     }
   };
-  return withUnreadNames(makeTableOfRecords(place, readRecords), unread);
+  return withUnreadNamesWarning(makeTableOfRecords(place, readRecords), unread);
 }
 
 /**

@@ -23,7 +23,7 @@ import {
   checkCells,
   makeCutShortError,
   makeNoRowsIssue,
-  makeTable,
+  makeTableOfReadableRows,
   type ShownCell,
   type Table,
   type TableRow,
@@ -65,7 +65,7 @@ export class SheetContents {
 
   /**
    * Adds a range of merged cells.
-   * @throws FileError where there are too many
+   * @throws FileError where the sheet has too many ranges
    */
   addMerged(range: CellRange): void {
     this.merged.push(range);
@@ -73,8 +73,10 @@ export class SheetContents {
   }
 
   /**
-   * Adds a row. Struck cells are empty and reported, except in a row that is struck through as a
-   * whole.
+   * Adds a row below the others. A cell that is struck through becomes empty, with a warning; in a
+   * row that is struck through as a whole its text stays, and the row is doubtful.
+   * @param row its number in the sheet, from 1; the rows between are blank
+   * @param values in the order of their columns
    * @throws FileError where rows or cells are not in their order, or too many
    */
   addRow(row: number, values: readonly PlacedCell[], isHidden: boolean): void {
@@ -83,20 +85,7 @@ export class SheetContents {
     const isStruck =
       values.some((cell) => cell.isStruck === true) &&
       values.every((cell) => cell.text === '' || cell.isStruck === true);
-    const cells: CellValue[] = [];
-    for (const cell of values) {
-      const { column, text, shown, fault } = cell;
-      if (!(column > cells.length)) throw makeDamagedSheetError(place);
-      if (text === '' && fault === undefined) continue;
-      assertTableSize(place.file, { columns: column });
-      while (cells.length < column - 1) cells.push(NO_VALUE);
-      if (cell.isStruck === true && !isStruck)
-        cells.push({ text: '', fault: makeStruckFault(text, '') });
-      // A sheet may have millions of cells: most have nothing but their text.
-      else if (shown === undefined && fault === undefined) cells.push({ text });
-      else cells.push({ text, shown, fault });
-      this.#characterCount += text.length;
-    }
+    const cells = this.#listCells(values, isStruck);
     this.#rowCount += 1;
     this.#cellCount += cells.length;
     assertTableSize(place.file, {
@@ -109,9 +98,29 @@ export class SheetContents {
     while (rows.length < row - 1) rows.push(NO_CELLS);
     rows.push(cells);
   }
+
+  /** Returns the cells of a row by column, up to the last one with a value or a fault. */
+  #listCells(values: readonly PlacedCell[], isRowStruck: boolean): CellValue[] {
+    const cells: CellValue[] = [];
+    for (const { column, text, shown, fault, isStruck } of values) {
+      if (!(column > cells.length)) throw makeDamagedSheetError(this.place);
+      if (text === '' && fault === undefined) continue;
+      assertTableSize(this.place.file, { columns: column });
+      while (cells.length < column - 1) cells.push(NO_VALUE);
+      if (isStruck === true && !isRowStruck)
+        cells.push({ text: '', fault: makeStruckFault(text, '') });
+      // A sheet may have millions of cells: most have nothing but their text.
+      else if (shown === undefined && fault === undefined) cells.push({ text });
+      else cells.push({ text, shown, fault });
+      this.#characterCount += text.length;
+    }
+    return cells;
+  }
 }
 
-/** Makes the error of a sheet whose rows or cells are not in their order. */
+/**
+ * Makes the error of a sheet with malformed cells, or rows or cells that are not in their order.
+ */
 export function makeDamagedSheetError({ file, sheet = '' }: TablePlace): FileError {
   return makeCutShortError(`${file}, ${sheet}`);
 }
@@ -120,10 +129,11 @@ type Cells = readonly CellValue[];
 
 /**
  * Makes the table of a sheet. A cell that is merged over several rows of one column counts in each
- * of them; one that is merged over several columns is an error of its rows. Hidden rows are read.
- * @param headerRows rows of the header; otherwise they are detected
+ * of them; one that is merged over several columns is an error of its rows. Hidden rows are read,
+ * with a warning.
+ * @param headerRows rows of the header; undefined to detect them
  * @param unread warnings of sheets that are not read
- * @throws FileError where it is too large
+ * @throws FileError where a named row of the header is empty, or the sheet is too large
  */
 export function makeTableOfSheet(
   contents: SheetContents,
@@ -156,7 +166,7 @@ export function makeTableOfSheet(
       };
     }
   };
-  return makeTable({
+  return makeTableOfReadableRows({
     place,
     header,
     headerRow,
@@ -319,8 +329,8 @@ export const KNOWN_FORMATS: Readonly<Record<number, string>> = {
 };
 
 /**
- * Parses a number format of XLSX, which is stored as in English, whatever the computer shows. One
- * that is general, of texts, or invalid shows numbers as they are stored.
+ * Parses a number format of XLSX, whose code is the English one in any language of the spreadsheet.
+ * A format that is general, for texts, or invalid shows numbers as they are stored.
  */
 export function parseNumberFormat(code: string): CellFormat {
   if (/^(?:general|@)?$/i.test(code) || code.length > MAX_FORMAT_CHARACTERS || !isValidFormat(code))
@@ -340,10 +350,10 @@ export function parseNumberFormat(code: string): CellFormat {
 }
 
 /**
- * Formats the serial number of a day as YYYY-MM-DD. Undefined before the first day of 1900 and
- * behind the year 9999, as spreadsheets show none.
- * @param days since the spreadsheet's day zero; the fraction is the time
- * @param isTimeShown adds `hh:mm`, unless it is midnight
+ * Formats the serial number of a day in a spreadsheet as YYYY-MM-DD; undefined outside the years
+ * 1900 to 9999, for which spreadsheets have no days.
+ * @param days day 1 is 1900-01-01; the fraction is the time of the day
+ * @param isTimeShown adds ` hh:mm`, unless it is midnight
  */
 export function formatSerialDay(days: number, isTimeShown: boolean): string | undefined {
   // A spreadsheet rounds to what it shows: less than a millisecond before midnight is the next day.
@@ -370,9 +380,11 @@ export type TextPiece = TextLook & { readonly text: string };
 const RAISING_MARKS = { superscript: '^', subscript: '_' } as const;
 
 /**
- * Joins the pieces of a cell: without what is struck through, with `^` or `_` before raised
- * ones. A warning says so. A text that is struck through as a whole stays, for the row to decide.
- * @param isCellStruck look of the pieces that have none of their own
+ * Joins the pieces of a cell's text, without those that are struck through, and with `^` before a
+ * superscript or `_` before a subscript; a warning says either. A text that is struck through as a
+ * whole stays, with `isStruck`, since it depends on its row if it counts.
+ * @param isCellStruck the cell is struck through, which holds for pieces without a look of their
+ * own
  */
 export function joinTextPieces(pieces: readonly TextPiece[], isCellStruck: boolean): CellValue {
   const filled = pieces.filter(({ text }) => text !== '');

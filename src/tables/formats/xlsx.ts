@@ -7,6 +7,7 @@ import { withoutFormulaMark } from '../../base/csv.ts';
 import { FileError } from '../../base/errors.ts';
 import {
   getAttribute,
+  getChild,
   getChildren,
   walkDescendants,
   type XmlElement,
@@ -18,17 +19,17 @@ import {
   assertInputSize,
   assertTableSize,
   type CellValue,
-  getNamedPart,
+  getSheetOrLayer,
   isBeyondSafeIntegers,
   makeCutShortError,
   makeFormulaFault,
-  makeMissingPartError,
-  makeOtherFormatError,
-  makeOverlongValue,
+  makeMissingSheetError,
+  makeOverlongNumberValue,
   makePasswordError,
   makeSyntaxError,
   makeTooLargeError,
-  makeUnreadPartsIssues,
+  makeUnreadSheetsIssues,
+  makeUnsupportedFormatError,
   type Table,
   UNSAVED_RESULT,
 } from '../table.ts';
@@ -58,11 +59,10 @@ const ALWAYS_UNPACKED_BYTES = 16 * 1024 * 1024;
 const MAX_ENTRIES = 65_535;
 
 /**
- * Unpacks all parts of an archive (ZIP) into memory: a part whose path leaves the archive
- * overwrites nothing.
- * @param file its name in errors
- * @throws FileError where it is damaged or encrypted, or its parts are more, larger or more
- * compressed than those of a workbook
+ * Unpacks all parts of a workbook, which is a ZIP archive, into memory; nothing is written to disk.
+ * @param file its name for errors
+ * @throws FileError where the archive is damaged or encrypted, or its parts are more, larger or
+ * more compressed than those of any workbook
  */
 export async function unpackWorkbook(file: string, bytes: Buffer): Promise<WorkbookParts> {
   const mostBytes = Math.min(
@@ -115,10 +115,13 @@ function readSheetPart(part: WorkbookPart, values: BookValues, sheet: SheetConte
       if (range !== undefined) sheet.addMerged(range);
     } else {
       row = Number(getAttribute(element, 'r') ?? row + 1);
-      const isHidden = /^(?:1|true)$/.test(getAttribute(element, 'hidden') ?? '');
-      sheet.addRow(row, parseCells(place, element, values), isHidden);
+      sheet.addRow(row, parseCells(place, element, values), isTrue(element, 'hidden'));
     }
   }
+}
+
+function isTrue(element: XmlElement, attribute: string): boolean {
+  return /^(?:1|true)$/.test(getAttribute(element, attribute) ?? '');
 }
 
 /** Reads the cells of a row; addresses are optional, and cells without a value may be missing. */
@@ -172,10 +175,9 @@ type CellStyle = { readonly format: CellFormat; readonly isStruck: boolean };
 /** @returns undefined where the cell is malformed */
 function parseCellValue(cell: XmlElement, values: BookValues): CellValue | undefined {
   const type = getAttribute(cell, 't') ?? 'n';
-  const raw = findNamedChild(cell, 'v')?.text ?? '';
-  const { format = GENERAL, isStruck = false } = values.styles[parseStyleNumber(cell)] ?? {};
-  if (type === 'inlineStr')
-    return parseTextValue(parseRichText(findNamedChild(cell, 'is')), isStruck);
+  const raw = getChild(cell, 'v')?.text ?? '';
+  const { format = GENERAL, isStruck = false } = values.styles[parseNumberOf(cell, 's')] ?? {};
+  if (type === 'inlineStr') return parseTextValue(parseRichText(getChild(cell, 'is')), isStruck);
   if (type === 's' && raw !== '') {
     const pieces = values.sharedTexts[Number(raw)];
     return pieces && parseTextValue(pieces, isStruck);
@@ -216,15 +218,12 @@ function parsePlainValue(
 
 /** Tells if an empty cell is a formula without a saved result; that of a text may be empty. */
 function isUnsaved(cell: XmlElement, type: string): boolean {
-  return (
-    findNamedChild(cell, 'f') !== undefined &&
-    (type !== 'str' || findNamedChild(cell, 'v') === undefined)
-  );
+  return getChild(cell, 'f') !== undefined && (type !== 'str' || getChild(cell, 'v') === undefined);
 }
 
-/** Returns the style of a cell; one without a style has the first. */
-function parseStyleNumber(cell: XmlElement): number {
-  return Number(getAttribute(cell, 's') ?? 0);
+/** Parses an attribute that is a number; 0 where it is absent. */
+function parseNumberOf(element: XmlElement, attribute: string): number {
+  return Number(getAttribute(element, attribute) ?? 0);
 }
 
 function makeTruthValue(isTrue: boolean): CellValue {
@@ -239,7 +238,7 @@ function parseNumberValue(
 ): CellValue | undefined {
   const number = Number(raw);
   if (Number.isNaN(number)) return undefined;
-  if (isBeyondSafeIntegers(number)) return makeOverlongValue(raw);
+  if (isBeyondSafeIntegers(number)) return makeOverlongNumberValue(raw);
   const days = format.isDate && from1904 ? number + DAYS_BEFORE_1904 : number;
   const shown = format.show(days);
   const stored = formatAsSpreadsheet(number);
@@ -262,15 +261,15 @@ const DAYS_BEFORE_1904 = 1462;
 function parseRichText(element: XmlElement | undefined): readonly TextPiece[] {
   return (element?.children ?? []).flatMap((child) => {
     if (child.name === 't') return [{ text: unescapeText(child.text) }];
-    const text = child.name === 'r' ? findNamedChild(child, 't') : undefined;
+    const text = child.name === 'r' ? getChild(child, 't') : undefined;
     if (text === undefined) return [];
-    const properties = findNamedChild(child, 'rPr');
+    const properties = getChild(child, 'rPr');
     return [{ text: unescapeText(text.text), ...(properties && parseLook(properties)) }];
   });
 }
 
 function parseLook(properties: XmlElement): TextLook {
-  const align = findNamedChild(properties, 'vertAlign');
+  const align = getChild(properties, 'vertAlign');
   const position = align && getAttribute(align, 'val');
   return {
     isStruck: isStruckFont(properties),
@@ -280,7 +279,7 @@ function parseLook(properties: XmlElement): TextLook {
 
 /** Tells if a font, or the properties of a text, strike it through. */
 function isStruckFont(font: XmlElement): boolean {
-  const strike = findNamedChild(font, 'strike');
+  const strike = getChild(font, 'strike');
   return strike !== undefined && !/^(?:0|false)$/.test(getAttribute(strike, 'val') ?? '1');
 }
 
@@ -298,20 +297,14 @@ const GENERAL = parseNumberFormat('General');
  */
 function parseCellStyles(root: XmlElement): readonly CellStyle[] {
   const codes = { ...KNOWN_FORMATS };
-  for (const format of findNamedChild(root, 'numFmts')?.children ?? [])
+  for (const format of getChild(root, 'numFmts')?.children ?? [])
     codes[Number(getAttribute(format, 'numFmtId'))] = getAttribute(format, 'formatCode') ?? '';
   const getFormat = memoize((id: number) => parseNumberFormat(codes[id] ?? 'General'));
-  const struckFonts = (findNamedChild(root, 'fonts')?.children ?? []).map(isStruckFont);
-  const parseNumberOf = (style: XmlElement, name: string): number =>
-    Number(getAttribute(style, name) ?? 0);
-  return (findNamedChild(root, 'cellXfs')?.children ?? []).map((style) => ({
+  const struckFonts = (getChild(root, 'fonts')?.children ?? []).map(isStruckFont);
+  return (getChild(root, 'cellXfs')?.children ?? []).map((style) => ({
     format: getFormat(parseNumberOf(style, 'numFmtId')),
     isStruck: struckFonts[parseNumberOf(style, 'fontId')] === true,
   }));
-}
-
-function findNamedChild({ children }: XmlElement, name: string): XmlElement | undefined {
-  return children.find((child) => child.name === name);
 }
 
 const RELATIONS = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
@@ -336,7 +329,7 @@ type Sheet = { readonly name: string; readonly isHidden: boolean; readonly part:
 /** @throws FileError where the archive has no workbook, or its lists are malformed */
 function openWorkbook(file: string, parts: WorkbookParts): Workbook {
   const workbook = parts.get('xl/workbook.xml');
-  if (workbook === undefined) throw makeOtherFormatError(file);
+  if (workbook === undefined) throw makeUnsupportedFormatError(file);
   const relations = parseRelations(file, workbook, parts);
   return { file, relations, root: parseRoot(file, workbook) };
 }
@@ -371,11 +364,11 @@ function readBookValues({ file, root, relations }: Workbook): BookValues {
   const findPart = (kind: string) => relations.find(({ type }) => type.endsWith(`/${kind}`))?.part;
   const texts = findPart('sharedStrings');
   const styles = findPart('styles');
-  const properties = getChildren(root, 'workbookPr')[0];
+  const properties = getChild(root, 'workbookPr');
   return {
     sharedTexts: texts === undefined ? [] : parseSharedTexts(file, texts),
     styles: styles === undefined ? [] : parseCellStyles(parseRoot(file, styles)),
-    from1904: /^(?:1|true)$/.test((properties && getAttribute(properties, 'date1904')) ?? ''),
+    from1904: properties !== undefined && isTrue(properties, 'date1904'),
   };
 }
 
@@ -439,13 +432,15 @@ function toPartError(file: string, part: string, thrown: unknown): unknown {
 }
 
 /**
- * Reads a sheet of a workbook (XLSX). Dates are read as days, numbers with the digits that the
- * spreadsheet shows, formulas as their saved result.
- * @param parts see {@link unpackWorkbook}
- * @param named sheet, in any letter case, or its number; otherwise the first visible one with
+ * Reads a sheet of a workbook (XLSX) as a table. A cell has its stored and its displayed value:
+ * dates are days, formulas their saved results.
+ * @param file its name for messages
+ * @param parts from {@link unpackWorkbook}
+ * @param named name of the sheet, or its number from 1; undefined for the first visible one with
  * content
- * @param headerRows rows of the header; otherwise they are detected
- * @throws FileError where it is no workbook, has no such sheet, or is malformed or too large
+ * @param headerRows rows of the header; undefined to detect them
+ * @throws FileError where the parts are no workbook, there is no such sheet, a named row is empty,
+ * or the sheet is malformed or too large
  */
 export function parseXlsx(
   file: string,
@@ -456,17 +451,19 @@ export function parseXlsx(
   const workbook = openWorkbook(file, parts);
   const sheets = listSheets(workbook);
   const [sheet, ...others] =
-    named === undefined ? listFilledSheets(workbook) : [getNamedPart(file, sheets, named)];
-  if (sheet === undefined) throw makeMissingPartError(file, sheets);
-  const unread = makeUnreadPartsIssues({ file, sheet: sheet.name }, others);
+    named === undefined ? listFilledSheets(workbook) : [getSheetOrLayer(file, sheets, named)];
+  if (sheet === undefined) throw makeMissingSheetError(file, sheets);
+  const unread = makeUnreadSheetsIssues({ file, sheet: sheet.name }, others);
   return makeTableOfSheet(readSheet(workbook, sheet), headerRows, unread);
 }
 
 /**
- * Reads all visible sheets with content as tables, in their order, with the header in the first
- * row; empty where there are none.
- * @throws FileError where it is no workbook, a first row is empty, or a sheet is malformed or too
- * large
+ * Reads all visible sheets of a workbook with content as tables, in their order, with the header in
+ * the first row; empty where there are none.
+ * @param file its name for messages
+ * @param parts from {@link unpackWorkbook}
+ * @throws FileError where the parts are no workbook, a first row is empty, or a sheet is malformed
+ * or too large
  */
 export function parseXlsxSheets(file: string, parts: WorkbookParts): Table[] {
   const workbook = openWorkbook(file, parts);

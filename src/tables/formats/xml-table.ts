@@ -24,7 +24,7 @@ import {
   makeTableOfRecords,
   type ReadRecord,
   type Table,
-  withUnreadNames,
+  withUnreadNamesWarning,
 } from '../table.ts';
 
 /** An element that is a record, and its ancestors from the root. */
@@ -74,17 +74,19 @@ function readXmlRecords(
       else yield { row, line, values: dialect.collectValues(part, unread), point: point.value };
     }
   };
-  const table = makeTableOfRecords({ file, unit: dialect.unit }, readRecords, [], none);
-  return withUnreadNames(table, unread);
+  const table = makeTableOfRecords({ file, unit: dialect.unit }, readRecords, none);
+  return withUnreadNamesWarning(table, unread);
 }
 
 /** Limit for the nodes of a find or waypoint, and of the document around them. */
 const MAX_NODES = 1_000_000;
 
 /**
- * Reads XML: waypoints of GPX, or finds in the service's own form. A DTD is refused and nothing is
- * fetched. Names of elements that are not read are in one warning; a faulty record is an issue.
- * @param file only for messages
+ * Reads an XML document as a table: the waypoints of GPX, or the finds of a document in the
+ * service's own form, such as an import document or a page of a harvest. A faulty one is an issue;
+ * one warning names the elements that are not read. A document with a DTD is refused, and nothing
+ * is fetched.
+ * @param file its name for messages
  * @throws FileError where the document is not well-formed, of another kind, or without finds
  */
 export function parseXmlTable(file: string, bytes: Buffer): Table {

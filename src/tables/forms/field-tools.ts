@@ -22,10 +22,10 @@ type FormRequest = FieldFormOrder & {
 };
 
 /**
- * Writes the form of a find for a phone app, with the given defaults. Without a default, the state
- * is 1 for a researcher and an unknown role, else 2. Defaults of photographs and warnings are
- * left out.
- * @returns the files that must be copied to the phone, the form first
+ * Writes the form of a find for a phone app, with the given defaults. Where they have no target
+ * state, it is 1 for a researcher or an unknown role, else 2. Photographs among the defaults are
+ * ignored.
+ * @returns paths of the files that must be copied to the phone, the form first
  * @throws UsageError where a default cannot be read, a vocabulary was not harvested, or a file
  * exists that may not be replaced; FileError where the path is not writable; DatabaseError where
  * the disk is full

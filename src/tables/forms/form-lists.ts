@@ -23,9 +23,10 @@ export type FormLists = ReadonlyMap<string, readonly FormChoice[]>;
 const PROJECT_SET = 'projekt';
 
 /**
- * Makes the lists of a find's elements: all harvested entries that are not deleted. Survey projects
- * are listed where some were harvested; otherwise their element has no list, and is typed.
- * @param rules data of the account: projects into which it may not import are left out
+ * Makes the list of choices for each element of a find that has a vocabulary: its harvested terms
+ * that are not deleted. The project is listed only where survey projects were harvested into which
+ * the account may import; otherwise it has no list, and is typed.
+ * @param rules with the data of the account, by which projects are left out
  * @throws UsageError that names all vocabularies that were not harvested
  */
 export function makeFormLists(vocabulary: Vocabulary, rules: RuleContext): FormLists {
@@ -89,8 +90,8 @@ export type FormDefaults = {
 };
 
 /**
- * Makes the defaults of a form. One that its list lacks is a typed one, if the element allows that,
- * else none.
+ * Makes the defaults of a form from those of the request. A default that the list of its element
+ * lacks becomes a typed one where the element may be typed, and is left out otherwise.
  */
 export function makeFormDefaults({ starting }: FieldFormRequest, lists: FormLists): FormDefaults {
   const chosen = new Map<string, string>();

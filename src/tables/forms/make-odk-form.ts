@@ -39,10 +39,11 @@ const LANGUAGE_NAMES = { cs: 'Čeština (cs)', en: 'English (en)' } as const;
 const FORM_ID = 'pas_finds';
 
 /**
- * Writes an XLSForm for ODK Collect and KoboCollect, and its lists as CSV files beside it. Each
- * file is written atomically, the form last, so that an existing form has its lists.
- * @returns the files that must be copied to the phone, the form first
- * @throws UsageError where the name is not that of a workbook, a vocabulary was not harvested, or a
+ * Writes the form of a find as an XLSForm for ODK Collect and KoboCollect, and its lists as CSV
+ * files beside it. Each file is written atomically, the form last, so that a form on disk has its
+ * lists.
+ * @returns paths of the files that must be copied to the phone, the form first
+ * @throws UsageError where the name does not end in `.xlsx`, a vocabulary was not harvested, or a
  * file exists that may not be replaced; FileError where the path is not writable; DatabaseError
  * where the disk is full
  */

@@ -16,10 +16,10 @@ import { findRoleRank } from '../../finds/value-rules.ts';
 import {
   addLayer,
   beginGeoPackage,
-  fillTemplate,
+  fillQgisTemplate,
   type GpkgColumn,
   type LayerColumn,
-  makeLayerView,
+  makeLayerTemplateValues,
   type QgisLayer,
   renderLabelStyle,
   renderPointStyle,
@@ -33,17 +33,18 @@ import {
 import {
   type FormContent,
   getLayerId,
-  getListLayer,
+  getListLayerName,
   LISTS_FILE,
+  makeFindLayerColumns,
   makeFormTabs,
-  makeLayerColumns,
   PHOTO_RELATION,
 } from './qfield-form.ts';
 
 /**
- * Writes a folder with a project for QGIS and QField: a form of finds with their photographs, and
- * its lists. It needs no network. The folder gets its name when all of it is on disk.
- * @returns the files that must be copied to the phone, the project first
+ * Writes a folder with a project for QGIS and QField that needs no network: the form of a find with
+ * its photographs, and the lists of its choices. The folder appears under its name only when all of
+ * it is on disk.
+ * @returns paths of the files that must be copied to the phone, the project first
  * @throws UsageError where a vocabulary was not harvested, or the folder exists: it may have
  * collected data; FileError where the path is not writable; DatabaseError where the disk is full
  */
@@ -53,9 +54,19 @@ export async function writeQfieldProject(request: FieldFormRequest): Promise<rea
   const lists = makeFormLists(vocabulary, rules);
   const states: readonly TargetState[] = findRoleRank(rules) === 'researcher' ? [1] : [1, 2, 3];
   const content = { lists, states, ...makeFormDefaults(request, lists) };
-  const columns = makeLayerColumns(content);
-  const views = makeLayers(columns, content).map(makeLayerView);
-  const project = fillTemplate('project.xml', {
+  const columns = makeFindLayerColumns(content);
+  const files = new Map([
+    [PROJECT_FILE, Buffer.from(renderProject(makeLayers(columns, content)))],
+    [FORM_FILE, makeFindsFile(columns, nowIso)],
+    [LISTS_FILE, makeListsFile(lists, nowIso)],
+  ]);
+  writeOutputFolder(destination, { files, folders: [PHOTO_FOLDER] });
+  return [...files.keys()].map((name) => join(destination, name));
+}
+
+function renderProject(layers: readonly QgisLayer[]): string {
+  const values = layers.map(makeLayerTemplateValues);
+  return fillQgisTemplate('project.xml', {
     title: t`Finds`,
     theme: t`Field, without a network`,
     listGroup: t`Lists`,
@@ -64,22 +75,15 @@ export async function writeQfieldProject(request: FieldFormRequest): Promise<rea
     photographs: t`Photographs`,
     finds: getLayerId(FINDS_LAYER),
     photos: getLayerId(PHOTOS_LAYER),
-    layers: views,
-    shown: views.filter(({ isList }) => isList !== true),
-    lists: views.filter(({ isList }) => isList === true),
-    mapped: views.filter(({ geometry }) => geometry !== undefined),
+    layers: values,
+    shown: values.filter(({ isList }) => isList !== true),
+    lists: values.filter(({ isList }) => isList === true),
+    mapped: values.filter(({ geometry }) => geometry !== undefined),
   });
-  const files = new Map([
-    [PROJECT_FILE, Buffer.from(project)],
-    [FORM_FILE, makeFindsFile(columns, nowIso)],
-    [LISTS_FILE, makeListsFile(lists, nowIso)],
-  ]);
-  writeOutputFolder(destination, { files, folders: [PHOTO_FOLDER] });
-  return [...files.keys()].map((name) => join(destination, name));
 }
 
 function makeLayers(
-  columns: ReturnType<typeof makeLayerColumns>,
+  columns: ReturnType<typeof makeFindLayerColumns>,
   content: FormContent,
 ): QgisLayer[] {
   const called = `coalesce(represent_value("druh_nalezu"), '?') || ' ' || coalesce(format_date("datum_nalezu", 'd. M.'), '')`;
@@ -95,7 +99,9 @@ function makeLayers(
     style: renderPointStyle('stav', [ALL]) + renderLabelStyle(called),
     settings: COPIED,
   };
-  const listLayers = [...content.lists.keys()].map((name) => makeListsLayer(getListLayer(name)));
+  const listLayers = [...content.lists.keys()].map((name) =>
+    makeListsLayer(getListLayerName(name)),
+  );
   return [finds, makePhotosLayer(), ...listLayers];
 }
 
@@ -183,7 +189,7 @@ function makeListsFile(lists: FormLists, nowIso: string): Buffer {
     beginGeoPackage(database);
     for (const [element, choices] of lists) {
       const rows = choices.map(({ name, label }) => ({ values: [name, label] }));
-      const table = getListLayer(element);
+      const table = getListLayerName(element);
       addLayer(database, { table, columns: LIST_COLUMNS, nowIso }, rows);
     }
   });

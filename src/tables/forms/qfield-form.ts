@@ -18,7 +18,7 @@ import { formatTargetState } from '../../outbox/views/entry-words.ts';
 import {
   type Constraint,
   type FormTab,
-  getColumnType,
+  getGpkgColumnType,
   type LayerColumn,
   type Widget,
 } from '../exports/gpkg-layers.ts';
@@ -27,8 +27,8 @@ import { CONSTRAINT_TEXTS, type FormDefaults, type FormLists, NAME_PATTERN } fro
 /** The file beside the project with a layer for the choices of each listed element. */
 export const LISTS_FILE = 'lists.gpkg';
 
-/** Returns the name of the layer, and table, of an element's choices. */
-export function getListLayer(element: string): string {
+/** Returns the name of the layer, which is also its table, with the choices of an element. */
+export function getListLayerName(element: string): string {
   return `list_${element}`;
 }
 
@@ -40,8 +40,8 @@ export type FormContent = FormDefaults & {
 };
 
 /**
- * Returns the id of the layer of a table in the project; QGIS would replace one of ten characters
- * or less.
+ * Returns the id that the layer of a table has in the project; it is longer than the name of the
+ * table, since QGIS replaces an id of ten characters or less.
  */
 export function getLayerId(table: string): string {
   return `pas_layer_${table}`;
@@ -51,11 +51,11 @@ export function getLayerId(table: string): string {
 export const PHOTO_RELATION = 'photos_of_find';
 
 /**
- * Makes the columns of the layer of finds, with editor, default and constraint, in the order of
- * FIELDS. The local id is first; the point has no column, since it is the geometry, whose system is
- * fixed. An element with a list to which a value may be added has a second column for that.
+ * Makes the columns of the layer of finds, each with its editor, default and constraint: the local
+ * id, then the elements in the order of FIELDS. The point has no column, since it is the geometry
+ * of the layer. An element whose list may lack a value has a second column, in which it is typed.
  */
-export function makeLayerColumns(content: FormContent): readonly LayerColumn[] {
+export function makeFindLayerColumns(content: FormContent): readonly LayerColumn[] {
   const key: LayerColumn = {
     name: 'local_id',
     type: 'text',
@@ -82,7 +82,7 @@ function makeElementColumns(field: Field, content: FormContent): LayerColumn[] {
   const isAlsoWritten = isWritten(name, content);
   const ownField: LayerColumn = {
     name,
-    type: getColumnType(name),
+    type: getGpkgColumnType(name),
     label,
     widget: makeWidget(field, content),
     mustBeFilled: field.requiredFrom === 1 && !isAlsoWritten,
@@ -108,7 +108,7 @@ function makeWidget(field: Field, { lists, states }: FormContent): Widget {
   switch (field.kind) {
     case 'term':
     case 'reference':
-      return lists.has(field.name) ? makeChoice(getListLayer(field.name)) : TEXT;
+      return lists.has(field.name) ? makeChoice(getListLayerName(field.name)) : TEXT;
     case 'integer':
       return {
         kind: 'Range',
@@ -272,8 +272,9 @@ function makeWrittenColumn(name: TypableElement): LayerColumn {
 }
 
 /**
- * Returns the tabs in the order of recording: object, photographs, day, further data, handing over.
- * Elements without a column are left out.
+ * Makes the tabs of the form of finds, in the order of recording: object, photographs, day, further
+ * data, handing over.
+ * @param columns of the layer; elements without one are left out of the tabs
  */
 export function makeFormTabs(columns: readonly LayerColumn[]): readonly FormTab[] {
   const listColumns = (when: 'find' | 'frame' | 'handing-over' | 'more'): string[] =>

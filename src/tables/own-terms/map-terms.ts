@@ -21,10 +21,10 @@ import {
 } from '../../finds/vocabulary/terms.ts';
 import type { Table } from '../table.ts';
 import {
-  checkEntry,
+  checkMappedTerm,
   findSetSpec,
   getMappingKey,
-  lookUpEntry,
+  lookUpMappedTerm,
   type MappedTerm,
   type Mapping,
   type MappingRow,
@@ -35,9 +35,10 @@ import {
 } from './mapping.ts';
 
 /**
- * Returns a term, also a deleted one, with its path, direct superiors and direct inferiors.
- * @param ident in any letter case
- * @throws UsageError where it was not harvested
+ * Returns a harvested term, also a deleted one, with its path, direct superiors and direct
+ * inferiors; the lists are empty where there are none.
+ * @param ident identifier of the term, in any letter case
+ * @throws UsageError where the term was not harvested
  */
 export function getTermWithNeighbours(vocabulary: Vocabulary, ident: string) {
   const term = findTermByTypedIdent(vocabulary, ident);
@@ -58,18 +59,16 @@ export function getTermWithNeighbours(vocabulary: Vocabulary, ident: string) {
 /** Family of the sets of vocabularies. */
 const ALL_VOCABULARIES = 'heslo';
 
-type ExportForm = 'csv' | 'json';
-
 /**
- * Renders the present terms of the given sets as JSON or CSV, with their direct superiors; without
- * any set, those of all vocabularies (`heslo`). Nothing is written.
- * @param sets names of sets in full, such as `heslo:obdobi`
+ * Renders the harvested terms of sets, without deleted ones, as a CSV table or one line of JSON,
+ * each with the identifiers of its direct superiors. Nothing is written.
+ * @param sets names in full, such as `heslo:obdobi`; all vocabularies if empty
  * @throws UsageError for a set of which nothing was harvested
  */
 export function renderTerms(
   vocabulary: Vocabulary,
   sets: readonly string[],
-  form: ExportForm,
+  form: 'csv' | 'json',
 ): string {
   const requested = sets.length === 0 ? [ALL_VOCABULARIES] : sets;
   for (const set of requested) assertHarvested(vocabulary, set);
@@ -140,17 +139,18 @@ export function toTermJson(term: Term) {
 }
 
 /**
- * Returns the set that a name means, such as `heslo:obdobi` for its element `obdobi` or `period`;
- * the name of a set may lack `heslo:`. Any other name stays.
+ * Returns the full name of a set, such as `heslo:obdobi` for `obdobi` or for the element `period`
+ * that takes its terms; any other name as it is.
  */
 export function expandSetName(name: string): string {
   return findSetSpec(name) ?? name;
 }
 
 /**
- * Checks that a set has entries: one that does not would look empty.
- * @throws UsageError where nothing of the set was harvested, with the nearest set where the name
- * may be mistyped
+ * Checks that terms of a set were harvested, since otherwise the set would seem to be empty.
+ * @param set name in full
+ * @throws UsageError where none was harvested; its hint has the nearest set, if the name may be
+ * mistyped
  */
 export function assertHarvested(vocabulary: Vocabulary, set: string): void {
   const counts = countTermsBySet(vocabulary);
@@ -167,13 +167,6 @@ export function assertHarvested(vocabulary: Vocabulary, set: string): void {
   });
 }
 
-/** @throws UsageError for a name that is neither a set nor an element with one */
-function getSetOfName(text: string): string {
-  const set = findSetSpec(text);
-  if (set !== undefined) return set;
-  throw new UsageError(makeUnknownSetMessage(text));
-}
-
 type OneTerm = {
   readonly set: string;
   readonly term: string;
@@ -184,13 +177,15 @@ type OneTerm = {
 type HarvestedTerms = { readonly vocabulary: Vocabulary; readonly lookupTerm: LookupTerm };
 
 /**
- * Maps one term by a person's choice. Nothing is written: `rows` is the new mapping, `replaced` the
- * identifier to which the term was mapped before, null where to none. Its note stays.
- * @throws UsageError where no element has the set, the term is empty, or the entry is not a usable
- * one of the set
+ * Maps one own term to the entry that a person chose; nothing is written. `row` is the new row,
+ * which keeps the note of an earlier one, `rows` the whole new mapping, and `replaced` the
+ * identifier to which the term was mapped before, null where to none.
+ * @throws UsageError where no element has the set, the term is empty, or the entry is none of the
+ * set, ambiguous or deleted
  */
-export function mapTerm({ rows }: Mapping, oneTerm: OneTerm, harvested: HarvestedTerms) {
-  const set = getSetOfName(oneTerm.set);
+export function mapOwnTerm({ rows }: Mapping, oneTerm: OneTerm, harvested: HarvestedTerms) {
+  const set = findSetSpec(oneTerm.set);
+  if (set === undefined) throw new UsageError(makeUnknownSetMessage(oneTerm.set));
   const term = oneTerm.term.trim();
   if (term === '') throw new UsageError(t`The term is empty.`);
   const { id, label } = findEntry(harvested, set, oneTerm.entry.trim());
@@ -218,10 +213,10 @@ function findEntry(
 }
 
 /**
- * Merges the confirmed rows of a table into the mapping; nothing is written. `rows` is the new
- * mapping, `added`, `changed` and `unchanged` count its terms from the table, `unconfirmed` the
- * rows that are passed over; a row without a note keeps the earlier one. Rows that contradict each
- * other, or whose entry cannot be used, are left out with errors.
+ * Merges the confirmed rows of a table into the mapping; nothing is written. `rows` is the whole
+ * new mapping; `added`, `changed` and `unchanged` count its own terms that the table confirms,
+ * `unconfirmed` the rows that are passed over. A row without a note keeps that of the mapping. Rows
+ * that contradict each other, or whose entry cannot be used, are left out with errors.
  */
 export function mergeMapping(stored: Mapping, table: Table, lookupTerm: LookupTerm) {
   const { file, rows: read, issues: readIssues } = parseMapping(table);
@@ -256,8 +251,8 @@ function settleRow(
   row: MappingRow,
   lookupTerm: LookupTerm,
 ): { readonly row?: MappingRow; readonly issue?: Issue | undefined } {
-  const lookup = lookUpEntry(row, lookupTerm);
-  const [issue] = checkEntry(row, lookup);
+  const lookup = lookUpMappedTerm(row, lookupTerm);
+  const [issue] = checkMappedTerm(row, lookup);
   if (lookup.kind === 'found' && issue === undefined) {
     const { id, label } = lookup.term;
     return { row: { ...row, id, label } };
@@ -268,7 +263,8 @@ function settleRow(
 }
 
 /**
- * At most {@link CANDIDATES} for a term of the museum, best first; empty without a similar entry.
+ * An own term with at most {@link CANDIDATES} entries that it may mean, best first; none where no
+ * entry is similar.
  */
 export type TermProposal = OwnTerm & { readonly candidates: readonly SearchHit[] };
 
@@ -296,36 +292,19 @@ const SETS_OF_FINDS = FIELDS.flatMap(({ kind, set }) =>
 const CANDIDATES = 4;
 
 /**
- * Proposes entries for own terms that are not mapped yet, for a person to confirm. `onProgress` is
- * called before each of them is searched.
- * @throws UsageError where none has a proposal, and one of their sets was not harvested
+ * Proposes entries of the vocabularies for a museum's list of own terms, without those that the
+ * mapping confirms already; a person then confirms the proposals. `onProgress` is called before the
+ * search for each term.
+ * @param list table with the columns that {@link parseOwnTerms} reads
+ * @throws UsageError where no term has a proposal, and a set that may have one was not harvested
  */
 export function proposeMapping(list: Table, options: SuggestMappingOptions): MappingProposals {
   const { vocabulary, mapping, onProgress } = options;
   const { terms, issues } = parseOwnTerms(list);
-  const mapped = new Set(
-    mapping.rows
-      .filter(({ confirmed }) => confirmed)
-      .map(({ set, term }) => getMappingKey(set, term)),
-  );
-  const listSets = ({ set }: OwnTerm): readonly string[] =>
-    set === undefined ? SETS_OF_FINDS : [set];
-  const open = terms.filter(
-    (own) => !listSets(own).some((set) => mapped.has(getMappingKey(set, own.term))),
-  );
+  const open = listOpenTerms(terms, mapping);
   const proposals = open.map((ownTerm, doneCount) => {
     onProgress(doneCount, open.length);
-    const sets = listSets(ownTerm);
-    const hits = searchTerms(vocabulary, ownTerm.term, {
-      setSpec: ownTerm.set ?? ALL_VOCABULARIES,
-      limit: 20,
-    });
-    return {
-      ...ownTerm,
-      candidates: hits
-        .filter(({ term }) => sets.some((set) => isInSet(term.setSpec, set)))
-        .slice(0, CANDIDATES),
-    };
+    return { ...ownTerm, candidates: searchCandidates(vocabulary, ownTerm) };
   });
   const notHarvested = [...new Set(open.flatMap(listSets))].filter(
     (set) => !isHarvested(vocabulary, set),
@@ -333,4 +312,26 @@ export function proposeMapping(list: Table, options: SuggestMappingOptions): Map
   if (!proposals.some(({ candidates }) => candidates.length > 0))
     for (const set of notHarvested) assertHarvested(vocabulary, set);
   return { proposals, alreadyMapped: terms.length - open.length, notHarvested, issues };
+}
+
+/** Lists the own terms that no confirmed row of the mapping has. */
+function listOpenTerms(terms: readonly OwnTerm[], { rows }: Mapping): readonly OwnTerm[] {
+  const mapped = new Set(
+    rows.filter(({ confirmed }) => confirmed).map(({ set, term }) => getMappingKey(set, term)),
+  );
+  return terms.filter(
+    (own) => !listSets(own).some((set) => mapped.has(getMappingKey(set, own.term))),
+  );
+}
+
+/** Returns the sets in which an own term may have its entry. */
+function listSets({ set }: OwnTerm): readonly string[] {
+  return set === undefined ? SETS_OF_FINDS : [set];
+}
+
+function searchCandidates(vocabulary: Vocabulary, own: OwnTerm): SearchHit[] {
+  const setSpec = own.set ?? ALL_VOCABULARIES;
+  return searchTerms(vocabulary, own.term, { setSpec, limit: 20 })
+    .filter(({ term }) => listSets(own).some((set) => isInSet(term.setSpec, set)))
+    .slice(0, CANDIDATES);
 }

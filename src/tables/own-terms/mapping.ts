@@ -20,12 +20,13 @@ import { FIELDS } from '../../finds/fields.ts';
 import type { LookupTerm, TermCandidate, TermLookupResult } from '../../finds/find.ts';
 import { parseBoolean } from '../../finds/parse-cell.ts';
 import { explainFailedLookup } from '../../finds/resolve-references.ts';
+import { makeTextKey } from '../columns/column-rule.ts';
 import { makeChangedToDateMessage, makeMissingColumnIssue } from '../columns/columns.ts';
 import { parseCsvTable } from '../formats/csv-table.ts';
-import { toUtf8 } from '../input-file.ts';
+import { convertToUtf8 } from '../input-file.ts';
 import { getDisplayedText, type Table, type TableRow } from '../table.ts';
 
-/** A museum's own term for a vocabulary entry. */
+/** A museum's own term, and the vocabulary entry to which it is mapped. */
 export type MappedTerm = {
   /** Such as `heslo:obdobi`. */
   readonly set: string;
@@ -55,10 +56,10 @@ type MappingColumns = ReadonlyMap<MappingColumn, number>;
 const IDENTIFIER = /^(?:HES|ORG|OS|ruian)-\d+$/i;
 
 /**
- * Reads the rows of a mapping; two confirmed rows that contradict each other are both ignored, with
- * an error among `issues`, and so is any other row that cannot be used. A row without set and entry
- * that is not confirmed proposes nothing and is skipped. No rows where a column is missing, or a
- * row of the table could not be read; a table without rows is no fault.
+ * Reads the rows of a mapping from its table. Rows that cannot be used are left out with errors,
+ * and so are all rows of a term that is confirmed for two entries; unconfirmed rows without set and
+ * entry are passed over silently. There are no rows, only errors, where a column is missing or a
+ * row of the table could not be read. A table without rows is no fault.
  */
 export function parseMapping(table: Table): Mapping {
   const columns = findMappingColumns(table);
@@ -124,8 +125,9 @@ function parseRow(tableRow: TableRow, columns: MappingColumns): MappingRow | Mes
 }
 
 /**
- * Finds the set of an element by its own name, also without `heslo:`, or by the Czech or English
- * name of the element. Undefined for any other text. It need not be harvested.
+ * Finds the set whose terms an element takes, such as `heslo:obdobi`: by the name of the set, also
+ * without `heslo:`, or by the Czech or English name of the element. Undefined for any other text.
+ * The set need not have been harvested.
  */
 export function findSetSpec(text: string): string | undefined {
   const name = foldName(text.replace(/^heslo:/, ''));
@@ -135,7 +137,7 @@ export function findSetSpec(text: string): string | undefined {
   )?.set;
 }
 
-/** Explains that a name is no set of a find's elements, with examples of sets. */
+/** Explains that a name is no set whose terms an element takes, with an example of one. */
 export function makeUnknownSetMessage(named: string): Message {
   return msg`No element of a find has entries of "${named}". Write a set such as heslo:obdobi, or an element such as obdobi.`;
 }
@@ -164,12 +166,15 @@ function withoutContradictions(
   return rows.filter((row) => !contradictory.has(getMappingKey(row.set, row.term)));
 }
 
-/** Returns the key of a term: case and white space do not count, accents do. */
+/**
+ * Returns the key by which own terms of a set are compared: letter case and white space do not
+ * count, accents do.
+ */
 export function getMappingKey(set: string, term: string): string {
-  return `${set}\n${term.normalize('NFC').trim().replace(/\s+/g, ' ').toLowerCase()}`;
+  return `${set}\n${makeTextKey(term)}`;
 }
 
-/** Formats the rows as a CSV table to edit, which {@link parseMapping} reads again. */
+/** Formats the rows of a mapping as a CSV table, which {@link parseMapping} reads again. */
 export function formatMapping(rows: readonly MappedTerm[]): string {
   const cells = rows.map(({ set, term, id, label, note, confirmed }) => [
     set,
@@ -186,9 +191,9 @@ export function formatMapping(rows: readonly MappedTerm[]): string {
 const PEOPLE = 'osoba';
 
 /**
- * Wraps a lookup: a museum's own term is looked up by its confirmed mapping, a person also by
- * another spelling of the mapped name, any other text as before. A spelling of names that are
- * mapped to several people is ambiguous.
+ * Makes the lookup that knows a museum's own terms: one that the mapping confirms gives its entry,
+ * and a person also in another spelling of the mapped name, which is ambiguous if it fits names
+ * that are mapped to several people. Any other text is looked up by `lookupTerm`.
  */
 export function makeMappedLookup(lookupTerm: LookupTerm, { rows }: Mapping): LookupTerm {
   const confirmed = new Map(
@@ -214,7 +219,7 @@ export function makeMappedLookup(lookupTerm: LookupTerm, { rows }: Mapping): Loo
 }
 
 function lookUpMapped(row: MappingRow, lookupTerm: LookupTerm): TermLookupResult {
-  const lookup = lookUpEntry(row, lookupTerm);
+  const lookup = lookUpMappedTerm(row, lookupTerm);
   if (lookup.kind === 'found') return { ...lookup, isOwn: true };
   const { set: setSpec, id, label } = row;
   return lookup.kind === 'not-harvested'
@@ -228,11 +233,11 @@ type EntryLookup = Extract<
 >;
 
 /**
- * Looks up the entry to which a term is mapped. One that is ambiguous, unknown, deleted or of
- * another set is a conflict of the mapping.
+ * Looks up the entry to which an own term is mapped. An entry that is ambiguous, unknown, deleted
+ * or of another set is a conflict of the mapping.
  * @param lookupTerm lookup without the mapping
  */
-export function lookUpEntry(
+export function lookUpMappedTerm(
   { set, term: ownTerm, id: target }: MappedTerm,
   lookupTerm: LookupTerm,
 ): EntryLookup {
@@ -254,9 +259,9 @@ export function lookUpEntry(
 export type OwnTerm = { readonly row: number; readonly term: string; readonly set?: string };
 
 /**
- * Reads the distinct terms of a list: a column `term`, and an optional column `set` or `element`.
- * Rows without a term are left out, those with an unknown set with an error; without a column
- * `term` there are no terms, but an error.
+ * Reads the distinct own terms of a museum's list, from its column `term` and, if it has one, its
+ * column `set` or `element`. Rows without a term are left out, and those with an unknown set, with
+ * an error. Without a column `term` there are no terms, only an error.
  */
 export function parseOwnTerms(table: Table) {
   const columns = findMappingColumns(table);
@@ -289,15 +294,15 @@ function isNameOfTerm({ label, labelEn = '' }: TermCandidate, name: string): boo
 }
 
 /**
- * Returns the issues of the mapping, and an error for each confirmed row whose entry was deleted,
- * moved to another set, is ambiguous, or never existed. One that was renamed, or whose set was not
- * harvested, gives a warning. Unconfirmed rows are not checked.
+ * Returns the issues of the mapping itself, and those of its confirmed rows: an error where the
+ * entry was deleted, moved to another set, is ambiguous or unknown; a warning where it was renamed,
+ * or its set was not harvested.
  */
 export function checkMapping({ file, rows, issues }: Mapping, lookupTerm: LookupTerm): Issue[] {
   const rowIssues = rows
     .filter(({ confirmed }) => confirmed)
     .flatMap((row) =>
-      checkEntry(row, lookUpEntry(row, lookupTerm)).map((issue) =>
+      checkMappedTerm(row, lookUpMappedTerm(row, lookupTerm)).map((issue) =>
         issue.with({ file, row: row.row }),
       ),
     );
@@ -305,10 +310,11 @@ export function checkMapping({ file, rows, issues }: Mapping, lookupTerm: Lookup
 }
 
 /**
- * Returns a warning where the entry of a row has another label, or was not harvested; an error
- * where it cannot be used. Empty where it can.
+ * Returns the issue of a row of the mapping, at most one: a warning where its entry has another
+ * label now, or was not harvested; an error where the entry cannot be used.
+ * @param lookup result of {@link lookUpMappedTerm} for the row
  */
-export function checkEntry(
+export function checkMappedTerm(
   { set, term: ownTerm, label }: MappingRow,
   lookup: EntryLookup,
 ): Issue[] {
@@ -338,14 +344,14 @@ const CONFLICT_RULES = {
 } as const;
 
 /**
- * Reads the museum's mapping; without rows and issues where there is no file. Faults are issues: a
- * faulty row is left out, and all rows of a file that is no table or lacks a column.
- * @throws Error of Node where the file exists and cannot be read, such as a folder
+ * Reads a museum's mapping from its file; without a file it has neither rows nor issues. Faults are
+ * issues: a faulty row is left out, and all rows of a file that is no table or lacks a column.
+ * @throws the system's error where the file exists and cannot be read, such as a folder
  */
 export async function readMappingFile(file: string): Promise<Mapping> {
   if (!existsSync(file)) return { file, rows: [], issues: [] };
   try {
-    const { text, issues } = await toUtf8(file, readFileSync(file));
+    const { text, issues } = await convertToUtf8(file, readFileSync(file));
     const mapping = parseMapping(parseCsvTable(file, text));
     return { ...mapping, issues: [...issues, ...mapping.issues] };
   } catch (thrown) {
@@ -362,13 +368,13 @@ export async function readMappingFile(file: string): Promise<Mapping> {
 }
 
 /**
- * Changes the mapping on disk under a lock: `change` gets the current one, so that concurrent
- * commands do not overwrite each other's changes. Nothing is written where the rows stay the same,
- * or `change` throws.
- * @param change returns the new rows, and further results, which are returned
- * @throws UsageError where the current file has an error: it would be lost; ConfigError where
- * another process keeps the lock for two seconds, which block the thread; DatabaseError where the
- * disk fails; errors of `change`
+ * Changes the mapping on disk under a lock, so that commands do not overwrite each other's changes.
+ * Nothing is written where the rows stay the same, or `change` throws. The wait for the lock blocks
+ * the thread, for at most two seconds.
+ * @param change gets the current mapping, and returns its new rows with any further results
+ * @returns what `change` returned
+ * @throws UsageError where the current file has an error, since its row would be lost; ConfigError
+ * where another process keeps the lock; DatabaseError where the disk fails; errors of `change`
  */
 export async function changeMappingFile<Change extends { readonly rows: readonly MappedTerm[] }>(
   file: string,

@@ -34,7 +34,7 @@ import { parseColumnMap } from '../../../src/tables/columns/column-map.ts';
 import { mapTable } from '../../../src/tables/columns/map-table.ts';
 import { parseDefaults } from '../../../src/tables/columns/settings.ts';
 import { unpackWorkbook } from '../../../src/tables/formats/xlsx.ts';
-import { toUtf8 } from '../../../src/tables/input-file.ts';
+import { convertToUtf8 } from '../../../src/tables/input-file.ts';
 import { parseTableBytes } from '../../../src/tables/readers.ts';
 import { makeGeoPackage, pointBlob } from '../../support/make-geopackage.ts';
 import { workbookParts } from '../../support/make-workbook.ts';
@@ -582,7 +582,7 @@ insert into a values (1, x'47500001000000000101000000000000000000004000000000000
     ),
     read: (bytes) =>
       refusing([FileError, UsageError], async () => {
-        const { text, issues } = await toUtf8(
+        const { text, issues } = await convertToUtf8(
           'finds.csv',
           bytes.subarray(1),
           ENCODINGS[getKind(bytes, ENCODINGS.length)],

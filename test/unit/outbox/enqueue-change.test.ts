@@ -22,7 +22,7 @@ import { storePulledRecord } from '../../../src/outbox/views/records-at-service.
 import { recordNewFind } from '../../../src/outbox/wishes.ts';
 import { resolveEntries } from '../../../src/push/resolve-entries.ts';
 import { parseCsvTable } from '../../../src/tables/formats/csv-table.ts';
-import { planTableNumbers, queueNumbers } from '../../../src/tables/number-table.ts';
+import { planTableNumbers, queuePlannedNumbers } from '../../../src/tables/number-table.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 import {
@@ -180,7 +180,7 @@ describe('a new number', () => {
     expect(enqueueNumber(outbox, RECORD, 'A 2')).toBe('queued');
     sendNext(outbox);
     expect(
-      queueNumbers(outbox, planTableNumbers(outbox, table, undefined), true).numbers,
+      queuePlannedNumbers(outbox, planTableNumbers(outbox, table, undefined), true).numbers,
     ).toMatchObject([{ change: 'queued' }]);
     expect(getNext(outbox)).toMatchObject({ kind: 'number', value: 'A 1', expects: 'A 2' });
   });
@@ -225,11 +225,13 @@ test('a number replaces no other one than a person was shown', () => {
   const planned = planTableNumbers(outbox, table, undefined);
   expect(planned.numbers).toMatchObject([{ replaces: 'A 1' }]);
   setNumber('CURATOR');
-  expect(queueNumbers(outbox, planned, true)).toMatchObject({
+  expect(queuePlannedNumbers(outbox, planned, true)).toMatchObject({
     numbers: [],
     issues: [{ rule: 'number-replaces' }],
   });
-  expect(queueNumbers(outbox, planTableNumbers(outbox, table, undefined), true)).toMatchObject({
+  expect(
+    queuePlannedNumbers(outbox, planTableNumbers(outbox, table, undefined), true),
+  ).toMatchObject({
     numbers: [{ replaces: 'CURATOR' }],
     issues: [],
   });
@@ -244,7 +246,7 @@ test('a find that was removed after the numbers were planned costs no other one 
   );
   const planned = planTableNumbers(outbox, table, undefined);
   removeFinds(outbox, planRemoval(outbox, ['K-1']), tempFolder());
-  expect(queueNumbers(outbox, planned, true)).toMatchObject({
+  expect(queuePlannedNumbers(outbox, planned, true)).toMatchObject({
     numbers: [{ find: 'K-2', value: 'A 2' }],
     issues: [{ rule: 'number-find', row: 2 }],
   });
@@ -288,11 +290,17 @@ test('the numbers of a large table are queued in small transactions, and once fo
     Buffer.from(['ident_cely;evidencni_cislo', ...rows].join('\n')),
   );
   expect(
-    queueNumbers(counting, planTableNumbers(counting, table, undefined), true).numbers.filter(
-      ({ change }) => change === 'queued',
-    ),
+    queuePlannedNumbers(
+      counting,
+      planTableNumbers(counting, table, undefined),
+      true,
+    ).numbers.filter(({ change }) => change === 'queued'),
   ).toHaveLength(450);
   expect(most).toBeLessThanOrEqual(100);
-  const again = queueNumbers(outbox, planTableNumbers(outbox, table, undefined), true).numbers;
+  const again = queuePlannedNumbers(
+    outbox,
+    planTableNumbers(outbox, table, undefined),
+    true,
+  ).numbers;
   expect(again.every(({ change }) => change === 'kept')).toBe(true);
 });

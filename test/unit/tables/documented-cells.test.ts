@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { getField } from '../../../src/finds/fields.ts';
 import { makeReferenceResolver } from '../../../src/finds/resolve-references.ts';
 import { makePhotoResolver } from '../../../src/photos/photograph.ts';
-import { omitOtherRows } from '../../../src/tables/columns/map-table.ts';
+import { omitRowsWithoutFinds } from '../../../src/tables/columns/map-table.ts';
 import { parseTableBytes } from '../../../src/tables/readers.ts';
 import { makeWorkbook, type WorkbookCell, workbookParts } from '../../support/make-workbook.ts';
 import { makeZip } from '../../support/make-zip.ts';
@@ -244,7 +244,7 @@ const CASES: Readonly<Record<string, () => Promise<void> | void>> = {
         'local_id;druh_nalezu\nA-1;spona\nA-2;nůž\nCelkem;2\n---;---\nlocal_id;druh_nalezu\nZapsal Jan;\n',
       ),
     );
-    const left = omitOtherRows(table);
+    const left = omitRowsWithoutFinds(table);
     expect([left.rowCount, left.issues.map(({ row }) => row)]).toEqual([2, [4, 5, 6, 7]]);
   },
   'a photograph with an absolute path': () => {

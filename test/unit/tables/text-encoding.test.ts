@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import iconv from 'iconv-lite';
 import { describe, expect, test } from 'vitest';
-import { toUtf8 } from '../../../src/tables/input-file.ts';
+import { convertToUtf8 } from '../../../src/tables/input-file.ts';
 import { parseTableBytes } from '../../../src/tables/readers.ts';
 
 const WORDS = (
@@ -35,7 +35,10 @@ describe('a table in another encoding than UTF-8', () => {
     async (name, codec) => {
       await fc.assert(
         fc.asyncProperty(text, async (table) => {
-          const { text: read, issues } = await toUtf8('season.csv', iconv.encode(table, codec));
+          const { text: read, issues } = await convertToUtf8(
+            'season.csv',
+            iconv.encode(table, codec),
+          );
           expect(read.toString()).toBe(table);
           expect(issues).toMatchObject([
             { rule: 'table-encoding', severity: 'warning', message: expect.stringContaining(name) },
@@ -48,9 +51,9 @@ describe('a table in another encoding than UTF-8', () => {
   test('is not read in an encoding whose letters never occur together in Czech', async () => {
     const table =
       'a;b\nK-0;mince;železný mince;0\nK-1;Šťastný;raný Šťastný;0\nK-2;raný;výška raný;0\n';
-    expect((await toUtf8('season.csv', iconv.encode(table, 'maccenteuro'))).text.toString()).toBe(
-      table,
-    );
+    expect(
+      (await convertToUtf8('season.csv', iconv.encode(table, 'maccenteuro'))).text.toString(),
+    ).toBe(table);
   });
 
   test.each([
@@ -59,18 +62,20 @@ describe('a table in another encoding than UTF-8', () => {
     ['UTF-16', Buffer.from('\uFEFFa;ž\n', 'utf16le'), 'a;ž\n'],
     ['UTF-16', Buffer.from('\uFEFFa;ž\n', 'utf16le').swap16(), 'a;ž\n'],
   ])('is read as %s if it has few words to recognise it by', async (_, bytes, expected) => {
-    expect((await toUtf8('season.csv', bytes)).text.toString().replace('\uFEFF', '')).toBe(
+    expect((await convertToUtf8('season.csv', bytes)).text.toString().replace('\uFEFF', '')).toBe(
       expected,
     );
   });
 
   test('is read as a person says, whatever it looks like', async () => {
     const bytes = iconv.encode('a;b\n1;příliš žluťoučký kůň\n', 'cp852');
-    expect((await toUtf8('season.csv', bytes, 'CP852')).text.toString()).toContain(
+    expect((await convertToUtf8('season.csv', bytes, 'CP852')).text.toString()).toContain(
       'příliš žluťoučký kůň',
     );
-    await expect(toUtf8('season.csv', bytes, 'klingon')).rejects.toThrow('is not in klingon');
-    await expect(toUtf8('season.csv', bytes, 'utf-8')).rejects.toThrow('is not in utf-8');
+    await expect(convertToUtf8('season.csv', bytes, 'klingon')).rejects.toThrow(
+      'is not in klingon',
+    );
+    await expect(convertToUtf8('season.csv', bytes, 'utf-8')).rejects.toThrow('is not in utf-8');
   });
 
   test('is reported with two of its words', async () => {
@@ -84,7 +89,7 @@ describe('a table in another encoding than UTF-8', () => {
   });
 
   test('is read even with a quarter of a million letters without a gap, in linear time', async () => {
-    const { issues } = await toUtf8(
+    const { issues } = await convertToUtf8(
       'season.csv',
       iconv.encode(`ž\n${'e'.repeat(250_000)}\n`, 'win1250'),
     );
@@ -98,7 +103,7 @@ test('a table in UTF-8 is read as it is, and a damaged one is refused', async ()
   await fc.assert(
     fc.asyncProperty(text, fc.nat(), async (table, place) => {
       const bytes = Buffer.from(table);
-      expect(await toUtf8('season.csv', bytes)).toEqual({ text: bytes, issues: [] });
+      expect(await convertToUtf8('season.csv', bytes)).toEqual({ text: bytes, issues: [] });
       const letters = [...bytes.keys()].filter(
         (at) => (bytes[at] ?? 0) >= 0xc3 && (bytes[at + 1] ?? 0) >= 0x80,
       );
