@@ -9,7 +9,7 @@ import { cmd, formatMoment, type Message, msg, t } from '../base/message.ts';
 import { packageRoot } from '../base/own-files.ts';
 import { type DocumentProfile, findSchemaNamesProblem } from '../finds/document.ts';
 import type { Vocabulary } from '../finds/vocabulary/term.ts';
-import { listHarvests } from '../finds/vocabulary/terms.ts';
+import { listVocabularyHarvests } from '../finds/vocabulary/terms.ts';
 import { makeContentStore } from '../outbox/changes/content-store.ts';
 import { listUnacceptedPhotoEntries } from '../outbox/entry-queries.ts';
 import { assertSoundLedger } from '../outbox/ledger.ts';
@@ -404,7 +404,7 @@ const OLD_VOCABULARY_DAYS = 90;
  * @param vocabulary undefined where nothing was harvested yet
  */
 export function checkVocabulary(vocabulary: Vocabulary | undefined, nowMs: number): Finding {
-  const harvests = vocabulary === undefined ? [] : listHarvests(vocabulary);
+  const harvests = vocabulary === undefined ? [] : listVocabularyHarvests(vocabulary);
   const complete = harvests.flatMap(({ completedAtMs }) =>
     completedAtMs === null ? [] : [completedAtMs],
   );

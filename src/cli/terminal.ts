@@ -13,7 +13,7 @@ import { groupBy } from '../base/collections.ts';
 import { FileError, UsageError } from '../base/errors.ts';
 import { formatIssuePlace, hasErrors, type Issue } from '../base/issue.ts';
 import { escapeLineBreaks, type Message, t } from '../base/message.ts';
-import { formatLabelAndName } from '../finds/fields.ts';
+import { formatElementWithLabel } from '../finds/fields.ts';
 import type { DataPaths } from './context/places.ts';
 import type { Prompt } from './prompt.ts';
 
@@ -384,7 +384,7 @@ function formatIssue({ color }: Terminal, issue: Issue): string {
     .filter((part) => part !== undefined && part !== '')
     .join(', ');
   const element =
-    issue.element === undefined ? '' : color.bold(`${formatLabelAndName(issue.element)}: `);
+    issue.element === undefined ? '' : color.bold(`${formatElementWithLabel(issue.element)}: `);
   return `${formatMark(color, issue)} ${place === '' ? '' : color.dim(`${escapeLineBreaks(place)}  `)}${element}${issue.message}`;
 }
 

@@ -12,7 +12,7 @@ import {
   type XmlElement,
 } from '../base/xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../base/xml/parse.ts';
-import { type DocumentProfile, getNamespace, getSchemaLocation } from './document.ts';
+import { type DocumentProfile, getSchemaLocation, getTargetNamespace } from './document.ts';
 import { FIELDS, type Field, type FindElements, NEW_PERSON } from './fields.ts';
 import type { Find } from './find.ts';
 import { parseRecordValue } from './harvested-find.ts';
@@ -47,7 +47,7 @@ export function checkDocument(
   const violations = schema.check(bytes);
   if (violations.some((issue) => issue.rule === 'xml-not-well-formed'))
     return violations.map((issue) => issue.with({ file }));
-  const find = getChild(document.root, 'samostatny_nalez', getNamespace(schema.profile));
+  const find = getChild(document.root, 'samostatny_nalez', getTargetNamespace(schema.profile));
   const issues = [
     ...violations,
     ...checkDeclarations(document, schema.profile),
@@ -66,7 +66,7 @@ function checkDeclarations(document: XmlDocument, profile: DocumentProfile): Iss
   const issues: Issue[] = [];
   const { root } = document;
   const line = getLine(document, root);
-  const namespace = getNamespace(profile);
+  const namespace = getTargetNamespace(profile);
   const [startTag] = getSourceText(document, root).split('>', 1);
   const declared = new RegExp(`\\sxmlns:${profile.prefix}\\s*=\\s*(["'])(.*?)\\1`).exec(
     startTag ?? '',

@@ -35,7 +35,7 @@ export type DocumentProfile = {
 };
 
 /** Returns the target namespace of the profile's schema, `{schema_base}/<x.y>/` (A-DECLARE-1). */
-export function getNamespace(profile: DocumentProfile): string {
+export function getTargetNamespace(profile: DocumentProfile): string {
   return `${profile.schemaBase}/${profile.schemaVersion}/`;
 }
 
@@ -43,7 +43,7 @@ export function getNamespace(profile: DocumentProfile): string {
  * Returns the address of the profile's schema, `{schema_base}/<x.y>/{prefix}.xsd` (A-DECLARE-1).
  */
 export function getSchemaLocation(profile: DocumentProfile): string {
-  return `${getNamespace(profile)}${profile.prefix}.xsd`;
+  return `${getTargetNamespace(profile)}${profile.prefix}.xsd`;
 }
 
 type NamesProblem = {
@@ -131,9 +131,9 @@ export function makeDocumentNode(elements: FindElements, profile: DocumentProfil
 
 function makeRootAttributes(profile: DocumentProfile): NonNullable<XmlNode['attributes']> {
   return {
-    [`xmlns:${profile.prefix}`]: getNamespace(profile),
+    [`xmlns:${profile.prefix}`]: getTargetNamespace(profile),
     'xmlns:xsi': XSI,
-    'xsi:schemaLocation': `${getNamespace(profile)} ${getSchemaLocation(profile)}`,
+    'xsi:schemaLocation': `${getTargetNamespace(profile)} ${getSchemaLocation(profile)}`,
   };
 }
 
@@ -341,7 +341,7 @@ function findRootProblem({ root }: XmlDocument, profile: DocumentProfile): Messa
   if (root.name !== 'schema' || root.namespace !== SCHEMA_NAMESPACE)
     return msg`its root is <${root.name}>, so it is not an XML schema`;
   const namespace = getAttribute(root, 'targetNamespace') ?? '';
-  const expected = getNamespace(profile);
+  const expected = getTargetNamespace(profile);
   if (namespace !== expected) return msg`its namespace is "${namespace}", not ${expected}`;
   const hasRoot = getChildren(root, 'element').some(
     (element) => getAttribute(element, 'name') === profile.prefix,

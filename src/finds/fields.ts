@@ -464,7 +464,7 @@ export function getElementLabel({ gloss, label = gloss }: Field): string {
  * Formats the label of an element with its name: `Depth (hloubka)`. The name alone where it is no
  * element, or one without a question.
  */
-export function formatLabelAndName(element: string): string {
+export function formatElementWithLabel(element: string): string {
   const field = isElementName(element) ? getField(element) : undefined;
   return field?.ask === undefined ? element : `${getElementLabel(field)} (${element})`;
 }

@@ -140,7 +140,7 @@ export function listDifferingElements(sent: Elements, harvested: HarvestedFind):
  * Counts the {@link listDifferingElements}, but for the number, which a record also gets by itself
  * (A-NUMBER-1).
  */
-export function countDifferences(sent: Elements, harvested: HarvestedFind): number {
+export function countDifferencesBesideNumber(sent: Elements, harvested: HarvestedFind): number {
   return listDifferingElements(sent, harvested).filter((name) => name !== 'evidencni_cislo').length;
 }
 
@@ -168,7 +168,7 @@ export type ChangeAtService = {
  * Returns the differences between what was sent and the record, as {@link listDifferingElements}
  * finds them, and that of the state, in the order of the schema. Empty where they agree.
  */
-export function listChangesSince(sent: FindElements, record: HarvestedFind): ChangeAtService[] {
+export function listChangesAtService(sent: FindElements, record: HarvestedFind): ChangeAtService[] {
   const differing = new Set<ElementName>(listDifferingElements(sent, record));
   if (sent.stav !== record.stav) differing.add('stav');
   return FIELDS.filter(({ name }) => differing.has(name)).map(({ name }) => ({

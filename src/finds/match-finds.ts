@@ -11,7 +11,7 @@ import {
   getPointElement,
   NEW_PERSON,
 } from './fields.ts';
-import { splitAtComma } from './person-name.ts';
+import { splitNameAtComma } from './person-name.ts';
 import {
   findRangeProblem,
   isNearPoint,
@@ -103,7 +103,7 @@ function canonicalizeText(value: Value): string | null {
 }
 
 function makeNameKey(name: string): string {
-  const { surname, givenName } = splitAtComma(name.normalize('NFC'));
+  const { surname, givenName } = splitNameAtComma(name.normalize('NFC'));
   return `${surname}, ${givenName}`;
 }
 
@@ -214,7 +214,7 @@ const OBJECT: readonly ElementName[] = ['obdobi', 'druh_nalezu', 'specifikace'];
  * @param localId of a find; undefined for a record of the service
  * @param isPlaceWithheld the reader may not see the place of the record, so it is not compared
  */
-export function makeComparable(
+export function toComparableFind(
   elements: Elements,
   localId?: string,
   isPlaceWithheld = false,
@@ -306,7 +306,7 @@ function agreeInPart(a: ComparableFind, b: ComparableFind): boolean {
  * Tells if a find has enough content to be compared with finds of other tables: two of object,
  * place, day and note.
  */
-export function hasEnoughContent(find: ComparableFind): boolean {
+export function hasEnoughToCompare(find: ComparableFind): boolean {
   const note = find.details[DETAILS.indexOf('poznamka')] ?? '';
   const given = [
     find.object !== NO_OBJECT,
@@ -405,7 +405,7 @@ export function findEditions<Row>(
  * number, or where its table has none, as the same find.
  * @param hasNumbers the row's table has registration numbers
  */
-export function isInEdition(
+export function isKnownRow(
   row: ComparableFind,
   find: ComparableFind,
   hasNumbers: boolean,

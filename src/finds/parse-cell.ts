@@ -29,7 +29,7 @@ export function isDateForm(form: string): boolean {
  * moment with an offset becomes its day, in the form `yyyy-mm-dd` only. Undefined where the text
  * does not have the form, or is no day of the calendar.
  */
-export function parseDateForm(text: string, form: string): string | undefined {
+export function parseDateInForm(text: string, form: string): string | undefined {
   const moment = parseDayOfMoment(text.trim());
   if (moment !== undefined) return form === 'yyyy-mm-dd' ? moment : undefined;
   const day = text.trim().replace(/(?:T|(?<!\s) )\s*\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?$/, '');
@@ -127,15 +127,15 @@ export function parseDepth(cell: string): Reading<number> {
   const unit = named.toLowerCase() as DepthUnit;
   const factor = CENTIMETRES[unit];
   const readings = factor > 1 ? undefined : parseBothReadings(digits);
-  if (readings !== undefined) return makeFractionFault(cell, readings, unit);
+  if (readings !== undefined) return makeFractionProblem(cell, readings, unit);
   // Rounding to 12 digits removes the error of the multiplication: 0.285 m are 28.5 cm, not 28.499….
   const depth = Number((Number(digits.replace(',', '.')) * factor).toPrecision(12));
   return Number.isInteger(depth)
     ? { value: depth }
-    : makeFractionFault(cell, [Math.floor(depth), Math.ceil(depth)], 'cm');
+    : makeFractionProblem(cell, [Math.floor(depth), Math.ceil(depth)], 'cm');
 }
 
-function makeFractionFault(
+function makeFractionProblem(
   cell: string,
   depths: readonly (number | string)[],
   unit: DepthUnit,

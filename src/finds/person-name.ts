@@ -14,7 +14,7 @@ export type PersonName = { readonly surname: string; readonly givenName: string 
  * Splits a name as the service does: at the first comma, with single blanks in the given name.
  * Either part may be empty.
  */
-export function splitAtComma(text: string): PersonName {
+export function splitNameAtComma(text: string): PersonName {
   const [surname = '', ...others] = text.split(',');
   return { surname: trimText(surname), givenName: collapseWhiteSpace(others.join(',')) };
 }
@@ -133,7 +133,7 @@ const MAX_WORDS = 6;
  * Tells if two to six words can be the name of one person, not a list of people, a family or a
  * note.
  */
-export function isOneName(name: string): boolean {
+export function isNameOfOnePerson(name: string): boolean {
   const all = name.split(/[\s,]+/).filter((word) => word !== '');
   if (all.length < 2 || all.length > MAX_WORDS || NO_NAME.test(name)) return false;
   if (
@@ -149,7 +149,7 @@ export function isOneName(name: string): boolean {
  * Splits a name without a comma; known given names at one end are the given name, else surnames of
  * women the surname. Undefined where neither shows the order.
  */
-export function splitName(name: string): PersonName | undefined {
+export function splitNameWithoutComma(name: string): PersonName | undefined {
   const all = name.split(/\s+/);
   const given = findEnd(all, isGivenName);
   const end = given ?? findEnd(all, isFeminineSurname);
@@ -181,7 +181,7 @@ function findEnd(
  * name first.
  */
 export function isGivenNameFirst(name: string): boolean {
-  const split = splitName(name);
+  const split = splitNameWithoutComma(name);
   return split !== undefined && !name.startsWith(split.surname);
 }
 

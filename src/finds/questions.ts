@@ -98,7 +98,7 @@ export function getQuestion(name: QuestionName): Question {
 }
 
 /** Returns the elements that an answer fills; none for the number of the find and photographs. */
-export function getElementNames(name: QuestionName): readonly ElementName[] {
+export function listElementsOfQuestion(name: QuestionName): readonly ElementName[] {
   switch (name) {
     case 'local_id':
     case 'photos':
@@ -112,7 +112,9 @@ export function getElementNames(name: QuestionName): readonly ElementName[] {
 
 /** Returns the question whose answer fills the element; undefined where none does. */
 export function findQuestionOfElement(element: string): Question | undefined {
-  return FIND_QUESTIONS.find(({ name }) => getElementNames(name).some((each) => each === element));
+  return FIND_QUESTIONS.find(({ name }) =>
+    listElementsOfQuestion(name).some((each) => each === element),
+  );
 }
 
 /**
@@ -149,7 +151,7 @@ function pickElements(
   isPicked: (question: Question) => boolean,
 ): FindElements {
   const names = new Set<string>(
-    FIND_QUESTIONS.filter(isPicked).flatMap(({ name }) => getElementNames(name)),
+    FIND_QUESTIONS.filter(isPicked).flatMap(({ name }) => listElementsOfQuestion(name)),
   );
   return Object.fromEntries(Object.entries(elements).filter(([name]) => names.has(name)));
 }

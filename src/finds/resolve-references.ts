@@ -8,12 +8,12 @@ import type { LookupTerm, TermCandidate, TermLookupResult } from './find.ts';
 import {
   isGivenName,
   isGivenNameFirst,
-  isOneName,
+  isNameOfOnePerson,
   isUnknownPerson,
   type PersonName,
   parsePersonName,
-  splitAtComma,
-  splitName,
+  splitNameAtComma,
+  splitNameWithoutComma,
   type WrittenName,
 } from './person-name.ts';
 
@@ -30,7 +30,7 @@ const PROJECT = /^(?:x-)?[a-z]-\d{9}$/i;
  * Parses a project identifier, alone or in an address of the service, and converts the usual form
  * to capitals. Unreadable only where it is not one word: the rules, not this, look the project up.
  */
-export function resolveProject(cell: string): Reading<Reference> {
+export function parseProjectReference(cell: string): Reading<Reference> {
   const text = normalizeId(withoutAddress(cell));
   const typed = text.replaceAll(' ', '');
   const id = PROJECT.test(typed) ? typed.toUpperCase() : text;
@@ -202,7 +202,7 @@ function chooseKnown(lookup: TermLookupResult, text: string, name: WrittenName):
 /** The service matches exactly this text; any other spelling would create another person. */
 function acceptPerson({ id, label }: TermCandidate, text: string): ResolvedFinder {
   const asMatched = text.replace(/ ?, ?/, ', ');
-  if (asMatched === label && explainNameProblem(label) === undefined)
+  if (asMatched === label && findPersonNameProblem(label) === undefined)
     return { value: { id: NEW_PERSON, text: label } };
   const remark = makeRuleProblem(FINDER_MATCHED, msg`"${text}" is read as ${id} (${label}).`);
   return { value: { id, text: label }, remark: text === label ? undefined : remark };
@@ -268,7 +268,7 @@ function splitUnmarkedName(
   lookupTerm: LookupTerm,
 ): ResolvedFinder {
   const [bare = ''] = name.parts;
-  const split = isOneName(bare) ? splitName(bare) : undefined;
+  const split = isNameOfOnePerson(bare) ? splitNameWithoutComma(bare) : undefined;
   if (split !== undefined) return makeNewPerson(split, name);
   const nearest = listNearest(lookupTerm(PEOPLE, bare));
   const names = formatTerms(nearest);
@@ -283,7 +283,7 @@ function makeNewPerson(
   { suffix }: WrittenName,
 ): ResolvedFinder {
   const text = `${suffix === undefined ? surname : `${surname} ${suffix}`}, ${givenName.replace(/\s+/g, ' ')}`;
-  const problem = explainNameProblem(text);
+  const problem = findPersonNameProblem(text);
   if (problem !== undefined) return makeRuleProblem('finder-name', problem);
   return { value: { id: NEW_PERSON, text } };
 }
@@ -296,16 +296,18 @@ function findPartsProblem({ parts, suffix }: WrittenName, text: string): Message
   const isTwo = [surname, givenName].every(
     (part) => part.includes(' ') && part.split(' ').some(isGivenName),
   );
-  if (parts.length > 2 || isTwo || !isOneName(joined)) return describeSeveral(text);
-  return explainNameProblem(suffix === undefined ? joined : `${surname} ${suffix}, ${givenName}`);
+  if (parts.length > 2 || isTwo || !isNameOfOnePerson(joined)) return describeSeveral(text);
+  return findPersonNameProblem(
+    suffix === undefined ? joined : `${surname} ${suffix}, ${givenName}`,
+  );
 }
 
 /**
  * Explains why the service would refuse a text as the name of a new person: no comma between
  * surname and given name, or a part that is too long. Undefined where it would not.
  */
-export function explainNameProblem(text: string): Message | undefined {
-  const { surname, givenName } = splitAtComma(text);
+export function findPersonNameProblem(text: string): Message | undefined {
+  const { surname, givenName } = splitNameAtComma(text);
   if (surname === '' || givenName === '') return makeNameAdvice(text);
   if (Math.max([...surname].length, [...givenName].length) > MAX_NAME_LENGTH) {
     return msg`"${text}" is too long: a surname and a given name have at most ${MAX_NAME_LENGTH} characters each.`;
@@ -317,8 +319,8 @@ export function explainNameProblem(text: string): Message | undefined {
  * Explains why the service would create a person with a wrong name: several people, or the given
  * name first. Undefined where nothing speaks against it.
  */
-export function explainNameDoubt(text: string): Message | undefined {
-  const { surname, givenName } = splitAtComma(text);
+export function findPersonNameDoubt(text: string): Message | undefined {
+  const { surname, givenName } = splitNameAtComma(text);
   if (/[;,]/.test(givenName)) return describeSeveral(text);
   return isGivenNameFirst(`${surname} ${givenName}`)
     ? msg`"${text}" may be reversed: the surname comes before the comma.`
@@ -356,6 +358,6 @@ function resolveReference(
   cell: string,
   lookupTerm: LookupTerm,
 ): ReturnType<ResolveReference> {
-  if (set === undefined) return resolveProject(cell);
+  if (set === undefined) return parseProjectReference(cell);
   return name === 'nalezce' ? resolveFinder(cell, lookupTerm) : resolveTerm(set, cell, lookupTerm);
 }

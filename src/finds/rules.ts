@@ -23,7 +23,7 @@ import {
  * Tells if a project may take finds of this account, by {@link checkProject}: also where the
  * harvest cannot tell, or no projects were harvested.
  */
-export function mayTakeFinds(ident: string, context: RuleContext): boolean {
+export function canProjectTakeFinds(ident: string, context: RuleContext): boolean {
   const findings = checkProject({ projekt: { id: ident, text: ident } }, context);
   return findings.every(({ warning }) => warning === true);
 }

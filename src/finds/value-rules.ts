@@ -19,8 +19,8 @@ import type {
 import { findDayDoubt, isRealDate } from './parse-cell.ts';
 import {
   explainFailedLookup,
-  explainNameDoubt,
-  explainNameProblem,
+  findPersonNameDoubt,
+  findPersonNameProblem,
   formatVocabularySet,
 } from './resolve-references.ts';
 
@@ -84,7 +84,7 @@ export function findNumberProblem(value: string): RuleProblem | undefined {
  * Returns a number as the service takes it (A-NUMBER-2).
  * @throws UsageError for an empty or invalid one
  */
-export function parseNumber(rawValue: string): string {
+export function parseRegistrationNumber(rawValue: string): string {
   const value = normalizeNumber(rawValue);
   if (value === '')
     throw new UsageError(msg`The registration number is empty.`, {
@@ -176,9 +176,9 @@ function checkPlausibleDate(
 
 function checkFinderName({ nalezce }: FindElements): Finding[] {
   if (nalezce?.id !== NEW_PERSON) return [];
-  const problem = explainNameProblem(nalezce.text);
+  const problem = findPersonNameProblem(nalezce.text);
   if (problem !== undefined) return [{ element: 'nalezce', message: problem }];
-  const doubt = explainNameDoubt(nalezce.text);
+  const doubt = findPersonNameDoubt(nalezce.text);
   return toWarnings('nalezce', doubt);
 }
 

@@ -8,8 +8,8 @@ import { cmd, type Message, msg, t } from '../base/message.ts';
 import {
   type DocumentProfile,
   findSchemaProblem,
-  getNamespace,
   getSchemaLocation,
+  getTargetNamespace,
   MAX_SCHEMA_BYTES,
   readBundledSchema,
 } from '../finds/document.ts';
@@ -46,7 +46,7 @@ export async function findSchemaInUse(
   const { bytes } = keptFile ?? (await readBundledSchema(profile));
   return {
     url: getSchemaLocation(profile),
-    namespace: getNamespace(profile),
+    namespace: getTargetNamespace(profile),
     keptFile,
     sha512Hex: hashSha512(bytes),
   };

@@ -5,7 +5,7 @@ import { UsageError } from '../base/errors.ts';
 import { hasErrors, type Issue, isReadable, makeErrorIssue } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
 import type { Find } from '../finds/find.ts';
-import { resolveProject } from '../finds/resolve-references.ts';
+import { parseProjectReference } from '../finds/resolve-references.ts';
 import type { ValidatedFind } from '../finds/rules.ts';
 import { listAttempts } from './attempts.ts';
 import { copyStoredFile, makeContentStore } from './changes/content-store.ts';
@@ -54,7 +54,7 @@ export function listFindsToRehearse(outbox: Outbox): StoredFind[] {
 
 /** Parses the identifier of a project as a person types it; '' where it is none. */
 export function parseProjectCode(typed: string): string {
-  const reading = resolveProject(typed);
+  const reading = parseProjectReference(typed);
   return isReadable(reading) ? reading.value.id : '';
 }
 

@@ -6,10 +6,10 @@ import {
   createFindIndex,
   type FindIndex,
   findEditions,
-  hasEnoughContent,
-  isInEdition,
-  makeComparable,
+  hasEnoughToCompare,
+  isKnownRow,
   matchFinds,
+  toComparableFind,
 } from '../finds/match-finds.ts';
 import {
   copyFactsToLedger,
@@ -403,7 +403,7 @@ export function storeQuestionsAboutAlikeFinds(
   for (let at = 0; at < entered.length; at += BATCH)
     outbox.change(() => {
       for (const each of entered.slice(at, at + BATCH)) {
-        const alike = hasEnoughContent(each.find) ? listAlike(each) : [];
+        const alike = hasEnoughToCompare(each.find) ? listAlike(each) : [];
         // Most are like no other one, so their facts are not read.
         if (alike.length > 0) storeQuestionAbout(outbox, each.stored.uuid, alike);
       }
@@ -445,7 +445,7 @@ function storeQuestionAbout(outbox: Outbox, uuid: string, alike: readonly Candid
 }
 
 function makeComparableFind({ elements, localId }: StoredFind): ComparableFind {
-  return makeComparable(elements, localId);
+  return toComparableFind(elements, localId);
 }
 
 /** Returns, by table of the finds that entered, the other tables of which it is an edition. */
@@ -459,7 +459,7 @@ function findEditionsByTable(
       const listTables = ({ find }: Entered): string[] =>
         known.list(find).flatMap(({ find: other, item: { wish } }) => {
           if (wish.path === null || wish.path === table) return [];
-          return isInEdition(find, other, hasNumbers) ? [wish.path] : [];
+          return isKnownRow(find, other, hasNumbers) ? [wish.path] : [];
         });
       return [table, findEditions(rows, listTables)];
     }),

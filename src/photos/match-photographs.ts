@@ -67,7 +67,7 @@ export function matchPhotographs(
   finds: readonly MatchableFind[],
   withinM: number,
 ): PhotoMatch[] {
-  const index = indexNames(finds);
+  const index = indexFindNumbers(finds);
   return shots.map(
     (shot) => matchByName(shot, index, withinM) ?? matchByEvidence(shot, finds, withinM),
   );
@@ -82,8 +82,8 @@ export function matchPhotographs(
 function matchByName(shot: PhotoInfo, index: NameIndex, withinM: number): PhotoMatch | undefined {
   const { file } = shot;
   const parts = file.split('/');
-  const ofFile = findFindsInName((parts.at(-1) ?? '').replace(/\.[^.]*$/, ''), index);
-  const ofFolder = findFindsInName(parts.at(-2) ?? '', index).matches;
+  const ofFile = searchNameForFinds((parts.at(-1) ?? '').replace(/\.[^.]*$/, ''), index);
+  const ofFolder = searchNameForFinds(parts.at(-2) ?? '', index).matches;
   const isInFile = ofFile.matches.length > 0;
   // A photograph of K-2 in the folder of K-1 may show either.
   const elsewhere = ofFolder.filter(
@@ -211,8 +211,8 @@ type IndexedId = {
 /** Ids of finds by their first token, such as `k` for `K-12`. */
 type NameIndex = ReadonlyMap<string, readonly IndexedId[]>;
 
-/** Indexes finds by the first token of each of their ids, for {@link findFindsInName}. */
-export function indexNames(finds: readonly MatchableFind[]): NameIndex {
+/** Indexes finds by the first token of each of their ids, for {@link searchNameForFinds}. */
+export function indexFindNumbers(finds: readonly MatchableFind[]): NameIndex {
   const indexed = finds.flatMap((find) =>
     [find.localId, find.identCely, find.number]
       .filter((id) => id !== undefined)
@@ -243,7 +243,7 @@ type NamedFinds = {
  * sizes are excluded.
  * @param name without its extension
  */
-export function findFindsInName(name: string, index: NameIndex): NamedFinds {
+export function searchNameForFinds(name: string, index: NameIndex): NamedFinds {
   const plain = withoutAccents(name);
   const tokens = splitNameTokens(plain);
   const parts: Name = { plain, tokens, otherNumbers: findOtherNumbers(plain) };

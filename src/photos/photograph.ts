@@ -14,7 +14,7 @@ import {
 } from '../base/issue.ts';
 import { type Message, msg, quoteShellWord, t } from '../base/message.ts';
 import { isPictureName } from '../base/names.ts';
-import { detectGps, type PhotoGps } from './remove-gps.ts';
+import { type PhotoGps, tryGpsRemoval } from './remove-gps.ts';
 
 /**
  * A photograph that the service accepts; `sha512` is the hexadecimal digest of the file as it is.
@@ -113,7 +113,7 @@ async function inspectOpen(
   const hasVideo = hasVideoBehindPicture(bytes);
   const issues = makeContentWarnings(path, isCutOff(bytes, mediaType), hasVideo);
   // Last, since removing the position from them, to know the digest without it, changes the bytes.
-  const gps = await detectGps(bytes, mediaType);
+  const gps = await tryGpsRemoval(bytes, mediaType);
   const photograph = { path, mediaType, sizeBytes: bytes.length, sha512, gps, hasVideo };
   return { photograph, issues };
 }

@@ -58,7 +58,7 @@ export type PhotoGps =
  * since data that pas cannot search may have one.
  * @param bytes must not be used afterwards: the data are removed in them
  */
-export async function detectGps(bytes: Buffer, mediaType: string): Promise<PhotoGps> {
+export async function tryGpsRemoval(bytes: Buffer, mediaType: string): Promise<PhotoGps> {
   if (!STRIPPABLE.includes(mediaType)) {
     const hasPosition =
       (await parsePhotoExif(bytes)).position !== undefined || findXmpGps(bytes) === 'position';

@@ -4,7 +4,7 @@ import { getChild } from '../base/xml/element.ts';
 import { parseXml } from '../base/xml/parse.ts';
 import type { HarvestedElements } from '../finds/fields.ts';
 import {
-  countDifferences,
+  countDifferencesBesideNumber,
   type HarvestedFind,
   type HistoryEntry,
   listDifferingElements,
@@ -416,7 +416,8 @@ function findSimilarRecords(judged: SentImport, view: HarvestView): string[] {
   // again, by a restored service or after a deletion.
   const isAnothers = (find: HarvestedFind): boolean =>
     view.isExplained(find.identCely, find) &&
-    countDifferences(judged.elements, find) >= view.countDifferencesOfOwner(find.identCely, find);
+    countDifferencesBesideNumber(judged.elements, find) >=
+      view.countDifferencesOfOwner(find.identCely, find);
   const shown = view.finds.filter((find) => isNear(judged, find) && !isAnothers(find));
   return [
     ...shown.map(({ identCely }) => identCely),

@@ -8,8 +8,8 @@ import {
   type ComparableFind,
   createFindIndex,
   type FindIndex,
-  makeComparable,
   matchFinds,
+  toComparableFind,
 } from '../finds/match-finds.ts';
 import { computeOverlapMs } from '../harvest/harvest-records.ts';
 import {
@@ -294,7 +294,7 @@ async function storeAndIndexSearch(
   await runInSlices(seenRecords, stop, (slice) => {
     for (const find of slice)
       if (isUnexplainedCreation(outbox, account, find))
-        records.add(makeComparable(find.elements, undefined, find.protectedWithheld), find);
+        records.add(toComparableFind(find.elements, undefined, find.protectedWithheld), find);
   });
   const findsOfOthers = listFindsOfOtherAccounts(outbox);
   const withFiles = new Map([...seenRecords, ...shown].map((find) => [find.identCely, find]));
@@ -321,7 +321,7 @@ async function storeAndIndexSearch(
     uncertain: listSentImports(outbox, [
       ...listEntriesInState(outbox, 'uncertain'),
       ...listEntriesInState(outbox, 'sending'),
-    ]).map(({ elements, window }) => ({ find: makeComparable(elements), window })),
+    ]).map(({ elements, window }) => ({ find: toComparableFind(elements), window })),
     /** One without a name, where another place may have sent it and there was no search. */
     unsearched: makeCandidates(harvest === undefined && readHeader(outbox).mustLook ? [''] : []),
   };
@@ -364,9 +364,9 @@ function gatherImportKnowledge(
   const { subject, attempts } = entry;
   const find = findByUuid(outbox, subject);
   if (find === undefined) return {};
-  const comparable = makeComparable(find.elements, find.localId);
+  const comparable = toComparableFind(find.elements, find.localId);
   const compare = ({ elements, localId: name }: StoredFind): Candidate[] => {
-    const matched = matchFinds(comparable, makeComparable(elements, name));
+    const matched = matchFinds(comparable, toComparableFind(elements, name));
     return matched === 'other' ? [] : [{ name, matched }];
   };
   const namesake = attempts > 0 ? undefined : findNamesake(outbox, find);

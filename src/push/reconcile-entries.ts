@@ -1,8 +1,8 @@
 import { asServerMs, type ServerMs } from '../base/clock.ts';
 import { groupBy } from '../base/collections.ts';
 import { msg } from '../base/message.ts';
-import { countDifferences, type HarvestedFind } from '../finds/harvested-find.ts';
-import { createFindIndex, type FindIndex, makeComparable } from '../finds/match-finds.ts';
+import { countDifferencesBesideNumber, type HarvestedFind } from '../finds/harvested-find.ts';
+import { createFindIndex, type FindIndex, toComparableFind } from '../finds/match-finds.ts';
 import {
   type FindHarvest,
   type FindLookup,
@@ -318,7 +318,7 @@ function countDifferencesOfOwner(
   shown: HarvestedFind,
 ): number {
   const sent = owner === undefined ? undefined : getSentElements(outbox, owner);
-  return sent === undefined ? 1 : countDifferences(sent, shown);
+  return sent === undefined ? 1 : countDifferencesBesideNumber(sent, shown);
 }
 
 /** The last attempt of another account to send a find, and the records that it got. */
@@ -350,7 +350,7 @@ export function indexFindsOfOtherAccounts(finds: readonly FindOfOtherAccount[]):
     const intent = parseIntent('import', attempt.subject, unpackAttempt(attempt).content.intent);
     if (intent.kind !== 'import') continue;
     const localId = attempt.body.localId ?? '';
-    index.add(makeComparable(intent.elements, localId), records[0] ?? localId);
+    index.add(toComparableFind(intent.elements, localId), records[0] ?? localId);
   }
   return index;
 }

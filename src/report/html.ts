@@ -79,7 +79,7 @@ const SCRIPTS = ['filters.js', 'photographs.js', 'map-names.js', 'maps.js'];
  * Reads styles and scripts of the page from the package, and makes the Content-Security-Policy that
  * allows only them, by their hashes, and pictures in the page itself.
  */
-export function readAssets(): Assets {
+export function readPageAssets(): Assets {
   const style = joinFiles(STYLES);
   const script = joinFiles(SCRIPTS);
   const policy = [

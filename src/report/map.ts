@@ -88,7 +88,7 @@ const MANY_FINDS = 300;
  * Each find is in one group; a find alone is a group as well. Where there are many finds, the
  * distance of the overview counts for both kinds of map.
  */
-export function groupFinds(
+export function groupOverlappingFinds(
   finds: readonly MappedFind[],
   frame: MapFrame,
   kind: MapSheet['kind'],
@@ -133,7 +133,7 @@ export function planMapSheets(
     frame: makeFrameAround(makeBoxAround(members.map(({ place }) => place.wgs84)), kind),
   });
   const overview = makeSheet('overview', finds);
-  const largest = groupFinds(finds, overview.frame, 'overview').slice(0, MAX_DETAILS);
+  const largest = groupOverlappingFinds(finds, overview.frame, 'overview').slice(0, MAX_DETAILS);
   return [overview, ...largest.map(({ members }) => makeSheet('detail', members))];
 }
 
@@ -263,7 +263,7 @@ type Mark = MarkGroup & {
  * @param maps those to which the marks lead; empty where they lead to the finds
  */
 function listMarks({ finds, frame, kind }: MapSheet, maps: readonly MapSheet[]): Mark[] {
-  return groupFinds(finds, frame, kind).flatMap((group): Mark[] => {
+  return groupOverlappingFinds(finds, frame, kind).flatMap((group): Mark[] => {
     const [first] = group.members;
     if (first === undefined) return [];
     const at = maps.findIndex((map) => map.kind === 'detail' && map.finds[0] === first);

@@ -53,7 +53,7 @@ export type FindSources = ReportSources & {
 };
 
 /** The report's content of a find, and its photographs, whose files are not read yet. */
-export type GatheredFind = {
+export type CollectedFind = {
   readonly find: ReportFind;
   readonly photographs: readonly Photograph[];
 };
@@ -68,7 +68,7 @@ export function collectReportFind(
   sources: FindSources,
   stored: StoredFind,
   number: number,
-): GatheredFind {
+): CollectedFind {
   const { outbox, recordBase } = sources;
   const entries = listEntriesOfSubject(outbox, stored.uuid);
   const imported = entries.find(

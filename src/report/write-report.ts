@@ -4,20 +4,20 @@ import { t } from '../base/message.ts';
 import { compareCzech } from '../base/names.ts';
 import { getPackageVersion } from '../base/own-files.ts';
 import type { Vocabulary } from '../finds/vocabulary/term.ts';
-import { listAreasInBox, makeAreaLookup } from '../finds/vocabulary/term-lookup.ts';
+import { listAreasTouchingBox, makeAreaLookup } from '../finds/vocabulary/term-lookup.ts';
 import { findTermByIdent, listSuperiors } from '../finds/vocabulary/terms.ts';
 import { makeContentStore } from '../outbox/changes/content-store.ts';
 import type { Photograph } from '../outbox/facts.ts';
 import { findKnownAccount } from '../outbox/open-outbox.ts';
 import { iterateFinds, type StoredFind } from '../outbox/stored-finds.ts';
 import { loadImageLibrary, makeThumbnailMaker, type Thumbnail } from '../photos/photograph.ts';
-import { readAssets } from './html.ts';
+import { readPageAssets } from './html.ts';
 import { planMapSheets } from './map.ts';
 import { type FindWithPictures, renderPage } from './page.ts';
 import {
+  type CollectedFind,
   collectReportFind,
   type FindSources,
-  type GatheredFind,
   type ReportSources,
 } from './report-find.ts';
 import {
@@ -50,12 +50,12 @@ type Destination =
  * writable; DatabaseError where the disk is full; the reason of an aborted `signal`
  */
 export async function writeReport(request: PageRequest, to: Destination) {
-  const { report, finds } = gatherReport(request);
+  const { report, finds } = collectReport(request);
   let missing = 0;
   const pictured = addPictures(finds, request, await openPictures(request), () => {
     missing += 1;
   });
-  const pieces = renderPage(report, pictured, readAssets());
+  const pieces = renderPage(report, pictured, readPageAssets());
   // A page with locations is private to the user who made it.
   const mode = report.places === 'shown' ? 0o600 : 0o644;
   let sizeBytes = 0;
@@ -80,12 +80,12 @@ const TOGETHER = 8;
  * @param onMissing called for each photograph without a picture
  */
 async function* addPictures(
-  finds: readonly GatheredFind[],
+  finds: readonly CollectedFind[],
   { places, onFind }: PageRequest,
   getPicture: PictureOf,
   onMissing: () => void,
 ): AsyncGenerator<FindWithPictures> {
-  const withPictures = async ({ find, photographs }: GatheredFind): Promise<FindWithPictures> => {
+  const withPictures = async ({ find, photographs }: CollectedFind): Promise<FindWithPictures> => {
     const pictures: FindWithPictures['photographs'][number][] = [];
     for (const photograph of photographs) {
       const picture = await getPicture(photograph);
@@ -110,15 +110,15 @@ type ReportRequest = ReportSources &
     readonly finds: readonly StoredFind[] | undefined;
   };
 
-type GatheredReport = { readonly report: Report; readonly finds: readonly GatheredFind[] };
+type CollectedReport = { readonly report: Report; readonly finds: readonly CollectedFind[] };
 
 /**
  * Collects the content of the page except pictures, which are larger and are made when they are
  * written.
  */
-function gatherReport(request: ReportRequest): GatheredReport {
+function collectReport(request: ReportRequest): CollectedReport {
   const sources = makeFindSources(request);
-  const finds: GatheredFind[] = [];
+  const finds: CollectedFind[] = [];
   for (const stored of request.finds ?? iterateFinds(request.outbox))
     finds.push(collectReportFind(sources, stored, finds.length + 1));
   const reportFinds = finds.map(({ find }) => find);
@@ -196,7 +196,7 @@ function completeSheets(
 ): MapSheet[] {
   return planned.map((sheet, index) => {
     const { kind, finds, frame } = sheet;
-    const listAreas = (set: string) => listAreasInBox(vocabulary, set, frame.box);
+    const listAreas = (set: string) => listAreasTouchingBox(vocabulary, set, frame.box);
     return {
       ...sheet,
       title: kind === 'overview' ? t`Overview` : makeSheetTitle(finds, index + 1),

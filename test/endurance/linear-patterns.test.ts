@@ -1,7 +1,7 @@
 import { Script } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import { parseHtml } from '../../src/base/characters.ts';
-import { parseDateForm } from '../../src/finds/parse-cell.ts';
+import { parseDateInForm } from '../../src/finds/parse-cell.ts';
 import { parsePlainNumber } from '../../src/tables/columns/column-tests.ts';
 import { processorMsSince } from '../support/processor-time.ts';
 import { type Attack, attacksOn, attackText } from './pattern-attacks.ts';
@@ -115,11 +115,11 @@ describe('a regular expression takes time in proportion to the length of the tex
 test.each([
   [
     'blanks before a time that does not come',
-    (count: number) => parseDateForm(`1.1.2024${' '.repeat(count)}x`, 'd.m.yyyy'),
+    (count: number) => parseDateInForm(`1.1.2024${' '.repeat(count)}x`, 'd.m.yyyy'),
   ],
   [
     'blanks between the parts of a date',
-    (count: number) => parseDateForm(`1${' '.repeat(count)}x`, 'd m yyyy'),
+    (count: number) => parseDateInForm(`1${' '.repeat(count)}x`, 'd m yyyy'),
   ],
   [
     'blanks before a unit that does not come',

@@ -2,7 +2,7 @@ import { type ExitReason, InterruptedError, UsageError } from '../../base/errors
 import { hasErrors } from '../../base/issue.ts';
 import { cmd, t } from '../../base/message.ts';
 import type { Find } from '../../finds/find.ts';
-import { FIND_QUESTIONS, getElementNames } from '../../finds/questions.ts';
+import { FIND_QUESTIONS, listElementsOfQuestion } from '../../finds/questions.ts';
 import { resolveFindNames } from '../../outbox/changes/resolve-finds.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
@@ -132,7 +132,7 @@ async function askForChanges(context: Context, find: Find): Promise<InterviewRes
   try {
     return await reviewFind(find, {
       ...interview,
-      questions: FIND_QUESTIONS.filter(({ name }) => getElementNames(name).length > 0),
+      questions: FIND_QUESTIONS.filter(({ name }) => listElementsOfQuestion(name).length > 0),
       keep: async () => {},
     });
   } catch (thrown) {

@@ -1,7 +1,7 @@
 import type { ExitReason } from '../../base/errors.ts';
 import { hasErrors } from '../../base/issue.ts';
 import { cmd, t } from '../../base/message.ts';
-import { parseNumber } from '../../finds/value-rules.ts';
+import { parseRegistrationNumber } from '../../finds/value-rules.ts';
 import {
   assertMaySetNumbers,
   enqueueNumber,
@@ -70,7 +70,7 @@ async function set(
   const outbox = await context.openOutbox();
   assertMaySetNumbers(outbox);
   outbox.command.words = 'number-set';
-  const number = parseNumber(value);
+  const number = parseRegistrationNumber(value);
   const subject = findSubject(outbox, find);
   assertNumberIsFree(outbox, subject, number);
   const { replaces } = planNumberChange(outbox, subject, number);

@@ -6,8 +6,8 @@ import { searchTerms } from '../../finds/vocabulary/search.ts';
 import { describeProject, type Term } from '../../finds/vocabulary/term.ts';
 import {
   countTermsBySet,
-  listHarvests,
   listTermsOfSet,
+  listVocabularyHarvests,
   type Neighbour,
 } from '../../finds/vocabulary/terms.ts';
 import { harvestVocabularies, type SetHarvest } from '../../harvest/harvest-vocabulary.ts';
@@ -95,7 +95,9 @@ async function search(
   const vocabulary = await openProfileVocabulary(context);
   if (set !== undefined) assertHarvested(vocabulary, set);
   const hits = searchTerms(vocabulary, typed, { limit, setSpec: set });
-  const isHeld = listHarvests(vocabulary).some(({ completedAtMs }) => completedAtMs !== null);
+  const isHeld = listVocabularyHarvests(vocabulary).some(
+    ({ completedAtMs }) => completedAtMs !== null,
+  );
   if (!isHeld) noteNothingHarvested(context);
   else if (hits.length === 0) context.terminal.note(t`Nothing resembles "${typed}".`);
   await print(
@@ -137,7 +139,7 @@ async function showSets(context: Context): Promise<ExitReason> {
   const { terminal } = context;
   const vocabulary = await openProfileVocabulary(context);
   const counts = countTermsBySet(vocabulary);
-  const harvests = listHarvests(vocabulary);
+  const harvests = listVocabularyHarvests(vocabulary);
   const rows = counts.map(({ setSpec, terms, gone }) => [setSpec, String(terms), String(gone)]);
   await terminal.printTable([t`SET`, t`ENTRIES`, t`GONE`], rows);
   for (const harvest of harvests) {

@@ -27,14 +27,14 @@ import {
   type Position,
   parsePosition,
 } from '../../finds/place/read-position.ts';
-import { getElementNames, type Question, type QuestionName } from '../../finds/questions.ts';
+import { listElementsOfQuestion, type Question, type QuestionName } from '../../finds/questions.ts';
 import { checkFindByRules } from '../../finds/rules.ts';
 import { NOT_HARVESTED, type RuleContext } from '../../finds/value-rules.ts';
 import { searchTerms } from '../../finds/vocabulary/search.ts';
 import { describeProject, type Term, type Vocabulary } from '../../finds/vocabulary/term.ts';
 import {
   findTermByIdent,
-  isHarvested,
+  isSetHarvested,
   listTermPath,
   listTermsOfSet,
 } from '../../finds/vocabulary/terms.ts';
@@ -273,7 +273,7 @@ function findAreaLabel(
  * elements are reported at the end.
  */
 function judgeAnswer(name: QuestionName, find: Find, context: AnswerContext): Answer {
-  const concerned = new Set<string>(getElementNames(name));
+  const concerned = new Set<string>(listElementsOfQuestion(name));
   const issues = checkFindByRules(find, context).filter(
     ({ element, rule }) =>
       element !== undefined && concerned.has(element) && !RULES_OF_ABSENCE.includes(rule),
@@ -394,7 +394,7 @@ function getTermName({ label, labelEn }: Term): string {
 }
 
 function makeRemark(vocabulary: Vocabulary, set: string, typed: string): string {
-  if (!isHarvested(vocabulary, set)) return t`${set} was not harvested. Type the identifier.`;
+  if (!isSetHarvested(vocabulary, set)) return t`${set} was not harvested. Type the identifier.`;
   return typed === ''
     ? t`Type a few letters, in Czech or English.`
     : t`Nothing resembles "${typed}". Try other letters.`;

@@ -4,10 +4,10 @@ import { formatReferenceCell, getField, type TargetState } from '../../finds/fie
 import type { Find } from '../../finds/find.ts';
 import {
   findQuestionOfElement,
-  getElementNames,
   getQuestion,
   isAskedByDefault,
   isOptional,
+  listElementsOfQuestion,
   type Question,
 } from '../../finds/questions.ts';
 import { NOT_HARVESTED } from '../../finds/value-rules.ts';
@@ -125,7 +125,7 @@ function listFieldOffers(
 ): Offers {
   const empty = makeEmptyOffer(isOptional(question, getTargetState(find)));
   if (typed === EMPTY) return [empty];
-  const [element] = getElementNames(question.name);
+  const [element] = listElementsOfQuestion(question.name);
   const list = (text: string): Offers =>
     question.how === 'term' && element !== undefined
       ? context.offerTerms(element, text)

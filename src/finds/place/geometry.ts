@@ -22,11 +22,11 @@ export type PointInSystem = PointText & { readonly system: GeomSystem };
  * Makes the fault of a geometry that is no point.
  * @param name its type for the message, such as `Polygon` or `MultiPoint (2)`
  */
-export function makeNoPointFault(name: string): RuleProblem {
+export function makeNoPointProblem(name: string): RuleProblem {
   return makeRuleProblem('geometry-form', msg`The geometry is a ${name}, but a find has a point.`);
 }
 
-function makeDamagedPointFault(): RuleProblem {
+function makeDamagedPointProblem(): RuleProblem {
   return makeRuleProblem('geometry-form', msg`The geometry is damaged. Draw the point again.`);
 }
 
@@ -92,7 +92,7 @@ const GIS_POINT = new RegExp(
  * empty point, and the text behind the SRID for any other geometry, which {@link parsePoint} then
  * refuses. `epsg` is undefined without an SRID.
  */
-export function parseGisText(text: string): { readonly wkt: string; readonly epsg?: number } {
+export function parseGisGeometry(text: string): { readonly wkt: string; readonly epsg?: number } {
   const [, srid, body = ''] =
     /^(?:srid *= *(\d{1,6}) *; *)?(.*)$/is.exec(text.trim().replace(/\s+/g, ' ')) ?? [];
   const [, x = '', y = ''] = GIS_POINT.exec(body) ?? [];
@@ -340,18 +340,18 @@ const WKB_MULTI_POINT = 4;
  */
 export function parseGeoPackagePoint(blob: unknown): Reading<PointText | undefined> {
   if (blob === null) return { value: undefined };
-  if (!(blob instanceof Buffer)) return makeDamagedPointFault();
+  if (!(blob instanceof Buffer)) return makeDamagedPointProblem();
   const flags = blob[3] ?? 0;
   const envelopeBytes = ENVELOPE_BYTES[(flags >> 1) & 7];
   if (blob.length < 8 || blob.toString('latin1', 0, 2) !== 'GP' || envelopeBytes === undefined)
-    return makeDamagedPointFault();
+    return makeDamagedPointProblem();
   // An extended type, which no standard describes.
-  if (((flags >> 5) & 1) === 1) return makeNoPointFault('Geometry');
+  if (((flags >> 5) & 1) === 1) return makeNoPointProblem('Geometry');
   if (((flags >> 4) & 1) === 1) return { value: undefined };
   try {
     return parseWkb(blob.subarray(8 + envelopeBytes));
   } catch (thrown) {
-    if (thrown instanceof RangeError) return makeDamagedPointFault();
+    if (thrown instanceof RangeError) return makeDamagedPointProblem();
     throw thrown;
   }
 }
@@ -373,8 +373,8 @@ function parseWkb(wkb: Buffer): Reading<PointText | undefined> {
       : { value: { x: formatPlainNumber(x), y: formatPlainNumber(y) } };
   }
   const name = SHAPE_NAMES[type] ?? `#${type}`;
-  if (type !== WKB_MULTI_POINT) return makeNoPointFault(name);
+  if (type !== WKB_MULTI_POINT) return makeNoPointProblem(name);
   const count = readInteger(5);
   if (count === 1) return parseWkb(wkb.subarray(9));
-  return count === 0 ? { value: undefined } : makeNoPointFault(`MultiPoint (${count})`);
+  return count === 0 ? { value: undefined } : makeNoPointProblem(`MultiPoint (${count})`);
 }

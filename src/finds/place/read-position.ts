@@ -264,7 +264,7 @@ function parsePositionLink(text: string): Reading<Degrees> | undefined {
 function parseGeoUri(text: string): Reading<Degrees> {
   const [, place = '', query = ''] = /^geo:([^?]*)\??(.*)$/is.exec(text) ?? [];
   const position = parseDegreesPair(new URLSearchParams(query).get('q')) ?? parseDegreesPair(place);
-  return position === undefined ? makeUnmarkedFault(text) : { value: position };
+  return position === undefined ? makeUnmarkedLinkProblem(text) : { value: position };
 }
 
 /**
@@ -295,10 +295,10 @@ const MARKED: readonly ((url: URL) => Degrees | undefined)[] = [
 
 function parseMapLink(text: string): Reading<Degrees> {
   const address = /^https?:/i.test(text) ? text : `https://${text}`;
-  if (!URL.canParse(address)) return makeUnmarkedFault(text);
+  if (!URL.canParse(address)) return makeUnmarkedLinkProblem(text);
   const url = new URL(address);
   const position = MARKED.map((readPlace) => readPlace(url)).find((place) => place !== undefined);
-  return position === undefined ? makeUnmarkedFault(text) : { value: position };
+  return position === undefined ? makeUnmarkedLinkProblem(text) : { value: position };
 }
 
 /** Decodes a part as a query is decoded: an invalid escape stays as it is. */
@@ -315,7 +315,7 @@ function swapDegrees(degrees: Degrees | undefined): Degrees | undefined {
   return degrees && { lat: degrees.lon, lon: degrees.lat };
 }
 
-function makeUnmarkedFault(text: string): RuleProblem {
+function makeUnmarkedLinkProblem(text: string): RuleProblem {
   return makeRuleProblem(
     'coordinate',
     msg`"${text}" is a link without a single marked place in WGS 84. Mark the place on the map and copy its full link, or write its coordinates.`,

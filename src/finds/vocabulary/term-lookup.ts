@@ -36,8 +36,8 @@ import {
   findTermByTypedIdent,
   findTermsByName,
   findTermsByRowId,
-  isHarvested,
   isInSet,
+  isSetHarvested,
   listPeopleOfSurname,
   listTermsOfSet,
 } from './terms.ts';
@@ -87,7 +87,7 @@ export function makeTermLookup(vocabulary: Vocabulary): LookupTerm {
   };
   const getLookup = memoize((setSpec: string) => {
     // The rest of a set may have another entry of the same name.
-    const isComplete = isHarvested(vocabulary, setSpec);
+    const isComplete = isSetHarvested(vocabulary, setSpec);
     return memoize((text: string): TermLookupResult => {
       const cell = text.trim();
       if (IDENTIFIER.test(normalizeId(cell))) return lookUpByIdentifier(vocabulary, setSpec, cell);
@@ -104,7 +104,7 @@ function lookUpByIdentifier(
 ): TermLookupResult {
   const term = findTermByTypedIdent(vocabulary, cell);
   if (term === undefined)
-    return isHarvested(vocabulary, setSpec)
+    return isSetHarvested(vocabulary, setSpec)
       ? { kind: 'unknown', nearest: [] }
       : { kind: 'not-harvested' };
   if (!isInSet(term.setSpec, setSpec)) return { kind: 'wrong-set', term: toCandidate(term) };
@@ -200,7 +200,7 @@ export function makeProjectLookup(vocabulary: Vocabulary, account?: string): Loo
     const term = findTermByIdent(vocabulary, ident.trim());
     // A vanished project may only be invisible to the account that harvested last.
     if (term === undefined || term.setSpec !== PROJECT_SET || term.gone === 'vanished') {
-      return isHarvested(vocabulary, PROJECT_SET)
+      return isSetHarvested(vocabulary, PROJECT_SET)
         ? { kind: 'unknown', ...findHarvestedList(vocabulary, account) }
         : { kind: 'not-harvested' };
     }
@@ -253,7 +253,7 @@ export function makeAreaLookup(vocabulary: Vocabulary): LookupArea {
         .map(getArea)
         .find(({ polygon }) => isInPolygon(polygon, lon, lat));
     if (last !== undefined) return { kind: 'inside', area: toCandidate(last.term) };
-    harvested ??= isHarvested(vocabulary, AREA_SET);
+    harvested ??= isSetHarvested(vocabulary, AREA_SET);
     return { kind: harvested ? 'outside' : 'not-harvested' };
   };
 }
@@ -293,7 +293,7 @@ type NamedArea = { readonly label: string; readonly polygon: Polygon };
  * @param setSpec such as `ruian_katastr`
  * @param box in degrees
  */
-export function listAreasInBox(
+export function listAreasTouchingBox(
   vocabulary: Vocabulary,
   setSpec: string,
   box: BoundingBox,

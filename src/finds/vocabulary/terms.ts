@@ -396,7 +396,7 @@ export function getOrCreateVocabularyHarvest({ sql, source }: Vocabulary, setSpe
  * Returns what is known of each harvest of this source, by set; `unfinished`: a pass was begun and
  * is not complete.
  */
-export function listHarvests({ sql, source }: Vocabulary): VocabularyHarvest[] {
+export function listVocabularyHarvests({ sql, source }: Vocabulary): VocabularyHarvest[] {
   const rows = sql(
     `select ${HARVEST_COLUMNS} from harvests where source = ? order by set_spec`,
   ).all(source);
@@ -404,8 +404,8 @@ export function listHarvests({ sql, source }: Vocabulary): VocabularyHarvest[] {
 }
 
 /** Tells if a set was completely harvested once, itself or as part of its family. */
-export function isHarvested(vocabulary: Vocabulary, setSpec: string): boolean {
-  return listHarvests(vocabulary).some(
+export function isSetHarvested(vocabulary: Vocabulary, setSpec: string): boolean {
+  return listVocabularyHarvests(vocabulary).some(
     (harvest) => harvest.completedAtMs !== null && isInSet(setSpec, harvest.setSpec),
   );
 }

@@ -5,7 +5,7 @@ import { UsageError } from '../../base/errors.ts';
 import { hasErrors, type Issue, makeWarningIssue } from '../../base/issue.ts';
 import { cmd, msg } from '../../base/message.ts';
 import type { Find, LookupNumber } from '../../finds/find.ts';
-import { parseNumber } from '../../finds/value-rules.ts';
+import { parseRegistrationNumber } from '../../finds/value-rules.ts';
 import { recordDecision } from '../attempts.ts';
 import type { NumberEntry, PhotoEntry } from '../entry.ts';
 import {
@@ -137,7 +137,7 @@ export function enqueueNumber(
   mayReplace: (replaces: string) => boolean = () => true,
 ): NumberChange | undefined {
   assertMaySetNumbers(outbox);
-  const value = parseNumber(rawValue);
+  const value = parseRegistrationNumber(rawValue);
   return outbox.change(() => {
     assertNotRemoved(outbox, subject);
     const { change, replaces, last, expects } = planNumberChange(outbox, subject, value);

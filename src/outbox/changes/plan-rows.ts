@@ -7,9 +7,9 @@ import {
   createFindIndex,
   type FindLikeness,
   findEditions,
-  hasEnoughContent,
-  makeComparable,
+  hasEnoughToCompare,
   matchFinds,
+  toComparableFind,
 } from '../../finds/match-finds.ts';
 import type { Candidate, RejectedMatch } from '../facts.ts';
 import { hasSameElements, listDifferingTraits, overlayRow, type RowPlan } from './merge-row.ts';
@@ -136,12 +136,12 @@ function compareTable(
 ): TableComparison {
   const named = groupByName(known);
   const byNumber = new Map(rows.map((row) => [row, compareByNumber(row, named, prefix)]));
-  const comparable = new Map(rows.map((row) => [row, makeComparable(row.elements)]));
+  const comparable = new Map(rows.map((row) => [row, toComparableFind(row.elements)]));
   const index = createFindIndex<FindHere>();
-  for (const find of known) index.add(makeComparable(find.elements), find);
+  for (const find of known) index.add(toComparableFind(find.elements), find);
   const listAlike = (row: Find, isEdition: IsEdition): Compared[] => {
     const content = comparable.get(row);
-    if (content === undefined || !hasEnoughContent(content)) return [];
+    if (content === undefined || !hasEnoughToCompare(content)) return [];
     return index.list(content).flatMap(({ find: other, item: find }) => {
       const matched = matchFinds(content, other, isEdition(find));
       return matched === 'other' || find.isGone() ? [] : [{ find, matched }];
@@ -258,13 +258,13 @@ function findRenumberedRows(
       if (matched === 'same' || isAsImported(row, find)) inPlace.add(find).add(row);
   const absent = known
     .filter((find) => !inPlace.has(find) && !find.isGone())
-    .map((find) => ({ find, content: makeComparable(find.base ?? find.elements) }));
+    .map((find) => ({ find, content: toComparableFind(find.base ?? find.elements) }));
   const groups = groupBy(absent, ({ content }) => makeContentKey(content));
   const byRow = new Map<Find, Compared>();
   const finds = new Set<FindHere>();
   for (const [row, content] of comparable) {
     if (inPlace.has(row) || isContentKey(row.localId) || isUniversal(row.localId)) continue;
-    if (!hasEnoughContent(content)) continue;
+    if (!hasEnoughToCompare(content)) continue;
     const match = groups
       .get(makeContentKey(content))
       ?.find(
@@ -279,8 +279,8 @@ function findRenumberedRows(
 
 function isAsImported(row: Find, { base, elements }: FindHere): boolean {
   const before = base ?? elements;
-  const now = makeComparable(overlayRow(before, row));
-  return matchFinds(now, makeComparable(before), true) === 'same';
+  const now = toComparableFind(overlayRow(before, row));
+  return matchFinds(now, toComparableFind(before), true) === 'same';
 }
 
 /** Returns a key that rows of one content have in common; their finders may be others. */
@@ -347,7 +347,7 @@ function compareByNumber(
     const its = overlayRow(find.elements, row);
     const matched = hasSameElements(find.elements, its)
       ? 'same'
-      : matchFinds(makeComparable(its), makeComparable(find.elements));
+      : matchFinds(toComparableFind(its), toComparableFind(find.elements));
     return { find, matched };
   });
 }

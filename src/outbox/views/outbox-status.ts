@@ -11,7 +11,7 @@ import { NEW_PERSON } from '../../finds/fields.ts';
 import type { LookupTerm, TermCandidate } from '../../finds/find.ts';
 import { groupSimilarNames } from '../../finds/person-name.ts';
 import type { Vocabulary } from '../../finds/vocabulary/term.ts';
-import { listHarvests } from '../../finds/vocabulary/terms.ts';
+import { listVocabularyHarvests } from '../../finds/vocabulary/terms.ts';
 import {
   ENTRY_KINDS,
   ENTRY_STATES,
@@ -312,7 +312,7 @@ export function getOutboxStatus(outbox: Outbox): OutboxStatus {
  * @param vocabulary undefined where its file is missing
  */
 export function isVocabularyEmpty(vocabulary: Vocabulary | undefined): boolean {
-  return vocabulary === undefined || listHarvests(vocabulary).length === 0;
+  return vocabulary === undefined || listVocabularyHarvests(vocabulary).length === 0;
 }
 
 /** Counts entries of all kinds by state, without those of removed finds. */

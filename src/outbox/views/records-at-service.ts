@@ -13,7 +13,7 @@ import {
   formatRecordState,
   type HarvestedFile,
   type HarvestedFind,
-  listChangesSince,
+  listChangesAtService,
   withRecordChanges,
 } from '../../finds/harvested-find.ts';
 import { listAttempts, listEvidence } from '../attempts.ts';
@@ -320,7 +320,7 @@ export function findStateAtService(outbox: Outbox, sent: SentFind): StateAtServi
   const pulled = findPulledRecord(outbox, sent.identCely);
   if (pulled === undefined) return undefined;
   const { number, elements } = sent;
-  const changes = pulled.record === undefined ? [] : listChangesSince(elements, pulled.record);
+  const changes = pulled.record === undefined ? [] : listChangesAtService(elements, pulled.record);
   const isKnown = ({ element }: ChangeAtService): boolean =>
     element !== 'evidencni_cislo' || number === undefined || isPulledSince(outbox, pulled, number);
   return { sent, pulled, changes: changes.filter(isKnown) };

@@ -1,5 +1,5 @@
 import { isReadable } from '../../base/issue.ts';
-import { type DepthUnit, parseDateForm, parseDepth } from '../../finds/parse-cell.ts';
+import { type DepthUnit, parseDateInForm, parseDepth } from '../../finds/parse-cell.ts';
 import type { ColumnName } from './column-names.ts';
 
 /** Placeholder for a unit that a person must choose; a map that contains it is refused. */
@@ -93,7 +93,7 @@ export function applyColumnRule(cell: string, rule: ColumnRule): string {
   const text = replaceText(cell.trim(), rule.values);
   if (text === '') return '';
   if (rule.unit !== undefined) return addUnit(text, rule.unit);
-  if (rule.date !== undefined) return parseDateForm(text, rule.date) ?? text;
+  if (rule.date !== undefined) return parseDateInForm(text, rule.date) ?? text;
   return rule.sign === 'minus' ? withMinus(text) : text;
 }
 

@@ -7,7 +7,7 @@ import {
   CENTIMETRES,
   parseBoolean,
   parseDateCell,
-  parseDateForm,
+  parseDateInForm,
   parseGeomSystem,
   parseTargetState,
 } from '../../finds/parse-cell.ts';
@@ -264,11 +264,11 @@ function testDates(profile: ColumnProfile): Evidence {
     [...profile.values.keys()].filter((text) => isReadable(parseDateCell(text))),
   );
   const isDay = (text: string, form: string): boolean =>
-    plainDays.has(text) || parseDateForm(text, form) !== undefined;
+    plainDays.has(text) || parseDateInForm(text, form) !== undefined;
   const forms = DATE_FORMS.map((form) => ({
     form,
     days: computeFittingShare(profile, (text) => isDay(text, form)),
-    share: computeFittingShare(profile, (text) => parseDateForm(text, form) !== undefined),
+    share: computeFittingShare(profile, (text) => parseDateInForm(text, form) !== undefined),
   })).sort((a, b) => b.days - a.days || b.share - a.share);
   const { form = 'd.m.yyyy', days = 0 } = forms.find(({ share }) => share > 0) ?? {};
   const isAmbiguous =

@@ -15,7 +15,7 @@ import {
   isNearPoint,
   type PointInSystem,
   type PointText,
-  parseGisText,
+  parseGisGeometry,
   parseWrittenPoint,
   toGeomSystem,
 } from '../../finds/place/geometry.ts';
@@ -151,7 +151,7 @@ function parseSource(
   stated: GeomSystem | undefined,
 ): PointReading {
   const written = source.columns[0] === 'wkt' ? columns.getCell(row, 'wkt') : '';
-  const { epsg } = written === '' ? {} : parseGisText(written);
+  const { epsg } = written === '' ? {} : parseGisGeometry(written);
   const isPlain = written !== '' && (columns.turnsPositions || !WELL_KNOWN.test(written));
   const position = isPlain ? parsePlainPosition(written, columns.turnsPositions) : undefined;
   if (position !== undefined && !isReadable(position))
@@ -193,7 +193,7 @@ function findSystemBeside(columns: Columns, { x, y }: PointText): GeomSystem | u
  */
 function getPointCell(row: TableRow, columns: Columns, name: ColumnName): string {
   const text = columns.getCell(row, name);
-  return name === 'wkt' && WELL_KNOWN.test(text) ? parseGisText(text).wkt : text;
+  return name === 'wkt' && WELL_KNOWN.test(text) ? parseGisGeometry(text).wkt : text;
 }
 
 /** Beginning of well-known text, also of what is no point. */

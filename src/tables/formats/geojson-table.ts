@@ -6,7 +6,7 @@ import { isPlainObject } from '../../base/json-and-toml.ts';
 import { msg } from '../../base/message.ts';
 import {
   type GeomSystem,
-  makeNoPointFault,
+  makeNoPointProblem,
   makeUnsupportedCrsError,
   type PointInSystem,
   parseSystemCode,
@@ -131,12 +131,12 @@ function parseGeometry(geometry: unknown, system: GeomSystem): Reading<PointInSy
   if (geometry === null || geometry === undefined) return { value: undefined };
   const { type, coordinates } = isPlainObject(geometry) ? geometry : {};
   if (type === 'Point') return parseGeoJsonPosition(coordinates, system);
-  if (type !== 'MultiPoint') return makeNoPointFault(String(type));
+  if (type !== 'MultiPoint') return makeNoPointProblem(String(type));
   const positions: readonly unknown[] = Array.isArray(coordinates) ? coordinates : [];
   const [only] = positions;
   return positions.length === 1
     ? parseGeoJsonPosition(only, system)
-    : makeNoPointFault(`MultiPoint (${positions.length})`);
+    : makeNoPointProblem(`MultiPoint (${positions.length})`);
 }
 
 function parseGeoJsonPosition(

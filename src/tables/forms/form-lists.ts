@@ -8,10 +8,10 @@ import {
 } from '../../finds/fields.ts';
 import { FORM_LABEL_GAP, hasWrittenQuestion } from '../../finds/questions.ts';
 import { MAX_NAME_LENGTH } from '../../finds/resolve-references.ts';
-import { HANDOVER_REQUIRED, mayTakeFinds } from '../../finds/rules.ts';
+import { canProjectTakeFinds, HANDOVER_REQUIRED } from '../../finds/rules.ts';
 import { MAX_CHARACTERS, MAX_DEPTH_CM, type RuleContext } from '../../finds/value-rules.ts';
 import type { Term, Vocabulary } from '../../finds/vocabulary/term.ts';
-import { isHarvested, listTermsOfSet } from '../../finds/vocabulary/terms.ts';
+import { isSetHarvested, listTermsOfSet } from '../../finds/vocabulary/terms.ts';
 
 /** A choice of a list: identifier and label of an entry. */
 export type FormChoice = { readonly name: string; readonly label: string };
@@ -31,7 +31,9 @@ const PROJECT_SET = 'projekt';
  */
 export function makeFormLists(vocabulary: Vocabulary, rules: RuleContext): FormLists {
   const listed = FIELDS.flatMap(({ name, set }) => (set === undefined ? [] : [{ name, set }]));
-  const lacking = listed.filter(({ set }) => !isHarvested(vocabulary, set)).map(({ set }) => set);
+  const lacking = listed
+    .filter(({ set }) => !isSetHarvested(vocabulary, set))
+    .map(({ set }) => set);
   if (lacking.length > 0) {
     const sets = lacking.join(', ');
     throw new UsageError(t`The form needs vocabularies that were not harvested yet: ${sets}.`, {
@@ -52,7 +54,7 @@ export function makeFormLists(vocabulary: Vocabulary, rules: RuleContext): FormL
 /** Lists survey projects into which the account may import, as far as that is known. */
 function listOpenProjects(vocabulary: Vocabulary, rules: RuleContext): FormChoice[] {
   return listTermsOfSet(vocabulary, PROJECT_SET)
-    .filter(({ ident, details }) => details.survey === true && mayTakeFinds(ident, rules))
+    .filter(({ ident, details }) => details.survey === true && canProjectTakeFinds(ident, rules))
     .map(makeFormChoice);
 }
 

@@ -12,8 +12,8 @@ import type { Term, Vocabulary } from '../../finds/vocabulary/term.ts';
 import {
   countTermsBySet,
   findTermByTypedIdent,
-  isHarvested,
   isInSet,
+  isSetHarvested,
   listInferiors,
   listSuperiors,
   listTermPath,
@@ -154,7 +154,8 @@ export function expandSetName(name: string): string {
  */
 export function assertHarvested(vocabulary: Vocabulary, set: string): void {
   const counts = countTermsBySet(vocabulary);
-  if (isHarvested(vocabulary, set) && counts.some(({ setSpec }) => isInSet(setSpec, set))) return;
+  if (isSetHarvested(vocabulary, set) && counts.some(({ setSpec }) => isInSet(setSpec, set)))
+    return;
   const nearest = findNearestSet(
     counts.map(({ setSpec }) => setSpec),
     set,
@@ -307,7 +308,7 @@ export function proposeMapping(list: Table, options: SuggestMappingOptions): Map
     return { ...ownTerm, candidates: searchCandidates(vocabulary, ownTerm) };
   });
   const notHarvested = [...new Set(open.flatMap(listSets))].filter(
-    (set) => !isHarvested(vocabulary, set),
+    (set) => !isSetHarvested(vocabulary, set),
   );
   if (!proposals.some(({ candidates }) => candidates.length > 0))
     for (const set of notHarvested) assertHarvested(vocabulary, set);

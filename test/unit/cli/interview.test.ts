@@ -13,7 +13,7 @@ import {
 } from '../../../src/cli/interview/interview.ts';
 import type { FindElements } from '../../../src/finds/fields.ts';
 import type { Find } from '../../../src/finds/find.ts';
-import { FIND_QUESTIONS, getElementNames } from '../../../src/finds/questions.ts';
+import { FIND_QUESTIONS, listElementsOfQuestion } from '../../../src/finds/questions.ts';
 import { makeReferenceResolver } from '../../../src/finds/resolve-references.ts';
 import { checkFindByRules } from '../../../src/finds/rules.ts';
 import { makePhotographKeeping } from '../../../src/outbox/changes/kept-photographs.ts';
@@ -77,7 +77,7 @@ async function tell(prompt: ScriptedPrompt, circumstances: Circumstances = {}): 
 
 /** Changes a find as `pas edit` does. */
 async function change(start: Find, prompt: ScriptedPrompt) {
-  const questions = FIND_QUESTIONS.filter(({ name }) => getElementNames(name).length > 0);
+  const questions = FIND_QUESTIONS.filter(({ name }) => listElementsOfQuestion(name).length > 0);
   const changed = await reviewFind(start, { ...makeWorld(prompt).world, questions });
   expect(prompt.left).toEqual([]);
   return changed;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { FindElements } from '../../../src/finds/fields.ts';
-import { type HarvestedFind, listChangesSince } from '../../../src/finds/harvested-find.ts';
+import { type HarvestedFind, listChangesAtService } from '../../../src/finds/harvested-find.ts';
 
 const SENT: FindElements = {
   projekt: { id: 'C-202400101', text: 'C-202400101' },
@@ -33,6 +33,6 @@ function harvested(
 test('a finder sent by name alone is compared by name', () => {
   const record = harvested({ nalezce: { id: 'OS-000123', text: 'Nová, Eva' } });
   expect(
-    listChangesSince({ ...SENT, nalezce: { id: ':tba', text: 'Novák, Jan' } }, record),
+    listChangesAtService({ ...SENT, nalezce: { id: ':tba', text: 'Novák, Jan' } }, record),
   ).toEqual([{ element: 'nalezce', sent: 'Novák, Jan', now: 'Nová, Eva (OS-000123)' }]);
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { FIELDS, type FindElements, type HarvestedElements } from '../../../src/finds/fields.ts';
-import { makeComparable, matchFinds } from '../../../src/finds/match-finds.ts';
+import { matchFinds, toComparableFind } from '../../../src/finds/match-finds.ts';
 import { aFind } from './a-find.ts';
 
 const { elements } = aFind();
@@ -47,8 +47,8 @@ const HARVESTED: HarvestedElements = {
 
 /** @param isPlaceWithheld the reader may not see the place of the other one */
 function isSame(other: FindElements | HarvestedElements, isPlaceWithheld = false): boolean {
-  const compared = makeComparable(other, undefined, isPlaceWithheld);
-  return matchFinds(makeComparable(elements, 'K-1'), compared, true) === 'same';
+  const compared = toComparableFind(other, undefined, isPlaceWithheld);
+  return matchFinds(toComparableFind(elements, 'K-1'), compared, true) === 'same';
 }
 
 describe('a find is the same', () => {
@@ -93,8 +93,8 @@ describe('a find is the same', () => {
   test('with empty values as without them', () => {
     const { pocet: _count, ...without } = elements;
     expect(isSame(without)).toBe(false);
-    const plain = makeComparable(without);
-    expect(matchFinds(plain, makeComparable({ ...without, pocet: '  ' }))).toBe('same');
+    const plain = toComparableFind(without);
+    expect(matchFinds(plain, toComparableFind({ ...without, pocet: '  ' }))).toBe('same');
   });
 
   test('by each element of the contract', () => {

@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { type ElementName, getField } from '../../../src/finds/fields.ts';
 import type { LookupTerm } from '../../../src/finds/find.ts';
-import { makeReferenceResolver, resolveProject } from '../../../src/finds/resolve-references.ts';
+import {
+  makeReferenceResolver,
+  parseProjectReference,
+} from '../../../src/finds/resolve-references.ts';
 import { lookupTerm } from './a-find.ts';
 
 const getProblem = (reading: object): string =>
@@ -23,8 +26,10 @@ describe('a vocabulary cell', () => {
 });
 
 test('a project is its identifier, in one word', () => {
-  expect(resolveProject('C-202400101')).toEqual({
+  expect(parseProjectReference('C-202400101')).toEqual({
     value: { id: 'C-202400101', text: 'C-202400101' },
   });
-  expect(getProblem(resolveProject('Sběry na Kutnohorsku'))).toContain('not a project identifier');
+  expect(getProblem(parseProjectReference('Sběry na Kutnohorsku'))).toContain(
+    'not a project identifier',
+  );
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { FindElements } from '../../../src/finds/fields.ts';
 import {
   type HarvestedFind,
-  listChangesSince,
+  listChangesAtService,
   listDifferingElements,
 } from '../../../src/finds/harvested-find.ts';
 import { readFinds } from '../tables/read-finds.ts';
@@ -66,7 +66,7 @@ describe.each(PAIRS)('%s %s and the S-JTSK that the service stores for it', (lon
     for (const elements of sentElements) {
       const other = elements.geom_system === '4326' ? '5514' : '4326';
       expect(
-        listChangesSince({ stav: 1, ...elements }, record({ geom_system: other, ...both })).map(
+        listChangesAtService({ stav: 1, ...elements }, record({ geom_system: other, ...both })).map(
           ({ element }) => element,
         ),
       ).toEqual(['geom_system']);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { findTermByIdent, isHarvested } from '../../../src/finds/vocabulary/terms.ts';
+import { findTermByIdent, isSetHarvested } from '../../../src/finds/vocabulary/terms.ts';
 import type { Exchange } from '../../../src/service/http/exchange.ts';
 import {
   answer,
@@ -120,7 +120,7 @@ test('an entry used by finds is not marked at once', async () => {
 
 test('a set that is empty at its first harvest stays due in full, and does not count as harvested', async () => {
   using scene = await harvested(0);
-  expect(isHarvested(scene.vocabulary, SET)).toBe(false);
+  expect(isSetHarvested(scene.vocabulary, SET)).toBe(false);
   const longAgoMs = scene.repository.nowMs - 24 * HOUR_MS;
   scene.repository.putBack(ident(1), 'věc', longAgoMs);
   expect(await scene.run()).toMatchObject({

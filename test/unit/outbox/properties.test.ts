@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { FindElements } from '../../../src/finds/fields.ts';
-import { createFindIndex, makeComparable, matchFinds } from '../../../src/finds/match-finds.ts';
+import { createFindIndex, matchFinds, toComparableFind } from '../../../src/finds/match-finds.ts';
 import { listFactsOfSubject } from '../../../src/outbox/append-facts.ts';
 import { listLastCommands, undoCommand } from '../../../src/outbox/changes/undo-command.ts';
 import { listEntriesOfSubject, listNumberEntries } from '../../../src/outbox/entry-queries.ts';
@@ -58,7 +58,7 @@ const elementsOf: fc.Arbitrary<FindElements> = fc.record(
 describe('two finds', () => {
   const find = fc
     .tuple(elementsOf, fc.constantFrom(undefined, 'K-1', 'K-2'))
-    .map(([elements, localId]) => makeComparable(elements, localId));
+    .map(([elements, localId]) => toComparableFind(elements, localId));
 
   test('match the same way in either order', () => {
     fc.assert(
@@ -84,8 +84,8 @@ describe('two finds', () => {
   test('that are the same are near once a note differs', () => {
     fc.assert(
       fc.property(elementsOf, (elements) => {
-        const noted = makeComparable({ ...elements, poznamka: 'another' }, 'K-2');
-        expect(matchFinds(makeComparable(elements, 'K-1'), noted)).toBe('near');
+        const noted = toComparableFind({ ...elements, poznamka: 'another' }, 'K-2');
+        expect(matchFinds(toComparableFind(elements, 'K-1'), noted)).toBe('near');
       }),
     );
   });

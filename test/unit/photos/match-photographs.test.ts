@@ -1,15 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
-  findFindsInName,
-  indexNames,
+  indexFindNumbers,
   type MatchableFind,
   matchPhotographs,
   type PhotoInfo,
+  searchNameForFinds,
 } from '../../../src/photos/match-photographs.ts';
 
 function said(name: string, ...ids: string[]): string[] {
-  const { matches } = findFindsInName(name, indexNames(ids.map((localId) => ({ localId }))));
+  const { matches } = searchNameForFinds(
+    name,
+    indexFindNumbers(ids.map((localId) => ({ localId }))),
+  );
   return matches.map(({ find: { localId }, isDoubtful }) => (isDoubtful ? `${localId}?` : localId));
 }
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { makeBoxAround } from '../../../src/finds/place/areas.ts';
 import { toSJtsk } from '../../../src/finds/place/geometry.ts';
 import {
-  groupFinds,
+  groupOverlappingFinds,
   MAP,
   makeFrameAround,
   planMapSheets,
@@ -77,7 +77,7 @@ test('groups contain every find once, and separate distant ones', () => {
     fc.property(fc.array(lonLat, { minLength: 1, maxLength: 80 }), (places) => {
       const finds = places.map((place, index) => findAt(index, place));
       const frame = makeFrameAround(makeBoxAround(places), 'overview');
-      const groups = groupFinds(finds, frame, 'detail');
+      const groups = groupOverlappingFinds(finds, frame, 'detail');
       expect(
         groups.flatMap(({ members }) => members.map(({ number }) => number)).sort((a, b) => a - b),
       ).toEqual([...finds.keys()]);
@@ -99,15 +99,15 @@ test('ten thousand finds make no more groups than fit a map', () => {
   );
   const finds = places.map((place, index) => findAt(index, place));
   const frame = makeFrameAround(makeBoxAround(places), 'overview');
-  expect(groupFinds(finds, frame, 'overview').length).toBeLessThan(1000);
+  expect(groupOverlappingFinds(finds, frame, 'overview').length).toBeLessThan(1000);
 });
 
 test('two hundred thousand finds of one place are one group', () => {
   const finds = Array.from({ length: 200_000 }, (_, index) => findAt(index, [15.17, 49.84]));
   const frame = makeFrameAround(makeBoxAround([[15.17, 49.84]]), 'detail');
-  expect(groupFinds(finds, frame, 'detail').map(({ members }) => members.length)).toEqual([
-    200_000,
-  ]);
+  expect(
+    groupOverlappingFinds(finds, frame, 'detail').map(({ members }) => members.length),
+  ).toEqual([200_000]);
 });
 
 describe('sheets', () => {
