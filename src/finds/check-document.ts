@@ -21,12 +21,12 @@ import { checkFindByRules, type ValidationContext } from './rules.ts';
 const XSI = 'http://www.w3.org/2001/XMLSchema-instance';
 
 /**
- * Checks an import document from another program (`pas validate FILE.xml`) against everything that
- * the service would refuse: well-formedness, schema declaration, schema, root content, literal
- * values, and the rules of the find's target state. Each issue has the file and, where known, the
- * line; empty where there is none. Bytes that are no acceptable XML give only that issue, and an
- * element with a violation of the schema no further one.
- * @param file its name in the issues; only `bytes` are read
+ * Checks an import document from another program (`pas validate FILE.xml`) as the service would:
+ * well-formed XML, declaration of the schema, the schema, content of the root, values, and the
+ * rules of the find's target state. Each issue has the file and, where known, the line; empty where
+ * there is none. An empty file or malformed XML gives only that issue, and an element that violates
+ * the schema no further one.
+ * @param file name for the issues; only `bytes` are read
  */
 export function checkDocument(
   file: string,
@@ -53,7 +53,7 @@ export function checkDocument(
     ...checkDeclarations(document, schema.profile),
     ...checkRoot(document, find),
     ...listIgnoredTexts(document, find),
-    ...(find === undefined ? [] : findIssues(document, find, context, violations)),
+    ...(find === undefined ? [] : checkFind(document, find, context, violations)),
   ];
   return issues.map((issue) => issue.with({ file }));
 }
@@ -128,8 +128,10 @@ function listIgnoredTexts(document: XmlDocument, find: XmlElement | undefined): 
   return issues;
 }
 
-/** Finds the faults of the find in its values, at most one for each element. */
-function findIssues(
+/**
+ * Checks the values of the find, and the find by its rules; at most one check reports an element.
+ */
+function checkFind(
   document: XmlDocument,
   find: XmlElement,
   context: ValidationContext,
@@ -142,12 +144,13 @@ function findIssues(
   const elements = Object.fromEntries(
     FIELDS.flatMap((field) => parseField(field, findElement(field.name))),
   ) as FindElements;
+  const typedFind: Find = { localId: '', elements, photos: [] };
   const issues: Issue[] = [];
   // One finding per element: a value that is no number is not also reported as out of range.
   const reported = new Set(violations.map((issue) => issue.element));
   for (const judge of [
     () => checkLiterals(document, find, findElement),
-    () => checkFindByRules(asFind(elements), context),
+    () => checkFindByRules(typedFind, context),
   ]) {
     const fresh = judge().filter(
       (issue) => issue.element === undefined || !reported.has(issue.element),
@@ -160,10 +163,6 @@ function findIssues(
     for (const issue of fresh) reported.add(issue.element);
   }
   return issues.map((issue) => issue.without('find'));
-}
-
-function asFind(elements: FindElements): Find {
-  return { localId: '', elements, photos: [] };
 }
 
 /** Checks values that the types of a find cannot express, and comments within values. */

@@ -55,8 +55,8 @@ type NamesProblem = {
 /**
  * Compares the prefix and the namespace of the profile with those in an answer of the service.
  * Undefined where they agree, or where the namespace is not that of a schema (`base/x.y/`).
- * `message` has both names, and `todo` the settings to change or whom to ask. `isCertain`: every
- * import would be refused; another schema version alone only may be refused.
+ * `message` names the difference, `todo` the settings to change or whom to ask. `isCertain`: the
+ * service refuses every import; false where only the version differs, which it may accept.
  */
 export function findSchemaNamesProblem(
   profile: DocumentProfile,
@@ -85,17 +85,17 @@ const NEW_IDENTIFIER = ':tba';
 
 /**
  * Builds the import document of a find: the exact bytes that are validated, stored, digested and
- * sent. It omits absent elements, blank texts and the point of the system that was not chosen. A
- * character that XML cannot hold becomes U+FFFD, so that the find can be shown; the rules report
- * it, and such a document is never sent.
+ * sent. It omits absent elements, blank texts, references without an identifier, and the point that
+ * `geom_system` does not select. A character that XML cannot hold becomes U+FFFD, so that the find
+ * can be shown; the rules report it, and such a document is never sent.
  */
 export function buildDocument(find: Find, profile: DocumentProfile): Buffer {
   return buildXml(makeDocumentNode(find.elements, profile));
 }
 
 /**
- * Returns the bytes of a document up to its first value: the same for every document of the
- * profile, while documents of another profile begin otherwise.
+ * Returns the bytes of a document up to its first value, by which documents of this prefix, schema
+ * base and version are recognised: all of them begin so, and no others.
  */
 export function makeDocumentHead(profile: DocumentProfile): Buffer {
   const document = buildXml(makeDocumentNode({}, profile));
@@ -103,25 +103,22 @@ export function makeDocumentHead(profile: DocumentProfile): Buffer {
 }
 
 /**
- * Makes the tree of a document in the order of the schema, with what {@link buildDocument} omits
- * left out; `ident_cely` is `:tba`.
+ * Makes the tree of an import document in the order of the schema (A-FIELD-1), without what
+ * {@link buildDocument} omits; `ident_cely` is `:tba`, which requests a new identifier.
  */
 export function makeDocumentNode(elements: FindElements, profile: DocumentProfile): XmlNode {
   const { prefix } = profile;
   const children: XmlNode[] = [{ name: `${prefix}:ident_cely`, content: NEW_IDENTIFIER }];
-  const parents = new Map<string, XmlNode[]>();
+  const protectedChildren: XmlNode[] = [];
   for (const field of FIELDS) {
     const node = makeFieldNode(field, elements, `${prefix}:${field.name}`);
     if (node === undefined) continue;
-    let siblings = children;
-    if (field.parent !== undefined) {
-      siblings = parents.get(field.parent) ?? [];
-      if (siblings.length === 0)
-        children.push({ name: `${prefix}:${field.parent}`, content: siblings });
-      parents.set(field.parent, siblings);
-    }
-    siblings.push(node);
+    if (field.parent === undefined) children.push(node);
+    else protectedChildren.push(node);
   }
+  // In the schema it stands behind all elements that a client sends.
+  if (protectedChildren.length > 0)
+    children.push({ name: `${prefix}:chranene_udaje`, content: protectedChildren });
   return {
     name: `${prefix}:${prefix}`,
     attributes: makeRootAttributes(profile),
@@ -186,11 +183,11 @@ export type FindSchema = {
 export type ReadOwnSchema = (profile: DocumentProfile) => Promise<SchemaSource | undefined>;
 
 /**
- * Opens the deployment's own schema where there is one, else the bundled one; nothing is fetched.
- * The XML library is loaded here, since most commands need none.
- * @param readOwn by default, the deployment has no schema of its own
- * @throws ConfigError where there is no schema of the profile's version, or the deployment's own
- * cannot be used
+ * Opens the schema that `readOwn` returns, else the bundled one of the profile's version. Nothing
+ * is fetched; a schema is compiled once per process. The XML library is loaded here, since most
+ * commands need none.
+ * @param readOwn by default returns undefined, as if no schema was ever fetched
+ * @throws ConfigError where no schema of the version is bundled, or the schema is not usable
  */
 export async function openFindSchema(
   profile: DocumentProfile,
@@ -219,8 +216,8 @@ export async function openFindSchema(
 
 /**
  * Reads the schema that pas brings for the profile's version, with the profile's `schema_base`
- * and prefix in place of its placeholders.
- * @throws ConfigError where pas has no schema of that version
+ * and prefix in place of its placeholders. `url` identifies it and leads nowhere.
+ * @throws ConfigError where pas brings no schema of that version
  */
 export async function readBundledSchema(profile: DocumentProfile): Promise<SchemaSource> {
   const template = await readSchema(profile.schemaVersion);
@@ -315,8 +312,9 @@ function listSchemaImports({
 export const MAX_SCHEMA_BYTES = 1024 * 1024;
 
 /**
- * Explains why a schema is not usable for this profile: too large, not well-formed, of other
- * names or another version, or not compilable. Undefined where it is usable. Fetches nothing.
+ * Explains why a schema is not usable for a profile: larger than {@link MAX_SCHEMA_BYTES}, not
+ * well-formed, with another namespace or root element than the profile's, or not compilable with
+ * the bundled copies of what it imports. Undefined where it is usable. Nothing is fetched.
  */
 export async function findSchemaProblem(
   schema: SchemaSource,

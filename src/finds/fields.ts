@@ -385,7 +385,10 @@ export type HarvestedElements = { readonly [Name in ElementName]?: string | Refe
 /** Elements of a find (typed values), or of a harvested record (all as texts or references). */
 export type Elements = FindElements | HarvestedElements;
 
-/** Leaves out the elements that are undefined. */
+/**
+ * Returns a copy without the elements that are undefined; the caller vouches for the types of the
+ * others.
+ */
 export function omitAbsentElements(
   elements: {
     readonly [Name in ElementName]?: unknown;
@@ -417,14 +420,14 @@ export function isElementName(name: string): name is ElementName {
   return byName.has(name as ElementName);
 }
 
-/** Returns the element that holds the point of a system. */
+/** Returns the element for a point in a coordinate system: each system has one (A-FIELD-24). */
 export function getPointElement(system: GeomSystem): 'geom_wkt' | 'geom_sjtsk_wkt' {
   return system === '4326' ? 'geom_wkt' : 'geom_sjtsk_wkt';
 }
 
 /**
  * Returns the point of the element that `geom_system` selects, with its digits as written;
- * undefined where the system or the point is absent, or the point cannot be read.
+ * undefined where the system or the point is absent, or {@link parsePoint} cannot read the point.
  */
 export function getPoint(elements: FindElements): PointInSystem | undefined {
   const { geom_system: system } = elements;
@@ -434,8 +437,8 @@ export function getPoint(elements: FindElements): PointInSystem | undefined {
 }
 
 /**
- * Tells if an element may reveal where the find was made: the protected elements, and texts that
- * may describe the place. False for an unknown name.
+ * Tells if an element may reveal where the find was made: one of `chranene_udaje`, or one with
+ * `revealsLocation`, such as note, finder and coordinate system. False for an unknown name.
  */
 export function canRevealLocation(name: string): boolean {
   return FIELDS.some(
@@ -447,22 +450,22 @@ export function canRevealLocation(name: string): boolean {
 /** Elements of the point, which change together. */
 export const POINT_ELEMENTS = ['geom_system', 'geom_wkt', 'geom_sjtsk_wkt'] as const;
 
-/** Tells if an element is of the point: `geom_system`, `geom_wkt` or `geom_sjtsk_wkt`. */
+/** Tells if a name is one of {@link POINT_ELEMENTS}. */
 export function isPointElement(name: string): boolean {
   return POINT_ELEMENTS.some((element) => element === name);
 }
 
 /**
- * Returns the label of an element in the language of the command, without the unit, which is shown
- * with its value; the gloss where it has no label.
+ * Returns the label of an element in the language of the command; the gloss where it has none. The
+ * unit is not part of it, since it is shown with the value.
  */
 export function getElementLabel({ gloss, label = gloss }: Field): string {
   return String(label);
 }
 
 /**
- * Formats the label of an element with its name: `Depth (hloubka)`. The name alone where it is no
- * element, or one without a question.
+ * Formats the name of an element for people, behind its label in the language of the command:
+ * `Depth (hloubka)`. The name alone where it is no element, or one that no question asks for.
  */
 export function formatElementWithLabel(element: string): string {
   const field = isElementName(element) ? getField(element) : undefined;

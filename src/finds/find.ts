@@ -129,11 +129,10 @@ export type LookupProject = (ident: string) => ProjectLookupResult;
 export type LookupNumber = (number: string, find: string) => string | undefined;
 
 /**
- * Returns the local id after the last one: K-017 → K-018. It increments the last run of digits
- * that is no year behind a slash (`17/2024`); an id without digits gets `-2`. Without a last one
- * `001`, whether it is taken or not.
- * @param latest the last assigned ids, newest first; ids made by programs do not count
- * @param isTaken called with each further id until it returns false
+ * Makes the local id that follows the latest one and is not taken: K-018 after K-017. The last run
+ * of digits is counted up, except a year behind a slash (18/2024 after 17/2024); an id without
+ * digits gets `-2` and so on. Without a latest one it is `001`, taken or not.
+ * @param latest ids of finds, newest first; those that programs made are passed over
  */
 export function makeNextLocalId(
   latest: readonly string[],
@@ -166,7 +165,10 @@ function findFirstFree(
   for (let number = from; ; number++) if (!isTaken(makeName(number))) return makeName(number);
 }
 
-/** Tells if a key is the digest of a row's content, which a table without a column of keys gets. */
+/**
+ * Tells if a local id is the digest of its row's content, `row-` and 16 hexadecimal digits: rows of
+ * a table without a column of ids get one.
+ */
 export function isContentKey(key: string): boolean {
   return /^row-[0-9a-f]{16}(?:-\d+)?$/.test(key);
 }

@@ -63,8 +63,9 @@ export type HarvestedFind = {
 };
 
 /**
- * Parses the entity element of a record; undefined where it is no `samostatny_nalez`, or lacks
- * `ident_cely`. Elements that the record lacks are absent.
+ * Parses the entity element of a harvested record, of any schema version; undefined where it is no
+ * `samostatny_nalez`, or lacks `ident_cely`. `elements` has no texts that are absent or blank, and
+ * no references without an `id`.
  */
 export function parseHarvestedFind(entity: XmlElement): HarvestedFind | undefined {
   const identCely = getChildText(entity, 'ident_cely');
@@ -119,9 +120,10 @@ function parseHistory(entry: XmlElement): HistoryEntry {
 }
 
 /**
- * Returns the elements in which a record differs from what was sent. Not compared: the state,
- * which the service changes; protected elements where the reader may not see them; the point that
- * the service computed. A finder sent by name is compared by name.
+ * Returns the elements in which a record differs from what was sent, in the order of the schema.
+ * Not compared: the state, which changes at the service; protected elements where the reader may
+ * not see them; the point that the service computed. Points are compared by {@link isSamePoint},
+ * other values by {@link isSameValue}.
  */
 export function listDifferingElements(sent: Elements, harvested: HarvestedFind): ElementName[] {
   const { geom_system: system = sent.geom_system } = harvested.elements;
@@ -137,8 +139,8 @@ export function listDifferingElements(sent: Elements, harvested: HarvestedFind):
 }
 
 /**
- * Counts the {@link listDifferingElements}, but for the number, which a record also gets by itself
- * (A-NUMBER-1).
+ * Counts the {@link listDifferingElements} except the registration number, which a request of its
+ * own may have changed since the import (A-NUMBER-1).
  */
 export function countDifferencesBesideNumber(sent: Elements, harvested: HarvestedFind): number {
   return listDifferingElements(sent, harvested).filter((name) => name !== 'evidencni_cislo').length;
@@ -152,7 +154,9 @@ const STATE_NAMES: Readonly<Record<number, Message>> = {
   4: msg`archived`,
 };
 
-/** Formats a state with its name; an unknown state as its number alone. */
+/**
+ * Formats the state of a record with its name: `4 archived`; an unknown one as its number alone.
+ */
 export function formatRecordState(stav: number): string {
   return STATE_NAMES[stav] === undefined ? String(stav) : `${stav} ${STATE_NAMES[stav]}`;
 }
@@ -165,8 +169,8 @@ export type ChangeAtService = {
 };
 
 /**
- * Returns the differences between what was sent and the record, as {@link listDifferingElements}
- * finds them, and that of the state, in the order of the schema. Empty where they agree.
+ * Returns the changes of a record since it was sent, in the order of the schema: those of
+ * {@link listDifferingElements}, and of the state. Empty where there are none.
  */
 export function listChangesAtService(sent: FindElements, record: HarvestedFind): ChangeAtService[] {
   const differing = new Set<ElementName>(listDifferingElements(sent, record));
@@ -179,8 +183,9 @@ export function listChangesAtService(sent: FindElements, record: HarvestedFind):
 }
 
 /**
- * Formats the value of an element as `text (identifier)`, a new person as the name alone, other
- * values as text; null where the element is absent.
+ * Formats the value of an element: a reference as `text (identifier)`, or the identifier alone
+ * where it has no text; a new person as the name; any other value as text. Null for an absent
+ * element.
  */
 export function formatWithIdentifier(value: Elements[ElementName]): string | null {
   if (value === undefined) return null;
@@ -190,8 +195,9 @@ export function formatWithIdentifier(value: Elements[ElementName]): string | nul
 }
 
 /**
- * Returns a copy of a find's elements with the changed ones taken from the record; one that the
- * record lacks is removed. If one element of the point changed, all of them are taken.
+ * Returns a copy of a find's elements in which the changed ones are those of the record; one that
+ * the record lacks is left out. If one element of the point changed, all of them are the record's.
+ * @param changes as from {@link listChangesAtService}; only their elements are read
  */
 export function withRecordChanges(
   elements: FindElements,
@@ -209,9 +215,9 @@ export function withRecordChanges(
 }
 
 /**
- * Converts the text of a record's element to the type that finds have: a number for integers and
- * states (NaN where it is none); for booleans, true for `true` and `1`, else false. References and
- * undefined stay.
+ * Parses the text of a record's element into the type of its field: a number for integers and
+ * states (NaN where it is none), a boolean (true for `true` and `1`, else false), else the text
+ * itself. References and undefined stay as they are.
  */
 export function parseRecordValue(
   { kind }: Field,

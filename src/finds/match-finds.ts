@@ -27,10 +27,12 @@ type Value = Elements[keyof Elements];
 type CanonicalValue = string | number | true | readonly number[] | null;
 
 /**
- * Returns the names and canonical values of the elements that have one, in the order of the schema,
- * equal for a find and for a record of it: a reference by its identifier, a new person by name,
- * numbers without trailing zeros. Ids of intents are hashes of it, so a change of its form makes
- * every find another one.
+ * Returns the names and canonical values of the elements that have one, in the order of the schema.
+ * They are equal for a find and its unchanged record, except a new person, who is named in the find
+ * and has an identifier in the record: references are their identifiers, numbers have no trailing
+ * zeros, and what means absence (blank, false, the point that `geom_system` does not select) is
+ * left out. Ids of intents are hashes of this, so a change of its form makes every find another
+ * one.
  */
 export function canonicalizeElements(elements: Elements): (readonly [string, CanonicalValue])[] {
   const values: (readonly [string, CanonicalValue])[] = [];
@@ -113,7 +115,8 @@ function parseNumbersIn(wkt: string | null): readonly number[] | null {
 
 /**
  * Returns the point that `geom_system` selects, its numbers without trailing zeros; undefined where
- * the system or the point is absent or has no two numbers. The range is not checked.
+ * either is absent, or the point has no two numbers. Ranges are not checked, and text around the
+ * numbers does not count.
  */
 export function getCanonicalPoint(elements: Elements): PointInSystem | undefined {
   const { geom_system: system } = elements;
@@ -123,8 +126,8 @@ export function getCanonicalPoint(elements: Elements): PointInSystem | undefined
 }
 
 /**
- * Returns the point in both systems, one of them computed; undefined without a readable point in
- * the range of its system.
+ * Returns the point of a find in both systems, one of them computed; undefined where
+ * {@link getPoint} has none, or it is outside the range of its system (A-POINT-6).
  */
 export function findPointInBothSystems(elements: FindElements): PointInBothSystems | undefined {
   const point = getPoint(elements);
@@ -141,8 +144,9 @@ export function findPointInBothSystems(elements: FindElements): PointInBothSyste
 const SAME_POINT = 1e-7;
 
 /**
- * Tells if two points are equal to 1e-7 in their unit; points in different systems, within the 2 m
- * of a conversion. Two absent points are the same.
+ * Tells if two points are the same: in one system where no number differs by more than 1e-7 degrees
+ * or metres, in two systems where they are within the 2 m of a conversion (A-POINT-8). Two absent
+ * points are the same, too.
  */
 export function isSamePoint(a: PointInSystem | undefined, b: PointInSystem | undefined): boolean {
   if (a === undefined || b === undefined) return a === b;
@@ -154,8 +158,9 @@ export function isSamePoint(a: PointInSystem | undefined, b: PointInSystem | und
 }
 
 /**
- * Tells if both have the same value of a field, in canonical form. Where one of two people is given
- * by name, their names are compared, although a record has an identifier.
+ * Tells if two finds or records have the same value of a field, as {@link canonicalizeElements}
+ * has it. Two people of whom one is a new person are compared by name, although the other one has
+ * an identifier.
  */
 export function isSameValue(field: Field, one: Elements, other: Elements): boolean {
   const a = one[field.name];
@@ -210,7 +215,7 @@ const DETAILS = FIELDS.filter(
 const OBJECT: readonly ElementName[] = ['obdobi', 'druh_nalezu', 'specifikace'];
 
 /**
- * Prepares a find or a record for {@link matchFinds}.
+ * Prepares a find or a record for {@link matchFinds}: the canonical values that are compared.
  * @param localId of a find; undefined for a record of the service
  * @param isPlaceWithheld the reader may not see the place of the record, so it is not compared
  */
@@ -240,11 +245,12 @@ export function toComparableFind(
 }
 
 /**
- * Compares two finds, or a find and a record. Symmetric. State and handing over do not count, since
- * they change after a find was made. Finds of two projects are `other`; so are, without a common
- * local id, those of two days or registration numbers, or more than 10 m apart.
+ * Judges how like two finds are, or a find and a record; their order does not matter. State and
+ * handing over do not count, since they change after a find was made. Finds of two projects are
+ * `other`; so are finds without a common local id whose days or registration numbers differ (an
+ * absent one differs from none), or whose points are more than 10 m apart.
  * @param isEdition the two are from tables of which one is an edition of the other, so that a
- * changed day, number or point does not make them `other`
+ * changed day, number or point alone does not make them `other`
  */
 export function matchFinds(a: ComparableFind, b: ComparableFind, isEdition = false): FindLikeness {
   if (a.project !== b.project) return 'other';
@@ -303,8 +309,8 @@ function agreeInPart(a: ComparableFind, b: ComparableFind): boolean {
 }
 
 /**
- * Tells if a find has enough content to be compared with finds of other tables: two of object,
- * place, day and note.
+ * Tells if a find has enough content to be compared with other finds: at least two of object
+ * (period, type or material), place (in words or a point), day and note.
  */
 export function hasEnoughToCompare(find: ComparableFind): boolean {
   const note = find.details[DETAILS.indexOf('poznamka')] ?? '';
@@ -323,7 +329,9 @@ const NO_OBJECT = JSON.stringify(OBJECT.map(() => ''));
 export type FindIndex<T> = {
   add(find: ComparableFind, item: T): void;
   /**
-   * Returns all finds that {@link matchFinds} may not find `other`, and further ones; each once.
+   * Returns, each once, the added finds that {@link matchFinds} may judge `same` or `near`, and
+   * some others. Points agree here only by equal numbers, so one that is near may be missing where
+   * two further parts differ.
    * @param find not a record whose place is withheld
    */
   list(find: ComparableFind): readonly IndexedFind<T>[];
@@ -332,8 +340,8 @@ export type FindIndex<T> = {
 type IndexedFind<T> = { readonly find: ComparableFind; readonly item: T };
 
 /**
- * Creates an empty index, in which finds are filed by parts that two similar ones have in common:
- * a record without its place by its day, which is that of the find, unless one of the two has none.
+ * Creates an empty index. A find is filed under each pair of its day, details, place and point,
+ * under its number and its local id; a record whose place is withheld, under its day alone.
  */
 export function createFindIndex<T>(): FindIndex<T> {
   const groups = new Map<number, IndexedFind<T>[]>();
@@ -388,8 +396,8 @@ function hashKey(parts: readonly string[]): number {
 }
 
 /**
- * Returns the tables that these rows are an edition of: all that have any of the rows, if together
- * they have at least half of them; else none.
+ * Returns the tables of which these rows are an edition: all in which any of the rows is known, if
+ * at least half of the rows are known in some table; else none.
  * @param listTables called once for each row; returns the tables in which it is known
  */
 export function findEditions<Row>(
@@ -401,8 +409,8 @@ export function findEditions<Row>(
 }
 
 /**
- * Tells if a row counts as known in another table, for {@link findEditions}: by its registration
- * number, or where its table has none, as the same find.
+ * Tells if a find of another table makes a row known there, for {@link findEditions}: with the
+ * row's registration number and not `other`, or, where the row's table has no numbers, as `same`.
  * @param hasNumbers the row's table has registration numbers
  */
 export function isKnownRow(

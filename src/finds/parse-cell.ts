@@ -12,8 +12,8 @@ const FIRST_SHORT_YEAR = 40;
 const PART = /yyyy|yy|mm|m|dd|d/g;
 
 /**
- * Tells if a text is a form of dates, such as `d.m.yyyy`: one part for each of day, month and year,
- * with their separators, and no other lower-case letter or digit.
+ * Tells if a text is a form of dates, such as `d.m.yyyy`: one part each for day (`d`, `dd`), month
+ * (`m`, `mm`) and year (`yy`, `yyyy`), with any separators that have no `a` to `z` and no digit.
  */
 export function isDateForm(form: string): boolean {
   const parts = form.match(PART) ?? [];
@@ -25,9 +25,11 @@ export function isDateForm(form: string): boolean {
 }
 
 /**
- * Parses a day of a form, such as `d.m.yyyy`, into YYYY-MM-DD; a time behind it is dropped. A
- * moment with an offset becomes its day, in the form `yyyy-mm-dd` only. Undefined where the text
- * does not have the form, or is no day of the calendar.
+ * Parses a day that is written in a form, such as `3.4.24` in `d.m.yy`, into YYYY-MM-DD. A time
+ * behind the day is dropped; a year of two digits is one of 1940 to 2039. In the form `yyyy-mm-dd`
+ * also a moment, as by {@link parseDayOfMoment}. Undefined where the text does not have the form,
+ * or is no day of the calendar.
+ * @param form as {@link isDateForm} accepts it
  */
 export function parseDateInForm(text: string, form: string): string | undefined {
   const moment = parseDayOfMoment(text.trim());
@@ -74,8 +76,9 @@ const MOMENT =
   /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?)(?:(Z|[+-]00(?::?00)?)|[+-]\d{2}(?::?\d{2})?)$/;
 
 /**
- * Returns the day of a moment: with an offset of its own the written day, in UTC the day where the
- * computer is. Undefined for any other text.
+ * Parses a moment with an offset, such as `2024-04-03T22:30Z`, into its day, YYYY-MM-DD: in UTC
+ * (`Z`, `+00:00`) the day of that moment in the time zone of this computer, with another offset
+ * the day as written. Undefined for any other text.
  */
 export function parseDayOfMoment(text: string): string | undefined {
   const [, day = '', time = '', utc] = MOMENT.exec(text) ?? [];
@@ -111,10 +114,10 @@ export type DepthUnit = keyof typeof CENTIMETRES;
 export const DEPTH_UNITS = Object.keys(CENTIMETRES) as readonly DepthUnit[];
 
 /**
- * Parses a depth into whole centimetres, its unit unless another is written: `25`, `25,0 cm`,
- * `0.25 m`. It may be negative here. Not readable: a fraction of a centimetre, and `1,000` in mm or
- * cm, which may be 1 or 1000; the message has the meanings. In dm and m it has decimals, since no
- * find is a hundred metres deep.
+ * Parses a depth, which is in centimetres unless it names another unit, into whole centimetres:
+ * `25`, `25,0 cm`, `0.25 m`. Negative ones are parsed, too; a rule refuses them. Unreadable (rule
+ * `integer`): other texts, a fraction of a centimetre, and a number like `1,000` in mm or cm, which
+ * may be 1 or 1000; the message names both. In dm and m it is 1, since no find is 100 m deep.
  */
 export function parseDepth(cell: string): Reading<number> {
   const [, digits, named = 'cm'] =
@@ -128,7 +131,7 @@ export function parseDepth(cell: string): Reading<number> {
   const factor = CENTIMETRES[unit];
   const readings = factor > 1 ? undefined : parseBothReadings(digits);
   if (readings !== undefined) return makeFractionProblem(cell, readings, unit);
-  // Rounding to 12 digits removes the error of the multiplication: 0.285 m are 28.5 cm, not 28.499….
+  // Rounding to 12 digits removes the error of the product: 0.285 m are 28.5 cm, not 28.499….
   const depth = Number((Number(digits.replace(',', '.')) * factor).toPrecision(12));
   return Number.isInteger(depth)
     ? { value: depth }
@@ -153,7 +156,7 @@ const NO = ['ne', 'no', 'n', 'false', '0', 'nepravda', 'falsch'];
 
 /**
  * Parses a truth value in any letter case: yes and no in Czech or English or their first letters,
- * true and false (also in Czech and German), 1 and 0.
+ * true and false (also in Czech and German), 1 and 0. Any other text is unreadable.
  */
 export function parseBoolean(cell: string): Reading<boolean> {
   const word = cell.toLowerCase();
@@ -164,7 +167,7 @@ export function parseBoolean(cell: string): Reading<boolean> {
   );
 }
 
-/** Parses 1, 2 or 3; no import reaches 4 (archived). */
+/** Parses `1`, `2` or `3`. Any other text is unreadable, also 4 (archived; A-STATE-5). */
 export function parseTargetState(cell: string): Reading<TargetState> {
   const state = ([1, 2, 3] as const).find((each) => String(each) === cell);
   if (state !== undefined) return { value: state };
@@ -176,7 +179,7 @@ export function parseTargetState(cell: string): Reading<TargetState> {
 
 /**
  * Parses a coordinate system by its code or name, such as `EPSG:5514` or `S-JTSK`, in any letter
- * case; unreadable for one that the service does not accept.
+ * case. Unreadable for any other text, such as the name of a system that the service refuses.
  */
 export function parseGeomSystem(cell: string): Reading<GeomSystem> {
   const system = parseSystemCode(cell);
@@ -192,7 +195,7 @@ export function parseGeomSystem(cell: string): Reading<GeomSystem> {
   return makeRuleProblem('coordinate-system', explainUnknownSystem(cell));
 }
 
-/** Makes the message about a text that names no known coordinate system. */
+/** Returns the message that a text names neither of the two systems, with what to write. */
 export function explainUnknownSystem(cell: string): Message {
   return msg`"${cell}" is not a known coordinate system. Write 4326 (WGS 84) or 5514 (S-JTSK).`;
 }
@@ -239,8 +242,9 @@ function withMonthNumber(date: string): string {
 /**
  * Parses a day into YYYY-MM-DD: in that form, also with slashes (as GDAL writes it), in the Czech
  * one with dots (`3. 4. 2024`, `03.04.2024`), as eight digits (`20240403`), or with the month in
- * Roman numerals or by its Czech name; each with an optional midnight. The year has four digits. A
- * moment is read by {@link parseDayOfMoment}. A `!` behind the day is dropped.
+ * Roman numerals or by its Czech name; each may have a midnight behind it. The year has four
+ * digits. A moment is parsed by {@link parseDayOfMoment}. The `!` of {@link isConfirmedDate} is
+ * dropped. Unreadable (rule `date`) in any other form, and where the calendar lacks the day.
  */
 export function parseDateCell(written: string): Reading<string> {
   const cell = isConfirmedDate(written) ? written.slice(0, -1).trimEnd() : written;
@@ -249,9 +253,9 @@ export function parseDateCell(written: string): Reading<string> {
   if (moment !== undefined) return { value: moment };
   const day = withMonthNumber(cell.replace(MIDNIGHT, '').trim());
   const forms = DAY_OF_DIGITS.test(day) ? ['yyyymmdd'] : FORMS;
-  const text = forms.map((form) => readDateOfForm(day, form)).find((iso) => iso !== undefined);
-  if (text !== undefined && isRealDate(text)) return { value: text };
-  if (text !== undefined) {
+  const iso = forms.map((form) => readDateOfForm(day, form)).find((each) => each !== undefined);
+  if (iso !== undefined && isRealDate(iso)) return { value: iso };
+  if (iso !== undefined) {
     return makeRuleProblem(
       'date',
       msg`"${cell}" does not exist in the calendar. Write the right date as YYYY-MM-DD.`,
@@ -280,8 +284,8 @@ const DITTO_WORDS =
 const DITTO_WORD = new RegExp(`^(?:${DITTO_WORDS})\\.?$`, 'iu');
 
 /**
- * Tells if a text stands for the value above it: `"`, `dtto`, `idem`, `viz výše`,
- * `same as above`.
+ * Tells if the text of a cell stands for the value in the row above: `"`, `dtto`, `idem`,
+ * `viz výše`, `same as above`.
  */
 export function isDitto(text: string): boolean {
   if (text.length > MAX_DITTO_CHARACTERS) return false;
@@ -311,10 +315,11 @@ const DAY_ZERO_MS = Date.parse('1899-12-30');
 const DAY_MS = 86_400_000;
 
 /**
- * Explains why a day is hardly the one that was meant: a year in a cell of dates, in the future, or
- * long ago. Undefined for a likely day.
+ * Explains why a day is hardly the one that was meant: it is what a spreadsheet makes of a year
+ * alone (1905-07-16 of 2024), is later than today, or before {@link EARLIEST_YEAR}. Undefined for
+ * a likely day.
  * @param day YYYY-MM-DD, a day of the calendar
- * @param today local day, YYYY-MM-DD
+ * @param today this computer's day, YYYY-MM-DD
  */
 export function findDayDoubt(day: string, today: string): Message | undefined {
   const year = (Date.parse(day) - DAY_ZERO_MS) / DAY_MS;

@@ -11,8 +11,8 @@ import {
 export type PersonName = { readonly surname: string; readonly givenName: string };
 
 /**
- * Splits a name as the service does: at the first comma, with single blanks in the given name.
- * Either part may be empty.
+ * Splits a name as the service does (A-FINDER-1): at the first comma, both parts trimmed, with
+ * single blanks in the given name. Either part may be empty; without a comma all is the surname.
  */
 export function splitNameAtComma(text: string): PersonName {
   const [surname = '', ...others] = text.split(',');
@@ -54,9 +54,9 @@ function withBlanks(text: string): string {
 }
 
 /**
- * Parses a person's name as written, with or without commas; it drops titles and forms of address,
- * but keeps `st.` and `ml.`, which distinguish people of the same name. `parts` is empty for titles
- * alone.
+ * Parses a person's name as written, with or without commas. Titles and forms of address are
+ * dropped; `suffix` is `st.` or `ml.` for any word that means one of these. `parts` is empty for
+ * titles alone.
  */
 export function parsePersonName(text: string): WrittenName {
   const written = withBlanks(text)
@@ -109,7 +109,10 @@ function isSuffix(word: string): boolean {
   return Object.hasOwn(SUFFIXES, foldName(word)) && !/^(?:St|Star|Mlad)/.test(word);
 }
 
-/** Tells if a text names no person: `neznámý nálezce`, `?`, `n/a`. */
+/**
+ * Tells if a text stands in place of a name that is not known: `neznámý nálezce`, `?`, `n/a`. False
+ * for an empty text.
+ */
 export function isUnknownPerson(text: string): boolean {
   return (
     text.toLowerCase() === 'n/a' ||
@@ -118,8 +121,8 @@ export function isUnknownPerson(text: string): boolean {
 }
 
 /**
- * Returns the key by which names of people are compared; `anonym` for each text that names no
- * person.
+ * Returns the key by which names of finders are compared, whatever their case, accents and order of
+ * words; `anonym` for each text of {@link isUnknownPerson}.
  */
 export function makeFinderKey(text: string): string {
   return isUnknownPerson(text) ? 'anonym' : makePersonKey(text);
@@ -130,8 +133,8 @@ const NO_NAME = /[;/&+\d@!?:=<>*_"„“”()[\]]/u;
 const MAX_WORDS = 6;
 
 /**
- * Tells if two to six words can be the name of one person, not a list of people, a family or a
- * note.
+ * Tells if a text can be the name of one person: two to six words, all capitalised or none, without
+ * the digits, signs and words (`a`, `et`, `roz.`) of lists of people, families and notes.
  */
 export function isNameOfOnePerson(name: string): boolean {
   const all = name.split(/[\s,]+/).filter((word) => word !== '');
@@ -146,8 +149,9 @@ export function isNameOfOnePerson(name: string): boolean {
 }
 
 /**
- * Splits a name without a comma; known given names at one end are the given name, else surnames of
- * women the surname. Undefined where neither shows the order.
+ * Splits a name without a comma. Known given names at one end are the given name; else words that
+ * end in `ová`, at one end, are the surname. Undefined where neither end shows the order, or the
+ * rest of the name contradicts it.
  */
 export function splitNameWithoutComma(name: string): PersonName | undefined {
   const all = name.split(/\s+/);
@@ -177,15 +181,18 @@ function findEnd(
 }
 
 /**
- * Tells if known given names, or surnames of women, show that a name without a comma has the given
- * name first.
+ * Tells if {@link splitNameWithoutComma} finds the given name first; false also where it cannot
+ * tell.
  */
 export function isGivenNameFirst(name: string): boolean {
   const split = splitNameWithoutComma(name);
   return split !== undefined && !name.startsWith(split.surname);
 }
 
-/** Tells if each part of a hyphenated word is a common given name, or an initial. */
+/**
+ * Tells if a word is a common given name of Czechia and its neighbours, or an initial; of a
+ * hyphenated word, if each part is.
+ */
 export function isGivenName(word: string): boolean {
   const parts = word.split('-');
   return parts.every(
@@ -269,8 +276,9 @@ const GIVEN_NAMES: ReadonlySet<string> = new Set(
 const MAX_COMPARED = 300;
 
 /**
- * Groups names that may mean one person: shortened, or spelled almost alike. Names that resemble
- * no other are left out, and so are those beyond the first {@link MAX_COMPARED}.
+ * Groups names that may mean one person: shortened, or spelled almost alike. Each is in at most one
+ * group; names that resemble no other one are in none, nor those beyond the first
+ * {@link MAX_COMPARED}.
  */
 export function groupSimilarNames(names: readonly string[]): string[][] {
   const groups: string[][] = [];

@@ -88,7 +88,7 @@ function listFieldQuestions(field: Field): PlacedQuestion[] {
 }
 
 /**
- * Returns the question of a name.
+ * Returns the question of this name.
  * @throws Error where the table of questions lacks it, which is a bug
  */
 export function getQuestion(name: QuestionName): Question {
@@ -97,7 +97,10 @@ export function getQuestion(name: QuestionName): Question {
   return question;
 }
 
-/** Returns the elements that an answer fills; none for the number of the find and photographs. */
+/**
+ * Returns the elements that the answer to a question fills: one, all of the point, or none for the
+ * local id and photographs.
+ */
 export function listElementsOfQuestion(name: QuestionName): readonly ElementName[] {
   switch (name) {
     case 'local_id':
@@ -110,7 +113,7 @@ export function listElementsOfQuestion(name: QuestionName): readonly ElementName
   }
 }
 
-/** Returns the question whose answer fills the element; undefined where none does. */
+/** Returns the question whose answer fills an element; undefined where none does. */
 export function findQuestionOfElement(element: string): Question | undefined {
   return FIND_QUESTIONS.find(({ name }) =>
     listElementsOfQuestion(name).some((each) => each === element),
@@ -118,29 +121,29 @@ export function findQuestionOfElement(element: string): Question | undefined {
 }
 
 /**
- * Tells if `pas add` asks a question without a request for more: those about handing over only
- * where the find is for state 3.
+ * Tells if `pas add` asks a question of its own accord: all except those that are asked on request
+ * (`more`), and, unless the find is for state 3, those about handing over.
  */
 export function isAskedByDefault({ when }: Question, stav: TargetState): boolean {
   return when !== 'more' && (when !== 'handing-over' || stav === 3);
 }
 
-/**
- * Tells if a find for this state is complete without an answer: no state up to this one requires
- * it.
- */
+/** Tells if a find for this target state may do without an answer to a question. */
 export function isOptional({ requiredFrom }: Question, stav: TargetState): boolean {
   return requiredFrom === undefined || requiredFrom > stav;
 }
 
-/** Returns the elements that the next find may take over, without those that distinguish finds. */
+/**
+ * Returns the elements whose values are suggested for the next find (`carried`), such as project
+ * and finder.
+ */
 export function pickCarriedElements(elements: FindElements): FindElements {
   return pickElements(elements, ({ stays }) => stays === 'carried');
 }
 
 /**
- * Returns the elements of a copy: all except those of one find alone (point, depth, number, note
- * and others).
+ * Returns the elements that a copy of a find has (`carried` and `copied`): all except those that
+ * belong to one find, such as point, depth, registration number and note.
  */
 export function pickCopiedElements(elements: FindElements): FindElements {
   return pickElements(elements, ({ stays }) => stays !== undefined);
@@ -180,7 +183,10 @@ export const FORM_WRITTEN = { nalezce: 'nalezce_jmeno', projekt: 'projekt_cislo'
  */
 export type TypableElement = keyof typeof FORM_WRITTEN;
 
-/** Tells if a form also has a text question for this element, for values that its list lacks. */
+/**
+ * Tells if a form for phones has a second question for this element, in which a value that the list
+ * lacks is written; see {@link FORM_WRITTEN}.
+ */
 export function hasWrittenQuestion(name: string): name is TypableElement {
   return Object.hasOwn(FORM_WRITTEN, name);
 }
@@ -197,7 +203,7 @@ const LABELS: Readonly<Record<string, Message>> = {
 };
 
 /**
- * Returns the label of a question or group of a form.
+ * Returns the label of a question or group of a form for phones, by its name there.
  * @throws Error where the form has neither of this name
  */
 export function getFormLabel(name: string): Message {

@@ -27,8 +27,9 @@ const IDENTIFIER = /^[A-Za-z]+-\d+$/;
 const PROJECT = /^(?:x-)?[a-z]-\d{9}$/i;
 
 /**
- * Parses a project identifier, alone or in an address of the service, and converts the usual form
- * to capitals. Unreadable only where it is not one word: the rules, not this, look the project up.
+ * Parses a project identifier, alone or in an address of the service, into a reference; one of the
+ * usual form becomes upper case. Unreadable (rule `project`) only where it is not one word: the
+ * project is looked up by the rules, not here.
  */
 export function parseProjectReference(cell: string): Reading<Reference> {
   const text = normalizeId(withoutAddress(cell));
@@ -60,8 +61,10 @@ function resolveTerm(set: string, cell: string, lookupTerm: LookupTerm): Reading
 type FailedLookup = Exclude<TermLookupResult, { kind: 'found' }>;
 
 /**
- * Explains why a text is no usable entry of a set, and names those that may be meant, or the
+ * Explains why a text is no usable entry of a set, and names the entries that may be meant, or the
  * command that finds them.
+ * @param lookup result for `text` in this set
+ * @param set such as `heslo:obdobi`
  */
 export function explainFailedLookup(lookup: FailedLookup, set: string, text: string): Message {
   const where = formatVocabularySet(set);
@@ -91,8 +94,8 @@ export function explainFailedLookup(lookup: FailedLookup, set: string, text: str
 }
 
 /**
- * Formats a set for people by the label of its element, with its set name in brackets; the set name
- * alone where it is no element's.
+ * Formats a set for people by the label of the element that has its entries: `Period
+ * (heslo:obdobi)`; the set name alone where no element has them.
  */
 export function formatVocabularySet(set: string): Message {
   const field = FIELDS.find((each) => each.set === set);
@@ -153,11 +156,12 @@ export type ResolvedFinder =
   | (RuleProblem & { readonly candidates?: readonly TermCandidate[] });
 
 /**
- * Resolves a finder, wherever one is named. A mapping of the user's own comes first. A name written
- * exactly as a known person's stays a name, which the service matches; one that differs in case,
- * accents, order, titles or blanks becomes that person's identifier, with a remark. Where several
- * people match, or words are abbreviated, it is unreadable, with candidates. Any other name is a
- * new person, if it is certain which part is the surname.
+ * Resolves a finder by identifier or name. A mapping of the user's own comes first. A name written
+ * exactly as that of a known person stays a name, by which the service finds the person; one that
+ * differs in case, accents, order, titles or blanks becomes the person's identifier, with a remark.
+ * Any other name becomes a new person ({@link NEW_PERSON}), if it is certain which part is the
+ * surname. Unreadable, with candidates where there are some: a name that several people have, an
+ * abbreviated one, one in another order than the known person's, and what is no name of one person.
  */
 export function resolveFinder(cell: string, lookupTerm: LookupTerm): ResolvedFinder {
   if (extractIdentifier(cell) !== undefined) return resolveTerm(PEOPLE, cell, lookupTerm);
@@ -165,15 +169,8 @@ export function resolveFinder(cell: string, lookupTerm: LookupTerm): ResolvedFin
   const name = parsePersonName(written);
   const joined = name.parts.join(', ');
   const plain = name.suffix === undefined ? joined : `${joined} ${name.suffix}`;
-  const lookups = [...new Set([written, plain])].map((text) => lookupTerm(PEOPLE, text));
-  const bestLookup =
-    lookups.find(
-      (lookup) =>
-        lookup.kind === 'mapping-conflict' || (lookup.kind === 'found' && lookup.isOwn === true),
-    ) ??
-    lookups.find(({ kind }) => kind === 'found') ??
-    lookups.find(({ kind }) => kind === 'ambiguous');
-  if (bestLookup !== undefined) return chooseKnown(bestLookup, written, name);
+  const known = findKnownPeople([...new Set([written, plain])], lookupTerm);
+  if (known !== undefined) return chooseKnown(known, written, name);
   if (isUnknownPerson(written)) {
     const message = msg`"${written}" is not a person's name. Leave the finder out, or map the words to a person: ${cmd`pas vocab map set osoba ${written}`} ID`;
     return makeRuleProblem('finder-unknown', message);
@@ -186,6 +183,25 @@ export function resolveFinder(cell: string, lookupTerm: LookupTerm): ResolvedFin
   return givenName === undefined
     ? splitUnmarkedName(name, written, lookupTerm)
     : makeNewPerson({ surname, givenName }, name);
+}
+
+/**
+ * Looks up spellings of one name. The best result is an own mapping, then one person, then several
+ * people; undefined where no spelling is known.
+ */
+function findKnownPeople(
+  spellings: readonly string[],
+  lookupTerm: LookupTerm,
+): TermLookupResult | undefined {
+  const lookups = spellings.map((text) => lookupTerm(PEOPLE, text));
+  return (
+    lookups.find(
+      (lookup) =>
+        lookup.kind === 'mapping-conflict' || (lookup.kind === 'found' && lookup.isOwn === true),
+    ) ??
+    lookups.find(({ kind }) => kind === 'found') ??
+    lookups.find(({ kind }) => kind === 'ambiguous')
+  );
 }
 
 function chooseKnown(lookup: TermLookupResult, text: string, name: WrittenName): ResolvedFinder {
@@ -303,8 +319,9 @@ function findPartsProblem({ parts, suffix }: WrittenName, text: string): Message
 }
 
 /**
- * Explains why the service would refuse a text as the name of a new person: no comma between
- * surname and given name, or a part that is too long. Undefined where it would not.
+ * Explains why the service would refuse a text as the name of a new person (A-FINDER-1,
+ * A-FINDER-4): no comma between surname and given name, or a part that is too long. Undefined where
+ * it would not.
  */
 export function findPersonNameProblem(text: string): Message | undefined {
   const { surname, givenName } = splitNameAtComma(text);
@@ -316,8 +333,8 @@ export function findPersonNameProblem(text: string): Message | undefined {
 }
 
 /**
- * Explains why the service would create a person with a wrong name: several people, or the given
- * name first. Undefined where nothing speaks against it.
+ * Explains why a text, although the service takes it as the name of a new person, is hardly that of
+ * one: several people, or the given name first. Undefined where nothing speaks against it.
  */
 export function findPersonNameDoubt(text: string): Message | undefined {
   const { surname, givenName } = splitNameAtComma(text);
@@ -339,10 +356,9 @@ function makeNameAdvice(text: string): Message {
 export type ResolveReference = (field: Field, cell: string) => Reading<Reference> | ResolvedFinder;
 
 /**
- * Makes a resolver of cells that caches the result for each distinct cell of a field: a season
- * has a few dozen in all its rows, and the rows share the references. Characters of no width in a
- * cell do not count.
- * @param lookupTerm by default one without any harvested vocabulary
+ * Makes a resolver that caches the result for each distinct cell of a field, since a table repeats
+ * a few dozen; equal cells share one reference. Cells are normalised as by {@link normalizeText}.
+ * @param lookupTerm by default no vocabulary is harvested: identifiers are taken as they are
  */
 export function makeReferenceResolver(
   lookupTerm: LookupTerm = () => ({ kind: 'not-harvested' }),

@@ -20,8 +20,8 @@ import {
 } from './value-rules.ts';
 
 /**
- * Tells if a project may take finds of this account, by {@link checkProject}: also where the
- * harvest cannot tell, or no projects were harvested.
+ * Tells if imports into a project may succeed: {@link checkProject} has no error for it. True also
+ * where that only warns, and where no projects were harvested.
  */
 export function canProjectTakeFinds(ident: string, context: RuleContext): boolean {
   const findings = checkProject({ projekt: { id: ident, text: ident } }, context);
@@ -31,10 +31,10 @@ export function canProjectTakeFinds(ident: string, context: RuleContext): boolea
 type FoundProject = Extract<ProjectLookupResult, { kind: 'found' }>;
 
 /**
- * Checks that imports may go into the find's project: a survey project that the account may use
- * (A-PROJECT-1 to A-PROJECT-7). Facts that may have changed since the harvest, or that this account
- * may not see, give a warning instead of an error. Empty where it may be used, where the find has
- * no project, and where no projects were harvested.
+ * Checks that the find's project is a survey project into which the account may import (A-PROJECT-1
+ * to A-PROJECT-7). Facts that may have changed since the harvest, or that this account may not see,
+ * give a warning instead of an error. Empty where nothing speaks against the project, where the
+ * find has none, and where no projects were harvested.
  */
 export function checkProject({ projekt }: FindElements, context: RuleContext): Finding[] {
   const { lookupProject } = context;
@@ -43,16 +43,7 @@ export function checkProject({ projekt }: FindElements, context: RuleContext): F
   const project = lookupProject(id);
   switch (project.kind) {
     case 'found':
-      if (project.survey)
-        return [
-          ...checkProjectState(id, project, context),
-          ...checkOrganisation(id, project, context),
-        ];
-      return [
-        makeRefusal(
-          msg`${id} is a project of the type "${project.type}". Finds belong to survey projects; name one.`,
-        ),
-      ];
+      return checkFoundProject(id, project, context);
     case 'deleted':
       return [makeRefusal(msg`${id} was deleted in the service. Specify an existing project.`)];
     case 'unknown': {
@@ -68,6 +59,14 @@ export function checkProject({ projekt }: FindElements, context: RuleContext): F
     case 'not-harvested':
       return [];
   }
+}
+
+function checkFoundProject(id: string, project: FoundProject, context: RuleContext): Finding[] {
+  if (!project.survey) {
+    const message = msg`${id} is a project of the type "${project.type}". Finds belong to survey projects; name one.`;
+    return [makeRefusal(message)];
+  }
+  return [...checkProjectState(id, project, context), ...checkOrganisation(id, project, context)];
 }
 
 /** An archaeologist sees every project that accepts finds; a researcher only archived ones. */
@@ -248,8 +247,9 @@ export const RULES: readonly Rule[] = [
 ];
 
 /**
- * Checks a find against all rules of its target state and returns every finding as an issue, with
- * the find's position; empty where it obeys them. The schema is not used: see {@link validateFind}.
+ * Checks a find by the {@link RULES} for its target state and returns every finding as an issue
+ * with the find's position in its table; empty where it obeys them all. The schema is not used
+ * here, but by {@link validateFind}.
  */
 export function checkFindByRules(find: Find, context: RuleContext): readonly Issue[] {
   const issues: Issue[] = [];
@@ -277,9 +277,9 @@ export type ValidationContext = RuleContext & { readonly schema: FindSchema };
 export type ValidatedFind = { readonly document: Buffer; readonly issues: readonly Issue[] };
 
 /**
- * Checks a find by its rules, builds its document and validates that by the schema: these bytes are
- * stored and sent. The schema is used only where the rules find no error, since it would report the
- * same errors again.
+ * Checks a find by the rules, builds its document, and validates these bytes, which are stored and
+ * sent as they are, by the schema. The schema is used only where the rules find no error, since it
+ * would report the same errors again.
  */
 export function validateFind(find: Find, context: ValidationContext): ValidatedFind {
   const { schema } = context;

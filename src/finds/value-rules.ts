@@ -68,8 +68,9 @@ function findElementIllegalCharacter(value: FindElements[Field['name']]): string
 export const MAX_CHARACTERS = 255;
 
 /**
- * Explains why a trimmed registration number cannot be assigned (A-NUMBER-2); undefined where it
- * can, and for an empty one. Another find with the number is not looked for.
+ * Explains why a trimmed registration number cannot be assigned: it is too long (A-NUMBER-2), or
+ * has a character that cannot be seen. Undefined where it can be, and for an empty one. Finds that
+ * have the number already are not searched for.
  */
 export function findNumberProblem(value: string): RuleProblem | undefined {
   const characters = [...value].length;
@@ -81,8 +82,9 @@ export function findNumberProblem(value: string): RuleProblem | undefined {
 }
 
 /**
- * Returns a number as the service takes it (A-NUMBER-2).
- * @throws UsageError for an empty or invalid one
+ * Parses a typed registration number into the form in which it is stored and sent (A-NUMBER-2), see
+ * {@link normalizeNumber}.
+ * @throws UsageError where it is empty, or {@link findNumberProblem} has a problem with it
  */
 export function parseRegistrationNumber(rawValue: string): string {
   const value = normalizeNumber(rawValue);
@@ -108,9 +110,9 @@ function findUnseenCharacter(value: string): RuleProblem | undefined {
 }
 
 /**
- * Explains that another find or record has the number; undefined where it is free, empty, or no
- * lookup is given.
- * @param find local id or record that is checked
+ * Explains that another find or record has a registration number; undefined where none has it,
+ * where it is empty, and where the context has no `lookupNumber`.
+ * @param find local id or record that the number is for, which does not count
  */
 export function findUsedNumberProblem(
   value: string,
@@ -291,8 +293,8 @@ const RANKS: Readonly<Record<string, Rank>> = {
 };
 
 /**
- * Returns the permissions of a role; administrators have those of archivists. Undefined where the
- * role is not known.
+ * Returns the role whose permissions count: that of the account, for an administrator that of an
+ * archivist. Undefined where the context has no role, or another one.
  */
 export function findRoleRank({ role = '' }: RuleContext): Rank | undefined {
   return RANKS[role];

@@ -29,10 +29,10 @@ const POLYGON = new RegExp(
 );
 
 /**
- * Parses `POLYGON` and `MULTIPOLYGON` of two coordinates (OGC 06-103r4, 7.2.2) in upper or lower
- * case.
- * @throws RangeError where the text is something else, a coordinate is no number, a ring is not
- * closed, or a ring has fewer than four points
+ * Parses well-known text of a `POLYGON` or `MULTIPOLYGON` with two coordinates per point (OGC
+ * 06-103r4, 7.2.2), in upper or lower case.
+ * @throws RangeError where the text is something else, a coordinate is no number, or a ring is not
+ * closed or has fewer than four points
  */
 export function parsePolygon(wkt: string): Polygon {
   const text = wkt.trim();
@@ -43,8 +43,8 @@ export function parsePolygon(wkt: string): Polygon {
 }
 
 /**
- * Tells if a point, in degrees, is inside or on the boundary. Rings may have any direction and
- * order.
+ * Tells if a point, in degrees, is inside a polygon or on its boundary. The rings may have any
+ * direction and order.
  */
 export function isInPolygon({ rings, box }: Polygon, lon: number, lat: number): boolean {
   const { minX, minY, maxX, maxY } = box;
@@ -78,9 +78,9 @@ function getSquaredDistance([x, y]: Point, [x1, y1]: Point, [x2, y2]: Point): nu
 }
 
 /**
- * Returns the metres of one degree of longitude and of latitude, in this order, on the ellipsoid of
- * WGS 84.
- * @param lat latitude, degrees
+ * Computes the length in metres of one degree of longitude and of one of latitude, in this order,
+ * on the ellipsoid of WGS 84.
+ * @param lat latitude where they are measured, degrees
  */
 export function computeMetresPerDegree(lat: number): Point {
   const phi = (lat * Math.PI) / 180;
@@ -133,9 +133,9 @@ export function makeBoxAround(points: Iterable<Point>): BoundingBox {
 }
 
 /**
- * Clips a closed ring to a box (Sutherland and Hodgman 1974). Where the ring leaves the box and
- * returns, the result, which is closed as well, follows the side of the box. Empty where no part
- * lies inside.
+ * Returns the part of a closed ring inside a box, as a closed ring (Sutherland and Hodgman 1974):
+ * between leaving the box and returning, it follows the sides of the box. Empty where no part lies
+ * inside.
  */
 export function clipRing(ring: Ring, box: BoundingBox): Ring {
   let points: Ring = ring.slice(0, -1);
@@ -168,10 +168,9 @@ function intersectEdge(from: Point, to: Point, axis: 0 | 1, at: number): Point {
 }
 
 /**
- * Removes points of a closed ring so that its line moves by at most `tolerance`, in the ring's
- * units (Douglas and Peucker 1973). The order stays, and the ring stays closed.
- * @returns undefined where fewer points than a triangle's remain: at this scale the ring is
- * invisible
+ * Returns a closed ring without the points whose absence moves its line by at most `tolerance`, in
+ * the units of the ring (Douglas and Peucker 1973); order stays, and the ring stays closed.
+ * Undefined where less than a triangle is left, so that the ring is invisible at this scale.
  */
 export function simplifyRing(ring: Ring, tolerance: number): Ring | undefined {
   const last = ring.length - 1;

@@ -19,8 +19,8 @@ export type PointText = { readonly x: string; readonly y: string };
 export type PointInSystem = PointText & { readonly system: GeomSystem };
 
 /**
- * Makes the fault of a geometry that is no point.
- * @param name its type for the message, such as `Polygon` or `MultiPoint (2)`
+ * Makes the problem of a geometry that is no point.
+ * @param name its type, such as `Polygon` or `MultiPoint (2)`, for the message
  */
 export function makeNoPointProblem(name: string): RuleProblem {
   return makeRuleProblem('geometry-form', msg`The geometry is a ${name}, but a find has a point.`);
@@ -37,9 +37,9 @@ const RANGES = {
 } as const;
 
 /**
- * Parses a decimal as people type it: decimal point or comma, blanks between thousands, a
- * typographic minus or a plus. Returns all digits as a text with a decimal point, without the plus.
- * A text with both point and comma, or with an exponent, is refused as ambiguous.
+ * Parses a coordinate as people type a decimal: with a decimal point or comma, blanks between
+ * thousands, a typographic minus, or a plus. The value has all digits and a decimal point, without
+ * blanks and plus. Unreadable: other texts, such as one with both point and comma, or an exponent.
  */
 export function parseCoordinateNumber(cell: string): Reading<string> {
   const text = cell
@@ -57,9 +57,9 @@ export function parseCoordinateNumber(cell: string): Reading<string> {
 }
 
 /**
- * Parses `POINT (x y)` with exactly two plain decimals and blanks between them. The service accepts
- * a little more (a third number, an exponent, a leading `+`), but then does not compute the other
- * representation (A-POINT-5), so those are refused here.
+ * Parses well-known text, `POINT (x y)`, with exactly two plain decimals and blanks between them.
+ * Anything else is unreadable, also a third number, an exponent or a leading `+`: the service takes
+ * these, but does not compute the point in the other system then (A-POINT-5).
  */
 export function parsePoint(wkt: string): Reading<PointText> {
   const text = trimText(wkt);
@@ -76,7 +76,10 @@ const MAX_SHOWN = 60;
 const NUMBER = String.raw`-?\d+(?:\.\d+)?`;
 const POINT = new RegExp(`^point *\\( *(${NUMBER}) +(${NUMBER}) *\\)$`, 'i');
 
-/** Parses a point that a person wrote, where any white space counts as a blank. */
+/**
+ * Parses well-known text that a person wrote, as {@link parsePoint} does; any white space counts as
+ * a blank.
+ */
 export function parseWrittenPoint(text: string): Reading<PointText> {
   return parsePoint(text.replace(/\s+/g, ' '));
 }
@@ -87,10 +90,10 @@ const GIS_POINT = new RegExp(
 );
 
 /**
- * Parses a geometry of a GIS program into the well-known text of a point and the SRID before it.
- * A height or measure is dropped, a MultiPoint of one counts as a point. `wkt` is empty for an
- * empty point, and the text behind the SRID for any other geometry, which {@link parsePoint} then
- * refuses. `epsg` is undefined without an SRID.
+ * Splits the geometry of a GIS program, such as `SRID=4326;POINT Z (14.4 50.1 230)`, into `epsg`,
+ * the SRID before it (undefined without one), and `wkt`, well-known text for {@link parsePoint}:
+ * a point without height and measure, also for a MultiPoint of one; empty for an empty point; any
+ * other geometry as it is, so that it is refused then.
  */
 export function parseGisGeometry(text: string): { readonly wkt: string; readonly epsg?: number } {
   const [, srid, body = ''] =
@@ -101,7 +104,7 @@ export function parseGisGeometry(text: string): { readonly wkt: string; readonly
   return { wkt: isEmpty ? '' : wkt, epsg: srid === undefined ? undefined : Number(srid) };
 }
 
-/** Formats degrees with at most 7 decimals, which is a centimetre, without zeros at the end. */
+/** Formats degrees with at most 7 decimals (a centimetre) and a point, without zeros at the end. */
 export function formatDegrees(degrees: number): string {
   return degrees.toFixed(7).replace(/(?:\.|(?<!0))0+$/, '');
 }
@@ -112,8 +115,8 @@ export function formatPoint({ x, y }: PointText): string {
 }
 
 /**
- * Explains why the service cannot convert a point (A-POINT-6), with the likely mistake: swapped
- * axes, wrong sign, the other system, 0 0. Undefined where it is in the range of the system.
+ * Explains that a point is outside the range in which the service converts it (A-POINT-6), with the
+ * likely mistake: swapped axes, a wrong sign, the other system, 0 0. Undefined where it is inside.
  */
 export function findRangeProblem(system: GeomSystem, x: number, y: number): Message | undefined {
   if (isInRange(system, x, y)) return undefined;
@@ -158,8 +161,9 @@ const CHANGES = [undefined, 'axes', 'signs', 'axes-and-signs'] as const;
 type FittedPoint = PointInSystem & { readonly change: PositionChange | undefined };
 
 /**
- * Finds the system in which a pair makes sense, with the smallest change; undefined where it lies
- * far outside the country. The ranges of the systems do not overlap, whatever the change.
+ * Finds the system in whose range a pair of numbers lies, as written or with the smallest change
+ * that brings the pair there; `x` and `y` are the changed numbers. Undefined where none does. A
+ * pair fits one system only: their ranges do not overlap, whatever the change.
  */
 export function findFittingSystem(written: PointText): FittedPoint | undefined {
   for (const change of CHANGES) {
@@ -184,9 +188,9 @@ function changePoint(
 }
 
 /**
- * Returns the system whose code of EPSG or ESRI a name contains, as in
- * `urn:ogc:def:crs:EPSG::5514`; WGS 84 for `CRS84`. Undefined without a code, with that of another
- * system, or with several.
+ * Parses the name of a coordinate system by the code of EPSG or ESRI in it, as in
+ * `urn:ogc:def:crs:EPSG::5514`; `CRS84` is WGS 84. Undefined without a code, with that of another
+ * system, and with codes of different systems.
  */
 export function parseSystemCode(name: string): GeomSystem | undefined {
   if (/(?:^|[:/])CRS84$/i.test(name)) return '4326';
@@ -198,8 +202,8 @@ export function parseSystemCode(name: string): GeomSystem | undefined {
 }
 
 /**
- * Maps a code of EPSG or ESRI (which numbers S-JTSK 102067) to a system; undefined where the
- * service does not accept it.
+ * Returns the system of an EPSG code, or of ESRI's 102067 for S-JTSK; undefined for other codes,
+ * since the service accepts these systems only (A-FIELD-21).
  */
 export function toGeomSystem(code: number): GeomSystem | undefined {
   if (code === 4326) return '4326';
@@ -207,7 +211,8 @@ export function toGeomSystem(code: number): GeomSystem | undefined {
 }
 
 /**
- * Makes the error for a file in a system that the service does not accept.
+ * Makes the error for a file in a coordinate system that the service does not accept.
+ * @param file as the user named it
  * @param named name of the system in the file
  */
 export function makeUnsupportedCrsError(file: string, named: string): FileError {
@@ -247,16 +252,16 @@ function getConverter(): Converter {
 }
 
 /**
- * Converts EPSG:4326 (longitude, latitude) to EPSG:5514 (x, y in metres); meaningful in and around
- * Czechia only. NaN for numbers that are not finite. The first conversion loads proj4.
+ * Converts EPSG:4326 (longitude, latitude in degrees) to EPSG:5514 (x, y in metres); meaningful in
+ * and around Czechia only. Both NaN where a number is not finite. The first call loads proj4.
  */
 export function toSJtsk(lonLat: Point): Point {
   return convert('forward', lonLat);
 }
 
 /**
- * Converts EPSG:5514 (x, y in metres) to EPSG:4326 (longitude, latitude). NaN for numbers that are
- * not finite. The first conversion loads proj4.
+ * Converts EPSG:5514 (x, y in metres) to EPSG:4326 (longitude, latitude in degrees). Both NaN where
+ * a number is not finite. The first call loads proj4.
  */
 export function toWgs84(xy: Point): Point {
   return convert('inverse', xy);
@@ -280,9 +285,9 @@ export const CONVERTED_WITHIN_M = 2;
 const SAME_WITHIN: Readonly<Record<GeomSystem, number>> = { '4326': 1e-7, '5514': 0.01 };
 
 /**
- * Tells if two points mean one place: to a centimetre where both are in one system, else within the
- * 2 m of a conversion.
- * @param withinM tolerance in metres instead of these
+ * Tells if two points mean one place: in one system where they agree to a centimetre, in two
+ * systems where they are within {@link CONVERTED_WITHIN_M}.
+ * @param withinM distance in metres that is allowed instead
  */
 export function isNearPoint(one: PointInSystem, other: PointInSystem, withinM?: number): boolean {
   if (one.system !== other.system || withinM !== undefined) {
@@ -334,9 +339,9 @@ const WKB_POINT = 1;
 const WKB_MULTI_POINT = 4;
 
 /**
- * Reads a GeoPackage geometry as a point (GeoPackage 1.3, 2.1.3); undefined for an empty one or
- * null. A MultiPoint of one counts; heights are dropped. Unreadable: another geometry, damaged
- * bytes, or a value that is no bytes.
+ * Parses the value of a geometry column of a GeoPackage (GeoPackage 1.3, 2.1.3) into a point; its
+ * value is undefined for null and for an empty geometry. A MultiPoint of one counts as a point;
+ * heights are dropped. Unreadable: another geometry, damaged bytes, or no bytes.
  */
 export function parseGeoPackagePoint(blob: unknown): Reading<PointText | undefined> {
   if (blob === null) return { value: undefined };

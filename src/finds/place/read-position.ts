@@ -33,10 +33,11 @@ type Coordinate = {
 type Axis = 'x' | 'y';
 
 /**
- * Reads a position: decimal degrees, degrees with minutes and seconds (with or without marks,
- * hemispheres in English or Czech), S-JTSK in metres, well-known text of a point, or a map link, of
- * which nothing is fetched. A pair that only makes sense with swapped axes or changed signs is read
- * so, with a `doubt`. Unreadable where it is far outside the country, or no position.
+ * Parses a position as people write it: decimal degrees, degrees with minutes and seconds (with or
+ * without marks; hemispheres in English, Czech or German), S-JTSK in metres, well-known text of a
+ * point, or a map link, from which nothing is fetched. A pair that only fits a system with swapped
+ * axes or changed signs is taken so, with `doubt` and `change`. Unreadable where it fits none, or
+ * is no position.
  */
 export function parsePosition(text: string): Reading<Position> {
   if (/^\s*(?:srid|point)/i.test(text)) {
@@ -134,13 +135,16 @@ function resolveAxes(text: string, pair: PointText): Reading<Position> {
   return { value: { system, point, change, doubt: msg`"${text}" ${doubt}.` } };
 }
 
-/** Formats a position with all its digits, so that {@link parsePosition} reads the same point. */
+/**
+ * Formats a position with all its digits, `50.0871 N 14.4208 E` or `-743011.7 -1043265.5`, so that
+ * {@link parsePosition} returns the same point.
+ */
 export function formatExactPosition({ system, point: { x, y } }: Position): string {
   return system === '4326' ? `${y} N ${x} E` : `${x} ${y}`;
 }
 
 /**
- * Formats a position for people, rounded to 5 decimals of a degree or 0.1 m:
+ * Formats a position in the language of the command, rounded to 5 decimals of a degree or 0.1 m:
  * `50.08710 N 14.42080 E`, `S-JTSK x -743011.7 y -1043265.5`.
  */
 export function formatPosition({ system, point }: Position): string {
@@ -224,8 +228,10 @@ function normalizeNotation(text: string): string | undefined {
 }
 
 /**
- * Parses a decimal number, or degrees with minutes, marks or a hemisphere, which must be one of the
- * axis, into the text of a decimal number. The range is not checked.
+ * Parses one coordinate, in degrees or metres, into the text of a decimal number: a decimal as by
+ * {@link parseCoordinateNumber}, or degrees with minutes, marks or a hemisphere. Unreadable where
+ * the hemisphere is of the other axis, and for other texts. Ranges are not checked.
+ * @param axis `x`: longitude or the first number of S-JTSK
  */
 export function parseCoordinate(text: string, axis: Axis): Reading<string> {
   const decimal = parseCoordinateNumber(text);

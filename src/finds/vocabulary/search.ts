@@ -43,9 +43,10 @@ const MIN_SCORE = 0.2;
 const TRUST_OF_OTHER_WORDS = 0.95;
 
 /**
- * Searches present terms, best first; ignores accents and case, and accepts prefixes, typing errors
- * and domain synonyms. A typed identifier gives that term alone, of any set and also a deleted one.
- * Empty where nothing is near enough.
+ * Searches present terms by their names, abbreviations and descriptions. Returns the best hits,
+ * best first, each term once; empty where nothing is near enough. Accents and case do not count;
+ * beginnings, inflected forms, typing errors and synonyms of the domain are accepted. A typed
+ * identifier gives that term alone, of any set, also one that is gone.
  */
 export function searchTerms(
   vocabulary: Vocabulary,
@@ -58,6 +59,7 @@ export function searchTerms(
     .flatMap((wording) => searchWords(vocabulary, wording, options))
     .map(({ term, score }) => ({ term, score: TRUST_OF_OTHER_WORDS * score }));
   const hits = [...searchWords(vocabulary, typed, options), ...otherHits];
+  // Of several hits of one term the last one, which has the highest score, stays in the map.
   const best = new Map(
     hits.sort((a, b) => a.score - b.score).map((hit) => [hit.term.ident, hit] as const),
   );
@@ -138,8 +140,9 @@ const parseWord = createRowParser({ id: isNumber, text: isText });
 type StoredWord = ReturnType<typeof parseWord>;
 
 /**
- * Returns the `most` words of all sources that share the most groups of three letters with the
- * typed one, most first; of equals, the one stored last.
+ * Returns vocabulary words of all sources, at most `most`, that share trigrams (groups of three
+ * letters) with the typed one: those that share most first, of equals the one that was stored last.
+ * @param typed a folded word
  */
 export function findSimilarWords(
   vocabulary: Vocabulary,
@@ -240,17 +243,16 @@ const MAX_REPLACED = 3;
  */
 function listOtherWordings(typed: string): string[] {
   const folded = foldForSearch(typed);
+  const meanings = getMeaningsByStem();
   return splitWords(folded)
     .slice(0, MAX_REPLACED)
-    .flatMap((word) => listMeanings(word).map((meaning) => folded.replace(word, meaning)));
+    .flatMap((word) =>
+      (meanings.get(getStem(word)) ?? []).map((meaning) => folded.replace(word, meaning)),
+    );
 }
 
-/** By stem, since a text may have any inflected form. */
-function listMeanings(word: string): readonly string[] {
-  return getMeanings().get(getStem(word)) ?? [];
-}
-
-const getMeanings = once((): ReadonlyMap<string, readonly string[]> => {
+/** A text may have any inflected form of a word. */
+const getMeaningsByStem = once((): ReadonlyMap<string, readonly string[]> => {
   const meanings = new Map<string, string[]>();
   for (const [names, words] of Object.entries(OTHER_WORDS))
     for (const word of words.split(' '))

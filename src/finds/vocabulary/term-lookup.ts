@@ -55,24 +55,32 @@ type Search = (typed: string, setSpec: string) => readonly Term[];
 
 /**
  * Makes a lookup by identifier, else by Czech or English name; of people in any order of words. A
- * name is `not-harvested` until the whole set was harvested once. The user's own mappings are not
- * known to it. Results are cached, and after {@link MAX_SEARCHES} unknown names no further ones are
- * searched for similar entries.
+ * name is `not-harvested` until its whole set was harvested once, an identifier until it or the set
+ * was. The user's own mappings do not count here. Results are cached; after {@link MAX_SEARCHES}
+ * unknown names, no further one is searched for similar entries.
  */
 export function makeTermLookup(vocabulary: Vocabulary): LookupTerm {
+  const lookUpByName = makeNameLookup(vocabulary);
+  const getLookup = memoize((setSpec: string) => {
+    // The rest of a set may have another entry of the same name.
+    const isComplete = isSetHarvested(vocabulary, setSpec);
+    return memoize((text: string): TermLookupResult => {
+      const cell = text.trim();
+      if (IDENTIFIER.test(normalizeId(cell))) return lookUpByIdentifier(vocabulary, setSpec, cell);
+      return isComplete ? lookUpByName(setSpec, cell) : { kind: 'not-harvested' };
+    });
+  });
+  return (setSpec, text) => getLookup(setSpec)(text);
+}
+
+/** Makes a lookup by name in a set that was harvested; an unknown name gets the nearest terms. */
+function makeNameLookup(vocabulary: Vocabulary): LookupTerm {
+  const search = makeLimitedSearch(vocabulary);
   const findSmallSet = memoize((setSpec: string): readonly Term[] | undefined => {
     const all = listTermsOfSet(vocabulary, setSpec);
     return all.length <= MAX_SMALL_SET ? all : undefined;
   });
-  let searches = 0;
-  const search: Search = (typed, setSpec) => {
-    searches += 1;
-    if (searches > MAX_SEARCHES) return [];
-    return searchTerms(vocabulary, typed, { setSpec, limit: MAX_CANDIDATES }).map(
-      ({ term }) => term,
-    );
-  };
-  const lookUpByName = (setSpec: string, cell: string): TermLookupResult => {
+  return (setSpec, cell) => {
     const name = setSpec === PEOPLE_SET ? makeFinderKey(cell) : cell;
     const named = findTermsByName(vocabulary, name).filter((term) =>
       isInSet(term.setSpec, setSpec),
@@ -85,16 +93,17 @@ export function makeTermLookup(vocabulary: Vocabulary): LookupTerm {
         : (findSmallSet(setSpec) ?? search(cell, setSpec));
     return { kind: 'unknown', nearest: nearest.map(toCandidate) };
   };
-  const getLookup = memoize((setSpec: string) => {
-    // The rest of a set may have another entry of the same name.
-    const isComplete = isSetHarvested(vocabulary, setSpec);
-    return memoize((text: string): TermLookupResult => {
-      const cell = text.trim();
-      if (IDENTIFIER.test(normalizeId(cell))) return lookUpByIdentifier(vocabulary, setSpec, cell);
-      return isComplete ? lookUpByName(setSpec, cell) : { kind: 'not-harvested' };
-    });
-  });
-  return (setSpec, text) => getLookup(setSpec)(text);
+}
+
+/** Makes a search that finds nothing any more after {@link MAX_SEARCHES} calls. */
+function makeLimitedSearch(vocabulary: Vocabulary): Search {
+  let searches = 0;
+  return (typed, setSpec) => {
+    searches += 1;
+    if (searches > MAX_SEARCHES) return [];
+    const hits = searchTerms(vocabulary, typed, { setSpec, limit: MAX_CANDIDATES });
+    return hits.map(({ term }) => term);
+  };
 }
 
 function lookUpByIdentifier(
@@ -189,11 +198,11 @@ const PEOPLE_SET = 'osoba';
 const PROJECT_SET = 'projekt';
 
 /**
- * Makes a cached lookup of projects. One that vanished from the list counts as unknown. An unknown
- * one has no `list` where the harvest need not have shown all that the account may see: the rules
- * then only warn.
- * @param account that this command would harvest as, empty for an anonymous one; undefined: not
- * known, so another one than that of the harvest
+ * Makes a cached lookup of projects. One that vanished from the list counts as unknown. The `list`
+ * of an unknown project is absent where the harvest may lack projects that the account can see;
+ * then the rules only warn of it.
+ * @param account for which this command would harvest, empty for an anonymous one; undefined where
+ * it is not known, which counts as another one than that of the last harvest
  */
 export function makeProjectLookup(vocabulary: Vocabulary, account?: string): LookupProject {
   return memoize((ident: string): ProjectLookupResult => {
@@ -236,8 +245,8 @@ function findHarvestedList(
 const AREA_SET = 'ruian_katastr';
 
 /**
- * Makes a lookup of the cadastral area of a point, whose border counts as inside. It caches parsed
- * boundaries, and tries the last area first: the finds of one table are close together.
+ * Makes a lookup of the harvested cadastral area that has a point inside or on its border. It
+ * caches parsed boundaries, and tries the last area first: finds of a table are close together.
  */
 export function makeAreaLookup(vocabulary: Vocabulary): LookupArea {
   const getArea = memoize((id: number): Area => {
@@ -288,10 +297,10 @@ function findAreasTouching(vocabulary: Vocabulary, setSpec: string, box: Boundin
 type NamedArea = { readonly label: string; readonly polygon: Polygon };
 
 /**
- * Returns the names and boundaries of the present areas of a set whose extent touches a box, by
- * name; their boundaries need not touch it.
+ * Returns names and boundaries, sorted by name, of the present areas of a set whose own box touches
+ * another one. The boundary itself need not touch it.
  * @param setSpec such as `ruian_katastr`
- * @param box in degrees
+ * @param box in degrees of WGS 84
  */
 export function listAreasTouchingBox(
   vocabulary: Vocabulary,
@@ -328,10 +337,10 @@ export type VocabularyStore = {
 };
 
 /**
- * Opens the vocabulary file, which the caller must close; creates it where it is missing, and
- * brings an older one up to date.
- * @throws DatabaseError when the file cannot be opened or is damaged
- * @throws DatabaseTooNewError when a newer pas wrote it
+ * Opens the vocabulary file, which the caller must close. A missing one is created, with its
+ * tables; one of an older pas is migrated.
+ * @throws DatabaseError where the file cannot be opened or is damaged
+ * @throws DatabaseTooNewError where a newer pas wrote it
  */
 export function openVocabulary(path: string, clock: Clock): VocabularyStore {
   const database = openPrepared(path, { synchronous: 'normal' }, (opened) => {

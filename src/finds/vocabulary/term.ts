@@ -52,7 +52,10 @@ export type TermDetails = {
   readonly hidden?: true;
 };
 
-/** Returns the place and organisation of a project, which has no name; empty for other entries. */
+/**
+ * Returns district and organisation of a project, for lists where others have a name; the empty
+ * text for terms of other kinds.
+ */
 export function describeProject({ facts = {} }: TermDetails): string {
   const { typ_projektu: type, okres, organizace } = facts;
   if (type === undefined) return '';
@@ -101,17 +104,18 @@ export type Vocabulary = {
   readonly oaiBase: string;
   /** Ids of the words that the transaction under way has met. */
   readonly wordIds: Map<string, number>;
+  /** Returns the prepared statement of a text. */
   sql(text: string): Statement;
   /** Runs `work` in a transaction; a failure of the disk is thrown as DatabaseError. */
   change<T>(work: () => T): T;
 };
 
 /**
- * Parses a record's entity into a term, for the kinds that the vocabulary stores (S-ENTITY-2 to
- * S-ENTITY-6). Elements are read by local name in the entity's own namespace, so every schema
- * version is accepted.
- * @param setSpec of the record's header, used where the entity does not name its vocabulary
- * @returns undefined where the entity is of another kind, or lacks its identifier or its name
+ * Parses the entity of a harvested record into a term (S-ENTITY-2 to S-ENTITY-6). Elements are read
+ * in the namespace of the entity, so it may be of any schema version.
+ * @param setSpec of the record's header, used for a `heslo` that does not name its vocabulary
+ * @returns undefined where the entity is of none of {@link TERM_KINDS}, or lacks its identifier,
+ * its name or its set
  */
 export function parseTerm(entity: XmlElement, setSpec: string | undefined): TermDraft | undefined {
   const kind = TERM_KINDS.find((kind) => kind === entity.name);

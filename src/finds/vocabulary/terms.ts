@@ -19,8 +19,6 @@ import { makeFinderKey } from '../person-name.ts';
 import { parsePolygon } from '../place/areas.ts';
 import type { Term, TermDraft, Vocabulary } from './term.ts';
 
-// Reading and writing of terms. Functions that write must run inside `Vocabulary.change`.
-
 const COLUMNS = `terms.ident, terms.set_spec as setSpec, terms.label, terms.label_en as labelEn, terms.abbreviation,
   terms.description, terms.description_en as descriptionEn, terms.sort_order as sortOrder, terms.details,
   terms.datestamp_at as datestampMs, terms.gone, terms.gone_at as goneAtMs`;
@@ -53,21 +51,22 @@ export function findTermByIdent(vocabulary: Vocabulary, ident: string): Term | u
   return selectTerms(vocabulary, 'terms where source = ? and ident = ?', values)[0];
 }
 
-/** Returns a term by its identifier in any letter case; else like {@link findTermByIdent}. */
+/**
+ * Returns the term of a typed identifier, normalised by {@link normalizeId} and in any letter case;
+ * else like {@link findTermByIdent}.
+ */
 export function findTermByTypedIdent(vocabulary: Vocabulary, typed: string): Term | undefined {
   const ident = normalizeId(typed);
-  const upper = ident.toUpperCase();
-  const lower = ident.toLowerCase();
   return (
     findTermByIdent(vocabulary, ident) ??
-    findTermByIdent(vocabulary, upper) ??
-    findTermByIdent(vocabulary, lower)
+    findTermByIdent(vocabulary, ident.toUpperCase()) ??
+    findTermByIdent(vocabulary, ident.toLowerCase())
   );
 }
 
 const parseNumberedTerm = createRowParser({ ...TERM, id: isNumber });
 
-/** Returns terms, also those that are gone, by row id; an unknown id is absent from the map. */
+/** Returns terms of any source by row id, also those that are gone; unknown ids are left out. */
 export function findTermsByRowId(
   vocabulary: Vocabulary,
   ids: readonly number[],
@@ -79,8 +78,8 @@ export function findTermsByRowId(
 }
 
 /**
- * Returns terms, also those that are gone, with exactly this name or label, except for accents and
- * case; people also by the key of their name.
+ * Returns terms of any set, also those that are gone, with this Czech or English name; case and
+ * accents do not count. People are found by {@link makeFinderKey} of their name as well.
  */
 export function findTermsByName(vocabulary: Vocabulary, name: string): Term[] {
   return selectTerms(
@@ -91,11 +90,11 @@ export function findTermsByName(vocabulary: Vocabulary, name: string): Term[] {
 }
 
 /**
- * Returns people of a surname, sorted by identifier, without those who are gone. Their names
- * are stored as `surname, given name`; the cross join makes SQLite begin with the index of names.
- * @param surname as by foldForSearch
+ * Returns people of a surname, sorted by identifier, without those who are gone.
+ * @param surname as by {@link foldForSearch}
  */
 export function listPeopleOfSurname(vocabulary: Vocabulary, surname: string): Term[] {
+  // Names are stored as `surname, given name`. The cross join makes SQLite begin with their index.
   const from = `${surname}, `;
   return selectTerms(
     vocabulary,
@@ -107,8 +106,8 @@ export function listPeopleOfSurname(vocabulary: Vocabulary, surname: string): Te
 }
 
 /**
- * Returns the terms of a set, or of a family such as `heslo` set by set, each in its own order,
- * else alphabetically. Deleted and vanished ones are left out.
+ * Returns the present terms of a set, or of a family such as `heslo` set by set, in the order that
+ * the service gives the set, else by Czech collation.
  */
 export function listTermsOfSet(vocabulary: Vocabulary, set: string): Term[] {
   return selectTerms(
@@ -130,7 +129,10 @@ const parseNeighbour = createRowParser(NEIGHBOUR);
 /** A term directly above or below another one, and the kind of their relation. */
 export type Neighbour = ReturnType<typeof parseNeighbour>;
 
-/** Returns the direct superiors of a term; one that was not harvested has an empty label. */
+/**
+ * Returns the direct superiors of a term, by identifier; one that was not harvested has an empty
+ * label. Empty for an unknown term.
+ */
 export function listSuperiors(vocabulary: Vocabulary, ident: string): Neighbour[] {
   return vocabulary
     .sql(
@@ -145,7 +147,7 @@ export function listSuperiors(vocabulary: Vocabulary, ident: string): Neighbour[
 
 const parseInferior = createRowParser({ ...NEIGHBOUR, sortOrder: orNull(isNumber) });
 
-/** Returns the present terms directly below a term, in their own order, then by Czech collation. */
+/** Returns the present terms directly below a term, in the order of {@link listTermsOfSet}. */
 export function listInferiors(vocabulary: Vocabulary, ident: string): Neighbour[] {
   const below = vocabulary
     .sql(
@@ -160,16 +162,14 @@ export function listInferiors(vocabulary: Vocabulary, ident: string): Neighbour[
 }
 
 /**
- * Returns the path from the topmost entry to the direct superior of `ident`, along the first of
- * several superiors; empty without one. A circle of superiors ends before its first repetition.
+ * Returns the terms above a term, from the topmost to its direct superior; of several superiors
+ * the first is followed. Empty without one. A circle of superiors ends before it repeats a term.
  */
 export function listTermPath(vocabulary: Vocabulary, ident: string): Neighbour[] {
   const path: Neighbour[] = [];
   const seen = new Set([ident]);
-  for (
-    let [above] = listSuperiors(vocabulary, ident);
-    above !== undefined && !seen.has(above.ident);
-  ) {
+  let [above] = listSuperiors(vocabulary, ident);
+  while (above !== undefined && !seen.has(above.ident)) {
     seen.add(above.ident);
     path.unshift(above);
     [above] = listSuperiors(vocabulary, above.ident);
@@ -182,8 +182,9 @@ function toTerm({ details, ...row }: TermRow): Term {
 }
 
 /**
- * Stores a term from the record of `datestampMs`, also over a newer one or a tombstone: the service
- * restored it.
+ * Stores a term with its names, words, superiors and boundary in place of all that was stored of
+ * it, even with a newer datestamp, or as gone. Must run inside `Vocabulary.change`.
+ * @param datestampMs of the record, milliseconds since 1970 UTC
  */
 export function storeTerm(vocabulary: Vocabulary, draft: TermDraft, datestampMs: number): void {
   const { sql, source } = vocabulary;
@@ -204,16 +205,17 @@ export function storeTerm(vocabulary: Vocabulary, draft: TermDraft, datestampMs:
     )
     .run({ ...draft, source, details: JSON.stringify(draft.details), datestampMs });
   const id = Number(existingId ?? lastInsertRowid);
-  saveSuperiors(vocabulary, id, draft);
+  storeSuperiors(vocabulary, id, draft);
   const names = foldNames(draft);
-  saveNames(vocabulary, id, names);
-  saveWords(vocabulary, id, draft, names);
-  saveBoundary(vocabulary, id, draft.boundary);
+  storeNames(vocabulary, id, names);
+  storeWords(vocabulary, id, draft, names);
+  storeBoundary(vocabulary, id, draft.boundary);
 }
 
 /**
  * Stores a term whose content the service hides from this account, with its identifier as label.
- * One that was stored before keeps its content and datestamp, and is no longer gone.
+ * One that was stored before keeps its content and datestamp, and is no longer gone. Must run
+ * inside `Vocabulary.change`.
  */
 export function storeHiddenTerm(
   vocabulary: Vocabulary,
@@ -231,9 +233,10 @@ export function storeHiddenTerm(
 }
 
 /**
- * Stores a tombstone, so that finds which use the term are reported. The term keeps its content;
- * one that was never seen before has its identifier as label, since a deleted record has nothing
- * else.
+ * Stores that a term is gone, so that finds which use it are reported. The term keeps its content;
+ * one that was never stored gets its identifier as label, since a deleted record has nothing else.
+ * Must run inside `Vocabulary.change`.
+ * @param gone `goneAtMs`: milliseconds since 1970 UTC, by the server's clock
  */
 export function storeTombstone(
   vocabulary: Vocabulary,
@@ -260,7 +263,7 @@ function deleteParts(vocabulary: Vocabulary, term: number): void {
     vocabulary.sql(`delete from ${table} where term = ?`).run(term);
 }
 
-function saveSuperiors(vocabulary: Vocabulary, term: number, { superiors }: TermDraft): void {
+function storeSuperiors(vocabulary: Vocabulary, term: number, { superiors }: TermDraft): void {
   const insert = vocabulary.sql(
     'insert or ignore into superiors (term, superior, kind) values (?, ?, ?)',
   );
@@ -284,13 +287,13 @@ function foldText(text: string | null, weight: number): FoldedText {
   return { folded: foldForSearch(text ?? ''), weight };
 }
 
-function saveNames(vocabulary: Vocabulary, term: number, names: readonly FoldedText[]): void {
+function storeNames(vocabulary: Vocabulary, term: number, names: readonly FoldedText[]): void {
   const insert = vocabulary.sql('insert or ignore into names (folded, term) values (?, ?)');
   for (const { folded } of names) insert.run(folded, term);
 }
 
 /** A word that occurs in several places of a term has the largest weight. */
-function saveWords(
+function storeWords(
   vocabulary: Vocabulary,
   term: number,
   draft: TermDraft,
@@ -328,7 +331,7 @@ function getOrCreateWordId(vocabulary: Vocabulary, word: string): number {
 }
 
 /** An unreadable boundary is left out, so that only the service checks the find's area. */
-function saveBoundary(vocabulary: Vocabulary, term: number, boundary: string | null): void {
+function storeBoundary(vocabulary: Vocabulary, term: number, boundary: string | null): void {
   if (boundary === null) return;
   let box: ReturnType<typeof parsePolygon>['box'];
   try {
@@ -346,7 +349,7 @@ function saveBoundary(vocabulary: Vocabulary, term: number, boundary: string | n
 const parseSetCount = createRowParser({ setSpec: isText, terms: isNumber, gone: isNumber });
 type SetCount = ReturnType<typeof parseSetCount>;
 
-/** Counts the terms of each set; deleted and vanished ones are counted separately, as `gone`. */
+/** Counts the terms of each set that has any: `terms` are present, `gone` deleted or vanished. */
 export function countTermsBySet(vocabulary: Vocabulary): SetCount[] {
   return vocabulary
     .sql(
@@ -357,12 +360,10 @@ export function countTermsBySet(vocabulary: Vocabulary): SetCount[] {
     .map(parseSetCount);
 }
 
-/** Tells if a set is the queried one, or belongs to that family: `heslo:obdobi` is in `heslo`. */
+/** Tells if a set is the queried one or belongs to it as a family, as `heslo:obdobi` to `heslo`. */
 export function isInSet(setSpec: string, query: string): boolean {
   return setSpec === query || setSpec.startsWith(`${query}:`);
 }
-
-// State of the harvest of each set. Functions that write must run inside `Vocabulary.change`.
 
 const parseHarvest = createRowParser({
   id: isNumber,
@@ -378,10 +379,10 @@ type VocabularyHarvest = Omit<ReturnType<typeof parseHarvest>, 'unfinished'> & {
   readonly unfinished: boolean;
 };
 
-const HARVEST_COLUMNS = `id, set_spec as setSpec, watermark_at as watermarkMs, completed_at as completedAtMs,
-  pass is not null as unfinished`;
-
-/** Returns the id of the harvest of a set; writes a new row at its first use. */
+/**
+ * Returns the row id of the harvest of a set or family, which is stored at its first use. Must run
+ * inside `Vocabulary.change`.
+ */
 export function getOrCreateVocabularyHarvest({ sql, source }: Vocabulary, setSpec: string): number {
   sql('insert into harvests (source, set_spec) values (?, ?) on conflict do nothing').run(
     source,
@@ -393,17 +394,18 @@ export function getOrCreateVocabularyHarvest({ sql, source }: Vocabulary, setSpe
 }
 
 /**
- * Returns what is known of each harvest of this source, by set; `unfinished`: a pass was begun and
- * is not complete.
+ * Returns the harvests of this source, one for each set or family that was begun, by its name;
+ * `unfinished`: a pass was begun and is not complete.
  */
 export function listVocabularyHarvests({ sql, source }: Vocabulary): VocabularyHarvest[] {
   const rows = sql(
-    `select ${HARVEST_COLUMNS} from harvests where source = ? order by set_spec`,
+    `select id, set_spec as setSpec, watermark_at as watermarkMs, completed_at as completedAtMs,
+       pass is not null as unfinished from harvests where source = ? order by set_spec`,
   ).all(source);
   return rows.map(parseHarvest).map((row) => ({ ...row, unfinished: row.unfinished === 1 }));
 }
 
-/** Tells if a set was completely harvested once, itself or as part of its family. */
+/** Tells if a set was completely harvested at least once, itself or as part of its family. */
 export function isSetHarvested(vocabulary: Vocabulary, setSpec: string): boolean {
   return listVocabularyHarvests(vocabulary).some(
     (harvest) => harvest.completedAtMs !== null && isInSet(setSpec, harvest.setSpec),
@@ -411,19 +413,21 @@ export function isSetHarvested(vocabulary: Vocabulary, setSpec: string): boolean
 }
 
 /**
- * Stores the subject of a harvest. Where it changes, rights, watermark and unfinished pass are
- * reset: another account or endpoint sees other records, which the list of changes does not show.
- * @param subject `{version} {account} {format}` of the harvest
+ * Stores what a harvest reads, and for which account. Where that changes, the harvest begins anew,
+ * without rights, watermark and unfinished pass: another account or endpoint sees other records,
+ * which a list of changes would not show. Must run inside `Vocabulary.change`.
+ * @param subject `{version} {account} {format}`, with an empty account for an anonymous harvest
  */
-export function storeHarvestSubject({ sql }: Vocabulary, harvest: number, subject: string): void {
+export function storeHarvestSubject({ sql }: Vocabulary, harvestId: number, subject: string): void {
   sql(
-    'update harvests set subject = :subject, rights = null, watermark_at = null, pass = null where id = :harvest and subject <> :subject',
-  ).run({ harvest, subject });
+    'update harvests set subject = :subject, rights = null, watermark_at = null, pass = null where id = :harvestId and subject <> :subject',
+  ).run({ harvestId, subject });
 }
 
 /**
- * Returns the account of the last complete harvest that is still kept up to date, empty for an
- * anonymous one; undefined where there is none.
+ * Returns the account for which a set is kept up to date by harvests of changes, empty for an
+ * anonymous one. Undefined where the next harvest must be a complete one: there was none yet, or
+ * its account, endpoint or rights changed.
  */
 export function findAccountOfHarvest(
   { sql, source }: Vocabulary,
@@ -438,30 +442,33 @@ export function findAccountOfHarvest(
 }
 
 /**
- * Begins a run of a harvest, which takes it over from a run of another process.
+ * Begins a run of a harvest, by which a run of another process loses it. Must run inside
+ * `Vocabulary.change`.
  * @returns the number of the run, for {@link assertLatestRun}
  */
-export function beginHarvestRun(vocabulary: Vocabulary, harvest: number): number {
+export function beginHarvestRun(vocabulary: Vocabulary, harvestId: number): number {
   return Number(
     vocabulary
       .sql('update harvests set runs = runs + 1 where id = ? returning runs')
       .pluck()
-      .get(harvest),
+      .get(harvestId),
   );
 }
 
 /**
- * Asserts that no other process began a run meanwhile: both would overwrite their position.
- * @throws DatabaseError when another did
+ * Asserts that no process began a run of the harvest since {@link beginHarvestRun} returned `run`;
+ * each would overwrite the position of the other.
+ * @throws DatabaseError where one did
  */
-export function assertLatestRun(vocabulary: Vocabulary, harvest: number, run: number): void {
-  if (vocabulary.sql('select runs from harvests where id = ?').pluck().get(harvest) === run) return;
+export function assertLatestRun(vocabulary: Vocabulary, harvestId: number, run: number): void {
+  const latest = vocabulary.sql('select runs from harvests where id = ?').pluck().get(harvestId);
+  if (latest === run) return;
   throw new DatabaseError(msg`${vocabulary.path}: another pas has taken over this harvest.`, {
     hint: msg`Nothing is lost: the other one continues it.`,
   });
 }
 
-/** Returns the present terms of a set that a full pass did not see. */
+/** Returns the present terms of a set or family that a complete pass did not list. */
 export function listUnseenTerms(
   vocabulary: Vocabulary,
   setSpec: string,
@@ -471,8 +478,9 @@ export function listUnseenTerms(
 }
 
 /**
- * Stores tombstones for terms that a full pass did not see.
- * @param beganMs server time at which the pass began, milliseconds since 1970 UTC
+ * Stores that terms have vanished, as {@link storeTombstone} does, since a complete pass did not
+ * list them. Must run inside `Vocabulary.change`.
+ * @param beganMs beginning of the pass by the server's clock, milliseconds since 1970 UTC
  */
 export function storeVanishedTerms(
   vocabulary: Vocabulary,
