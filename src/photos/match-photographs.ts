@@ -22,7 +22,7 @@ export type MatchableFind = {
   readonly point?: Point;
 };
 
-/** How sure a match is; only a name makes it `sure`. `none` has no evidence. */
+/** How sure a match is; only a name makes it `sure`. With `none` no find is better than others. */
 export type Confidence = 'sure' | 'likely' | 'doubtful' | 'none';
 
 /** Evidence for or against a find. */
@@ -41,7 +41,7 @@ export type MatchReason =
 export type PhotoMatch = {
   readonly file: string;
   readonly confidence: Confidence;
-  /** The best find; undefined without evidence. */
+  /** The best find; undefined with confidence `none`. */
   readonly find?: string;
   readonly reasons: readonly MatchReason[];
   /** Finds to suggest, best first, including the best one. */
@@ -56,11 +56,12 @@ const MAX_CLOCK_OFFSET_DAYS = 400;
 const MAX_CANDIDATES = 5;
 
 /**
- * Matches photographs to finds by the name of the file or its folder, else by position and time.
- * Only a name makes a match certain: a photograph that was sent to the wrong record cannot be
- * removed.
+ * Matches photographs to finds by the number of a find in the name of the file or its folder, else
+ * by position and day. Only a name makes a match `sure`: a photograph that was sent to the wrong
+ * record cannot be removed.
  * @param withinM distance in metres between photograph and find up to which the position counts
- * @returns a match for each photograph, in their order; confidence `none` without evidence
+ * @returns a match for each photograph, in their order; confidence `none` without evidence, or
+ * where two finds fit equally
  */
 export function matchPhotographs(
   shots: readonly PhotoInfo[],
@@ -211,7 +212,10 @@ type IndexedId = {
 /** Ids of finds by their first token, such as `k` for `K-12`. */
 type NameIndex = ReadonlyMap<string, readonly IndexedId[]>;
 
-/** Indexes finds by the first token of each of their ids, for {@link searchNameForFinds}. */
+/**
+ * Indexes finds for {@link searchNameForFinds}, by the first token of each of their numbers: local
+ * id, `ident_cely` and number in the table.
+ */
 export function indexFindNumbers(finds: readonly MatchableFind[]): NameIndex {
   const indexed = finds.flatMap((find) =>
     [find.localId, find.identCely, find.number]
@@ -237,34 +241,18 @@ type NamedFinds = {
 };
 
 /**
- * Finds the numbers of finds in the name of a file or folder; several where the name has several,
- * or where ids differ only in spelling. Case, accents, separators and leading zeros do not count; a
- * number matches only as a whole, so `K-12` does not match `K-1`. Numbers of cameras, dates and
- * sizes are excluded.
+ * Searches the name of a file or folder for the numbers of finds. It has several matches where it
+ * names several finds, or where their numbers differ only in spelling; none where it names no find.
+ * Case, accents, separators and leading zeros do not count. A number matches only as a whole, so
+ * `K-12` does not match `K-1`, and not as a part of a date or of the number of a camera or copy.
  * @param name without its extension
  */
 export function searchNameForFinds(name: string, index: NameIndex): NamedFinds {
   const plain = withoutAccents(name);
   const tokens = splitNameTokens(plain);
   const parts: Name = { plain, tokens, otherNumbers: findOtherNumbers(plain) };
-  const spans = tokens.flatMap((token, start) =>
-    (index.get(token.text) ?? [])
-      .filter((each) =>
-        each.tokens.every(({ text }, offset) => tokens[start + offset]?.text === text),
-      )
-      .filter((each) => each.tokens.length > 1 || mayStandAlone(tokens, start))
-      .map((each): Span => ({ ...each, start, end: start + each.tokens.length })),
-  );
-  const outermost = spans.filter(
-    (span) =>
-      !spans.some(
-        (other) =>
-          other.tokens.length > span.tokens.length &&
-          other.start < span.end &&
-          span.start < other.end,
-      ),
-  );
-  const graded = outermost.flatMap((span) => gradeSpan(parts, span));
+  const spans = withoutShorter(listSpans(tokens, index));
+  const graded = spans.flatMap((span) => gradeSpan(parts, span));
   const hasOtherNumber = hasMoreNumbers(parts, graded);
   const matches = new Map<MatchableFind, NameMatch>();
   for (const span of graded.sort((a, b) => b.tokens.length - a.tokens.length)) {
@@ -273,6 +261,31 @@ export function searchNameForFinds(name: string, index: NameIndex): NamedFinds {
       matches.set(find, { find, id, isDoubtful: hasOtherNumber || span.isDoubtful });
   }
   return { matches: [...matches.values()], hasOtherNumber };
+}
+
+/** Returns every place where all tokens of an id stand in the name. */
+function listSpans(tokens: readonly NameToken[], index: NameIndex): Span[] {
+  return tokens.flatMap((token, start) =>
+    (index.get(token.text) ?? [])
+      .filter((each) =>
+        each.tokens.every(({ text }, offset) => tokens[start + offset]?.text === text),
+      )
+      .filter((each) => each.tokens.length > 1 || mayStandAlone(tokens, start))
+      .map((each): Span => ({ ...each, start, end: start + each.tokens.length })),
+  );
+}
+
+/** Leaves out spans that overlap a longer one. */
+function withoutShorter(spans: readonly Span[]): Span[] {
+  return spans.filter(
+    (span) =>
+      !spans.some(
+        (other) =>
+          other.tokens.length > span.tokens.length &&
+          other.start < span.end &&
+          span.start < other.end,
+      ),
+  );
 }
 
 /**

@@ -19,8 +19,7 @@ export type PhotoExif = {
 const MAX_BYTES = 32 * 1024 * 1024;
 
 /**
- * Reads position and day from the first {@link MAX_BYTES} of a picture; empty where it has none,
- * or is no picture.
+ * Reads position and day from the first {@link MAX_BYTES} of a file; as {@link parsePhotoExif}.
  * @throws Error of the system where the file cannot be opened or read
  */
 export async function readPhotoExif(path: string): Promise<PhotoExif> {
@@ -35,14 +34,17 @@ export async function readPhotoExif(path: string): Promise<PhotoExif> {
   }
 }
 
-/** Parses position and day of a picture; each absent where it has none, both where it is none. */
+/**
+ * Parses the EXIF position of a picture, and the day on which it was taken; each is absent where
+ * the picture lacks it, and both where the bytes are no picture. Nothing is thrown.
+ */
 export async function parsePhotoExif(bytes: Buffer): Promise<PhotoExif> {
   const tags = await parseExifTags(bytes);
   if (tags === undefined) return {};
   return { position: getPosition(tags), takenOn: getDay(tags) };
 }
 
-function getPosition({ gps }: ExifTags): Point | undefined {
+function getPosition({ gps }: ExpandedTags): Point | undefined {
   const { Longitude: longitude, Latitude: latitude } = gps ?? {};
   if (longitude === undefined || latitude === undefined || !Number.isFinite(longitude + latitude))
     return undefined;
@@ -50,19 +52,17 @@ function getPosition({ gps }: ExifTags): Point | undefined {
 }
 
 /** Returns the day of the exposure, not of the last change; undefined for a clock never set. */
-function getDay({ exif }: ExifTags): string | undefined {
+function getDay({ exif }: ExpandedTags): string | undefined {
   return ['DateTimeOriginal' as const, 'DateTimeDigitized' as const]
     .map((tag) => (exif?.[tag]?.description ?? '').slice(0, 10).replaceAll(':', '-'))
     .find((day) => isRealDate(day) && day >= '1990');
 }
 
-type ExifTags = ExpandedTags;
-
 /**
  * Parses the tags of a picture; undefined where it is no picture, or has no tags. Silences the
  * console while the library runs.
  */
-async function parseExifTags(bytes: Buffer): Promise<ExifTags | undefined> {
+async function parseExifTags(bytes: Buffer): Promise<ExpandedTags | undefined> {
   const { default: reader } = await import('exifreader');
   const { warn } = console;
   try {
@@ -77,9 +77,9 @@ async function parseExifTags(bytes: Buffer): Promise<ExifTags | undefined> {
 }
 
 /**
- * Reads the EXIF position in WGS 84, to a centimetre. A file that cannot be read, and a position
- * that is absent or outside the range of the service, give a problem with the path; nothing is
- * thrown.
+ * Reads the EXIF position of a photograph, in WGS 84 to a centimetre. Unreadable where the file
+ * cannot be read (rule `photo-unreadable`), and where the position is absent or outside the range
+ * of the service (`photo-position`); the problem has the path. Nothing is thrown.
  */
 export async function readPhotoPosition(path: string): Promise<Reading<Position>> {
   let exif: PhotoExif;
@@ -139,10 +139,11 @@ type Entry = {
 };
 
 /**
- * Removes the GPS directories of a TIFF structure, their pointers, and its XMP that has GPS
- * properties. All other bytes stay, and so does the length.
+ * Removes from a TIFF structure, such as an EXIF block, the GPS directories with their pointers,
+ * and XMP that has GPS properties. All other bytes stay, and so does the length.
  * @param bytes changed in place
- * @returns the most telling of what was removed; `none` also for bytes that are no TIFF, or BigTIFF
+ * @returns the most telling finding of what was removed; `none` also for bytes that are no TIFF,
+ * and for a BigTIFF
  */
 export function removeTiffGps(bytes: Buffer): GpsFinding {
   const tiff = openTiff(bytes);
@@ -162,7 +163,7 @@ export function removeTiffGps(bytes: Buffer): GpsFinding {
   return finding;
 }
 
-/** Tells if bytes begin like a TIFF; raw images of cameras do as well. */
+/** Tells if bytes begin as a TIFF of either byte order does; many raw images of cameras do, too. */
 export function isTiff(bytes: Buffer): boolean {
   return ['II*\0', 'MM\0*'].includes(bytes.toString('latin1', 0, 4));
 }
@@ -276,10 +277,7 @@ const FINDINGS = ['none', 'other', 'position'] as const;
 /** Result of reading the GPS data of a photograph; see {@link FINDINGS}. */
 export type GpsFinding = (typeof FINDINGS)[number];
 
-/**
- * Returns the finding that says most about the position, in the order of {@link FINDINGS}; `none`
- * without any.
- */
+/** Returns the finding that comes last in the order of {@link FINDINGS}; `none` without any. */
 export function getMostTellingFinding(...findings: readonly GpsFinding[]): GpsFinding {
   return FINDINGS.findLast((each) => findings.includes(each)) ?? 'none';
 }
@@ -294,8 +292,8 @@ const XMP_TELLING = /l(?:at|ong)i?t/i;
 const WIDE = /G\0P\0S\0/i;
 
 /**
- * Finds the GPS properties of an XMP packet, or of a file with one; any of a packet in UTF-16 count
- * as a position.
+ * Tells what GPS properties an XMP packet has, or a file with one: `position` with a latitude or
+ * longitude, `other` with further ones only. "GPS" anywhere in UTF-16 counts as `position`.
  */
 export function findXmpGps(packet: Buffer): GpsFinding {
   const text = packet.toString('latin1');
@@ -306,10 +304,10 @@ export function findXmpGps(packet: Buffer): GpsFinding {
 }
 
 /**
- * Overwrites an XMP packet that has GPS properties with blanks, as a whole, so that no reader finds
- * more of them in it.
+ * Overwrites the whole of an XMP packet with blanks where it has GPS properties, so that no reader
+ * finds any in it.
  * @param packet changed in place; its length stays
- * @returns what it had; `none` where nothing was changed
+ * @returns the finding of {@link findXmpGps}; `none` where nothing was changed
  */
 export function blankXmpWithGps(packet: Buffer): GpsFinding {
   const finding = findXmpGps(packet);

@@ -50,10 +50,10 @@ const ACCEPTED_TYPES: readonly string[] = [
 ];
 
 /**
- * Checks a photograph as the service will: a regular file, not too large, an image by its bytes
- * (A-PHOTO-6, A-PHOTO-7). Reads it once, as a whole. A refused one has no `photograph`, and an
- * error among the issues; a file that cannot be read is refused, too. An accepted one may have
- * warnings. Nothing is thrown.
+ * Checks a photograph as the service will: a file, not empty and not too large, of an accepted type
+ * by its bytes (A-PHOTO-6, A-PHOTO-7). It is read once, as a whole. Where it is refused, also since
+ * it cannot be read, there is no `photograph`, and one error. An accepted one may have warnings.
+ * Nothing is thrown.
  * @param maxBytes limit of the profile, by default {@link PHOTO_MAX_BYTES}
  */
 export async function inspectPhotograph(
@@ -185,22 +185,18 @@ export type ResolvePhoto = (
 ) => Reading<string> & { /** It is the file of another name. */ readonly remark?: Message };
 
 /**
- * Makes a resolver of names relative to `root`, which may not leave it by `..` or a symbolic link.
- * Tables and photographs come from different systems, so a backslash counts as a slash, only the
- * last part of an absolute path is used, and the name may differ as {@link findPhotoFile} allows.
- * The folders of `root` are read once, at the first missing name.
+ * Makes a resolver of names relative to the folder `root`, which a name may not leave by `..` or a
+ * symbolic link (rule `photo-path`). Tables and photographs come from different systems, so a
+ * backslash counts as a slash, only the last part of an absolute path is used, and the file may
+ * have another spelling, as {@link findPhotoFile} allows. For a name without a file (rule
+ * {@link PHOTO_MISSING}) the folders in `root` are searched; their list is read once.
  * @throws FileError where `root` does not exist or cannot be reached
  */
 export function makePhotoResolver(root: string): ResolvePhoto {
   const realRoot = getRealFolder(root);
   let folders: readonly string[] | undefined;
   return (name) => {
-    const path = name.replaceAll('\\', '/');
-    const isFromElsewhere = isAbsolute(path) || /^[A-Za-z]:/.test(path);
-    // Only the file name of a path on another computer or device is used.
-    const relative = isFromElsewhere
-      ? path.slice(path.lastIndexOf('/') + 1).replace(/^[A-Za-z]:/, '')
-      : path;
+    const relative = toRelativePath(name);
     const outside = msg`The photograph "${name}" points outside the folder ${root}. Copy it into that folder.`;
     if (relative.split('/').includes('..')) return makeRuleProblem('photo-path', outside);
     const found = findPhotoFile(join(realRoot, relative));
@@ -217,6 +213,13 @@ export function makePhotoResolver(root: string): ResolvePhoto {
   };
 }
 
+/** Returns the path that a name in a table means; of an absolute path only the file's name. */
+function toRelativePath(name: string): string {
+  const path = name.replaceAll('\\', '/');
+  const isFromElsewhere = isAbsolute(path) || /^[A-Za-z]:/.test(path);
+  return isFromElsewhere ? path.slice(path.lastIndexOf('/') + 1).replace(/^[A-Za-z]:/, '') : path;
+}
+
 /** @param folder the only one in `root` that has such a photograph */
 function explainMissing(name: string, root: string, folder: string | undefined): Message {
   if (folder === undefined)
@@ -231,10 +234,10 @@ function listFolders(root: string): string[] {
 }
 
 /**
- * Finds the file of a path, else the only one of nearly this name: it ignores case, the composition
- * of accents, and the extension among those of pictures, since programs and people change them.
- * `remark` states the difference, except for accents. Undefined where none or several match.
- * Folders are read at once, which blocks the thread.
+ * Finds the file of a path, else the only one in its folder of nearly this name: letter case, the
+ * composition of accents, and which extension of pictures it has do not count, since programs and
+ * people change them. `remark` states a difference, except in accents. Undefined where no file
+ * matches, or several do. Blocks the thread while it reads the folder.
  */
 export function findPhotoFile(
   path: string,
@@ -309,8 +312,9 @@ type ThumbnailOptions = {
 };
 
 /**
- * Loads sharp, blocks its readers except those of JPEG, PNG, TIFF and HEIF, and switches off its
- * cache, for the whole process; undefined where it is not installed for this platform.
+ * Loads the library sharp; undefined where it is not installed for this platform. For the whole
+ * process, its readers are blocked except those of JPEG, PNG, TIFF and HEIF, and its cache is
+ * switched off.
  */
 export async function loadImageLibrary(): Promise<ImageLibrary | undefined> {
   try {
@@ -337,9 +341,10 @@ const QUALITY = 72;
 const TIMEOUT_SECONDS = 30;
 
 /**
- * Makes a function that reads a photograph and returns a small JPEG, upright and without metadata;
- * `none` with the reason where there is no library to draw it, or the file is missing, or cannot be
- * drawn within {@link TIMEOUT_SECONDS}. It throws nothing.
+ * Makes a function that reads the photograph of a path and returns a small JPEG, upright and
+ * without metadata. The result is `none`, with the reason in the language of the command, where
+ * `library` is undefined, and where the file is missing or cannot be drawn within
+ * {@link TIMEOUT_SECONDS}. Nothing is thrown.
  */
 export function makeThumbnailMaker({ maxPx, library }: ThumbnailOptions): MakeThumbnail {
   return async (path) => {

@@ -21,11 +21,11 @@ const STRIPPABLE: readonly string[] = ['image/jpeg', 'image/png', 'image/tiff'];
 
 /**
  * Removes GPS data from a photograph: the GPS directory of EXIF with its pointer, and XMP that has
- * GPS properties; of a PNG each text that has some, or that pas cannot read. All other bytes stay:
- * the picture, its orientation, its time. The result is deterministic. Maker notes are not
- * searched, nor a video behind the picture. Of other types than JPEG, TIFF and PNG nothing is
+ * GPS properties; of a PNG each text that has some, or that pas cannot read. All other bytes stay,
+ * with the picture, its orientation and its time. Equal bytes give an equal result. Maker notes and
+ * a video behind the picture are not searched. Of other types than JPEG, TIFF and PNG nothing is
  * removed, and the finding is `none`.
- * @param bytes may be changed
+ * @param bytes changed in place, and shared by the result
  */
 export function removeGps(bytes: Buffer, mediaType: string): StrippedPhotograph {
   switch (mediaType) {
@@ -53,10 +53,10 @@ export type PhotoGps =
   | { readonly kind: 'fixed' | 'unknown' };
 
 /**
- * Finds the GPS data of a photograph, and tells if pas can remove them: then with size and digest
- * of the result. Types other than JPEG, PNG and TIFF are `fixed` with a position, else `unknown`,
- * since data that pas cannot search may have one.
- * @param bytes must not be used afterwards: the data are removed in them
+ * Tells what GPS data a photograph has, by removing them from its bytes: `none`, or `removable`
+ * with digest and size of the result. Types other than JPEG, PNG and TIFF are only searched:
+ * `fixed` with a position, else `unknown`, since data that pas cannot search may have one.
+ * @param bytes of the whole file; must not be used afterwards, since they are changed
  */
 export async function tryGpsRemoval(bytes: Buffer, mediaType: string): Promise<PhotoGps> {
   if (!STRIPPABLE.includes(mediaType)) {
