@@ -15,8 +15,9 @@ export type Html = { readonly [MARKUP]: string };
 export type HtmlPart = string | number | Html | undefined | readonly HtmlPart[];
 
 /**
- * Makes markup from a template: text is escaped, markup inserted. Values are safe as text or in
- * double quotes; addresses only after {@link parseWebAddress}.
+ * Makes markup from a template literal, whose values are inserted as {@link renderPart} renders
+ * them. A value may stand in text or within double quotes; an address only if it comes from
+ * {@link parseWebAddress}.
  */
 export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
   return trustMarkup(
@@ -27,14 +28,14 @@ export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[
 }
 
 /**
- * Declares a text as markup, which is then not escaped: only texts of this package, or base64,
- * never data.
+ * Declares that a text is markup, so that it is never escaped. For texts of this package and for
+ * base64, not for data.
  */
 export function trustMarkup(markup: string): Html {
   return { [MARKUP]: markup };
 }
 
-/** Renders a part as HTML: texts are escaped, markup is kept, undefined gives nothing. */
+/** Renders a value as HTML: texts are escaped, markup is kept, undefined gives the empty text. */
 export function renderPart(part: HtmlPart): string {
   if (part === undefined) return '';
   if (typeof part === 'string') return escapeHtml(part);
@@ -60,8 +61,8 @@ function escapeHtml(text: string): string {
 }
 
 /**
- * Returns a normalised address of `http:` or `https:` for a link; undefined for `javascript:` and
- * other schemes, and for a text that is no absolute address.
+ * Parses an absolute address of `http:` or `https:` into its normal form, for a link; undefined for
+ * other schemes, such as `javascript:`, and for any other text.
  */
 export function parseWebAddress(address: string): string | undefined {
   if (!URL.canParse(address)) return undefined;
@@ -76,8 +77,8 @@ const STYLES = ['colours.css', 'page.css', 'finds.css', 'photographs.css', 'map.
 const SCRIPTS = ['filters.js', 'photographs.js', 'map-names.js', 'maps.js'];
 
 /**
- * Reads styles and scripts of the page from the package, and makes the Content-Security-Policy that
- * allows only them, by their hashes, and pictures in the page itself.
+ * Reads style and script of the page from the files of this package, and makes the
+ * Content-Security-Policy that allows only these two, by their SHA-256, and pictures as `data:`.
  */
 export function readPageAssets(): Assets {
   const style = joinFiles(STYLES);

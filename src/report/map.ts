@@ -30,9 +30,9 @@ const MARGIN = 0.14;
 const MIN_METRES = { overview: 16_000, detail: 900 };
 
 /**
- * Makes a frame centred on a box of degrees, with a margin; at least as wide as the kind of map
- * needs. The projection is equirectangular with the scale of the middle latitude: over the width of
- * the country the error is less than 2 %.
+ * Makes the frame of a map around a box of degrees, with a margin, at least as wide as this kind of
+ * map needs; the box is in its middle. The projection is equirectangular with the scale of the
+ * middle latitude: over the width of the country the error is less than 2 %.
  */
 export function makeFrameAround(
   { minX, minY, maxX, maxY }: BoundingBox,
@@ -62,8 +62,8 @@ export function makeFrameAround(
 }
 
 /**
- * Returns the largest of 1, 2 and 5 times a power of ten that is at most `most`, which must be
- * positive.
+ * Rounds a length down for a scale bar: to the largest number that is 1, 2 or 5 times a power of
+ * ten. `most` must be positive.
  */
 export function roundDownToStep(most: number): number {
   const power = 10 ** Math.floor(Math.log10(most));
@@ -84,9 +84,10 @@ const DISTANCE = { overview: 30, detail: 15 };
 const MANY_FINDS = 300;
 
 /**
- * Groups finds whose marks would overlap that of the first of a group, the largest group first.
- * Each find is in one group; a find alone is a group as well. Where there are many finds, the
- * distance of the overview counts for both kinds of map.
+ * Groups finds whose marks would overlap on a map: each find joins the first group whose first find
+ * is near, else it begins a group. So every find is in one group, and a find alone is one, too.
+ * With more than {@link MANY_FINDS} finds, a detail map has the wide spacing of the overview.
+ * @returns the largest group first
  */
 export function groupOverlappingFinds(
   finds: readonly MappedFind[],
@@ -120,8 +121,9 @@ function makeMarkGroup(members: readonly MappedFind[], frame: MapFrame): MarkGro
 const MAX_DETAILS = 8;
 
 /**
- * Plans an overview of all finds, and a detail map of each of its {@link MAX_DETAILS} largest
- * groups, also of a find alone. Empty without finds. Titles and boundaries are added later.
+ * Plans the maps of the page: an overview of all finds, then a detail map of each of its
+ * {@link MAX_DETAILS} largest groups, also of a find alone. Empty without finds. The sheets have no
+ * titles and boundaries yet.
  */
 export function planMapSheets(
   finds: readonly MappedFind[],
@@ -138,8 +140,8 @@ export function planMapSheets(
 }
 
 /**
- * Renders all maps of the page, with the anchors `map-1` and so on. In the overview a mark links to
- * its detail map, if it has one; any other mark to the card of its first find.
+ * Renders all maps of the page, with the anchors `map-1` and so on. A mark of the overview links to
+ * the detail map of its group, where there is one; any other mark to the card of its first find.
  */
 export function renderMaps(maps: readonly MapSheet[]): Html {
   return html`

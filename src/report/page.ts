@@ -21,9 +21,8 @@ export type FindWithPictures = {
 };
 
 /**
- * Yields the page in pieces, in the order of the file: each find is released before the next is
- * loaded.
- * @param finds iterated once, while the page is written
+ * Yields the HTML of the page in pieces, in their order. Each find is a piece, and is taken from
+ * `finds` only when that is due, so that not all pictures are in memory at once.
  */
 export async function* renderPage(
   report: Report,

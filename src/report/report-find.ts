@@ -59,9 +59,10 @@ export type CollectedFind = {
 };
 
 /**
- * Collects the report's content of one find, in the language of the command. Protected data are
- * left out here where places are, so that no page can contain them. Dropped imports and photographs
- * do not count. The photographs are only named: no file is read.
+ * Collects what the report shows of one find, in the language of the command; its elements are
+ * those of {@link getElementsAtService}. Where places are left out, `find` has nothing that may
+ * reveal the location, while the names of the photographs still may. Dropped imports and
+ * photographs do not count, and no file of a photograph is read.
  * @param number of the find in the page, from 1
  */
 export function collectReportFind(
@@ -77,18 +78,12 @@ export function collectReportFind(
   const identCely = imported?.identCely ?? undefined;
   const pulled = identCely === undefined ? undefined : findPulledRecord(outbox, identCely);
   const elements = getElementsAtService(outbox, stored);
-  const photographs = entries.flatMap((entry) =>
-    entry.kind === 'photo' && entry.state !== 'dropped' ? [entry.photograph] : [],
-  );
   const spot = makeFindspot(sources, elements, pulled?.record);
   const find: ReportFind = {
     number,
     localId: stored.localId,
     identCely,
-    recordUrl:
-      identCely === undefined || recordBase === undefined
-        ? undefined
-        : `${recordBase}/id/${encodeURIComponent(identCely)}`,
+    recordUrl: makeRecordUrl(recordBase, identCely),
     state: getReportState(entries, imported, elements, pulled),
     // As it was sent, until a pull tells what the service made of it.
     stateNote: imported?.state === 'accepted' && pulled === undefined ? t`as sent` : undefined,
@@ -102,7 +97,19 @@ export function collectReportFind(
     area: spot.area,
     problems: entries.flatMap((entry) => listProblems(entry, sources.places)),
   };
+  const photographs = entries.flatMap((entry) =>
+    entry.kind === 'photo' && entry.state !== 'dropped' ? [entry.photograph] : [],
+  );
   return { find, photographs };
+}
+
+function makeRecordUrl(
+  recordBase: string | undefined,
+  identCely: string | undefined,
+): string | undefined {
+  return recordBase === undefined || identCely === undefined
+    ? undefined
+    : `${recordBase}/id/${encodeURIComponent(identCely)}`;
 }
 
 const AT_SERVICE: Readonly<Record<number, ReportState>> = {

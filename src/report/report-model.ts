@@ -145,17 +145,17 @@ export type Report = ReportSettings & {
 
 // Numbers and coordinates in the report's language.
 
-/** Formats `1 find`, `5 finds` in the language of the report. */
+/** Formats a number of finds in the language of the report: `1 find`, `5 finds`. */
 export function formatReportedFindCount(count: number): string {
   return ngettext(msgid`${count} find`, `${count} finds`, count);
 }
 
-/** Formats `49.840500 N 15.171200 E`: six decimals of a degree are a decimetre. */
+/** Formats a place as `49.840500 N 15.171200 E`: six decimals of a degree are a decimetre. */
 export function formatWgs84({ wgs84: [longitude, latitude] }: PointInBothSystems): string {
   return `${formatDecimal(latitude, 6)} N ${formatDecimal(longitude, 6)} E`;
 }
 
-/** Formats `x -693174.81 y -1077354.27`, metres of EPSG:5514. */
+/** Formats a place as `x -693174.81 y -1077354.27`, in metres of EPSG:5514. */
 export function formatSJtsk({ sJtsk: [x, y] }: PointInBothSystems): string {
   return `x ${formatDecimal(x, 2)} y ${formatDecimal(y, 2)}`;
 }
@@ -170,7 +170,7 @@ const NAMES: Readonly<Record<ReportState, Message>> = {
   unsent: msg`not queued`,
 };
 
-/** Returns the words for a state, in the language of the report. */
+/** Returns the name of a state of a find, in the language of the report. */
 export function getStateName(state: ReportState): string {
   return String(NAMES[state]);
 }
@@ -198,8 +198,8 @@ function renderNumeral(text: string): Html {
 }
 
 /**
- * Renders the hidden drawing that defines the shapes of all states; it must be in the page once,
- * before the shapes are used.
+ * Renders the hidden drawing that defines the shapes of all states, for {@link renderStateBadge}
+ * and the marks of maps; the page must have it once, before them.
  */
 export function renderStateShapes(): Html {
   const shapes = REPORT_STATES.map(
@@ -208,7 +208,9 @@ export function renderStateShapes(): Html {
   return html`<svg class="shapes" width="0" height="0" aria-hidden="true"><defs>${shapes}</defs></svg>`;
 }
 
-/** Counts finds by state, in the order of the page; states without finds are left out. */
+/**
+ * Counts finds by state, in the order of {@link REPORT_STATES}; states without finds are left out.
+ */
 export function countFindsByState(finds: readonly { readonly state: ReportState }[]): StateCount[] {
   return REPORT_STATES.flatMap((key) => {
     const count = finds.filter(({ state }) => state === key).length;
@@ -217,18 +219,14 @@ export function countFindsByState(finds: readonly { readonly state: ReportState 
 }
 
 /**
- * Renders the counts as a list with the shape, name and number of finds of each state.
- * @param more further class names, with a leading blank
+ * Renders the counts as a list: shape, name and number of finds of each state.
+ * @param more further class names for the list, with a leading blank
  */
 export function renderStateLegend(counts: readonly StateCount[], more = ''): Html {
   return html`<ul class="legend${more}">${counts.map(({ key, count }) => html`<li>${renderStateBadge(key)} <b>${count}</b></li>`)}</ul>`;
 }
 
-/** Renders the shape and the name of a state. {@link renderStateShapes} must be in the page. */
+/** Renders shape and name of a state. The page must have {@link renderStateShapes} before it. */
 export function renderStateBadge(state: ReportState): Html {
-  return html`<span class="badge state-${state}">${renderStateSymbol(state)}<span>${getStateName(state)}</span></span>`;
-}
-
-function renderStateSymbol(state: ReportState): Html {
-  return html`<svg class="symbol" viewBox="-8 -8 16 16" aria-hidden="true"><use href="#mark-${state}"/></svg>`;
+  return html`<span class="badge state-${state}"><svg class="symbol" viewBox="-8 -8 16 16" aria-hidden="true"><use href="#mark-${state}"/></svg><span>${getStateName(state)}</span></span>`;
 }

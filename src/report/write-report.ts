@@ -33,6 +33,7 @@ import {
 
 type PageRequest = ReportRequest & {
   readonly photosFolder: string;
+  /** Maximum of the longer side of a picture. */
   readonly photoPx: number;
   readonly onFind: (doneCount: number, total: number) => void;
 };
@@ -41,15 +42,23 @@ type Destination =
   | { readonly stream: NodeJS.WriteStream }
   | { readonly file: string; readonly overwrite: boolean; readonly signal: AbortSignal };
 
+type WrittenReport = {
+  readonly report: Report;
+  /** Number of photographs without a picture. */
+  readonly missing: number;
+  /** Size of the file; 0 for a stream. */
+  readonly sizeBytes: number;
+};
+
 /**
- * Writes the page to a file, atomically and private to its user where it shows places, or to a
- * stream. The content of all finds is collected first; `onFind` is called after the pictures of
- * each find are made. A stream that its reader closed early is no error.
- * @returns `missing`: number of photographs without a picture; `sizeBytes`: 0 for a stream
+ * Writes the page to a stream or a file: to a file as a whole or not at all, with access for its
+ * user alone where it shows places. The content of all finds is collected first, pictures are made
+ * while the page is written; `onFind` is called when those of a find are made. A stream that its
+ * reader closes early is no error.
  * @throws UsageError where the file exists, without `overwrite`; FileError where the path is not
  * writable; DatabaseError where the disk is full; the reason of an aborted `signal`
  */
-export async function writeReport(request: PageRequest, to: Destination) {
+export async function writeReport(request: PageRequest, to: Destination): Promise<WrittenReport> {
   const { report, finds } = collectReport(request);
   let missing = 0;
   const pictured = addPictures(finds, request, await openPictures(request), () => {
