@@ -2,7 +2,7 @@ import { systemClock } from './base/clock.ts';
 import { ConfigError } from './base/errors.ts';
 import { isProtectedAddress, normalizeAddress } from './cli/context/config.ts';
 import { makeDataPaths } from './cli/context/places.ts';
-import { withTimeout } from './service/http/exchange.ts';
+import { withAnswerTimeout } from './service/http/exchange.ts';
 import { openPaceStore } from './service/http/pace-store.ts';
 import { makePace } from './service/http/pacer.ts';
 import { openConnections } from './service/http/send.ts';
@@ -48,7 +48,7 @@ export function openConnection(options: ServiceOptions) {
     maxConnections: 64,
     network: { environment: process.env },
   });
-  const send = withTimeout(answerTimeoutMs, connections.send);
+  const send = withAnswerTimeout(answerTimeoutMs, connections.send);
   const store = openPaceStore(options.paceFile ?? makeDataPaths(process.env).paceFile, systemClock);
   const { origin } = new URL(baseUrl);
   const keeper = { read: () => options.token, write: (token: string) => onToken?.(token) };

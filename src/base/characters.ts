@@ -43,7 +43,7 @@ export function normalizeText(text: string): string {
  * Normalises a registration number for storage: composed accents, plain blanks, trimmed. Invisible
  * characters stay, so that they are refused.
  */
-export function normalizeNumber(text: string): string {
+export function normalizeRegistrationNumber(text: string): string {
   return trimText(text.replace(BLANKS, ' ').normalize('NFC'));
 }
 
@@ -202,7 +202,7 @@ export function formatPlainNumber(value: number): string {
  * Formats a number as a spreadsheet keeps it: 15 significant digits, a safe integer whole; no
  * exponent.
  */
-export function formatAsSpreadsheet(value: number): string {
+export function formatSpreadsheetNumber(value: number): string {
   return formatPlainNumber(
     Number.isSafeInteger(value) ? value : Number(value.toPrecision(SPREADSHEET_DIGITS)),
   );

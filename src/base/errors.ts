@@ -136,13 +136,13 @@ export function isSound(check: () => unknown): boolean {
   try {
     return check() !== false;
   } catch (thrown) {
-    if (isDamaged(thrown)) return false;
+    if (isDamageError(thrown)) return false;
     throw thrown;
   }
 }
 
 /** Tells if an error is about a database whose content is not what pas wrote. */
-export function isDamaged(thrown: unknown): thrown is DatabaseError {
+export function isDamageError(thrown: unknown): thrown is DatabaseError {
   return thrown instanceof DatabaseError && thrown.damaged;
 }
 

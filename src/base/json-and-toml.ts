@@ -1,6 +1,6 @@
 import { parse, stringify, TomlDate, TomlError, type TomlTable } from 'smol-toml';
 
-export { stringify as tomlText };
+export { stringify as formatToml };
 
 /** Limit of nesting; the service's own JSON is flat. */
 const DEEPEST = 100;

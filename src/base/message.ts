@@ -179,7 +179,7 @@ export function parseLanguage(word: string | undefined): Language | undefined {
  * process is restored afterwards, also after an error.
  * @throws Error where the build wrote no catalog; errors of `say`
  */
-export function forEachLanguage<T>(say: () => T): Readonly<Record<Language, T>> {
+export function callInEachLanguage<T>(say: () => T): Readonly<Record<Language, T>> {
   const forms = readCatalog('cs');
   const callIn = (language: typeof activeCatalog): T => {
     const before = activeCatalog;

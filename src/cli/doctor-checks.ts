@@ -4,7 +4,7 @@ import { withoutFullStop } from '../base/characters.ts';
 import { DAMAGE_HINT, toDatabaseError } from '../base/disk/database.ts';
 import { findDamage } from '../base/disk/database-file.ts';
 import { isLockingReliable } from '../base/disk/lock-file.ts';
-import { ConfigError, type ExitReason, isDamaged, PasError } from '../base/errors.ts';
+import { ConfigError, type ExitReason, isDamageError, PasError } from '../base/errors.ts';
 import { cmd, formatMoment, type Message, msg, t } from '../base/message.ts';
 import { packageRoot } from '../base/own-files.ts';
 import { type DocumentProfile, findSchemaNamesProblem } from '../finds/document.ts';
@@ -146,7 +146,7 @@ export function checkDatabase(
     const kibibytes = Math.ceil(statSync(path).size / 1024);
     return makePass(t`${path} is intact (${kibibytes} KiB)`);
   } catch (thrown) {
-    if (!isDamaged(thrown)) throw thrown;
+    if (!isDamageError(thrown)) throw thrown;
     return makeProblem(toProblem(thrown).message, todo, 'config');
   }
 }

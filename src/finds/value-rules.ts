@@ -1,7 +1,7 @@
 import {
   formatCodePoint,
   INVISIBLE_CHARACTER,
-  normalizeNumber,
+  normalizeRegistrationNumber,
   trimText,
 } from '../base/characters.ts';
 import { UsageError } from '../base/errors.ts';
@@ -83,11 +83,11 @@ export function findNumberProblem(value: string): RuleProblem | undefined {
 
 /**
  * Parses a typed registration number into the form in which it is stored and sent (A-NUMBER-2), see
- * {@link normalizeNumber}.
+ * {@link normalizeRegistrationNumber}.
  * @throws UsageError where it is empty, or {@link findNumberProblem} has a problem with it
  */
 export function parseRegistrationNumber(rawValue: string): string {
-  const value = normalizeNumber(rawValue);
+  const value = normalizeRegistrationNumber(rawValue);
   if (value === '')
     throw new UsageError(msg`The registration number is empty.`, {
       hint: msg`A number cannot be removed, only changed.`,
@@ -119,7 +119,7 @@ export function findUsedNumberProblem(
   find: string,
   { lookupNumber }: Pick<RuleContext, 'lookupNumber'>,
 ): RuleProblem | undefined {
-  const number = normalizeNumber(value);
+  const number = normalizeRegistrationNumber(value);
   const other = number === '' ? undefined : lookupNumber?.(number, find);
   if (other === undefined) return undefined;
   const problem = msg`${number} is also the number of ${other}. Give each find its own.`;

@@ -14,7 +14,7 @@ import {
   type OaiArguments,
   type OaiRecord,
   parseDatestampMs,
-  parseRecord,
+  parseOaiRecord,
   RUN_AGAIN,
 } from './protocol.ts';
 import {
@@ -122,7 +122,7 @@ export function openOaiClient(options: OaiClientOptions): OaiClient {
       const args = { identifier: full, metadataPrefix };
       const { element, body } = await sendRequest('GetRecord', args, signal);
       const found = getChild(element, 'record');
-      const record = found === undefined ? undefined : parseRecord(found);
+      const record = found === undefined ? undefined : parseOaiRecord(found);
       if (record !== undefined) return record;
       throw new MalformedAnswerError(
         t`The service did not send a complete record for ${identifier}.`,
@@ -145,7 +145,7 @@ function parsePage(answer: OaiAnswer): ListPage<OaiRecord> {
     ({ name }) => name === 'record' || name === 'header',
   );
   const items = elements.map((element, index) => {
-    const record = parseRecord(element);
+    const record = parseOaiRecord(element);
     if (record !== undefined) return record;
     const position = index + 1;
     throw new MalformedAnswerError(
@@ -323,7 +323,7 @@ export function isRefusedToken(thrown: unknown): boolean {
 }
 
 /** Tells if an error may stand for the end of a list: a refused token, or pages in a loop. */
-export function isPossibleEnd(thrown: unknown): boolean {
+export function isPossibleEndOfList(thrown: unknown): boolean {
   return isRefusedToken(thrown) || hasCode(thrown, ['loop']);
 }
 

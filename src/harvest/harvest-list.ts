@@ -4,7 +4,7 @@ import { OaiError, UnavailableError } from '../base/errors.ts';
 import { t } from '../base/message.ts';
 import {
   fetchPageWithRetry,
-  isPossibleEnd,
+  isPossibleEndOfList,
   isRefusedToken,
   type ListPage,
   listPages,
@@ -12,16 +12,16 @@ import {
   type PageSource,
 } from './client.ts';
 import {
+  addSightings,
   advancePass,
   computeWatermarkMs,
-  countSightings,
   type HarvestPass,
   type HarvestState,
-  isShort,
-  isSteady,
+  hasUnseenRecords,
+  isSteadyScan,
   isWorthResuming,
   type ListKind,
-  makeScan,
+  makeScanProgress,
   type RecordStore,
   recountPass,
   storePage,
@@ -177,7 +177,7 @@ function beginPass(
   const localMs = clock.now();
   const scan = store.state.getLastScan() + 1;
   const pass = { kind, beganMs: serverNowMs, localMs, listSize: null };
-  return { ...pass, ...makeScan(scan, false) };
+  return { ...pass, ...makeScanProgress(scan, false) };
 }
 
 /** Returns the bounds of the pass under way. */
@@ -214,11 +214,12 @@ async function readCompletely(run: Run): Promise<void> {
     agreeing = agrees ? agreeing + 1 : 0;
     // Without a count, two scans that were put into another order at one place would agree.
     const isAgreed = agreeing >= (pass.listSize === null ? 2 : 1);
-    if (hasEnded && !isShort(pass) && (isAgreed || isSteady(pass))) return;
-    run.pass = { ...pass, ...makeScan(pass.scan + 1, hasEnded) };
+    if (hasEnded && !hasUnseenRecords(pass) && (isAgreed || isSteadyScan(pass))) return;
+    run.pass = { ...pass, ...makeScanProgress(pass.scan + 1, hasEnded) };
     // Not saved after a refused token: it may be valid after all.
     if (hasEnded) state.change(() => state.saveProgress({ pass: run.pass }));
-    if (agrees && isShort(pass)) throw makeIncompleteError(run, pass, t`its list ended before`);
+    if (agrees && hasUnseenRecords(pass))
+      throw makeIncompleteError(run, pass, t`its list ended before`);
     if (scans < MAX_SCANS) continue;
     const reason = hasEnded
       ? t`its list kept changing while it was read`
@@ -259,7 +260,8 @@ async function readToEnd(run: Run): Promise<boolean> {
     } catch (thrown) {
       const { pass, state } = run;
       // All counted records were seen, so the token leads to no further record.
-      if (pass.listSize !== null && !isShort(pass) && isPossibleEnd(thrown)) return true;
+      if (pass.listSize !== null && !hasUnseenRecords(pass) && isPossibleEndOfList(thrown))
+        return true;
       // The service may answer a token of an earlier run, which it no longer knows, with any error.
       const isOld = token !== null && pass === begun;
       const isOfService = thrown instanceof OaiError || thrown instanceof UnavailableError;
@@ -290,7 +292,7 @@ async function readPages(run: Run, start: OaiArguments, list: ListKind): Promise
     const read = { document, items, scan: run.pass.scan, untilMs: window.untilMs };
     const { records, pass: next } = await storePage(store, read, (sightings) => {
       const advanced = list === 'changes' ? run.pass : advancePass(run.pass, page);
-      return countSightings(advanced, sightings, list, overlapMs);
+      return addSightings(advanced, sightings, list, overlapMs);
     });
     run.pass = next;
     run.written += records.length;
@@ -321,7 +323,7 @@ async function readChanges(run: Run): Promise<void> {
     } catch (thrown) {
       // The count or the next scan shows what is missing, and the next pass requests these changes
       // again.
-      if (!isPossibleEnd(thrown)) throw thrown;
+      if (!isPossibleEndOfList(thrown)) throw thrown;
     }
   }
   const { listSize, moved, cutMs } = run.pass;

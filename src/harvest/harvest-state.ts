@@ -5,7 +5,7 @@ import {
   guardDatabase,
   isNumber,
   isText,
-  migrate,
+  migrateDatabase,
   openDatabase,
   orNull,
   parseTexts,
@@ -56,7 +56,7 @@ type ScanProgress = Pick<
  * Makes the part of a pass that begins anew with each scan.
  * @param agrees the scan before reached its end, so that this one is compared with it
  */
-export function makeScan(scan: number, agrees: boolean): ScanProgress {
+export function makeScanProgress(scan: number, agrees: boolean): ScanProgress {
   return { scan, seen: 0, agrees, moved: false, token: null, pages: 0, cutMs: null };
 }
 
@@ -66,7 +66,7 @@ export function isWorthResuming({ token, pages }: HarvestPass): boolean {
 }
 
 /** Tells if counted records were not seen; false where the service does not count. */
-export function isShort({ listSize, seen }: HarvestPass): boolean {
+export function hasUnseenRecords({ listSize, seen }: HarvestPass): boolean {
   return listSize !== null && seen < listSize;
 }
 
@@ -75,7 +75,7 @@ export function isShort({ listSize, seen }: HarvestPass): boolean {
  * records while nothing moved. A count alone does not show a skipped record where one left the list
  * while another one came.
  */
-export function isSteady({ listSize, pages, moved, seen }: HarvestPass): boolean {
+export function isSteadyScan({ listSize, pages, moved, seen }: HarvestPass): boolean {
   return pages === 1 || (!moved && seen === listSize);
 }
 
@@ -88,7 +88,7 @@ export type ListKind = 'whole' | 'changes';
  * scan agrees with the one before where that did not see a record older than the pass.
  * @param overlapMs time before the pass in which a record may have appeared late in the index
  */
-export function countSightings(
+export function addSightings(
   pass: HarvestPass,
   sightings: Sightings,
   list: ListKind,
@@ -316,7 +316,7 @@ function makeStoredRecords({ sql }: HarvestTables, harvest: number) {
  */
 export function openMemoryState(): HarvestState {
   const database = openDatabase(':memory:', { synchronous: 'normal' });
-  migrate(database, join(packageRoot, 'schemas', 'harvest'));
+  migrateDatabase(database, join(packageRoot, 'schemas', 'harvest'));
   const { sql } = guardDatabase(database, (thrown) => thrown);
   const id = Number(sql("insert into harvests (set_spec) values ('')").run().lastInsertRowid);
   return makeStoredState({ sql, change: (work) => database.transaction(work)() }, id);

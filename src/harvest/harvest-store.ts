@@ -15,8 +15,8 @@ import {
   isNumber,
   isText,
   makeMemberGuard,
-  migrate,
-  openPrepared,
+  migrateDatabase,
+  openPreparedDatabase,
   orNull,
   toDatabaseError,
 } from '../base/disk/database.ts';
@@ -56,9 +56,9 @@ export function openHarvestStore(path: string) {
     busyTimeoutMs: BUSY_TIMEOUT_MS,
     exclusive: true,
   } as const;
-  const database = openPrepared(path, options, (opened) => {
+  const database = openPreparedDatabase(path, options, (opened) => {
     assertOurs(path, opened);
-    migrate(opened, join(packageRoot, 'schemas', 'harvest'));
+    migrateDatabase(opened, join(packageRoot, 'schemas', 'harvest'));
     // Takes the lock even where no migration was needed.
     opened.transaction(() => {}).immediate();
   });
@@ -135,7 +135,7 @@ export const NOTHING_COMMITTED: CommittedPart = { lengthBytes: 0, digest: null, 
  * Returns the committed part of the output, {@link NOTHING_COMMITTED} for a new one.
  * @throws DatabaseError where the store is damaged
  */
-export function getCommittedPartOfOutput(store: HarvestStore): CommittedPart {
+export function getCommittedPart(store: HarvestStore): CommittedPart {
   const row = store
     .sql(`select length_bytes as lengthBytes, digest, closed_bytes as closedBytes from outputs`)
     .get();
@@ -155,7 +155,7 @@ export function storeCommittedPart(store: HarvestStore, part: CommittedPart): vo
  * Deletes records, length, digest and size from the store, not the file; the next pass of each set
  * is complete.
  */
-export function resetOutput(store: HarvestStore): void {
+export function resetOutputState(store: HarvestStore): void {
   store.sql('delete from seen_records').run();
   store.sql('update harvests set watermark_at = null, pass = null').run();
   storeCommittedPart(store, NOTHING_COMMITTED);
@@ -205,7 +205,7 @@ export function getRecordHarvestSubject(store: HarvestStore): RecordHarvestSubje
  * {@link HarvestStore.change}.
  * @throws UsageError where the output has another subject
  */
-export function storeOrCompareSubject(
+export function storeOrAssertSubject(
   store: HarvestStore,
   subject: RecordHarvestSubject,
   output: string,

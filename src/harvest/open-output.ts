@@ -9,7 +9,7 @@ import { t } from '../base/message.ts';
 import {
   openHarvestStore,
   type RecordHarvestSubject,
-  storeOrCompareSubject,
+  storeOrAssertSubject,
 } from './harvest-store.ts';
 import {
   type OpenedOutput,
@@ -51,7 +51,7 @@ export async function openHarvestOutput(
       store.close();
     }
   });
-  store.change(() => storeOrCompareSubject(store, subject, out));
+  store.change(() => storeOrAssertSubject(store, subject, out));
   const { content } = place;
   output =
     content === undefined

@@ -26,18 +26,18 @@ import {
 import {
   assertSameFile,
   type CommittedPart,
-  getCommittedPartOfOutput,
+  getCommittedPart,
   type HarvestStore,
   makeModifiedFileError,
   type RecordHarvestSubject,
-  resetOutput,
+  resetOutputState,
   storeCommittedPart,
 } from './harvest-store.ts';
 import {
   formatDatestampRoundedUp,
   type Granularity,
   OAI_NAMESPACE,
-  parseRecord,
+  parseOaiRecord,
 } from './protocol.ts';
 import { type RepeatedElements, readRepeatedElements, toRecordJson } from './record-json.ts';
 
@@ -104,7 +104,7 @@ export async function openFileOutput(
     close: async () => {
       if (isClosed) return;
       isClosed = true;
-      const closed = await file.close(getCommittedPartOfOutput(store), getHead() + form.tail);
+      const closed = await file.close(getCommittedPart(store), getHead() + form.tail);
       store.change(() => storeCommittedPart(store, closed));
     },
   };
@@ -125,7 +125,7 @@ async function openContent(
     store.flush();
   };
   const open = (): Promise<AppendFile> => {
-    const committed = getCommittedPartOfOutput(store);
+    const committed = getCommittedPart(store);
     return openAppendFile(path, committed, () => storeAsOpen(committed));
   };
   const startAnew = (): Promise<AppendFile> => {
@@ -134,11 +134,11 @@ async function openContent(
         ? t`${path} was changed by another program, and is written again.`
         : t`${path} is missing or empty, and is written again.`,
     );
-    store.change(() => resetOutput(store));
+    store.change(() => resetOutputState(store));
     return open();
   };
   const isGone =
-    getCommittedPartOfOutput(store).lengthBytes > 0 &&
+    getCommittedPart(store).lengthBytes > 0 &&
     (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0;
   if (isGone) return startAnew();
   return open().catch((thrown: unknown) => {
@@ -302,7 +302,7 @@ function makeTombstones(
   const list = { name: 'ListRecords', content };
   const document = parseXml(buildXml({ name: 'OAI-PMH', attributes, content: [list] }));
   const elements = getChild(document.root, 'ListRecords')?.children ?? [];
-  const items = elements.flatMap((element) => parseRecord(element) ?? []);
+  const items = elements.flatMap((element) => parseOaiRecord(element) ?? []);
   return { document, items, scan: UNLISTED, untilMs: null };
 }
 

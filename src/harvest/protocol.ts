@@ -114,7 +114,7 @@ function assertWindow({ from, until }: OaiArguments): void {
  * Builds the query string: the verb first, a resumption token last (B-TOKEN-1); arguments that are
  * undefined are left out.
  */
-export function buildQuery(verb: Verb, args: OaiArguments): string {
+export function buildOaiQuery(verb: Verb, args: OaiArguments): string {
   const { resumptionToken, ...otherArgs } = args;
   const query = new URLSearchParams({ verb });
   for (const [name, value] of Object.entries(otherArgs))
@@ -254,7 +254,7 @@ function parseHeader(element: XmlElement): OaiHeader | undefined {
  * Parses a `record`, or a bare `header`; undefined where the header is incomplete or has an unknown
  * status.
  */
-export function parseRecord(element: XmlElement): OaiRecord | undefined {
+export function parseOaiRecord(element: XmlElement): OaiRecord | undefined {
   const header = parseHeader(element);
   if (header === undefined) return undefined;
   const metadata = getChild(element, 'metadata', OAI_NAMESPACE)?.children[0];
@@ -312,7 +312,7 @@ const MAX_RECORD_BYTES = 1024 * 1024;
  * Returns the identifier of the record that contains a byte, by a search in the source, which need
  * not be well-formed; undefined outside records.
  */
-export function findRecordAt(body: Buffer, byte: number): string | undefined {
+export function findIdentifierAt(body: Buffer, byte: number): string | undefined {
   const before = body.toString('latin1', Math.max(0, byte - MAX_RECORD_BYTES), byte);
   const headers = before.matchAll(
     /header[^<>]{0,99}>\s{0,99}<(?:[\w.-]{1,99}:)?identifier>\s{0,99}([^<\s]{1,999})/g,

@@ -15,7 +15,7 @@ import {
   storePulledRecord,
   storeSeenTime,
 } from '../outbox/views/records-at-service.ts';
-import { isPossibleEnd, type ListPage, listPages, type OaiClient } from './client.ts';
+import { isPossibleEndOfList, type ListPage, listPages, type OaiClient } from './client.ts';
 import { type HarvestOptions, harvestList } from './harvest-list.ts';
 import { fetchServiceTraits, type ServiceTraits } from './harvest-records.ts';
 import { openMemoryState } from './harvest-state.ts';
@@ -157,7 +157,7 @@ async function listDatestamps(
     }
   } catch (thrown) {
     // Records on the rest of the list are requested one by one.
-    if (!isPossibleEnd(thrown)) throw thrown;
+    if (!isPossibleEndOfList(thrown)) throw thrown;
   }
   return { listedMs, pages };
 }

@@ -29,10 +29,10 @@ import {
 import { withMaskedAnswers } from '../service/http/masking.ts';
 import {
   assertOaiArguments,
-  buildQuery,
+  buildOaiQuery,
   CHECK_ADDRESS,
   ERROR_HINTS,
-  findRecordAt,
+  findIdentifierAt,
   MalformedAnswerError,
   OAI_NAMESPACE,
   type OaiArguments,
@@ -107,7 +107,7 @@ export function makeRequestSender(endpoint: string, options: RequestOptions): Se
     assertOaiArguments(verb, args);
     const limits = { maxAnswerBytes, answerTimeoutMs: options.answerTimeoutMs, signal };
     const send = (authorization: string | undefined): Promise<HttpResponse> =>
-      get(buildQuery(verb, args), authorization, limits);
+      get(buildOaiQuery(verb, args), authorization, limits);
     const response = await requireAnswer(endpoint, signal, () =>
       sendWithCredentials(credentials, send, signal),
     );
@@ -265,7 +265,7 @@ function parseAnswerXml(endpoint: string, body: Buffer): XmlDocument {
   } catch (thrown) {
     if (!(thrown instanceof XmlSyntaxError)) throw thrown;
     // The fault's place is that in UTF-8.
-    const record = isUtf8(body) ? findRecordAt(body, thrown.byte) : undefined;
+    const record = isUtf8(body) ? findIdentifierAt(body, thrown.byte) : undefined;
     const where = record === undefined ? '' : t`, in the record ${record}`;
     throw new MalformedAnswerError(
       t`${endpoint} sent XML that cannot be read: ${thrown.message}${where}.`,

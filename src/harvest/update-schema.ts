@@ -28,7 +28,7 @@ export type SchemaInUse = {
   readonly url: string;
   readonly namespace: string;
   /** The deployment's own schema; undefined where the bundled one is used. */
-  readonly keptFile: KeptFile | undefined;
+  readonly keptSchema: KeptSchema | undefined;
   readonly sha512Hex: string;
 };
 
@@ -42,12 +42,12 @@ export async function findSchemaInUse(
   profile: DocumentProfile,
   folder: string,
 ): Promise<SchemaInUse> {
-  const keptFile = readKeptFile(folder);
-  const { bytes } = keptFile ?? (await readBundledSchema(profile));
+  const keptSchema = readKeptSchema(folder);
+  const { bytes } = keptSchema ?? (await readBundledSchema(profile));
   return {
     url: getSchemaLocation(profile),
     namespace: getTargetNamespace(profile),
-    keptFile,
+    keptSchema,
     sha512Hex: hashSha512(bytes),
   };
 }
@@ -59,8 +59,8 @@ export type SchemaChange = 'fetched' | 'updated' | 'unchanged' | 'forgotten';
  * Deletes the deployment's own schema, also a damaged one, so that the bundled one is used: then
  * `forgotten`; `unchanged` where none was stored.
  */
-export function deleteStoredSchema(folder: string): SchemaChange {
-  return deleteKeptFiles(folder) ? 'forgotten' : 'unchanged';
+export function deleteKeptSchema(folder: string): SchemaChange {
+  return deleteKeptSchemas(folder) ? 'forgotten' : 'unchanged';
 }
 
 type UpdateSchemaOptions = {
@@ -95,14 +95,14 @@ export async function updateSchema(options: UpdateSchemaOptions): Promise<Schema
   const problem = await findSchemaProblem({ url, bytes: body }, profile);
   if (problem !== undefined) throw makeUnusableError(url, problem);
   if (before?.bytes.equals(body) === true) return 'unchanged';
-  storeKeptFile(folder, body);
+  storeKeptSchema(folder, body);
   return before === undefined ? 'fetched' : 'updated';
 }
 
 /** Returns the stored schema; undefined where it is damaged, so that it is replaced. */
-function readKeptOrUndefined(folder: string): KeptFile | undefined {
+function readKeptOrUndefined(folder: string): KeptSchema | undefined {
   try {
-    return readKeptFile(folder);
+    return readKeptSchema(folder);
   } catch (thrown) {
     if (thrown instanceof ConfigError) return undefined;
     throw thrown;
@@ -173,7 +173,7 @@ function makeUnusableError(url: string, problem: Message, cause?: unknown): Cont
 }
 
 /** A fetched schema on this disk. */
-type KeptFile = {
+type KeptSchema = {
   /** Its name begins with the digest, so that a change of the file is noticed. */
   readonly path: string;
   readonly bytes: Buffer;
@@ -185,7 +185,7 @@ type KeptFile = {
  * Reads the stored file of a folder; undefined where there is none.
  * @throws ConfigError where it cannot be read, or differs from the fetched one
  */
-export function readKeptFile(folder: string): KeptFile | undefined {
+export function readKeptSchema(folder: string): KeptSchema | undefined {
   const [name] = listKeptNames(folder);
   if (name === undefined) return undefined;
   const path = join(folder, name);
@@ -202,10 +202,10 @@ export function readKeptFile(folder: string): KeptFile | undefined {
  * is made of its digest.
  * @throws DatabaseError where the disk fails
  */
-export function storeKeptFile(folder: string, bytes: Buffer): void {
+export function storeKeptSchema(folder: string, bytes: Buffer): void {
   const name = makeKeptName(bytes);
   writePrivateFile(join(folder, name), bytes);
-  deleteKeptFiles(folder, name);
+  deleteKeptSchemas(folder, name);
 }
 
 /**
@@ -213,7 +213,7 @@ export function storeKeptFile(folder: string, bytes: Buffer): void {
  * @param except name of the one that stays
  * @returns false where there was none
  */
-function deleteKeptFiles(folder: string, except?: string): boolean {
+function deleteKeptSchemas(folder: string, except?: string): boolean {
   const names = listKeptNames(folder).filter((name) => name !== except);
   for (const name of names) rmSync(join(folder, name), { force: true });
   return names.length > 0;

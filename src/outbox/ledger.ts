@@ -7,13 +7,13 @@ import {
   guardDatabase,
   isNumber,
   isText,
-  migrate,
+  migrateDatabase,
   openDatabase,
   parseValue,
   type Statement,
   toDatabaseError,
 } from '../base/disk/database.ts';
-import { DatabaseError, getErrorMessage, isDamaged } from '../base/errors.ts';
+import { DatabaseError, getErrorMessage, isDamageError } from '../base/errors.ts';
 import { cmd, msg } from '../base/message.ts';
 import { packageRoot } from '../base/own-files.ts';
 import { FACT_COLUMNS, type Fact, type FactRow, parseFact, selectFacts } from './facts.ts';
@@ -57,7 +57,7 @@ export function openLedger(path: string, options: LedgerOptions = {}) {
       synchronous: 'full',
       busyTimeoutMs: options.busyTimeoutMs ?? 5000,
     });
-    migrate(database, join(packageRoot, 'schemas', 'ledger'));
+    migrateDatabase(database, join(packageRoot, 'schemas', 'ledger'));
     if (options.isChecked === true) assertSoundFile(path, database);
     assertKnownServices(path, database);
     return withStatements(path, database, readOrMakeId(database));
@@ -117,7 +117,7 @@ function makeDamagedLedgerError(path: string, result: string, cause?: unknown): 
 /** Damage that SQLite reports has the remedy of the ledger. */
 function toLedgerError(path: string, thrown: unknown): unknown {
   const error = toDatabaseError(path, thrown);
-  return isDamaged(error) && error.cause !== undefined
+  return isDamageError(error) && error.cause !== undefined
     ? makeDamagedLedgerError(path, getErrorMessage(error.cause), error.cause)
     : error;
 }

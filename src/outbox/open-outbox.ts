@@ -10,7 +10,7 @@ import {
   isNumber,
   isText,
   makeMemberGuard,
-  migrate,
+  migrateDatabase,
   openDatabase,
   orNull,
   toDatabaseError,
@@ -82,7 +82,9 @@ type OpenOptions = {
 export function openOutbox(path: string, clock: Clock, options: OpenOptions = {}): Outbox {
   const database = openDatabase(path, { synchronous: 'full' });
   try {
-    convertDatabaseErrors(path, () => migrate(database, join(packageRoot, 'schemas', 'outbox')));
+    convertDatabaseErrors(path, () =>
+      migrateDatabase(database, join(packageRoot, 'schemas', 'outbox')),
+    );
     const outbox = withStatements(path, database, clock, openLedgerIfUsable(options.ledger));
     prepareHeader(outbox, options);
     return outbox;

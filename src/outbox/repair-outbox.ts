@@ -7,7 +7,7 @@ import {
   isAnyRow,
   isNumber,
   isText,
-  migrate,
+  migrateDatabase,
   openSqlite,
   orNull,
   parseTexts,
@@ -16,10 +16,10 @@ import {
 import {
   assertUndamaged,
   copyDatabase,
-  isSoundFile,
-  makeBackupPath,
+  findFreeBackupPath,
+  isSoundDatabase,
 } from '../base/disk/database-file.ts';
-import { DatabaseError, FileError, isDamaged, isSound } from '../base/errors.ts';
+import { DatabaseError, FileError, isDamageError, isSound } from '../base/errors.ts';
 import { cmd, msg } from '../base/message.ts';
 import { packageRoot } from '../base/own-files.ts';
 import { rebuildEntries } from './append-facts.ts';
@@ -175,7 +175,7 @@ export function openCopyOfBackup(file: string, draft: string, clock: Clock): Out
     });
     return openSound(draft, clock);
   } catch (thrown) {
-    throw isDamaged(thrown) ? makeDamagedBackupError(file, thrown) : thrown;
+    throw isDamageError(thrown) ? makeDamagedBackupError(file, thrown) : thrown;
   }
 }
 
@@ -243,7 +243,7 @@ const TRUTH = ['header', 'account', 'accepted_people', 'intents', 'facts'] as co
 
 /** Tells if SQLite finds no damage in the file, and its tables are those of an outbox. */
 function isSoundOutboxFile(path: string): boolean {
-  return isSoundFile(path) && isSound(() => readSchema(path) === makeSchema());
+  return isSoundDatabase(path) && isSound(() => readSchema(path) === makeSchema());
 }
 
 const SCHEMA = 'select sql from sqlite_schema where sql is not null order by name';
@@ -256,7 +256,7 @@ function readSchema(path: string): string {
 
 function makeSchema(): string {
   return withDatabase(openSqlite(':memory:'), (database) => {
-    migrate(database, join(packageRoot, 'schemas', 'outbox'));
+    migrateDatabase(database, join(packageRoot, 'schemas', 'outbox'));
     return parseTexts(database.prepare(SCHEMA).pluck().all()).join('\n');
   });
 }
@@ -431,7 +431,7 @@ function isSoundLedger(path: string): boolean {
 
 /** @returns the new path */
 function setAside(path: string, nowMs: number): string {
-  const aside = makeBackupPath(`${path.replace(/\.sqlite$/, '')}-damaged`, nowMs);
+  const aside = findFreeBackupPath(`${path.replace(/\.sqlite$/, '')}-damaged`, nowMs);
   for (const suffix of ['-wal', '-shm', ''])
     if (existsSync(path + suffix)) renameSync(path + suffix, aside + suffix);
   return aside;

@@ -4,14 +4,20 @@ import { dirname, join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import {
   deleteDatabase,
-  isDatabase,
-  isSoundFile,
-  makeBackupPath,
+  findFreeBackupPath,
+  isDatabaseFile,
+  isSoundDatabase,
   replaceDatabaseFile,
 } from '../base/disk/database-file.ts';
 import { createFolder, deleteLeftovers } from '../base/disk/files.ts';
 import { assertMayWrite } from '../base/disk/output-file.ts';
-import { ConfigError, DatabaseError, FileError, isDamaged, UsageError } from '../base/errors.ts';
+import {
+  ConfigError,
+  DatabaseError,
+  FileError,
+  isDamageError,
+  UsageError,
+} from '../base/errors.ts';
 import { cmd, msg, t } from '../base/message.ts';
 import { copyStoredFile, makeContentStore } from './changes/content-store.ts';
 import { listSubjectsWithUnknownChanges } from './changes/undo-command.ts';
@@ -78,7 +84,7 @@ export async function restoreOutbox(options: RestoreOptions) {
 function assertBackupFile(backup: string): void {
   if (!existsSync(backup)) throw new FileError(backup, msg`There is no file ${backup}.`);
   if (!statSync(backup).isFile()) throw new FileError(backup, msg`${backup} is not a file.`);
-  if (isDatabase(backup)) return;
+  if (isDatabaseFile(backup)) return;
   throw new FileError(backup, msg`${backup} is not a backup: it is not a database.`, {
     hint: msg`Specify a file that ${cmd`pas backup`} created.`,
   });
@@ -106,7 +112,7 @@ function listLostWork(aside: string, restored: Outbox, clock: Clock): string[] {
       previous.close();
     }
   } catch (thrown) {
-    if (isDamaged(thrown)) return [];
+    if (isDamageError(thrown)) return [];
     throw thrown;
   }
 }
@@ -152,9 +158,9 @@ function replaceOutbox(
 ): Previous | undefined {
   const folder = dirname(outboxFile);
   createFolder(folder);
-  const aside = makeBackupPath(join(folder, 'outbox-replaced'), clock.now());
+  const aside = findFreeBackupPath(join(folder, 'outbox-replaced'), clock.now());
   const isThere = existsSync(outboxFile);
-  const present = isThere && isSoundFile(outboxFile) ? openUnlessDamaged(open) : undefined;
+  const present = isThere && isSoundDatabase(outboxFile) ? openUnlessDamaged(open) : undefined;
   if (present === undefined) {
     if (isThere && !replace) throw makeDamagedPresentError(outboxFile);
     replaceDatabaseFile(outboxFile, draft, aside);
@@ -181,7 +187,7 @@ function openUnlessDamaged(open: () => Outbox): Outbox | undefined {
   try {
     return open();
   } catch (thrown) {
-    if (isDamaged(thrown)) return undefined;
+    if (isDamageError(thrown)) return undefined;
     throw thrown;
   }
 }

@@ -162,7 +162,7 @@ type NumberWish = {
 /**
  * Records that a find or record is to get a number, in place of one that was wanted; does nothing
  * where this one is wanted already. See `number-chain.ts` for the order of several.
- * @param value as normalizeNumber makes it
+ * @param value as normalizeRegistrationNumber makes it
  */
 export function recordNumberWish(
   outbox: Outbox,

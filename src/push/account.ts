@@ -25,10 +25,10 @@ import {
   type HttpResponse,
   parseRetryAfterMs,
   TransportError,
-  withTimeout,
+  withAnswerTimeout,
 } from '../service/http/exchange.ts';
 import type { Pace, Turn } from '../service/http/pacer.ts';
-import { type Outcome, parseOutcome } from '../service/outcome.ts';
+import { classifyAnswer, type Outcome } from '../service/outcome.ts';
 import {
   type Account,
   chooseRole,
@@ -183,7 +183,7 @@ export async function signIn(
   open: (account: Account) => Promise<Outbox>,
   keep: (token: string) => void,
 ): Promise<Account> {
-  const send = withTimeout(service.answerTimeoutMs, service.send);
+  const send = withAnswerTimeout(service.answerTimeoutMs, service.send);
   const session = openSession({
     ...service,
     send,
@@ -292,7 +292,7 @@ export type ProbeContext = {
 export async function probeAccess(context: ProbeContext, token: string): Promise<Outcome> {
   const answer = await sendAccessProbe(context, token);
   if (answer instanceof TransportError) return { kind: 'not-delivered', detail: answer.says };
-  return parseOutcome('import', answer, context.clock.now());
+  return classifyAnswer('import', answer, context.clock.now());
 }
 
 /**

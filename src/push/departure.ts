@@ -16,7 +16,7 @@ import {
   TransportError,
 } from '../service/http/exchange.ts';
 import type { Turn } from '../service/http/pacer.ts';
-import { classifyTransportError, type Outcome, parseOutcome } from '../service/outcome.ts';
+import { classifyAnswer, classifyTransportError, type Outcome } from '../service/outcome.ts';
 import {
   makeImportRequest,
   makeNumberRequest,
@@ -105,7 +105,7 @@ export async function sendEntryRequest(
       signal: context.abort,
       onDeparture,
     });
-    const outcome = parseOutcome(entry.kind, response, clock.now(), addressed);
+    const outcome = classifyAnswer(entry.kind, response, clock.now(), addressed);
     return { outcome, ...measure(response) };
   } catch (thrown) {
     if (!(thrown instanceof TransportError)) throw thrown;

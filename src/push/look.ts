@@ -1,5 +1,5 @@
 import { setImmediate as letOthersRun } from 'node:timers/promises';
-import { normalizeNumber } from '../base/characters.ts';
+import { normalizeRegistrationNumber } from '../base/characters.ts';
 import { memoize } from '../base/collections.ts';
 import { AuthError } from '../base/errors.ts';
 import type { LookupNumber } from '../finds/find.ts';
@@ -415,7 +415,7 @@ function listUsersOfNumber(
   name: string,
   lookupNumber: LookupNumber,
 ): readonly Candidate[] {
-  const number = normalizeNumber(value ?? '');
+  const number = normalizeRegistrationNumber(value ?? '');
   const other = number === '' ? undefined : lookupNumber(number, name);
   return other === undefined ? [] : makeCandidates([other]);
 }

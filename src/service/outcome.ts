@@ -179,7 +179,7 @@ const IDENT_CELY = /^[A-Za-z0-9][A-Za-z0-9-]{2,63}$/;
  * @param nowMs this machine's time, for a `Retry-After` with a date
  * @param addressed record to which a number or a photograph was sent
  */
-export function parseOutcome(
+export function classifyAnswer(
   operation: Operation,
   response: HttpResponse,
   nowMs: number,
@@ -256,7 +256,7 @@ function classifyHead(
     (kind === 'accepted' && head.headers['x-record-id'] === undefined);
   return needsBody
     ? undefined
-    : parseOutcome(operation, { ...head, body: Buffer.alloc(0) }, nowMs, addressed);
+    : classifyAnswer(operation, { ...head, body: Buffer.alloc(0) }, nowMs, addressed);
 }
 
 /**

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { restrictPermissions } from '../base/disk/files.ts';
-import { lockForChange } from '../base/disk/lock-file.ts';
+import { acquireChangeLock } from '../base/disk/lock-file.ts';
 import { writePrivateFile } from '../base/disk/output-file.ts';
 import { AuthError, ConfigError, getErrorCode } from '../base/errors.ts';
 import { isPlainObject, parseJsonObject } from '../base/json-and-toml.ts';
@@ -64,7 +64,7 @@ export function openSecrets(path: string, keyring: Keyring | undefined, clock: C
   // The lock is not held while the keyring is used, which may wait for the user.
   const change = (apply: (all: Map<string, StoredSecrets>) => unknown): void => {
     const lockFile = join(dirname(path), '.secrets.lock');
-    const lock = lockForChange(
+    const lock = acquireChangeLock(
       lockFile,
       clock,
       msg`${path}: another pas process is changing the secrets.`,

@@ -102,7 +102,7 @@ export function assertUndamaged(path: string, check?: Statement): void {
  * `outbox-2026-11-23T14-32-05Z.sqlite`. Nothing is created, so another process may take it.
  * @param start path without the time, such as `/backups/outbox`
  */
-export function makeBackupPath(start: string, nowMs: number): string {
+export function findFreeBackupPath(start: string, nowMs: number): string {
   const stamp = new Date(nowMs)
     .toISOString()
     .replace(/\.\d+Z$/, 'Z')
@@ -230,7 +230,7 @@ function writeInto(path: string, finish: (copy: Database) => void): void {
  * Tells if a file begins with the header of SQLite; an empty one does not.
  * @throws DatabaseError where it cannot be read
  */
-export function isDatabase(path: string): boolean {
+export function isDatabaseFile(path: string): boolean {
   const head = Buffer.alloc(16);
   return convertDatabaseErrors(path, () => {
     const file = openSync(path, 'r');
@@ -248,7 +248,7 @@ export function isDatabase(path: string): boolean {
  * Tells if SQLite finds no damage in a file.
  * @throws DatabaseError when it cannot be read at all
  */
-export function isSoundFile(path: string): boolean {
+export function isSoundDatabase(path: string): boolean {
   return isSound(() => findDamage(path, 1).length === 0);
 }
 
@@ -312,7 +312,7 @@ const CHECK_MS = 20_000;
  * @param path for the error
  * @throws DatabaseError where it cannot
  */
-export function assertReadableInTime(path: string, bytes: Buffer): void {
+export function assertImageReadableInTime(path: string, bytes: Buffer): void {
   const { stdout, status, error } = runChildScript(
     ['base/disk/check-process', 'database'],
     bytes,

@@ -357,7 +357,7 @@ const FAILURES: readonly Failure[] = [
  * @param prepare makes the tables, or settings
  * @throws DatabaseError for errors of SQLite in `prepare`; its other errors unchanged
  */
-export function openPrepared(
+export function openPreparedDatabase(
   path: string,
   options: OpenOptions,
   prepare: (database: Database) => void,
@@ -379,7 +379,7 @@ export function openPrepared(
  * @throws DatabaseTooNewError when the database has a higher number than the newest file; errors of
  * SQLite unchanged
  */
-export function migrate(database: Database, folder: string): void {
+export function migrateDatabase(database: Database, folder: string): void {
   const migrations = readdirSync(folder)
     .filter((name) => /^\d{6}_.+\.sql$/.test(name))
     .sort()

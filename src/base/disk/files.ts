@@ -185,7 +185,7 @@ export function deleteStaleTempsBeside(draft: string): void {
  * @throws the error of the disk, unchanged, also where the file exists (EEXIST); a part of the file
  * may be left
  */
-export function writeDurable(path: string, bytes: Buffer): void {
+export function writeDurableFile(path: string, bytes: Buffer): void {
   const file = openSync(path, 'wx', 0o600);
   try {
     // Unlike a single write, it reports a partial write on a full disk.
@@ -211,7 +211,7 @@ export function deleteTemp(draft: string): void {
  * @param chooseName inspects the finished draft and returns its final path
  * @throws the error of the disk, unchanged, and errors of the pieces and of `chooseName`
  */
-export async function writeAtomic(
+export async function writeAtomicFile(
   folder: string,
   mode: number,
   pieces: Iterable<Buffer> | AsyncIterable<Buffer>,
@@ -245,7 +245,7 @@ const PIECE_BYTES = 1024 * 1024;
  * which Node's own file streams do not do: a digest and the disk would wait for each other.
  * @throws the error of the disk, unchanged, during the iteration
  */
-export async function* readAhead(path: string): AsyncGenerator<Buffer, void> {
+export async function* readFileInPieces(path: string): AsyncGenerator<Buffer, void> {
   const file = await open(path);
   try {
     // Not much larger than the file: otherwise many small photographs would produce as much garbage

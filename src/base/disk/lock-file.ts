@@ -86,7 +86,7 @@ const MAX_TRIES = 400;
  * @param taken message of the ConfigError
  * @throws ConfigError where another process keeps it; DatabaseError as {@link acquireLockFile}
  */
-export function lockForChange(path: string, clock: Clock, taken: Message): LockFile {
+export function acquireChangeLock(path: string, clock: Clock, taken: Message): LockFile {
   const lock = waitForLockFile(path, clock, MAX_TRIES);
   if (lock !== undefined) return lock;
   throw new ConfigError(taken, { hint: msg`Run the command again.` });

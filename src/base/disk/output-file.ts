@@ -28,8 +28,8 @@ import {
   flushFolder,
   makeTempPath,
   renameOver,
-  writeAtomic,
-  writeDurable,
+  writeAtomicFile,
+  writeDurableFile,
 } from './files.ts';
 
 type OutputOptions = {
@@ -90,7 +90,7 @@ export async function writeOutputFile(
     yield Buffer.concat(block);
   };
   try {
-    await writeAtomic(dirname(target), mode, blocks(), (draft) => {
+    await writeAtomicFile(dirname(target), mode, blocks(), (draft) => {
       assertMayWrite(path, overwrite);
       deleteStaleTempsBeside(draft);
       return target;
@@ -220,7 +220,7 @@ export function writeOutputFolder(path: string, { files, folders }: FolderConten
     // Finds have exact locations: only the owner can read them.
     mkdirSync(draft, { mode: 0o700 });
     for (const name of folders) mkdirSync(join(draft, name), { mode: 0o700 });
-    for (const [name, content] of files) writeDurable(join(draft, name), content);
+    for (const [name, content] of files) writeDurableFile(join(draft, name), content);
     flushFolder(draft);
     deleteStaleTempsBeside(draft);
     renameSync(draft, target);
@@ -241,7 +241,7 @@ export function writePrivateFile(path: string, content: string | Buffer): void {
   const draft = makeTempPath(dirname(path));
   try {
     createFolder(dirname(path));
-    writeDurable(draft, bytes);
+    writeDurableFile(draft, bytes);
     if (!readFileSync(draft).equals(bytes)) throw makeVerificationError(path);
     deleteStaleTempsBeside(draft);
     renameOver(draft, path);

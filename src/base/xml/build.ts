@@ -31,14 +31,14 @@ export function replaceIllegalCharacters(text: string): string {
  * @throws RangeError when a text or a value has a character that XML cannot hold
  */
 export function buildXml(root: XmlNode): Buffer {
-  return Buffer.from(`<?xml version="1.0" encoding="UTF-8"?>\n${renderElement(root)}`, 'utf8');
+  return Buffer.from(`<?xml version="1.0" encoding="UTF-8"?>\n${renderXmlElement(root)}`, 'utf8');
 }
 
 /**
  * Writes an element and its content for {@link buildXml}, indented by `depth` steps.
  * @throws RangeError when a text or a value has a character that XML cannot hold
  */
-export function renderElement({ name, attributes, content = '' }: XmlNode, depth = 0): string {
+export function renderXmlElement({ name, attributes, content = '' }: XmlNode, depth = 0): string {
   const indent = '  '.repeat(depth);
   let tag = `${indent}<${name}`;
   if (attributes !== undefined) {
@@ -48,7 +48,7 @@ export function renderElement({ name, attributes, content = '' }: XmlNode, depth
   if (content.length === 0) return `${tag}/>\n`;
   if (typeof content === 'string') return `${tag}>${escapeText(name, content)}</${name}>\n`;
   let text = `${tag}>\n`;
-  for (const child of content) text += renderElement(child, depth + 1);
+  for (const child of content) text += renderXmlElement(child, depth + 1);
   return `${text}${indent}</${name}>\n`;
 }
 

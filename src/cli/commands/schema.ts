@@ -3,7 +3,7 @@ import { formatIso } from '../../base/clock.ts';
 import type { ExitReason } from '../../base/errors.ts';
 import { cmd, formatMoment, t } from '../../base/message.ts';
 import {
-  deleteStoredSchema,
+  deleteKeptSchema,
   findSchemaInUse,
   type SchemaChange,
   type SchemaInUse,
@@ -48,7 +48,7 @@ async function changeSchema(
   folder: string,
   { update, bundled }: SchemaOptions,
 ): Promise<SchemaChange | undefined> {
-  if (bundled === true) return deleteStoredSchema(folder);
+  if (bundled === true) return deleteKeptSchema(folder);
   return update === true ? fetchInto(context, folder) : undefined;
 }
 
@@ -75,24 +75,24 @@ function print(
   inUse: SchemaInUse,
   change: SchemaChange | undefined,
 ): void {
-  const { url, namespace, keptFile, sha512Hex } = inUse;
+  const { url, namespace, keptSchema, sha512Hex } = inUse;
   terminal.printLine(t`Schema ${version} for ${namespace}`);
   for (const line of describeSchema(inUse)) terminal.printLine(`  ${line}`);
   terminal.printValue({
     change,
     schema_version: version,
     namespace,
-    in_use: keptFile === undefined ? 'bundled' : 'own',
+    in_use: keptSchema === undefined ? 'bundled' : 'own',
     url,
-    file: keptFile?.path ?? null,
+    file: keptSchema?.path ?? null,
     sha512: sha512Hex,
-    fetched_at: formatIso(keptFile?.fetchedAtMs),
+    fetched_at: formatIso(keptSchema?.fetchedAtMs),
   });
 }
 
-function describeSchema({ url, keptFile, sha512Hex }: SchemaInUse): string[] {
+function describeSchema({ url, keptSchema, sha512Hex }: SchemaInUse): string[] {
   const digest = `SHA-512 ${sha512Hex}`;
-  if (keptFile === undefined) return [t`the bundled schema`, digest];
-  const fetched = formatMoment(keptFile.fetchedAtMs);
-  return [t`the schema of the service, downloaded ${fetched}`, url, keptFile.path, digest];
+  if (keptSchema === undefined) return [t`the bundled schema`, digest];
+  const fetched = formatMoment(keptSchema.fetchedAtMs);
+  return [t`the schema of the service, downloaded ${fetched}`, url, keptSchema.path, digest];
 }

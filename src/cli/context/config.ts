@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
-import { lockForChange } from '../../base/disk/lock-file.ts';
+import { acquireChangeLock } from '../../base/disk/lock-file.ts';
 import { writePrivateFile } from '../../base/disk/output-file.ts';
 import { ConfigError, getErrorCode, getErrorMessage } from '../../base/errors.ts';
 import { formatIssuePlace } from '../../base/issue.ts';
-import { isPlainObject, tomlText, tryParseToml } from '../../base/json-and-toml.ts';
+import { formatToml, isPlainObject, tryParseToml } from '../../base/json-and-toml.ts';
 import { cmd, LANGUAGES, type Language, type Message, msg, t } from '../../base/message.ts';
 import { parseProxy } from '../../service/http/proxy.ts';
 import { isAddressFault, parseRedisAddress } from '../../service/http/redis-pace-store.ts';
@@ -386,7 +386,7 @@ function writeConfigFile(
 ): void {
   const { projects } = defaults;
   // Keys that are undefined are left out.
-  const text = tomlText({
+  const text = formatToml({
     default_profile: defaultProfile,
     lang: language,
     proxy: network.proxy,
@@ -415,7 +415,7 @@ export function changeConfigFile(
   change: (config: Config) => Config,
 ): Config {
   const path = join(home, '.config.lock');
-  const lock = lockForChange(
+  const lock = acquireChangeLock(
     path,
     clock,
     msg`${path}: another pas process is changing the configuration.`,

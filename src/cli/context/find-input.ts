@@ -11,7 +11,7 @@ import {
 } from '../../finds/document.ts';
 import type { Find, LookupTerm } from '../../finds/find.ts';
 import { type ValidatedFind, validateFind } from '../../finds/rules.ts';
-import { readKeptFile } from '../../harvest/update-schema.ts';
+import { readKeptSchema } from '../../harvest/update-schema.ts';
 import {
   makePhotographKeeping,
   type PhotographKeeping,
@@ -129,7 +129,7 @@ export function getOwnSchemaFolder({ places }: Context, profile: DocumentProfile
 function makeOwnSchemaReader(context: Context): ReadOwnSchema {
   return async (profile) => {
     try {
-      const kept = readKeptFile(getOwnSchemaFolder(context, profile));
+      const kept = readKeptSchema(getOwnSchemaFolder(context, profile));
       return kept && { url: getSchemaLocation(profile), bytes: kept.bytes };
     } catch (thrown) {
       if (!(thrown instanceof ConfigError)) throw thrown;

@@ -10,7 +10,12 @@ import { makeContentStore } from '../../outbox/changes/content-store.ts';
 import type { Photograph } from '../../outbox/facts.ts';
 import type { OpenService } from '../../push/account.ts';
 import type { HarvestAccess, ServiceAccess } from '../../push/push-context.ts';
-import { type Exchange, formatPause, withRetry, withTimeout } from '../../service/http/exchange.ts';
+import {
+  type Exchange,
+  formatPause,
+  withAnswerTimeout,
+  withRetry,
+} from '../../service/http/exchange.ts';
 import { withMaskedAnswers } from '../../service/http/masking.ts';
 import { openPaceStore, type PaceStore, PaceStoreError } from '../../service/http/pace-store.ts';
 import { makePace, type Pace } from '../../service/http/pacer.ts';
@@ -46,7 +51,7 @@ export async function openService(context: Context): Promise<OpenService> {
   const profile = context.getProfile();
   const { baseUrl, username, answerTimeoutMs } = profile;
   const password = getPassword(context, profile);
-  const send = withTimeout(
+  const send = withAnswerTimeout(
     answerTimeoutMs,
     withMaskedPassword((await context.openConnections()).send, password),
   );
@@ -395,8 +400,8 @@ async function openSharedStore(
   const { terminal, clock } = context;
   const place = formatRedisEndpoint(getRedisAddress(profile));
   const seconds = profile.pacingFallbackIntervalMs / 1000;
-  const { openWithFallback } = await import('../../service/http/fallback-pace-store.ts');
-  const store = await openWithFallback({
+  const { openFallbackPaceStore } = await import('../../service/http/fallback-pace-store.ts');
+  const store = await openFallbackPaceStore({
     connect: (signal) => openRedisOfProfile(context, profile, signal),
     local,
     fallbackIntervalMs: profile.pacingFallbackIntervalMs,

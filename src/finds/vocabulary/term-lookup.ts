@@ -6,8 +6,8 @@ import {
   type Database,
   guardDatabase,
   isNumber,
-  migrate,
-  openPrepared,
+  migrateDatabase,
+  openPreparedDatabase,
   parseValue,
   toDatabaseError,
 } from '../../base/disk/database.ts';
@@ -343,12 +343,12 @@ export type VocabularyStore = {
  * @throws DatabaseTooNewError where a newer pas wrote it
  */
 export function openVocabulary(path: string, clock: Clock): VocabularyStore {
-  const database = openPrepared(path, { synchronous: 'normal' }, (opened) => {
+  const database = openPreparedDatabase(path, { synchronous: 'normal' }, (opened) => {
     // Rows that others refer to are never deleted here, so no insert needs to check its references.
     opened.pragma('foreign_keys = off');
     // In pages: a large harvest changes the same pages of the index again and again.
     opened.pragma('wal_autocheckpoint = 8000');
-    migrate(opened, join(packageRoot, 'schemas', 'vocabulary'));
+    migrateDatabase(opened, join(packageRoot, 'schemas', 'vocabulary'));
   });
   const wordIds = new Map<string, number>();
   const getSource = memoize((oaiBase: string) =>

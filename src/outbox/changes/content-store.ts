@@ -7,8 +7,8 @@ import {
   createFolder,
   deleteStaleTempsBeside,
   flushFolder,
-  readAhead,
-  writeAtomic,
+  readFileInPieces,
+  writeAtomicFile,
 } from '../../base/disk/files.ts';
 import { makeVerificationError } from '../../base/disk/output-file.ts';
 import { FileError, getErrorCode, getErrorMessage } from '../../base/errors.ts';
@@ -65,7 +65,7 @@ export function makeContentStore(folder: string) {
       let sha512 = '';
       try {
         createFolder(folder);
-        await writeAtomic(folder, 0o600, measured(), async (draft) => {
+        await writeAtomicFile(folder, 0o600, measured(), async (draft) => {
           sha512 = hash.digest('hex');
           if (sha512 !== (await digestFile(draft))) throw makeVerificationError(getPath(sha512));
           deleteStaleTempsBeside(draft);
@@ -84,7 +84,7 @@ export function makeContentStore(folder: string) {
 
 async function* readPieces(path: string): AsyncGenerator<Buffer> {
   try {
-    for await (const piece of readAhead(path)) yield piece;
+    for await (const piece of readFileInPieces(path)) yield piece;
   } catch (thrown) {
     const problem = getErrorMessage(thrown);
     throw new FileError(
@@ -99,7 +99,7 @@ async function* readPieces(path: string): AsyncGenerator<Buffer> {
 
 async function digestFile(path: string): Promise<string> {
   const hash = createHash('sha512');
-  for await (const piece of readAhead(path)) hash.update(piece);
+  for await (const piece of readFileInPieces(path)) hash.update(piece);
   return hash.digest('hex');
 }
 

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { normalizeNumber } from '../../base/characters.ts';
+import { normalizeRegistrationNumber } from '../../base/characters.ts';
 import { groupBy, once } from '../../base/collections.ts';
 import { UsageError } from '../../base/errors.ts';
 import { hasErrors, type Issue, makeWarningIssue } from '../../base/issue.ts';
@@ -86,7 +86,7 @@ type PlannedNumber = {
 
 /**
  * Plans to give a find or record a registration number; nothing is stored.
- * @param value as normalizeNumber makes it
+ * @param value as normalizeRegistrationNumber makes it
  */
 export function planNumberChange(outbox: Outbox, subject: string, value: string): PlannedNumber {
   const last = findLastNumberEntry(outbox, subject, ['dropped']);
@@ -445,13 +445,15 @@ export function makeNumberLookup(
 ): LookupNumber {
   const getComing = once(listComing);
   const getNumbered = once(() =>
-    groupBy([...listNumbersEver(outbox), ...getComing()], ([, value]) => normalizeNumber(value)),
+    groupBy([...listNumbersEver(outbox), ...getComing()], ([, value]) =>
+      normalizeRegistrationNumber(value),
+    ),
   );
   return (number, find) => {
     for (const [name] of getNumbered().get(number) ?? []) {
       if (name === find) continue;
       const current = getComing().get(name) ?? findCurrentNumber(outbox, name);
-      if (current === undefined || normalizeNumber(current) !== number) continue;
+      if (current === undefined || normalizeRegistrationNumber(current) !== number) continue;
       if (!withoutDrafts || !isDraft(outbox, name)) return name;
     }
     return undefined;

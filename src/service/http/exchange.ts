@@ -154,7 +154,7 @@ export const WEB_PAGE_ADVICE = msg`Open the address in a browser on this compute
 export type Exchange = (request: HttpRequest) => Promise<HttpResponse>;
 
 /** Wraps `send` to limit every answer to `maxMs`, also where the request allows more. */
-export function withTimeout(maxMs: number, send: Exchange): Exchange {
+export function withAnswerTimeout(maxMs: number, send: Exchange): Exchange {
   return (request) =>
     send({ ...request, answerTimeoutMs: Math.min(request.answerTimeoutMs ?? maxMs, maxMs) });
 }

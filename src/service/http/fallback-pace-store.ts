@@ -26,7 +26,7 @@ const LOOK_AGAIN_MS = 1000;
  * local store at `fallbackIntervalMs`, and it reconnects.
  * @throws any other error of `connect`; `update` throws those of the local store
  */
-export async function openWithFallback(options: FallbackOptions): Promise<SharedStore> {
+export async function openFallbackPaceStore(options: FallbackOptions): Promise<SharedStore> {
   const store = new FallbackStore(options);
   await store.open();
   return store;

@@ -3,7 +3,7 @@ import {
   convertDatabaseErrors,
   type Database,
   isBusy,
-  openPrepared,
+  openPreparedDatabase,
 } from '../../base/disk/database.ts';
 import { deleteDatabase } from '../../base/disk/database-file.ts';
 import { DatabaseError, getErrorCode, LocalizedError } from '../../base/errors.ts';
@@ -177,7 +177,7 @@ export const MAX_PAUSE_MS = 3_600_000;
  * ahead of `nowMs` counts as one now, and ends the lease and the pause, which are by the same
  * clock; every other time is limited to the longest that pas writes.
  */
-export function limitToNow(state: PaceState, nowMs: number): PaceState {
+export function limitStateToNow(state: PaceState, nowMs: number): PaceState {
   const past =
     state.lastDepartureMs > nowMs
       ? { ...state, lastDepartureMs: nowMs, reservedUntilMs: 0, pausedUntilMs: 0 }
@@ -209,12 +209,12 @@ const STORED_FIELDS = [
 ] as const;
 
 /** Formats a state for a store, as numbers. */
-export function encodeState(state: PaceState): string {
+export function encodePaceState(state: PaceState): string {
   return STORED_FIELDS.map((field) => state[field]).join(' ');
 }
 
-/** Parses what {@link encodeState} wrote; undefined where the text has another form. */
-export function decodeState(text: string): PaceState | undefined {
+/** Parses what {@link encodePaceState} wrote; undefined where the text has another form. */
+export function decodePaceState(text: string): PaceState | undefined {
   const numbers = text.split(' ').map(Number);
   if (numbers.length !== STORED_FIELDS.length) return undefined;
   if (!numbers.every((number) => Number.isFinite(number) && number >= 0)) return undefined;
@@ -242,12 +242,12 @@ export function openPaceStore(path: string, clock: Clock): PaceStore & { close()
         try {
           return runImmediately(path, database, () => {
             const { result, next } = change(
-              scopes.map((scope) => decodeState(String(read.get(scope))) ?? UNSEEN),
+              scopes.map((scope) => decodePaceState(String(read.get(scope))) ?? UNSEEN),
               clock.monotonicMs(),
             );
             next?.forEach((state, index) => {
               const scope = scopes[index];
-              if (scope !== undefined) write.run(scope, encodeState(state));
+              if (scope !== undefined) write.run(scope, encodePaceState(state));
             });
             return result;
           });
@@ -263,7 +263,7 @@ export function openPaceStore(path: string, clock: Clock): PaceStore & { close()
 
 /** A file of another form, or a damaged one, is dispensable. */
 function openOrRecreate(path: string): Database {
-  const open = (): Database => openPrepared(path, { synchronous: 'normal' }, prepare);
+  const open = (): Database => openPreparedDatabase(path, { synchronous: 'normal' }, prepare);
   try {
     return open();
   } catch (thrown) {

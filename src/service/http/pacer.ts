@@ -10,7 +10,7 @@ import {
   computeGapMs,
   computePollIntervalMs,
   GUARD_MS,
-  limitToNow,
+  limitStateToNow,
   MAX_LEASE_MS,
   MAX_PAUSE_MS,
   type PaceState,
@@ -196,7 +196,7 @@ class StoredPace implements Pace {
     const { store, scopes } = this.#options;
     return store.update<T>(scopes, (storedStates, nowMs, minIntervalMs) =>
       change(
-        storedStates.map((state) => limitToNow(state, nowMs)),
+        storedStates.map((state) => limitStateToNow(state, nowMs)),
         nowMs,
         minIntervalMs,
       ),

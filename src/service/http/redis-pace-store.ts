@@ -6,8 +6,8 @@ import { type Message, msg } from '../../base/message.ts';
 import { describeNetworkError } from './exchange.ts';
 import { createTextMask } from './masking.ts';
 import {
-  decodeState,
-  encodeState,
+  decodePaceState,
+  encodePaceState,
   MAX_LEASE_MS,
   type PaceState,
   type PaceStore,
@@ -288,7 +288,7 @@ function storeIn(
   const stored = new RedisFields(redis, service, clock);
 
   const update: PaceStore['update'] = async (scopes, change) => {
-    const fields = scopes.map(getRedisField);
+    const fields = scopes.map(makeRedisField);
     for (let conflicts = 0; ; conflicts += 1) {
       // The first repeat is immediate: the process that caused the conflict has finished.
       if (conflicts > 1)
@@ -298,9 +298,9 @@ function storeIn(
         stored.write([[SERVER_FIELD, from, runId], ...changes]).catch(failBroken);
       const rewrite = (states: readonly PaceState[]) =>
         fields.map((field, index): FieldChange => {
-          return [field, texts[index] ?? '', encodeState(states[index] ?? UNSEEN)];
+          return [field, texts[index] ?? '', encodePaceState(states[index] ?? UNSEEN)];
         });
-      const storedStates = texts.map((text) => (text === '' ? UNSEEN : decodeState(text)));
+      const storedStates = texts.map((text) => (text === '' ? UNSEEN : decodePaceState(text)));
       if (stored.clockWasSet || server !== runId || storedStates.includes(undefined)) {
         const fresh = storedStates.map((state) => makeForgottenState(state, nowMs));
         if (await write(server, rewrite(fresh))) stored.clockWasSet = false;
@@ -385,7 +385,7 @@ function parseReply(reply: unknown): {
  * Returns the field of a scope: `address` for that of the service's address, which is in the key.
  * An account is hashed in lower case, so that the store does not reveal it.
  */
-export function getRedisField(scope: string): string {
+export function makeRedisField(scope: string): string {
   const [kind = '', ...rest] = scope.split(':');
   const name = rest.join(':').toLowerCase();
   return kind === 'address'

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { PassThrough, Readable } from 'node:stream';
 import type FormData from 'form-data';
 import { toDatabaseError } from '../../base/disk/database.ts';
-import { readAhead } from '../../base/disk/files.ts';
+import { readFileInPieces } from '../../base/disk/files.ts';
 import { getErrorCode, LocalizedError } from '../../base/errors.ts';
 import { msg } from '../../base/message.ts';
 import type { RequestBody } from './exchange.ts';
@@ -29,7 +29,7 @@ type ExpectedFile = { readonly sha512: string; readonly sizeBytes: number };
 
 async function* readKept(path: string): AsyncGenerator<Buffer, void> {
   try {
-    yield* readAhead(path);
+    yield* readFileInPieces(path);
   } catch (thrown) {
     throw UNREADABLE.includes(getErrorCode(thrown))
       ? new ChangedFileError()

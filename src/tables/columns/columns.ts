@@ -1,4 +1,4 @@
-import { normalizeId, normalizeNumber, normalizeText } from '../../base/characters.ts';
+import { normalizeId, normalizeRegistrationNumber, normalizeText } from '../../base/characters.ts';
 import { type Doubt, type Issue, makeErrorIssue, makeWarningIssue } from '../../base/issue.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
 import { findNearestNames, foldName, joinWithOr } from '../../base/names.ts';
@@ -314,13 +314,13 @@ function makeDuplicateIssue(table: Table, name: ColumnName, firstAt: number, at:
 }
 
 /**
- * Normalises the text of a cell for storage, as its column requires: by {@link normalizeNumber}, by
+ * Normalises the text of a cell for storage, as its column requires: by {@link normalizeRegistrationNumber}, by
  * {@link normalizeId} for identifiers and local ids, else by {@link normalizeText}. Names of
  * photographs are only trimmed.
  */
 export function normalizeCell(name: ColumnName, text: string): string {
   if (name === 'photos') return text.trim();
-  if (name === 'evidencni_cislo') return normalizeNumber(text);
+  if (name === 'evidencni_cislo') return normalizeRegistrationNumber(text);
   return IDENTIFYING_COLUMNS.includes(name) ? normalizeId(text) : normalizeText(text);
 }
 

@@ -2,8 +2,8 @@ import { formatPlainNumber } from '../../base/characters.ts';
 import { memoize } from '../../base/collections.ts';
 import { joinFileNames, protectFormulaMark } from '../../base/csv.ts';
 import { isReadable } from '../../base/issue.ts';
-import { forEachLanguage, getLanguage, t } from '../../base/message.ts';
-import { renderElement, replaceIllegalCharacters } from '../../base/xml/build.ts';
+import { callInEachLanguage, getLanguage, t } from '../../base/message.ts';
+import { renderXmlElement, replaceIllegalCharacters } from '../../base/xml/build.ts';
 import { type DocumentProfile, makeDocumentNode } from '../../finds/document.ts';
 import {
   FIELDS,
@@ -261,7 +261,7 @@ export function* renderXml(
     const attributes: Record<string, string> = { local_id: replaceIllegalCharacters(localId) };
     if (identCely !== undefined) attributes['ident_cely'] = identCely;
     if (photos.length > 0) attributes['photos'] = replaceIllegalCharacters(joinFileNames(photos));
-    yield renderElement(
+    yield renderXmlElement(
       { name: 'find', attributes, content: [makeDocumentNode(elements, profile)] },
       1,
     );
@@ -283,7 +283,7 @@ const isCoded = ({ name, kind }: Field): boolean =>
  * label and the code of each term, and with its point in WGS 84 and S-JTSK.
  */
 export function* makeMuseumRows(finds: Iterable<ExportedFind>): Generator<readonly RowCell[]> {
-  yield forEachLanguage(makeHeadings).cs;
+  yield callInEachLanguage(makeHeadings).cs;
   for (const find of finds) yield makeRow(find);
 }
 

@@ -1,5 +1,5 @@
 import write, { type Cell } from 'write-excel-file/node';
-import { formatAsSpreadsheet } from '../../base/characters.ts';
+import { formatSpreadsheetNumber } from '../../base/characters.ts';
 import { BYTE_ORDER_MARK, formatCsvCell, protectFormulaMark } from '../../base/csv.ts';
 import { hasErrors, type Issue } from '../../base/issue.ts';
 import { foldName } from '../../base/names.ts';
@@ -156,7 +156,7 @@ function makeTextCell(text: string): Cell {
 
 /** Makes a number cell; undefined for a text that is no number, or would lose digits. */
 function makeNumberCell(text: string): Cell | undefined {
-  return text !== '' && formatAsSpreadsheet(Number(text)) === text
+  return text !== '' && formatSpreadsheetNumber(Number(text)) === text
     ? { value: Number(text), type: Number }
     : undefined;
 }

@@ -1,7 +1,7 @@
 import { addToGroup, groupBy } from '../../base/collections.ts';
 import { joinFileNames } from '../../base/csv.ts';
 import { type Issue, makeErrorIssue, makeWarningIssue } from '../../base/issue.ts';
-import { forEachLanguage, msg } from '../../base/message.ts';
+import { callInEachLanguage, msg } from '../../base/message.ts';
 import { getField, isElementName } from '../../finds/fields.ts';
 import {
   FIND_QUESTIONS,
@@ -320,7 +320,7 @@ function listKnownQuestions(): KnownQuestions {
     FORM_NOT_LISTED,
     ...Object.values(FORM_WRITTEN),
   ];
-  const labels = forEachLanguage(() =>
+  const labels = callInEachLanguage(() =>
     labelled.map((name) => [String(getFormLabel(name)), name] as const),
   );
   const names = labelled.map((name) => [name, name] as const);

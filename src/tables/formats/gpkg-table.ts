@@ -8,7 +8,7 @@ import {
   isNumber,
   isText,
 } from '../../base/disk/database.ts';
-import { assertReadableInTime, openDatabaseImage } from '../../base/disk/database-file.ts';
+import { assertImageReadableInTime, openDatabaseImage } from '../../base/disk/database-file.ts';
 import { DatabaseError, getErrorCode } from '../../base/errors.ts';
 import { isReadable } from '../../base/issue.ts';
 import { msg } from '../../base/message.ts';
@@ -48,7 +48,7 @@ const POINT_TYPES = ['POINT', 'MULTIPOINT', 'GEOMETRY'];
  */
 export function readGeoPackage(file: string, bytes: Buffer, named: string | undefined): Table {
   try {
-    assertReadableInTime(file, bytes);
+    assertImageReadableInTime(file, bytes);
     const database = openDatabaseImage(file, bytes);
     return convertDatabaseErrors(file, () => {
       const { layer, others, isForm } = chooseLayer(file, database, named);

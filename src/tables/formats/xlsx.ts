@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { fromBufferPromise } from 'yauzl';
-import { formatAsSpreadsheet } from '../../base/characters.ts';
+import { formatSpreadsheetNumber } from '../../base/characters.ts';
 import { memoize } from '../../base/collections.ts';
 import { withoutFormulaMark } from '../../base/csv.ts';
 import { FileError } from '../../base/errors.ts';
@@ -241,7 +241,7 @@ function parseNumberValue(
   if (isBeyondSafeIntegers(number)) return makeOverlongNumberValue(raw);
   const days = format.isDate && from1904 ? number + DAYS_BEFORE_1904 : number;
   const shown = format.show(days);
-  const stored = formatAsSpreadsheet(number);
+  const stored = formatSpreadsheetNumber(number);
   if (shown === undefined || !format.isDate) return makeShownValue(stored, shown);
   const day = format.isWholeDay ? (formatSerialDay(days, format.isTime) ?? stored) : shown;
   return { text: day, shown: { text: shown, isDate: true } };

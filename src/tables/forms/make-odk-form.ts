@@ -2,7 +2,7 @@ import { dirname, extname, join } from 'node:path';
 import { formatPlainCsvCell } from '../../base/csv.ts';
 import { assertMayWrite, writeOutputFile } from '../../base/disk/output-file.ts';
 import { UsageError } from '../../base/errors.ts';
-import { forEachLanguage, LANGUAGES, type Message, msg, t } from '../../base/message.ts';
+import { callInEachLanguage, LANGUAGES, type Message, msg, t } from '../../base/message.ts';
 import { type ElementName, getField, isElementName } from '../../finds/fields.ts';
 import { EARLIEST_YEAR } from '../../finds/parse-cell.ts';
 import {
@@ -80,7 +80,7 @@ function makeListFiles(lists: FormLists): ReadonlyMap<string, string> {
 }
 
 function makeNotListed(): FormChoice {
-  const { cs, en } = forEachLanguage(() => String(getFormLabel(FORM_NOT_LISTED)));
+  const { cs, en } = callInEachLanguage(() => String(getFormLabel(FORM_NOT_LISTED)));
   return { name: FORM_NOT_LISTED, label: `${cs}${FORM_LABEL_GAP}${en}` };
 }
 
@@ -107,7 +107,7 @@ const EXPRESSIONS = [
  * @param nowMs becomes the version of the form
  */
 async function makeXlsForm(rows: readonly FormRow[], nowMs: number): Promise<Buffer> {
-  const textsByLanguage = forEachLanguage(() =>
+  const textsByLanguage = callInEachLanguage(() =>
     rows.map((row) => TEXTS.map((text) => String(row[text] ?? ''))),
   );
   const texts = TEXTS.flatMap((text, index) =>
@@ -151,7 +151,7 @@ const CHOICES: readonly (readonly [list: string, name: string, label: () => Mess
 ];
 
 function makeChoiceRows(): string[][] {
-  const labels = forEachLanguage(() => CHOICES.map(([, , label]) => String(label())));
+  const labels = callInEachLanguage(() => CHOICES.map(([, , label]) => String(label())));
   return [
     ['list_name', 'name', ...LANGUAGES.map((language) => toLanguageColumn('label', language))],
     ...CHOICES.map(([list, name], at) => [

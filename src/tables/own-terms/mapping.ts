@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { groupBy } from '../../base/collections.ts';
 import { formatCsvTable } from '../../base/csv.ts';
-import { lockForChange } from '../../base/disk/lock-file.ts';
+import { acquireChangeLock } from '../../base/disk/lock-file.ts';
 import { writePrivateFile } from '../../base/disk/output-file.ts';
 import { FileError, UsageError } from '../../base/errors.ts';
 import {
@@ -382,7 +382,7 @@ export async function changeMappingFile<Change extends { readonly rows: readonly
   change: (mapping: Mapping) => Change,
 ): Promise<Change> {
   const path = join(dirname(file), '.mapping.lock');
-  const lock = lockForChange(
+  const lock = acquireChangeLock(
     path,
     clock,
     msg`${path}: another pas process is changing the mapping.`,

@@ -21,7 +21,7 @@ import { writeOutputFile, writePrivateFile } from '../../../src/base/disk/output
 import { DatabaseError, FileError } from '../../../src/base/errors.ts';
 import { NOTHING_COMMITTED } from '../../../src/harvest/harvest-store.ts';
 import { openAppendFile } from '../../../src/harvest/outputs.ts';
-import { readKeptFile, storeKeptFile } from '../../../src/harvest/update-schema.ts';
+import { readKeptSchema, storeKeptSchema } from '../../../src/harvest/update-schema.ts';
 import { makeContentStore } from '../../../src/outbox/changes/content-store.ts';
 import { backUpOutbox } from '../../../src/outbox/repair-outbox.ts';
 import { SLOW_RUNS } from '../../support/property-runs.ts';
@@ -288,8 +288,8 @@ const WRITERS: Readonly<
       writeOutputFile(join(folder, 'file'), Readable.from(pieces), { overwrite: true }),
   },
   'a fetched schema': {
-    write: (folder, pieces) => storeKeptFile(folder, Buffer.from(pieces.join(''))),
-    read: (folder) => readKeptFile(folder)?.bytes.toString(),
+    write: (folder, pieces) => storeKeptSchema(folder, Buffer.from(pieces.join(''))),
+    read: (folder) => readKeptSchema(folder)?.bytes.toString(),
   },
 };
 

@@ -4,7 +4,7 @@ import { systemClock } from '../../../src/base/clock.ts';
 import { AuthError, ContractError, PasError, UnavailableError } from '../../../src/base/errors.ts';
 import { openOaiClient } from '../../../src/harvest/client.ts';
 import type { HttpResponse } from '../../../src/service/http/exchange.ts';
-import { parseErrorBody, parseOutcome } from '../../../src/service/outcome.ts';
+import { classifyAnswer, parseErrorBody } from '../../../src/service/outcome.ts';
 import { openSession } from '../../../src/service/session.ts';
 import { listXml, OAI_BASE, recordXml } from '../../support/scripted-oai.ts';
 
@@ -117,7 +117,7 @@ describe('what the write interface answers', () => {
   test('names one record or none, whatever the success document contains', () => {
     const document =
       '<svc:svc xmlns:svc="urn:s"><svc:samostatny_nalez><svc:ident_cely>C-1-N1</svc:ident_cely></svc:samostatny_nalez></svc:svc>';
-    const read = (body: Buffer) => parseOutcome('import', { status: 201, headers: {}, body }, 0);
+    const read = (body: Buffer) => classifyAnswer('import', { status: 201, headers: {}, body }, 0);
     expect(read(Buffer.from(document))).toEqual({ kind: 'accepted', identCely: 'C-1-N1' });
     fc.assert(
       fc.property(fc.oneof(damaged(document), anyBytes), (body) => {

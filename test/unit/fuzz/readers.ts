@@ -29,7 +29,7 @@ import { readPhotoExif } from '../../../src/photos/photo-exif.ts';
 import { inspectPhotograph } from '../../../src/photos/photograph.ts';
 import { removeGps } from '../../../src/photos/remove-gps.ts';
 import { fetchAccount } from '../../../src/push/account.ts';
-import { parseOutcome } from '../../../src/service/outcome.ts';
+import { classifyAnswer } from '../../../src/service/outcome.ts';
 import { parseColumnMap } from '../../../src/tables/columns/column-map.ts';
 import { mapTable } from '../../../src/tables/columns/map-table.ts';
 import { parseDefaults } from '../../../src/tables/columns/settings.ts';
@@ -313,7 +313,7 @@ export const TARGETS: readonly Target[] = [
         body: bytes.subarray(1),
       };
       for (const operation of ['import', 'number', 'photo'] as const) {
-        JSON.stringify(parseOutcome(operation, response, NOW_MS, 'C-1-N1'));
+        JSON.stringify(classifyAnswer(operation, response, NOW_MS, 'C-1-N1'));
       }
       const session = { token: async () => 't', renew: async () => 't' };
       await refusing([PasError], () =>

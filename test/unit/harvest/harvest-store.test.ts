@@ -10,7 +10,7 @@ import {
   type HarvestStore,
   openHarvestStore,
   type RecordHarvestSubject,
-  storeOrCompareSubject,
+  storeOrAssertSubject,
 } from '../../../src/harvest/harvest-store.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 import { begunPass, completePass } from './begun-pass.ts';
@@ -72,7 +72,7 @@ describe('an output', () => {
   test('keeps its request', () => {
     const store = openHarvestStore(aPath());
     store.change(() => {
-      storeOrCompareSubject(store, SUBJECT, 'out.jsonl');
+      storeOrAssertSubject(store, SUBJECT, 'out.jsonl');
       getState(store).saveProgress({ pass: { ...BEGUN, token: 'T', seen: 5 } });
     });
     for (const change of [
@@ -82,10 +82,10 @@ describe('an output', () => {
       { untilBound: '2025-01-01' },
     ]) {
       expect(() =>
-        store.change(() => storeOrCompareSubject(store, { ...SUBJECT, ...change }, 'out.jsonl')),
+        store.change(() => storeOrAssertSubject(store, { ...SUBJECT, ...change }, 'out.jsonl')),
       ).toThrow(UsageError);
     }
-    store.change(() => storeOrCompareSubject(store, SUBJECT, 'out.jsonl'));
+    store.change(() => storeOrAssertSubject(store, SUBJECT, 'out.jsonl'));
     expect(getState(store).getProgress().pass?.token).toBe('T');
     store.close();
   });
@@ -93,10 +93,10 @@ describe('an output', () => {
   test('into which nothing was harvested may get another request', () => {
     const store = openHarvestStore(aPath());
     store.change(() => {
-      storeOrCompareSubject(store, SUBJECT, 'out.jsonl');
+      storeOrAssertSubject(store, SUBJECT, 'out.jsonl');
       getState(store).saveProgress({ pass: BEGUN });
     });
-    store.change(() => storeOrCompareSubject(store, { ...SUBJECT, format: 'oai_dc' }, 'out.jsonl'));
+    store.change(() => storeOrAssertSubject(store, { ...SUBJECT, format: 'oai_dc' }, 'out.jsonl'));
     expect(getRecordHarvestSubject(store)?.format).toBe('oai_dc');
     expect(getState(store).getProgress().pass).toBeNull();
     store.close();
@@ -105,12 +105,12 @@ describe('an output', () => {
   test('with a harvest of no records keeps its request all the same', () => {
     const store = openHarvestStore(aPath());
     store.change(() => {
-      storeOrCompareSubject(store, SUBJECT, 'out.jsonl');
+      storeOrAssertSubject(store, SUBJECT, 'out.jsonl');
       completePass(getState(store), 1000);
     });
     expect(getState(store).getProgress().watermarkMs).toBe(1000);
     expect(() =>
-      store.change(() => storeOrCompareSubject(store, { ...SUBJECT, sets: 'pian' }, 'out.jsonl')),
+      store.change(() => storeOrAssertSubject(store, { ...SUBJECT, sets: 'pian' }, 'out.jsonl')),
     ).toThrow(/its set is/);
     store.close();
   });

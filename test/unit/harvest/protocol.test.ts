@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { UsageError } from '../../../src/base/errors.ts';
 import {
   assertOaiArguments,
-  buildQuery,
+  buildOaiQuery,
   type OaiArguments,
   type Verb,
 } from '../../../src/harvest/protocol.ts';
@@ -91,10 +91,10 @@ describe('arguments are checked before anything is sent', () => {
 });
 
 test('the verb comes first and values are escaped', () => {
-  expect(buildQuery('ListRecords', { metadataPrefix: 'oai_dc', set: 'a:b&c' })).toBe(
+  expect(buildOaiQuery('ListRecords', { metadataPrefix: 'oai_dc', set: 'a:b&c' })).toBe(
     'verb=ListRecords&metadataPrefix=oai_dc&set=a%3Ab%26c',
   );
-  expect(buildQuery('ListRecords', { resumptionToken: 'a b/č' })).toBe(
+  expect(buildOaiQuery('ListRecords', { resumptionToken: 'a b/č' })).toBe(
     'verb=ListRecords&resumptionToken=a+b%2F%C4%8D',
   );
 });

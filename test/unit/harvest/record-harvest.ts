@@ -7,11 +7,11 @@ import {
   type RecordHarvest,
 } from '../../../src/harvest/harvest-records.ts';
 import {
-  getCommittedPartOfOutput,
+  getCommittedPart,
   openHarvestStore,
   type RecordHarvestSubject,
   storeCommittedPart,
-  storeOrCompareSubject,
+  storeOrAssertSubject,
 } from '../../../src/harvest/harvest-store.ts';
 import {
   type OpenedOutput,
@@ -76,7 +76,7 @@ export function harvestPlace(name = 'out.jsonl'): HarvestPlace {
       appendFileSync(path, '{"identifier":"half a pa');
       const store = openHarvestStore(`${path}.harvest`);
       store.change(() =>
-        storeCommittedPart(store, { ...getCommittedPartOfOutput(store), closedBytes: null }),
+        storeCommittedPart(store, { ...getCommittedPart(store), closedBytes: null }),
       );
       store.close();
     },
@@ -141,7 +141,7 @@ async function open(
     account: '',
     form,
   };
-  store.change(() => storeOrCompareSubject(store, subject, path));
+  store.change(() => storeOrAssertSubject(store, subject, path));
   try {
     return { store, output: await openFileOutput(path, store, subject, opening) };
   } catch (thrown) {

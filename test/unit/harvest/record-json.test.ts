@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { buildXml, type XmlNode } from '../../../src/base/xml/build.ts';
 import type { XmlElement } from '../../../src/base/xml/element.ts';
 import { parseXml } from '../../../src/base/xml/parse.ts';
-import { type OaiRecord, parseRecord } from '../../../src/harvest/protocol.ts';
+import { type OaiRecord, parseOaiRecord } from '../../../src/harvest/protocol.ts';
 import {
   type Json,
   readRepeatedElements,
@@ -16,7 +16,7 @@ const repeated = readRepeatedElements('2.2');
 
 function record(metadata: string, header = '', attributes = ''): OaiRecord {
   const text = `<record xmlns="http://www.openarchives.org/OAI/2.0/"><header${attributes}><identifier>https://h/id/X-1</identifier><datestamp>2025-01-02T03:04:05Z</datestamp>${header}</header>${metadata === '' ? '' : `<metadata>${metadata}</metadata>`}</record>`;
-  const read = parseRecord(parseXml(Buffer.from(text)).root);
+  const read = parseOaiRecord(parseXml(Buffer.from(text)).root);
   if (read === undefined) throw new Error('no record');
   return read;
 }

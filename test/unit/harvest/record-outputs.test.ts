@@ -13,10 +13,10 @@ import { parseXml } from '../../../src/base/xml/parse.ts';
 import {
   openHarvestStore,
   type RecordHarvestSubject,
-  storeOrCompareSubject,
+  storeOrAssertSubject,
 } from '../../../src/harvest/harvest-store.ts';
 import { openFileOutput } from '../../../src/harvest/outputs.ts';
-import { OAI_NAMESPACE, parseRecord } from '../../../src/harvest/protocol.ts';
+import { OAI_NAMESPACE, parseOaiRecord } from '../../../src/harvest/protocol.ts';
 import { type Exchange, TransportError } from '../../../src/service/http/exchange.ts';
 import { OAI_BASE } from '../../support/scripted-oai.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
@@ -142,7 +142,7 @@ test('a record keeps the namespaces that its list declares, also after a failed 
       `<OAI-PMH xmlns="${OAI_NAMESPACE}"><ListRecords xmlns:s="urn:s">${text}</ListRecords></OAI-PMH>`,
     ),
   );
-  const records = [...walkDescendants(document.root, 'record', OAI_NAMESPACE)].map(parseRecord);
+  const records = [...walkDescendants(document.root, 'record', OAI_NAMESPACE)].map(parseOaiRecord);
   const path = join(tempFolder(), 'out.xml');
   const store = openHarvestStore(`${path}.harvest`);
   const subject: RecordHarvestSubject = {
@@ -155,7 +155,7 @@ test('a record keeps the namespaces that its list declares, also after a failed 
     account: '',
     form: 'xml',
   };
-  store.change(() => storeOrCompareSubject(store, subject, path));
+  store.change(() => storeOrAssertSubject(store, subject, path));
   const output = await openFileOutput(path, store, subject, { verify: false, onNote: () => {} });
   const page = records.filter((record) => record !== undefined);
   await output.write({ document, records: page, seenRecords: page });

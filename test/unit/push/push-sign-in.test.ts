@@ -5,7 +5,7 @@ import {
   type HttpRequest,
   type HttpResponse,
   TransportError,
-  withTimeout,
+  withAnswerTimeout,
 } from '../../../src/service/http/exchange.ts';
 import { openSession, type Session } from '../../../src/service/session.ts';
 import { memoryPaceStore } from '../service/memory-pace-store.ts';
@@ -25,7 +25,7 @@ function sessionWith(
     username: 'eva@example.org',
     password: 'password',
     keeper: { read: () => (first === 'old' ? first : undefined), write: () => undefined },
-    send: withTimeout(maxMs, (request) => signIn(request, requests.push(request) - 1)),
+    send: withAnswerTimeout(maxMs, (request) => signIn(request, requests.push(request) - 1)),
   });
   return { session, requests };
 }

@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { type HttpResponse, TransportError } from '../../../src/service/http/exchange.ts';
 import { ChangedFileError } from '../../../src/service/http/request-body.ts';
 import {
+  classifyAnswer,
   classifyTransportError,
   type Operation,
-  parseOutcome,
 } from '../../../src/service/outcome.ts';
 import { inWords } from '../../support/in-words.ts';
 
@@ -21,14 +21,14 @@ function answer(status: number, body: unknown, headers: Record<string, string> =
 }
 
 function outcome(operation: Operation, response: HttpResponse): string {
-  return parseOutcome(operation, response, 0).kind;
+  return classifyAnswer(operation, response, 0).kind;
 }
 
 describe('a success', () => {
   test('names its record in the header, the document, or both', () => {
     const header = { 'x-record-id': 'C-202400101-N00001' };
     expect(
-      parseOutcome('import', answer(201, documentOf('C-202400101-N00001'), header), 0),
+      classifyAnswer('import', answer(201, documentOf('C-202400101-N00001'), header), 0),
     ).toEqual({
       kind: 'accepted',
       identCely: 'C-202400101-N00001',
@@ -73,7 +73,7 @@ describe('a refusal as in the contract', () => {
 
   test('keeps every finding with its line', () => {
     const findings = [{ line: 7, column: null, message: 'hloubka: wrong', error_type: 2 }];
-    expect(parseOutcome('import', answer(422, { schema_errors: findings }), 0)).toEqual({
+    expect(classifyAnswer('import', answer(422, { schema_errors: findings }), 0)).toEqual({
       kind: 'refused',
       detail: 'hloubka: wrong',
       findings: [{ line: 7, column: undefined, message: 'hloubka: wrong', errorType: 2 }],
@@ -81,7 +81,7 @@ describe('a refusal as in the contract', () => {
   });
 
   test('for throttling gives the wait, if there is one', () => {
-    expect(parseOutcome('photo', answer(429, detail, { 'retry-after': '3' }), 0)).toEqual({
+    expect(classifyAnswer('photo', answer(429, detail, { 'retry-after': '3' }), 0)).toEqual({
       kind: 'throttled',
       waitMs: 3000,
     });
@@ -167,7 +167,7 @@ describe('the status decides, whatever the body:', () => {
 
   test('a failure of the service itself is within the contract, even as a page', () => {
     for (const [, body] of BODIES)
-      expect(parseOutcome('import', answer(500, body), 0)).toMatchObject({
+      expect(classifyAnswer('import', answer(500, body), 0)).toMatchObject({
         kind: 'uncertain',
         outsideContract: false,
       });
@@ -175,7 +175,7 @@ describe('the status decides, whatever the body:', () => {
 
   test('a refusal by a page quotes the page', () => {
     expect(
-      inWords(parseOutcome('photo', answer(413, '<h1>Request Entity Too Large</h1>'), 0)),
+      inWords(classifyAnswer('photo', answer(413, '<h1>Request Entity Too Large</h1>'), 0)),
     ).toMatchObject({
       detail: 'a proxy in front of the service does not take a request of this size (status 413)',
     });
@@ -216,7 +216,7 @@ describe('an answer outside the contract', () => {
         fc.constantFrom(...BODIES.map(([, body]) => body), documentOf('C-1-N00001')),
         (operation, status, body) => {
           expect(
-            parseOutcome(operation, answer(status, body, { 'x-record-id': 'C-1-N00001' }), 0),
+            classifyAnswer(operation, answer(status, body, { 'x-record-id': 'C-1-N00001' }), 0),
           ).toMatchObject({
             kind: 'uncertain',
             outsideContract: true,
@@ -228,7 +228,7 @@ describe('an answer outside the contract', () => {
 
   test('that redirects names its target, since the address may be wrong', () => {
     const moved = answer(301, '', { location: 'https://elsewhere.example/api/pas/import-xml' });
-    expect(inWords(parseOutcome('import', moved, 0))).toMatchObject({
+    expect(inWords(classifyAnswer('import', moved, 0))).toMatchObject({
       detail: 'status 301, which redirects to https://elsewhere.example/api/pas/import-xml',
     });
   });
@@ -246,7 +246,7 @@ describe('a success that names another record than the one written to', () => {
       answer(status, documentOf('C-1-N00002'), other),
     ];
     for (const response of answers)
-      expect(parseOutcome(operation, response, 0, 'C-1-N00001')).toMatchObject({
+      expect(classifyAnswer(operation, response, 0, 'C-1-N00001')).toMatchObject({
         kind: 'uncertain',
         outsideContract: true,
       });
@@ -259,7 +259,7 @@ describe('a success that names another record than the one written to', () => {
 
   test('is accepted if it names the same record', () => {
     const own = { 'x-record-id': 'C-1-N00001' };
-    expect(parseOutcome('number', answer(200, '', own), 0, 'C-1-N00001').kind).toBe('accepted');
+    expect(classifyAnswer('number', answer(200, '', own), 0, 'C-1-N00001').kind).toBe('accepted');
     const cut = new TransportError('reset', true, 'cut', { head: { status: 201, headers: own } });
     expect(classifyTransportError('photo', cut, 0, 'C-1-N00001').kind).toBe('accepted');
   });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ConfigError } from '../../../src/base/errors.ts';
-import { openWithFallback } from '../../../src/service/http/fallback-pace-store.ts';
+import { openFallbackPaceStore } from '../../../src/service/http/fallback-pace-store.ts';
 import {
   type PaceState,
   type PaceStore,
@@ -27,7 +27,7 @@ async function scene(health: Health = 'up') {
     return failing(() => inMemory.update(scopes, change));
   };
   const open = () =>
-    openWithFallback({
+    openFallbackPaceStore({
       connect: () => {
         if (state.health === 'rejected') return Promise.reject(new ConfigError('refused'));
         return failing(async () => {

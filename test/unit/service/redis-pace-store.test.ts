@@ -3,10 +3,10 @@ import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../../src/base/clock.ts';
-import { decodeState, encodeState, UNSEEN } from '../../../src/service/http/pace-store.ts';
+import { decodePaceState, encodePaceState, UNSEEN } from '../../../src/service/http/pace-store.ts';
 import {
-  getRedisField,
   isAddressFault,
+  makeRedisField,
   openRedisPaceStore,
   parseRedisAddress,
   type RedisPaceStore,
@@ -84,9 +84,9 @@ test('a state is read as it was written, for any numbers', () => {
       }),
       (written) => {
         // Answers are compared as text, so the text must not change on its way through a number.
-        const text = encodeState(written);
-        const state = decodeState(text);
-        expect(state === undefined ? undefined : encodeState(state)).toBe(text);
+        const text = encodePaceState(written);
+        const state = decodePaceState(text);
+        expect(state === undefined ? undefined : encodePaceState(state)).toBe(text);
       },
     ),
   );
@@ -96,20 +96,20 @@ test('a state that no pas wrote is not accepted', () => {
   fc.assert(
     fc.property(
       fc.string(),
-      (text) => decodeState(text) === undefined || text.split(' ').length === 5,
+      (text) => decodePaceState(text) === undefined || text.split(' ').length === 5,
     ),
   );
   for (const text of ['', '1 2 3 4', '1 2 3 4 5 6', '1 2 3 4 x', '-1 2 3 4 5', 'NaN 0 0 0 0'])
-    expect(decodeState(text)).toBeUndefined();
+    expect(decodePaceState(text)).toBeUndefined();
 });
 
 test('the name of an account is not in its scope, and its case makes no difference', () => {
-  expect(getRedisField(SCOPES[1] ?? '')).not.toContain('eva');
-  expect(getRedisField('account:http://service Eva@Example.org')).toBe(
-    getRedisField(SCOPES[1] ?? ''),
+  expect(makeRedisField(SCOPES[1] ?? '')).not.toContain('eva');
+  expect(makeRedisField('account:http://service Eva@Example.org')).toBe(
+    makeRedisField(SCOPES[1] ?? ''),
   );
-  expect(getRedisField('account:http://service jan@example.org')).not.toBe(
-    getRedisField(SCOPES[1] ?? ''),
+  expect(makeRedisField('account:http://service jan@example.org')).not.toBe(
+    makeRedisField(SCOPES[1] ?? ''),
   );
 });
 
@@ -176,7 +176,7 @@ describe('a server that answers like Redis', () => {
 });
 
 test('a clock that was set delays all processes, even if another one departs at the same moment', async () => {
-  const leaving = encodeState({
+  const leaving = encodePaceState({
     ...UNSEEN,
     lastDepartureMs: 1_700_000_000_000,
     reservedUntilMs: 1_700_000_060_000,

@@ -3,7 +3,7 @@ import { readdirSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import { readAhead } from '../../../src/base/disk/files.ts';
+import { readFileInPieces } from '../../../src/base/disk/files.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 
 const MIB = 1024 * 1024;
@@ -18,7 +18,7 @@ test.each([0, 1, MIB - 1, MIB, MIB + 1, 3 * MIB + 7])(
   'a file of %i bytes is read completely and in order',
   async (sizeBytes) => {
     const bytes = randomBytes(sizeBytes);
-    const read = await buffer(readAhead(writeFile(bytes)));
+    const read = await buffer(readFileInPieces(writeFile(bytes)));
     expect(createHash('sha256').update(read).digest('hex')).toBe(
       createHash('sha256').update(bytes).digest('hex'),
     );
@@ -29,7 +29,7 @@ test.runIf(process.platform === 'linux')(
   'a reader that stops early leaves no file open',
   async () => {
     const path = writeFile(randomBytes(3 * MIB));
-    for await (const piece of readAhead(path)) {
+    for await (const piece of readFileInPieces(path)) {
       expect(piece).toHaveLength(MIB);
       break;
     }
