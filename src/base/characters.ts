@@ -8,7 +8,7 @@ import { type Message, msg } from './message.ts';
 const WHITE =
   '\t\n\v\f\r\u001c\u001d\u001e\u001f \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000';
 
-/** Trims the white space of the service. */
+/** Returns a text without white space, as the service defines it, at either end. */
 export function trimText(text: string): string {
   let start = 0;
   let end = text.length;
@@ -17,7 +17,10 @@ export function trimText(text: string): string {
   return text.slice(start, end);
 }
 
-/** Trims a text, and replaces each run of white space within it by one blank. */
+/**
+ * Trims a text as {@link trimText}, and replaces each run of such white space within it by one
+ * blank.
+ */
 export function collapseWhiteSpace(text: string): string {
   return trimText(text).replace(WHITE_RUN, ' ');
 }
@@ -30,7 +33,8 @@ const INVISIBLE = /[\u00ad\u200b\u2060\ufeff]/g;
 
 /**
  * Normalises a text for storage: composed accents (NFC), special blanks as plain ones, trimmed, and
- * without soft hyphens and characters of no width. Blanks in a row and line breaks stay.
+ * without soft hyphens, zero-width spaces, word joiners and byte order marks. Blanks in a row and
+ * line breaks stay.
  */
 export function normalizeText(text: string): string {
   const trimmed = trimText(text);
@@ -58,28 +62,31 @@ export function normalizeId(text: string): string {
   return normalizeText(text).replace(/ {2,}/g, ' ').replace(DASHES, '-');
 }
 
-/** Returns the key by which a typed identifier is found: case and blanks do not count. */
+/**
+ * Makes the key by which a typed identifier is found: case, blanks and kinds of dash do not count.
+ */
 export function makeIdKey(text: string): string {
   return normalizeId(text).replaceAll(' ', '').toLowerCase();
 }
 
-/** Characters that cannot be seen, whatever stands beside them. */
+/** Matches a character that cannot be seen, whatever stands beside it. */
 export const INVISIBLE_CHARACTER =
   /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufffe\uffff]/u;
 
 /**
- * Adds to a message about two texts where they first differ, if a person may not see it: one of the
- * two characters is a blank, a control character, or not of ASCII. Else the message stays.
+ * Adds to a message about two texts the first position at which they differ, if a person may not
+ * see the difference: one of the two characters is a blank, a control character, or not of ASCII.
+ * Any other message is returned unchanged.
  */
 export function withHiddenDifference(message: Message, one: string, other: string): Message {
   const first = [...one];
   const second = [...other];
-  const at = first.findIndex((character, index) => character !== second[index]);
-  const index = at === -1 ? first.length : at;
-  if (isPlain(first[index]) && isPlain(second[index])) return message;
-  const here = formatCharacter(first[index]);
-  const there = formatCharacter(second[index]);
-  const position = index + 1;
+  const found = first.findIndex((character, index) => character !== second[index]);
+  const at = found === -1 ? first.length : found;
+  if (isPlain(first[at]) && isPlain(second[at])) return message;
+  const here = formatCharacter(first[at]);
+  const there = formatCharacter(second[at]);
+  const position = at + 1;
   return msg`${message} The texts differ in character ${position}: ${here} and ${there}.`;
 }
 
@@ -91,7 +98,10 @@ function formatCharacter(character: string | undefined): Message {
   return character === undefined ? msg`nothing` : `"${character}" (${formatCodePoint(character)})`;
 }
 
-/** Returns a sentence without its full stop and blanks at its end, to be a part of another one. */
+/**
+ * Returns a sentence without its full stop and the white space at its end, to be quoted in another
+ * one.
+ */
 export function withoutFullStop(text: string): string {
   return text.trimEnd().replace(/\.$/, '');
 }
@@ -100,8 +110,9 @@ export function withoutFullStop(text: string): string {
 const UNSEEN = /(?![\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /**
- * Escapes invisible characters in foreign text, as `\u202e`, so that it cannot steer the terminal
- * or hide a part of itself. Tabs and line feeds stay.
+ * Returns a text, a message in the language of the process, with invisible characters escaped as
+ * `\u202e`: foreign text must not steer the terminal or hide a part of itself. Tabs and line feeds
+ * stay.
  */
 export function toPrintable(text: Message): string {
   return String(text).replace(UNSEEN, escapeCharacter);
@@ -113,7 +124,7 @@ function escapeCharacter(character: string): string {
   return units.map((unit) => `\\u${unit.padStart(4, '0')}`).join('');
 }
 
-/** Formats the code point of the first character as `U+00A0`. */
+/** Formats the code point of a text's first character, as in `U+00A0`. */
 export function formatCodePoint(character: string): string {
   return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 }
@@ -139,8 +150,8 @@ const PICTURE = /^<img\s/i;
 const SOURCE = /\ssrc\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>]+))/i;
 
 /**
- * Extracts the visible text, without blank lines, and the sources of pictures. A text without HTML
- * stays as it is, with its entities and blank lines.
+ * Extracts the visible text of HTML, without blank lines, and the sources of its pictures. A text
+ * that does not look like HTML is returned unchanged, and without pictures.
  */
 export function parseHtml(source: string): HtmlText {
   if (!LOOKS_LIKE_HTML.test(source)) return { text: source, pictures: [] };
@@ -190,7 +201,7 @@ function withCharacters(text: string): string {
  */
 const SPREADSHEET_DIGITS = 15;
 
-/** Formats a finite number with all its digits and without an exponent. */
+/** Formats a finite number with all its digits, a decimal point, and no exponent. */
 export function formatPlainNumber(value: number): string {
   const text = String(value);
   return text.includes('e')
@@ -199,8 +210,8 @@ export function formatPlainNumber(value: number): string {
 }
 
 /**
- * Formats a number as a spreadsheet keeps it: 15 significant digits, a safe integer whole; no
- * exponent.
+ * Formats a finite number as a spreadsheet keeps it: rounded to 15 significant digits, except a
+ * safe integer, with a decimal point and without an exponent.
  */
 export function formatSpreadsheetNumber(value: number): string {
   return formatPlainNumber(
@@ -221,10 +232,10 @@ const ONE_CELL_EACH =
 let countCells = (text: string): number => text.length;
 
 /**
- * Loads `string-width` where a text needs it; await this before foreign texts are measured. The
- * library takes half as long to load as Node itself, and until then every character counts as one
- * cell.
- * @param texts that will be measured: not loaded where they need no library; undefined: loaded
+ * Loads the library (`string-width`) by which this module measures characters of other widths than
+ * one cell; until then each UTF-16 unit counts as one. Loading takes half as long as starting Node,
+ * so it is left out where none of `texts` has such a character.
+ * @param texts that will be measured; undefined: the library is loaded in any case
  */
 export async function loadWidthLibrary(texts?: readonly string[]): Promise<void> {
   if (texts?.every((text) => ONE_CELL_EACH.test(text)) !== true)
@@ -240,14 +251,16 @@ export function measureDisplayWidth(line: string): number {
   return ONE_CELL_EACH.test(text) ? text.length : countCells(text);
 }
 
-/** Adds blanks up to a width in terminal cells; a text that is wider stays as it is. */
+/**
+ * Adds blanks at the end of a text up to a width in terminal cells; a wider text stays as it is.
+ */
 export function padEndText(text: string, cells: number): string {
   return text + ' '.repeat(Math.max(0, cells - measureDisplayWidth(text)));
 }
 
 /**
- * Cuts a text that is wider than so many cells, `…` at its end included; another one stays as it
- * is. For texts without colours.
+ * Shortens a text without colours to at most `cells` terminal cells, the `…` at its end included; a
+ * text that fits stays as it is.
  */
 export function cutText(text: string, cells: number): string {
   if (measureDisplayWidth(text) <= cells) return text;
@@ -262,10 +275,10 @@ export function cutText(text: string, cells: number): string {
 
 /**
  * Breaks lines that are wider than `cells` between words; the text's own line breaks stay. A part
- * in backticks is one word. A wider word gets a line of its own, and an indented line that is a
- * command (`pas`, `chmod`, `source`) is never broken, so that a person can copy it. Continuation
- * lines are indented as the text of the first, behind its mark and label, unless these take more
- * than half of the width.
+ * in backticks is one word, and a word that is too wide gets a line of its own. An indented line
+ * that is a command (`pas`, `chmod`, `source`) is never broken, so that a person can copy it.
+ * Continuation lines are indented as the text behind the mark and label of the first line; where
+ * that takes more than half of the width, as the first line; else by four.
  */
 export function wrapText(text: string, cells: number): string {
   return text

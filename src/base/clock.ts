@@ -42,7 +42,8 @@ export function readClock(clock: Clock): Moment {
 
 /**
  * Returns the milliseconds since a moment, by the clock that shows more: the monotonic one stops
- * while a machine sleeps, the wall clock may be set back. Too long after one that was set forward.
+ * while a machine sleeps, the wall clock may be set back. The result is too large where the wall
+ * clock was set forward.
  */
 export function measureElapsedMs(clock: Clock, since: Moment): number {
   return Math.max(clock.monotonicMs() - since.monotonicMs, clock.now() - since.at);
@@ -75,7 +76,7 @@ type DatedAnswer = { readonly headers: Readonly<Record<string, string | undefine
 
 const HEADER_PRECISION_MS = 1000;
 
-/** Creates the clock of the service, unknown before the first answer. */
+/** Creates the clock of the service; its time is undefined before the first dated answer. */
 export function createServerClock(clock: Clock): ServerClock {
   let heard:
     | { readonly at: ServerMs; readonly askedOn: Moment; readonly readOn: Moment }
@@ -100,8 +101,9 @@ export function createServerClock(clock: Clock): ServerClock {
 }
 
 /**
- * Parses a `Date` header (RFC 9110, 6.6.1); undefined where it is absent or no date. Other forms
- * than those of HTTP are accepted as far as `Date.parse` reads them.
+ * Parses a `Date` header (RFC 9110, section 6.6.1) into milliseconds since 1970 UTC; undefined
+ * where it is absent or no date. Other forms than those of HTTP are accepted as far as `Date.parse`
+ * reads them.
  */
 export function parseDateHeader(header: string | undefined): ServerMs | undefined {
   const at = header === undefined ? Number.NaN : Date.parse(header);
@@ -112,8 +114,8 @@ export function parseDateHeader(header: string | undefined): ServerMs | undefine
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * The clocks of this machine; `sleep` is exact to a fraction of a millisecond. For no time it
- * resolves at once, also where the signal is aborted.
+ * The clocks of this machine. `sleep` is exact to a fraction of a millisecond; for 0 ms or less it
+ * resolves at once, even where the signal is aborted.
  */
 export const systemClock: Clock = {
   now: () => asWallMs(Date.now()),
@@ -154,16 +156,19 @@ function sleepUntilAborted(ms: number, signal: AbortSignal | undefined): Promise
 /**
  * Formats a moment, in milliseconds since 1970 UTC, as its day in the local time zone: YYYY-MM-DD.
  */
-export function formatLocalDate(nowMs: number): string {
-  const now = new Date(nowMs);
-  const two = (value: number): string => String(value).padStart(2, '0');
-  return `${String(now.getFullYear()).padStart(4, '0')}-${two(now.getMonth() + 1)}-${two(now.getDate())}`;
+export function formatLocalDate(ms: number): string {
+  const moment = new Date(ms);
+  const pad = (value: number, digits: number): string => String(value).padStart(digits, '0');
+  const month = moment.getMonth() + 1;
+  return `${pad(moment.getFullYear(), 4)}-${pad(month, 2)}-${pad(moment.getDate(), 2)}`;
 }
 
 /**
- * Resolves as the work does, or rejects with the signal's reason as soon as it is aborted, even if
- * the work ignores signals. Where it is aborted already, the work does not begin.
- * @param unwanted called with the result of work that ends after the abort; its error is ignored
+ * Settles as the work that `begin` starts, or rejects with the signal's reason as soon as the
+ * signal is aborted, even if the work ignores signals. Where it is aborted already, `begin` is not
+ * called.
+ * @param unwanted called with the result of work that ends after the abort; an error of that work
+ * is ignored
  */
 export async function rejectOnAbort<T>(
   signal: AbortSignal | undefined,
@@ -188,7 +193,10 @@ export async function rejectOnAbort<T>(
   }
 }
 
-/** Formats milliseconds since 1970 UTC for programs, in ISO 8601; null for null and undefined. */
+/**
+ * Formats milliseconds since 1970 UTC for programs, in ISO 8601 and UTC; null for null and
+ * undefined.
+ */
 export function formatIso(ms: number | null | undefined): string | null {
   return ms === null || ms === undefined ? null : new Date(ms).toISOString();
 }

@@ -5,7 +5,7 @@ export function groupBy<T, Key>(items: Iterable<T>, getKey: (item: T) => Key): M
   return groups;
 }
 
-/** Adds an item to the group of a key, which is made where it is missing. */
+/** Adds an item to the group of a key in `groups`; a missing group is made. */
 export function addToGroup<T, Key>(groups: Map<Key, T[]>, key: Key, item: T): void {
   const group = groups.get(key);
   if (group === undefined) groups.set(key, [item]);
@@ -13,8 +13,9 @@ export function addToGroup<T, Key>(groups: Map<Key, T[]>, key: Key, item: T): vo
 }
 
 /**
- * Wraps a pure function so that it computes each argument once; results are kept for ever.
- * Arguments are compared as the keys of a Map, objects by identity; an error is not kept.
+ * Wraps a pure function so that it computes the value of each argument once; values are kept as
+ * long as the wrapper. Arguments are compared as the keys of a Map, objects by identity. After an
+ * error the function runs again.
  */
 export function memoize<Key, Value>(make: (key: Key) => Value): (key: Key) => Value {
   const made = new Map<Key, { readonly value: Value }>();

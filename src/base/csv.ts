@@ -12,9 +12,9 @@ const MARKED_INNER_FORMULA = /([;,\t\r\n]"*)'('*[=+\-@](?=[^\s;,"]))/g;
 type CsvValue = string | number | null | undefined;
 
 /**
- * Formats a cell of a CSV table: quotes it where needed, and marks with `'` what a spreadsheet
- * would evaluate as a formula, at its start or behind another separator. A number stays plain, null
- * and undefined are an empty cell.
+ * Formats a cell of a CSV table with the delimiter `;`: quotes the text where needed, and marks
+ * with `'` what a spreadsheet would evaluate as a formula, at its start or behind another
+ * delimiter. A number stays plain; null and undefined are an empty cell.
  */
 export function formatCsvCell(value: CsvValue): string {
   if (value === null || value === undefined) return '';
@@ -28,8 +28,8 @@ function withFormulaMark(text: string): string {
 }
 
 /**
- * Quotes a cell where CSV needs it, without the mark of {@link formatCsvCell}: for programs, since
- * a spreadsheet may evaluate it.
+ * Quotes a cell where CSV needs it (RFC 4180, section 2), without the mark of
+ * {@link formatCsvCell}: for programs only, since a spreadsheet may evaluate the cell as a formula.
  */
 export function formatPlainCsvCell(text: string, delimiter: ',' | ';' = ','): string {
   return /["\r\n]/.test(text) || text.includes(delimiter)
@@ -37,7 +37,10 @@ export function formatPlainCsvCell(text: string, delimiter: ',' | ';' = ','): st
     : text;
 }
 
-/** Removes the mark of {@link formatCsvCell}. Other programs may have copied it into any format. */
+/**
+ * Removes the mark of {@link formatCsvCell} from a cell of any format, since other programs may
+ * have copied the mark there. A cell without the mark is returned unchanged.
+ */
 export function withoutFormulaMark(cell: string): string {
   if (!cell.includes("'")) return cell;
   const text = cell.startsWith("'") && FORMULA_START.test(cell.slice(1)) ? cell.slice(1) : cell;
@@ -45,20 +48,21 @@ export function withoutFormulaMark(cell: string): string {
 }
 
 /**
- * Adds the mark to a text that looks like a marked one, for formats without marks: the reader
- * removes one.
+ * Prepares a text for a format in which pas marks no formulas: a text that looks as if it had the
+ * mark of {@link formatCsvCell} gets another one, which {@link withoutFormulaMark} removes when the
+ * text is read. Any other text is returned unchanged.
  */
 export function protectFormulaMark(text: string): string {
   const marked = text.replace(MARKED_INNER_FORMULA, "$1''$2");
   return text.startsWith("'") && FORMULA_START.test(text) ? `'${marked}` : marked;
 }
 
-/** Excel does not recognise UTF-8 without it. */
+/** Stands at the beginning of a file; without it Excel does not recognise UTF-8. */
 export const BYTE_ORDER_MARK = '\ufeff';
 
 /**
- * Formats a small table to edit, with a byte order mark, by which Excel recognises UTF-8, and with
- * `;`, the separator of Czech spreadsheets.
+ * Formats a small table that a person will edit, with a byte order mark, by which Excel recognises
+ * UTF-8, and with `;`, the delimiter of Czech spreadsheets. Cells are as of {@link formatCsvCell}.
  */
 export function formatCsvTable(rows: readonly (readonly CsvValue[])[]): string {
   const lines = rows.map((row) => `${row.map(formatCsvCell).join(';')}\n`);

@@ -129,8 +129,8 @@ export class DatabaseError extends PasError {
 }
 
 /**
- * Runs a check of a database. False where it returns false, or throws an error about damage;
- * other errors are thrown.
+ * Runs a check of a database, and tells if it passed. False where it returns false or throws an
+ * error about damage ({@link isDamageError}); its other errors are thrown.
  */
 export function isSound(check: () => unknown): boolean {
   try {
@@ -179,14 +179,17 @@ export class InterruptedError extends PasError {
   }
 }
 
-/** Returns the message of any thrown value, which can be shown in another language later. */
+/**
+ * Returns the message of any thrown value. That of a LocalizedError can be shown in another
+ * language later; any other one is plain text.
+ */
 export function getLocalizedMessage(thrown: unknown): Message {
   return thrown instanceof LocalizedError ? thrown.says : getErrorMessage(thrown);
 }
 
 /**
- * Returns the code of an error of Node or SQLite, such as `ENOENT`; the empty text where it has
- * none.
+ * Returns the `code` of an error of Node or SQLite, such as `ENOENT`; the empty text for a value
+ * without one.
  */
 export function getErrorCode(thrown: unknown): string {
   return thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';

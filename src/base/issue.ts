@@ -88,8 +88,8 @@ export function makeWarningIssue(rule: string, says: Message, where: Where = {})
 }
 
 /**
- * Makes the issue of a value that cannot be read, or is doubtful, at a position; it is an error
- * unless the doubt has another severity.
+ * Makes an issue from a doubt about a value, or from the problem of one that cannot be read; it is
+ * an error unless the doubt has another severity.
  */
 export function toIssue({ rule, problem, severity = 'error' }: Doubt, where: Where = {}): Issue {
   return new Issue({ rule, says: problem, severity, ...where });
@@ -132,12 +132,15 @@ export type RuleProblem = { readonly rule: string; readonly problem: Message };
 /** An indication that a value is not what was meant; a warning keeps the value. */
 export type Doubt = RuleProblem & { readonly severity?: Issue['severity'] };
 
-/** Makes the reading of a value that cannot be read, or a remark on one that can. */
+/**
+ * Makes the problem of a value: the reading of one that cannot be read, or a doubt about one that
+ * can.
+ */
 export function makeRuleProblem(rule: string, problem: Message): RuleProblem {
   return { rule, problem };
 }
 
-/** Tells if a reading has a value, and narrows it to that. */
+/** Tells if a reading has a value; else it is the problem. */
 export function isReadable<T>(reading: Reading<T>): reading is { readonly value: T } {
   return 'value' in reading;
 }

@@ -1,13 +1,14 @@
 import { parse, stringify, TomlDate, TomlError, type TomlTable } from 'smol-toml';
 
+/** Formats a table as TOML. */
 export { stringify as formatToml };
 
 /** Limit of nesting; the service's own JSON is flat. */
 const DEEPEST = 100;
 
 /**
- * Parses a JSON object; undefined for other texts, and for JSON nested deeper than DEEPEST, which
- * JSON.parse reads slowly. Brackets inside strings count as nesting, too.
+ * Parses a JSON object; undefined for any other text, and for JSON nested deeper than 100 levels,
+ * which JSON.parse reads slowly. Brackets inside strings count as nesting, too.
  */
 export function parseJsonObject(text: string): Record<string, unknown> | undefined {
   let depth = 0;
@@ -37,7 +38,7 @@ type TomlReading =
   | { readonly kind: 'table'; readonly table: TomlTable }
   | { readonly kind: 'fault'; readonly message: string; readonly line: number };
 
-/** Parses TOML; a syntax error gives a fault with its line instead of an exception. */
+/** Parses TOML; a syntax error is returned as a fault with its line, from 1, and not thrown. */
 export function tryParseToml(text: string): TomlReading {
   try {
     return { kind: 'table', table: parse(text) };
@@ -54,8 +55,8 @@ export function tryParseToml(text: string): TomlReading {
 }
 
 /**
- * Returns a text, number, day or truth value as text, a day in ISO 8601; undefined for lists and
- * tables.
+ * Formats a text, number, truth value, or day or time (ISO 8601) of TOML; undefined for a list or a
+ * table.
  */
 export function formatTomlValue(value: unknown): string | undefined {
   if (value instanceof TomlDate) return value.toISOString();

@@ -21,17 +21,18 @@ let activeCatalog: { readonly language: Language; readonly forms: Forms } | unde
 type Template = { readonly strings: readonly string[]; readonly values: readonly unknown[] };
 
 /**
- * Returns a text in the language of the process, at once; {@link msg} translates later.
- * Placeholders hold plain variables, members and commands, no calls; line breaks in their texts are
- * escaped.
+ * Returns a text in the language of the process; {@link msg} makes one that is translated later.
+ * Placeholders hold plain variables, members and commands, no calls; line breaks in values that are
+ * texts are escaped.
  */
 export function t(strings: TemplateStringsArray, ...values: readonly unknown[]): string {
   return translate(toTemplateKey(strings), values);
 }
 
 /**
- * Escapes line breaks in names of files and texts of the service, which would otherwise start a
- * line of the message. A value that is no text is formatted, with its line breaks.
+ * Formats a value for a message. Line breaks of a text, such as a file's name or a text of the
+ * service, are escaped as `\n`, since they would start a line of the message; any other value
+ * keeps its line breaks.
  */
 export function escapeLineBreaks(value: unknown): string {
   if (typeof value !== 'string') return String(value);
@@ -50,22 +51,22 @@ const LINE_BREAKS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Keeps the parts of a text without inserting its values, as the singular of {@link ngettext}, which
- * is the key of the Czech forms.
+ * Makes the English singular for {@link ngettext} from a text and its values, which are not
+ * inserted yet: the text alone is the key of the Czech forms.
  */
 export function msgid(strings: TemplateStringsArray, ...values: readonly unknown[]): Template {
   return { strings, values };
 }
 
 /**
- * Returns the form for a number in the language of the process:
- * ngettext(msgid`${count} find`, `${count} finds`, count)
- * @param many English plural with its values, whose line breaks are not escaped
+ * Returns the form of a text for a number, in the language of the process, as in
+ * ngettext(msgid`${count} find`, `${count} finds`, count).
+ * @param many English plural with its values inserted, whose line breaks are not escaped
  */
 export function ngettext({ strings, values }: Template, many: string, count: number): string {
   if (activeCatalog !== undefined)
     return translate(toTemplateKey(strings), values, { many, count });
-  return count === 1 ? String.raw({ raw: strings }, ...values.map(escapeLineBreaks)) : many;
+  return count === 1 ? interpolate(toTemplateKey(strings), values.map(escapeLineBreaks)) : many;
 }
 
 /** Returns the catalog key of a text: its values become numbered placeholders. */
@@ -77,10 +78,11 @@ function toTemplateKey(strings: readonly string[]): string {
 type CountedText = { readonly many: string; readonly count: number };
 
 /**
- * Translates a text with numbered placeholders; one that the catalog lacks stays English. Values
- * are inserted in one pass, since one may look like a placeholder.
- * @param text English singular, the key of the catalog
- * @param counted undefined for a text without plural forms
+ * Translates a text with numbered placeholders into the language of the process, and inserts the
+ * values; a text that the catalog lacks stays English. Values are inserted in one pass, since one
+ * may look like a placeholder.
+ * @param text English text, or singular: the key of the catalog
+ * @param counted plural and number of a text with plural forms
  */
 export function translate(text: string, values: readonly unknown[], counted?: CountedText): string {
   const forms = activeCatalog?.forms[text];
@@ -108,21 +110,22 @@ export function getLanguage(): Language {
   return activeCatalog?.language ?? 'en';
 }
 
-/** Formats a number with `digits` decimals after the decimal mark of the language. */
+/** Formats a number with so many digits after the decimal mark of the process's language. */
 export function formatDecimal(value: number, digits: number): string {
   const text = value.toFixed(digits);
   return getLanguage() === 'cs' ? text.replace('.', ',') : text;
 }
 
-/** Formats `2026-11-23` as the language writes dates. */
+/** Formats a day given as `2026-11-23` in the language of the process: in Czech `23. 11. 2026`. */
 export function formatDay(isoDate: string): string {
   const [year, month, day] = isoDate.split('-').map(Number);
   return getLanguage() === 'cs' ? `${day}. ${month}. ${year}` : isoDate;
 }
 
 /**
- * Formats a moment in the local time zone: `2026-11-23 09:32`, in Czech `23. 11. 2026 9:32`.
- * @param nowMs where given, a moment of its local day is formatted without the day: `09:32`
+ * Formats a moment, in milliseconds since 1970 UTC, in the local time zone: `2026-11-23 09:32`, in
+ * Czech `23. 11. 2026 9:32`.
+ * @param nowMs where given, a moment of the same local day is formatted without the day: `09:32`
  */
 export function formatMoment(ms: number, nowMs?: number): string {
   const at = new Date(ms);
@@ -132,7 +135,9 @@ export function formatMoment(ms: number, nowMs?: number): string {
   return nowMs !== undefined && day === formatLocalDate(nowMs) ? time : `${formatDay(day)} ${time}`;
 }
 
-/** Formats a size: `3.4 MB` (millions of bytes), `120 kB` below that, and `1 kB` at least. */
+/**
+ * Formats a size: as `3.4 MB` from a million bytes, as `120 kB` below that, and `1 kB` at least.
+ */
 export function formatSize(bytes: number): string {
   return bytes < 1e6
     ? `${Math.max(1, Math.round(bytes / 1000))} kB`
@@ -140,9 +145,11 @@ export function formatSize(bytes: number): string {
 }
 
 /**
- * Chooses the language: `--lang`, then `PAS_LANG`, config.toml, the locale, English. Skips an
- * unknown word; the command line and the configuration are validated where they are read.
- * @param readConfigured called only where the command line and PAS_LANG name no language
+ * Chooses the language: the first that pas has of `--lang`, PAS_LANG, config.toml and the locale;
+ * else English. An unknown word is skipped: the command line and the configuration are validated
+ * where they are read.
+ * @param readConfigured returns the word of config.toml; called only where the command line and
+ * PAS_LANG name no language
  * @param systemLocale used where no variable names a locale, as on Windows and macOS
  */
 export function chooseLanguage(
@@ -159,8 +166,8 @@ export function chooseLanguage(
 }
 
 /**
- * Returns the value of the first `--lang`, empty for `--lang=`; undefined without the flag, or
- * where it is the last argument.
+ * Returns the value of the first `--lang` as it was typed, empty for `--lang=`; undefined without
+ * the flag, or where `--lang` is the last argument.
  */
 export function findLanguageFlag(args: readonly string[]): string | undefined {
   const at = args.findIndex((arg) => arg === '--lang' || arg.startsWith('--lang='));
@@ -168,15 +175,19 @@ export function findLanguageFlag(args: readonly string[]): string | undefined {
   return flag === '--lang' ? args[at + 1] : flag?.slice('--lang='.length);
 }
 
-/** Parses `cs`, `CS`, `cs_CZ.UTF-8` → `cs`; undefined for a language that pas does not have. */
+/**
+ * Parses the code of a language, also within a locale: `cs`, `CS` and `cs_CZ.UTF-8` are `cs`.
+ * Undefined for a language that pas does not have.
+ */
 export function parseLanguage(word: string | undefined): Language | undefined {
   const language = word?.toLowerCase().split(/[_.@-]/)[0];
   return LANGUAGES.find((each) => each === language);
 }
 
 /**
- * Calls `say` once per language, for output in both, and returns its results. The language of the
- * process is restored afterwards, also after an error.
+ * Calls `say` once per language, as if that were the language of the process, and returns the
+ * results by language. The language of the process is restored after each call, also after an
+ * error.
  * @throws Error where the build wrote no catalog; errors of `say`
  */
 export function callInEachLanguage<T>(say: () => T): Readonly<Record<Language, T>> {
@@ -194,7 +205,7 @@ export function callInEachLanguage<T>(say: () => T): Readonly<Record<Language, T
 }
 
 /**
- * Activates a language for the whole process; the catalog of any but English is read from disk.
+ * Sets the language of the process; the catalog of any language but English is read from disk.
  * @throws Error where the build wrote no catalog
  */
 export function setLanguage(language: Language): void {
@@ -207,14 +218,14 @@ export const LANGUAGES = ['en', 'cs'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
 /**
- * Reads the texts of a language that the build wrote.
- * @throws Error where nothing was built
+ * Reads the catalog of a language that the build wrote; English has none.
+ * @throws Error where the file is missing
  */
 export function readCatalog(language: Language): Forms {
   return JSON.parse(readFileSync(getCatalogPath(language), 'utf8')) as Forms;
 }
 
-/** Path of the file into which the build writes the texts of a language. */
+/** Returns the path of the file into which the build writes the catalog of a language. */
 export function getCatalogPath(language: Language): string {
   return join(packageRoot, 'dist', `language-${language}.json`);
 }
@@ -255,14 +266,14 @@ export function isMessage(value: unknown): value is Message {
 }
 
 /**
- * Makes a message that is translated later; t`…` translates at once. It has no plural forms: a text
- * with a number is worded so that it needs none.
+ * Makes a message that is translated whenever it is converted to a string; t`…` translates at once.
+ * A message has no plural forms: a text with a number is worded so that it needs none.
  */
 export function msg(strings: TemplateStringsArray, ...values: readonly Value[]): Phrase {
   return new Phrase(toTemplateKey(strings), values);
 }
 
-/** Joins messages as one phrase, whose values are translated when it is shown. */
+/** Joins messages to one, which is translated when it is shown; '' for none. */
 export function joinMessages(messages: readonly Message[], separator: string): Message {
   return new Phrase(messages.map((_, index) => `\${${index}}`).join(separator), messages);
 }
@@ -284,8 +295,9 @@ export class Command {
     const [words = ''] = /^pas(?: [a-z][a-z-]*)*/.exec(this.command) ?? [];
     const isOfProfile =
       !WITHOUT_PROFILE.has(words.split(' ')[1] ?? '') && !this.command.includes(' --profile');
+    const flag = isOfProfile ? getProfileFlag() : '';
     return interpolate(
-      `${words}${isOfProfile ? getProfileFlag() : ''}${this.command.slice(words.length)}`,
+      `${words}${flag}${this.command.slice(words.length)}`,
       this.values.map((value) => quoteShellWord(value)),
     );
   }
@@ -296,8 +308,9 @@ export class Command {
 }
 
 /**
- * Makes a command that a person can type: cmd`pas show ${localId}`. When it is shown, its values are
- * quoted for the shell, and `--profile` is added where it is of a profile.
+ * Makes a command that a person can type: cmd`pas show ${localId}`. When the command is shown, its
+ * values are quoted for the shell, and `--profile NAME` is added where a command that uses a
+ * profile would take another one.
  */
 export function cmd(
   strings: TemplateStringsArray,
@@ -312,8 +325,9 @@ const WITHOUT_PROFILE = new Set(['demo', 'init', 'profile', 'mock-server', 'comp
 let getProfileFlag = (): string => '';
 
 /**
- * Sets the function that returns the ` --profile NAME` (or nothing) that printed commands need; it
- * is called whenever a command is formatted.
+ * Sets the function that is called whenever a {@link Command} is formatted, and returns what
+ * follows the words of a command that uses a profile: ` --profile NAME`, or '' where the command
+ * takes the right profile anyway.
  */
 export function setProfileFlagSource(flag: () => string): void {
   getProfileFlag = flag;
@@ -327,15 +341,15 @@ export type StoredMessage =
   | { readonly command: string; readonly values: readonly string[] };
 
 /**
- * Makes the stored form of a message, or of a number in one; {@link deserializeMessageValue}
- * restores it.
+ * Makes the stored form of a message, or of a number in a message; {@link deserializeMessageValue}
+ * restores the value.
  */
 export function serializeMessageValue(value: Value): StoredMessage {
   if (value instanceof Phrase) return { ...value, values: value.values.map(serializeMessageValue) };
   return value instanceof Command ? { ...value } : value;
 }
 
-/** Restores a message, or a number, that {@link serializeMessageValue} serialised. */
+/** Restores a message, or a number in one, from what {@link serializeMessageValue} returned. */
 export function deserializeMessageValue(stored: StoredMessage): Value {
   if (typeof stored !== 'object') return stored;
   if ('command' in stored) return new Command(stored.command, stored.values);
@@ -343,9 +357,9 @@ export function deserializeMessageValue(stored: StoredMessage): Value {
 }
 
 /**
- * Quotes a word for POSIX shells, or on Windows for cmd and PowerShell alike, so that a copied
- * command works; one with `$`, a backtick or a double quote works in PowerShell only. A word
- * without special characters stays as it is.
+ * Quotes a word of a command that a person may copy: for POSIX shells, or on Windows for cmd and
+ * PowerShell alike. There, a word with `$`, a backtick or a double quote works in PowerShell only.
+ * A word without special characters stays as it is.
  */
 export function quoteShellWord(word: string, platform: NodeJS.Platform = process.platform): string {
   if (platform === 'win32') return quoteForWindows(word);

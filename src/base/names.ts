@@ -1,27 +1,33 @@
 import { type Message, msg } from './message.ts';
 
 /**
- * Folds a name to letters without accents, lower case, words joined by `_`: "Datum nálezu" becomes
- * "datum_nalezu".
+ * Folds a name to words of lower-case letters and digits without accents, joined by `_`: "Datum
+ * nálezu" becomes "datum_nalezu".
  */
 export function foldName(text: string): string {
   return splitWords(foldForSearch(text)).join('_');
 }
 
-/** Returns the folded words of a person's name: `Ľubomír  d'Este` becomes `lubomir`, `deste`. */
+/**
+ * Splits a person's name into words without accents, apostrophes and capitals: `Ľubomír  d'Este`
+ * into `lubomir` and `deste`.
+ */
 export function splitNameWords(text: string): string[] {
   return splitWords(foldForSearch(text.replace(/['’ʼ`]/g, '')));
 }
 
-/** Returns the key of a person's name, independent of case, accents, punctuation and word order. */
+/**
+ * Makes the key of a person's name, which is the same in any case, word order and punctuation, and
+ * without accents.
+ */
 export function makePersonKey(text: string): string {
   return splitNameWords(text).sort().join(' ');
 }
 
 /**
- * Tells if a name with abbreviated words may stand for a full one: `P. Kučera` for `Kučera, Pavel`.
- * A word is abbreviated where it is one letter, or ends with a dot. False without an abbreviated
- * word and without a whole one; the full name may have further words.
+ * Tells if a person's name with abbreviated words may stand for a full one: `P. Kučera` for
+ * `Kučera, Pavel`. A word is abbreviated if it is one letter or ends with a dot. `short` must have
+ * such a word and a whole one; `full` may have further words.
  */
 export function canAbbreviate(short: string, full: string): boolean {
   const words = short
@@ -34,6 +40,7 @@ export function canAbbreviate(short: string, full: string): boolean {
       })),
     );
   const remaining = splitNameWords(full);
+  /** Takes the first remaining word that fits; false where none does. */
   const take = (fits: (word: string) => boolean): boolean => {
     const index = remaining.findIndex(fits);
     if (index !== -1) remaining.splice(index, 1);
@@ -49,7 +56,7 @@ export function canAbbreviate(short: string, full: string): boolean {
   );
 }
 
-/** Tells by its extension if a file is a picture, including types that the service refuses. */
+/** Tells by a file's extension if it is a picture, also of a type that the service refuses. */
 export function isPictureName(name: string): boolean {
   return /\.(?:jpe?g|png|tiff?|heic|heif|webp)$/i.test(name);
 }
@@ -69,8 +76,8 @@ export function findNearestNames(name: string, names: readonly string[]): string
 }
 
 /**
- * Returns the optimal string alignment distance (letters changed, added, left out, or swapped with
- * their neighbour), or `limit + 1` when it is larger than `limit`.
+ * Returns the optimal string alignment distance of two texts (characters changed, added, left out,
+ * or swapped with their neighbour), or `limit + 1` where that is larger than `limit`.
  */
 export function computeEditDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) > limit) return limit + 1;
@@ -99,15 +106,17 @@ export function computeEditDistance(a: string, b: string, limit: number): number
 }
 
 /**
- * Compares by Czech collation, for lists that people read: `Čapek` behind `Cyril`, `ch` behind `h`,
- * `K-2` before `K-10`.
+ * Compares two texts by Czech collation, to sort lists that people read: `Čapek` behind `Cyril`,
+ * `ch` behind `h`, `K-2` before `K-10`.
  */
 export function compareCzech(one: string, other: string): number {
   compare ??= new Intl.Collator('cs', { numeric: true }).compare;
   return compare(one, other);
 }
 
-/** Compares by UTF-16 code units, for identifiers: the order does not depend on a language. */
+/**
+ * Compares two texts by UTF-16 code units, to sort identifiers in the same order in any language.
+ */
 export function compareTexts(one: string, other: string): number {
   return one < other ? -1 : Number(one > other);
 }
@@ -146,8 +155,8 @@ export function splitWords(folded: string): string[] {
 }
 
 /**
- * Marks the edges of a word, `dub` as `^^dub$`, so that its first and last letters occur in as many
- * trigrams as the others, or nearly so.
+ * Marks the edges of a word, `dub` as `^^dub$`, so that its first letter occurs in as many trigrams
+ * as those in its middle, and its last one in nearly as many.
  */
 export function markWordEdges(word: string): string {
   return `^^${word}$`;
@@ -160,16 +169,16 @@ export function markWordEdges(word: string): string {
  */
 export function splitTrigrams(word: string): string[] {
   const letters = [...markWordEdges(word)];
-  return [
-    ...new Set(
-      letters.slice(2).map((letter, index) => `${letters[index]}${letters[index + 1]}${letter}`),
-    ),
-  ];
+  const trigrams = letters
+    .slice(2)
+    .map((letter, index) => `${letters[index]}${letters[index + 1]}${letter}`);
+  return [...new Set(trigrams)];
 }
 
 /**
- * Returns the set that is most similar to the typed text, by the part behind the colon, or the
- * whole of a name without one; undefined where none is similar. The text may be in any letter case.
+ * Returns the harvesting set whose name is most similar to a typed one, of which only the part
+ * behind the first colon is compared; undefined where none is similar ({@link findNearestNames}).
+ * The typed name may be in any letter case.
  */
 export function findNearestSet(sets: readonly string[], typed: string): string | undefined {
   const getOwnPart = (set: string): string => set.slice(set.indexOf(':') + 1);

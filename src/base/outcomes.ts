@@ -111,7 +111,9 @@ export const RETRY_POLICY = {
   },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, number>>>>;
 
-/** Returns the backoff of an entry after so many consecutive failures, from 1, in milliseconds. */
+/**
+ * Returns the backoff of an entry in milliseconds after so many consecutive failures, at least 1.
+ */
 export function computeEntryBackoffMs(failures: number): number {
   const { entry, slow } = RETRY_POLICY;
   return failures < entry.slowAfter
@@ -120,8 +122,8 @@ export function computeEntryBackoffMs(failures: number): number {
 }
 
 /**
- * Returns the backoff after so many consecutive failures, from 1: `minMs`, then doubled each time
- * up to `maxMs`.
+ * Returns the backoff in milliseconds after so many consecutive failures, at least 1: `minMs` after
+ * the first, then doubled each time up to `maxMs`.
  */
 export function computeBackoffMs(
   { minMs, maxMs }: { readonly minMs: number; readonly maxMs: number },

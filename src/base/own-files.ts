@@ -17,12 +17,13 @@ export function getPackageVersion(): string {
 }
 
 /**
- * Runs a built script in a process that is killed after a time limit, since native code may wait
- * without end; this process is blocked until it ends. Its stderr is dropped.
- * @param script its path below `src`, without its ending, and its arguments
- * @param input written to its stdin
- * @param env undefined: that of this process
- * @returns exit status and stdout; `error` where it was killed or not started. Nothing is thrown.
+ * Runs a built script of pas in a process that is killed after `timeoutMs`, since native code may
+ * wait without end. This process is blocked until the script ends, whose stderr is dropped.
+ * @param script path below `src` without its ending; the rest are arguments
+ * @param input written to the stdin of the script
+ * @param env undefined: the environment of this process
+ * @returns exit status and stdout; `error` where the script was killed or not started, which is not
+ * thrown
  */
 export function runChildScript(
   [script, ...args]: readonly [string, ...string[]],

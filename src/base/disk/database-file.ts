@@ -29,9 +29,9 @@ import {
 import { flushFolder, renameOver } from './files.ts';
 
 /**
- * Returns up to `limit` findings of SQLite's integrity check, none for a sound database; other
- * processes may use it meanwhile.
- * @throws DatabaseError when it is unreadable
+ * Returns up to `limit` findings of SQLite's integrity check, in its English; none for a sound
+ * database. Other processes may use the database meanwhile.
+ * @throws DatabaseError where the file cannot be read as a database
  */
 export function findDamage(path: string, limit = 3): string[] {
   return convertDatabaseErrors(path, () => {
@@ -51,10 +51,11 @@ function findDamageIn(check: Statement): string[] {
 }
 
 /**
- * Copies a snapshot of a database, also while other processes write to it, and checks the copy
- * before it replaces `target`, which stays as it is until then.
- * @param finish writes into the copy before it is checked
- * @throws DatabaseError when the disk fails, or the file or its copy is damaged; errors of `finish`
+ * Copies a snapshot of a database to `target`, also while other processes write to the database.
+ * The copy replaces an existing `target` only once it was checked and flushed.
+ * @param finish called with the open copy, to change it before it is checked
+ * @throws DatabaseError where the disk fails, or the database or its copy is damaged; errors of
+ * `finish`
  */
 export function copyDatabase(
   path: string,
@@ -81,8 +82,9 @@ export function copyDatabase(
 
 /**
  * Asserts that SQLite finds no damage in a database.
- * @param check for an open file: its `pragma integrity_check(1)`
- * @throws DatabaseError when it finds any, or cannot read the file
+ * @param check `pragma integrity_check(1)` of the connection that has the file open; without it the
+ * file is opened
+ * @throws DatabaseError where there is damage (damaged), or the file cannot be read
  */
 export function assertUndamaged(path: string, check?: Statement): void {
   const damage = (
@@ -98,17 +100,19 @@ export function assertUndamaged(path: string, check?: Statement): void {
 }
 
 /**
- * Returns an unused path with the time in UTC, for a backup that replaces no earlier one:
- * `outbox-2026-11-23T14-32-05Z.sqlite`. Nothing is created, so another process may take it.
- * @param start path without the time, such as `/backups/outbox`
+ * Returns a path at which no file exists, for a backup that replaces no earlier one: `start` with
+ * the time in UTC, as in `/backups/outbox-2026-11-23T14-32-05Z.sqlite`. Nothing is created there,
+ * so another process may take the path.
+ * @param start beginning of the path, such as `/backups/outbox`
  */
 export function findFreeBackupPath(start: string, nowMs: number): string {
   const stamp = new Date(nowMs)
     .toISOString()
     .replace(/\.\d+Z$/, 'Z')
     .replaceAll(':', '-');
-  for (let more = '', count = 2; ; more = `-${count++}`) {
-    const path = `${start}-${stamp}${more}.sqlite`;
+  for (let count = 1; ; count++) {
+    const suffix = count === 1 ? '' : `-${count}`;
+    const path = `${start}-${stamp}${suffix}.sqlite`;
     if (!existsSync(path)) return path;
   }
 }
@@ -147,7 +151,7 @@ function copyToTempFolder(path: string): {
   });
 }
 
-/** Tells if a foreign database has a journal with content. */
+/** Tells if a database has a journal beside it that is not empty. */
 export function hasJournal(path: string): boolean {
   return JOURNALS.some(
     (suffix) => (statSync(`${path}${suffix}`, { throwIfNoEntry: false })?.size ?? 0) > 0,
@@ -160,9 +164,10 @@ const MAX_COPIES = 5;
 
 /**
  * Returns the bytes of a foreign database with its journal applied, also while another program has
- * it open and on read-only media. Nothing is locked, written or left beside it.
- * @throws DatabaseError where it cannot be copied, changes all the time, or its journal names other
- * files
+ * the database open, and on read-only media. The database is copied to a temporary folder: nothing
+ * is locked, written or left beside it.
+ * @throws DatabaseError where it cannot be copied or opened, changes during each of five copies, or
+ * has a journal that names other files
  */
 export function readImageWithJournal(path: string): Buffer {
   for (let copies = 0; copies < MAX_COPIES; copies++) {
@@ -227,8 +232,9 @@ function writeInto(path: string, finish: (copy: Database) => void): void {
 }
 
 /**
- * Tells if a file begins with the header of SQLite; an empty one does not.
- * @throws DatabaseError where it cannot be read
+ * Tells if a file begins with the header of SQLite; an empty file does not.
+ * @throws DatabaseError where the file cannot be read; the error of the disk, unchanged, where it
+ * is missing
  */
 export function isDatabaseFile(path: string): boolean {
   const head = Buffer.alloc(16);
@@ -245,8 +251,8 @@ export function isDatabaseFile(path: string): boolean {
 }
 
 /**
- * Tells if SQLite finds no damage in a file.
- * @throws DatabaseError when it cannot be read at all
+ * Tells if a file is a database in which SQLite finds no damage.
+ * @throws DatabaseError where that cannot be told: the file is missing, locked or not accessible
  */
 export function isSoundDatabase(path: string): boolean {
   return isSound(() => findDamage(path, 1).length === 0);
@@ -256,7 +262,8 @@ export function isSoundDatabase(path: string): boolean {
 const SIDECAR_SUFFIXES = ['-wal', '-shm', '-journal'] as const;
 
 /**
- * Deletes the sidecar files of a database, then the database; missing ones are ignored.
+ * Deletes the files that SQLite keeps beside a database, then the database; missing ones are
+ * ignored.
  * @throws the error of the disk, unchanged
  */
 export function deleteDatabase(path: string): void {
@@ -264,8 +271,9 @@ export function deleteDatabase(path: string): void {
 }
 
 /**
- * Replaces an unusable database by a finished one, after a backup of it with its sidecar files. An
- * interruption leaves either of them in place; the old one may lack its log, which the backup has.
+ * Replaces an unusable database by a finished one, after a backup of the old one with the files
+ * that SQLite keeps beside it. An interruption leaves the old or the new database in place; the old
+ * one may then lack its log, which the backup has.
  * @param finished path of the new database, which is moved
  * @param aside path of the backup
  * @throws DatabaseError where the disk fails
@@ -307,15 +315,17 @@ function syncToDisk(path: string): void {
 const CHECK_MS = 20_000;
 
 /**
- * Checks that SQLite can read the bytes of a foreign database: in a subprocess, for which this one
- * is blocked up to 20 seconds, since a crafted file can keep SQLite busy without end.
+ * Asserts that SQLite reads all tables of a foreign database within 20 seconds, and finds no
+ * damage. The check runs in a subprocess, since a crafted file can keep SQLite busy without end;
+ * this process is blocked meanwhile.
  * @param path for the error
- * @throws DatabaseError where it cannot
+ * @param image bytes of the database
+ * @throws DatabaseError where a table is damaged, or the time is over
  */
-export function assertImageReadableInTime(path: string, bytes: Buffer): void {
+export function assertImageReadableInTime(path: string, image: Buffer): void {
   const { stdout, status, error } = runChildScript(
     ['base/disk/check-process', 'database'],
-    bytes,
+    image,
     CHECK_MS,
   );
   if (status === 0 && stdout.length === 0) return;
@@ -330,10 +340,10 @@ export function assertImageReadableInTime(path: string, bytes: Buffer): void {
 
 /**
  * Opens the bytes of a foreign database in memory, for queries only: nothing is locked, written or
- * left beside the file. Changes that are only in its journal are missing.
+ * left beside its file. Changes that are only in its journal are missing.
  * @param path for errors
- * @param image its WAL flags are cleared in place, which saves a copy of a large file
- * @throws DatabaseError when the bytes are no database
+ * @param image changed in place, which saves a copy of a large file: its WAL flags are cleared
+ * @throws DatabaseError where the bytes are no database
  */
 export function openDatabaseImage(path: string, image: Buffer): Database {
   // Both bytes are 2 for WAL, which an in-memory database cannot use (file format, 1.3.3).

@@ -2,6 +2,7 @@ import { chmodSync, readdirSync, readFileSync, statfsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import type Sqlite from 'better-sqlite3';
+import { memoize } from '../collections.ts';
 import { DatabaseError, DatabaseTooNewError, getErrorCode, getErrorMessage } from '../errors.ts';
 import { cmd, type Message, msg, t } from '../message.ts';
 import { createFolder } from './files.ts';
@@ -58,9 +59,9 @@ export function createRowParser<C extends Columns>(columns: C): (row: unknown) =
 }
 
 /**
- * Makes the guard, the parser and parts of SQL statements for columns of a table: the value
- * `identCely` is in the column `ident_cely`. The parser throws DatabaseError as {@link
- * createRowParser}.
+ * Makes the guard and the parser for rows of a table, as {@link createRowGuard} and
+ * {@link createRowParser}, and for its statements the lists of columns, of selected columns, of
+ * named values and of assignments. The value `identCely` is in the column `ident_cely`.
  */
 export function describeColumns<C extends Columns>(table: string, guards: C) {
   const names = Object.keys(guards);
@@ -79,8 +80,8 @@ export function describeColumns<C extends Columns>(table: string, guards: C) {
 export const DAMAGE_HINT = msg`An outbox: \`${cmd`pas doctor --repair`}\` removes what is damaged and adds what the ledger has; or restore the last backup: ${cmd`pas restore`} FILE --replace. vocabulary.sqlite: delete it, then \`${cmd`pas harvest-vocab`}\`. The .harvest file of an output: delete both, and harvest again.`;
 
 /**
- * Returns a value, or a row, of a query as the type for which its guard tests it.
- * @throws DatabaseError (damaged) where it has another type
+ * Returns a value, or a row, of a query with the type that its guard accepts.
+ * @throws DatabaseError (damaged) where the guard does not accept the value
  */
 export function parseValue<T>(isValue: ColumnGuard<T>, value: unknown): T {
   if (isValue(value)) return value;
@@ -91,8 +92,8 @@ export function parseValue<T>(isValue: ColumnGuard<T>, value: unknown): T {
 }
 
 /**
- * Parses a column of texts.
- * @throws DatabaseError where a value has another type
+ * Returns the values of a query's only column as texts.
+ * @throws DatabaseError (damaged) where a value is no text
  */
 export function parseTexts(values: readonly unknown[]): string[] {
   return values.map((value) => parseValue(isText, value));
@@ -103,7 +104,7 @@ export type Database = Sqlite.Database;
 export type Statement = Sqlite.Statement;
 
 /**
- * Opens SQLite without settings; the functions below add those of pas.
+ * Opens a database, by its path, `:memory:` or its bytes, without the settings of pas.
  * @throws DatabaseError where SQLite cannot be loaded; errors of SQLite unchanged
  */
 export function openSqlite(...file: ConstructorParameters<typeof Sqlite>): Database {
@@ -114,9 +115,8 @@ export function openSqlite(...file: ConstructorParameters<typeof Sqlite>): Datab
 let loaded: typeof Sqlite | undefined;
 
 /**
- * Loads SQLite at the first call; later calls return the same.
- * @throws DatabaseError with the remedy, where its native module is missing or built for another
- * platform
+ * Returns the class of SQLite's databases, whose native module is loaded by the first call.
+ * @throws DatabaseError with the remedy, where that module is missing or built for another platform
  */
 export function loadSqlite(): typeof Sqlite {
   if (loaded !== undefined) return loaded;
@@ -164,9 +164,9 @@ type OpenOptions = {
 };
 
 /**
- * Opens an SQLite file in WAL mode and for its owner only; it is created with its folder where it
- * is missing. With `readonly` it must exist, and neither mode nor permissions change.
- * @throws DatabaseError where it or its folder is unusable
+ * Opens an SQLite file in WAL mode and for its owner only; a missing file is created, also its
+ * folder. With `readonly` the file must exist, and neither its mode nor its permissions change.
+ * @throws DatabaseError where the file or its folder is unusable
  */
 export function openDatabase(path: string, options: OpenOptions): Database {
   return convertDatabaseErrors(path, () => {
@@ -218,7 +218,7 @@ const POLL_MS = 5;
 
 /**
  * Runs `work` in a write transaction. SQLite has no queue of writers, and its own pauses of up to
- * 100 ms miss the moments in which an import has released the lock; so it is tried every few
+ * 100 ms miss the moments in which an import has released the lock; so the lock is tried every few
  * milliseconds, which blocks the thread, until the connection's timeout.
  * @throws the error of SQLite where the lock was not free in that time; errors of `work`
  */
@@ -248,11 +248,7 @@ export function runTransaction<T>(database: Database, work: () => T): T {
  * @throws DatabaseError for these; other errors unchanged
  */
 export function convertDatabaseErrors<T>(path: string, work: () => T): T {
-  try {
-    return work();
-  } catch (thrown) {
-    throw toDatabaseError(path, thrown);
-  }
+  return runGuarded((thrown) => toDatabaseError(path, thrown), work);
 }
 
 /**
@@ -442,50 +438,46 @@ export type GuardedDatabase = {
  * @param toError called with each error of a statement or transaction; returns the error to throw
  * in its place
  */
-export function guardDatabase(
-  database: Database,
-  toError: (thrown: unknown) => unknown,
-): GuardedDatabase {
-  const statements = new Map<string, Statement>();
-  const guard =
-    <V extends unknown[], T>(work: (...values: V) => T) =>
-    (...values: V): T => {
-      try {
-        return work(...values);
-      } catch (thrown) {
-        throw toError(thrown);
-      }
-    };
-  const prepare = guard((text: string): Statement => {
-    const statement = database.prepare(text);
-    const { iterate } = statement;
-    return Object.assign(statement, {
-      get: guard(statement.get.bind(statement)),
-      all: guard(statement.all.bind(statement)),
-      run: guard(statement.run.bind(statement)),
-      *iterate(...values: unknown[]) {
-        try {
-          yield* iterate.apply(statement, values);
-        } catch (thrown) {
-          throw toError(thrown);
-        }
-      },
-    });
-  });
-  const sql = (text: string): Statement => {
-    const statement = statements.get(text) ?? prepare(text);
-    statements.set(text, statement);
-    return statement;
-  };
+export function guardDatabase(database: Database, toError: ToError): GuardedDatabase {
+  const prepare = memoize((text: string) =>
+    runGuarded(toError, () => guardStatement(database.prepare(text), toError)),
+  );
   return {
-    sql,
+    sql: prepare,
     listTexts: (text, ...values) =>
       parseTexts(
-        sql(text)
+        prepare(text)
           .pluck()
           .all(...values),
       ),
     change: (work) =>
-      guard(() => (database.inTransaction ? work() : runTransaction(database, work)))(),
+      runGuarded(toError, () => (database.inTransaction ? work() : runTransaction(database, work))),
   };
+}
+
+type ToError = (thrown: unknown) => unknown;
+
+function runGuarded<T>(toError: ToError, work: () => T): T {
+  try {
+    return work();
+  } catch (thrown) {
+    throw toError(thrown);
+  }
+}
+
+/** Replaces the functions of a statement that run it by those that convert its errors. */
+function guardStatement(statement: Statement, toError: ToError): Statement {
+  const { get, all, run, iterate } = statement;
+  return Object.assign(statement, {
+    get: (...values: unknown[]) => runGuarded(toError, () => get.apply(statement, values)),
+    all: (...values: unknown[]) => runGuarded(toError, () => all.apply(statement, values)),
+    run: (...values: unknown[]) => runGuarded(toError, () => run.apply(statement, values)),
+    *iterate(...values: unknown[]) {
+      try {
+        yield* iterate.apply(statement, values);
+      } catch (thrown) {
+        throw toError(thrown);
+      }
+    },
+  });
 }

@@ -17,8 +17,8 @@ import { dirname, join, resolve } from 'node:path';
 import { getErrorCode } from '../errors.ts';
 
 /**
- * Creates a folder for its owner only, with missing parents, and flushes them, so that a power cut
- * does not undo it. An existing one stays as it is, with its permissions.
+ * Creates a folder with its missing parents, for their owner only, and flushes their names, so that
+ * a power cut does not undo them. An existing folder stays as it is, with its permissions.
  * @throws the error of the disk, unchanged
  */
 export function createFolder(folder: string): void {
@@ -30,9 +30,10 @@ export function createFolder(folder: string): void {
 }
 
 /**
- * Removes files and folders that killed processes have left in a folder; a missing folder has none.
+ * Deletes files and folders that killed processes have left in a folder; a missing folder has none.
  * @param name matches their names
- * @param beforeMs only what was last changed before this time, in milliseconds since 1970 UTC
+ * @param beforeMs only what was last changed before this time is deleted, in milliseconds since
+ * 1970 UTC by the clock of the disk
  * @throws the error of the disk, unchanged
  */
 export function deleteLeftovers(folder: string, name: RegExp, beforeMs: number): void {
@@ -64,8 +65,8 @@ function createFolders(folder: string): string | undefined {
 const CANNOT_FLUSH = ['EACCES', 'EBADF', 'EINVAL', 'EISDIR', 'ENOSYS', 'ENOTSUP', 'EPERM'];
 
 /**
- * Flushes the names in a folder, where the system can do so.
- * @throws the error of the disk
+ * Flushes the names in a folder to disk; does nothing where the system cannot.
+ * @throws the error of the disk, unchanged
  */
 export function flushFolder(folder: string): void {
   try {
@@ -81,8 +82,9 @@ export function flushFolder(folder: string): void {
 }
 
 /**
- * Takes the permissions of the group and of other users away. `narrowed`: they had some until now;
- * `open`: they still have, as on a disk without permissions. Always `private` on Windows.
+ * Takes the permissions of the group and of other users on a file or folder away.
+ * @returns `private` where they had none, and always on Windows; `narrowed` where they had some
+ * until now; `open` where they still have, as on a disk without permissions
  * @throws Error where the path does not exist, except on Windows
  */
 export function restrictPermissions(path: string): 'private' | 'narrowed' | 'open' {
@@ -125,9 +127,9 @@ const SYSTEM: RenameSystem = {
 };
 
 /**
- * Renames a file over another one. On Windows that fails while another program has one of them
- * open, so it is tried again, after pauses that block the thread for two and a half seconds at
- * most. Tests replace the system by the third parameter.
+ * Renames a file, in place of another one of the new name. On Windows that fails while another
+ * program has one of them open, so it is tried again, after pauses that block the thread for two
+ * and a half seconds in all. Tests replace the system by the third parameter.
  * @throws the error of the last try, unchanged
  */
 export function renameOver(
@@ -148,8 +150,8 @@ export function renameOver(
 }
 
 /**
- * Returns the names in a folder; none where it cannot be listed, though its files may be
- * readable.
+ * Returns the names of files and folders in a folder; none where it is missing or cannot be listed,
+ * though its files may be readable.
  */
 export function listNamesInFolder(folder: string): readonly string[] {
   try {
@@ -159,7 +161,10 @@ export function listNamesInFolder(folder: string): readonly string[] {
   }
 }
 
-/** Returns an unpredictable name for a temporary file, which no other process or link can have. */
+/**
+ * Makes the path of a temporary file in a folder, with an unpredictable name, which no other
+ * process or link can have.
+ */
 export function makeTempPath(folder: string): string {
   return join(folder, `.${randomUUID()}.tmp`);
 }
@@ -168,8 +173,9 @@ export function makeTempPath(folder: string): string {
 const LEFT_AFTER_MS = 24 * 3600 * 1000;
 
 /**
- * Removes abandoned temporary files beside a draft: those last written to a day or more before it,
- * so that only the disk's own clock counts. Errors are ignored.
+ * Deletes abandoned temporary files in the folder of a new one: those last changed more than a day
+ * before the new one, so that only the disk's own clock counts. Errors are ignored.
+ * @param draft path of the new temporary file
  */
 export function deleteStaleTempsBeside(draft: string): void {
   try {
@@ -181,9 +187,10 @@ export function deleteStaleTempsBeside(draft: string): void {
 }
 
 /**
- * Creates a file for its owner only and flushes its content, not its name; see {@link flushFolder}.
- * @throws the error of the disk, unchanged, also where the file exists (EEXIST); a part of the file
- * may be left
+ * Creates a file for its owner only, and flushes its content; its name is flushed by
+ * {@link flushFolder}.
+ * @throws the error of the disk, unchanged, also where the file exists (EEXIST); a part of a new
+ * file may be left
  */
 export function writeDurableFile(path: string, bytes: Buffer): void {
   const file = openSync(path, 'wx', 0o600);
@@ -196,7 +203,7 @@ export function writeDurableFile(path: string, bytes: Buffer): void {
   }
 }
 
-/** Removes a draft and ignores errors, so that the original error is reported. */
+/** Deletes a temporary file or folder; errors are ignored: the one that led here is reported. */
 export function deleteTemp(draft: string): void {
   try {
     rmSync(draft, { recursive: true, force: true });
@@ -206,9 +213,11 @@ export function deleteTemp(draft: string): void {
 }
 
 /**
- * Writes a file piece by piece, atomically. It gets its name when it is flushed; {@link
- * flushFolder} makes the name durable, once for all files of a folder. An error leaves no draft.
- * @param chooseName inspects the finished draft and returns its final path
+ * Writes a file piece by piece, atomically: a temporary file is flushed, then renamed. {@link
+ * flushFolder} makes the new name durable, once for all files of a folder. An error leaves no file.
+ * @param folder of the temporary file
+ * @param mode permissions, such as 0o600
+ * @param chooseName called with the path of the flushed temporary file; returns the final path
  * @throws the error of the disk, unchanged, and errors of the pieces and of `chooseName`
  */
 export async function writeAtomicFile(
@@ -233,7 +242,10 @@ export async function writeAtomicFile(
   }
 }
 
-/** Returns the SHA-512 by which the contract and pas name content (A-DIGEST-1), in hexadecimal. */
+/**
+ * Returns the SHA-512 of bytes in hexadecimal, by which the contract and pas name content
+ * (A-DIGEST-1).
+ */
 export function hashSha512(bytes: Buffer): string {
   return hash('sha512', bytes, 'hex');
 }
@@ -241,8 +253,9 @@ export function hashSha512(bytes: Buffer): string {
 const PIECE_BYTES = 1024 * 1024;
 
 /**
- * Reads a file in pieces of up to a mebibyte, the next one while the consumer processes the last,
- * which Node's own file streams do not do: a digest and the disk would wait for each other.
+ * Yields the bytes of a file in pieces of at most 1 MiB. The next piece is read while the consumer
+ * works on the last one, which Node's file streams do not do: a digest and the disk would wait for
+ * each other.
  * @throws the error of the disk, unchanged, during the iteration
  */
 export async function* readFileInPieces(path: string): AsyncGenerator<Buffer, void> {

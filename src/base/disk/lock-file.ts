@@ -20,11 +20,11 @@ export type LockFile = {
 const held = new Set<Database>();
 
 /**
- * Takes the lock of an empty SQLite file, which is created where it is missing and never removed:
- * otherwise two processes could lock two files of one name. Returns at once. On POSIX systems a
- * process loses its locks of a file as soon as it closes any descriptor of that file, so no other
- * code may open it.
- * @returns undefined where another process, or another connection of this one, holds the lock
+ * Takes the lock of an empty SQLite file, and returns at once. A missing file is created; it is
+ * never removed, or two processes could lock two files of one name. On POSIX systems a process
+ * loses its locks of a file as soon as it closes any descriptor of that file, so no other code may
+ * open it.
+ * @returns undefined where another process, or this one already, holds the lock
  * @throws DatabaseError where the file cannot be created, opened or locked, or is not empty: with
  * exit code 5 where the disk is full, else with 12
  */
@@ -59,9 +59,9 @@ export function acquireLockFile(path: string): LockFile | undefined {
 const PAUSE_MS = 5;
 
 /**
- * Takes the lock; while another process holds it, tries again after pauses of 5 ms that block the
- * thread.
- * @param maxTries from 1
+ * Takes a lock as {@link acquireLockFile}; while another process holds it, tries again after pauses
+ * of 5 ms that block the thread.
+ * @param maxTries at least 1
  * @returns undefined where the last try failed
  * @throws DatabaseError as {@link acquireLockFile}
  */
@@ -81,10 +81,12 @@ export function waitForLockFile(
 const MAX_TRIES = 400;
 
 /**
- * Takes the lock of a file that is changed in place; blocks the thread for two seconds at most
+ * Takes the lock under which pas changes a small file; blocks the thread for two seconds at most
  * while another process holds it.
+ * @param path of the lock file, which is beside the changed one
  * @param taken message of the ConfigError
- * @throws ConfigError where another process keeps it; DatabaseError as {@link acquireLockFile}
+ * @throws ConfigError where another process keeps the lock; DatabaseError as
+ * {@link acquireLockFile}
  */
 export function acquireChangeLock(path: string, clock: Clock, taken: Message): LockFile {
   const lock = waitForLockFile(path, clock, MAX_TRIES);
@@ -120,11 +122,11 @@ function assertEmptyFile(path: string): void {
 const CHECK_MS = 20_000;
 
 /**
- * Tests in a folder if a lock excludes another process of this machine, and blocks the thread for
- * 20 seconds at most. SQLite tracks locks of its own process without the file system, so a second
- * process is required. Locks between two machines cannot be tested this way.
- * @returns false where both get the lock, where the first one does not get it, and where the second
- * process does not answer
+ * Tells if a lock in a folder excludes another process of this machine, by a temporary lock file
+ * and a second process, for which the thread is blocked for 20 seconds at most: SQLite tracks locks
+ * of its own process without the file system. Locks between two machines cannot be tested this way.
+ * @returns false where both processes get the lock, where this one does not get it, and where the
+ * second one does not answer
  * @throws DatabaseError where no file can be created or opened in the folder
  */
 export function isLockingReliable(folder: string): boolean {

@@ -56,11 +56,11 @@ function readMode(path: string): number | undefined {
 const BLOCK_BYTES = 256 * 1024;
 
 /**
- * Writes a file that the user named, atomically: the previous one stays until the last piece is on
- * disk.
- * @returns its size in bytes
- * @throws UsageError where a file exists that may not be replaced; DatabaseError when the disk is
- * full; FileError when the path is not writable; the signal's reason; errors of the pieces
+ * Writes a file that the user named, atomically: an existing file stays until the last piece is on
+ * disk. A symbolic link stays, and its target is written.
+ * @returns the size in bytes
+ * @throws UsageError where a file exists that may not be replaced; DatabaseError where the disk is
+ * full; FileError where the path is not writable; the signal's reason; errors of the pieces
  */
 export async function writeOutputFile(
   path: string,
@@ -72,27 +72,11 @@ export async function writeOutputFile(
   const target = resolvePath(path);
   const mode = options.mode ?? readMode(target) ?? PRIVATE_MODE;
   let sizeBytes = 0;
-  const blocks = async function* (): AsyncGenerator<Buffer> {
-    let block: Buffer[] = [];
-    let blockBytes = 0;
-    for await (const piece of pieces) {
-      signal?.throwIfAborted();
-      const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
-      block.push(bytes);
-      blockBytes += bytes.length;
-      sizeBytes += bytes.length;
-      if (blockBytes < BLOCK_BYTES) continue;
-      yield Buffer.concat(block);
-      block = [];
-      blockBytes = 0;
-    }
-    signal?.throwIfAborted();
-    yield Buffer.concat(block);
-  };
   try {
-    await writeAtomicFile(dirname(target), mode, blocks(), (draft) => {
+    await writeAtomicFile(dirname(target), mode, joinToBlocks(pieces, signal), (draft) => {
       assertMayWrite(path, overwrite);
       deleteStaleTempsBeside(draft);
+      sizeBytes = statSync(draft).size;
       return target;
     });
     flushFolder(dirname(target));
@@ -102,8 +86,30 @@ export async function writeOutputFile(
   }
 }
 
+/** Joins pieces to blocks of at least BLOCK_BYTES; the last one may be smaller. */
+async function* joinToBlocks(
+  pieces: Pieces,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Buffer> {
+  let block: Buffer[] = [];
+  let blockBytes = 0;
+  for await (const piece of pieces) {
+    signal?.throwIfAborted();
+    const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
+    block.push(bytes);
+    blockBytes += bytes.length;
+    if (blockBytes < BLOCK_BYTES) continue;
+    yield Buffer.concat(block);
+    block = [];
+    blockBytes = 0;
+  }
+  signal?.throwIfAborted();
+  yield Buffer.concat(block);
+}
+
 /**
- * Asserts that a file can be written at a path: nothing is there, or a file that may be replaced.
+ * Asserts that there is nothing at a path, or a file that may be replaced. Permissions are not
+ * checked.
  * @param overwrite true: an existing file may be replaced
  * @param hint of the UsageError
  * @throws UsageError where a file exists that may not be replaced; FileError for a folder or a
@@ -134,8 +140,9 @@ function resolvePath(path: string): string {
 const PASSING = ['ENOSPC', 'EDQUOT', 'EFBIG'];
 
 /**
- * Converts an error of the disk to one that names the output: DatabaseError where there is no
- * space or a file is too large, else FileError. Other errors are returned unchanged.
+ * Converts an error of the disk to one that names the output: DatabaseError where there is no space
+ * or the file is too large, else FileError. Any other value is returned unchanged, also an error of
+ * pas.
  */
 export function toOutputError(path: string, thrown: unknown): unknown {
   if (thrown instanceof PasError) return thrown;
@@ -155,15 +162,12 @@ export function toOutputError(path: string, thrown: unknown): unknown {
 }
 
 /**
- * Writes pieces to stdout at the reader's speed.
+ * Writes pieces to stdout as fast as its reader takes them, and leaves stdout open.
  * @returns false where the reader closed the pipe early (`| head`), which is no failure
- * @throws FileError when stdout was closed before pas began; DatabaseError when stdout is a file
+ * @throws FileError where stdout was closed before pas began; DatabaseError where stdout is a file
  * and the disk fails; errors of the pieces
  */
-export async function writeToStdout(
-  stdout: NodeJS.WriteStream,
-  pieces: Iterable<string | Buffer> | AsyncIterable<string | Buffer>,
-): Promise<boolean> {
+export async function writeToStdout(stdout: NodeJS.WriteStream, pieces: Pieces): Promise<boolean> {
   if (isClosed(stdout)) {
     throw new FileError('stdout', t`Standard output is closed, so nothing can be written to it.`, {
       hint: t`Name a file with --out.`,
@@ -205,9 +209,10 @@ type FolderContent = {
 };
 
 /**
- * Makes a folder that the user named, atomically: it gets its name when all of it is on disk.
+ * Writes a new folder that the user named, for its owner only and atomically: the folder gets its
+ * name once all of it is on disk.
  * @throws UsageError where something of that name exists; FileError where the path is not writable;
- * DatabaseError when the disk is full
+ * DatabaseError where the disk is full
  */
 export function writeOutputFolder(path: string, { files, folders }: FolderContent): void {
   const target = resolve(path);
@@ -232,9 +237,10 @@ export function writeOutputFolder(path: string, { files, folders }: FolderConten
 }
 
 /**
- * Writes a file for its owner only, atomically, flushed and read back; its folder is made where it
- * is missing. The previous file stays until the new one is complete.
- * @throws DatabaseError when the disk fails; other errors of the system unchanged
+ * Writes a file of pas for its owner only, atomically, flushed and read back; a missing folder is
+ * created. An existing file stays until the new one is complete.
+ * @throws DatabaseError where the disk fails or returns other bytes; other errors of the system
+ * unchanged
  */
 export function writePrivateFile(path: string, content: string | Buffer): void {
   const bytes = Buffer.from(content);
