@@ -76,7 +76,7 @@ export type PageSource = {
   readonly listRecords: FetchPage<OaiRecord>;
 };
 
-/** The six verbs. Throws what {@link makeRequestSender} describes. */
+/** The six verbs of OAI-PMH at one endpoint; see {@link openOaiClient}. */
 export type OaiClient = PageSource & {
   readonly sendRequest: SendRequest;
   identify(signal?: AbortSignal): Promise<Identity>;
@@ -94,8 +94,8 @@ type OaiClientOptions = RequestOptions & {
 };
 
 /**
- * Creates a client for one endpoint and sends nothing; without a version that is the generic one.
- * Its functions throw as {@link SendRequest}, and OaiError `malformed` for an incomplete record.
+ * Makes a client for one endpoint; nothing is sent yet. Its functions throw as {@link SendRequest},
+ * and OaiError `malformed` for an answer that lacks the record, or has one without a valid header.
  */
 export function openOaiClient(options: OaiClientOptions): OaiClient {
   const { oaiBase, version } = options;
@@ -133,8 +133,8 @@ export function openOaiClient(options: OaiClientOptions): OaiClient {
 }
 
 /**
- * Completes an identifier as the contract forms it, since the service knows only full ones:
- * `{oai_base}/id/…`. One that begins with a scheme stays as it is.
+ * Returns the full form of an identifier, `{oai_base}/id/…` (B-RECORD-1), which alone the service
+ * knows. An identifier that begins with a scheme, such as `https:`, is returned unchanged.
  */
 export function toFullIdentifier(oaiBase: string, identifier: string): string {
   return /^[a-z][\w.+-]*:/i.test(identifier) ? identifier : `${oaiBase}/id/${identifier}`;
@@ -237,10 +237,11 @@ const WAITS_AFTER_REFUSAL_MS: readonly number[] = [1000];
 const MAX_EMPTY_PAGES = 100;
 
 /**
- * Yields the pages of a list in order, and prefetches the next while the caller uses the last one.
- * The list ends at an absent or empty token; a caller that stops early ends the requests.
- * @throws OaiError `loop` where a token comes a second time, or many pages are empty; as {@link
- * fetchPageWithRetry}
+ * Yields the pages of a list in order, and requests the next one while the caller uses the last.
+ * The list ends at an absent or empty token; a caller that stops early aborts the request under
+ * way.
+ * @throws OaiError `loop` where a token comes a second time, or more than 100 pages in a row are
+ * empty; as {@link fetchPageWithRetry}
  */
 export async function* listPages<Item>(
   options: PagesOptions<Item>,
@@ -281,16 +282,20 @@ function copyText(text: string): string {
   return Buffer.from(text).toString();
 }
 
-/** Makes the error of a list whose pages form a loop, or that is longer than it can be. */
+/**
+ * Makes the error of a list whose pages form a loop, or that is longer than it can be (`endless`).
+ */
 export function makeEndlessError(oaiCode: 'loop' | 'endless'): OaiError {
   const message = msg`The list of the service repeats itself or does not end.`;
   return new OaiError(oaiCode, message, { hint: RUN_AGAIN });
 }
 
 /**
- * Fetches the page with which `start` begins. It is fetched again after 1 s and 4 s where it is
- * malformed, and after 1 s where it is refused as a bad argument.
- * @throws as {@link SendRequest}; the error of a malformed page where its token was used up by that
+ * Requests the page at which `start` begins: again after 1 s and after 4 s while the answer is
+ * malformed, and once after 1 s for `badArgument`. A token that is refused after a malformed answer
+ * counts as malformed, too, since the service need not repeat a page.
+ * @throws as {@link SendRequest}: the error of the last answer, or for such a token of the
+ * malformed
  */
 export async function fetchPageWithRetry<Item>({
   fetchPage,
@@ -315,14 +320,14 @@ export async function fetchPageWithRetry<Item>({
 }
 
 /**
- * Tells if the service refuses a token as unknown or expired, by `badResumptionToken` or
- * `noRecordsMatch`; the caller must know that the request had a token.
+ * Tells if an error is the answer to a token that the service does not know any more
+ * (`badResumptionToken` or `noRecordsMatch`); the caller must know that the request had a token.
  */
 export function isRefusedToken(thrown: unknown): boolean {
   return hasCode(thrown, ['badResumptionToken', 'noRecordsMatch']);
 }
 
-/** Tells if an error may stand for the end of a list: a refused token, or pages in a loop. */
+/** Tells if an error may be how a service ends a list: a refused token, or pages in a loop. */
 export function isPossibleEndOfList(thrown: unknown): boolean {
   return isRefusedToken(thrown) || hasCode(thrown, ['loop']);
 }

@@ -55,10 +55,7 @@ export type HarvestOptions = {
   readonly window: HarvestWindow;
   /** Server time in the answer to Identify. */
   readonly serverNowMs: number;
-  /**
-   * Overlap with the previous pass in milliseconds, since the index of a list lags behind the
-   * records.
-   */
+  /** Overlap with the previous pass in milliseconds: an index lags behind the records. */
   readonly overlapMs: number;
   /** Requests all records, not only those changed since the last pass. */
   readonly full?: boolean;
@@ -71,10 +68,7 @@ export type HarvestOptions = {
   readonly acceptLosses?: boolean;
   /** Called with messages for the user that are no failures. */
   readonly onNote?: (text: string) => void;
-  /**
-   * Called after each page with the records of the list so far; `total` is undefined where the
-   * service does not count.
-   */
+  /** Called after each page with the records so far; `total` is undefined without a count. */
   readonly onProgress?: ((doneCount: number, total: number | undefined) => void) | undefined;
 };
 
@@ -112,12 +106,10 @@ const MAX_ROUNDS = 5;
 const CLOCK_STEP_MS = 2000;
 
 /**
- * Updates stored records from a set: all of them the first time, then the changes. Pages are
- * committed, one or several at once, together with the position of the next one, so an interrupted
- * run continues there.
- * Returns only when no record can be missing; docs/harvesting.md has the rules.
- * @throws as the client: OaiError, UnavailableError, AuthError; OaiError `incomplete`, `loop` or
- * `endless`; as the store
+ * Updates the stored records of a list: all of them the first time, then the changes. Each page is
+ * committed with the token of the next one, so that an interrupted run continues there. Returns
+ * only when no record can be missing (docs/harvesting.md has the rules).
+ * @throws as {@link SendRequest}; OaiError `incomplete`, `loop` or `endless`; errors of the store
  */
 export async function harvestList(options: HarvestOptions): Promise<HarvestResult> {
   const { state } = options.store;
@@ -214,12 +206,12 @@ async function readCompletely(run: Run): Promise<void> {
     agreeing = agrees ? agreeing + 1 : 0;
     // Without a count, two scans that were put into another order at one place would agree.
     const isAgreed = agreeing >= (pass.listSize === null ? 2 : 1);
-    if (hasEnded && !hasUnseenRecords(pass) && (isAgreed || isSteadyScan(pass))) return;
+    const isShort = hasUnseenRecords(pass);
+    if (hasEnded && !isShort && (isAgreed || isSteadyScan(pass))) return;
     run.pass = { ...pass, ...makeScanProgress(pass.scan + 1, hasEnded) };
     // Not saved after a refused token: it may be valid after all.
     if (hasEnded) state.change(() => state.saveProgress({ pass: run.pass }));
-    if (agrees && hasUnseenRecords(pass))
-      throw makeIncompleteError(run, pass, t`its list ended before`);
+    if (agrees && isShort) throw makeIncompleteError(run, pass, t`its list ended before`);
     if (scans < MAX_SCANS) continue;
     const reason = hasEnded
       ? t`its list kept changing while it was read`
@@ -260,8 +252,8 @@ async function readToEnd(run: Run): Promise<boolean> {
     } catch (thrown) {
       const { pass, state } = run;
       // All counted records were seen, so the token leads to no further record.
-      if (pass.listSize !== null && !hasUnseenRecords(pass) && isPossibleEndOfList(thrown))
-        return true;
+      const hasAll = pass.listSize !== null && !hasUnseenRecords(pass);
+      if (hasAll && isPossibleEndOfList(thrown)) return true;
       // The service may answer a token of an earlier run, which it no longer knows, with any error.
       const isOld = token !== null && pass === begun;
       const isOfService = thrown instanceof OaiError || thrown instanceof UnavailableError;

@@ -52,17 +52,18 @@ export function makeSetResult(setSpec: string, { pass, ...figures }: HarvestResu
 const MIN_OVERLAP_MS = 10 * 60_000;
 
 /**
- * Returns the overlap of two passes in milliseconds, since the index of a list lags behind the
- * records.
+ * Returns the overlap of two passes in milliseconds: the maximum time until a new record appears in
+ * a harvest, and at least ten minutes.
  */
 export function computeOverlapMs(indexAllowanceMs: number): number {
   return Math.max(MIN_OVERLAP_MS, indexAllowanceMs);
 }
 
 /**
- * Asserts that the service has the sets. Some services answer an unknown set with an empty list,
- * which looks like a complete harvest.
- * @throws UsageError that names the sets of the service; as {@link listPages}
+ * Asserts that the service has these sets, by requesting its list of sets. Some services answer an
+ * unknown set with an empty list, which looks like a complete harvest.
+ * @throws UsageError for the first unknown set, with the most similar one, or else all that the
+ * service has; OaiError `endless` for more than 10,000 sets; as {@link listPages}
  */
 export async function assertKnownSets(
   service: ListedService,
@@ -103,9 +104,9 @@ async function fetchSetSpecs({
 export type ServiceTraits = Pick<HarvestOptions, 'granularity' | 'serverNowMs' | 'overlapMs'>;
 
 /**
- * Requests granularity and time of the service (Identify), and calls `onNote` where it records no
- * deletions.
- * @throws as the client
+ * Requests the facts of a service that all its lists need (Identify). Calls `onNote` where the
+ * service records no deletions, or not for good.
+ * @throws as {@link SendRequest}
  */
 export async function fetchServiceTraits({
   client,
@@ -158,10 +159,11 @@ export type RecordHarvest = ReturnType<typeof sumFigures> & {
 };
 
 /**
- * Updates an output with one or several sets, and closes it, but not its store; see {@link
- * harvestList}. After an error the pages that were read are saved, and the output is left open.
+ * Harvests one or several sets into an output, each as {@link harvestList}, and closes the output;
+ * the caller closes its store. After an error the pages that were read are saved, and the output is
+ * left open.
  * @throws as {@link harvestList}; UsageError for an unknown set or an invalid window; FileError
- * where another program changed the output; DatabaseError
+ * where another program changed the output; DatabaseError where the disk fails
  */
 export async function harvestRecords(options: HarvestRecordsOptions): Promise<RecordHarvest> {
   const { clock, metadataPrefix, from, until, verify = false, onNote = () => {} } = options;
@@ -282,8 +284,8 @@ type SetState = HarvestState & {
 };
 
 /**
- * Opens the state of one set of an output, which is created where it is missing. All sets share the
- * stored version of a record.
+ * Opens the state of one set of an output; a missing state is created. All sets of the output share
+ * the stored version of a record.
  * @throws DatabaseError where the store cannot be changed
  */
 export function openSetState(store: HarvestStore, setSpec: string): SetState {
@@ -297,6 +299,7 @@ export function openSetState(store: HarvestStore, setSpec: string): SetState {
         .pluck()
         .get(identifier, harvestId) === 1,
   };
+  // The only set shares its records with none.
   if (sql('select count(*) from harvests').pluck().get() === 1) return state;
   return {
     ...state,

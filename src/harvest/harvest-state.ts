@@ -60,12 +60,12 @@ export function makeScanProgress(scan: number, agrees: boolean): ScanProgress {
   return { scan, seen: 0, agrees, moved: false, token: null, pages: 0, cutMs: null };
 }
 
-/** Tells if a pass goes on where it was interrupted; a list of one page is soon read again. */
+/** Tells if a pass goes on where it was interrupted: a list of one page is soon read again. */
 export function isWorthResuming({ token, pages }: HarvestPass): boolean {
   return token !== null || pages > 1;
 }
 
-/** Tells if counted records were not seen; false where the service does not count. */
+/** Tells if a scan saw fewer records than the service counts; false where that does not count. */
 export function hasUnseenRecords({ listSize, seen }: HarvestPass): boolean {
   return listSize !== null && seen < listSize;
 }
@@ -83,9 +83,10 @@ export function isSteadyScan({ listSize, pages, moved, seen }: HarvestPass): boo
 export type ListKind = 'whole' | 'changes';
 
 /**
- * Returns the pass with the records of a page counted. Something `moved` where a record came a
- * second time, changed, or is as new as the pass, unless the list was counted with that page. No
- * scan agrees with the one before where that did not see a record older than the pass.
+ * Returns the pass with the records of a page counted. `moved` is set where a record has changed,
+ * comes a second time in the list (not at its cut), is as new as the pass and not on the first
+ * page, or only the list of changes has it; `agrees` becomes false where the scan before lacked a
+ * record older than the pass.
  * @param overlapMs time before the pass in which a record may have appeared late in the index
  */
 export function addSightings(
@@ -127,7 +128,7 @@ export function advancePass(
   return { ...counted, beganMs, token: next ?? null, pages: pass.pages + 1 };
 }
 
-/** Returns the pass after a count: a list that became shorter lost a record. */
+/** Returns the pass with a new count; `moved` is set where the list became shorter. */
 export function recountPass(pass: HarvestPass, size: number | undefined): HarvestPass {
   if (size === undefined) return pass;
   const hasShrunk = pass.pages > 0 && size < (pass.listSize ?? 0);
@@ -138,8 +139,8 @@ export function recountPass(pass: HarvestPass, size: number | undefined): Harves
 const MAX_BEHIND_MS = 7 * DAY_MS;
 
 /**
- * Returns the server time since which the next pass must request changes: the beginning of this
- * one, by the earlier of both clocks, since a server clock that was ahead would hide changes.
+ * Returns the server time from which the next pass must request changes: the beginning of this one,
+ * by this machine's clock where that is up to 7 days behind: a clock ahead would hide changes.
  */
 export function computeWatermarkMs({ beganMs, localMs }: HarvestPass): number {
   return beganMs - localMs > MAX_BEHIND_MS ? beganMs : Math.min(beganMs, localMs);
@@ -214,9 +215,9 @@ const parseSeen = createRowParser({
 export type HarvestState = ReturnType<typeof makeStoredState>;
 
 /**
- * Makes the state of one list in the tables of a store, whose changes must run inside `change`.
- * Reading throws DatabaseError where a stored value is damaged.
- * @param harvest id of its row in `harvests`
+ * Makes the state of one list in the tables of a store. What changes the state must run inside its
+ * `change`; what reads throws DatabaseError where a stored value is damaged.
+ * @param harvest id of the list's row in `harvests`
  */
 export function makeStoredState(tables: HarvestTables, harvest: number) {
   return {
@@ -383,9 +384,9 @@ export type ReadPage = {
 };
 
 /**
- * Stores new and changed records of a page, and commits all its records in one transaction with the
- * pass after it: after a kill, the page is either complete or read again. The store of a file
- * commits several pages together, so a kill takes those of the last moments.
+ * Stores the new and changed records of a page, and in one transaction marks all its records as
+ * seen and saves the pass after it: after a kill, the page is either complete or read again. A
+ * file's store groups pages, so a kill may undo the last ones.
  * @param advance makes the pass after the page from its records
  * @returns the new and changed records, and the pass after the page
  * @throws errors of the store

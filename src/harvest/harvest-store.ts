@@ -46,9 +46,9 @@ const APPLICATION_ID = 0x70617368;
 const BUSY_TIMEOUT_MS = 500;
 
 /**
- * Opens or creates the store with an exclusive lock, which ends with the process.
- * @throws DatabaseError when another process has it open, or the file is unusable; UsageError when
- * it is another program's database; DatabaseTooNewError
+ * Opens or creates the store at a path with an exclusive lock, which ends with the process.
+ * @throws DatabaseError where another process has the store open, or the file is unusable;
+ * UsageError where it is a database of another program; DatabaseTooNewError
  */
 export function openHarvestStore(path: string) {
   const options = {
@@ -64,6 +64,20 @@ export function openHarvestStore(path: string) {
   });
   const file = statSync(path, { bigint: true });
   const { sql } = guardDatabase(database, (thrown) => toDatabaseError(path, thrown));
+  return {
+    path,
+    sql,
+    ...makeTransactions(path, database),
+    /** Makes all commits survive a power cut, which otherwise loses the last ones. */
+    flush: (): void => void sql('pragma wal_checkpoint(full)').all(),
+    /** @throws FileError where the file was removed or replaced meanwhile */
+    assertUnmodified: (): void => assertSameFile(path, file),
+    close: (): void => void database.close(),
+  };
+}
+
+/** Makes the functions of a store that change it, alone or in a group of changes. */
+function makeTransactions(path: string, database: Database) {
   const execute = (text: string) => convertDatabaseErrors(path, () => database.exec(text));
   /** The output may have records that the dropped group lacks; they are written again. */
   const dropGroup = (): void => {
@@ -72,8 +86,6 @@ export function openHarvestStore(path: string) {
   const change = <T>(work: () => T): T =>
     convertDatabaseErrors(path, () => database.transaction(work).immediate());
   return {
-    path,
-    sql,
     /**
      * Runs `work` in a transaction; inside a group it is a part of it that is undone alone.
      * @throws DatabaseError where the disk fails
@@ -103,11 +115,6 @@ export function openHarvestStore(path: string) {
         dropGroup();
       }
     },
-    /** Makes all commits survive a power cut, which otherwise loses the last ones. */
-    flush: (): void => void sql('pragma wal_checkpoint(full)').all(),
-    /** @throws FileError where the file was removed or replaced meanwhile */
-    assertUnmodified: (): void => assertSameFile(path, file),
-    close: (): void => void database.close(),
   };
 }
 
@@ -132,7 +139,7 @@ const parseCommittedPart = createRowParser({
 export const NOTHING_COMMITTED: CommittedPart = { lengthBytes: 0, digest: null, closedBytes: null };
 
 /**
- * Returns the committed part of the output, {@link NOTHING_COMMITTED} for a new one.
+ * Returns the committed part of the output; {@link NOTHING_COMMITTED} before the first harvest.
  * @throws DatabaseError where the store is damaged
  */
 export function getCommittedPart(store: HarvestStore): CommittedPart {
@@ -142,7 +149,7 @@ export function getCommittedPart(store: HarvestStore): CommittedPart {
   return row === undefined ? NOTHING_COMMITTED : parseCommittedPart(row);
 }
 
-/** Stores the committed part of the output in place of the one before. */
+/** Stores the committed part of the output, whose subject must be stored already. */
 export function storeCommittedPart(store: HarvestStore, part: CommittedPart): void {
   store
     .sql(
@@ -152,8 +159,8 @@ export function storeCommittedPart(store: HarvestStore, part: CommittedPart): vo
 }
 
 /**
- * Deletes records, length, digest and size from the store, not the file; the next pass of each set
- * is complete.
+ * Deletes what the store knows of the output and its records, so that the next pass of each set
+ * reads all; the output itself stays as it is.
  */
 export function resetOutputState(store: HarvestStore): void {
   store.sql('delete from seen_records').run();
@@ -189,7 +196,10 @@ const LABELS: Readonly<Record<keyof RecordHarvestSubject, Message>> = {
   form: msg`output form`,
 };
 
-/** Returns the subject of the output; undefined before its first harvest. */
+/**
+ * Returns the subject of the output; undefined before the first harvest.
+ * @throws DatabaseError where the store is damaged
+ */
 export function getRecordHarvestSubject(store: HarvestStore): RecordHarvestSubject | undefined {
   const row = store
     .sql(
@@ -201,9 +211,10 @@ export function getRecordHarvestSubject(store: HarvestStore): RecordHarvestSubje
 }
 
 /**
- * Stores the subject of a new output, or compares it with that of an existing one. Must run inside
- * {@link HarvestStore.change}.
- * @throws UsageError where the output has another subject
+ * Stores the subject of an output for which no record was harvested yet; for any other output,
+ * asserts that it has this subject. Must run inside {@link HarvestStore.change}.
+ * @param output path, for the error
+ * @throws UsageError with the first part of the subject that differs
  */
 export function storeOrAssertSubject(
   store: HarvestStore,
@@ -221,7 +232,7 @@ export function storeOrAssertSubject(
       .run(subject);
     return;
   }
-  const [differing] = (Object.keys(LABELS) as (keyof RecordHarvestSubject)[]).filter(
+  const differing = (Object.keys(LABELS) as (keyof RecordHarvestSubject)[]).find(
     (key) => stored[key] !== subject[key],
   );
   if (differing === undefined) return;
@@ -233,10 +244,7 @@ export function storeOrAssertSubject(
   });
 }
 
-/**
- * Tells if no record was ever harvested into it, for example because the service refused; then its
- * subject may change.
- */
+/** Tells if no record was harvested into the output yet, as where the service refused. */
 function isUntouched(store: HarvestStore): boolean {
   const touched = store.sql(
     `select exists (select 1 from harvests where watermark_at is not null or pass ->> '$.seen' > 0)
@@ -246,15 +254,15 @@ function isUntouched(store: HarvestStore): boolean {
 }
 
 /**
- * Returns the id of the harvest of a set, created on first use. Must run inside {@link
- * HarvestStore.change}.
+ * Returns the id of the row of a set in `harvests`; a missing row is inserted. Must run inside
+ * {@link HarvestStore.change}.
  */
 export function getOrCreateHarvest(store: HarvestStore, setSpec: string): number {
   store.sql('insert or ignore into harvests (set_spec) values (?)').run(setSpec);
   return Number(store.sql('select id from harvests where set_spec = ?').pluck().get(setSpec));
 }
 
-/** Counts the different records that the output has, of all sets, deleted ones included. */
+/** Returns the number of different records in the output, of all sets, deleted ones included. */
 export function countStoredRecords(store: HarvestStore): number {
   return Number(
     store
@@ -276,7 +284,10 @@ export function assertSameFile(path: string, { dev, ino }: BigIntStats): void {
   throw makeModifiedFileError(path);
 }
 
-/** Makes the error for an output that another program changed; the user must decide. */
+/**
+ * Makes the error of a file that another program changed, removed or replaced; a person must
+ * decide.
+ */
 export function makeModifiedFileError(path: string): FileError {
   return new FileError(path, t`${path} was changed, removed or replaced by another program.`, {
     hint: t`Add --verify to repair it from the service, or give another --out.`,

@@ -27,12 +27,12 @@ import { type HarvestState, makeStoredState } from './harvest-state.ts';
 import { findEntity, formatSetName, type OaiRecord, toIdent } from './protocol.ts';
 
 /**
- * Tells if imports need the set: one that is harvested by default, or that contains the set of an
- * element.
+ * Tells if imports need a set of vocabularies: one that is harvested by default, or that contains
+ * the terms of an element.
  */
 export function isNeededByImports(setSpec: string): boolean {
-  const isWhole = TERM_KINDS.some((each) => each === setSpec);
-  return isWhole || FIELDS.some(({ set }) => set !== undefined && isInSet(set, setSpec));
+  const isDefault = TERM_KINDS.some((each) => each === setSpec);
+  return isDefault || FIELDS.some(({ set }) => set !== undefined && isInSet(set, setSpec));
 }
 
 type HarvestVocabularyOptions = HarvestRequest & {
@@ -54,9 +54,9 @@ type HarvestVocabularyOptions = HarvestRequest & {
 export type SetHarvest = SetResult & { readonly elapsedMs: number };
 
 /**
- * Updates the vocabularies, set by set. The sets before a failing one stay updated, and of it the
- * pages that were read.
- * @throws as {@link harvestList}; UsageError for an unknown set; DatabaseError
+ * Updates the stored vocabularies, set by set. What was read before an error stays stored.
+ * @throws as {@link harvestList}; UsageError for an unknown set, or one of other records;
+ * DatabaseError where the disk fails
  */
 export async function harvestVocabularies(
   options: HarvestVocabularyOptions,
@@ -90,7 +90,7 @@ async function harvestSet(
   });
   const state = makeVocabularyState(vocabulary, { id, run });
   const listUnseen = (scan: number) =>
-    listUnseenTerms(vocabulary, setSpec, new Set([...state.listSeenIn(scan)].map(toIdent)));
+    listUnseenTerms(vocabulary, setSpec, new Set(state.listSeenIn(scan).map(toIdent)));
   const result = await harvestList({
     ...options,
     ...service,

@@ -30,11 +30,11 @@ type OutputPlace = {
 };
 
 /**
- * Opens or creates the output with its store beside it, also their folder; that of stdout is
- * temporary. `onClose` gets the functions that close them.
- * @throws UsageError where something else exists there, also the output of another harvest;
- * DatabaseError where it cannot be written, or another process uses it; FileError where another
- * program changed it
+ * Opens an output and its store; what is missing is created, also their folder. The store is beside
+ * the file, or for stdout in a temporary folder. `onClose` gets the functions that close both.
+ * @throws UsageError where a file of another program, or the output of another harvest, is there;
+ * DatabaseError where the disk fails, or another process uses the output; FileError where the place
+ * cannot be written, or another program changed the output
  */
 export async function openHarvestOutput(
   { out, cwd, stdout, onClose }: OutputPlace,

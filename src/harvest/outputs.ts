@@ -71,10 +71,11 @@ export type RecordOutput = Required<Pick<RecordStore, 'write' | 'commit'>> & {
 export type OpenedOutput = { readonly store: HarvestStore; readonly output: RecordOutput };
 
 /**
- * Opens a file whose committed length and digest are in the store: text that a killed process left
- * after them is truncated, and changes by another program are detected.
- * @throws FileError where the file differs from its stored length or digest, unless `verify` is
- * true; DatabaseError where the disk fails
+ * Opens or creates the file of a harvest. What a killed process left after the committed part is
+ * cut off. A file that is missing, empty or, with `verify`, changed by another program is begun
+ * anew.
+ * @throws FileError where another program changed the file, without `verify`; DatabaseError where
+ * the disk fails
  */
 export async function openFileOutput(
   path: string,
@@ -148,7 +149,8 @@ async function openContent(
 }
 
 /**
- * Opens standard output for lines of JSON: nothing can be cut off, so nothing is flushed.
+ * Opens an output of lines of JSON that are passed to `write` at once: nothing is flushed, and
+ * nothing can be cut off.
  * @param write called with each piece, and awaited; its errors are those of the output
  */
 export function openStreamOutput(
@@ -233,8 +235,8 @@ function renderListTags(document: XmlDocument) {
 }
 
 /**
- * Returns the source of the namespace declarations in scope at the end of `path`, inner ones
- * winning, each behind a blank: records cut out of a list need them to be parsed.
+ * Returns the source of the namespace declarations that are in scope in the last element of `path`,
+ * each behind a blank: a record that is cut out of its list needs them to be parsed.
  * @param path elements of the document, each the parent of the next
  */
 export function renderNamespaceDeclarations(
@@ -266,7 +268,8 @@ type TombstoneOptions = {
 const RECORDS_AT_ONCE = 100;
 
 /**
- * Stores that records are deleted since the pass began, page by page, in the form of the service.
+ * Stores that records are deleted: pages of 100 deleted records, as the service would send them,
+ * with the time at which the pass began, or the record's own last change where that is later.
  * @throws errors of the store
  */
 export async function storeTombstones(
@@ -309,11 +312,11 @@ function makeTombstones(
 const CHUNK_BYTES = 1024 * 1024;
 
 /**
- * Opens or creates a file, compares it with its recorded length and digest, and truncates what a
- * killed process left after them.
+ * Opens or creates a file, compares it with its committed part, and cuts off what a killed process
+ * left after that.
  * @param onSound called before the file is changed
- * @throws FileError where the content differs from the committed one, or the path is no file;
- * DatabaseError when the disk fails
+ * @throws FileError where the file differs from the committed part, or the path is no file;
+ * DatabaseError where the disk fails
  */
 export async function openAppendFile(
   path: string,

@@ -41,7 +41,7 @@ export function requiresFormat(verb: Verb): boolean {
   return required.includes('metadataPrefix');
 }
 
-/** Hints of several errors. */
+/** Hints of more than one error. */
 export const CHECK_ADDRESS = msg`Check oai_base in the profile.`;
 export const RUN_AGAIN = msg`Run the command again; what was stored is kept. If it happens again, tell the operator of the service.`;
 
@@ -123,7 +123,7 @@ export function buildOaiQuery(verb: Verb, args: OaiArguments): string {
   return query.toString();
 }
 
-/** Formats the name of a set for people; the empty one is everything. */
+/** Returns the name of a set for people; the empty name, which is all records, as a word. */
 export function formatSetName(setSpec: string): string {
   return setSpec === '' ? t`everything` : setSpec;
 }
@@ -139,8 +139,8 @@ const DAY_LENGTH = 'YYYY-MM-DD'.length;
 const DATESTAMP = /^\d{4}-\d{2}-(\d{2})(?:T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?Z)?$/;
 
 /**
- * Parses a datestamp into milliseconds since 1970 UTC, of a day its beginning; undefined where the
- * text is no UTC date or time, or does not exist in the calendar.
+ * Parses a datestamp into milliseconds since 1970 UTC; that of a day is its beginning. Undefined
+ * where the text is no date or time in UTC, or the day is not in the calendar.
  */
 export function parseDatestampMs(text: string): number | undefined {
   const parts = DATESTAMP.exec(text);
@@ -156,36 +156,41 @@ function isDay(datestamp: string): boolean {
 }
 
 /**
- * Returns the granularity of a bound; undefined where the text is no datestamp, or has
- * milliseconds.
+ * Returns the granularity of a bound (`from`, `until`); undefined where the text is no datestamp,
+ * or has fractions of a second.
  */
 export function parseGranularity(text: string): Granularity | undefined {
   if (parseDatestampMs(text) === undefined || text.includes('.')) return undefined;
   return isDay(text) ? 'day' : 'second';
 }
 
-/** Formats milliseconds since 1970 UTC as a `from`, rounded down so that it excludes nothing. */
+/**
+ * Formats milliseconds since 1970 UTC as a datestamp, rounded down: a `from` must exclude nothing.
+ */
 export function formatDatestamp(ms: number, granularity: Granularity): string {
   const text = new Date(ms).toISOString();
   return granularity === 'day' ? text.slice(0, 10) : `${text.slice(0, 19)}Z`;
 }
 
 /**
- * Formats an `until`, rounded up so that it excludes nothing; a day already covers all its times.
+ * Formats milliseconds since 1970 UTC as a datestamp, with fractions of a second rounded up: an
+ * `until` must exclude nothing. That of a day is not rounded, since a day covers all its times.
  */
 export function formatDatestampRoundedUp(ms: number, granularity: Granularity): string {
   return formatDatestamp(granularity === 'day' ? ms : ms + 999, granularity);
 }
 
-/** Returns the last millisecond that a datestamp may stand for: of its day where it has no time. */
+/**
+ * Returns the last millisecond for which a datestamp may stand, since 1970 UTC: one at midnight may
+ * be that of a whole day.
+ */
 export function getEndOfDatestampMs(datestampMs: number): number {
   return datestampMs % DAY_MS === 0 ? datestampMs + DAY_MS - 1 : datestampMs;
 }
 
 /**
- * Converts an `until` of the user into milliseconds since 1970 UTC: the last one of its day or
- * second.
- * @param bound for which {@link parseGranularity} returns a granularity
+ * Parses an `until` into milliseconds since 1970 UTC: the last one of its day or second.
+ * @param bound text for which {@link parseGranularity} returns a granularity
  */
 export function parseUntilMs(bound: string): number {
   const spanMs = isDay(bound) ? DAY_MS : 1000;
@@ -274,22 +279,22 @@ function isWithoutContent(element: XmlElement): boolean {
 }
 
 /**
- * Returns the one entity in a native record's root, for any version of the namespace; undefined for
- * a record without content.
+ * Returns the entity of a record in the native format: the first element in its root, in any
+ * version of the namespace. Undefined for a record without content.
  */
 export function findEntity(record: OaiRecord): XmlElement | undefined {
   return record.metadata?.children[0];
 }
 
 /**
- * Returns the short form of an identifier: `https://host/id/HES-000253` → `HES-000253`; a short one
- * stays.
+ * Returns the short form of an identifier, the part behind its last slash: `HES-000253` for
+ * `https://host/id/HES-000253`, and for itself.
  */
 export function toIdent(identifier: string): string {
   return identifier.slice(identifier.lastIndexOf('/') + 1);
 }
 
-/** An answer that is no page of OAI-PMH, perhaps for a moment. */
+/** An answer that is no page of OAI-PMH; the next one to the same request may be. */
 export class MalformedAnswerError extends OaiError {
   /** @param body the whole answer: that of a firewall or a network is none of the service */
   constructor(message: string, body: Buffer, cause?: unknown) {
@@ -309,8 +314,8 @@ export class MalformedAnswerError extends OaiError {
 const MAX_RECORD_BYTES = 1024 * 1024;
 
 /**
- * Returns the identifier of the record that contains a byte, by a search in the source, which need
- * not be well-formed; undefined outside records.
+ * Returns the full identifier of the record around a byte of an answer, by a search in the source,
+ * which need not be well-formed. Undefined outside records, and more than 1 MiB behind the header.
  */
 export function findIdentifierAt(body: Buffer, byte: number): string | undefined {
   const before = body.toString('latin1', Math.max(0, byte - MAX_RECORD_BYTES), byte);
@@ -318,7 +323,7 @@ export function findIdentifierAt(body: Buffer, byte: number): string | undefined
     /header[^<>]{0,99}>\s{0,99}<(?:[\w.-]{1,99}:)?identifier>\s{0,99}([^<\s]{1,999})/g,
   );
   const last = [...headers].at(-1);
-  return last === undefined || /<\/(?:[\w.-]{1,99}:)?record\s{0,99}>/.test(before.slice(last.index))
-    ? undefined
-    : last[1];
+  if (last === undefined) return undefined;
+  const hasEnded = /<\/(?:[\w.-]{1,99}:)?record\s{0,99}>/.test(before.slice(last.index));
+  return hasEnded ? undefined : last[1];
 }

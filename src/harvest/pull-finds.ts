@@ -20,6 +20,7 @@ import { type HarvestOptions, harvestList } from './harvest-list.ts';
 import { fetchServiceTraits, type ServiceTraits } from './harvest-records.ts';
 import { openMemoryState } from './harvest-state.ts';
 import {
+  DAY_MS,
   findEntity,
   formatDatestamp,
   getEndOfDatestampMs,
@@ -59,15 +60,15 @@ type Pull = {
 type PulledRecords = ReadonlyMap<string, PulledRecord | undefined>;
 
 /** The local clock may have been wrong by hours when the finds were sent. */
-const LOOK_BACK_MS = 24 * 3600 * 1000;
+const LOOK_BACK_MS = DAY_MS;
 /** Exceeds the time in which the service processes one request. */
 const CREATION_MARGIN_MS = 30 * 60_000;
 
 /**
- * Updates the stored state of sent finds from a harvest. All of it is stored in one transaction
- * after the last answer. Without sent finds nothing is requested.
- * @throws UsageError where they were sent to a training instance, and the harvest shows none of
- * them; OaiError, UnavailableError, AuthError, InterruptedError, DatabaseError
+ * Looks up the records of sent finds, and stores the result in one transaction after the last
+ * answer; then runs {@link deleteUnneededContents}. Without sent finds nothing is requested.
+ * @throws UsageError where the finds were sent to a training instance, and the harvest shows none
+ * of them; OaiError, UnavailableError, AuthError, InterruptedError, DatabaseError
  */
 export async function pullFinds(context: PullContext): Promise<Pull> {
   const { outbox, only } = context;
@@ -124,15 +125,11 @@ async function lookUpChanged(
   const changed = [...recordsByIdent]
     .filter(([ident, record]) => context.full || !isUnchanged(ident, record))
     .map(([ident]) => ident);
-  const { lookups: listed } =
-    pages < changed.length
-      ? await listFinds(context, service, fromMs)
-      : { lookups: NOTHING_LISTED };
+  const listed: ReadonlyMap<string, ListedFind> =
+    pages < changed.length ? (await listFinds(context, service, fromMs)).lookups : new Map();
   const rest = changed.filter((ident) => !listed.has(ident));
   return new Map([...listed, ...(await lookUpEach(context, rest))]);
 }
-
-const NOTHING_LISTED: ReadonlyMap<string, ListedFind> = new Map();
 
 /**
  * Lists the datestamps of all finds that changed since `from`, until that takes more requests
@@ -288,8 +285,8 @@ export type HarvestedFinds = {
 };
 
 /**
- * Harvests the finds that the service lists for the account, completely: one that is absent is not
- * listed, or was last changed before `fromMs`.
+ * Harvests all finds that the service lists for the account and that changed at `fromMs` or later.
+ * Nothing is stored.
  * @param fromMs lower bound of the last change, by the server's clock; null for all
  * @throws OaiError, `incomplete` where the service sends fewer records than it counts, or one that
  * cannot be read; UnavailableError, AuthError, InterruptedError
@@ -369,7 +366,7 @@ function countPagesAfter({ items, next, cursor, completeListSize }: ListPage<Oai
 }
 
 /**
- * Looks up a record with one request.
+ * Requests the record of a find by its identifier.
  * @throws as {@link SendRequest}, except for `idDoesNotExist`, which is the result `missing`
  */
 export async function lookUpRecord(

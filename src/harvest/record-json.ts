@@ -8,6 +8,7 @@ import { packageRoot } from '../base/own-files.ts';
 import {
   getAttribute,
   getChild,
+  SCHEMA_NAMESPACE,
   walkDescendants,
   type XmlDocument,
   type XmlElement,
@@ -59,8 +60,10 @@ function toMetadataJson(metadata: XmlElement, repeated: RepeatedElements): JsonO
 }
 
 /**
- * Converts any element, such as a set description. Text alone is a string; attributes are `@name`
- * beside `#text` or the children; an empty element is null.
+ * Converts an element, such as a set description, to JSON: text alone to a string, an empty element
+ * to null, a refusal to `masked: true`, any other to an object with its attributes as `@name`, then
+ * its children, then its text as `#text`.
+ * @param repeated children that are lists even if there is one
  */
 export function toElementJson(element: XmlElement, repeated: RepeatedElements = NOTHING): Json {
   const text = trimText(element.text);
@@ -121,13 +124,13 @@ function addMember(content: JsonMembers, name: string, value: Json): void {
 /** Names of children that may repeat, by the name of their parent; all local names. */
 export type RepeatedElements = ReadonlyMap<string, ReadonlySet<string>>;
 
-const XSD = 'http://www.w3.org/2001/XMLSchema';
 const NEWEST_VERSION = '2.2';
 
 /**
- * Reads from the schema of pas which children may repeat: they are lists in JSON even if there is
- * one.
- * @param version schema version of the records; the newest is used for an unknown one
+ * Reads which children of an element may repeat from the schema that pas brings along: these are
+ * lists in JSON even if there is one.
+ * @param version schema version of the records, such as `2.2`; the newest is read for an unknown
+ * one
  */
 export function readRepeatedElements(version: string): RepeatedElements {
   const getPath = (path: string): string => join(packageRoot, 'schemas', 'svc', path, 'svc.xsd');
@@ -137,10 +140,7 @@ export function readRepeatedElements(version: string): RepeatedElements {
   );
 }
 
-/**
- * Computes from a schema which children may repeat: these are lists in JSON even if there is only
- * one.
- */
+/** Computes from a schema which children may repeat. */
 function computeRepeatedElements({ root }: XmlDocument): RepeatedElements {
   const types = new Map<string, readonly Declaration[]>();
   for (const type of root.children)
@@ -164,7 +164,7 @@ function computeRepeatedElements({ root }: XmlDocument): RepeatedElements {
 type Declaration = { readonly name: string; readonly type: string; readonly isRepeated: boolean };
 
 function listDeclarations(type: XmlElement): Declaration[] {
-  return [...walkDescendants(type, 'element', XSD)].map((child) => ({
+  return [...walkDescendants(type, 'element', SCHEMA_NAMESPACE)].map((child) => ({
     name: getAttribute(child, 'name') ?? '',
     type: getAttribute(child, 'type') ?? '',
     isRepeated: getAttribute(child, 'maxOccurs') === 'unbounded',
@@ -181,8 +181,9 @@ export type JsonRequest = {
 };
 
 /**
- * Completes an identifier that a person typed in any letter case, as {@link toFullIdentifier}.
- * @throws UsageError where it is empty
+ * Completes an identifier that a person typed, as {@link toFullIdentifier}, in capitals, or for one
+ * of RÚIAN in small letters, as the service writes them; a full one keeps its letter case.
+ * @throws UsageError where the identifier is empty
  */
 export function resolveIdentifier(oaiBase: string, identifier: string): string {
   const typed = normalizeId(identifier).replaceAll(' ', '');
@@ -210,12 +211,13 @@ export async function fetchIdentityJson({ client, signal }: JsonRequest) {
     deleted_record: identity.deletedRecord,
     granularity: identity.granularity,
     compressions: identity.compressions,
-    descriptions: toDescriptionsJson(identity),
+    descriptions: toDescriptionsJson(identity.descriptions),
   };
 }
 
 /**
- * Requests all formats, or those of the record in `identifier` (ListMetadataFormats; section 4.4).
+ * Requests all formats, or those of the record `args.identifier` (ListMetadataFormats; section
+ * 4.4).
  * @throws as {@link SendRequest}: OaiError, AuthError, UnavailableError, InterruptedError
  */
 export async function fetchFormatsJson({ client, args, signal }: JsonRequest) {
@@ -232,7 +234,7 @@ export async function fetchSetsJson({ client, args, signal }: JsonRequest) {
   const sets = page.items.map((set) => ({
     set: set.setSpec,
     name: set.name,
-    descriptions: toDescriptionsJson(set),
+    descriptions: toDescriptionsJson(set.descriptions),
   }));
   return { sets, ...toPagingJson(page) };
 }
@@ -296,10 +298,6 @@ function toPagingJson({
   };
 }
 
-function toDescriptionsJson({
-  descriptions,
-}: {
-  readonly descriptions: readonly XmlElement[];
-}): { readonly [name: string]: Json }[] {
+function toDescriptionsJson(descriptions: readonly XmlElement[]): JsonObject[] {
   return descriptions.map((element) => ({ [element.name]: toElementJson(element) }));
 }

@@ -93,9 +93,9 @@ const MAX_NODES = 150_000;
 const UNPACKED_PIECE_BYTES = 512 * 1024;
 
 /**
- * Makes the function that sends one request and parses its answer; it throws as {@link SendRequest}
- * says. Redirects are followed as by {@link makeRedirectFollower}; an expired token is replaced
- * once where the credentials can renew it.
+ * Makes the function that sends one request to an endpoint and parses the answer. Redirects are
+ * followed as by {@link makeRedirectFollower}; a refused token is replaced once where the
+ * credentials can renew it.
  * @param endpoint address without a query
  */
 export function makeRequestSender(endpoint: string, options: RequestOptions): SendRequest {
@@ -193,7 +193,7 @@ function parseOaiDocument(
   endpoint: string,
   document: XmlDocument,
   body: Buffer,
-  isFirst = true,
+  isFirst: boolean,
 ): OaiAnswer {
   const { root } = document;
   if (root.name !== 'OAI-PMH' || root.namespace !== OAI_NAMESPACE) {
@@ -297,14 +297,15 @@ type Get = (
 ) => Promise<HttpResponse>;
 
 /**
- * Makes a function that follows redirects and remembers the target, so that a harvest follows one
- * redirect, not one per page. The credential never goes to another origin, and a request without
- * it would show less, so such a redirect is an error; nothing goes from https to http.
- * @throws OaiError for an invalid redirect, or one to an origin that must not get the credential
+ * Makes the function that sends GET requests to an endpoint, and follows redirects. It remembers
+ * their target, so that a harvest follows one redirect, not one per page. A request with a
+ * credential is never redirected to another origin, since without the credential it would show
+ * less; none is redirected from https to http. The function throws OaiError for such a redirect or
+ * an invalid one, and where no whole answer came, as {@link SendRequest}.
  */
 export function makeRedirectFollower(endpoint: string, exchange: Exchange): Get {
   const { origin } = new URL(endpoint);
-  let settled = endpoint;
+  let lastTarget = endpoint;
   return async (query, authorization, limits) => {
     const send =
       authorization === undefined
@@ -312,7 +313,7 @@ export function makeRedirectFollower(endpoint: string, exchange: Exchange): Get 
         : withMaskedAnswers([extractCredentials(authorization)], exchange);
     const headers: Record<string, string> = { accept: '*/*', 'accept-encoding': 'gzip' };
     if (authorization !== undefined) headers['authorization'] = authorization;
-    const { url, response } = await followRedirects(`${settled}?${query}`, {
+    const { url, response } = await followRedirects(`${lastTarget}?${query}`, {
       send: async (to) => {
         const { origin: next } = new URL(to);
         if (authorization !== undefined && next !== origin)
@@ -331,7 +332,7 @@ export function makeRedirectFollower(endpoint: string, exchange: Exchange): Get 
     const [base = '', targetQuery] = url.split('?', 2);
     // A page that announces an outage is no target to remember.
     const isXml = response.status === 200 && /xml/i.test(response.headers['content-type'] ?? '');
-    if (isXml && targetQuery === query) settled = base;
+    if (isXml && targetQuery === query) lastTarget = base;
     return response;
   };
 }

@@ -23,20 +23,20 @@ import {
   withRetry,
 } from '../service/http/exchange.ts';
 
-/** The schema that documents are validated with; its address, and whether pas brought it. */
+/** The schema with which documents are validated. */
 export type SchemaInUse = {
   readonly url: string;
   readonly namespace: string;
-  /** The deployment's own schema; undefined where the bundled one is used. */
+  /** Undefined where the bundled schema is used. */
   readonly keptSchema: KeptSchema | undefined;
   readonly sha512Hex: string;
 };
 
 /**
- * Returns the address and digest of the schema that documents are validated with, and its file
- * where it is the deployment's own.
- * @param folder place of the deployment's own schema
- * @throws ConfigError where that is damaged, or pas has none of the version
+ * Returns the schema with which documents are validated: the one that was fetched from the
+ * deployment and kept, else the bundled one.
+ * @param folder of the kept schema
+ * @throws ConfigError where the kept schema is damaged, or pas has none of the profile's version
  */
 export async function findSchemaInUse(
   profile: DocumentProfile,
@@ -52,12 +52,12 @@ export async function findSchemaInUse(
   };
 }
 
-/** Outcome of an update of the stored schema. */
+/** What a command did to the kept schema. */
 export type SchemaChange = 'fetched' | 'updated' | 'unchanged' | 'forgotten';
 
 /**
- * Deletes the deployment's own schema, also a damaged one, so that the bundled one is used: then
- * `forgotten`; `unchanged` where none was stored.
+ * Deletes the kept schema, also a damaged one, so that the bundled one is used.
+ * @returns `forgotten`, or `unchanged` where there was none
  */
 export function deleteKeptSchema(folder: string): SchemaChange {
   return deleteKeptSchemas(folder) ? 'forgotten' : 'unchanged';
@@ -79,11 +79,13 @@ const MAX_ATTEMPTS = 3;
 const KEPT = msg`The current schema stays in use.`;
 
 /**
- * Fetches the deployment's own schema, and stores it if documents can be validated with it; else
- * the stored one stays.
+ * Fetches the deployment's own schema, and keeps it if documents can be validated with it. After an
+ * error the schema in use stays the same.
+ * @returns `fetched` where none was kept, or a damaged one; `updated` in place of another one; else
+ * `unchanged`
  * @throws UnavailableError where it cannot be fetched; AuthError for status 401 and 403;
- * ContractError where the address or a redirect is not protected by TLS, a redirect cannot be
- * followed, or the answer is no schema for this profile; DatabaseError where the disk fails
+ * ContractError where the address is not protected by TLS, a redirect cannot be followed, or the
+ * answer is no schema for this profile; DatabaseError where the disk fails
  */
 export async function updateSchema(options: UpdateSchemaOptions): Promise<SchemaChange> {
   const { profile, folder } = options;
@@ -99,7 +101,9 @@ export async function updateSchema(options: UpdateSchemaOptions): Promise<Schema
   return before === undefined ? 'fetched' : 'updated';
 }
 
-/** Returns the stored schema; undefined where it is damaged, so that it is replaced. */
+/**
+ * Returns the kept schema; undefined without one, and for a damaged one, so that it is replaced.
+ */
 function readKeptOrUndefined(folder: string): KeptSchema | undefined {
   try {
     return readKeptSchema(folder);
@@ -182,8 +186,8 @@ type KeptSchema = {
 };
 
 /**
- * Reads the stored file of a folder; undefined where there is none.
- * @throws ConfigError where it cannot be read, or differs from the fetched one
+ * Reads the schema that is kept in a folder; undefined where there is none.
+ * @throws ConfigError where the file cannot be read, or was changed since it was fetched
  */
 export function readKeptSchema(folder: string): KeptSchema | undefined {
   const [name] = listKeptNames(folder);
@@ -198,8 +202,8 @@ export function readKeptSchema(folder: string): KeptSchema | undefined {
 }
 
 /**
- * Stores a file in place of the previous one, which stays until the new one is complete; its name
- * is made of its digest.
+ * Keeps a schema in a folder, in a file that is named by its digest. The one before is deleted once
+ * the new file is complete.
  * @throws DatabaseError where the disk fails
  */
 export function storeKeptSchema(folder: string, bytes: Buffer): void {
@@ -209,9 +213,9 @@ export function storeKeptSchema(folder: string, bytes: Buffer): void {
 }
 
 /**
- * Deletes the stored files of a folder, also damaged ones.
- * @param except name of the one that stays
- * @returns false where there was none
+ * Deletes the schemas that are kept in a folder, also damaged ones.
+ * @param except name of a file that stays
+ * @returns false where there was nothing to delete
  */
 function deleteKeptSchemas(folder: string, except?: string): boolean {
   const names = listKeptNames(folder).filter((name) => name !== except);
