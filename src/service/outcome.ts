@@ -34,8 +34,9 @@ const MAX_QUOTED_CHARACTERS = 300;
 const MAX_FINDINGS = 1000;
 
 /**
- * Parses the body of a refusal (A-ERROR-1, A-ERROR-2), whatever its bytes are; it throws nothing.
- * Each text is cut at 300 characters, and findings beyond the first 1000 are dropped.
+ * Parses the body of a refusal (A-ERROR-1, A-ERROR-2); a body of any other form gives an excerpt of
+ * its visible text. Each text is cut at 300 characters, and findings beyond the first 1000 are
+ * dropped.
  */
 export function parseErrorBody(body: Buffer): ErrorBody {
   const text = body.toString('utf8');
@@ -175,9 +176,9 @@ function isOfIntermediary(response: HttpResponse, body: ErrorBody): boolean {
 const IDENT_CELY = /^[A-Za-z0-9][A-Za-z0-9-]{2,63}$/;
 
 /**
- * Returns the outcome of an operation by its answer; it throws nothing of its own.
+ * Returns the outcome of an operation by the answer to it; any answer has an outcome.
  * @param nowMs this machine's time, for a `Retry-After` with a date
- * @param addressed record to which a number or a photograph was sent
+ * @param addressed record to which a number or a photograph was sent; undefined for an import
  */
 export function classifyAnswer(
   operation: Operation,
@@ -213,9 +214,9 @@ export function classifyAnswer(
 
 /**
  * Returns the outcome of an operation without a whole answer: by status and headers where those
- * came, else by whether the service can have received the whole request.
+ * came and are enough, else by whether the service can have received the whole request.
  * @param nowMs this machine's time, for a `Retry-After` with a date
- * @param addressed record to which a number or a photograph was sent
+ * @param addressed record to which a number or a photograph was sent; undefined for an import
  */
 export function classifyTransportError(
   operation: Operation,

@@ -35,8 +35,8 @@ export type SecretStore = {
 };
 
 /**
- * Returns the key of credentials: service address and user name, or the address alone without one,
- * so that they are not used after a profile changes its address.
+ * Makes the key under which credentials are stored: service address and user name, or the address
+ * alone without a name. So they are not used after a profile changes its address.
  */
 export function makeSecretsOwner({
   baseUrl,
@@ -52,31 +52,15 @@ export function makeSecretsOwner({
 type StoredSecrets = Secrets | { readonly keyring: true };
 
 /**
- * Opens the secrets: in the system's keyring where one works, else in a file that only its owner
- * can read. The file records which, so that an unavailable keyring is not taken for an empty one.
- * Nothing is read yet; changes throw ConfigError while another process keeps the file's lock or
- * where it is damaged, and DatabaseError where the disk fails; removal from an unavailable keyring
- * throws AuthError.
+ * Opens the secrets of a data home: in the system's keyring where one works, else in the file at
+ * `path`, which only its owner can read. The file records which, so that an unavailable keyring is
+ * not taken for an empty one. Nothing is read yet. `set` and `remove` throw ConfigError where the
+ * file is damaged or another process keeps its lock, and DatabaseError where the disk fails;
+ * `remove` throws AuthError for an unavailable keyring.
  */
 export function openSecrets(path: string, keyring: Keyring | undefined, clock: Clock): SecretStore {
   const getAccountName = (name: string): string => `${name} (${path})`;
   const read = new Map<string, Secrets>();
-  // The lock is not held while the keyring is used, which may wait for the user.
-  const change = (apply: (all: Map<string, StoredSecrets>) => unknown): void => {
-    const lockFile = join(dirname(path), '.secrets.lock');
-    const lock = acquireChangeLock(
-      lockFile,
-      clock,
-      msg`${path}: another pas process is changing the secrets.`,
-    );
-    try {
-      const all = readAll(path);
-      if (apply(all) !== false)
-        writePrivateFile(path, `${JSON.stringify(Object.fromEntries(all), null, 2)}\n`);
-    } finally {
-      lock.release();
-    }
-  };
   return {
     get: (owner) => {
       const stored = readAll(path).get(owner) ?? {};
@@ -89,14 +73,14 @@ export function openSecrets(path: string, keyring: Keyring | undefined, clock: C
       const stored = tryKeepInKeyring(keyring, getAccountName(owner), secrets)
         ? ({ keyring: true } as const)
         : secrets;
-      change((all) => all.set(owner, stored));
+      changeAll(path, clock, (all) => all.set(owner, stored));
       read.set(owner, secrets);
     },
     remove: (owner) => {
       const stored = readAll(path).get(owner);
       if (stored !== undefined && 'keyring' in stored)
         convertKeyringErrors(owner, () => keyring?.('remove', getAccountName(owner)));
-      if (stored !== undefined) change((all) => all.delete(owner));
+      if (stored !== undefined) changeAll(path, clock, (all) => all.delete(owner));
       read.delete(owner);
     },
     getLocation: (owner) => {
@@ -105,6 +89,30 @@ export function openSecrets(path: string, keyring: Keyring | undefined, clock: C
       return 'keyring' in stored ? 'keyring' : 'file';
     },
   };
+}
+
+/**
+ * Changes the file under its lock, which is not held while the keyring is used: that may wait for a
+ * person.
+ * @param apply changes the entries; false where nothing is to be written
+ */
+function changeAll(
+  path: string,
+  clock: Clock,
+  apply: (all: Map<string, StoredSecrets>) => unknown,
+): void {
+  const lock = acquireChangeLock(
+    join(dirname(path), '.secrets.lock'),
+    clock,
+    msg`${path}: another pas process is changing the secrets.`,
+  );
+  try {
+    const all = readAll(path);
+    if (apply(all) !== false)
+      writePrivateFile(path, `${JSON.stringify(Object.fromEntries(all), null, 2)}\n`);
+  } finally {
+    lock.release();
+  }
 }
 
 function tryKeepInKeyring(
@@ -227,10 +235,11 @@ const PASSED_ON =
   /^(PATH|HOME|USER|LOGNAME|LANG|DISPLAY|WAYLAND_DISPLAY|DBUS_SESSION_BUS_ADDRESS|XDG_\w+|SystemRoot|APPDATA|LOCALAPPDATA|USERPROFILE|TEMP|TMP)$/i;
 
 /**
- * Opens the keyring of the platform. Each use runs a subprocess, which blocks the thread for five
- * seconds at most, and throws KeyringError where it fails; after a timeout all do at once.
- * @returns undefined where there is none: on Linux without a session bus, and where `PAS_KEYRING`
- * is `off`
+ * Opens the keyring of the platform. Each use runs a subprocess, for which the thread is blocked
+ * for five seconds at most, and throws KeyringError where that fails; after a crash or a timeout,
+ * each further use throws at once.
+ * @returns undefined where there is no keyring: on Linux without a session bus, and where
+ * `PAS_KEYRING` is `off`
  */
 export function openSystemKeyring(
   environment: Environment,
@@ -246,16 +255,7 @@ export function openSystemKeyring(
   let silent: string | undefined;
   return (action, account, secret) => {
     if (silent !== undefined) throw new KeyringError(silent);
-    const request = JSON.stringify({ service: SERVICE, action, account, secret });
-    const { stdout, error } = runChildScript(
-      ['service/keyring-process'],
-      request,
-      ANSWER_TIMEOUT_MS,
-      env,
-    );
-    const answer = (error === undefined ? parseJsonObject(String(stdout)) : undefined) as
-      | KeyringAnswer
-      | undefined;
+    const answer = runKeyringProcess({ service: SERVICE, action, account, secret }, env);
     if (answer === undefined) {
       const seconds = ANSWER_TIMEOUT_MS / 1000;
       silent = t`it did not answer within ${seconds} seconds, or crashed`;
@@ -264,6 +264,21 @@ export function openSystemKeyring(
     if (!answer.ok) throw new KeyringError(answer.message);
     return answer.secret;
   };
+}
+
+/** Returns the answer of keyring-process.ts; undefined where it crashed or took too long. */
+function runKeyringProcess(
+  request: KeyringRequest,
+  env: NodeJS.ProcessEnv,
+): KeyringAnswer | undefined {
+  const { stdout, error } = runChildScript(
+    ['service/keyring-process'],
+    JSON.stringify(request),
+    ANSWER_TIMEOUT_MS,
+    env,
+  );
+  const answer = error === undefined ? parseJsonObject(String(stdout)) : undefined;
+  return answer as KeyringAnswer | undefined;
 }
 
 function hasSessionBus(environment: Environment): boolean {

@@ -42,7 +42,7 @@ function makeGetRequest(url: string): HttpRequest {
   return { method: 'GET', url, headers: { accept: ACCEPT }, answerTimeoutMs: ANSWER_TIMEOUT_MS };
 }
 
-/** Makes the request for the account (A-USER-1). */
+/** Makes the request for the user information of the account (A-USER-1). */
 export function makeUserInfoRequest(baseUrl: string): HttpRequest {
   return makeGetRequest(`${baseUrl}/api/uzivatel-info/`);
 }
@@ -52,6 +52,7 @@ const IMPORT_PATH = '/api/pas/import-xml';
 /**
  * Makes the request that creates a record from a document (A-IMPORT-1), with its digest
  * (A-DIGEST-1).
+ * @param sha512 of the document, in hexadecimal
  */
 export function makeImportRequest(baseUrl: string, document: Buffer, sha512: string): HttpRequest {
   return {
@@ -84,8 +85,8 @@ type PhotoFile = {
 };
 
 /**
- * Makes the request that adds a photograph to a record (A-PHOTO-1); the file is opened once per
- * attempt.
+ * Makes the request that adds a photograph to a record (A-PHOTO-1). It can be sent only once, and
+ * the file is opened then.
  */
 export function makePhotoRequest(baseUrl: string, identCely: string, file: PhotoFile): HttpRequest {
   return {
@@ -100,9 +101,9 @@ export function makePhotoRequest(baseUrl: string, identCely: string, file: Photo
 }
 
 /**
- * Makes a request that changes nothing, with the checks of a write (A-GATE-4). A refusal of access
- * concerns the account or the address as a whole; after any other answer only the record was
- * refused.
+ * Makes a request that changes nothing, and for which the service checks the access of the account
+ * as for a write (A-GATE-4). A refusal of access concerns the account or the address as a whole;
+ * after any other answer, an earlier refusal concerned its record only.
  */
 export function makeAccessProbe(baseUrl: string): HttpRequest {
   return makeGetRequest(baseUrl + IMPORT_PATH);
@@ -141,9 +142,9 @@ const MAX_QUICK_SIGN_INS = 3;
 const QUICK_MS = 60_000;
 
 /**
- * Opens the session of an account; it signs in when the first token is needed, and gives each new
- * token to the keeper. `renew` also throws AuthError where the service refuses each token that it
- * gives.
+ * Opens the session of an account, with the token of the keeper if that has one. It signs in when a
+ * token is needed, and gives each new token to the keeper. `renew` also throws AuthError after
+ * three sign-ins within a minute: then the service refuses each token that it gives.
  */
 export function openSession(options: SessionOptions): Session {
   let current = options.keeper.read();
@@ -178,8 +179,8 @@ export function openSession(options: SessionOptions): Session {
 }
 
 /**
- * Opens a session with a given token. `renew` throws AuthError: a sign-in could be that of another
- * account.
+ * Makes a session of a token that a person gave in PAS_TOKEN. `renew` throws AuthError: a sign-in
+ * could be that of another account.
  */
 export function makeExternalTokenSession(token: string): Session {
   return {
@@ -195,7 +196,7 @@ export function makeExternalTokenSession(token: string): Session {
   };
 }
 
-/** Wraps `send` to add the bearer header (A-AUTH-1), and masks the token in answers. */
+/** Wraps `send` to add a token to each request (A-AUTH-1), and to mask it in the answers. */
 export function withBearerToken(token: string, send: Exchange): Exchange {
   const sendMasked = withMaskedAnswers([token], send);
   return (request) =>
@@ -250,8 +251,8 @@ function makeUnexpectedPeerError(baseUrl: string, { status }: HttpResponse): Con
 
 /**
  * Calls `send`, and returns the answer with any status.
- * @throws UnavailableError, which names the address, where no whole answer came; other errors of
- * `send` unchanged
+ * @param address of the service, for the error
+ * @throws UnavailableError where no whole answer came; other errors of `send` unchanged
  */
 export async function requireAnswer(
   address: string,
@@ -291,7 +292,10 @@ export type Account = {
   readonly namespace: string;
 };
 
-/** Returns the strongest role of the groups; without a known one an account is a researcher. */
+/**
+ * Returns the strongest role of an account by the names of its groups, as the user information has
+ * them; an account without a known group is a researcher.
+ */
 export function chooseRole(groups: readonly string[]): Role {
   const roles = groups
     .map((group) => ROLE_OF_GROUP[group.trim().toLowerCase()])

@@ -44,7 +44,10 @@ export class Deadline {
     this.#begun = readClock(options.clock);
   }
 
-  /** Begins a phase in place of the last one. `expire` is called when its time is over. */
+  /**
+   * Begins a phase in place of the last one. `expire` is called once when its time is over: after
+   * `limitMs`, to which the bytes of an answer and pauses of the process add.
+   */
   begin(limitMs: number, expire: () => void): void {
     this.cancel();
     this.#phase = new AbortController();
@@ -61,6 +64,7 @@ export class Deadline {
     this.#give(this.#limitMs);
   }
 
+  /** Ends the phase without `expire`. */
   cancel(): void {
     this.#phase.abort(CANCELLED);
   }

@@ -30,9 +30,8 @@ export function parseRetryAfterMs(
   if (!/^(mon|tue|wed|thu|fri|sat|sun)/i.test(text)) return undefined;
   const dateMs = Date.parse(text);
   const saidMs = Date.parse(headers['date'] ?? '');
-  return Number.isNaN(dateMs)
-    ? undefined
-    : Math.max(0, dateMs - (Number.isNaN(saidMs) ? nowMs : saidMs));
+  if (Number.isNaN(dateMs)) return undefined;
+  return Math.max(0, dateMs - (Number.isNaN(saidMs) ? nowMs : saidMs));
 }
 
 /** Thrown where the service asked for a longer pause than a command waits for. */
@@ -44,7 +43,7 @@ export class LongPauseError extends UnavailableError {
   }
 }
 
-/** Makes the message about a pause that ends `pausedMs` after `nowMs`. */
+/** Formats, for people, a pause of the service that ends `pausedMs` after `nowMs`. */
 export function formatPause(pausedMs: number, nowMs: number): Message {
   const until = formatMoment(nowMs + pausedMs);
   return msg`The service asked for a pause: nothing is sent until ${until}.`;
@@ -53,7 +52,7 @@ export function formatPause(pausedMs: number, nowMs: number): Message {
 /** Time limit of an answer for requests without `answerTimeoutMs`. */
 export const DEFAULT_ANSWER_TIMEOUT_MS = 120_000;
 
-/** A request body of known length that can be opened once per attempt. */
+/** A request body of known length, which is opened when the request is sent. */
 export type RequestBody = {
   readonly contentType: string;
   readonly lengthBytes: number;
@@ -111,18 +110,19 @@ const WEB_PAGE =
 const MAX_BEGINNING_BYTES = 2000;
 
 /**
- * Tells if an answer is a web page, as firewalls and the sign-in pages of networks send in place of
- * the service, with any status.
+ * Tells if an answer is a web page, by its first 2000 bytes: firewalls and the sign-in pages of
+ * networks send one in place of the service, with any status.
  */
 export function isWebPage({ body }: { readonly body: Buffer }): boolean {
   return WEB_PAGE.test(body.subarray(0, MAX_BEGINNING_BYTES).toString('utf8'));
 }
 
 /**
- * Asserts that an answer is of an open service; any status below 500 passes, except 408, 425, 429.
- * @param hint of the error where it is closed
- * @throws UnavailableError for the status of a closed or overloaded service (A-AUTH-13), of a proxy
- * that cannot reach it, or of a network that wants a sign-in, and for a web page of any status
+ * Asserts that an answer is not that of a closed or overloaded service (A-AUTH-13), a proxy or a
+ * network that wants a sign-in: a status of 500 or more, 408, 425 or 429, or a web page.
+ * @param address of the service, for the error
+ * @param hint of the error, except for a web page
+ * @throws UnavailableError for such an answer
  */
 export function assertAvailable(
   address: string,
@@ -153,7 +153,7 @@ export const WEB_PAGE_ADVICE = msg`Open the address in a browser on this compute
  */
 export type Exchange = (request: HttpRequest) => Promise<HttpResponse>;
 
-/** Wraps `send` to limit every answer to `maxMs`, also where the request allows more. */
+/** Wraps `send` to wait at most `maxMs` for every answer, also where the request allows more. */
 export function withAnswerTimeout(maxMs: number, send: Exchange): Exchange {
   return (request) =>
     send({ ...request, answerTimeoutMs: Math.min(request.answerTimeoutMs ?? maxMs, maxMs) });
@@ -291,8 +291,8 @@ function getFirstError(thrown: unknown): unknown {
 }
 
 /**
- * Describes a failed connection in words, with the code of its error; an unknown failure by the
- * message of the error alone, and an error of pas by its own.
+ * Describes a failed connection in words, with the code of its error. An unknown failure is
+ * described by the message of its error, and an error of pas by its own message.
  */
 export function describeNetworkError(thrown: unknown): Message {
   const first = getFirstError(thrown);
@@ -356,9 +356,9 @@ const BUSY = new Set([
 
 /**
  * Wraps `exchange` to repeat a GET, after pauses, when no whole answer came or its status is
- * temporary: six requests at most, more once the server has answered, and for five minutes, to
- * which pauses that the service asks for are added. Returns the last answer, also one with such a
- * status, and at once where the service asks for a pause of more than five minutes.
+ * temporary. There are six requests at most, or 26 once the server has answered, within five
+ * minutes, to which pauses that the service asks for are added. Returns the last answer, also one
+ * with such a status, and at once where the service asks for a pause of more than five minutes.
  * @throws TransportError of the last attempt where it got no answer; the signal's reason during a
  * pause; Error for another method than GET
  */
@@ -468,8 +468,8 @@ type RedirectRules = {
 };
 
 /**
- * Sends a request to an address, and to the next one while the answer is a redirect; `choose`
- * returns the next address for a target, or throws.
+ * Sends a request to an address, and while the answer is a redirect, to the next address, which
+ * `choose` returns.
  * @returns the first answer that is no redirect, and the address that it is from
  * @throws errors of `send` and `choose`; that of `makeError` for a sixth redirect, or one without
  * an http address

@@ -22,9 +22,9 @@ type FallbackOptions = {
 const LOOK_AGAIN_MS = 1000;
 
 /**
- * Opens a store that is shared by several machines. While it does not answer, requests use the
- * local store at `fallbackIntervalMs`, and it reconnects.
- * @throws any other error of `connect`; `update` throws those of the local store
+ * Opens a store that several machines share. While that does not answer, `update` uses the local
+ * store with the interval `fallbackIntervalMs`, and tries to reconnect every second.
+ * @throws errors of `connect`, except PaceStoreError; `update` throws errors of the local store
  */
 export async function openFallbackPaceStore(options: FallbackOptions): Promise<SharedStore> {
   const store = new FallbackStore(options);

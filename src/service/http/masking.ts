@@ -8,10 +8,10 @@ const MIN_BASE64_BYTES = 5;
 
 /**
  * Wraps `send` to mask secrets that an answer repeats, as debug pages and proxies do: answers are
- * shown in messages and stored. One of less than six characters stays in answers 200 and 201, where
- * it may be a part of any word.
- * @param words passwords, which may also be words of a find: they are masked in answers other than
- * 200 and 201
+ * shown in messages and stored. A secret of less than six characters stays in answers 200 and 201,
+ * where it may be a part of any word.
+ * @param words passwords, which may also be words of a find: they are masked only in answers other
+ * than 200 and 201
  */
 export function withMaskedAnswers(
   secrets: readonly string[],
@@ -27,8 +27,8 @@ export function withMaskedAnswers(
 }
 
 /**
- * Makes a function that masks secrets in the headers and the body of an answer, in each spelling of
- * {@link listSpellings}, also within a word.
+ * Makes a function that replaces secrets in the headers and the body of an answer by `***`, also
+ * within a word, and also percent-encoded, escaped as in JSON and in Base64.
  */
 export function createAnswerMask(
   secrets: readonly string[],
@@ -46,7 +46,9 @@ export function createAnswerMask(
   });
 }
 
-/** Makes a function that masks secrets in a text, as {@link createAnswerMask} in an answer. */
+/**
+ * Makes a function that replaces secrets in a text as {@link createAnswerMask} does in an answer.
+ */
 export function createTextMask(secrets: readonly string[]): (text: string) => string {
   const mask = createBytesMask(secrets);
   return (text) => Buffer.from(mask(Buffer.from(text).toString('latin1')), 'latin1').toString();

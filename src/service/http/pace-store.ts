@@ -97,15 +97,17 @@ const COLD_START_MS = 15;
 const COLD_START_DECAY = 0.15;
 
 /**
- * Returns the time between two departures of a scope (A-RATE-1, A-RATE-2); 0 without an interval.
+ * Returns the minimum time between two departures of a scope, in milliseconds: the interval
+ * (A-RATE-1, A-RATE-2) with all extra gaps; 0 without an interval.
  */
 export function computeGapMs(state: PaceState, intervalMs: number): number {
   return intervalMs === 0 ? 0 : intervalMs + GUARD_MS + state.jitterMs + state.coldStartMs;
 }
 
 /**
- * Returns the milliseconds until the next look at a turn that another process holds: the longer it
- * has been held the more, but not beyond the end of its lease; not above 0 where none is held.
+ * Returns the milliseconds until the next look at a turn that another process holds: the more, the
+ * longer the turn has been held, but not beyond the end of its lease. 0 or less where no process
+ * holds the turn.
  */
 export function computePollIntervalMs(reservedUntilMs: number, nowMs: number): number {
   const sinceMs = nowMs - (reservedUntilMs - MAX_LEASE_MS);
@@ -117,8 +119,9 @@ export function computePollIntervalMs(reservedUntilMs: number, nowMs: number): n
 }
 
 /**
- * Returns the state after a turn was taken until `reservedUntilMs`. It counts as a departure now,
- * and the gaps for jitter and for a cold start shrink.
+ * Returns the state after a turn was taken at `nowMs`, until `reservedUntilMs`. That counts as a
+ * departure. The gap for jitter shrinks, and that for a cold start does, or begins after ten
+ * seconds without a departure.
  */
 export function withReservation(
   state: PaceState,
@@ -208,12 +211,12 @@ const STORED_FIELDS = [
   'coldStartMs',
 ] as const;
 
-/** Formats a state for a store, as numbers. */
+/** Formats a state as the text of a store: its numbers, separated by blanks. */
 export function encodePaceState(state: PaceState): string {
   return STORED_FIELDS.map((field) => state[field]).join(' ');
 }
 
-/** Parses what {@link encodePaceState} wrote; undefined where the text has another form. */
+/** Parses the text of {@link encodePaceState}; undefined where it is not five numbers from 0. */
 export function decodePaceState(text: string): PaceState | undefined {
   const numbers = text.split(' ').map(Number);
   if (numbers.length !== STORED_FIELDS.length) return undefined;
@@ -224,10 +227,10 @@ export function decodePaceState(text: string): PaceState | undefined {
 }
 
 /**
- * Opens the SQLite file with the pace of all processes of one user on this machine; a damaged one
- * is made anew. It belongs to no outbox: all outboxes and accounts that share an address share its
- * pace. `update` waits up to five seconds for the write of another process.
- * @throws DatabaseError, as does every `update`
+ * Opens the SQLite file with the pace of all processes of one user on this machine; a missing or
+ * damaged file is made anew. The file belongs to no outbox: all outboxes and accounts that share an
+ * address share its pace. `update` waits up to five seconds for the write of another process.
+ * @throws DatabaseError where the file cannot be used, as does every `update`
  */
 export function openPaceStore(path: string, clock: Clock): PaceStore & { close(): void } {
   const database = openOrRecreate(path);

@@ -13,9 +13,9 @@ import { describeNetworkError, NOT_HTTP, ProxyError } from './exchange.ts';
 type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
- * Chooses the proxy for an address: `configured`, else HTTPS_PROXY, HTTP_PROXY or ALL_PROXY, in
- * small letters first, as curl does, except that HTTP_PROXY counts in capitals too. Undefined
- * without one, and for hosts in NO_PROXY, whatever the proxy is from.
+ * Chooses the proxy for an address: `configured`, else that of the environment as for curl
+ * (HTTPS_PROXY or HTTP_PROXY, then ALL_PROXY, each in small letters first), except that HTTP_PROXY
+ * counts in capitals, too. Undefined without a proxy, and for a host in NO_PROXY in either case.
  * @param configured an empty text is no proxy; undefined: that of the environment
  * @throws ConfigError where the proxy is no http address
  */
@@ -84,7 +84,7 @@ export function formatProxyAddress({ protocol, host }: URL): string {
   return `${protocol}//${host}`;
 }
 
-/** Masks user and password in the address of a proxy, in any form. */
+/** Replaces user name and password in a text that is meant as the address of a proxy by `***`. */
 export function maskProxy(text: string): string {
   const at = text.lastIndexOf('@');
   const scheme = /^[a-z][a-z\d+.-]*:\/\//i.exec(text)?.[0] ?? '';
@@ -171,7 +171,7 @@ export function describeProxyRefusal(status: number): Message {
     : msg`it refuses the connection (status ${status})`;
 }
 
-/** Makes the error of a connection that a proxy does not let through; no byte has left. */
+/** Makes the error of a connection that a proxy does not let through; no byte of it has left. */
 export function makeProxyError(proxy: URL, why: Message, cause?: unknown): ProxyError {
   const address = formatProxyAddress(proxy);
   return new ProxyError(msg`the proxy ${address} failed: ${why}`, { cause });
@@ -179,7 +179,7 @@ export function makeProxyError(proxy: URL, why: Message, cause?: unknown): Proxy
 
 /** How requests leave this machine: the variables of curl and Node, and keys of config.toml. */
 export type NetworkSettings = {
-  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly environment: Variables;
   /** Address of a proxy, in place of the environment's; empty for none. */
   readonly proxy?: string;
   /** File with certificates (PEM) of authorities that are trusted beside those that Node knows. */
@@ -215,36 +215,16 @@ type RoutesOptions = {
 const ADDRESS_TIMEOUT_MS = 3000;
 
 /**
- * Opens a pool of connections for each origin, at its first request. `find` throws ConfigError for
- * an unusable proxy or file of certificates; a failed proxy is a LocalizedError of the connection.
+ * Opens the routes of all requests: a pool of connections for each origin, made when `find` is
+ * first called for it. A connection whose proxy fails has an error that is a {@link ProxyError}.
  */
 export function openRoutes(options: RoutesOptions): Routes {
-  const { network, maxConnections, idleMs, clock, connectTimeoutMs } = options;
   const closing = new AbortController();
   const routes = new Map<string, Promise<Route>>();
-  const open = async ({ origin, protocol }: URL): Promise<Route> => {
-    const proxy = chooseProxy(origin, network.environment, network.proxy);
-    const isSecure = protocol === 'https:';
-    // Certificates are verified despite NODE_TLS_REJECT_UNAUTHORIZED.
-    const trust = { rejectUnauthorized: true, ca: readAuthorities(network) };
-    const pool = {
-      keepAlive: true,
-      maxSockets: maxConnections,
-      timeout: idleMs,
-      autoSelectFamilyAttemptTimeout: ADDRESS_TIMEOUT_MS,
-      ...trust,
-    };
-    if (proxy !== undefined) {
-      const made = { isSecure, clock, connectTimeoutMs, closing: closing.signal, agent: pool };
-      return { agent: await makeProxyAgent(proxy, made), proxy, tls: trust };
-    }
-    const agent = isSecure ? new HttpsAgent(pool) : new HttpAgent(pool);
-    return { agent, proxy, tls: trust };
-  };
   return {
     find: async (address) => {
       const url = new URL(address);
-      const route = routes.get(url.origin) ?? open(url);
+      const route = routes.get(url.origin) ?? openRoute(url, options, closing.signal);
       routes.set(url.origin, route);
       return route;
     },
@@ -254,6 +234,30 @@ export function openRoutes(options: RoutesOptions): Routes {
         route.then(({ agent }) => agent.destroy()).catch(() => undefined);
     },
   };
+}
+
+async function openRoute(
+  { origin, protocol }: URL,
+  { network, maxConnections, idleMs, clock, connectTimeoutMs }: RoutesOptions,
+  closing: AbortSignal,
+): Promise<Route> {
+  const proxy = chooseProxy(origin, network.environment, network.proxy);
+  const isSecure = protocol === 'https:';
+  // Certificates are verified despite NODE_TLS_REJECT_UNAUTHORIZED.
+  const trust = { rejectUnauthorized: true, ca: readAuthorities(network) };
+  const pool = {
+    keepAlive: true,
+    maxSockets: maxConnections,
+    timeout: idleMs,
+    autoSelectFamilyAttemptTimeout: ADDRESS_TIMEOUT_MS,
+    ...trust,
+  };
+  if (proxy !== undefined) {
+    const made = { isSecure, clock, connectTimeoutMs, closing, agent: pool };
+    return { agent: await makeProxyAgent(proxy, made), proxy, tls: trust };
+  }
+  const agent = isSecure ? new HttpsAgent(pool) : new HttpAgent(pool);
+  return { agent, proxy, tls: trust };
 }
 
 /**

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { unescape as decodePercent } from 'node:querystring';
 import type { Redis } from 'ioredis';
 import type { Clock } from '../../base/clock.ts';
 import { getErrorMessage } from '../../base/errors.ts';
@@ -33,49 +34,35 @@ type AddressFault = { readonly message: Message; readonly hint: Message };
 const DEFAULT_PORT = 6379;
 const MAX_DATABASE_NUMBER = 1_000_000;
 
+const NO_ADDRESS: AddressFault = {
+  message: msg`must be local or the address of a Redis`,
+  hint: msg`For example redis://192.0.2.10:6379/0, or rediss://pace.example.org for TLS.`,
+};
+const HAS_PASSWORD: AddressFault = {
+  message: msg`contains a password; secrets are not allowed in config.toml or in a flag`,
+  hint: msg`Leave it out of the address; set it in PAS_PACING_PASSWORD.`,
+};
+
 /**
  * Parses `redis://[user@]host[:port][/database]`, or the same with `rediss` for TLS. Returns a
  * fault for any other text, and for an address with a password; {@link isAddressFault} tells.
  */
 export function parseRedisAddress(text: string): RedisAddress | AddressFault {
-  const url = /^rediss?:\/\//.test(text) && URL.canParse(text) ? new URL(text) : undefined;
-  const database = Number(/^\/?(\d*)$/.exec(url?.pathname ?? '-')?.[1] ?? Number.NaN);
-  if (
-    url !== undefined &&
-    (url.password !== '' || /^[^/:]*:[^/@]*@/.test(text.slice(text.indexOf('//') + 2)))
-  ) {
-    return {
-      message: msg`contains a password; secrets are not allowed in config.toml or in a flag`,
-      hint: msg`Leave it out of the address; set it in PAS_PACING_PASSWORD.`,
-    };
-  }
-  if (
-    url === undefined ||
-    url.hostname === '' ||
-    url.port === '0' ||
-    !(database <= MAX_DATABASE_NUMBER) ||
-    url.search + url.hash !== ''
-  ) {
-    return {
-      message: msg`must be local or the address of a Redis`,
-      hint: msg`For example redis://192.0.2.10:6379/0, or rediss://pace.example.org for TLS.`,
-    };
-  }
+  if (!/^rediss?:\/\//.test(text) || !URL.canParse(text)) return NO_ADDRESS;
+  const url = new URL(text);
+  const isPasswordWritten = /^[^/:]*:[^/@]*@/.test(text.slice(text.indexOf('//') + 2));
+  if (url.password !== '' || isPasswordWritten) return HAS_PASSWORD;
+  const database = Number(/^\/?(\d*)$/.exec(url.pathname)?.[1] ?? Number.NaN);
+  const isDatabaseValid = database <= MAX_DATABASE_NUMBER;
+  const isPlace = url.hostname !== '' && url.port !== '0' && isDatabaseValid;
+  if (!isPlace || url.search !== '' || url.hash !== '') return NO_ADDRESS;
   return {
     tls: url.protocol === 'rediss:',
     host: url.hostname.replace(/^\[|\]$/g, ''),
     port: url.port === '' ? DEFAULT_PORT : Number(url.port),
     database,
-    username: url.username === '' ? undefined : decodePart(url.username),
+    username: url.username === '' ? undefined : decodePercent(url.username),
   };
-}
-
-function decodePart(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 /** Tells if {@link parseRedisAddress} refused the text. */
@@ -135,9 +122,10 @@ return 1`;
 const SERVER_FIELD = 'server';
 
 /**
- * Opens the pace of several machines in Redis, on its clock.
- * @throws PaceStoreError within two seconds where it cannot be used. Every `update` throws the
- * same, and the store is closed then.
+ * Opens the pace of several machines in a Redis, by the clock of the Redis.
+ * @param signal ends the attempt to connect
+ * @throws PaceStoreError within about two seconds where the Redis cannot be used. Every `update`
+ * throws the same, and closes the store then.
  */
 export async function openRedisPaceStore(
   options: RedisPaceOptions,
@@ -382,8 +370,9 @@ function parseReply(reply: unknown): {
 }
 
 /**
- * Returns the field of a scope: `address` for that of the service's address, which is in the key.
- * An account is hashed in lower case, so that the store does not reveal it.
+ * Makes the name of the field of a scope: `address` for that of the service's address, which is in
+ * the key; for an account `account:` and a hash of its name in lower case, so that the store does
+ * not reveal the name.
  */
 export function makeRedisField(scope: string): string {
   const [kind = '', ...rest] = scope.split(':');

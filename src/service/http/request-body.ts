@@ -14,9 +14,9 @@ export function formatContentDigest(sha512: string): string {
 }
 
 /**
- * Opens a file that was kept for sending. The stream verifies its digest, and fails with
- * ChangedFileError before its end where the file differs, is missing or must not be read: a person
- * must queue it again. Where the disk fails, it fails with DatabaseError.
+ * Opens a stream of a file that was kept for sending. The stream fails with ChangedFileError before
+ * its end where the file has another size or digest than expected, is missing or must not be read:
+ * a person must queue it again. Where the disk fails, the stream fails with DatabaseError.
  */
 export function openVerifiedFile(path: string, expected: ExpectedFile): Readable {
   return Readable.from(readVerifiedPieces(readKept(path), expected), {

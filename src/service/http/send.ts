@@ -62,8 +62,9 @@ type ConnectionsOptions = {
 };
 
 /**
- * Opens the connections through which all requests are sent, without redirects or repeats. `send`
- * throws TransportError, and ConfigError for an unusable proxy or file of certificates.
+ * Opens a pool of connections, through which `send` sends each request once: redirects are answers,
+ * and nothing is repeated. `send` throws TransportError where no whole answer came, and ConfigError
+ * for an unusable proxy or file of certificates.
  */
 export function openConnections({
   maxConnections,
