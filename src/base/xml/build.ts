@@ -13,8 +13,9 @@ export type XmlNode = {
 const ILLEGAL_CHARACTERS = /[^\t\n\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu;
 
 /**
- * Returns the first character that XML cannot hold: a control character, U+FFFE, U+FFFF or a lone
- * surrogate; also a carriage return, which a parser would change. Undefined without one.
+ * Returns the first character that an XML document cannot hold (XML 1.0, production 2): a control
+ * character, U+FFFE, U+FFFF or a lone surrogate; also a carriage return, which a parser would
+ * change. Undefined where there is none.
  */
 export function findCharacterIllegalInXml(text: string): string | undefined {
   return text.match(ILLEGAL_CHARACTERS)?.[0];
@@ -26,17 +27,18 @@ export function replaceIllegalCharacters(text: string): string {
 }
 
 /**
- * Writes a document as UTF-8 with one element per line, so that a line number in an error message
- * identifies an element.
- * @throws RangeError when a text or a value has a character that XML cannot hold
+ * Makes the bytes of a document in UTF-8, with one element per line, so that a line number in an
+ * error message identifies an element.
+ * @throws RangeError where a text or a value has a character that XML cannot hold
  */
 export function buildXml(root: XmlNode): Buffer {
   return Buffer.from(`<?xml version="1.0" encoding="UTF-8"?>\n${renderXmlElement(root)}`, 'utf8');
 }
 
 /**
- * Writes an element and its content for {@link buildXml}, indented by `depth` steps.
- * @throws RangeError when a text or a value has a character that XML cannot hold
+ * Makes the source of an element and its content as lines for {@link buildXml}, each indented by
+ * `depth` steps of two blanks, and more for inner elements.
+ * @throws RangeError where a text or a value has a character that XML cannot hold
  */
 export function renderXmlElement({ name, attributes, content = '' }: XmlNode, depth = 0): string {
   const indent = '  '.repeat(depth);
@@ -56,9 +58,10 @@ export function renderXmlElement({ name, attributes, content = '' }: XmlNode, de
 const PLAIN = /^[\u0020\u0021\u0023-\u0025\u0027-\u003B\u003D\u003F-\uD7FF]*$/;
 
 /**
- * Escapes an attribute value, including white space, which a parser would turn into blanks.
+ * Escapes an attribute value to stand in double quotes. Tabs and line feeds are escaped, too: a
+ * parser would turn them into blanks.
  * @param name of the element, for the error
- * @throws RangeError when the value has a character that XML cannot hold
+ * @throws RangeError where the value has a character that XML cannot hold
  */
 export function escapeAttributeValue(name: string, value: string): string {
   if (PLAIN.test(value)) return value;

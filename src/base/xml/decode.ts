@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { TextDecoder } from 'node:util';
 import { LocalizedError } from '../errors.ts';
 import { type Message, msg } from '../message.ts';
+import { findCharacterIllegalInXml } from './build.ts';
 import { getLineAt, XML_NAMESPACE } from './element.ts';
 
 /** The document is not well-formed, or contains refused markup (a DTD, too deep a nesting). */
@@ -41,14 +42,27 @@ export function decodeXml(bytes: Buffer): Buffer {
     throw new XmlSyntaxError(msg`this byte is not UTF-8`, content, findFirstInvalidByte(content));
   }
   try {
-    const decoder = new TextDecoder(encoding, { fatal: true });
-    // ASCII and ISO 8859-1 are read as Windows-1252, as on the web.
-    const isWindows1252 = decoder.encoding === 'windows-1252';
-    return Buffer.from(isWindows1252 ? decodeWindows1252(content) : decoder.decode(content));
+    return convertToUtf8(content, new TextDecoder(encoding, { fatal: true }));
   } catch {
     const named = encoding.slice(0, 40);
     throw new XmlSyntaxError(msg`the document cannot be read as "${named}"`, content, 0);
   }
+}
+
+const PIECE_BYTES = 1024 * 1024;
+
+/** Converts piece by piece, since the text of a whole document takes several times its memory. */
+function convertToUtf8(content: Buffer, decoder: TextDecoder): Buffer {
+  // ASCII and ISO 8859-1 are read as Windows-1252, as on the web.
+  const isWindows1252 = decoder.encoding === 'windows-1252';
+  const pieces: Buffer[] = [];
+  for (let at = 0; at < content.length; at += PIECE_BYTES) {
+    const piece = content.subarray(at, at + PIECE_BYTES);
+    const text = isWindows1252 ? decodeWindows1252(piece) : decoder.decode(piece, { stream: true });
+    pieces.push(Buffer.from(text));
+  }
+  // Throws where the last character is cut off.
+  return Buffer.concat([...pieces, Buffer.from(decoder.decode())]);
 }
 
 /** Windows-1252 from 0x80 to 0x9F, which Node 20 decodes as ISO 8859-1. */
@@ -177,13 +191,14 @@ export class NameTable {
     return true;
   }
 
+  /** Gives a prefix this namespace until {@link endScope}; '' is the namespace without a prefix. */
   declare(prefix: string, namespace: string): void {
     const inScope = this.#scope.get(prefix);
     if (inScope === undefined) this.#scope.set(prefix, [namespace]);
     else inScope.push(namespace);
   }
 
-  /** Ends the declarations of an element. */
+  /** Ends the declarations of an element, of these prefixes. */
   endScope(prefixes: readonly string[]): void {
     for (const prefix of prefixes) this.#scope.get(prefix)?.pop();
   }
@@ -249,10 +264,7 @@ export const decodeText = makeDecoder(new RegExp(`\\r\\n?|\\]\\]>|${REFERENCE}`,
 /** Decodes the content of a CDATA section: only its line breaks change. */
 export const decodeCdata = makeDecoder(/\r\n?/g, '\n');
 
-/**
- * Decodes an attribute value: as a text, but line breaks and tabs become blanks (XML 1.0, section
- * 3.3.3).
- */
+/** Decodes an attribute value: references; line breaks and tabs as blanks (XML 1.0, 3.3.3). */
 export const decodeAttributeValue = makeDecoder(
   new RegExp(`\\r\\n?|[\\t\\n<]|${REFERENCE}`, 'g'),
   ' ',
@@ -301,22 +313,17 @@ function resolveReference(
   byte: number,
 ): string {
   if (name !== undefined) {
-    const character = Object.hasOwn(ENTITIES, name) ? ENTITIES[name] : undefined;
-    if (character !== undefined) return character;
+    const predefined = Object.hasOwn(ENTITIES, name) ? ENTITIES[name] : undefined;
+    if (predefined !== undefined) return predefined;
     const entity = name.slice(0, 40);
     throw new XmlSyntaxError(msg`the entity &${entity}; is unknown without a DTD`, bytes, byte);
   }
   const digits = decimal ?? hexadecimal;
   if (digits === undefined) throw new XmlSyntaxError(msg`& must be written as &amp;`, bytes, byte);
   const code = Number.parseInt(digits, decimal === undefined ? 16 : 10);
-  if (!isCharacter(code)) throw makeForbiddenError(whole, bytes, byte);
-  return String.fromCodePoint(code);
-}
-
-/** XML 1.0, production 2. */
-function isCharacter(code: number): boolean {
-  if (code < 0x20) return code === 0x9 || code === 0xa || code === 0xd;
-  return (
-    code <= 0xd7ff || (code >= 0xe000 && code <= 0xfffd) || (code >= 0x10000 && code <= 0x10ffff)
-  );
+  // A number beyond Unicode is as forbidden as U+FFFF.
+  const character = String.fromCodePoint(code > 0x10ffff ? 0xffff : code);
+  if (character !== '\r' && findCharacterIllegalInXml(character) !== undefined)
+    throw makeForbiddenError(whole, bytes, byte);
+  return character;
 }

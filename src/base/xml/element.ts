@@ -51,7 +51,7 @@ export function getAttribute(
   return undefined;
 }
 
-/** Returns the first child of that name, in the parent's namespace unless another is given. */
+/** Returns the first child with a local name, in the parent's namespace unless another is given. */
 export function getChild(
   parent: XmlElement,
   name: string,
@@ -74,13 +74,12 @@ export function getChildren(
   return found;
 }
 
-/** Returns the trimmed text of the first child of that name; undefined where absent or blank. */
-export function getChildText(
-  parent: XmlElement,
-  name: string,
-  namespace = parent.namespace,
-): string | undefined {
-  const text = getChild(parent, name, namespace)?.text.trim();
+/**
+ * Returns the trimmed text of the first child with a local name, in the parent's namespace;
+ * undefined where the child is absent, or has no text but white space.
+ */
+export function getChildText(parent: XmlElement, name: string): string | undefined {
+  const text = getChild(parent, name)?.text.trim();
   return text === '' ? undefined : text;
 }
 
@@ -97,29 +96,29 @@ export function* walkDescendants(
 }
 
 /**
- * Returns the source bytes of an element, without prefixes that ancestors declare; they are shared
- * with the document, not copied.
+ * Returns the source of an element as a part of the document's bytes, not a copy. Prefixes that its
+ * ancestors declare are not declared in it.
  */
 export function getSourceBytes({ bytes }: XmlDocument, { start, end }: XmlElement): Buffer {
   return bytes.subarray(start, end);
 }
 
-/** Returns the text of a range as it is in the document, with its references. */
+/** Returns the source of a range as it is in the document, with its markup and references. */
 export function getSourceText({ bytes }: XmlDocument, { start, end }: ByteRange): string {
   return bytes.toString('utf8', start, end);
 }
 
-/** Returns the line of an element's start tag, from 1. */
+/** Returns the line, from 1, in which an element's start tag begins. */
 export function getLine(document: XmlDocument, element: XmlElement): number {
   return getLineAt(document.bytes, element.start);
 }
 
-/** Returns the line of a byte, from 1. */
+/** Returns the line, from 1, of the byte at an offset. */
 export function getLineAt(bytes: Buffer, offset: number): number {
   return makeLineCounter(bytes)(offset);
 }
 
-/** Makes a line counter for ascending offsets: each part of the document is scanned once. */
+/** Makes a function that returns the line of each of ascending offsets in one scan. */
 export function makeLineCounter(bytes: Buffer): (offset: number) => number {
   let line = 1;
   let next = bytes.indexOf('\n');
@@ -132,8 +131,8 @@ export function makeLineCounter(bytes: Buffer): (offset: number) => number {
 const MAX_QUOTED_CHARACTERS = 60;
 
 /**
- * Describes the text directly in an element that has children, which no reader uses: its pieces
- * together, cut at 60 characters, and what to do. Undefined where it is only white space.
+ * Describes the text between the children of an element, which no reader uses: up to 60 characters
+ * of it, and what to do. Undefined where that is only white space, or there are no children.
  */
 export function describeStrayText({ name, children, text }: XmlElement): Message | undefined {
   if (children.length === 0) return undefined;

@@ -29,10 +29,7 @@ export function parseXml(bytes: Buffer, maxNodes = Number.POSITIVE_INFINITY): Xm
   return { root: new Parser(utf8, maxNodes).parse(), bytes: utf8 };
 }
 
-/**
- * A document of which only its bytes and one part at a time are held; of the root only the start
- * tag is parsed.
- */
+/** A document of which one part at a time is parsed and held; of its root only the start tag. */
 export type XmlWalk = XmlDocument & {
   /**
    * Yields the elements with these names that are not inside another of them, in document order.
@@ -42,17 +39,14 @@ export type XmlWalk = XmlDocument & {
   readParts(names: ReadonlySet<string>): Iterable<XmlPart>;
 };
 
-/**
- * An element of a long document, and its ancestors, outermost first, of which only the start tags
- * were parsed.
- */
+/** An element of a document, and the start tags of its ancestors, outermost first. */
 type XmlPart = { readonly element: XmlElement; readonly around: readonly XmlElement[] };
 
 /**
- * Parses a document in parts.
+ * Begins to parse a document: its root now, its parts when they are read.
  * @param maxNodes limit of elements, attributes and other markup of a part, and of the document
  * around the parts
- * @throws XmlSyntaxError where the start of the document is malformed
+ * @throws XmlSyntaxError for an unknown encoding or invalid bytes, or a malformed beginning
  */
 export function walkXml(bytes: Buffer, maxNodes: number): XmlWalk {
   const utf8 = decodeXml(bytes);
@@ -110,10 +104,7 @@ type WrittenAttribute = {
   readonly value: string;
 };
 
-/**
- * Scans byte by byte: most texts and names are a word or two, for which a native search
- * call costs more.
- */
+/** Scans byte by byte: for a text or name of a word or two, a native search costs more. */
 class Parser {
   readonly #bytes: Buffer;
   #at: number;

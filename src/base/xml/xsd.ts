@@ -65,8 +65,9 @@ function parseSchemaDocument(
 const PARSER_ADVICE = /,? (?:use|try|see) (?:XML_PARSE_HUGE|xmlCtxt\w+)(?: option)?/;
 
 /**
- * Compiles a schema with `imports` only, no disk or network. The caller disposes of the validator.
- * @throws LocalizedError when it is faulty or imports another file
+ * Compiles a schema (XML Schema 1.0), which may import `imports` by their addresses, and nothing
+ * from disk or network. The caller must dispose of the validator.
+ * @throws LocalizedError where the schema is faulty or imports another file
  */
 export async function compileSchema(
   main: SchemaFile,
@@ -92,8 +93,9 @@ export async function compileSchema(
 }
 
 /**
- * Replaces `{name}` placeholders, with values escaped for attributes.
- * @throws Error when a placeholder has no value
+ * Replaces the placeholders `{name}` of a schema's template in UTF-8 by the values of these names,
+ * escaped for attributes in double quotes.
+ * @throws Error where a placeholder has no value
  */
 export function fillPlaceholders(
   template: Buffer,

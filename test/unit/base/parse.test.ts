@@ -104,6 +104,17 @@ describe('bytes and encodings', () => {
     ).toBe(text);
   });
 
+  test('a long document is read whole, also where its pieces cut a character', () => {
+    const text = 'ž𐤀'.repeat(400_000);
+    const marked = Buffer.from(`\ufeff<a>xx${text}</a>`, 'utf16le');
+    expect(parseXml(marked).root.text === `xx${text}`).toBe(true);
+    const head = Buffer.from('<?xml version="1.0" encoding="Shift_JIS"?><a>');
+    const letters = Buffer.concat([head, Buffer.alloc(1_500_000, '\x82\xa0', 'latin1')]);
+    const japanese = Buffer.concat([letters, Buffer.from('</a>')]);
+    expect(parseXml(japanese).root.text === 'あ'.repeat(750_000)).toBe(true);
+    expect(failure(letters.subarray(0, -1)).message).toContain('cannot be read as "shift_jis"');
+  });
+
   test('bytes that contradict the declaration are named, not repaired', () => {
     const bytes = Buffer.concat([
       Buffer.from('<?xml version="1.0" encoding="UTF-8"?>\n<a>ok '),
