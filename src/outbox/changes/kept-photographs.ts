@@ -43,7 +43,7 @@ type KeepingOptions = {
  * Makes the functions that inspect photographs and copy them into the data home, under their
  * digest.
  * @param folder of the copies
- * @param options `maxBytes`: most that the service accepts for one photograph
+ * @param options `maxBytes`: largest photograph that the profile allows
  */
 export function makePhotographKeeping(folder: string, options: KeepingOptions): PhotographKeeping {
   const { maxBytes, stripGps = false } = options;

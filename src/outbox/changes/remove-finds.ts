@@ -55,8 +55,8 @@ function isOrMayBeAtService({ state, unknownAttempts }: Entry): boolean {
  * Removes finds, and of records without a find here the numbers and photographs: of each all or
  * nothing, in a transaction of its own. Then copies of photographs that are unused now are deleted.
  * After an error the earlier ones stay removed.
- * @returns what became of each: one with `because` was kept, since a push has sent it after the
- * plan
+ * @returns what became of each: one with `because` was kept, since the service has it, or may have
+ * it, by now
  */
 export function removeFinds(
   outbox: Outbox,

@@ -248,8 +248,8 @@ export function getFindDetails(outbox: Outbox, name: string) {
 type OpenValidation = () => Promise<(find: Find) => ValidatedFind>;
 
 /**
- * Returns the document of a find as a push sends it, without issues. Where there is none, as for a
- * draft, the find is validated, and the result has the document that it would have, and the issues.
+ * Returns the stored document of a find, as it is to be sent, without issues. Where there is none,
+ * as for a draft, the find is validated: the result has the document that it would have, and issues.
  * @param openValidation called only then
  */
 export async function getDocumentOfFind(
