@@ -22,7 +22,7 @@ import {
   type PlannedRows,
   planRows,
 } from '../outbox/changes/plan-rows.ts';
-import { createFindLookup, type NamedFind } from '../outbox/changes/resolve-finds.ts';
+import { makeFindLookup, type NamedFind } from '../outbox/changes/resolve-finds.ts';
 import { isDroppedFind, listEntriesOfSubject } from '../outbox/entry-queries.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import { getImportedRow, iterateFinds, listFindsOfTable } from '../outbox/stored-finds.ts';
@@ -122,7 +122,7 @@ function mapImportedTable(
   fixed: readonly Setting[],
   { outbox, ruleContext, photoFolder, map, idPrefix = '' }: ImportContext,
 ): MappedTable {
-  const lookUp = createFindLookup(outbox);
+  const lookUp = makeFindLookup(outbox);
   return mapTable(table, {
     map,
     fixed,

@@ -13,7 +13,7 @@ import {
   type NumberChange,
   planNumberChange,
 } from '../outbox/changes/enqueue-change.ts';
-import { createSubjectLookup } from '../outbox/changes/resolve-finds.ts';
+import { makeSubjectLookup } from '../outbox/changes/resolve-finds.ts';
 import { isDroppedFind } from '../outbox/entry-queries.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import { getSubjectName, isRemoved } from '../outbox/stored-finds.ts';
@@ -205,7 +205,7 @@ export function planTableNumbers(
   const table = omitRowsWithoutFinds(read, map);
   const { rows, issues: unreadable } = parseRegistrationNumbers(table, makeKnownNames(outbox), map);
   const issues: Issue[] = [...unreadable];
-  const findSubject = createSubjectLookup(outbox);
+  const findSubject = makeSubjectLookup(outbox);
   const addressed = rows.flatMap((row): AddressedNumber[] => {
     try {
       return [{ row, ...findAddressee(outbox, findSubject, row) }];

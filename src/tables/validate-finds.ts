@@ -8,7 +8,7 @@ import type { LookupTerm } from '../finds/find.ts';
 import { type ValidationContext, validateFind } from '../finds/rules.ts';
 import { makeNumberLookup } from '../outbox/changes/enqueue-change.ts';
 import { convertStoredFind, makePreparedDocument } from '../outbox/changes/enqueue-finds.ts';
-import { createFindLookup, resolveFindNames } from '../outbox/changes/resolve-finds.ts';
+import { findNamedFinds, makeFindLookup } from '../outbox/changes/resolve-finds.ts';
 import type { ImportEntry } from '../outbox/entry.ts';
 import { findImportOfFind } from '../outbox/entry-queries.ts';
 import type { PreparedDocument } from '../outbox/intents.ts';
@@ -56,7 +56,7 @@ export function validateAndRenewFinds(
     checkDocument(name, bytes, ruleContext),
   );
   const findContext = { ...ruleContext, lookupNumber: makeNumberLookup(outbox) };
-  const all = finds === undefined ? [...iterateFinds(outbox)] : resolveFindNames(outbox, finds);
+  const all = finds === undefined ? [...iterateFinds(outbox)] : findNamedFinds(outbox, finds);
   for (const [index, stored] of all.entries()) {
     onProgress(index, all.length);
     verdicts.push(validateStored(outbox, stored, findContext));
@@ -108,7 +108,7 @@ function checkNames(outbox: Outbox, { schema }: ValidationContext): Issue[] {
  * a find
  */
 function assertNoOtherFile(outbox: Outbox, name: string): void {
-  const isFind = createFindLookup(outbox)(name) !== undefined;
+  const isFind = makeFindLookup(outbox)(name) !== undefined;
   const stats = isFind ? undefined : statSync(name, { throwIfNoEntry: false });
   if (stats === undefined) return;
   if (stats.isDirectory()) throw new FileError(name, msg`${name} is a folder, not a file.`);

@@ -3,7 +3,7 @@ import { hasErrors } from '../../base/issue.ts';
 import { cmd, t } from '../../base/message.ts';
 import type { Find } from '../../finds/find.ts';
 import { FIND_QUESTIONS, listElementsOfQuestion } from '../../finds/questions.ts';
-import { resolveFindNames } from '../../outbox/changes/resolve-finds.ts';
+import { findNamedFinds } from '../../outbox/changes/resolve-finds.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
 import { storeQuestionsAboutChangedFinds } from '../../outbox/unite.ts';
@@ -99,10 +99,10 @@ function selectFinds(
   names: readonly string[],
   where: readonly string[],
 ): readonly StoredFind[] {
-  if (where.length === 0) return resolveFindNames(outbox, names);
+  if (where.length === 0) return findNamedFinds(outbox, names);
   const chosen = listFinds(outbox, parseFindFilters(where)).map(({ find }) => find);
   if (names.length === 0) return chosen;
-  return resolveFindNames(outbox, names).filter((find) =>
+  return findNamedFinds(outbox, names).filter((find) =>
     chosen.some(({ uuid }) => uuid === find.uuid),
   );
 }

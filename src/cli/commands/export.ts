@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/message.ts';
-import { resolveFindNames } from '../../outbox/changes/resolve-finds.ts';
+import { findNamedFinds } from '../../outbox/changes/resolve-finds.ts';
 import { makeLabelLookup, makeReferenceFormatter } from '../../tables/exports/exported-find.ts';
 import {
   EXPORT_FORMATS,
@@ -78,7 +78,7 @@ async function exportCommand(
   }
   const format = chooseFormat(options);
   const outbox = await context.openOutbox();
-  const finds = names.length === 0 ? undefined : resolveFindNames(outbox, names);
+  const finds = names.length === 0 ? undefined : findNamedFinds(outbox, names);
   const getLabels = makeLabelLookup(await openProfileVocabulary(context));
   const formatReference =
     options.codes === true

@@ -2,7 +2,7 @@ import { formatIso } from '../../base/clock.ts';
 import type { ExitReason } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/message.ts';
 import { type PulledFind, pullFinds } from '../../harvest/pull-finds.ts';
-import { resolveFindNames } from '../../outbox/changes/resolve-finds.ts';
+import { findNamedFinds } from '../../outbox/changes/resolve-finds.ts';
 import {
   formatChange,
   formatStanding,
@@ -44,7 +44,7 @@ async function pullCommand(
   const only =
     wanted.length === 0
       ? undefined
-      : new Set(resolveFindNames(outbox, wanted).map(({ localId }) => localId));
+      : new Set(findNamedFinds(outbox, wanted).map(({ localId }) => localId));
   const interrupts = handleSignals(context, t`Stopping. Nothing was changed.`);
   await fetchHarvestingAccount(context, async (service) => fetchAccountOfOutbox(outbox, service));
   const client = await openHarvestClient(context);

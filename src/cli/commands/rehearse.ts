@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { AuthError, type ExitReason, UsageError } from '../../base/errors.ts';
 import { cmd, setProfileFlagSource, t } from '../../base/message.ts';
-import { resolveFindNames } from '../../outbox/changes/resolve-finds.ts';
+import { findNamedFinds } from '../../outbox/changes/resolve-finds.ts';
 import { ENTRY_KINDS } from '../../outbox/entry.ts';
 import { findImportOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
@@ -67,7 +67,7 @@ async function rehearse(
   const training = context.asProfile(name, folder);
   assertTrainingInstance(training.getProfile(), production);
   const outbox = await context.openOutbox();
-  const finds = names.length === 0 ? listFindsToRehearse(outbox) : resolveFindNames(outbox, names);
+  const finds = names.length === 0 ? listFindsToRehearse(outbox) : findNamedFinds(outbox, names);
   if (finds.length === 0) throw new UsageError(t`Nothing is queued that could be rehearsed.`);
   await confirm(context, finds.length, training.getProfile().baseUrl);
   const [result, ended] = await sendCopies(context, training, outbox, finds, projects).finally(() =>

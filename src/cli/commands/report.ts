@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { type ExitReason, InterruptedError, UsageError } from '../../base/errors.ts';
 import { formatSize, t } from '../../base/message.ts';
-import { resolveFindNames } from '../../outbox/changes/resolve-finds.ts';
+import { findNamedFinds } from '../../outbox/changes/resolve-finds.ts';
 import { defineCommand, type Registration } from '../command.ts';
 import {
   type Context,
@@ -101,7 +101,7 @@ async function makeReportRequest(
     outbox,
     vocabulary: await openProfileVocabulary(context),
     recordBase,
-    finds: names.length === 0 ? undefined : resolveFindNames(outbox, [...new Set(names)]),
+    finds: names.length === 0 ? undefined : findNamedFinds(outbox, [...new Set(names)]),
     places: options.withoutPlaces === true ? 'left-out' : 'shown',
     photosFolder: context.getOutboxPlaces().photosFolder,
     photoPx: PHOTO_PX,

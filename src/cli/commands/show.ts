@@ -8,9 +8,9 @@ import { cmd, formatMoment, formatSize, t } from '../../base/message.ts';
 import { ATTEMPT_OUTCOMES } from '../../base/outcomes.ts';
 import {
   type EntryHistory,
+  findNamedFinds,
   getDocumentOfFind,
   getFindDetails,
-  resolveFindNames,
 } from '../../outbox/changes/resolve-finds.ts';
 import type { Entry } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
@@ -58,7 +58,7 @@ export const register: Registration = (program, run) => {
 async function printDocument(context: Context, name: string): Promise<ExitReason> {
   const outbox = await context.openOutbox();
   await renewProfileDocuments(context);
-  const [find] = resolveFindNames(outbox, [name]);
+  const [find] = findNamedFinds(outbox, [name]);
   if (find === undefined) return 'done';
   const { document, issues } = await getDocumentOfFind(outbox, find, () =>
     openFindValidator(context),

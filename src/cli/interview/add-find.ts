@@ -9,7 +9,7 @@ import { makeReferenceResolver } from '../../finds/resolve-references.ts';
 import { type ValidatedFind, validateFind } from '../../finds/rules.ts';
 import { makeNumberLookup } from '../../outbox/changes/enqueue-change.ts';
 import { enqueueFinds } from '../../outbox/changes/enqueue-finds.ts';
-import { createFindLookup, resolveFindNames } from '../../outbox/changes/resolve-finds.ts';
+import { findNamedFinds, makeFindLookup } from '../../outbox/changes/resolve-finds.ts';
 import type { EntryState } from '../../outbox/entry.ts';
 import { findImportOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
@@ -79,7 +79,7 @@ export async function openEntrySession(context: Context, beginning: GivenAnswers
   const enteredNow = new Set<string>();
   const validate = (find: Find): ValidatedFind =>
     validateFind(find, { ...ruleContext, lookupNumber: makeNumberLookup(outbox) });
-  const isTaken = (localId: string): boolean => createFindLookup(outbox)(localId) !== undefined;
+  const isTaken = (localId: string): boolean => makeFindLookup(outbox)(localId) !== undefined;
   const rowContext = {
     ...ruleContext,
     resolveReference: makeReferenceResolver(ruleContext.lookupTerm),
@@ -133,7 +133,7 @@ export async function openEntrySession(context: Context, beginning: GivenAnswers
  * @throws UsageError when there is no such find, or the name is ambiguous
  */
 function getCopiedElements(outbox: Outbox, named: string): FindElements {
-  const [lender] = resolveFindNames(outbox, [named]);
+  const [lender] = findNamedFinds(outbox, [named]);
   return pickCopiedElements(lender?.elements ?? {});
 }
 
@@ -215,7 +215,7 @@ function withDefaults({ context }: EntrySession, find: Find): Find {
 
 /** @throws UsageError where a find with other elements has the local id, or one that is alike */
 function assertLocalIdIsFree({ outbox }: EntrySession, { localId, elements }: Find): void {
-  const stored = createFindLookup(outbox)(localId);
+  const stored = makeFindLookup(outbox)(localId);
   if (stored === undefined) return;
   const names = 'alike' in stored ? stored.alike : [stored.localId];
   const [name = localId] = names;

@@ -30,8 +30,8 @@ import { convertStoredFind } from './enqueue-finds.ts';
  * names, also hidden ones.
  * @throws UsageError with all unknown names, or for an ambiguous one
  */
-export function resolveFindNames(outbox: Outbox, names: readonly string[]): StoredFind[] {
-  const lookUp = createFindLookup(outbox, { isTyped: true });
+export function findNamedFinds(outbox: Outbox, names: readonly string[]): StoredFind[] {
+  const lookUp = makeFindLookup(outbox, { isTyped: true });
   const finds = names.map((name) => requireUnambiguousName(lookUp(name), name));
   const missing = names.filter((_, index) => finds[index] === undefined);
   if (missing.length > 0) {
@@ -85,20 +85,20 @@ export function findSubjectWithEntries(outbox: Outbox, name: string): string {
  * @throws UsageError where the name is neither, or ambiguous
  */
 export function findSubject(outbox: Outbox, find: string): string {
-  return createSubjectLookup(outbox, { isTyped: true })(find);
+  return makeSubjectLookup(outbox, { isTyped: true })(find);
 }
 
 /**
  * Makes a lookup of subjects as {@link findSubject}, for many names: the index of finds is loaded
  * once.
- * @param options `isTyped`: as in {@link createFindLookup}; without it names are from a table,
+ * @param options `isTyped`: as in {@link makeFindLookup}; without it names are from a table,
  * where a number is ambiguous as well while a person is asked which find its row is
  */
-export function createSubjectLookup(
+export function makeSubjectLookup(
   outbox: Outbox,
   { isTyped = false }: { readonly isTyped?: boolean } = {},
 ): (find: string) => string {
-  const lookUp = createFindLookup(outbox, { isTyped });
+  const lookUp = makeFindLookup(outbox, { isTyped });
   const groupAsked = once(() => groupFindsByAskedNumber(outbox));
   return (find) => {
     const asked = isTyped ? undefined : groupAsked().get(makeIdKey(find));
@@ -156,7 +156,7 @@ const TYPED_KEYS: readonly MakeKey[] = [
  * nothing else fits; without it they are from a table, where the local id of a find is ambiguous as
  * well if its table has given that number to another find since
  */
-export function createFindLookup(
+export function makeFindLookup(
   outbox: Outbox,
   { isTyped = false }: { readonly isTyped?: boolean } = {},
 ): (name: string) => NamedFind {

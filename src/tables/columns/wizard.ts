@@ -5,7 +5,7 @@ import { formatCsvTable } from '../../base/csv.ts';
 import { writeOutputFile } from '../../base/disk/output-file.ts';
 import { getField, isElementName } from '../../finds/fields.ts';
 import type { LookupTerm } from '../../finds/find.ts';
-import { createFindLookup, parseTypedIdent } from '../../outbox/changes/resolve-finds.ts';
+import { makeFindLookup, parseTypedIdent } from '../../outbox/changes/resolve-finds.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import type { Table } from '../table.ts';
 import { formatColumnMap } from './column-map.ts';
@@ -104,7 +104,7 @@ function formatUnmappedTable(terms: readonly UnmappedTerm[]): string {
  * service never names a find.
  */
 export function makeKnownNames(outbox: Outbox): KnownNames {
-  const lookUp = createFindLookup(outbox);
+  const lookUp = makeFindLookup(outbox);
   const isIdent = (text: string): boolean => parseTypedIdent(text) !== undefined;
   return { isIdent, isFind: (text) => !isIdent(text) && lookUp(text) !== undefined };
 }
