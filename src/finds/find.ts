@@ -154,7 +154,7 @@ const FIRST = '001';
 
 /** Tells if an id is the digest of a row or the UUID of a form, which cannot be incremented. */
 function isMadeByProgram(id: string): boolean {
-  return isContentKey(id) || /[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}/i.test(id);
+  return isRowDigest(id) || /[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}/i.test(id);
 }
 
 function findFirstFree(
@@ -166,9 +166,9 @@ function findFirstFree(
 }
 
 /**
- * Tells if a local id is the digest of its row's content, `row-` and 16 hexadecimal digits: rows of
- * a table without a column of ids get one.
+ * Tells if a local id is the digest of its row's content, `row-` and 16 hexadecimal digits, and
+ * `-2` and so on for equal rows: the rows of a table without a column of ids get one.
  */
-export function isContentKey(key: string): boolean {
-  return /^row-[0-9a-f]{16}(?:-\d+)?$/.test(key);
+export function isRowDigest(localId: string): boolean {
+  return /^row-[0-9a-f]{16}(?:-\d+)?$/.test(localId);
 }

@@ -340,10 +340,10 @@ export type FindIndex<T> = {
 type IndexedFind<T> = { readonly find: ComparableFind; readonly item: T };
 
 /**
- * Creates an empty index. A find is filed under each pair of its day, details, place and point,
+ * Makes an empty index. A find is filed under each pair of its day, details, place and point,
  * under its number and its local id; a record whose place is withheld, under its day alone.
  */
-export function createFindIndex<T>(): FindIndex<T> {
+export function makeFindIndex<T>(): FindIndex<T> {
   const groups = new Map<number, IndexedFind<T>[]>();
   return {
     add(find, item) {

@@ -3,11 +3,11 @@ import { createRowParser, isText } from '../base/disk/database.ts';
 import {
   type ComparableFind,
   canonicalizeElements,
-  createFindIndex,
   type FindIndex,
   findEditions,
   hasEnoughToCompare,
   isKnownRow,
+  makeFindIndex,
   matchFinds,
   toComparableFind,
 } from '../finds/match-finds.ts';
@@ -416,7 +416,7 @@ function makeAlikeSearch(
   entered: readonly Entered[],
   arrived: ReadonlySet<string>,
 ): (one: Entered) => Candidate[] {
-  const known = createFindIndex<EnteredFind>();
+  const known = makeFindIndex<EnteredFind>();
   for (const each of iterateFinds(outbox)) known.add(makeComparableFind(each), each);
   const editions = findEditionsByTable(entered, known);
   return ({ stored, find }) =>

@@ -6,8 +6,8 @@ import type { LookupNumber } from '../finds/find.ts';
 import type { HarvestedFind } from '../finds/harvested-find.ts';
 import {
   type ComparableFind,
-  createFindIndex,
   type FindIndex,
+  makeFindIndex,
   matchFinds,
   toComparableFind,
 } from '../finds/match-finds.ts';
@@ -290,7 +290,7 @@ async function storeAndIndexSearch(
   );
   // Later searches show only changes, and an equal find may be queued later.
   const seenRecords = harvest === undefined ? [] : listUnexplainedRecords(outbox);
-  const records = createFindIndex<HarvestedFind>();
+  const records = makeFindIndex<HarvestedFind>();
   await runInSlices(seenRecords, stop, (slice) => {
     for (const find of slice)
       if (isUnexplainedCreation(outbox, account, find))

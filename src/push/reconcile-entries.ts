@@ -2,7 +2,7 @@ import { asServerMs, type ServerMs } from '../base/clock.ts';
 import { groupBy } from '../base/collections.ts';
 import { msg } from '../base/message.ts';
 import { countDifferencesBesideNumber, type HarvestedFind } from '../finds/harvested-find.ts';
-import { createFindIndex, type FindIndex, toComparableFind } from '../finds/match-finds.ts';
+import { type FindIndex, makeFindIndex, toComparableFind } from '../finds/match-finds.ts';
 import {
   type FindHarvest,
   type FindLookup,
@@ -345,7 +345,7 @@ export function listFindsOfOtherAccounts(outbox: Outbox): FindOfOtherAccount[] {
  * by its record, or by its local id where it has none.
  */
 export function indexFindsOfOtherAccounts(finds: readonly FindOfOtherAccount[]): FindIndex<string> {
-  const index = createFindIndex<string>();
+  const index = makeFindIndex<string>();
   for (const { attempt, records } of finds) {
     const intent = parseIntent('import', attempt.subject, unpackAttempt(attempt).content.intent);
     if (intent.kind !== 'import') continue;

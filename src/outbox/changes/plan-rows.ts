@@ -1,13 +1,13 @@
 import { makeIdKey } from '../../base/characters.ts';
 import { addToGroup, groupBy } from '../../base/collections.ts';
 import { type FindElements, NEW_PERSON } from '../../finds/fields.ts';
-import { type Find, isContentKey } from '../../finds/find.ts';
+import { type Find, isRowDigest } from '../../finds/find.ts';
 import {
   type ComparableFind,
-  createFindIndex,
   type FindLikeness,
   findEditions,
   hasEnoughToCompare,
+  makeFindIndex,
   matchFinds,
   toComparableFind,
 } from '../../finds/match-finds.ts';
@@ -137,7 +137,7 @@ function compareTable(
   const named = groupByName(known);
   const byNumber = new Map(rows.map((row) => [row, compareByNumber(row, named, prefix)]));
   const comparable = new Map(rows.map((row) => [row, toComparableFind(row.elements)]));
-  const index = createFindIndex<FindHere>();
+  const index = makeFindIndex<FindHere>();
   for (const find of known) index.add(toComparableFind(find.elements), find);
   const listAlike = (row: Find, isEdition: IsEdition): Compared[] => {
     const content = comparable.get(row);
@@ -203,7 +203,7 @@ function planByContent(
     name !== row.localId && hasKeyOf(find, row) && hasOtherTraits(row, find);
   const [best] = alike.filter((each) => !isOther(each)).toSorted(compareMatches);
   if (best === undefined) return makeNew(name, alike.filter(isOther).map(toCandidate));
-  return isContentKey(row.localId) && best.matched === 'same' && isEdition(best.find)
+  return isRowDigest(row.localId) && best.matched === 'same' && isEdition(best.find)
     ? { kind: 'same', find: best.find.localId }
     : makePlanToAsk('row-near', best, name);
 }
@@ -217,7 +217,7 @@ function makeEditionTest(
 ): IsEdition {
   const editions = findEditions(rows, (row) => {
     const keyed = (byNumber.get(row) ?? []).filter((each) => isKnown(row, each));
-    if (keyed.length > 0 || !isContentKey(row.localId)) return listTables(keyed);
+    if (keyed.length > 0 || !isRowDigest(row.localId)) return listTables(keyed);
     return listTables(listAlike(row).filter(({ matched }) => matched === 'same'));
   });
   // A file without any number of its earlier content has only other finds by now.
@@ -263,7 +263,7 @@ function findRenumberedRows(
   const byRow = new Map<Find, Compared>();
   const finds = new Set<FindHere>();
   for (const [row, content] of comparable) {
-    if (inPlace.has(row) || isContentKey(row.localId) || isUniversal(row.localId)) continue;
+    if (inPlace.has(row) || isRowDigest(row.localId) || isUniversal(row.localId)) continue;
     if (!hasEnoughToCompare(content)) continue;
     const match = groups
       .get(makeContentKey(content))
@@ -402,7 +402,7 @@ function makeNamer(
   const given = prefix ?? ofEdition;
   const hasOfOther = given === undefined && rows.some(isOfOther);
   return ({ localId, elements: { projekt } }) => {
-    if (isContentKey(localId)) return localId;
+    if (isRowDigest(localId)) return localId;
     const ofProject = hasOfOther && projekt !== undefined ? `${projekt.id}-` : '';
     return `${given ?? ofProject}${localId}`;
   };

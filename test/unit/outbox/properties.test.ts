@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { FindElements } from '../../../src/finds/fields.ts';
-import { createFindIndex, matchFinds, toComparableFind } from '../../../src/finds/match-finds.ts';
+import { makeFindIndex, matchFinds, toComparableFind } from '../../../src/finds/match-finds.ts';
 import { listFactsOfSubject } from '../../../src/outbox/append-facts.ts';
 import { listLastCommands, undoCommand } from '../../../src/outbox/changes/undo-command.ts';
 import { listEntriesOfSubject, listNumberEntries } from '../../../src/outbox/entry-queries.ts';
@@ -73,7 +73,7 @@ describe('two finds', () => {
     fc.assert(
       fc.property(find, find, fc.boolean(), (a, b, isPlaceWithheld) => {
         const other = isPlaceWithheld ? { ...b, localId: undefined, isPlaceWithheld } : b;
-        const index = createFindIndex<number>();
+        const index = makeFindIndex<number>();
         index.add(other, 1);
         if (matchFinds(a, other) !== 'other') expect(index.list(a)).toHaveLength(1);
       }),
