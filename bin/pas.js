@@ -57,7 +57,7 @@ if (args.length === 1 && args[0] === '--version') {
 async function run() {
   const pas = require('../dist/pas/start.cjs');
   t = pas.t;
-  process.exitCode = await pas.start(args, {
+  process.exitCode = await pas.startCommandLine(args, {
     environment: process.env,
     streams: process,
     cwd: getCurrentFolder(),

@@ -24,8 +24,7 @@ export type Runner = (
 export type Registration = (program: Command, run: Runner) => void;
 
 /**
- * Adds the flags that every command takes, as a group of its own in the help; returns the
- * command.
+ * Adds the flags that every command takes, as a group of its own in the help; returns the command.
  */
 export function addGlobalOptions(command: Command): Command {
   return command
@@ -48,7 +47,7 @@ export function getExamples(command: Command): readonly string[] {
 
 /**
  * Adds a command with its summary and examples to the program or a group, and returns it for its
- * arguments, flags and action. {@link completeOptions} adds the global flags later.
+ * arguments, flags and action. {@link addCommonOptions} adds the global flags later.
  * @param name with its arguments, such as `import [file...]`
  */
 export function defineCommand(
@@ -63,7 +62,7 @@ export function defineCommand(
   return command;
 }
 
-/** Formats the heading Examples, and each example as a line behind `$`. */
+/** Formats the heading Examples, and below it a line `  $ pas …` for each example. */
 export function formatExamples(examples: readonly string[]): string {
   return `${t`Examples:`}\n${examples.map((example) => `  $ ${example}`).join('\n')}`;
 }
@@ -74,16 +73,16 @@ const SHORT_FLAGS: Readonly<Record<string, string>> = {
   '--dry-run': '-n',
 };
 
-/** Heading of the flags that every command takes; they are last. */
+/** Formats the heading in the help of the flags that every command takes. */
 export function formatCommonHeading(): string {
   return t`Common:`;
 }
 
 /**
- * Adds to each command, also in groups, what all have in common: short forms, and global flags,
- * which a group itself has not. To be called once, when all are defined.
+ * Adds to each command of the program, also of its groups, the short forms of its flags and the
+ * global flags; a group itself gets no global flags. To be called once, when all are defined.
  */
-export function completeOptions(program: Command): void {
+export function addCommonOptions(program: Command): void {
   for (const command of program.commands) {
     for (const option of command.options) {
       const short = SHORT_FLAGS[option.long ?? ''];
@@ -92,11 +91,11 @@ export function completeOptions(program: Command): void {
       option.flags = `${short}, ${option.flags}`;
     }
     if (command.commands.length === 0) addGlobalOptions(command);
-    completeOptions(command);
+    addCommonOptions(command);
   }
 }
 
-/** Parses a flag that may be repeated: returns the earlier values with this one behind them. */
+/** Parses one value of a flag that may be repeated; returns all its values so far, in order. */
 export function appendValue(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
 }
@@ -120,7 +119,7 @@ export function parsePositiveWholeNumber(text: string): number {
   throw new InvalidArgumentError(t`Enter a whole number, 1 or more.`);
 }
 
-/** Adds the flag that selects finds, which may be repeated; returns the command. */
+/** Adds `--where`, which selects finds and may be repeated; returns the command. */
 export function addWhereOption(command: Command): Command {
   return command.option(
     '--where <name=value>',
@@ -129,7 +128,7 @@ export function addWhereOption(command: Command): Command {
   );
 }
 
-/** Adds the flag that chooses a sheet or layer; returns the command. */
+/** Adds `--sheet`, which chooses a sheet or layer of a table's file; returns the command. */
 export function addSheetOption(command: Command): Command {
   return command.option(
     '--sheet <name>',
@@ -138,8 +137,8 @@ export function addSheetOption(command: Command): Command {
 }
 
 /**
- * Adds the flags that replace the detection of a table's form: sheet, encoding, rows of the
- * header. Returns the command.
+ * Adds `--sheet`, `--encoding` and `--header-row`, which say how to read a table; returns the
+ * command.
  */
 export function addReadingOptions(command: Command): Command {
   return addSheetOption(command)
@@ -189,8 +188,9 @@ export type Outline = {
 };
 
 /**
- * Makes the outline of a program whose commands are all registered, in the current language; hidden
- * commands and flags are left out.
+ * Makes the outline of a program from its commands, in the current language; hidden commands and
+ * flags are left out.
+ * @param program with all commands loaded
  */
 export function buildOutline(program: Command): Outline {
   const globalOptions = addGlobalOptions(new Command()).options.map(makeOptionOutline);
@@ -238,23 +238,20 @@ function makeOptionOutline(option: Option): OptionOutline {
   };
 }
 
-/** Returns the path of the file into which the build writes the outline; it need not exist. */
+/** Returns the path of the outline that the build writes for a language; it need not exist. */
 export function getOutlinePath(language: Language): string {
   return join(packageRoot, 'dist', `outline-${language}.json`);
 }
 
 /**
- * Reads the outline of the build; undefined where there is none, it cannot be read, or program.ts
- * was built after it. That of another command is not compared.
+ * Reads the outline of the build; undefined where it is missing, unreadable, or older than the
+ * built program.ts. Of the other modules no time is compared.
  */
 export function readOutline(language: Language): Outline | undefined {
   const file = getOutlinePath(language);
+  const programFile = join(packageRoot, 'dist', 'src', 'cli', 'program.js');
   try {
-    if (
-      statSync(file).mtimeMs <
-      statSync(join(packageRoot, 'dist', 'src', 'cli', 'program.js')).mtimeMs
-    )
-      return undefined;
+    if (statSync(file).mtimeMs < statSync(programFile).mtimeMs) return undefined;
     return JSON.parse(readFileSync(file, 'utf8')) as Outline;
   } catch {
     // Every command is loaded instead, which takes longer.
@@ -263,10 +260,11 @@ export function readOutline(language: Language): Outline | undefined {
 }
 
 /**
- * Adds the commands by name and summary, without their actions, own flags and the commands of
- * groups: enough for the help, and for the error of an unknown word.
+ * Adds the commands of the outline to the program with name, arguments, summary and global flags,
+ * but without actions, own flags and the commands of groups: enough for the help, and for the error
+ * of an unknown word.
  */
-export function registerOutline(program: Command, outline: Outline): void {
+export function registerOutlinedCommands(program: Command, outline: Outline): void {
   for (const command of outline.program.commands) {
     const words = [command.name, ...command.arguments.map(formatArgument)];
     const stub = program.command(words.join(' ')).description(command.summary);
@@ -274,7 +272,9 @@ export function registerOutline(program: Command, outline: Outline): void {
   }
 }
 
-/** Formats `<file...>`, `[find]`. */
+/**
+ * Formats an argument as in the help: `<file...>`; in brackets where it may be left out: `[find]`.
+ */
 export function formatArgument({ name, required, repeated }: ArgumentOutline): string {
   const inside = repeated ? `${name}...` : name;
   return required ? `<${inside}>` : `[${inside}]`;

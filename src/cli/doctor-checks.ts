@@ -47,20 +47,20 @@ export type Finding = {
 export type Check = Finding & { readonly name: string };
 
 /**
- * Makes the finding `ok`.
+ * Makes a finding of the level `ok`.
  * @param message path, version or figure to show; by default none
  */
 export function makePass(message = ''): Finding {
   return { level: 'ok', message };
 }
 
-/** Makes the finding `warning`, after which a push continues, with its remedy. */
+/** Makes a finding of the level `warning`, with its remedy; a push continues despite it. */
 export function makeWarning(message: string, todo: Message): Finding {
   return { level: 'warning', message, todo };
 }
 
 /**
- * Makes the finding `problem`, which prevents a push, now or soon, with its remedy.
+ * Makes a finding of the level `problem`, which prevents a push, now or soon, with its remedy.
  * @param reason exit reason of a command that meets this problem
  */
 export function makeProblem(
@@ -72,8 +72,8 @@ export function makeProblem(
 }
 
 /**
- * Converts an error during a check to a problem with its message, remedy and exit reason.
- * @throws the error itself where it is none of pas, and so a bug
+ * Converts an error of a check to a problem with its message, remedy and exit reason.
+ * @throws the error itself where it is none of pas, but a bug
  */
 export function toProblem(thrown: unknown): Finding {
   const error = toDatabaseError(t`the data folder`, thrown);
@@ -86,8 +86,8 @@ const LITTLE_SPACE_BYTES = 500 * 1024 * 1024;
 const NO_SPACE_BYTES = 20 * 1024 * 1024;
 
 /**
- * Checks that the data folder can be read and written: a problem otherwise, and a warning where it
- * does not exist. Nothing is written.
+ * Checks that the data folder can be read and written; a missing one is a warning, another fault a
+ * problem. Nothing is written.
  */
 export function checkHome(home: string): Finding {
   if (!existsSync(home)) {
@@ -109,8 +109,8 @@ export function checkHome(home: string): Finding {
 }
 
 /**
- * Measures the free space of the disk of the folder, or of its nearest existing parent: a warning
- * below 500 MiB, a problem below 20 MiB.
+ * Measures the free space of the disk of the data folder, or of its nearest existing parent: a
+ * warning below 500 MiB, a problem below 20 MiB.
  */
 export function checkSpace(home: string): Finding {
   const place = findNearestExisting(home);
@@ -128,10 +128,10 @@ function findNearestExisting(path: string): string {
 }
 
 /**
- * Checks that an SQLite file is intact, which takes longer for a large one; a missing one passes.
+ * Checks that an SQLite file is intact, by reading all of it; a missing one passes.
  * @param todo remedy for a damaged file
  * @param assertSound throws where the content is damaged
- * @throws DatabaseError where it cannot be read for another reason
+ * @throws DatabaseError where the file cannot be read for another reason
  */
 export function checkDatabase(
   path: string,
@@ -201,7 +201,7 @@ export function checkPhotographs(
   );
 }
 
-/** Checks the file of the ledger and each fact in it, as {@link checkDatabase}. */
+/** Checks the file of the ledger, as {@link checkDatabase}, and each fact in it. */
 export function checkLedger(file: string): Finding {
   return checkDatabase(
     file,
@@ -241,17 +241,19 @@ export function checkMachineOfOutbox(outbox: Outbox, machine: string): Finding {
 }
 
 /**
- * Checks the store of the pace: the local file, or the shared Redis with its answer time, and
- * whether its password is protected. One that is damaged, silent or read-only, or that refuses, is
- * a problem.
+ * Checks the store of the pace: the local file, or the profile's Redis and whether its password is
+ * protected. A store that is damaged, silent or read-only, or that refuses, is a problem.
  * @throws DatabaseError where the local file cannot be read
  */
 export async function checkPacing(context: Context, profile: Profile): Promise<Finding> {
-  if (profile.pacing === 'local')
-    return checkDatabase(
-      context.places.paceFile,
-      t`Delete it while no pas process is running; it stores only the time of the last request.`,
-    );
+  if (profile.pacing !== 'local') return checkRedis(context, profile);
+  return checkDatabase(
+    context.places.paceFile,
+    t`Delete it while no pas process is running; it stores only the time of the last request.`,
+  );
+}
+
+async function checkRedis(context: Context, profile: Profile): Promise<Finding> {
   const address = getRedisAddress(profile);
   const place = formatRedisEndpoint(address);
   const seconds = profile.pacingFallbackIntervalMs / 1000;
@@ -283,9 +285,9 @@ const MAX_CLOCK_ERROR_MS = 60_000;
 type ServiceToCheck = ProbeContext & DocumentProfile & { readonly session: Session };
 
 /**
- * Checks reach, clock, account, role, permission to write, and the schema, each with its own
- * result; without those that an unreachable service or an unknown account prevents. Changes nothing
- * at the service.
+ * Checks connection, clock, account, permission to write, and the schema, each with a result of its
+ * own. An unreachable service or an unknown account is a problem, and the checks that it prevents
+ * are left out. Nothing is changed at the service.
  * @throws ConfigError for an unusable proxy or file of certificates
  */
 export async function checkService(service: ServiceToCheck): Promise<Check[]> {
@@ -399,9 +401,10 @@ function checkSchema(profile: DocumentProfile, account: Account | undefined): Fi
 const OLD_VOCABULARY_DAYS = 90;
 
 /**
- * Checks the age of the oldest complete harvest; a warning after 90 days, or where there is none.
- * Sets that were never complete do not count.
+ * Checks the age of the oldest complete harvest of a set: a warning after 90 days, or where none is
+ * complete.
  * @param vocabulary undefined where nothing was harvested yet
+ * @param nowMs by the clock of this machine
  */
 export function checkVocabulary(vocabulary: Vocabulary | undefined, nowMs: number): Finding {
   const harvests = vocabulary === undefined ? [] : listVocabularyHarvests(vocabulary);

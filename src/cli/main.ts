@@ -28,16 +28,52 @@ import {
 } from './program.ts';
 
 /**
- * Runs the command line. An error that ends it, also a bug, is printed and not thrown. The process
- * is not ended.
+ * Runs a command line in the language that is set. An error that ends it, also a bug, is printed
+ * and not thrown. The process is not ended.
  * @param args words after `pas`
  * @returns the exit code; see EXIT_CODES
  */
-export async function runMain(args: readonly string[], runtime: Runtime): Promise<number> {
-  const ended: { reason: ExitReason } = { reason: 'done' };
+export async function runCommandLine(args: readonly string[], runtime: Runtime): Promise<number> {
+  const json = args.includes('--json');
   setProfileFlagSource(() => '');
-  const run: Runner =
-    (work) =>
+  try {
+    assertKnownLanguage(args, runtime);
+    assertNoTracing(runtime);
+    assertCurrentFolder(runtime);
+    const reason = await runCommand(resolveAlias(moveGlobalFlags(args)), runtime);
+    const [code, meaning] = EXIT_CODES[reason];
+    if (code !== 0 && json) printExit(runtime, { code, message: String(meaning), hint: undefined });
+    return code;
+  } catch (thrown) {
+    // Help and version end by an error, too.
+    return thrown instanceof CommanderError
+      ? EXIT_CODES.done[0]
+      : printError(thrown, json, runtime);
+  }
+}
+
+/**
+ * Runs the command that the words begin with, and returns its exit reason.
+ * @throws CommanderError with exit code 0 after help and version; UsageError for other words that
+ * commander refuses; errors of the command
+ */
+async function runCommand(words: readonly string[], runtime: Runtime): Promise<ExitReason> {
+  let reason: ExitReason = 'done';
+  const run = makeRunner(runtime, (ended) => {
+    reason = ended;
+  });
+  const program = await buildProgram(run, runtime.streams, getLanguage(), words);
+  await program.parseAsync([...words], { from: 'user' }).catch((thrown: unknown) => {
+    throw thrown instanceof CommanderError && thrown.exitCode !== 0
+      ? toUsageError(thrown, program, words)
+      : thrown;
+  });
+  return reason;
+}
+
+/** @param onEnd called with the exit reason of a command that ends without an error */
+function makeRunner(runtime: Runtime, onEnd: (reason: ExitReason) => void): Runner {
+  return (work) =>
     async (...given) => {
       // The last value is the command itself, and the one before it its flags.
       const words = given.slice(0, -1);
@@ -50,7 +86,7 @@ export async function runMain(args: readonly string[], runtime: Runtime): Promis
       setProfileFlagSource(context.getProfileFlag);
       try {
         restrictHomePermissions(context);
-        ended.reason = await work(context, ...(words as never[]));
+        onEnd(await work(context, ...(words as never[])));
       } catch (thrown) {
         // Errors that no lower layer explains: a damaged database page, a full or missing disk.
         throw toDatabaseError(context.places.home, thrown);
@@ -58,27 +94,6 @@ export async function runMain(args: readonly string[], runtime: Runtime): Promis
         await context.close();
       }
     };
-  const json = args.includes('--json');
-  try {
-    assertKnownLanguage(args, runtime);
-    assertNoTracing(runtime);
-    assertCurrentFolder(runtime);
-    const words = resolveAlias(moveGlobalFlags(args));
-    const program = await buildProgram(run, runtime.streams, getLanguage(), words);
-    await program.parseAsync([...words], { from: 'user' }).catch((thrown: unknown) => {
-      throw thrown instanceof CommanderError && thrown.exitCode !== 0
-        ? toUsageError(thrown, program, words)
-        : thrown;
-    });
-  } catch (thrown) {
-    // Help and version end by an error, too.
-    return thrown instanceof CommanderError ? EXIT_CODES.done[0] : fail(thrown, json, runtime);
-  }
-  const [code, meaning] = EXIT_CODES[ended.reason];
-  if (code !== 0 && json) {
-    writeError(runtime, JSON.stringify({ type: 'exit', code, message: meaning, hint: null }));
-  }
-  return code;
 }
 
 /**
@@ -124,18 +139,25 @@ function assertCurrentFolder({ cwd }: Runtime): void {
  * Prints an error for people, and as a last line for programs under `--json`.
  * @returns the exit code
  */
-function fail(thrown: unknown, json: boolean, runtime: Runtime): number {
-  const { code, message, hint } = asFailure(thrown);
+function printError(thrown: unknown, json: boolean, runtime: Runtime): number {
+  const failure = asFailure(thrown);
+  const { code, message, hint } = failure;
   writeError(runtime, `pas: ${toPrintable(message)}`);
   if (hint !== undefined) writeError(runtime, indentText(toPrintable(hint), '     ', 5));
-  if (json)
-    writeError(runtime, JSON.stringify({ type: 'exit', code, message, hint: hint ?? null }));
+  if (json) printExit(runtime, failure);
   return code;
+}
+
+/** Prints the last line for programs. */
+function printExit(runtime: Runtime, { code, message, hint }: Failure): void {
+  writeError(runtime, JSON.stringify({ type: 'exit', code, message, hint: hint ?? null }));
 }
 
 type Failure = { code: number; message: string; hint: string | undefined };
 
-/** Converts an error to what is printed. One that is not of pas is a bug: its message is its stack. */
+/**
+ * Converts an error to what is printed. One that is not of pas is a bug: its message is its stack.
+ */
 function asFailure(thrown: unknown): Failure {
   if (thrown instanceof PasError)
     return { code: thrown.exitCode, message: thrown.message, hint: thrown.hint };

@@ -12,10 +12,12 @@ import { formatFindCount, formatPerson } from './result-texts.ts';
 const MAX_SHOWN = 20;
 
 /**
- * Lists the finders of queued finds whom the service would create, with the most similar people;
- * also those that a person has accepted (`isAccepted`). Empty where no people were harvested.
+ * Lists the finders of queued finds for whom the service would create people, with the most similar
+ * people of the vocabulary; also those that a person has accepted (`isAccepted`). Empty where no
+ * people were harvested.
  * @param subjects uuids of finds to look at; undefined for all
- * @throws DatabaseError where outbox or vocabulary is unusable
+ * @throws ConfigError where no profile is chosen; DatabaseError where outbox or vocabulary is
+ * unusable
  */
 export async function listNewPeopleOfProfile(
   context: Context,
@@ -26,8 +28,9 @@ export async function listNewPeopleOfProfile(
 }
 
 /**
- * Prints up to {@link MAX_SHOWN} of those finders that no person has accepted, with the nearest
- * people and the commands to settle them; nothing where there are none.
+ * Prints up to {@link MAX_SHOWN} finders that no person has accepted, with the nearest people and
+ * the commands that settle them; nothing where all are accepted.
+ * @param people from {@link listNewPeopleOfProfile}
  * @param print called with each line; by default it is a warning
  */
 export function printNewPeople(
@@ -62,7 +65,10 @@ export function printNewPeople(
   print(t`If they are new: ${cmd`pas push --accept-new-people`}`);
 }
 
-/** Converts finders to JSON: `finds` is their number, `nearest` are people of the vocabulary. */
+/**
+ * Converts finders to JSON: `finds` is the number of their finds, `similar` are other new names,
+ * and `nearest` are people of the vocabulary.
+ */
 export function toNewPeopleJson(people: readonly NewPerson[]): Record<string, unknown>[] {
   return people.map(({ name, finds, isAccepted, nearest, similar }) => ({
     name,
@@ -84,10 +90,11 @@ type Admission = {
 };
 
 /**
- * Decides if the service may create the unknown finders, and stores that they are accepted. Finders
- * that the mapping knows by now are first replaced in their finds. The others are printed, and a
- * person is asked about all at once, unless they are accepted beforehand.
- * @returns false where they may not be created; then nothing should be sent
+ * Decides if the service may create people for unknown finders, and stores those that it may create
+ * as accepted. Finders whom the museum's mapping knows by now are replaced in their finds before.
+ * The others are printed, and a person is asked about all of them at once, unless they are accepted
+ * beforehand.
+ * @returns false where the service may not create them; then nothing should be sent
  * @throws InterruptedError on Ctrl-C; ConfigError where the schema cannot be used; DatabaseError;
  * UsageError where a find was changed meanwhile
  */

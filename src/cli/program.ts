@@ -4,13 +4,13 @@ import { EXIT_CODES, UsageError } from '../base/errors.ts';
 import { LANGUAGES, type Language, type Message, msg, t } from '../base/message.ts';
 import { getPackageVersion } from '../base/own-files.ts';
 import {
+  addCommonOptions,
   addGlobalOptions,
-  completeOptions,
   formatCommonHeading,
   formatExamples,
   type Runner,
   readOutline,
-  registerOutline,
+  registerOutlinedCommands,
 } from './command.ts';
 import type { TextOutput } from './terminal.ts';
 
@@ -89,23 +89,24 @@ function translateCommanderError(message: string): string {
 }
 
 /**
- * Converts the error of a command line that commander refused: a message that is known is
- * translated, and the hint is commander's suggestion, else how to get help. The help of a group
- * without a command is printed already.
- * @param args as parsed: the words of the command first
+ * Converts commander's refusal of a command line to an error in the current language; a message
+ * that pas does not know stays in English. The hint is the flag or command that commander suggests,
+ * else the command that prints help.
+ * @param args the refused words, with those of the command first
  */
 export function toUsageError(
   { code, message }: CommanderError,
   program: Command,
   args: readonly string[],
 ): UsageError {
+  // Commander has printed the help of the group.
   if (code === 'commander.help') return new UsageError(t`Name a command of this group.`);
-  const [what = '', suggestion = ''] = message
+  const [fault = '', suggestion = ''] = message
     .replace(/^error: /, '')
     .split(/\n(?=\(Did you mean)/);
   const near = /^\(Did you mean (?:one of )?(.*)\?\)$/.exec(suggestion)?.[1];
   const help = formatHelpCommand(program, args);
-  return new UsageError(translateCommanderError(what), {
+  return new UsageError(translateCommanderError(fault), {
     hint: near === undefined ? t`See \`${help}\`.` : t`Did you mean ${near}?`,
   });
 }
@@ -127,11 +128,12 @@ function formatHelpCommand(program: Command, args: readonly string[]): string {
 type Outputs = { readonly stdout: TextOutput; readonly stderr: TextOutput };
 
 /**
- * Builds the program for this command line: the named command alone; without one, or for an unknown
- * word, the outline of all, which is fast; where the build has none, all commands. The help without
- * a command has only the first ones, unless `--all` is given.
+ * Builds the program for one command line. Where its first word is a command, only that one is
+ * loaded; else all are registered from the outline of the build, without their actions, or loaded
+ * where the build has no outline. The help of the program lists only the first commands, unless
+ * `args` has a word or `--all`.
+ * @param run makes the actions of commands
  * @param args words after `pas`, with aliases resolved
- * @param run makes the actions
  */
 export async function buildProgram(
   run: Runner,
@@ -140,14 +142,14 @@ export async function buildProgram(
   args: readonly string[],
 ): Promise<Command> {
   const word = args.find((arg, index) => !arg.startsWith('-') && args[index - 1] !== '--lang');
+  const command = word !== undefined && isCommand(word) ? word : undefined;
   const program = makeEmptyProgram(outputs);
   if (word === undefined) program.option('--all', t`with --help: all commands and the exit codes`);
   if (word !== undefined || args.includes('--all')) addWholeHelp(program);
   else addFirstScreen(program);
-  const outline = word !== undefined && isCommand(word) ? undefined : readOutline(language);
-  if (outline === undefined)
-    await registerCommands(program, run, word !== undefined && isCommand(word) ? word : undefined);
-  else registerOutline(program, outline);
+  const outline = command === undefined ? readOutline(language) : undefined;
+  if (outline === undefined) await registerCommands(program, run, command);
+  else registerOutlinedCommands(program, outline);
   return program;
 }
 
@@ -251,7 +253,7 @@ function formatHelpItem(
   return `  ${term}\n${indentText(wrapText(description, Math.max(columns - 6, 12)), ' '.repeat(6), 6)}`;
 }
 
-/** Puts `head` before the first line, and so many blanks before the others. */
+/** Puts `head` before the first line of a text, and `indent` blanks before each other line. */
 export function indentText(text: string, head: string, indent: number): string {
   return head + text.replaceAll('\n', `\n${' '.repeat(indent)}`);
 }
@@ -314,8 +316,10 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Replaces a first word that is an alias by its words: `pas help import` is `pas import --help`, as
- * no word at all is `pas --help`. Behind `help` an unknown word stays alone, and is refused later.
+ * Returns the words of a command line with `help` and an alias replaced: `help import` becomes
+ * `import --help`, `search` becomes `vocab search`, and no word at all `--help`. `help` before an
+ * unknown word is left out, so that commander refuses that word.
+ * @param args words after `pas`
  */
 export function resolveAlias(args: readonly string[]): readonly string[] {
   const [first = 'help', ...rest] = args;
@@ -323,7 +327,7 @@ export function resolveAlias(args: readonly string[]): readonly string[] {
   const [asked = 'help'] = rest;
   if (asked === 'help') return ['--help'];
   const alias = ALIASES[asked];
-  // An unknown word is refused as without `help`; with --help it would not be.
+  // With --help commander would not refuse it.
   if (alias === undefined && !asked.startsWith('-') && !isCommand(asked)) return rest;
   return [...(alias ?? [asked]), ...rest.slice(1), '--help'];
 }
@@ -332,32 +336,40 @@ function isCommand(word: string): boolean {
   return MODULES.some(([words]) => words.includes(word));
 }
 
-/** @param word the first word of the command line; without it every command is registered */
+/** @param word a command; without it all are registered */
 async function registerCommands(program: Command, run: Runner, word?: string): Promise<void> {
   const wanted = MODULES.filter(([words]) => word === undefined || words.includes(word));
   for (const [, load] of wanted) (await load()).register(program, run);
-  completeOptions(program);
+  addCommonOptions(program);
 }
 
 /**
- * Moves global flags from before the command to behind its words, where commander reads them.
- * Arguments that begin otherwise are returned unchanged, and so are global flags without a command
- * or with another flag behind them.
+ * Moves the global flags at the beginning of a command line behind the words of the command, where
+ * commander reads them: `--json list K-1 --full` becomes `list K-1 --json --full`. Other command
+ * lines are returned unchanged, such as global flags before no command or before another flag.
+ * @param args words after `pas`
  */
 export function moveGlobalFlags(args: readonly string[]): readonly string[] {
-  if (!args[0]?.startsWith('-')) return args;
-  const { options } = addGlobalOptions(new Command());
-  const findOption = (arg = '') =>
-    options.find(
-      ({ long, short, required }) =>
-        arg === long || arg === short || (required && arg.startsWith(`${long}=`)),
-    );
-  let start = 0;
-  for (let option = findOption(args[0]); option !== undefined; option = findOption(args[start]))
-    start += option.required && args[start] === option.long ? 2 : 1;
+  const start = countGlobalFlags(args);
   const rest = args.slice(start);
-  if (rest[0] === undefined || rest[0].startsWith('-')) return args;
+  if (start === 0 || rest[0] === undefined || rest[0].startsWith('-')) return args;
   const flag = rest.findIndex((arg) => arg.startsWith('-'));
   const at = flag === -1 ? rest.length : flag;
   return [...rest.slice(0, at), ...args.slice(0, start), ...rest.slice(at)];
+}
+
+/** Counts the words at the beginning that are global flags or values of these. */
+function countGlobalFlags(args: readonly string[]): number {
+  if (!args[0]?.startsWith('-')) return 0;
+  const { options } = addGlobalOptions(new Command());
+  let count = 0;
+  for (;;) {
+    const arg = args[count] ?? '';
+    const option = options.find(
+      ({ long, short, required }) =>
+        arg === long || arg === short || (required && arg.startsWith(`${long}=`)),
+    );
+    if (option === undefined) return count;
+    count += option.required && arg === option.long ? 2 : 1;
+  }
 }

@@ -1,4 +1,4 @@
-import type { DistinctQuestion } from 'inquirer';
+import type { DistinctQuestion, default as Inquirer } from 'inquirer';
 import { cutText, toPrintable, wrapText } from '../base/characters.ts';
 import { InterruptedError } from '../base/errors.ts';
 import { t } from '../base/message.ts';
@@ -56,7 +56,7 @@ const MARGIN = 3;
 
 /**
  * Makes the questions on a terminal. The library is loaded here, since few commands ask.
- * @throws InterruptedError, from every question, on Ctrl-C and when the terminal is closed
+ * @param output stderr, or a stream in its place
  */
 export async function makePrompt(
   input: NodeJS.ReadStream,
@@ -64,10 +64,7 @@ export async function makePrompt(
 ): Promise<Prompt> {
   const { default: inquirer } = await import('inquirer');
   const prompt = inquirer.createPromptModule({ input, output });
-  // Wrapped here, since the library breaks lines inside words.
-  const getWidth = (): number => (output.columns || 80) - MARGIN;
-  const wrapInLines = (text: string): string => wrapText(toPrintable(text), getWidth());
-  const askOne = async (question: DistinctQuestion & { message: string }): Promise<unknown> => {
+  const ask: Ask = async (question) => {
     const message = toPrintable(question.message);
     try {
       return (await prompt([{ ...question, message }])).answer;
@@ -77,72 +74,93 @@ export async function makePrompt(
         : thrown;
     }
   };
-  const askText: Prompt['askText'] = async ({ message, fallback, findProblem }) => {
-    const shown = fallback === undefined ? undefined : toPrintable(fallback);
-    const getMeant = (text: string): string => (text === shown ? (fallback ?? text) : text);
-    const validate = async (text: string): Promise<string | true> => {
-      const problem = await findProblem?.(getMeant(text));
-      return problem === undefined ? true : wrapInLines(problem);
-    };
-    return getMeant(
-      String(await askOne({ type: 'input', name: 'answer', message, default: shown, validate })),
-    );
-  };
+  const getWidth = (): number => (output.columns || 80) - MARGIN;
   return {
-    askText,
-    askSecret: async (message) =>
-      String(await askOne({ type: 'password', name: 'answer', message })),
+    askText: (question) => askText(question, ask, getWidth),
+    askSecret: async (message) => String(await ask({ type: 'password', name: 'answer', message })),
     confirm: async (message, fallback = false) =>
-      (await askOne({
+      (await ask({
         type: 'confirm',
         name: 'answer',
         message,
         default: fallback,
         theme: makeYesAndNo(),
       })) === true,
-    async search<T>({ message, listOffers }: SearchQuestion<T>): Promise<T> {
-      // An offer is passed as an index, since the library compares and prints values.
-      const offered: PromptOffer<T>[] = [];
-      const listLines = (typed: string | undefined) =>
-        listOffers(typed ?? '').map((offer) => {
-          if ('remark' in offer) return new inquirer.Separator(wrapInLines(offer.remark));
-          const { name, short = name, description } = offer;
-          return {
-            name: cutText(toPrintable(name), getWidth()),
-            short: cutText(toPrintable(short), getWidth() / 2),
-            description: description === undefined ? undefined : wrapInLines(description),
-            value: offered.push(offer) - 1,
-          };
-        });
-      const chosen = await askOne({
-        type: 'search',
-        name: 'answer',
-        message,
-        source: listLines,
-        ...SEARCH_FORM,
-      });
-      const offer = offered[Number(chosen)];
-      if (offer === undefined) throw new Error('what was chosen was never offered');
-      return offer.value;
-    },
+    search: (question) => search(question, ask, getWidth, inquirer),
   };
 }
 
+/** Asks a question of the library, and returns its answer. */
+type Ask = (question: DistinctQuestion & { message: string }) => Promise<unknown>;
+
+/** Wraps a text here, since the library breaks lines inside words. */
+function wrapInLines(text: string, width: number): string {
+  return wrapText(toPrintable(text), width);
+}
+
+async function askText(
+  { message, fallback, findProblem }: TextQuestion,
+  ask: Ask,
+  getWidth: () => number,
+): Promise<string> {
+  const shown = fallback === undefined ? undefined : toPrintable(fallback);
+  const getMeant = (text: string): string => (text === shown ? (fallback ?? text) : text);
+  const validate = async (text: string): Promise<string | true> => {
+    const problem = await findProblem?.(getMeant(text));
+    return problem === undefined ? true : wrapInLines(problem, getWidth());
+  };
+  return getMeant(
+    String(await ask({ type: 'input', name: 'answer', message, default: shown, validate })),
+  );
+}
+
+async function search<T>(
+  { message, listOffers }: SearchQuestion<T>,
+  ask: Ask,
+  getWidth: () => number,
+  { Separator }: typeof Inquirer,
+): Promise<T> {
+  // An offer is passed as an index, since the library compares and prints values.
+  const offered: PromptOffer<T>[] = [];
+  const listLines = (typed: string | undefined) =>
+    listOffers(typed ?? '').map((offer) => {
+      const width = getWidth();
+      if ('remark' in offer) return new Separator(wrapInLines(offer.remark, width));
+      const { name, short = name, description } = offer;
+      return {
+        name: cutText(toPrintable(name), width),
+        short: cutText(toPrintable(short), width / 2),
+        description: description === undefined ? undefined : wrapInLines(description, width),
+        value: offered.push(offer) - 1,
+      };
+    });
+  const chosen = await ask({
+    type: 'search',
+    name: 'answer',
+    message,
+    source: listLines,
+    ...SEARCH_FORM,
+  });
+  const offer = offered[Number(chosen)];
+  if (offer === undefined) throw new Error('what was chosen was never offered');
+  return offer.value;
+}
+
 /**
- * Asks for one of `all`, which must not be empty: Enter takes the first, typing searches the names
- * without regard to case and accents.
+ * Asks for one of the offers, which must not be empty, and returns its value. Enter takes the
+ * first; typing searches the names without regard to case and accents.
  * @throws InterruptedError on Ctrl-C
  */
 export function askChoice<T>(
   prompt: Prompt,
   message: string,
-  all: readonly PromptOffer<T>[],
+  offers: readonly PromptOffer<T>[],
 ): Promise<T> {
   return prompt.search({
     message,
     listOffers: (typed) => {
       const query = foldName(typed);
-      const fitting = all.filter(({ name }) => foldName(name).includes(query));
+      const fitting = offers.filter(({ name }) => foldName(name).includes(query));
       return fitting.length > 0 ? fitting : [{ remark: t`Nothing matches. Try other letters.` }];
     },
   });

@@ -13,15 +13,15 @@ import {
 import type { StopCause } from '../push/push-context.ts';
 import type { Context } from './context/context.ts';
 
-/** Prints the next commands after entries were queued; nothing under `--quiet`. */
+/** Prints the commands that send what a command has queued; nothing under `--quiet`. */
 export function printNextStep({ terminal }: Context): void {
   terminal.note(t`Next: \`${cmd`pas status`}\`, then \`${cmd`pas push`}\` when you are online.`);
 }
 
 /**
- * Returns the command by which a person settles an entry: it edits the find, or lists the possible
- * decisions, for a number or a photograph those of this entry alone. For an entry that waits for no
- * person it is `pas show`.
+ * Returns the command by which a person settles an entry: `pas edit` for a draft, a refused find or
+ * one of its two versions, `pas resolve` for what is held, uncertain, or a refused number or
+ * photograph. For an entry that waits for no person it is `pas show`.
  */
 export function getSettlingCommand({ id, kind, state, held, find }: Entry): Command {
   const isInDoubt = held !== null || state === 'uncertain';
@@ -33,9 +33,9 @@ export function getSettlingCommand({ id, kind, state, held, find }: Entry): Comm
 }
 
 /**
- * Returns the words that `pas resolve --answer` accepts for a question: `same` only where it is clear
- * what it is the same as, a find here or the only candidate. Empty without a question,
- * or where it cannot be answered so.
+ * Returns the words that `pas resolve --answer` accepts for the question of an entry; empty without
+ * a question, or where it cannot be answered by a word. `same` is among them only where one find
+ * here or one record is meant.
  */
 export function listAnswerWords(held: HeldQuestion | null): readonly RowAnswer[] {
   if (held === null || !isAnswerable({ held })) return [];
@@ -49,8 +49,11 @@ function listCandidateNames({ candidates }: HeldQuestion): string[] {
   return candidates.map(({ name }) => name);
 }
 
-/** Converts the question of a held entry to JSON; an object without keys where there is none. */
-export function toHeldJson({ held }: Entry): { readonly held?: Record<string, unknown> } {
+/**
+ * Converts the question of a held entry to JSON, as the key `held`; an object without keys where
+ * the entry is not held.
+ */
+export function toHeldQuestionJson({ held }: Entry): { readonly held?: Record<string, unknown> } {
   if (held === null) return {};
   const { question, basis } = held;
   const candidates = listCandidateNames(held);
@@ -58,7 +61,9 @@ export function toHeldJson({ held }: Entry): { readonly held?: Record<string, un
   return { held: { question: String(question), basis, candidates, answers } };
 }
 
-/** Formats why a push stopped, without a full stop, and until when it waits. */
+/**
+ * Formats why a push stopped, without a full stop; for a push that waits with the end of the wait.
+ */
 export function formatStopCause(cause: StopCause): string {
   const reason =
     cause.kind === 'interrupted' ? t`interrupted` : withoutFullStop(String(cause.reason));
@@ -67,7 +72,7 @@ export function formatStopCause(cause: StopCause): string {
   return t`${reason} (until ${until})`;
 }
 
-/** Exit reason of a push that stopped before its end. */
+/** Exit reason of a push by the cause for which it stopped before its end. */
 export const EXIT_REASON_OF_STOP: Readonly<Record<StopCause['kind'], ExitReason>> = {
   interrupted: 'interrupted',
   'not-allowed': 'notAllowed',
@@ -82,7 +87,7 @@ export const EXIT_REASON_OF_STOP: Readonly<Record<StopCause['kind'], ExitReason>
 /** Note before a push that first searches the service, since it does not know what was sent. */
 export const LOST_LEDGER_NOTE = msg`The ledger that this outbox was pushed with is missing. Before sending, pas searches the service for entries that are not sent yet.`;
 
-/** Formats `1 find`, `5 finds` in the current language. */
+/** Formats `1 find` or `5 finds`, in the current language. */
 export function formatFindCount(count: number): string {
   return ngettext(msgid`${count} find`, `${count} finds`, count);
 }
@@ -103,7 +108,7 @@ export function formatRequestCount(count: number): string {
   return ngettext(msgid`${count} request`, `${count} requests`, count);
 }
 
-/** Makes the sentence that the place was removed from so many photographs. */
+/** Formats the sentence that the place was removed from `count` photographs. */
 export function formatPlaceRemovedNote(count: number): string {
   return ngettext(
     msgid`The place was removed from ${count} photograph.`,
@@ -112,7 +117,7 @@ export function formatPlaceRemovedNote(count: number): string {
   );
 }
 
-/** Formats a person with identifier, and with details of the vocabulary where it has them. */
+/** Formats `label (identifier)`, with what the vocabulary says about the person. */
 export function formatPerson({ id, label, about }: TermCandidate): string {
   return about === undefined ? `${label} (${id})` : `${label} (${id}, ${about})`;
 }
@@ -121,10 +126,10 @@ export function formatPerson({ id, label, about }: TermCandidate): string {
 export const INSTANCE_WORDS = { production: msg`production`, training: msg`training` } as const;
 
 /**
- * Formats JSON as lines for people: `name: value`, children indented, a list as a repeated name,
- * null left out. A value that the service masks is said to be so.
+ * Formats an object of JSON as lines for people: `name: value`, children indented, a list as a
+ * repeated name, null left out. In place of a value that the service masks there is a remark.
  */
-export function formatTree(value: object): string[] {
+export function formatJsonTree(value: object): string[] {
   return Object.entries(value).flatMap(([name, child]: [string, unknown]) =>
     (Array.isArray(child) ? child : [child]).flatMap((one) => formatBranch(name, one)),
   );
@@ -137,7 +142,10 @@ function formatBranch(name: string, value: unknown): string[] {
   const { '@id': id, '@lang': lang, '#text': text, ...rest } = value as Record<string, unknown>;
   const marks = [id, lang].filter((mark) => mark !== undefined).map((mark) => ` (${mark})`);
   const ownText = text === undefined ? '' : ` ${text}`;
-  return [`${name}:${ownText}${marks.join('')}`, ...formatTree(rest).map((line) => `  ${line}`)];
+  return [
+    `${name}:${ownText}${marks.join('')}`,
+    ...formatJsonTree(rest).map((line) => `  ${line}`),
+  ];
 }
 
 /** A number that would replace the one that a find or record has. */
@@ -147,7 +155,10 @@ export type Replacement = {
   readonly replaces: string;
 };
 
-/** Makes the error for a number that is not queued, since it would replace another one. */
+/**
+ * Makes the error that a number was not queued, since it would replace another one; the hint has
+ * the command that replaces it.
+ */
 export function makeNotReplacedError({ find, value, replaces }: Replacement): UsageError {
   return new UsageError(
     withHiddenDifference(

@@ -9,10 +9,11 @@ import type { Progress, Terminal } from './terminal.ts';
 const MAX_BROKEN_NAMED = 20;
 
 /**
- * Prints the first {@link MAX_BROKEN_NAMED} records that could not be read, and how many more.
+ * Warns of records that could not be read: the first {@link MAX_BROKEN_NAMED} by name, then how
+ * many more.
  * @returns true if there are any
  */
-export function warnOfBroken(
+export function warnOfBrokenRecords(
   terminal: Pick<Terminal, 'warn'>,
   sets: readonly Pick<SetResult, 'broken'>[],
 ): boolean {
@@ -27,10 +28,11 @@ export function warnOfBroken(
 }
 
 /**
- * Converts a set's result to JSON: `set` is null for a harvest without a set; `kept_in_doubt` is
- * `empty` for a set of which no record is known, `losses` for unconfirmed losses, else null.
+ * Converts a set's result to JSON. `set` is null for a harvest without a set. `kept_in_doubt` is
+ * `losses` where records are no longer listed, `empty` where the service lists none and none is
+ * known, else null.
  */
-export function toSetJson({ setSpec, unconfirmed, ...figures }: SetResult) {
+export function toSetResultJson({ setSpec, unconfirmed, ...figures }: SetResult) {
   const kind = unconfirmed?.held === 0 ? 'empty' : 'losses';
   return {
     set: setSpec || null,
@@ -42,8 +44,10 @@ export function toSetJson({ setSpec, unconfirmed, ...figures }: SetResult) {
 const MAX_NAMED = 5;
 
 /**
- * Prints the sets with unconfirmed losses, and those in which the service lists nothing.
- * @returns true if the harvest is therefore incomplete: an empty set that no import needs is not
+ * Warns of sets from which the service no longer lists records that are kept, and of those in which
+ * it lists none at all.
+ * @returns true if one of them makes the harvest incomplete; an empty set does only where imports
+ * need it
  */
 export function warnOfUnconfirmedLosses(terminal: Terminal, sets: readonly SetResult[]): boolean {
   let isIncomplete = false;
@@ -73,9 +77,9 @@ export type HarvestFlags = {
 };
 
 /**
- * Runs a harvest of sets until done, Ctrl-C or `--deadline`, with progress on the terminal. The
- * account is requested before. The handlers of signals stay until the context is closed.
- * @param harvest makes the harvest from the common part of the request; called once
+ * Requests the account, and runs a harvest with progress on the terminal, until it is done, Ctrl-C
+ * or `--deadline`. The signals are handled until the context is closed.
+ * @param harvest called once with what every harvest needs; the caller adds sets and output
  * @throws UsageError for an invalid deadline; ConfigError for the profile; errors of `harvest`,
  * such as UnavailableError at the deadline
  */
@@ -87,7 +91,7 @@ export async function runHarvest<Result>(
   const { terminal, clock } = context;
   const interrupts = handleSignals(context, t`Stopping. The harvested records are kept.`);
   let bar: Progress | undefined;
-  // A note about the account comes with each set.
+  // A harvest repeats its note about the account with each set.
   const noted = new Set<string>();
   const account = await fetchHarvestingAccount(context);
   return harvest({

@@ -8,16 +8,17 @@ import { type Environment, makeDataPaths, readStoredLanguage } from './context/p
 export { t } from '../base/message.ts';
 
 /**
- * Runs a command line, and returns its exit code. Some texts are made while modules load, so the
- * language is chosen before most of them are.
+ * Chooses the language, runs a command line in it, and returns the exit code. Some texts are made
+ * while modules load, so most modules are loaded after the choice.
+ * @param args words after `pas`
  */
-export async function start(args: readonly string[], runtime: Runtime): Promise<number> {
+export async function startCommandLine(args: readonly string[], runtime: Runtime): Promise<number> {
   setLanguage(
     chooseLanguage(args, runtime.environment, () => readStoredLanguage(runtime.environment)),
   );
   cacheCompiledCode(runtime.environment);
-  const { runMain } = await import('./main.ts');
-  return runMain(args, runtime);
+  const { runCommandLine } = await import('./main.ts');
+  return runCommandLine(args, runtime);
 }
 
 /**

@@ -59,8 +59,8 @@ export type Terminal = {
   /** Prints a warning, even under `--quiet`. */
   warn(text: string): void;
   /**
-   * Starts a bar, which the caller ends before another starts; none under `--json` or `--quiet`, and
-   * where stderr is no terminal that can move its cursor.
+   * Starts a bar, which the caller ends before another starts; none under `--json` or `--quiet`,
+   * and where stderr is no terminal that can move its cursor.
    */
   startProgress(label: string): Progress;
 };
@@ -90,17 +90,15 @@ function makePaints(isColored: boolean): Terminal['color'] {
 }
 
 /**
- * Makes the output of a command: results to stdout, notes and warnings to stderr. Lines are wrapped
- * on a terminal only, where a bar of progress is hidden before each.
+ * Makes the output of a command: results to stdout, notes, warnings and a bar of progress to
+ * stderr. On a terminal long lines are wrapped, and the bar is hidden before each line.
  */
 export function makeTerminal(streams: Streams, options: TerminalOptions): Terminal {
   const color = makePaints(options.color);
   let bar: Progress | undefined;
-  // Output to a file or another program is not wrapped.
   const write = (stream: NodeJS.WriteStream, text: string): void => {
     if (stream.isTTY === true) bar?.end();
-    const columns = stream.isTTY === true ? getWidth(stream) : undefined;
-    stream.write(`${columns === undefined ? makeSafe(text) : wrapText(makeSafe(text), columns)}\n`);
+    writeLine(stream, makeSafe(text));
   };
   const printLine = (text = ''): void => {
     if (!options.json) write(streams.stdout, text);
@@ -115,8 +113,8 @@ export function makeTerminal(streams: Streams, options: TerminalOptions): Termin
     printLine,
     printTable: async (header, rows) => {
       const cells = rows.map((row) => row.map((cell) => toPrintable(cell).replaceAll('\n', ' ')));
-      const columns = streams.stdout.isTTY === true ? getWidth(streams.stdout) : undefined;
-      for (const text of await formatTable(header.map(String), cells, columns)) printLine(text);
+      const lines = await formatTable(header.map(String), cells, findTerminalWidth(streams.stdout));
+      for (const line of lines) printLine(line);
     },
     printValue: (value) => {
       if (options.json) streams.stdout.write(`${toPrintable(JSON.stringify(value))}\n`);
@@ -139,6 +137,16 @@ export function makeTerminal(streams: Streams, options: TerminalOptions): Termin
   };
 }
 
+/** Writes a line; output to a file or another program is not wrapped. */
+function writeLine(stream: NodeJS.WriteStream, text: string): void {
+  const columns = findTerminalWidth(stream);
+  stream.write(`${columns === undefined ? text : wrapText(text, columns)}\n`);
+}
+
+function findTerminalWidth(stream: NodeJS.WriteStream): number | undefined {
+  return stream.isTTY === true ? getWidth(stream) : undefined;
+}
+
 type Confirming = {
   readonly terminal: Terminal;
   readonly isConfirmed: boolean;
@@ -149,25 +157,24 @@ type Confirming = {
  * Asks a person to confirm, unless that was said beforehand (`--yes`).
  * @throws UsageError without a terminal, or when the answer is no; InterruptedError on Ctrl-C
  */
-export async function requireConfirmation(
-  { terminal, isConfirmed, prompt }: Confirming,
-  question: string,
-): Promise<void> {
-  if (isConfirmed) return;
-  if (!terminal.interactive)
+export async function requireConfirmation(context: Confirming, question: string): Promise<void> {
+  if (context.isConfirmed) return;
+  if (!context.terminal.interactive)
     throw new UsageError(t`pas cannot ask without a terminal: ${question}`, {
       hint: t`If so, add --yes. Nothing was changed.`,
     });
-  if (!(await (await prompt()).confirm(question))) throw new UsageError(t`Nothing was changed.`);
+  const prompt = await context.prompt();
+  if (!(await prompt.confirm(question))) throw new UsageError(t`Nothing was changed.`);
 }
 
 /**
- * Tells if a file of this name may be replaced: after `--yes`, or the answer of a person. Without
- * `--yes`, false where nothing is there, and without a terminal, where its writer then refuses.
+ * Asks a person whether a file may be replaced, and returns the permission to overwrite for its
+ * writer: true after a yes or `--yes`; false, without a question, where the file does not exist or
+ * without a terminal, where the writer refuses to replace a file.
  * @throws FileError where the file is one of pas's own; UsageError when the answer is no;
  * InterruptedError on Ctrl-C
  */
-export async function mayReplace(
+export async function confirmReplacing(
   context: Confirming & { readonly places: DataPaths },
   path: string,
 ): Promise<boolean> {
@@ -194,9 +201,10 @@ const GAP = '  ';
 const NARROWEST = 10;
 
 /**
- * Formats aligned columns as lines, the header first.
- * @param columns width in cells: words are cut to fit, codes and numbers are not; where that is
- * not enough, each row becomes several lines without a header. By default nothing is cut.
+ * Formats a table as lines with aligned columns, the header first. Cells of columns in which a row
+ * has a blank are cut to fit, others never. Where that is not enough, each row becomes a paragraph
+ * of lines `NAME  cell`, without a header.
+ * @param columns width of the terminal in character cells; by default nothing is cut
  */
 export async function formatTable(
   header: readonly string[],
@@ -276,7 +284,11 @@ export type Progress = {
   end(): void;
 };
 
-/** Runs `work` with a bar of progress, which is removed at its end, also after an error. */
+/**
+ * Runs `work` with a bar of progress, and returns its result. The bar is removed at the end, also
+ * after an error.
+ * @param label text before the bar
+ */
 export async function withProgress<T>(
   terminal: Terminal,
   label: string,
@@ -310,8 +322,8 @@ function getWidth({ columns }: TextOutput): number | undefined {
 
 /**
  * Makes a bar in the last line of the terminal. It appears with the first update after half a
- * second, and is redrawn every {@link REDRAW_MS} at most, but always when all is done.
- * @param now milliseconds, of any clock
+ * second. Further updates are drawn at most every {@link REDRAW_MS}, but always when all is done.
+ * @param now milliseconds of any clock; only differences count
  */
 export function makeBar(stream: TextOutput, label: string, now: () => number): Progress {
   const startedAt = now();
@@ -348,9 +360,10 @@ const EXAMPLES = 3;
 const ROWS_NAMED = 5;
 
 /**
- * Prints issues in the order of files and rows: position, element, cause and remedy. A kind with
- * more than {@link EXAMPLES} is folded into one line with the count, and examples that differ:
- * warnings always, errors only among more than {@link MAX_LISTED} issues.
+ * Prints issues in the order of files and rows, each with its place, element, cause and remedy.
+ * More than {@link EXAMPLES} of one kind are folded into a line with their number, and up to that
+ * many examples that differ: warnings always, errors only among more than {@link MAX_LISTED}
+ * issues.
  * @param print called with each text; by default it is a line of the result
  * @returns false if errors were folded, so that some were not printed
  */
@@ -433,8 +446,9 @@ function sortByRow(issues: readonly Issue[]): readonly Issue[] {
 const PLACE = ['find', 'file', 'sheet', 'row', 'column', 'line', 'element'] as const;
 
 /**
- * Converts issues in their order to JSON with stable keys, one object each; an unknown place is
- * null. Only a conflict has its three values as `base`, `ours` and `theirs`.
+ * Converts issues to JSON, in their order. Each has its place (`find`, `file`, `sheet`, `row`,
+ * `column`, `line`, `element`, null where unknown); only a conflict has its three values as `base`,
+ * `ours` and `theirs`.
  */
 export function toIssuesJson(issues: readonly Issue[]): Record<string, unknown>[] {
   return issues.map((issue) => {

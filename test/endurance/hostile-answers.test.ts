@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import type { Runtime } from '../../src/cli/context/context.ts';
-import { runMain } from '../../src/cli/main.ts';
+import { runCommandLine } from '../../src/cli/main.ts';
 import { eventually } from '../support/eventually.ts';
 import { manualClock } from '../support/manual-clock.ts';
 import { listen } from '../support/raw-server.ts';
@@ -20,7 +20,7 @@ test('doctor ends against a service that accepts connections and never answers, 
     stdout,
     stderr: new PassThrough(),
   } as unknown as Runtime['streams'];
-  const run = runMain(['doctor', '--json'], {
+  const run = runCommandLine(['doctor', '--json'], {
     environment: home.env,
     streams,
     cwd: home.folder,

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { runMain } from '../../src/cli/main.ts';
+import { runCommandLine } from '../../src/cli/main.ts';
 import { openConnections } from '../../src/service/http/send.ts';
 import { manualClock } from '../support/manual-clock.ts';
 import { type Listening, startRawServer } from '../support/raw-server.ts';
@@ -63,7 +63,7 @@ async function runUntilGivenUp(
   const streams = { stdin, stdout: new PassThrough().resume(), stderr: new PassThrough().resume() };
   const overrides = { clock, openConnections: async () => ({ ...connections, send }) };
   let code: number | undefined;
-  const running = runMain(args, {
+  const running = runCommandLine(args, {
     environment: home.env,
     cwd: home.folder,
     streams: streams as never,

@@ -4,7 +4,7 @@ import { PassThrough, Writable } from 'node:stream';
 import { asMonotonicMs, asWallMs, type Clock } from '../../src/base/clock.ts';
 import type { Runtime } from '../../src/cli/context/context.ts';
 import type { SystemQueries } from '../../src/cli/context/places.ts';
-import { runMain } from '../../src/cli/main.ts';
+import { runCommandLine } from '../../src/cli/main.ts';
 import type { Random } from '../support/random.ts';
 import { breakDisk } from './disk.ts';
 import type { Network } from './network.ts';
@@ -162,7 +162,7 @@ export class Machine {
     };
     const before = new Set(SIGNALS.flatMap((signal) => process.listeners(signal)));
     const mend = disk === undefined ? undefined : breakDisk(this.folder, disk);
-    const run = runMain([...args], world).then(
+    const run = runCommandLine([...args], world).then(
       (code): Ended => ({ code, stdout: output.stdout.text(), stderr: output.stderr.text() }),
       (thrown: unknown): Ended => ({
         code: 1,

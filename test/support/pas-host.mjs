@@ -6,7 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 const language = await import('../../dist/src/base/message.js');
 language.setLanguage(language.chooseLanguage([], process.env));
-const { runMain } = await import('../../dist/src/cli/main.js');
+const { runCommandLine } = await import('../../dist/src/cli/main.js');
 
 process.on('message', async ({ args, env, cwd }) => {
   for (const name of Object.keys(process.env)) delete process.env[name];
@@ -17,7 +17,7 @@ process.on('message', async ({ args, env, cwd }) => {
   const stdin = new PassThrough();
   stdin.end();
   const streams = { stdin, stdout: stdout.stream, stderr: stderr.stream };
-  const code = await runMain(args, { environment: process.env, streams, cwd });
+  const code = await runCommandLine(args, { environment: process.env, streams, cwd });
   // Promises that a run started and did not await run now, as they do before a process ends.
   await nextTurn();
   process.send({ code, stdout: stdout.text(), stderr: stderr.text() });

@@ -12,7 +12,7 @@ import { defineCommand, type Registration } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { openStoredOutbox } from '../context/profile-outbox.ts';
 import { formatFindCount, formatPhotographCount } from '../result-texts.ts';
-import { mayReplace, withProgress } from '../terminal.ts';
+import { confirmReplacing, withProgress } from '../terminal.ts';
 
 type BackupOptions = GlobalOptions & { readonly photos?: boolean };
 
@@ -48,7 +48,7 @@ async function runBackup(
   const { sizeBytes, photographs } = await createBackup({
     open: context.openOutbox,
     target,
-    replace: await mayReplace(context, target),
+    replace: await confirmReplacing(context, target),
   });
   const sizeKib = Math.ceil(sizeBytes / 1024);
   terminal.printLine(t`The outbox was copied to ${target} (${sizeKib} KiB, checked).`);

@@ -17,7 +17,7 @@ import { addWhereOption, defineCommand, type Registration } from '../command.ts'
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { openMappedLookup, openProfileVocabulary } from '../context/open-service.ts';
 import { formatFindCount } from '../result-texts.ts';
-import { mayReplace, withProgress } from '../terminal.ts';
+import { confirmReplacing, withProgress } from '../terminal.ts';
 
 type ExportOptions = GlobalOptions & {
   readonly where?: readonly string[];
@@ -96,7 +96,7 @@ async function exportCommand(
   };
   const destination = toStdout
     ? { stream: streams.stdout }
-    : { file: options.out, overwrite: await mayReplace(context, options.out) };
+    : { file: options.out, overwrite: await confirmReplacing(context, options.out) };
   const exported = await withProgress(terminal, t`Exporting`, (onProgress) =>
     exportFinds(outbox, { ...request, onProgress }, destination),
   );

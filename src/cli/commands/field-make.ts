@@ -6,7 +6,7 @@ import { appendValue, defineCommand, type Registration } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { listPrefilledValues, openValidationContext } from '../context/find-input.ts';
 import { openProfileVocabulary } from '../context/open-service.ts';
-import { mayReplace } from '../terminal.ts';
+import { confirmReplacing } from '../terminal.ts';
 
 type MakeOptions = GlobalOptions & {
   readonly for: FieldApp;
@@ -47,7 +47,7 @@ async function make(
   const { terminal } = context;
   const files = await writeFieldForm(tool, {
     destination,
-    overwrite: tool === 'odk' && (await mayReplace(context, destination)),
+    overwrite: tool === 'odk' && (await confirmReplacing(context, destination)),
     vocabulary: await openProfileVocabulary(context),
     defaults: listPrefilledValues(context, set),
     rules: await openValidationContext(context),

@@ -21,8 +21,8 @@ import { formatRecordCount } from '../result-texts.ts';
 import {
   type HarvestFlags,
   runHarvest,
-  toSetJson,
-  warnOfBroken,
+  toSetResultJson,
+  warnOfBrokenRecords,
   warnOfUnconfirmedLosses,
 } from '../run-harvest.ts';
 
@@ -145,7 +145,7 @@ function report(
   result: RecordHarvest,
 ): ExitReason {
   const { sets, held, broken, elapsedMs, ...sum } = result;
-  const isBroken = warnOfBroken(terminal, sets);
+  const isBroken = warnOfBrokenRecords(terminal, sets);
   const perSecond = Math.round((sum.records * 1000) / Math.max(1, elapsedMs));
   const lines = sets.map((figures) => formatFigures(figures));
   lines.push(`${lines.pop() ?? ''}; ${t`${held} in total (${perSecond}/s).`}`);
@@ -154,7 +154,7 @@ function report(
     else terminal.printLine(line);
   }
   const { format, version, form } = subject;
-  const each = sets.map(toSetJson);
+  const each = sets.map(toSetResultJson);
   const isUnconfirmed = warnOfUnconfirmedLosses(terminal, sets);
   const value = {
     set: each.length === 1 ? each[0]?.set : null,

@@ -15,7 +15,7 @@ import {
 import { readMappingFile } from '../../tables/own-terms/mapping.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import {
-  makeProfileKeeping,
+  makePhotographKeepingOfProfile,
   openValidationContext,
   readColumnMap,
   readTableOrInput,
@@ -48,9 +48,10 @@ export type ImportOptions = GlobalOptions &
 type Request = Awaited<ReturnType<typeof openRequest>>;
 
 /**
- * Imports tables in turn, prints one report, and prompts for the answers about rows on a terminal.
- * One of several tables that cannot be read gives a warning, and the others are imported; lock
- * files of office programs are passed over. After an error, the finds stored before stay.
+ * Imports tables in turn, prints one report about all, and on a terminal asks a person the
+ * questions about rows that are left. One of several tables that cannot be read gives a warning,
+ * and the others are imported; lock files of office programs are passed over. After an error, the
+ * finds stored before stay.
  * @param files names, or `-` for standard input
  * @returns `dataRefused` where a row or the mapping has an error, a row differs from its sent find,
  * or a table is not read; the answers about rows do not count
@@ -68,22 +69,7 @@ export async function importTables(
   const request = await openRequest(context, files, options, issues);
   const ofMapping = await readMappingFile(context.places.mappingFile);
   for (const issue of ofMapping.issues) issues.add(issue);
-  const reports: ImportReport[] = [];
-  let unread = 0;
-  for (const file of files) {
-    if (isLockFile(file)) {
-      context.terminal.note(t`${file} is the lock file of an office program and was passed over.`);
-      continue;
-    }
-    try {
-      reports.push(await importFile(context, file, request, options));
-    } catch (thrown) {
-      if (!(thrown instanceof FileError) || files.length === 1) throw thrown;
-      unread += 1;
-      const { message, hint = '' } = thrown;
-      context.terminal.warn(t`${message} ${hint} The other tables are imported.`);
-    }
-  }
+  const { reports, unread } = await importFiles(context, files, request, options);
   const imported = joinReports(reports, issues.listAll());
   const isAll = printIssues(context.terminal, imported.issues);
   if (!isAll && request.copy === undefined)
@@ -97,6 +83,33 @@ export async function importTables(
   return imported.hasErrors || unread > 0 || imported.finds.some((find) => find.change === 'sent')
     ? 'dataRefused'
     : 'done';
+}
+
+/** Imports files in turn; `unread` is the number of those that could not be read. */
+async function importFiles(
+  context: Context,
+  files: readonly string[],
+  request: Request,
+  options: ImportOptions,
+): Promise<{ readonly reports: readonly ImportReport[]; readonly unread: number }> {
+  const { terminal } = context;
+  const reports: ImportReport[] = [];
+  let unread = 0;
+  for (const file of files) {
+    if (isLockFile(file)) {
+      terminal.note(t`${file} is the lock file of an office program and was passed over.`);
+      continue;
+    }
+    try {
+      reports.push(await importFile(context, file, request, options));
+    } catch (thrown) {
+      if (!(thrown instanceof FileError) || files.length === 1) throw thrown;
+      unread += 1;
+      const { message, hint = '' } = thrown;
+      terminal.warn(t`${message} ${hint} The other tables are imported.`);
+    }
+  }
+  return { reports, unread };
 }
 
 /** Tells if a file is the lock of a table that is open in Excel or LibreOffice. */
@@ -117,7 +130,7 @@ async function openRequest(
   outbox.command.words = 'import';
   const { idPrefix, set, keepRows, onConflict } = options;
   return {
-    ...makeProfileKeeping(context),
+    ...makePhotographKeepingOfProfile(context),
     outbox,
     onIssue: (issue: Issue) => issues.add(issue),
     side: onConflict === 'ask' ? undefined : onConflict,

@@ -10,7 +10,7 @@ import type { Context } from '../context/context.ts';
 import { openTermOffers, openValidationContext, readTableOrInput } from '../context/find-input.ts';
 import {
   askAboutTable,
-  formatProposal,
+  formatTableProposal,
   formatUnmappedTerms,
   hasVocabulary,
 } from '../interview/ask-about-table.ts';
@@ -119,7 +119,7 @@ async function runWizard(
       rows,
     ),
   );
-  terminal.note(`\n${formatProposal(proposed).join('\n')}`);
+  terminal.note(`\n${formatTableProposal(proposed).join('\n')}`);
   const proposal = asks
     ? await askAboutTable({
         ...wizard,

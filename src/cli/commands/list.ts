@@ -7,7 +7,7 @@ import { STATE_WORDS } from '../../outbox/views/entry-words.ts';
 import { formatStanding, listFinds } from '../../outbox/views/records-at-service.ts';
 import { addWhereOption, defineCommand, parseWholeNumber, type Registration } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
-import { toHeldJson } from '../result-texts.ts';
+import { toHeldQuestionJson } from '../result-texts.ts';
 
 /** Filters of `--where` that have an option of their own. */
 const NAMED_FILTERS = ['state', 'project', 'since', 'until', 'text'] as const;
@@ -69,7 +69,7 @@ async function list(context: Context, options: ListOptions): Promise<ExitReason>
       local_id: find.localId,
       ident_cely: entry?.identCely ?? null,
       state: entry?.state ?? null,
-      ...(entry === undefined ? {} : toHeldJson(entry)),
+      ...(entry === undefined ? {} : toHeldQuestionJson(entry)),
       at_service: pulled === undefined ? null : { standing: pulled.standing, stav: pulled.stav },
       elements,
     })),

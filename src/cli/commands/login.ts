@@ -54,7 +54,7 @@ export const register: Registration = (program, run) => {
  * ConfigError where no profile is chosen, or the outbox is of another account; OutboxLeasedError
  * where an outbox would move during a push; InterruptedError on Ctrl-C
  */
-export async function login(context: Context, options: LoginOptions): Promise<ExitReason> {
+async function login(context: Context, options: LoginOptions): Promise<ExitReason> {
   const profile = context.getProfile();
   const username =
     options.username ??

@@ -17,7 +17,7 @@ import {
 import { addSheetOption, defineCommand, type Registration } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { readColumnMap, readTableOrInput } from '../context/find-input.ts';
-import { announceInstance, openLookups } from '../context/open-service.ts';
+import { announceInstance, openVocabularyLookups } from '../context/open-service.ts';
 import {
   formatNumberCount,
   makeNotReplacedError,
@@ -127,7 +127,11 @@ async function importNumbers(
   const map =
     options.map === undefined
       ? undefined
-      : await readColumnMap(context, options.map, (await openLookups(context)).lookupTerm);
+      : await readColumnMap(
+          context,
+          options.map,
+          (await openVocabularyLookups(context)).lookupTerm,
+        );
   const table = await readTableOrInput(context, file, options);
   const planned = planTableNumbers(outbox, table, map);
   const replacements = planned.numbers.flatMap(({ replaces, ...number }) =>

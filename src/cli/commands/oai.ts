@@ -26,7 +26,7 @@ import {
   requireHarvestBase,
 } from '../context/context.ts';
 import { openHarvestClient } from '../context/open-service.ts';
-import { formatTree } from '../result-texts.ts';
+import { formatJsonTree } from '../result-texts.ts';
 
 /** The six verbs of OAI-PMH 2.0, section 4, by the words of the command line. */
 const VERBS = {
@@ -112,7 +112,7 @@ function makeArguments(
 
 function printAnswer({ terminal }: Context, word: string, answer: object): void {
   terminal.printValue(answer);
-  for (const line of formatTree(answer)) terminal.printLine(line);
+  for (const line of formatJsonTree(answer)) terminal.printLine(line);
   const { resumption_token: token, cursor, complete_list_size: size }: Partial<PagingJson> = answer;
   if (token === undefined) return;
   const count = Object.values(answer).find(Array.isArray)?.length ?? 0;

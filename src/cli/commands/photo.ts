@@ -16,7 +16,7 @@ import { STATE_WORDS } from '../../outbox/views/entry-words.ts';
 import type { Confidence, MatchReason, PhotoMatch } from '../../photos/match-photographs.ts';
 import { defineCommand, parseWholeNumber, type Registration } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
-import { makeProfileKeeping } from '../context/find-input.ts';
+import { makePhotographKeepingOfProfile } from '../context/find-input.ts';
 import { announceInstance } from '../context/open-service.ts';
 import { formatFindCount, formatPlaceRemovedNote, printNextStep } from '../result-texts.ts';
 import { printIssues, toIssuesJson, withProgress } from '../terminal.ts';
@@ -129,7 +129,7 @@ async function runPhotoMatch(
   const { terminal } = context;
   const outbox = await context.openOutbox();
   outbox.command.words = 'photo-match';
-  const { inspectPhotograph, storePhotograph } = makeProfileKeeping(context);
+  const { inspectPhotograph, storePhotograph } = makePhotographKeepingOfProfile(context);
   const withinM = options.within ?? WITHIN_M;
   const matches = await withProgress(terminal, t`Reading the photographs`, (onProgress) =>
     matchFolder(folder, { outbox, inspectPhotograph, withinM, onProgress }),
@@ -248,7 +248,7 @@ async function add(context: Context, find: string, files: readonly string[]): Pr
   const outbox = await context.openOutbox();
   outbox.command.words = 'photo-add';
   const subject = findSubject(outbox, find);
-  const keeping = makeProfileKeeping(context);
+  const keeping = makePhotographKeepingOfProfile(context);
   const issues: Issue[] = [];
   const together = new Set<string>();
   let queued = 0;

@@ -12,7 +12,7 @@ import {
   requireProfileSettings,
   toProfile,
 } from '../context/config.ts';
-import { type Context, maskSettings } from '../context/context.ts';
+import { type Context, maskProxyPassword } from '../context/context.ts';
 import { saveProfile } from '../context/profile-outbox.ts';
 import { INSTANCE_WORDS } from '../result-texts.ts';
 
@@ -71,14 +71,14 @@ async function list({ getConfig, terminal }: Context): Promise<ExitReason> {
     [...profiles].map(([name, settings]) => ({
       profile: name,
       default: name === defaultProfile,
-      ...maskSettings(settings),
+      ...maskProxyPassword(settings),
     })),
   );
   return 'done';
 }
 
 async function show({ getProfile, terminal }: Context): Promise<ExitReason> {
-  const settings = maskSettings(getProfile());
+  const settings = maskProxyPassword(getProfile());
   // Prints keys in the spelling of config.toml, so that they can be copied there.
   const toSnakeCase = (key: string): string =>
     key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
@@ -111,7 +111,7 @@ async function set(context: Context, texts: readonly string[]): Promise<ExitReas
   await saveProfile(context, toProfile(name, settings, {}, 'pas profile set'), settings);
   const names = Object.keys(changes).join(', ');
   terminal.printLine(t`Profile ${name} is changed: ${names}.`);
-  terminal.printValue({ profile: name, ...maskSettings(settings) });
+  terminal.printValue({ profile: name, ...maskProxyPassword(settings) });
   return 'done';
 }
 

@@ -24,14 +24,8 @@ function makeUncertainPrinter(context: Context, outbox: Outbox) {
   };
 }
 
-/**
- * Makes the listeners that show the progress of a push: one bar at a time, and above it the results
- * of entries that were not simply accepted; each event also as JSON. `end` must be called in any
- * case, also after an error.
- */
-export function makePushListeners(context: Context, outbox: Outbox) {
-  const { terminal } = context;
-  const printUncertain = makeUncertainPrinter(context, outbox);
+/** Makes the bars of a push, of which one is shown at a time. */
+function makeBars({ terminal }: Context) {
   let bar: Progress | undefined;
   let isSearching = false;
   let doneCount = 0;
@@ -43,21 +37,17 @@ export function makePushListeners(context: Context, outbox: Outbox) {
   };
   return {
     end,
-    onRound: (queued: number) => {
+    startSending: (queued: number) => {
       end();
       bar = terminal.startProgress(t`Sending`);
       doneCount = 0;
       total = queued;
     },
-    report: (event: PushEvent) => {
-      terminal.printValue(event);
-      if (event.type === 'settled' && event.state !== 'queued') {
-        doneCount += 1;
-        bar?.update(doneCount, total);
-      }
-      printEvent(terminal, event, printUncertain);
+    countSettled: () => {
+      doneCount += 1;
+      bar?.update(doneCount, total);
     },
-    onSearch: (searched: number, all: number | undefined) => {
+    showSearch: (searched: number, all: number | undefined) => {
       if (!isSearching) {
         end();
         bar = terminal.startProgress(t`Checking the service`);
@@ -65,8 +55,29 @@ export function makePushListeners(context: Context, outbox: Outbox) {
       }
       bar?.update(searched, all);
     },
+  };
+}
+
+/**
+ * Makes the listeners that show the progress of a push: one bar at a time, and above it the results
+ * of entries that were not simply accepted; under `--json` each event as a value. `end` removes the
+ * bar, and must be called in any case, also after an error.
+ */
+export function makePushListeners(context: Context, outbox: Outbox) {
+  const { terminal } = context;
+  const printUncertain = makeUncertainPrinter(context, outbox);
+  const bars = makeBars(context);
+  return {
+    end: bars.end,
+    onRound: bars.startSending,
+    onSearch: bars.showSearch,
+    report: (event: PushEvent) => {
+      terminal.printValue(event);
+      if (event.type === 'settled' && event.state !== 'queued') bars.countSettled();
+      printEvent(terminal, event, printUncertain);
+    },
     onReconciled: (settled: readonly ReconciledEntry[]) => {
-      end();
+      bars.end();
       for (const each of settled) {
         if (each.verdict.kind === 'undecided')
           printUncertain(formatEntry(each.entry), each.entry.id);
@@ -74,13 +85,16 @@ export function makePushListeners(context: Context, outbox: Outbox) {
       }
     },
     onSearchFailed: ({ message }: PasError) => {
-      end();
+      bars.end();
       terminal.note(t`Uncertain entries could not be checked: ${message}`);
     },
   };
 }
 
-/** Formats the result of a search for an uncertain entry; of an undecided one, with its command. */
+/**
+ * Formats what a search found out about an uncertain entry; for one that stays uncertain with the
+ * command by which a person decides.
+ */
 export function formatReconciled({ entry, verdict }: ReconciledEntry): string {
   const what = formatEntry(entry);
   switch (verdict.kind) {
@@ -134,8 +148,8 @@ function formatLeftOut({
 }
 
 /**
- * Makes the listener that reports each wait to programs, but to people only one for something else
- * than the last; the others are details.
+ * Makes the listener that prints the waits of a watched push: to programs each of them, to people
+ * only one for another reason than the last; the others are details.
  */
 export function makeWaitListener({ terminal, clock }: Context): (event: WatchEvent) => void {
   let printed: WatchEvent['for'] | undefined;

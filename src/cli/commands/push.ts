@@ -16,7 +16,11 @@ import {
 } from '../../push/push-session.ts';
 import { defineCommand, parseWholeNumber, type Registration } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
-import { announceInstance, confirmProduction, openPush } from '../context/open-service.ts';
+import {
+  announceInstance,
+  openPush,
+  requireProductionConfirmation,
+} from '../context/open-service.ts';
 import {
   openUnitedOutbox,
   renewProfileDocuments,
@@ -118,7 +122,7 @@ async function pushCommand(
       : [];
     return printQueued(context, kinds, plan.queued, people);
   }
-  await confirmProduction(context);
+  await requireProductionConfirmation(context);
   if (plan.subjects !== undefined) clearBackoff(outbox, plan.subjects);
   const { end, ...telling } = makePushListeners(context, outbox);
   const pushAllOptions = {

@@ -11,7 +11,7 @@ import {
 } from '../context/context.ts';
 import { openProfileVocabulary } from '../context/open-service.ts';
 import { formatFindCount, formatPhotographCount } from '../result-texts.ts';
-import { mayReplace, withProgress } from '../terminal.ts';
+import { confirmReplacing, withProgress } from '../terminal.ts';
 
 type ReportOptions = GlobalOptions & { readonly withoutPlaces?: boolean };
 
@@ -50,7 +50,7 @@ async function report(
     throw new UsageError(t`The page and --json cannot both go to stdout. Specify a file.`);
   const target = resolve(context.cwd, file);
   const { writeReport } = await import('../../report/write-report.ts');
-  const overwrite = !toStdout && (await mayReplace(context, target));
+  const overwrite = !toStdout && (await confirmReplacing(context, target));
   const request = await makeReportRequest(context, names, options);
   const write = (to: Parameters<typeof writeReport>[1]) =>
     withProgress(terminal, t`Finds`, (onFind) => writeReport({ ...request, onFind }, to));

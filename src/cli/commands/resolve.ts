@@ -36,7 +36,7 @@ import {
   makeNoHarvestingError,
 } from '../context/context.ts';
 import { openHarvestClient, openServiceAccess } from '../context/open-service.ts';
-import { openUnitedOutbox, withLockIfFree } from '../context/profile-outbox.ts';
+import { openUnitedOutbox, withPushLockIfFree } from '../context/profile-outbox.ts';
 import { importAnsweredRow } from '../interview/ask-about-table.ts';
 import { listAnswerWords, makeNotReplacedError } from '../result-texts.ts';
 import { requireConfirmation, withProgress } from '../terminal.ts';
@@ -266,7 +266,7 @@ async function carryOut(
     asked = getOpenDecision(outbox, name, entryId).entry;
     await checkRecord(find, asked, decision.identCely, isSure);
   }
-  const settled = withLockIfFree(context, (isLocked) =>
+  const settled = withPushLockIfFree(context, (isLocked) =>
     resolveEntries(outbox, name, decision, entryId, isLocked, asked),
   );
   const count = settled.length;

@@ -13,7 +13,7 @@ import { defineCommand, type Registration } from '../command.ts';
 import { isProtectedAddress } from '../context/config.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { getOwnSchemaFolder } from '../context/find-input.ts';
-import { makeWaitNote } from '../context/open-service.ts';
+import { makeWaitPrinter } from '../context/open-service.ts';
 
 type SchemaOptions = GlobalOptions & { readonly update?: boolean; readonly bundled?: boolean };
 
@@ -63,7 +63,7 @@ async function fetchInto(context: Context, folder: string): Promise<SchemaChange
     send,
     clock: context.clock,
     random: context.random,
-    onWait: makeWaitNote(context),
+    onWait: makeWaitPrinter(context),
     answerTimeoutMs,
     isProtected: (url) => allowHttp || isProtectedAddress(url),
   });

@@ -26,7 +26,7 @@ import { defineCommand, type Registration } from '../command.ts';
 import { type Context, findSettleMs, type GlobalOptions } from '../context/context.ts';
 import { openFindValidator } from '../context/find-input.ts';
 import { renewProfileDocuments } from '../context/profile-outbox.ts';
-import { getSettlingCommand, toHeldJson } from '../result-texts.ts';
+import { getSettlingCommand, toHeldQuestionJson } from '../result-texts.ts';
 import { printIssues, toIssuesJson } from '../terminal.ts';
 
 type ShowOptions = GlobalOptions & { readonly xml?: boolean };
@@ -217,7 +217,7 @@ function toStoryJson({ entry, attempts, evidence }: EntryHistory): Record<string
     state: entry.state,
     ident_cely: entry.identCely,
     reason: entry.reason === null ? null : String(entry.reason),
-    ...toHeldJson(entry),
+    ...toHeldQuestionJson(entry),
     ...toContentJson(entry),
     issues: toIssuesJson(entry.issues),
     evidence: evidence.map(({ at, ...rest }) => ({

@@ -26,7 +26,7 @@ import {
   formatFindCount,
   getSettlingCommand,
   INSTANCE_WORDS,
-  toHeldJson,
+  toHeldQuestionJson,
 } from '../result-texts.ts';
 
 const MAX_SHOWN = 10;
@@ -91,7 +91,7 @@ async function showStatus(context: Context): Promise<ExitReason> {
       find: entry.find,
       state: entry.state,
       reason: String(entry.reason ?? entry.issues[0]?.message ?? '') || null,
-      ...toHeldJson(entry),
+      ...toHeldQuestionJson(entry),
       command: getSettlingCommand(entry),
     })),
   });

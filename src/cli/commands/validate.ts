@@ -7,7 +7,7 @@ import { validateAndRenewFinds } from '../../tables/validate-finds.ts';
 import { defineCommand, type Registration } from '../command.ts';
 import type { Context } from '../context/context.ts';
 import { openValidationContext, readFileOrInput } from '../context/find-input.ts';
-import { openLookups } from '../context/open-service.ts';
+import { openVocabularyLookups } from '../context/open-service.ts';
 import { listNewPeopleOfProfile, printNewPeople, toNewPeopleJson } from '../new-people.ts';
 import { printIssues, toIssuesJson, withProgress } from '../terminal.ts';
 
@@ -28,13 +28,13 @@ export const register: Registration = (program, run) => {
  * @throws UsageError for an unknown find; FileError where a file cannot be read; ConfigError where
  * the schema cannot be used; DatabaseError
  */
-export async function validate(context: Context, names: readonly string[]): Promise<ExitReason> {
+async function validate(context: Context, names: readonly string[]): Promise<ExitReason> {
   const { terminal } = context;
   const files = names.filter((name) => name === '-' || name.toLowerCase().endsWith('.xml'));
   const documents = await Promise.all(files.map((file) => readFileOrInput(context, file)));
   const isAll = names.length === 0;
   const named = names.filter((name) => !files.includes(name));
-  const { lookupTerm } = await openLookups(context);
+  const { lookupTerm } = await openVocabularyLookups(context);
   const ruleContext = await openValidationContext(context);
   const outbox = await context.openOutbox();
   const mapping = await readMappingFile(context.places.mappingFile);

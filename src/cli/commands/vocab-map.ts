@@ -20,8 +20,8 @@ import {
 import { addSheetOption, defineCommand, type Registration } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { readTableOrInput } from '../context/find-input.ts';
-import { openLookups, openProfileVocabulary } from '../context/open-service.ts';
-import { mayReplace, printIssues, toIssuesJson, withProgress } from '../terminal.ts';
+import { openProfileVocabulary, openVocabularyLookups } from '../context/open-service.ts';
+import { confirmReplacing, printIssues, toIssuesJson, withProgress } from '../terminal.ts';
 
 type SheetOptions = GlobalOptions & { readonly sheet?: string };
 
@@ -96,7 +96,7 @@ async function importMapping(
 ): Promise<ExitReason> {
   const { terminal } = context;
   const table = await readTableOrInput(context, file, reading);
-  const { lookupTerm } = await openLookups(context);
+  const { lookupTerm } = await openVocabularyLookups(context);
   const { places, clock } = context;
   const merged = await changeMappingFile(places.mappingFile, clock, (mapping) =>
     mergeMapping(mapping, table, lookupTerm),
@@ -121,7 +121,7 @@ async function setMapping(
   ownTerm: string,
   entry: string,
 ): Promise<ExitReason> {
-  const { lookupTerm } = await openLookups(context);
+  const { lookupTerm } = await openVocabularyLookups(context);
   const harvested = { lookupTerm, vocabulary: await openProfileVocabulary(context) };
   const row = { set: of, term: ownTerm, entry };
   const { places, clock } = context;
@@ -242,9 +242,11 @@ function toCandidateJson({ term, score }: SearchHit): Record<string, unknown> {
 }
 
 /**
- * Writes a list of terms to a file of the user, or to stdout for `-`.
+ * Writes a list of terms to a file that others may read, or to stdout for `-`; a person is asked
+ * before a file is replaced.
+ * @param pieces of the text, in order
  * @throws UsageError where the file exists and may not be replaced; FileError where it cannot be
- * written; DatabaseError when the disk is full
+ * written or is one of pas's own; DatabaseError when the disk is full
  */
 export async function writeTermList(
   context: Context,
@@ -255,7 +257,7 @@ export async function writeTermList(
     await writeToStdout(context.streams.stdout, pieces);
     return;
   }
-  const overwrite = await mayReplace(context, file);
+  const overwrite = await confirmReplacing(context, file);
   // Terms are not confidential.
   await writeOutputFile(file, pieces, { overwrite, mode: 0o666 });
   context.terminal.note(t`Written to ${file}.`);

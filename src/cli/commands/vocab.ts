@@ -28,12 +28,12 @@ import {
 import { listTermIdsInUse } from '../context/find-input.ts';
 import { openProfileVocabulary } from '../context/open-service.ts';
 import { renewProfileDocuments } from '../context/profile-outbox.ts';
-import { formatTree } from '../result-texts.ts';
+import { formatJsonTree } from '../result-texts.ts';
 import {
   type HarvestFlags,
   runHarvest,
-  toSetJson,
-  warnOfBroken,
+  toSetResultJson,
+  warnOfBrokenRecords,
   warnOfUnconfirmedLosses,
 } from '../run-harvest.ts';
 import { registerMap, writeTermList } from './vocab-map.ts';
@@ -188,7 +188,7 @@ async function show(context: Context, ident: string): Promise<ExitReason> {
   terminal.printLine(
     terminal.color.bold([...path.map((one) => one.label || one.ident), term.label].join(' > ')),
   );
-  for (const line of formatTree(value)) terminal.printLine(line);
+  for (const line of formatJsonTree(value)) terminal.printLine(line);
   terminal.printValue(value);
   return 'done';
 }
@@ -238,7 +238,7 @@ async function harvestVocab(
   );
   terminal.printValue({ sets: results.map(toHarvestJson) });
   const isUnconfirmed = warnOfUnconfirmedLosses(terminal, results);
-  const isBroken = warnOfBroken(terminal, results);
+  const isBroken = warnOfBrokenRecords(terminal, results);
   if (existsSync(context.getOutboxPlaces().outboxFile)) await renewProfileDocuments(context);
   return isBroken || isUnconfirmed ? 'dataRefused' : 'done';
 }
@@ -253,5 +253,5 @@ function formatHarvestRow({ setSpec, pass, records, deleted, vanished }: SetHarv
 }
 
 function toHarvestJson({ elapsedMs, ...result }: SetHarvest): object {
-  return { ...toSetJson(result), elapsed_ms: Math.round(elapsedMs) };
+  return { ...toSetResultJson(result), elapsed_ms: Math.round(elapsedMs) };
 }

@@ -36,9 +36,11 @@ type DefaultsTables = {
 };
 
 /**
- * Reads config.toml and checks each value that it has, except for the defaults of finds; that no
- * key is missing is checked by {@link toProfile}. A missing file is an empty configuration.
- * @throws ConfigError when the file cannot be read, is invalid, or has an unknown key
+ * Reads config.toml and checks each value that it has, except for the defaults of finds. That no
+ * key of a profile is missing is checked by {@link toProfile}. A missing file is an empty
+ * configuration.
+ * @throws ConfigError where the file cannot be read, is not TOML, or has an unknown key or a wrong
+ * value
  */
 export function readConfigFile(path: string): Config {
   const { profiles = {}, projects = {}, ...plain } = readTable(path);
@@ -71,15 +73,15 @@ function readTable(path: string): Record<string, unknown> {
     const why = getErrorMessage(thrown);
     throw new ConfigError(t`${path} cannot be read: ${why}.`, { cause: thrown });
   }
-  return parseTable(path, text);
+  return parseToml(path, text);
 }
 
 /**
- * Parses a text of TOML. An error does not quote it, since it may contain a password.
+ * Parses a text of TOML as a table.
  * @param path for the error, such as that of config.toml
- * @throws ConfigError for invalid TOML
+ * @throws ConfigError for other texts, without quoting them: they may contain a password
  */
-export function parseTable(path: string, text: string): Record<string, unknown> {
+export function parseToml(path: string, text: string): Record<string, unknown> {
   const reading = tryParseToml(text);
   if (reading.kind === 'table') return reading.table;
   const { message, line } = reading;
@@ -101,22 +103,21 @@ function parseProfiles(path: string, tables: Record<string, unknown>, ofProjects
 }
 
 /**
- * Returns the name of the outbox of these settings, by address and user name, also where no such
+ * Returns the name of the outbox of a profile, from its address and user name, whether or not the
  * outbox exists; undefined without an address.
  */
 export function findOutboxName({ base_url: address, username }: ProfileSettings) {
   return address === undefined ? undefined : makeOutboxName(address, username ?? '');
 }
 
-/** Returns the names of the profiles with this outbox, in the order of config.toml. */
-export function listProfilesOfOutbox({ profiles }: Config, outbox: string): string[] {
-  return [...profiles].flatMap(([name, its]) => (findOutboxName(its) === outbox ? [name] : []));
+/** Lists the names of the profiles that use the outbox, in the order of config.toml. */
+export function listProfilesOfOutbox({ profiles }: Config, outboxName: string): string[] {
+  return [...profiles].flatMap(([name, settings]) =>
+    findOutboxName(settings) === outboxName ? [name] : [],
+  );
 }
 
-/**
- * Tells if what is sent to an address stays secret on the way: it has TLS, or is this machine.
- * @param address that {@link normalizeAddress} accepts
- */
+/** Tells if what is sent to an absolute URL stays secret: it has TLS, or is of this machine. */
 export function isProtectedAddress(address: string): boolean {
   const { protocol, hostname } = new URL(address);
   return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
@@ -125,9 +126,9 @@ export function isProtectedAddress(address: string): boolean {
 /**
  * Asserts that a password may be sent to an address: it is protected, or `allowHttp` is true.
  * @param where for the error, such as "config.toml, profile training"
- * @param address as for {@link isProtectedAddress}
+ * @param address an absolute URL
  * @param allowHttp the profile declares that the network is the user's own
- * @throws ConfigError for an http address of another machine, unless it is allowed
+ * @throws ConfigError otherwise
  */
 export function assertMaySendPassword(where: string, address: string, allowHttp: boolean): void {
   if (allowHttp || isProtectedAddress(address)) return;
@@ -239,9 +240,8 @@ export function toCamelCase(key: ProfileKey): string {
 }
 
 /**
- * Parses `key=value` as typed, for {@link parseProfileSettings}. The key need not exist. An error
- * does not quote the value, which may contain a password.
- * @throws ConfigError for a text without `=`
+ * Parses `key=value` as typed, for {@link parseProfileSettings}, which checks both.
+ * @throws ConfigError for a text without `=`, without quoting it: it may contain a password
  */
 export function parseProfileKeyValue(text: string): readonly [key: string, value: string] {
   const at = text.indexOf('=');
@@ -255,9 +255,9 @@ export function toFlag(key: ProfileKey): string {
 }
 
 /**
- * Checks the keys and values of a profile, as they are in config.toml, and returns the values in
- * their normal form; no key is required.
- * @param where for errors, such as "config.toml, profile training"
+ * Checks keys and values of a profile as in config.toml, and returns the values in their normal
+ * form; no key is required.
+ * @param where for errors
  * @throws ConfigError for an unknown key or a wrong value, or where `value` is no table
  */
 export function parseProfileSettings(where: string, value: unknown): ProfileSettings {
@@ -323,9 +323,9 @@ function checkProxy(where: string, value: unknown): string {
 }
 
 /**
- * Returns an address as {@link normalizeAddress} does.
- * @param where for the error, such as "config.toml: base_url"
- * @throws ConfigError where the value is no such address
+ * Returns the value as {@link normalizeAddress} writes it.
+ * @param where for the error
+ * @throws ConfigError where the value is no address of a service
  */
 export function requireAddress(where: string, value: unknown): string {
   const address = typeof value === 'string' ? normalizeAddress(value) : undefined;
@@ -343,37 +343,34 @@ function checkPacing(where: string, value: unknown): string {
 }
 
 /**
- * Normalises the address of a service (RFC 3986, section 6.2): host in lower case without final
- * dots, no default port, one form of percent-encoding, no final slash. Two spellings of one service
- * are equal after this.
- * @returns undefined where the text is no http address, or has a user name or password (it would be
- * stored and shown), a query or a fragment
+ * Normalises the address of a service (RFC 3986, section 6.2), so that two spellings of one service
+ * are equal: host in lower case without final dots, no default port, one form of percent-encoding,
+ * no final slash.
+ * @returns undefined where the text is no http or https address, or has a query, a fragment, or a
+ * user name or password, which would be stored and shown
  */
 export function normalizeAddress(text: string): string | undefined {
   const trimmed = text.trim();
   if (!/^https?:\/\/[^/]/i.test(trimmed) || !URL.canParse(trimmed)) return undefined;
   const { protocol, hostname, port, pathname, username, password, search, hash } = new URL(trimmed);
   if (username !== '' || password !== '' || search !== '' || hash !== '') return undefined;
-  const rest = `${port === '' ? '' : `:${port}`}${pathname.replace(/%[0-9a-f]{2}/gi, normalizeEscape).replace(/(?<!\/)\/+$/, '')}`;
   const host = hostname.replace(/(?<!\.)\.+$/, '');
+  const portPart = port === '' ? '' : `:${port}`;
+  const path = pathname.replace(/%[0-9a-f]{2}/gi, normalizeEscape).replace(/(?<!\/)\/+$/, '');
+  const address = `${protocol}//${host}${portPart}${path}`;
   // Without its final dots the host may be a number, which the URL parser writes in another form.
-  return host === hostname
-    ? `${protocol}//${host}${rest}`
-    : normalizeAddress(`${protocol}//${host}${rest}`);
+  return host === hostname ? address : normalizeAddress(address);
 }
 
-/**
- * Decodes characters that need no encoding; the other escapes get capital digits (RFC 3986, section
- * 6.2.2).
- */
+/** Decodes a character that needs no encoding, else writes capital digits (RFC 3986, 6.2.2). */
 function normalizeEscape(encoded: string): string {
   const character = String.fromCharCode(Number.parseInt(encoded.slice(1), 16));
   return /[\w.~-]/.test(character) ? character : encoded.toUpperCase();
 }
 
 /**
- * Tells if a host is this machine, by its address: 127.example.org is another host. IPv6 with or
- * without brackets.
+ * Tells if a host is this machine: `localhost` or a numeric loopback address, IPv6 with or without
+ * brackets. 127.example.org is another host.
  */
 export function isLoopback(host: string): boolean {
   return ['localhost', '::1', '[::1]'].includes(host) || /^127(?:\.\d{1,3}){3}$/.test(host);
@@ -403,8 +400,9 @@ function writeConfigFile(
 }
 
 /**
- * Changes the configuration on disk under a lock: `change` gets the current one, so that concurrent
- * changes are kept. Nothing is written if it returns the same object or throws.
+ * Changes config.toml under a lock, so that concurrent changes are kept.
+ * @param change gets the configuration on disk; nothing is written if it returns the same object or
+ * throws
  * @returns the new configuration
  * @throws ConfigError where the file is invalid, or another process keeps the lock for two seconds,
  * which block the thread; DatabaseError where the disk fails; errors of `change`
@@ -431,8 +429,8 @@ export function changeConfigFile(
 }
 
 /**
- * Returns the configuration with the changes over the settings of each named profile; one that is
- * missing is added. An undefined value unsets a key.
+ * Returns the configuration with `changes` in the settings of each named profile; a missing profile
+ * is added. An undefined value unsets its key.
  */
 export function mergeProfileSettings(
   config: Config,
@@ -445,8 +443,8 @@ export function mergeProfileSettings(
 }
 
 /**
- * Completes settings to a profile: with the fallbacks of all keys, its outbox, and PAS_USERNAME in
- * place of its user name. The outbox follows from the settings alone, not from PAS_USERNAME.
+ * Completes settings to a profile, with the fallbacks of all keys. PAS_USERNAME replaces the user
+ * name; the name of the outbox is that of the settings alone.
  * @param environment only its PAS_USERNAME counts; `{}` for the profile as it is written
  * @param where for errors, such as "config.toml, profile training"
  * @throws ConfigError for a missing key, or as {@link assertMaySendPassword} for its addresses
@@ -457,16 +455,16 @@ export function toProfile(
   environment: Environment,
   where: string,
 ): Profile {
-  for (const key of PROFILE_KEYS) {
-    if (KEY_RULES[key].required === true && settings[key] === undefined) {
-      throw new ConfigError(t`${where}: ${key} is missing.`, {
-        hint: t`Add it to the file, or run \`${cmd`pas init --name ${name}`}\` again.`,
-      });
-    }
-  }
-  const values = PROFILE_KEYS.map((key) => [
-    toCamelCase(key),
-    settings[key] ?? KEY_RULES[key].fallback,
+  const key = PROFILE_KEYS.find(
+    (each) => KEY_RULES[each].required === true && settings[each] === undefined,
+  );
+  if (key !== undefined)
+    throw new ConfigError(t`${where}: ${key} is missing.`, {
+      hint: t`Add it to the file, or run \`${cmd`pas init --name ${name}`}\` again.`,
+    });
+  const values = PROFILE_KEYS.map((each) => [
+    toCamelCase(each),
+    settings[each] ?? KEY_RULES[each].fallback,
   ]);
   const profile = Object.freeze({
     ...Object.fromEntries(values),
@@ -489,7 +487,9 @@ export function requireProfileSettings(config: Config, name: string): ProfileSet
   throw new ConfigError(t`There is no profile ${name}.`, { hint: formatProfileAdvice(config) });
 }
 
-/** Returns a sentence with the names of the profiles, or how to create the first one; for hints. */
+/**
+ * Formats a hint for a missing profile: the names of the profiles, or how to create the first one.
+ */
 export function formatProfileAdvice({ profiles }: Config): string {
   const names = [...profiles.keys()].join(', ');
   return names === ''

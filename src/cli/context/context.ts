@@ -127,9 +127,8 @@ export type Context = Runtime & {
 };
 
 /**
- * Returns the environment without token, password, user name and profile, for a context of
- * another profile: credentials of one service are never sent to another one. PAS_PACING_PASSWORD
- * stays.
+ * Returns the environment without PAS_TOKEN, PAS_PASSWORD, PAS_USERNAME and PAS_PROFILE, for a
+ * context of another profile: credentials of one service are never sent to another one.
  */
 export function omitAccountVariables(environment: Environment): Environment {
   const {
@@ -142,10 +141,8 @@ export function omitAccountVariables(environment: Environment): Environment {
   return otherVariables;
 }
 
-/**
- * Returns the settings with the password of a proxy masked, to be shown to a person or a program.
- */
-export function maskSettings<Settings extends { readonly proxy?: string | undefined }>(
+/** Returns settings in which the password of the proxy's address is masked, to be shown. */
+export function maskProxyPassword<Settings extends { readonly proxy?: string | undefined }>(
   settings: Settings,
 ): Settings {
   return settings.proxy === undefined
@@ -155,8 +152,8 @@ export function maskSettings<Settings extends { readonly proxy?: string | undefi
 
 /**
  * Returns the password in PAS_PASSWORD, else the stored one; undefined where there is neither.
- * @throws AuthError, unless PAS_PASSWORD is set, where it is in an unavailable keyring; ConfigError
- * where the secrets are damaged
+ * @throws AuthError where it may be in a keyring that is unavailable; ConfigError where the secrets
+ * are damaged; neither where PAS_PASSWORD is set
  */
 export function getPassword(context: Context, profile: Profile): string | undefined {
   return (
@@ -167,7 +164,7 @@ export function getPassword(context: Context, profile: Profile): string | undefi
 
 /**
  * Returns where the credentials come from: `environment` where PAS_TOKEN or PAS_PASSWORD is set,
- * else where the profile's are stored. No keyring is asked, so one may be unavailable.
+ * else where those of the profile are stored. No keyring is opened.
  * @throws ConfigError, unless the environment has them, where no profile is chosen or the secrets
  * are damaged
  */
@@ -181,7 +178,7 @@ export function getSourceOfSecrets({
   return isGiven ? 'environment' : openSecrets().getLocation(makeSecretsOwner(getProfile()));
 }
 
-/** Makes the sentence about the place of the credentials, from the path of the secrets file. */
+/** Functions that format where the credentials are, from the path of the secrets file. */
 export const SECRET_PLACE_TEXTS: Readonly<
   Record<'environment' | SecretLocation, (file: string) => string>
 > = {
@@ -194,13 +191,16 @@ export const SECRET_PLACE_TEXTS: Readonly<
   nowhere: () => t`No password or token is stored.`,
 };
 
-/** Returns the user name of a harvest; empty for an anonymous one, or where none is known. */
+/**
+ * Returns the user name with which the profile harvests; empty for an anonymous harvest, or where
+ * none is known.
+ */
 export function getHarvestUsername({ oaiAuth, username }: Profile): string {
   return oaiAuth === 'none' ? '' : (username ?? '');
 }
 
 /**
- * Returns the address of the harvesting interface of the profile.
+ * Returns the address of the harvesting interface of the profile (`oai_base`).
  * @throws ConfigError where it has none
  */
 export function requireHarvestBase(profile: Profile): string {
@@ -209,10 +209,10 @@ export function requireHarvestBase(profile: Profile): string {
 }
 
 /**
- * Returns the address of the interface that shows the profile's own records; undefined where there
- * is none. A training instance may use that of production for vocabularies, where its identifiers
- * belong to other records: so its interface must be on the host to which it writes, and not that of
- * a production profile with another write address.
+ * Returns the address of the harvesting interface that shows what the profile sends; undefined
+ * where there is none. A training instance may have the interface of production, for vocabularies:
+ * there its identifiers belong to other records. So its interface counts only on the host to which
+ * it writes, and unless a production profile with another write address has it, too.
  */
 export function findOwnHarvestBase(context: Context): string | undefined {
   const { kind, baseUrl, oaiBase } = context.getProfile();
@@ -227,16 +227,16 @@ export function findOwnHarvestBase(context: Context): string | undefined {
 }
 
 /**
- * Returns the time in milliseconds after which a search can settle what is uncertain; undefined
- * where nothing can be searched.
+ * Returns the milliseconds for which the service may work on a request (`settle_ms`): a later
+ * search can settle what is uncertain. Undefined where nothing can be searched.
  */
 export function findSettleMs(context: Context): number | undefined {
   return findOwnHarvestBase(context) === undefined ? undefined : context.getProfile().settleMs;
 }
 
 /**
- * Makes the error that a lookup is not possible: the profile has no harvesting interface, or else
- * one that does not show its own records, which the caller has found out.
+ * Makes the error that a profile's records cannot be looked up: it has no harvesting interface, or
+ * one that does not show them, see {@link findOwnHarvestBase}.
  */
 export function makeNoHarvestingError(profile: Profile): ConfigError {
   if (profile.oaiBase !== undefined)
@@ -251,13 +251,13 @@ export function makeNoHarvestingError(profile: Profile): ConfigError {
   });
 }
 
-/** Returns the profile and its configured user; the user of the environment does not count. */
+/** Returns the chosen profile with its user name in config.toml, also where PAS_USERNAME is set. */
 export function getProfileUser(context: Context): ProfileUser {
   const { name } = context.getProfile();
   return { name, username: context.getConfig().profiles.get(name)?.username };
 }
 
-/** The first Ctrl-C stops after the requests under way; the second aborts them. */
+/** The first Ctrl-C aborts `stop`, the second `abort`. */
 type Interrupts = { readonly stop: AbortSignal; readonly abort: AbortSignal };
 
 /** SIGBREAK is Ctrl-Break on Windows, where SIGHUP is a closed console. */
@@ -270,8 +270,8 @@ const SIGNALS = [
 
 /**
  * Handles Ctrl-C and the signals of the system until the context is closed: the first aborts
- * `stop`, the second aborts `abort`. None ends the process, so the command must react to them.
- * @param message shown at the first signal; undefined for none
+ * `stop`, the second `abort`. None ends the process, so the command must react to them.
+ * @param message printed at the first signal; undefined for none
  */
 export function handleSignals({ terminal, onClose }: Context, message?: string): Interrupts {
   const stop = new AbortController();
@@ -293,14 +293,14 @@ export function handleSignals({ terminal, onClose }: Context, message?: string):
 type Closable = { readonly clock: Clock; onClose(close: () => void): void };
 
 /**
- * Makes a signal that Ctrl-C or the end of a time limit aborts, the latter with an
- * UnavailableError.
+ * Makes a signal that is aborted by Ctrl-C, or with an UnavailableError when a time limit has
+ * passed.
  * @param stop aborted by Ctrl-C; returned as it is without a limit
- * @param deadline from now on: digits with s, m or h, such as `30m`; undefined for no limit
+ * @param deadline time from now: digits with s, m or h, such as `30m`; undefined for no limit
  * @throws UsageError for another form
  */
 export function makeDeadlineSignal(
-  resources: Closable,
+  context: Closable,
   stop: AbortSignal,
   deadline: string | undefined,
 ): AbortSignal {
@@ -311,7 +311,7 @@ export function makeDeadlineSignal(
   const reason = new UnavailableError(t`The deadline of ${deadline} (--deadline) has passed.`, {
     hint: t`The stored data is kept. Run the command again to continue.`,
   });
-  const signal = AbortSignal.any([stop, makeTimeoutSignal(resources, givenMs, reason)]);
+  const signal = AbortSignal.any([stop, makeTimeoutSignal(context, givenMs, reason)]);
   setMaxListeners(0, signal);
   return signal;
 }
@@ -325,7 +325,7 @@ function parseDurationMs(text: string): number | undefined {
 }
 
 /**
- * Makes a signal that aborts after so many milliseconds, unless the context is closed before.
+ * Makes a signal that is aborted after `ms` milliseconds, unless the context is closed before.
  * @param reason of the abortion
  */
 export function makeTimeoutSignal(
@@ -352,7 +352,8 @@ type ProcessOptions = {
 
 /**
  * Runs a command line of pas in a process of its own, in the language of this one, and waits for
- * its end. On a terminal it uses that, and `output` and `errors` are empty; else it has no input.
+ * its end. On a terminal `output` and `errors` are empty, since the process prints itself; else it
+ * has no input.
  * @param args words after `pas`
  * @throws Error where the process cannot be started, or ends otherwise than pas does
  */

@@ -20,7 +20,7 @@ import {
   isProtectedAddress,
   type ProfileSettings,
   parseProfileSettings,
-  parseTable,
+  parseToml,
   requireAddress,
 } from './config.ts';
 import type { Context } from './context.ts';
@@ -47,10 +47,10 @@ type FoundService = { readonly settings: ProfileSettings; readonly problem: stri
  * Finds the addresses of a service from any one of them, by requests without credentials.
  * @param text as typed: with or without the scheme, a final slash, a path of the service or a
  * query; http becomes https, except for this machine or with `allow_http`
- * @param settings what is known: the network, `allow_http`, `prefix` and `schema_version` are used,
- * and a given `oai_base` or `schema_base` is not looked for
- * @returns what was found, also a part, with a given `oai_base`; a silent service and an unusable
- * proxy are a `problem`, not an error
+ * @param settings those of the network, `allow_http`, `prefix` and `schema_version` are used; a
+ * given `oai_base` or `schema_base` is not looked for
+ * @returns what was found, which may be a part, with a given `oai_base`; a silent service and an
+ * unusable proxy are a `problem`, not an error
  * @throws ConfigError where the text is no address, without quoting it
  */
 export async function discoverService(
@@ -315,13 +315,13 @@ async function findSilence(
 const MAX_PROFILE_BYTES = 64 * 1024;
 
 /**
- * Reads the settings that an institution publishes: the keys of a profile alone, or one
+ * Reads the settings that an institution publishes as TOML: the keys of a profile alone, or one
  * `[profiles.NAME]` as in config.toml, beside which other keys are ignored. Nothing is stored.
- * @param from a file, or an address with TLS or of this machine, which may not redirect
- * @param settings those of the network are used
- * @throws ConfigError where it is invalid, sets `allow_http`, or its address is none, unprotected
- * or answers with another status than 200; UnavailableError where that gives no answer; FileError
- * where a file cannot be read
+ * @param from a file, or an address of https or of this machine, which may not redirect
+ * @param settings only those of the network are used, for an address
+ * @throws ConfigError where the settings are invalid or have `allow_http`, and for an address that
+ * is none, is unprotected or answers with another status than 200; UnavailableError where it does
+ * not answer; FileError where the file cannot be read
  */
 export async function fetchSharedProfile(
   context: Context,
@@ -335,7 +335,7 @@ export async function fetchSharedProfile(
     ? await fetchProfileText(context, from, shown, settings)
     : await readInputFile(from);
   const text = bytes.toString('utf8');
-  const read = parseTable(shown, text);
+  const read = parseToml(shown, text);
   const profiles = isPlainObject(read['profiles']) ? Object.values(read['profiles']) : [];
   const table = profiles.length === 1 ? profiles[0] : read;
   const offered = parseProfileSettings(shown, table);

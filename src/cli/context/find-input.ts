@@ -33,20 +33,20 @@ import type { Table } from '../../tables/table.ts';
 import type { OfferTerms } from '../interview/answer.ts';
 import { printIssues } from '../terminal.ts';
 import type { Context } from './context.ts';
-import { openLookups, openMappedLookup, openProfileVocabulary } from './open-service.ts';
+import { openMappedLookup, openProfileVocabulary, openVocabularyLookups } from './open-service.ts';
 
 /**
- * Opens everything for the validation: the profile's schema, the account as the service last
- * described it (undefined before the first sign-in), the harvested vocabularies with the museum's
- * mapping, whose issues are dropped, and the day. Nothing is requested. The numbers of other finds
- * are not among it: `lookupNumber` is the caller's.
+ * Opens what the validation of finds needs, except `lookupNumber`, which compares numbers with
+ * other finds: the profile's schema, the account as the service last described it (undefined before
+ * the first sign-in), the harvested vocabularies with the museum's mapping, whose issues are
+ * dropped, and the day of this machine. Nothing is requested.
  * @throws ConfigError where the schema or the profile cannot be used; DatabaseError where outbox or
  * vocabulary cannot
  */
 export async function openValidationContext(context: Context) {
   const profile = context.getProfile();
   const schema = await openFindSchema(profile, makeOwnSchemaReader(context));
-  const lookups = await openLookups(context);
+  const lookups = await openVocabularyLookups(context);
   const account = findKnownAccount(await context.openOutbox());
   return {
     schema,
@@ -59,8 +59,8 @@ export async function openValidationContext(context: Context) {
 }
 
 /**
- * Opens the function that validates a find, which is then fast for many of them. Nothing is
- * stored, and numbers are not compared with those of other finds.
+ * Opens the function that validates a find, for many finds; nothing is stored, and numbers are not
+ * compared with those of other finds.
  * @throws ConfigError, DatabaseError as {@link openValidationContext}
  */
 export async function openFindValidator(context: Context): Promise<(find: Find) => ValidatedFind> {
@@ -69,8 +69,8 @@ export async function openFindValidator(context: Context): Promise<(find: Find) 
 }
 
 /**
- * Returns the values to prefill for each find: the given ones, and for other elements the defaults
- * of config.toml, of the project that a given `projekt` names, else of the profile.
+ * Lists the values to prefill in each find: those of flags, and for other elements the defaults in
+ * config.toml, of the project if `projekt` is among the flags, else of the profile.
  * @param flags `element=value`
  * @throws UsageError for another form, an unknown element, one that is given twice or that differs
  * for each find; ConfigError where config.toml has invalid defaults, or no profile is chosen
@@ -90,7 +90,7 @@ export function listPrefilledValues(context: Context, flags: readonly string[] =
 }
 
 /**
- * Opens the function that offers terms to a person who is asked.
+ * Opens the function that offers terms of the harvested vocabularies, and own terms, to a person.
  * @throws ConfigError where no profile is chosen; DatabaseError where the vocabulary is unusable
  */
 export async function openTermOffers(context: Context): Promise<OfferTerms> {
@@ -102,19 +102,19 @@ export async function openTermOffers(context: Context): Promise<OfferTerms> {
 }
 
 /**
- * Makes the functions that inspect and store photographs, as the profile says: up to
- * `photo_max_bytes`, and without their places if `strip_gps` is set.
+ * Makes the functions that inspect photographs and store them in the profile's outbox, as its
+ * settings say: up to `photo_max_bytes`, and without their places if `strip_gps` is set.
  * @throws ConfigError where no profile is chosen
  */
-export function makeProfileKeeping(context: Context): PhotographKeeping {
+export function makePhotographKeepingOfProfile(context: Context): PhotographKeeping {
   const { photoMaxBytes, stripGps } = context.getProfile();
   const { photosFolder } = context.getOutboxPlaces();
   return makePhotographKeeping(photosFolder, { maxBytes: photoMaxBytes, stripGps });
 }
 
 /**
- * Returns the folder of the schema that was fetched from the profile's own service, named after
- * its address. It need not exist.
+ * Returns the folder for the schema of the profile's own service, in place of the bundled one; it
+ * is named after the address of the schema, and need not exist.
  */
 export function getOwnSchemaFolder({ places }: Context, profile: DocumentProfile): string {
   const { host, pathname } = new URL(getSchemaLocation(profile));
@@ -141,8 +141,8 @@ function makeOwnSchemaReader(context: Context): ReadOwnSchema {
 }
 
 /**
- * Returns the identifiers of vocabulary entries that the mapping refers to, or a find that is
- * neither accepted nor dropped. Without an outbox only the mapping counts, and none is created.
+ * Lists the identifiers of vocabulary entries in the museum's mapping, and in finds that are
+ * neither accepted nor dropped. An outbox that does not exist is not created.
  * @throws DatabaseError where the outbox is unusable
  */
 export async function listTermIdsInUse(context: Context): Promise<ReadonlySet<string>> {
@@ -160,11 +160,11 @@ export type TableOptions = {
 };
 
 /**
- * Reads a table of a file, of a folder of forms from a phone, or of standard input for `-`, which
- * can be read only once. Rows that cannot be read are issues of the table.
+ * Reads a table from a file, a folder of forms from a phone, or standard input for `-`, which can
+ * be read only once. Rows that cannot be read are issues of the table.
  * @param options.photos folder in which file names of photographs are looked up; by default that of
  * the table
- * @throws FileError where it cannot be read; UsageError for invalid rows of the header
+ * @throws FileError where the table cannot be read; UsageError for invalid rows of the header
  */
 export async function readTableOrInput(
   context: Context,
@@ -183,7 +183,7 @@ export async function readTableOrInput(
 }
 
 /**
- * Reads a file, or standard input for `-`, and returns it with its name in messages.
+ * Reads a file, or standard input for `-`; returns its name in messages, and its content.
  * @throws FileError where it cannot be read or is too large
  */
 export async function readFileOrInput(
@@ -195,9 +195,9 @@ export async function readFileOrInput(
 }
 
 /**
- * Reads a column map from a file or standard input (`-`), and checks it, with its values for all
- * finds.
- * @throws UsageError where the map has any issue, which are printed before; FileError where it
+ * Reads a column map from a file, or standard input for `-`, and checks it, also its values for all
+ * finds by `lookupTerm`.
+ * @throws UsageError where the map has any issue, after printing all of them; FileError where it
  * cannot be read
  */
 export async function readColumnMap(

@@ -47,8 +47,8 @@ const THIS_MACHINE: Machine = {
 
 /**
  * Makes the context of a command, which the caller closes. Nothing is read or opened before its
- * first use, and an invalid configuration or a missing profile is a ConfigError of that use.
- * @param options the global flags, such as `--profile`
+ * first use; an invalid configuration or a missing profile is a ConfigError of that use.
+ * @param options global flags of the command
  */
 export function makeContext(runtime: Runtime, options: GlobalOptions): Context {
   const base = makeBase(runtime, options);
@@ -197,9 +197,9 @@ function isColorWanted(environment: Environment, streams: Streams): boolean {
 }
 
 /**
- * Takes the permissions of other users on the data folder and the file of secrets away, with a
- * warning; where that fails, each command warns. A folder with neither outboxes nor secrets is left
- * alone: it may be another program's. Nothing on Windows.
+ * Takes from other users the permissions on the data folder and the file of secrets, with a
+ * warning; where that fails, it warns at each command. A folder with neither outboxes nor secrets
+ * is left alone: it may be another program's. Nothing on Windows.
  */
 export function restrictHomePermissions({
   places: { home, outboxesFolder, secretsFile },

@@ -42,8 +42,9 @@ import {
 } from './context.ts';
 
 /**
- * Opens the write interface for the account of the environment or the profile. PAS_TOKEN is used as
- * it is; otherwise the session signs in when needed, and stores its token. No request is sent yet.
+ * Opens the write interface for the account of the environment or the profile. A token in PAS_TOKEN
+ * is used as it is; otherwise the session signs in when needed, and stores its token. No request is
+ * sent yet.
  * @throws ConfigError where no profile is chosen or the secrets are damaged; AuthError where they
  * are in an unavailable keyring
  */
@@ -78,8 +79,8 @@ export async function openService(context: Context): Promise<OpenService> {
 }
 
 /**
- * Wraps the sending of requests so that answers do not contain the password, except those with 200
- * and 201, whose words it may be.
+ * Wraps the sending of requests so that answers do not contain the password, except those with
+ * status 200 and 201: the password may be a word of their data.
  * @param password undefined where there is none to mask
  */
 export function withMaskedPassword(send: Exchange, password: string | undefined): Exchange {
@@ -87,8 +88,8 @@ export function withMaskedPassword(send: Exchange, password: string | undefined)
 }
 
 /**
- * Prints the instance to which a command writes, or for which it queues, so that production and
- * training are not confused; nothing under `--quiet`.
+ * Prints the instance and account to which a command writes, or for which it queues, so that
+ * production and training are not confused; nothing under `--quiet`.
  */
 export function announceInstance({ terminal, getProfile }: Context): void {
   const { kind, baseUrl, username, name } = getProfile();
@@ -104,12 +105,12 @@ export function announceInstance({ terminal, getProfile }: Context): void {
 }
 
 /**
- * Asks if this command may write to production, at each call, unless `--yes` says so; other
- * profiles need no confirmation.
+ * Asks a person at each call if this command may write to production, unless `--yes` says so; a
+ * profile of a training instance needs no confirmation.
  * @throws UsageError without a terminal and `--yes`, or when the answer is no; InterruptedError on
  * Ctrl-C
  */
-export async function confirmProduction(context: Context): Promise<void> {
+export async function requireProductionConfirmation(context: Context): Promise<void> {
   const profile = context.getProfile();
   if (profile.kind !== 'production') return;
   const account = profile.username ?? t`this account`;
@@ -120,8 +121,8 @@ export async function confirmProduction(context: Context): Promise<void> {
 }
 
 /**
- * Opens everything that a lookup at the service needs, by the profile: outbox, write interface, and
- * harvesting, unless the profile has no interface that shows its own records.
+ * Opens what a lookup at the service needs, by the profile: outbox, write interface, and the
+ * harvesting interface where that shows the profile's own records.
  * @throws ConfigError and AuthError as {@link openService}; DatabaseError where the outbox is
  * unusable
  */
@@ -143,10 +144,10 @@ export async function openServiceAccess(context: Context): Promise<ServiceAccess
 }
 
 /**
- * Opens the harvesting client of the profile with its authentication, with pauses and retries where
- * they are safe. Nothing is requested yet.
- * @throws ConfigError when the profile has no harvesting interface, or must sign in there without a
- * user name or password; AuthError where its password is in an unavailable keyring
+ * Opens the harvesting client of the profile with its authentication; it repeats requests after
+ * pauses where that is safe. Nothing is requested yet.
+ * @throws ConfigError where the profile has no harvesting interface, or must sign in there without
+ * a user name or password; AuthError where its password is in an unavailable keyring
  */
 export async function openHarvestClient(context: Context): Promise<OaiClient> {
   const profile = context.getProfile();
@@ -156,7 +157,7 @@ export async function openHarvestClient(context: Context): Promise<OaiClient> {
   const exchange = withRetry(withMaskedPassword(send, password), {
     clock: context.clock,
     random: context.random,
-    onWait: makeWaitNote(context),
+    onWait: makeWaitPrinter(context),
   });
   return makeClient(context, oaiBase, await getCredentials(context, profile), exchange);
 }
@@ -172,8 +173,10 @@ async function makeClient(
   return openOaiClient({ oaiBase, version, answerTimeoutMs, credentials, exchange });
 }
 
-/** Makes the function that notes each wait before a request is repeated. */
-export function makeWaitNote({ terminal }: Context) {
+/**
+ * Makes the function that prints each wait before a request is repeated; nothing under `--quiet`.
+ */
+export function makeWaitPrinter({ terminal }: Context) {
   return (waitMs: number, reason: Message): void => {
     const seconds = Math.ceil(waitMs / 1000);
     terminal.note(t`Waiting for the service (${reason}); next try in ${seconds} s.`);
@@ -181,12 +184,12 @@ export function makeWaitNote({ terminal }: Context) {
 }
 
 /**
- * Opens the lookups of the harvested vocabularies, without the museum's mapping; they are closed
- * with the context. A profile without a harvesting interface gets lookups in which nothing was
- * harvested.
+ * Opens the lookups of the vocabularies that the profile has harvested, without the museum's
+ * mapping, until the context is closed. Where the profile has no harvesting interface, no
+ * vocabulary counts as harvested.
  * @throws ConfigError where no profile is chosen; DatabaseError where the vocabulary is unusable
  */
-export async function openLookups(context: Context) {
+export async function openVocabularyLookups(context: Context) {
   const profile = context.getProfile();
   return (await context.openVocabulary()).makeLookups(
     profile.oaiBase ?? '',
@@ -195,21 +198,21 @@ export async function openLookups(context: Context) {
 }
 
 /**
- * Opens the lookup of terms in the vocabularies, the museum's own terms first; issues of its mapping
- * are dropped.
- * @throws as {@link openLookups}
+ * Opens the lookup of terms, first among the museum's own terms, then in the harvested
+ * vocabularies. Issues of the mapping are dropped.
+ * @throws as {@link openVocabularyLookups}
  */
 export async function openMappedLookup(context: Context): Promise<LookupTerm> {
   const [{ lookupTerm }, { makeMappedLookup, readMappingFile }] = await Promise.all([
-    openLookups(context),
+    openVocabularyLookups(context),
     import('../../tables/own-terms/mapping.ts'),
   ]);
   return makeMappedLookup(lookupTerm, await readMappingFile(context.places.mappingFile));
 }
 
 /**
- * Opens the vocabulary of the profile, unless no vocabulary was ever harvested here; then it is
- * undefined, and no file is made.
+ * Opens the vocabulary of the profile; undefined where none was ever harvested in this data home,
+ * and then no file is made.
  * @throws as {@link openProfileVocabulary}
  */
 export async function findProfileVocabulary(context: Context): Promise<Vocabulary | undefined> {
@@ -217,8 +220,8 @@ export async function findProfileVocabulary(context: Context): Promise<Vocabular
 }
 
 /**
- * Opens the vocabulary of the profile for reading, until the context is closed; one in which
- * nothing was harvested, where the profile has no harvesting interface.
+ * Opens the vocabulary that the profile harvests, for reading, until the context is closed; an
+ * empty one where the profile has no harvesting interface.
  * @throws ConfigError where no profile is chosen; DatabaseError where the vocabulary is unusable
  */
 export async function openProfileVocabulary(context: Context): Promise<Vocabulary> {
@@ -226,9 +229,10 @@ export async function openProfileVocabulary(context: Context): Promise<Vocabular
 }
 
 /**
- * Requests the account, on which the visible records depend. It is undefined, without a request,
- * for an anonymous harvest or with a token that the harvest cannot use; and where the service does
- * not answer, refuses the account or breaks the contract, which is only noted.
+ * Requests the account with which the profile harvests, since it decides which records are visible.
+ * Undefined without a request for an anonymous harvest, and for PAS_TOKEN, which `basic` cannot
+ * use; undefined with a note where the service does not answer, refuses the account or breaks the
+ * contract.
  * @param requestAccount sends the request, and may store the answer; by default it stores nothing
  * @throws ConfigError where the configuration is the reason; AuthError where the password is in an
  * unavailable keyring
@@ -286,8 +290,8 @@ async function getCredentials(context: Context, profile: Profile): Promise<OaiCr
  * account its own user record, which is hidden from all others (B-SEE-12). The password is sent
  * only to an address of the profile, over TLS or to this machine.
  * @param identCely identifier of the account
- * @returns false also where the interface does not answer; undefined where nothing is sent: the
- * profile has the setting, or no harvesting interface of its own, or an unprotected one
+ * @returns false also where the interface does not answer; undefined, without a request, where
+ * `oai_auth` is set, or the profile has no harvesting interface of its own or an unprotected one
  */
 export async function probeHarvestAuth(
   context: Context,
@@ -317,8 +321,8 @@ export async function probeHarvestAuth(
 const DAY_MS = 24 * 3600 * 1000;
 
 /**
- * Opens everything that a push needs, by the profile. Until the context is closed, the first Ctrl-C
- * lets requests in progress end, and the second aborts them. No request is sent to the service yet.
+ * Opens what a push needs, by the profile. Until the context is closed, the first Ctrl-C lets
+ * requests in progress end, and the second aborts them. No request is sent to the service yet.
  * @throws ConfigError for the profile or its Redis; AuthError for an unavailable keyring;
  * DatabaseError where the outbox or the file of the pace is unusable
  */
@@ -344,9 +348,9 @@ export async function openPush(context: Context) {
 }
 
 /**
- * Opens the pace of this service address and account, shared by all processes of this user on this
- * machine, or by all machines that use the same Redis; it is closed with the context. While the
- * Redis does not answer, this machine keeps a slower pace of its own, with a warning.
+ * Opens the pace of the profile's address and account, until the context is closed. It is shared by
+ * all processes of this user on this machine, or by all machines that use the same Redis; while
+ * that does not answer, this machine keeps a slower pace of its own, with a warning.
  * @throws DatabaseError where the file of the pace is unusable; ConfigError when the Redis refuses
  * the password or the account
  */
@@ -363,10 +367,9 @@ export async function openPace(context: Context, profile: Profile): Promise<Pace
 }
 
 /**
- * Returns the pause that all processes of this account observe, in words and for programs. A
- * missing local store is not created, unless the profile has a Redis; a store that cannot be used
- * counts as no pause, and so does every error of pas.
- * @returns its end in words and as ISO 8601; '' and null where there is no pause
+ * Returns the end of the pause that all processes of this account observe, in words and as ISO
+ * 8601; '' and null without a pause, and where the store of the pace cannot be used. A missing
+ * local store is not created, unless the profile has a Redis.
  */
 export async function readSharedPause(context: Context, profile: Profile) {
   const pausedMs = await readPauseMs(context, profile);
@@ -419,7 +422,8 @@ async function openSharedStore(
 }
 
 /**
- * Opens the Redis in which several machines keep the pace of the profile; the caller closes it.
+ * Connects to the Redis in which several machines keep the pace of the profile; the caller closes
+ * the connection.
  * @param signal ends the attempt to connect
  * @throws PaceStoreError when it is unavailable; ConfigError when it refuses the password or the
  * account, or where `pacing` is no address
@@ -448,8 +452,8 @@ export async function openRedisOfProfile(
 }
 
 /**
- * Returns the address of the Redis in the profile's `pacing`, which was checked before.
- * @throws ConfigError for any other value, such as `local`
+ * Parses the address of the Redis in the profile's `pacing`.
+ * @throws ConfigError where `pacing` is no such address, as `local`
  */
 export function getRedisAddress({ pacing }: Profile): RedisAddress {
   const address = parseRedisAddress(pacing);

@@ -24,9 +24,10 @@ const OWN_NAME_SPACE = 'pid:[4026531836]';
 const CONTAINER_FILES = ['/.dockerenv', '/run/.containerenv'];
 
 /**
- * Returns an identifier of the machine, independent of its name; empty where another machine may
- * have the same, as in a container, where it cannot be read, and on other systems. On Windows and
- * macOS it blocks the thread until a program of the system ends, 10 seconds at most for each.
+ * Returns an identifier of the machine, independent of its name. It is empty in a container, since
+ * another may have the same, where it cannot be read, and on systems other than Linux, macOS and
+ * Windows. On the latter two it blocks the thread until a program of the system ends, 10 seconds at
+ * most for each program.
  */
 export function readMachineId(system: SystemQueries): string {
   // Containers of one image often share one identifier.
@@ -135,8 +136,8 @@ export type DataPaths = {
 };
 
 /**
- * Returns the environment without empty variables: a CI system passes a missing secret as an
- * empty one.
+ * Returns the environment without empty variables: a CI system passes a missing secret as an empty
+ * one.
  */
 export function omitEmptyVariables(environment: Environment): Environment {
   return Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
@@ -154,39 +155,25 @@ export type UserSystem = {
 };
 
 /**
- * Returns the places of data and state: that of a variable, else that of the system's convention.
- * By convention neither is inside the other, so that a copy of the data does not include the state.
- * A relative path in a variable other than PAS_HOME is ignored (XDG Base Directory Specification):
- * otherwise every folder would have its own pace. Nothing is created.
+ * Makes the paths of data and state, from the environment, else by the system's convention. By
+ * convention neither is inside the other, so that a copy of the data does not include the state. A
+ * relative path in a variable other than PAS_HOME and HOME is ignored (XDG Base Directory
+ * Specification): otherwise every folder would have its own pace. Nothing is created.
  */
 export function makeDataPaths(
   environment: Environment,
   system: UserSystem = makeUserSystem(),
 ): DataPaths {
-  const { join: joinPath, isAbsolute } = system.platform === 'win32' ? win32 : posix;
+  const { join: joinPath } = getPathFunctions(system);
   const variables = omitEmptyVariables(environment);
-  const getAbsolute = (name: string): string | undefined =>
-    isAbsolute(variables[name] ?? '') ? variables[name] : undefined;
-  const userHome = variables['HOME'] ?? system.homeFolder;
-  // The user database may be on another machine, so it is queried only where needed.
-  const getAccountHome = (): string => system.accountFolder ?? userHome;
-  const place = (kind: 'data' | 'state', variable: string): string => {
-    const named = getAbsolute(variable);
-    if (named !== undefined) return joinPath(named, 'pas');
-    const userFolder = kind === 'data' ? userHome : getAccountHome();
-    if (system.platform === 'win32')
-      return joinPath(
-        getAbsolute('LOCALAPPDATA') ?? joinPath(getAccountHome(), 'AppData', 'Local'),
-        'pas',
-        kind,
-      );
-    if (system.platform === 'darwin')
-      return joinPath(userFolder, 'Library', 'Application Support', 'pas', kind);
-    return joinPath(userFolder, '.local', kind === 'data' ? 'share' : 'state', 'pas');
-  };
-  const home = variables['PAS_HOME'] ?? place('data', 'XDG_DATA_HOME');
-  const namedState = getAbsolute('PAS_STATE') ?? getAbsolute('XDG_STATE_HOME');
-  const state = getAbsolute('PAS_STATE') ?? place('state', 'XDG_STATE_HOME');
+  const home =
+    variables['PAS_HOME'] ??
+    findNamedFolder('XDG_DATA_HOME', variables, system) ??
+    makeConventionalFolder('data', variables, system);
+  const namedState =
+    findAbsolutePath('PAS_STATE', variables, system) ??
+    findNamedFolder('XDG_STATE_HOME', variables, system);
+  const state = namedState ?? makeConventionalFolder('state', variables, system);
   return {
     home,
     configFile: joinPath(home, 'config.toml'),
@@ -200,6 +187,49 @@ export function makeDataPaths(
     locksFolder: joinPath(state, 'locks'),
     isStateNamed: namedState !== undefined,
   };
+}
+
+function getPathFunctions({ platform }: UserSystem) {
+  return platform === 'win32' ? win32 : posix;
+}
+
+/** Returns the path in a variable; undefined for a relative one. */
+function findAbsolutePath(
+  name: string,
+  variables: Environment,
+  system: UserSystem,
+): string | undefined {
+  const path = variables[name] ?? '';
+  return getPathFunctions(system).isAbsolute(path) ? path : undefined;
+}
+
+/** Returns the folder of pas below the one in a variable; undefined for a relative one. */
+function findNamedFolder(
+  name: string,
+  variables: Environment,
+  system: UserSystem,
+): string | undefined {
+  const folder = findAbsolutePath(name, variables, system);
+  return folder === undefined ? undefined : getPathFunctions(system).join(folder, 'pas');
+}
+
+function makeConventionalFolder(
+  kind: 'data' | 'state',
+  variables: Environment,
+  system: UserSystem,
+): string {
+  const { join: joinPath } = getPathFunctions(system);
+  const userHome = variables['HOME'] ?? system.homeFolder;
+  // The user database may be on another machine, so it is queried only where needed.
+  const getAccountHome = (): string => system.accountFolder ?? userHome;
+  if (system.platform === 'win32') {
+    const local = findAbsolutePath('LOCALAPPDATA', variables, system);
+    return joinPath(local ?? joinPath(getAccountHome(), 'AppData', 'Local'), 'pas', kind);
+  }
+  const folder = kind === 'data' ? userHome : getAccountHome();
+  if (system.platform === 'darwin')
+    return joinPath(folder, 'Library', 'Application Support', 'pas', kind);
+  return joinPath(folder, '.local', kind === 'data' ? 'share' : 'state', 'pas');
 }
 
 function makeUserSystem(): UserSystem {
@@ -221,8 +251,8 @@ function findAccountFolder(): string | undefined {
 }
 
 /**
- * Reads the language from config.toml with little code, as written, so it may be none of pas;
- * undefined where it has none or cannot be read. Faults are reported later.
+ * Reads `lang` from config.toml with little code; undefined where it is missing or cannot be read.
+ * It may be no language of pas: faults are reported when the whole file is read.
  */
 export function readStoredLanguage(environment: Environment): string | undefined {
   try {
@@ -245,8 +275,8 @@ export type OutboxPaths = {
 };
 
 /**
- * Makes the name of the folder and of the lock of an outbox, which an account at a service has:
- * 32 hexadecimal digits, equal for user names in any letter case, with blanks around them or none.
+ * Makes the name of the folder and of the push lock of an outbox: 32 hexadecimal digits, the same
+ * for one service and account, also where the user name has other letter case or blanks around it.
  * @param address normalised
  * @param username empty where only a token is known
  */
@@ -255,8 +285,8 @@ export function makeOutboxName(address: string, username: string): string {
 }
 
 /**
- * Returns the names of the outboxes of a data home, sorted; empty where it does not exist. A
- * folder may lack its outbox.
+ * Lists the names of the folders of outboxes in a data home, sorted; empty where it does not exist.
+ * A folder may lack its outbox.
  */
 export function listOutboxNames({ outboxesFolder }: DataPaths): string[] {
   if (!existsSync(outboxesFolder)) return [];
@@ -287,7 +317,8 @@ export function makeOutboxPaths(
 
 /**
  * Tells if each outbox has its ledger and its push lock beside it, in place of one ledger for all
- * outboxes of the machine: a container may lose its state folder at any time, unless one was named.
+ * outboxes of the machine: so it is in a container, which may lose its state folder at any time,
+ * unless the environment names one.
  */
 export function isLedgerBesideOutbox({ isStateNamed }: DataPaths, system: SystemQueries): boolean {
   return !isStateNamed && isContainer(system);

@@ -38,8 +38,8 @@ const LEDGER_WAIT_MS = { push: 5000, command: 250 } as const;
 type Purpose = keyof typeof LEDGER_WAIT_MS;
 
 /**
- * Opens or creates an outbox of the data home with the ledger, without uniting them. The caller
- * closes it. A ledger that cannot be opened is a property of the outbox, not an error.
+ * Opens or creates an outbox of the data home and the ledger, without uniting them. The caller
+ * closes it. A ledger that cannot be opened is not an error, but `ledgerProblem` of the outbox.
  * @param name of the outbox, not of a profile
  * @param purpose for a push, the default, the ledger is checked and waited for longer
  * @param binding service and user of a new outbox; without it a new file is for none
@@ -62,10 +62,10 @@ export function openStoredOutbox(
 }
 
 /**
- * Opens or creates the outbox of the profile's service and user, and unites it with the ledger,
- * unless that is busy or has a problem. It is closed with the context. An empty outbox takes over
- * the service of the profile, with a warning where the person's finds may be elsewhere; any takes
- * over another address of its service, and a user name where it has none.
+ * Opens or creates the outbox of the profile, until the context is closed, and unites it with the
+ * ledger, unless that is busy or has a problem. An empty outbox is bound to the service of the
+ * profile, with a warning where the person's finds may be elsewhere. Any outbox takes over another
+ * address of its service, and a user name where it has none.
  * @throws ConfigError where it has finds for another service; DatabaseError where it is unusable;
  * DatabaseTooNewError
  */
@@ -81,7 +81,7 @@ export function openProfileOutbox(context: Context, purpose: Purpose): Outbox {
   return outbox;
 }
 
-/** Makes the part of a profile to which an outbox is bound: the service and the user. */
+/** Returns the service and the user of a profile, to which its outbox is bound. */
 export function toBinding(profile: Profile): Binding {
   const { kind, baseUrl, username } = profile;
   return { kind, address: baseUrl, username: username ?? null };
@@ -150,11 +150,12 @@ function mayBelongToSender(outbox: Outbox): boolean {
 }
 
 /**
- * Opens the outbox of the profile with all that this machine has sent for its account. Where that
- * account is not known yet and the ledger has finds of the service, it is requested, and other
- * outboxes of the account are united with this one; else no request is sent.
- * @throws AuthError, UnavailableError, ContractError; ConfigError where the account is another one;
- * OutboxLeasedError during a push of another outbox; DatabaseError where one is unusable
+ * Opens the outbox of the profile with all that this machine has sent for its account. Where the
+ * account is not known yet and the ledger has finds of the service, the account is requested, and
+ * its other outboxes are united with this one; else no request is sent.
+ * @throws AuthError, UnavailableError, ContractError; ConfigError where the account is not that of
+ * the outbox; OutboxLeasedError during a push of another outbox; DatabaseError where one is
+ * unusable
  */
 export async function openUnitedOutbox(context: Context, purpose?: 'push'): Promise<Outbox> {
   const outbox = await context.openOutbox(purpose);
@@ -167,10 +168,10 @@ export async function openUnitedOutbox(context: Context, purpose?: 'push'): Prom
 }
 
 /**
- * Validates again, and stores the results, where a document may be another one by now: those of
- * unsent finds that were made for another profile or schema, and drafts, except those that a person
- * keeps as drafts. Other documents stay, also where a vocabulary has changed. The validation is
- * loaded only when needed.
+ * Validates unsent finds again whose documents may be outdated, and stores the results: those that
+ * were made for another profile or schema, and drafts, except those that a person keeps as drafts.
+ * Other documents stay, also where a vocabulary has changed. The validation is loaded only when
+ * needed.
  * @throws ConfigError where the schema cannot be used; DatabaseError where the disk fails
  */
 export async function renewProfileDocuments(context: Context): Promise<void> {
@@ -225,10 +226,10 @@ async function withStoredOutbox<T>(
 }
 
 /**
- * Writes a profile into the configuration, as the default where there is none. Its finds stay in
- * sight: its outbox moves first, with its other profiles, to a new address of the service or to
- * another user name of the account.
- * @param profile of the settings, without the environment
+ * Writes a profile into the configuration, as the default where there is none. Before that its
+ * outbox moves to the new settings, with its other profiles, where they name a new address of the
+ * service or another user name of the account.
+ * @param profile made of the settings, without the environment
  * @throws UsageError where a person does not confirm that a new address is of the same service;
  * ConfigError where the finds are for another kind or account; OutboxLeasedError during a push;
  * InterruptedError on Ctrl-C; DatabaseError where an outbox or the disk fails
@@ -349,13 +350,13 @@ export async function adoptUsername(
 }
 
 /**
- * Unites the outbox of the profile with others in this data home that are for the same account,
- * under another user name or address. Their profiles then point to this one, and their folders are
- * renamed, not deleted; after an error, those united before stay so. One that cannot be read is
- * passed over. Without `confirmed` nothing is done for a profile without a user name.
+ * Unites the outbox of the profile with others in this data home that are of the same account,
+ * under another user name or address. Their profiles then use this outbox, and their folders are
+ * renamed, not deleted. One that cannot be read is passed over; after an error, those united before
+ * stay so.
  * @param account identifier of the account at the service
  * @param confirmed addresses that a person said are of this service; by default those that the
- * ledger knows
+ * ledger knows, and then nothing is done for a profile without a user name
  * @throws OutboxLeasedError during a push of one of them; DatabaseError where the disk fails
  */
 export async function uniteOutboxesOfAccount(
@@ -427,11 +428,15 @@ async function uniteStoredOutbox(
 }
 
 /**
- * Runs `work` with the push lock held where it is free, and without it during a push of the outbox.
- * `work` is told which, and must be synchronous: the lock is released when it returns.
+ * Runs `work` and returns its result, with the push lock of the profile's outbox held where it is
+ * free, and without it during a push.
+ * @param work told if the lock is held; synchronous, since the lock is released when it returns
  * @throws DatabaseError where the lock cannot be made; errors of `work`
  */
-export function withLockIfFree<T>({ getOutboxPlaces }: Context, work: (isLocked: boolean) => T): T {
+export function withPushLockIfFree<T>(
+  { getOutboxPlaces }: Context,
+  work: (isLocked: boolean) => T,
+): T {
   let lock: LockFile | undefined;
   try {
     lock = acquirePushLock(getOutboxPlaces().lock);

@@ -27,7 +27,7 @@ import {
 } from '../../tables/columns/settings.ts';
 import type { Context } from '../context/context.ts';
 import {
-  makeProfileKeeping,
+  makePhotographKeepingOfProfile,
   openTermOffers,
   openValidationContext,
 } from '../context/find-input.ts';
@@ -44,7 +44,7 @@ export type GivenAnswers = {
   readonly point?: string;
 };
 
-type Intent = InterviewResult['intent'];
+type Goal = InterviewResult['goal'];
 
 /**
  * A find after an attempt to save it; `uuid` and `state` are null where nothing was saved.
@@ -68,63 +68,67 @@ export type EntrySession = Awaited<ReturnType<typeof openEntrySession>>;
  * Opens the session in which finds are entered by hand, one after another. Nothing is stored before
  * `save`.
  * @param beginning values of the first find; later ones have only those of `sameAs`
- * @throws ConfigError where the schema, the outbox or the defaults in config.toml cannot be used
+ * @throws ConfigError where the schema, the outbox or the defaults in config.toml cannot be used;
+ * DatabaseError where outbox or vocabulary is unusable
  */
 export async function openEntrySession(context: Context, beginning: GivenAnswers) {
-  const { cwd: folder, places } = context;
   const outbox = await context.openOutbox();
   const ruleContext = await openValidationContext(context);
-  const keeping = makeProfileKeeping(context);
-  /** Finds entered in this session: the next one gets the same day. */
-  const enteredNow = new Set<string>();
+  const keeping = makePhotographKeepingOfProfile(context);
   const validate = (find: Find): ValidatedFind =>
     validateFind(find, { ...ruleContext, lookupNumber: makeNumberLookup(outbox) });
-  const isTaken = (localId: string): boolean => makeFindLookup(outbox)(localId) !== undefined;
-  const rowContext = {
+  const { cwd: folder, places } = context;
+  const entryContext = {
     ...ruleContext,
+    ...keeping,
+    outbox,
+    validate,
+    folder,
     resolveReference: makeReferenceResolver(ruleContext.lookupTerm),
     // One that is not there is refused with the other errors.
     resolvePhoto: (name: string) => ({ value: resolve(folder, name) }),
-    outbox,
-    folder,
-    isTaken,
-    inspectPhotograph: keeping.inspectPhotograph,
+    isTaken: (localId: string): boolean => makeFindLookup(outbox)(localId) !== undefined,
     profile: context.getProfile().name,
     defaults: parseDefaults(places.configFile, context.getConfig().defaults),
-    enteredNow,
+    /** Local ids of finds entered in this session: the next one gets the same day. */
+    enteredNow: new Set<string>(),
   };
   return {
     outbox,
-    context: rowContext,
+    context: entryContext,
     check: (find: Find): readonly Issue[] => validate(find).issues,
-    /** Saves it in the outbox: queued if it is complete and to be sent, else as a draft. */
-    async save(find: Find, intent: Intent): Promise<SavedFind> {
-      const validateAsMeant = withIntent(validate, intent);
-      const { finds, issues } = await enqueueFinds([find], {
-        ...keeping,
-        outbox,
-        validate: validateAsMeant,
-        dryRun: false,
-      });
-      enteredNow.add(find.localId);
-      const uuid = findByLocalId(outbox, find.localId)?.uuid ?? null;
-      const state = findImportOfFind(outbox, uuid ?? '')?.state ?? 'draft';
-      const reported = issues.filter(({ rule }) => rule !== KEPT_AS_DRAFT);
-      return {
-        uuid,
-        find,
-        state,
-        photosAdded: finds[0]?.photosAdded ?? 0,
-        issues: collapseRepeatedWarnings(reported),
-      };
-    },
+    /** Saves a find in the outbox: queued if it is complete and to be sent, else as a draft. */
+    save: (find: Find, goal: Goal): Promise<SavedFind> => saveFind(entryContext, find, goal),
     /** Makes the initial find; only the first one has the given point and photographs. */
     start: (base: Find, which: 'first' | 'further') => {
-      const lent =
-        beginning.sameAs === undefined ? {} : getCopiedElements(outbox, beginning.sameAs);
+      const { sameAs } = beginning;
+      const lent = sameAs === undefined ? {} : getCopiedElements(outbox, sameAs);
       const begun = { ...base, elements: { ...lent, ...base.elements } };
-      return startFind(begun, which === 'first' ? beginning : {}, rowContext);
+      return startFind(begun, which === 'first' ? beginning : {}, entryContext);
     },
+  };
+}
+
+type EntryContext = EntrySession['context'];
+
+async function saveFind(context: EntryContext, find: Find, goal: Goal): Promise<SavedFind> {
+  const { outbox, enteredNow } = context;
+  const { finds, issues } = await enqueueFinds([find], {
+    inspectPhotograph: context.inspectPhotograph,
+    storePhotograph: context.storePhotograph,
+    outbox,
+    validate: makeValidationForGoal(context.validate, goal),
+    dryRun: false,
+  });
+  enteredNow.add(find.localId);
+  const uuid = findByLocalId(outbox, find.localId)?.uuid ?? null;
+  const reported = issues.filter(({ rule }) => rule !== KEPT_AS_DRAFT);
+  return {
+    uuid,
+    find,
+    state: findImportOfFind(outbox, uuid ?? '')?.state ?? 'draft',
+    photosAdded: finds[0]?.photosAdded ?? 0,
+    issues: collapseRepeatedWarnings(reported),
   };
 }
 
@@ -163,14 +167,14 @@ async function startFind(
 }
 
 /**
- * Wraps a validation for an intent: with `send` it stays as it is; else every find, also a complete
- * one, gets an error that says that it is kept as a draft.
+ * Makes from a validation the one for a goal. With `draft` every find, also a complete one, gets an
+ * error that says that it is kept as a draft; with `send` it is the given one.
  */
-export function withIntent(
+export function makeValidationForGoal(
   validate: (find: Find) => ValidatedFind,
-  intent: Intent,
+  goal: Goal,
 ): (find: Find) => ValidatedFind {
-  if (intent === 'send') return validate;
+  if (goal === 'send') return validate;
   return (find) => {
     const { document, issues } = validate(find);
     const { localId } = find;
@@ -186,12 +190,14 @@ export function withIntent(
 type AddResult = SavedFind & { readonly asAsked: boolean };
 
 /**
- * Adds a find from flags, with the defaults of config.toml and without a local id the next one. One
- * with an error is stored only with the intent `draft`, which keeps also a complete one as a draft.
- * One with the same local id and elements is accepted again, since a script may run again.
- * @throws UsageError where another find has its local id, or a setting has no known element
+ * Adds a find from flags, with the defaults of config.toml, and with the next local id where none
+ * is given. With an error it is stored only for the goal `draft`, which keeps also a complete find
+ * as a draft. A find with the local id and elements of a stored one is accepted again, since a
+ * script may run again.
+ * @throws UsageError where another find has its local id or one that is alike, or a setting has no
+ * known element
  */
-export async function addFind(adding: EntrySession, intent: Intent): Promise<AddResult> {
+export async function addFind(adding: EntrySession, goal: Goal): Promise<AddResult> {
   const { localId } = suggestValues(NEW_FIND, adding.context);
   const { find: begun, issues: unreadable } = await adding.start({ ...NEW_FIND, localId }, 'first');
   const find = withDefaults(adding, begun);
@@ -200,10 +206,10 @@ export async function addFind(adding: EntrySession, intent: Intent): Promise<Add
   const wrong = hasErrors(unreadable)
     ? unreadable
     : [...unreadable, ...(await checkPhotographs(adding, find)), ...adding.check(find)];
-  if (hasErrors(wrong) && intent === 'send')
+  if (hasErrors(wrong) && goal === 'send')
     return { uuid: null, find, state: null, photosAdded: 0, issues: wrong, asAsked: false };
-  const saved = await adding.save(find, intent);
-  const asAsked = !hasErrors(unreadable) && (intent === 'draft' || saved.state === 'queued');
+  const saved = await adding.save(find, goal);
+  const asAsked = !hasErrors(unreadable) && (goal === 'draft' || saved.state === 'queued');
   return { ...saved, issues: [...unreadable, ...saved.issues], asAsked };
 }
 
@@ -239,8 +245,8 @@ async function checkPhotographs(
 }
 
 /**
- * Opens the parts of an interview that do not depend on the find: questions, prompt, reading and
- * checks.
+ * Opens the parts of an interview that do not depend on the find: questions, prompt, offers, and
+ * the reading and checks of answers. Nothing is asked yet.
  * @throws DatabaseError where the vocabulary is unusable
  */
 export async function openInterview(context: Context, session: EntrySession) {
@@ -257,22 +263,22 @@ export async function openInterview(context: Context, session: EntrySession) {
 }
 
 /**
- * Asks for one find, which is saved as a draft after every answer that changes it, its photographs
- * only with the last one, or on Ctrl-C.
- * @param asks from {@link openInterview}
+ * Asks for one find, and saves it as the person decides at the end. Until then it is saved as a
+ * draft after every answer that changes it; its photographs only at the end, or on Ctrl-C.
+ * @param parts from {@link openInterview}
  * @param start values that are not asked for, from `start` of the session
- * @param isDraft keep it as a draft, whatever the person answers at the end
- * @throws InterruptedError on Ctrl-C, which tells what was saved
+ * @param isDraft keep it as a draft, whatever the person decides
+ * @throws InterruptedError on Ctrl-C, with a message that tells what was saved
  */
 export async function enterFind(
   { outbox, context, save }: EntrySession,
-  asks: Awaited<ReturnType<typeof openInterview>>,
+  parts: Awaited<ReturnType<typeof openInterview>>,
   start: Find,
   isDraft: boolean,
 ): Promise<SavedFind> {
   let last: Find | undefined;
   const interview: InterviewContext = {
-    ...asks,
+    ...parts,
     suggest: (find) => suggestValues(find, context),
     keep: async (find, before) => {
       if (Object.keys(find.elements).length === 0 && find.photos.length === 0) return;
@@ -285,8 +291,8 @@ export async function enterFind(
     },
   };
   try {
-    const { find, intent } = await runInterview(start, interview);
-    return await save(find, isDraft ? 'draft' : intent);
+    const { find, goal } = await runInterview(start, interview);
+    return await save(find, isDraft ? 'draft' : goal);
   } catch (thrown) {
     if (!(thrown instanceof InterruptedError)) throw thrown;
     if (last === undefined) throw new InterruptedError(t`Interrupted. Nothing was entered yet.`);
@@ -297,8 +303,6 @@ export async function enterFind(
   }
 }
 
-type SuggestContext = EntrySession['context'];
-
 /** Number of recent finds that provide suggestions; those of a phone or a table may be the last. */
 const LATEST = 500;
 
@@ -307,7 +311,7 @@ const LATEST = 500;
  * project (by default the project of the last find), else defaults of the project or the profile.
  * The day is that of the last find if it was entered in this session, else today.
  */
-function suggestValues(find: Find, context: SuggestContext): Find {
+function suggestValues(find: Find, context: EntryContext): Find {
   const { outbox, today, enteredNow } = context;
   const latest = listLatestFinds(outbox, LATEST)
     .filter(({ localId }) => localId !== find.localId)
@@ -337,7 +341,7 @@ function suggestValues(find: Find, context: SuggestContext): Find {
 }
 
 /** Returns the defaults as elements; one that cannot be read now, such as an entry, is left out. */
-function getDefaultElements(context: SuggestContext, project?: string): FindElements {
+function getDefaultElements(context: EntryContext, project?: string): FindElements {
   const { defaults, profile } = context;
   return parseSettings(mergeDefaults(defaults, profile, project), '', context).elements;
 }

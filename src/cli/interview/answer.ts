@@ -73,9 +73,10 @@ export type Answer =
   | { readonly problem: string };
 
 /**
- * Reads one answer like the cell of a table, and checks it by every rule that concerns its
- * elements; missing elements and unharvested terms are not reported here. Photographs are read from
- * their files, and a point may be read from one; nothing is stored.
+ * Reads one answer like the cell of a table, and checks it by the rules of its elements, except
+ * that missing elements and terms of unharvested vocabularies are not reported. Photographs are
+ * read from their files, and a point may be read from one; nothing is stored.
+ * @param find gets the answer, in a copy
  */
 export async function readAnswer(
   question: Question,
@@ -103,9 +104,9 @@ export async function readAnswer(
 }
 
 /**
- * Returns the find without the answer to this question; the number of the find always stays.
- * `geom_system` is required in any case: where a point is removed it becomes 4326, since that of
- * the point no longer counts; where there was none, the stated one stays, else 4326.
+ * Returns the find without the answer to a question; its local id always stays. For the question of
+ * the point, both points are removed, and `geom_system`, which every find needs, becomes 4326; it
+ * stays only where it was stated without a point.
  */
 export function withoutAnswer({ name }: Question, find: Find): Find {
   if (name === 'photos') return { ...find, photos: [] };
@@ -116,14 +117,10 @@ export function withoutAnswer({ name }: Question, find: Find): Find {
 }
 
 /**
- * Returns the find with these elements. Those that `columns` name are removed first, also where
- * `elements` lacks them; any column of the point or its system removes both points and the system.
+ * Returns the find with `elements`, after removing those that `columns` name; any column of the
+ * point or its system removes both points and the system.
  */
-export function withElements(
-  find: Find,
-  columns: readonly ColumnName[],
-  elements: FindElements,
-): Find {
+function withElements(find: Find, columns: readonly ColumnName[], elements: FindElements): Find {
   const replaced = new Set<string>(
     columns.some(isPointOrSystemColumn) ? [...columns, ...POINT_ELEMENTS] : columns,
   );
@@ -172,8 +169,9 @@ async function readPointAnswer(text: string, find: Find, context: AnswerContext)
 }
 
 /**
- * Reads a position as typed, or that of a photograph where the text names a file.
- * @param folder of a relative file name
+ * Reads a position as typed, or from a photograph where the text is the name of a file. A text that
+ * is no position, or a photograph without one, is a problem of the reading.
+ * @param folder that of a relative file name
  */
 export async function readPosition(text: string, folder: string): Promise<Reading<Position>> {
   const path = resolve(folder, withoutQuotes(text));
@@ -192,11 +190,10 @@ function withPosition(find: Find, { system, point }: Position): Find {
 
 /**
  * Returns the find with the values that flags give; photographs are added to those that it has. A
- * given point is read with the find's system, and a given system with its point. A faulty value has
- * an issue, and its element is removed. A position in doubt has one, too, but the point stays as it
- * is: a flag has no question to confirm it.
- * @param reading a position as read, which is refused beside settings of the point; undefined for
- * none
+ * given point is read with the find's system, and a given system with the find's point. A faulty
+ * value has an issue, and its element is removed. A position in doubt has an issue, and the point
+ * stays as it is: a flag has no question to confirm it.
+ * @param reading of `--point`, which is refused beside settings of the point; undefined for none
  */
 export function withSettings(
   find: Find,
@@ -315,9 +312,10 @@ const MAX_FOUND = 30;
 const SMALL_SET = 25;
 
 /**
- * Makes the function that offers the museum's own terms and then the entries that match a typed
- * text; for no text, all entries of a small set. The text itself is the last choice where nothing
- * matches, with a remark, or where the element may have another value, such as a new person.
+ * Makes the function that offers choices for an element: for a typed text the museum's own terms
+ * and then the entries that match it, without a text all entries of a small set. The text itself is
+ * the last choice where nothing matches, with a remark, or where the element may have another
+ * value, such as a new person.
  */
 export function makeTermOfferer(sources: OfferSources): OfferTerms {
   const { vocabulary } = sources;

@@ -24,7 +24,7 @@ import type {
 import { checkFixedValues } from '../../tables/columns/settings.ts';
 import type { ProposedTable } from '../../tables/columns/wizard.ts';
 import type { Context } from '../context/context.ts';
-import { makeProfileKeeping, openValidationContext } from '../context/find-input.ts';
+import { makePhotographKeepingOfProfile, openValidationContext } from '../context/find-input.ts';
 import { askChoice, type Prompt, type PromptOffer } from '../prompt.ts';
 import { printIssues } from '../terminal.ts';
 import type { OfferTerms } from './answer.ts';
@@ -36,8 +36,8 @@ type WizardContext = Pick<ProposedTable, 'lookupTerm' | 'propose' | 'answers'> &
 };
 
 /**
- * Lets a person change the proposed columns, and asks the questions that are left and the values
- * that every find needs; an empty one stays undecided. Nothing is written here.
+ * Lets a person change the proposed columns, then asks the questions that are left and the values
+ * that every find needs. A value that is left empty stays undecided. Nothing is written.
  * @throws InterruptedError on Ctrl-C
  */
 export async function askAboutTable(context: WizardContext): Promise<TableProposal> {
@@ -179,10 +179,10 @@ async function askFixed(
 }
 
 /**
- * Formats the proposed columns, with examples and doubts, and the values for every find as lines;
- * values that are still undecided are marked with `?`.
+ * Formats as lines the proposed columns, with examples and doubts, and the values for every find;
+ * what is still in doubt or undecided is marked with `?`.
  */
-export function formatProposal({ columns, fixed, undecided }: TableProposal): string[] {
+export function formatTableProposal({ columns, fixed, undecided }: TableProposal): string[] {
   const lines = columns.flatMap(formatColumn);
   if (fixed.length + undecided.length > 0) lines.push('', t`For every find:`);
   for (const { name, value } of fixed) lines.push(`   ${name} = ${value}`);
@@ -232,14 +232,18 @@ function getGloss(element: string): string {
   return String(FIELDS.find(({ name }) => name === element)?.gloss ?? element);
 }
 
-/** Tells if `pas vocab list` lists the values of an element; false where it is none. */
+/**
+ * Tells if `pas vocab list` lists the values of a column's element; false for a column that is no
+ * element.
+ */
 export function hasVocabulary(element: string): boolean {
   const kind = FIELDS.find(({ name }) => name === element)?.kind;
   return kind === 'term' || kind === 'reference';
 }
 
 /**
- * Formats how many own terms have no entry or several, and the command that proposes entries.
+ * Formats the number of own terms that match no entry or several, and the command that proposes
+ * entries for them.
  * @param termsFile CSV file with these terms; the proposals go beside it, `x.proposals.csv` for
  * `x.csv`
  */
@@ -251,8 +255,8 @@ export function formatUnmappedTerms(count: number, termsFile: string): string {
 }
 
 /**
- * Prompts a person for the answer to the stored question about a row; undefined where they decide
- * later. Nothing is stored.
+ * Asks a person the stored question about a row, and returns the answer; undefined where they
+ * decide later. Nothing is stored.
  * @throws InterruptedError on Ctrl-C
  */
 export async function askAboutRow(
@@ -270,9 +274,9 @@ export async function askAboutRow(
 }
 
 /**
- * Imports a row of a stored question as a person said, and prints what became of it.
+ * Imports the row of a stored question as a person answered it, and prints what became of the row.
  * @param stored the find that the question is about
- * @returns `differs` where the row still has an error, a question, or differs from the sent find
+ * @returns `differs` where the row still has an error or a question, or differs from the sent find
  * @throws ConfigError where the schema cannot be used; DatabaseError where the outbox is unusable
  */
 export async function importAnsweredRow(
@@ -285,7 +289,7 @@ export async function importAnsweredRow(
   const outbox = await context.openOutbox();
   const ruleContext = await openValidationContext(context);
   const { finds, issues } = await importRowByAnswer(stored, asked, answer, {
-    ...makeProfileKeeping(context),
+    ...makePhotographKeepingOfProfile(context),
     outbox,
     ruleContext,
   });

@@ -19,9 +19,9 @@ import {
   serializeImportedRow,
 } from '../../outbox/stored-finds.ts';
 import { recordFindWish } from '../../outbox/wishes.ts';
-import { IDENTIFYING_COLUMNS } from '../../tables/columns/column-rule.ts';
+import { IDENTIFYING_COLUMNS, type Setting } from '../../tables/columns/column-rule.ts';
 import { makeNotSharedMessage, parseSettingTexts } from '../../tables/columns/settings.ts';
-import { withIntent } from './add-find.ts';
+import { makeValidationForGoal } from './add-find.ts';
 import { withSettings } from './answer.ts';
 import type { InterviewResult } from './interview.ts';
 
@@ -57,11 +57,11 @@ type PlannedEdits = {
 };
 
 /**
- * Plans the same change of all these finds; nothing is stored. Of several finds one that was sent,
- * is being sent or was dropped is among `refused`, and does not prevent the others; one that would
- * not change is left out.
+ * Plans the same change of all these finds; nothing is stored. A find that would not change has no
+ * plan. One of several that was sent, may have been sent or was dropped is among `refused`, and
+ * does not prevent the others.
  * @param texts `element=value`; an empty value removes the element
- * @param point a position as read, which replaces the find's coordinates
+ * @param point reading of `--point`, which replaces the find's coordinates
  * @throws UsageError for an invalid setting, one number for several finds, or where the only find
  * cannot be edited
  */
@@ -71,13 +71,7 @@ export function planEdits(
   texts: readonly string[],
   point?: Reading<Position>,
 ): PlannedEdits {
-  const settings = parseSettingTexts(texts);
-  const fixed = settings.find(({ name }) => IDENTIFYING_COLUMNS.includes(name));
-  if (fixed !== undefined)
-    throw new UsageError(msg`${fixed.name} cannot be changed. Leave it out.`);
-  const shared = settings.find(({ name, value }) => name === 'evidencni_cislo' && value !== '');
-  if (shared !== undefined && finds.length > 1)
-    throw new UsageError(makeNotSharedMessage(shared.givenName));
+  const settings = parseEditSettings(texts, finds.length);
   const resolveReference = makeReferenceResolver(context.ruleContext.lookupTerm);
   const planned: PlannedEdit[] = [];
   const refused: { find: string; because: string }[] = [];
@@ -90,13 +84,25 @@ export function planEdits(
         resolvePhoto: () => explainFixedPhotographs(find),
       });
       if (hasErrors(read.issues)) issues.push(...read.issues);
-      else planned.push(...planEdit(context, stored, { ...read, intent: 'send' }));
+      else planned.push(...planEdit(context, stored, { ...read, goal: 'send' }));
     } catch (thrown) {
       if (!(thrown instanceof UsageError) || finds.length === 1) throw thrown;
       refused.push({ find: stored.localId, because: thrown.message });
     }
   }
   return { planned, refused, issues };
+}
+
+/** @throws UsageError for an invalid setting, or one number for several finds */
+function parseEditSettings(texts: readonly string[], findCount: number): readonly Setting[] {
+  const settings = parseSettingTexts(texts);
+  const fixed = settings.find(({ name }) => IDENTIFYING_COLUMNS.includes(name));
+  if (fixed !== undefined)
+    throw new UsageError(msg`${fixed.name} cannot be changed. Leave it out.`);
+  const shared = settings.find(({ name, value }) => name === 'evidencni_cislo' && value !== '');
+  if (shared !== undefined && findCount > 1)
+    throw new UsageError(makeNotSharedMessage(shared.givenName));
+  return settings;
 }
 
 function explainFixedPhotographs({ localId }: Find) {
@@ -106,8 +112,8 @@ function explainFixedPhotographs({ localId }: Find) {
 
 /**
  * Plans the edit of a find by the answers of a person; nothing is stored.
- * @param ask called once, with the unsent find without its photographs
- * @throws UsageError where the find was sent, is being sent or was dropped; errors of `ask`
+ * @param ask called once, with the find without its photographs
+ * @throws UsageError where the find was sent, may have been sent or was dropped; errors of `ask`
  */
 export async function planAnsweredEdit(
   context: EditContext,
@@ -123,8 +129,10 @@ export async function planAnsweredEdit(
 }
 
 /**
- * Replaces the finder of unsent finds by an identifier, and stores one find after another.
- * @param finds their uuids; unknown ones are passed over, and sent ones of several
+ * Replaces the finder of unsent finds by a person of the vocabulary, and stores one find after
+ * another. A find in which the identifier is no valid finder stays as it is.
+ * @param finds their uuids; unknown ones are passed over, and of several those that were sent
+ * @param id identifier of the person
  * @throws UsageError where the only find was sent, or one was changed meanwhile; those before it
  * stay stored
  */
@@ -136,7 +144,7 @@ export function replaceFinder(context: EditContext, finds: readonly string[], id
 /**
  * Returns an unsent find without its table's row, to which the issues no longer refer, and without
  * its photographs, which an edit leaves as they are.
- * @throws UsageError where it was sent, is being sent or was dropped
+ * @throws UsageError where it was sent, may have been sent or was dropped
  */
 function getEditableFind({ outbox }: EditContext, stored: StoredFind): Find {
   assertEditable(outbox, stored);
@@ -151,15 +159,15 @@ function getEditableFind({ outbox }: EditContext, stored: StoredFind): Find {
 function planEdit(
   { outbox, ruleContext }: EditContext,
   stored: StoredFind,
-  { find, intent, issues: remarks }: InterviewResult & { readonly issues: readonly Issue[] },
+  { find, goal, issues: remarks }: InterviewResult & { readonly issues: readonly Issue[] },
 ): PlannedEdit[] {
   const changes = listChanges(stored.elements, find.elements);
   const validate = (each: Find) =>
     validateFind(each, { ...ruleContext, lookupNumber: makeNumberLookup(outbox) });
-  const validated = withIntent(validate, intent)(find);
+  const validated = makeValidationForGoal(validate, goal)(find);
   const entry = findImportOfFind(outbox, stored.uuid);
   // A complete draft may be all that is to be sent.
-  const isMoved = entry?.state === 'draft' ? !hasErrors(validated.issues) : intent === 'draft';
+  const isMoved = entry?.state === 'draft' ? !hasErrors(validated.issues) : goal === 'draft';
   // A person may want the one of two versions that is shown.
   const isChosen = entry !== undefined && !isAnswerable(entry);
   if (changes.length === 0 && !isMoved && !isChosen) return [];

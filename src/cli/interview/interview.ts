@@ -176,11 +176,12 @@ export type InterviewContext = AskingContext & {
 };
 
 /** The find after the interview, and what the person wants: to send it, or to keep a draft. */
-export type InterviewResult = { readonly find: Find; readonly intent: 'send' | 'draft' };
+export type InterviewResult = { readonly find: Find; readonly goal: 'send' | 'draft' };
 
 /**
- * Asks in their order the questions without an answer that are asked by default in the target state
- * of the find, and then shows the find for review.
+ * Asks in their order the questions that the find does not answer yet and that its target state
+ * asks by default, and then lets the person review the find.
+ * @param start the find before the first question
  * @throws InterruptedError on Ctrl-C; earlier answers are saved by `keep`
  */
 export async function runInterview(
@@ -210,8 +211,10 @@ type Choice =
   | { readonly kind: 'question'; readonly question: Question };
 
 /**
- * Shows the find and its issues, and lets the user change any answer, until it is to be sent or
- * saved as a draft. It can be sent only without errors. A missing coordinate system becomes 4326.
+ * Shows the find and its issues, and lets the person change any answer, until it is to be sent or
+ * kept as a draft. It can be sent only without errors. A find without a coordinate system gets
+ * 4326, and loses a point that it has.
+ * @param start the find as it is shown first
  * @throws InterruptedError on Ctrl-C; changed answers are saved by `keep`
  */
 export async function reviewFind(
@@ -219,7 +222,8 @@ export async function reviewFind(
   context: Omit<InterviewContext, 'suggest'>,
 ): Promise<InterviewResult> {
   // The coordinate system is required, even where the question of the point was skipped.
-  for (let find = withSystem(start); ; ) {
+  let find = withSystem(start);
+  for (;;) {
     const issues = context.check(find);
     context.say(formatFindLine(find));
     for (const line of formatProblems(issues)) context.say(line);
@@ -228,7 +232,7 @@ export async function reviewFind(
       hasErrors(issues) ? formatIncomplete(find) : t`Save ${find.localId}?`,
       listChoices(find, issues, context.questions),
     );
-    if (choice.kind !== 'question') return { find, intent: choice.kind };
+    if (choice.kind !== 'question') return { find, goal: choice.kind };
     const before = find;
     find = await askQuestion(choice.question, before, before, context);
     if (find !== before) await context.keep(find, before);

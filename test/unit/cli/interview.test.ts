@@ -56,7 +56,7 @@ const EMPTY: Find = { localId: '', elements: {}, photos: [] };
 
 type Story = {
   readonly find: Find;
-  readonly intent: string;
+  readonly goal: string;
   readonly kept: readonly Find[];
   readonly said: readonly string[];
 };
@@ -70,9 +70,9 @@ type Circumstances = {
 
 async function tell(prompt: ScriptedPrompt, circumstances: Circumstances = {}): Promise<Story> {
   const { world, kept, said } = makeWorld(prompt, circumstances);
-  const { find, intent } = await runInterview(circumstances.start ?? EMPTY, world);
+  const { find, goal } = await runInterview(circumstances.start ?? EMPTY, world);
   expect(prompt.left).toEqual([]);
-  return { find, intent, kept, said };
+  return { find, goal, kept, said };
 }
 
 /** Changes a find as `pas edit` does. */
@@ -134,7 +134,7 @@ describe('a find is entered by answering questions', () => {
   test('a known value is confirmed with one key, and terms are found without accents and in English', async () => {
     const story = await tell(scriptedPrompt(...BEGINNING, ...REST, ''));
     expect(story).toMatchObject({
-      intent: 'send',
+      goal: 'send',
       find: {
         localId: 'K-002',
         elements: {
@@ -249,17 +249,17 @@ describe('a find is entered by answering questions', () => {
 
 describe('at the end', () => {
   test('the reason that prevents a state is shown, and leads back to its question', async () => {
-    const { find, said, intent } = await tell(
+    const { find, said, goal } = await tell(
       scriptedPrompt(...BEGINNING, ...REST.slice(0, 6), '-', '', '35', ''),
     );
     expect(said.join('\n')).toContain('✗ Missing: Depth (cm).');
-    expect([find.elements.hloubka, intent]).toEqual([35, 'send']);
+    expect([find.elements.hloubka, goal]).toEqual([35, 'send']);
   });
 
   test('a hyphen leaves an answer for later, and the find is kept as a draft', async () => {
     const rest = REST.slice(1).map(() => '-');
-    const { find, intent } = await tell(scriptedPrompt(...BEGINNING, 'brooch', ...rest, 'keep as'));
-    expect(intent).toBe('draft');
+    const { find, goal } = await tell(scriptedPrompt(...BEGINNING, 'brooch', ...rest, 'keep as'));
+    expect(goal).toBe('draft');
     expect(Object.keys(find.elements)).toEqual(expect.arrayContaining(['druh_nalezu', 'projekt']));
   });
 
@@ -271,7 +271,7 @@ describe('at the end', () => {
   });
 
   test('any answer can be changed or removed', async () => {
-    const { find, intent } = await tell(
+    const { find, goal } = await tell(
       scriptedPrompt(
         ...BEGINNING,
         ...REST,
@@ -288,7 +288,7 @@ describe('at the end', () => {
         '',
       ),
     );
-    expect([find.elements.hloubka, find.elements.poznamka, find.elements.stav, intent]).toEqual([
+    expect([find.elements.hloubka, find.elements.poznamka, find.elements.stav, goal]).toEqual([
       undefined,
       undefined,
       1,
@@ -321,10 +321,10 @@ describe('at the end', () => {
 });
 
 test('for state 1 only project and accessibility are required', async () => {
-  const { find, intent } = await tell(scriptedPrompt(...BEGINNING, ...REST.map(() => ''), ''), {
+  const { find, goal } = await tell(scriptedPrompt(...BEGINNING, ...REST.map(() => ''), ''), {
     suggested: { ...FRAME, stav: 1 },
   });
-  expect([intent, find.elements]).toEqual(['send', { ...FRAME, stav: 1, geom_system: '4326' }]);
+  expect([goal, find.elements]).toEqual(['send', { ...FRAME, stav: 1, geom_system: '4326' }]);
 });
 
 test('for state 3 the handover is asked for too', async () => {
@@ -359,8 +359,8 @@ describe('a find is changed', () => {
   const FIND: Find = { localId: 'K-1', elements: ELEMENTS, photos: [] };
 
   test('Enter keeps a value, even a person unknown to the vocabulary, and saves', async () => {
-    const { find, intent } = await change(FIND, scriptedPrompt('finder', '', ''));
-    expect([find, intent]).toEqual([FIND, 'send']);
+    const { find, goal } = await change(FIND, scriptedPrompt('finder', '', ''));
+    expect([find, goal]).toEqual([FIND, 'send']);
   });
 
   test('Enter keeps a no', async () => {
@@ -380,9 +380,9 @@ describe('a find is changed', () => {
 
   test('a hyphen removes a value, and Enter leaves it unchanged', async () => {
     const prompt = scriptedPrompt('place in words', '-', 'depth', '', 'draft');
-    const { find, intent } = await change(FIND, prompt);
+    const { find, goal } = await change(FIND, prompt);
     const { lokalizace: _gone, ...rest } = ELEMENTS;
-    expect([find.elements, intent]).toEqual([rest, 'draft']);
+    expect([find.elements, goal]).toEqual([rest, 'draft']);
   });
 
   test.each(['number of the find', 'photographs'])('%s is not offered', async (typed) => {

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { expect, test, vi } from 'vitest';
-import { runMain } from '../../../src/cli/main.ts';
+import { runCommandLine } from '../../../src/cli/main.ts';
 import { outboxFolder } from '../../support/outbox-files.ts';
 import { homeWithoutNetwork } from '../../support/run-pas.ts';
 import { tinyPng } from '../../support/season.ts';
@@ -21,7 +21,7 @@ test('an error during work with a bar of progress is printed in a line without t
     atMs += 1000;
     return atMs;
   });
-  const code = await runMain(['photo', 'add', 'K-1', home.file('K-1.png', tinyPng(1))], {
+  const code = await runCommandLine(['photo', 'add', 'K-1', home.file('K-1.png', tinyPng(1))], {
     environment: home.env,
     cwd: home.folder,
     streams: { stdin: new PassThrough(), stdout: new PassThrough().resume(), stderr } as never,
