@@ -24,7 +24,8 @@ export type Runner = (
 export type Registration = (program: Command, run: Runner) => void;
 
 /**
- * Adds the flags that every command takes, as a group of its own in the help; returns the command.
+ * Adds to a command the flags that every command takes, as a group of its own in the help; returns
+ * the command.
  */
 export function addGlobalOptions(command: Command): Command {
   return command
@@ -272,9 +273,7 @@ export function registerOutlinedCommands(program: Command, outline: Outline): vo
   }
 }
 
-/**
- * Formats an argument as in the help: `<file...>`; in brackets where it may be left out: `[find]`.
- */
+/** Formats an argument as in the help: `<file...>`, or `[find]` where it may be left out. */
 export function formatArgument({ name, required, repeated }: ArgumentOutline): string {
   const inside = repeated ? `${name}...` : name;
   return required ? `<${inside}>` : `[${inside}]`;

@@ -48,21 +48,27 @@ export function printNewPeople(
       count,
     ),
   );
-  for (const { name, finds, first, nearest, similar } of remaining.slice(0, MAX_SHOWN)) {
-    const all = formatFindCount(finds.length);
-    print(`  ${t`${name}: ${all}, the first is ${first}`}`);
-    const others = similar.join('; ');
-    if (others !== '') print(`    ${t`Perhaps the same person as ${others}.`}`);
-    const [{ id } = { id: '' }] = nearest;
-    if (id === '') continue;
-    const names = nearest.map(formatPerson).join('; ');
-    print(
-      `    ${t`Nearest: ${names}.`} ${t`To use the first: ${cmd`pas edit ${first} --set nalezce=${id}`}`}`,
-    );
-  }
+  for (const person of remaining.slice(0, MAX_SHOWN)) printNewPerson(person, print);
   const more = count - MAX_SHOWN;
   if (more > 0) print(`  ${t`… and ${more} more (${cmd`pas status --json`})`}`);
   print(t`If they are new: ${cmd`pas push --accept-new-people`}`);
+}
+
+function printNewPerson(
+  { name, finds, first, nearest, similar }: NewPerson,
+  print: (line: string) => void,
+): void {
+  const all = formatFindCount(finds.length);
+  print(`  ${t`${name}: ${all}, the first is ${first}`}`);
+  const others = similar.join('; ');
+  if (others !== '') print(`    ${t`Perhaps the same person as ${others}.`}`);
+  const [known] = nearest;
+  if (known === undefined) return;
+  const { id } = known;
+  const names = nearest.map(formatPerson).join('; ');
+  print(
+    `    ${t`Nearest: ${names}.`} ${t`To use the first: ${cmd`pas edit ${first} --set nalezce=${id}`}`}`,
+  );
 }
 
 /**

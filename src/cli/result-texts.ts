@@ -62,7 +62,8 @@ export function toHeldQuestionJson({ held }: Entry): { readonly held?: Record<st
 }
 
 /**
- * Formats why a push stopped, without a full stop; for a push that waits with the end of the wait.
+ * Formats why a push stopped, without a full stop; where a push may continue later, with the time
+ * from which on.
  */
 export function formatStopCause(cause: StopCause): string {
   const reason =

@@ -4,9 +4,9 @@ import { collapseRepeatedWarnings } from '../../tables/collapse-issues.ts';
 import { appendValue, defineCommand, type Registration } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import {
-  addFind,
+  addFindByAsking,
+  addFindFromFlags,
   type EntrySession,
-  enterFind,
   type GivenAnswers,
   NEW_FIND,
   openEntrySession,
@@ -47,7 +47,7 @@ export const register: Registration = (program, run) => {
 /**
  * Adds a find by flags, or without `--set` on a terminal one find after another by questions.
  * @returns `dataRefused` where the find of the flags is not stored as it was asked for
- * @throws UsageError without flags and a terminal; as {@link addFind}
+ * @throws UsageError without flags and a terminal; as {@link addFindFromFlags}
  */
 async function add(context: Context, options: AddOptions): Promise<ExitReason> {
   const outbox = await context.openOutbox();
@@ -60,7 +60,10 @@ async function add(context: Context, options: AddOptions): Promise<ExitReason> {
       hint: t`Describe the find with --set element=value, or import a table: ${cmd`pas import`} FILE.`,
     });
   }
-  return printAdded(context, await addFind(adding, options.draft === true ? 'draft' : 'send'));
+  return printAdded(
+    context,
+    await addFindFromFlags(adding, options.draft === true ? 'draft' : 'send'),
+  );
 }
 
 /** Asks for one find after another, until the user stops; under `--json` only for one. */
@@ -75,7 +78,7 @@ async function addByAsking(
   for (let which: 'first' | 'further' = 'first'; ; which = 'further') {
     const { find, issues } = await adding.start(NEW_FIND, which);
     for (const issue of issues) terminal.note(`! ${issue.message}`);
-    const saved = await enterFind(adding, asks, find, isDraft);
+    const saved = await addFindByAsking(adding, asks, find, isDraft);
     terminal.printLine(formatSaved(saved));
     if (terminal.json) {
       terminal.printValue(toSavedJson(saved));
@@ -95,7 +98,10 @@ async function askForAnother(prompt: Prompt): Promise<boolean> {
   }
 }
 
-function printAdded(context: Context, added: Awaited<ReturnType<typeof addFind>>): ExitReason {
+function printAdded(
+  context: Context,
+  added: Awaited<ReturnType<typeof addFindFromFlags>>,
+): ExitReason {
   const { terminal } = context;
   // Column and number of the find are omitted, since there is no table.
   const issues = added.issues.map((issue) => issue.without('column', 'find'));

@@ -31,7 +31,8 @@ export const register: Registration = (program, run) => {
 
 /**
  * Reads the records of sent finds from the service, and prints those with news.
- * @returns `dataRefused` where the service sent no readable content for some, whose stored state stays
+ * @returns `dataRefused` where the service sent no readable content for some, whose stored state
+ * stays
  */
 async function pullCommand(
   context: Context,

@@ -177,9 +177,9 @@ export async function readTableOrInput(
     photoFolder: photos === undefined ? undefined : resolve(photos),
     headerRows: headerRow === undefined ? undefined : parseHeaderRows(headerRow),
   };
-  return file === '-'
-    ? parseTableBytes(...(await readFileOrInput(context, file)), options)
-    : readTable(file, options);
+  if (file !== '-') return readTable(file, options);
+  const [name, bytes] = await readFileOrInput(context, file);
+  return parseTableBytes(name, bytes, options);
 }
 
 /**
@@ -206,9 +206,8 @@ export async function readColumnMap(
   lookupTerm: LookupTerm,
 ): Promise<ColumnMap> {
   const [file, bytes] = await readFileOrInput(context, mapFile);
-  const { map, issues } = (
-    await import('../../tables/columns/column-map.ts')
-  ).parseCheckedColumnMap(file, bytes, lookupTerm);
+  const { parseCheckedColumnMap } = await import('../../tables/columns/column-map.ts');
+  const { map, issues } = parseCheckedColumnMap(file, bytes, lookupTerm);
   if (map !== undefined) return map;
   printIssues(context.terminal, issues, context.terminal.warn);
   const faults = issues.length;

@@ -133,8 +133,8 @@ function makeOutboxLocator(base: BaseContext, getProfile: () => Profile) {
 }
 
 /**
- * Makes the part of a context that needs no profile. An outer command lends its terminal, and replaces
- * the folder of outboxes, whose ledgers are then beside them.
+ * Makes the part of a context that needs no profile. An outer command lends its terminal, and
+ * replaces the folder of outboxes, whose ledgers are then beside them.
  */
 function makeBase(runtime: Runtime, options: GlobalOptions) {
   const { streams, outer } = runtime;

@@ -25,9 +25,9 @@ const CONTAINER_FILES = ['/.dockerenv', '/run/.containerenv'];
 
 /**
  * Returns an identifier of the machine, independent of its name. It is empty in a container, since
- * another may have the same, where it cannot be read, and on systems other than Linux, macOS and
- * Windows. On the latter two it blocks the thread until a program of the system ends, 10 seconds at
- * most for each program.
+ * another container may have the same, where it cannot be read, and on systems other than Linux,
+ * macOS and Windows. On the latter two it blocks the thread until a program of the system ends, 10
+ * seconds at most for each program.
  */
 export function readMachineId(system: SystemQueries): string {
   // Containers of one image often share one identifier.

@@ -197,7 +197,7 @@ type AddResult = SavedFind & { readonly asAsked: boolean };
  * @throws UsageError where another find has its local id or one that is alike, or a setting has no
  * known element
  */
-export async function addFind(adding: EntrySession, goal: Goal): Promise<AddResult> {
+export async function addFindFromFlags(adding: EntrySession, goal: Goal): Promise<AddResult> {
   const { localId } = suggestValues(NEW_FIND, adding.context);
   const { find: begun, issues: unreadable } = await adding.start({ ...NEW_FIND, localId }, 'first');
   const find = withDefaults(adding, begun);
@@ -270,7 +270,7 @@ export async function openInterview(context: Context, session: EntrySession) {
  * @param isDraft keep it as a draft, whatever the person decides
  * @throws InterruptedError on Ctrl-C, with a message that tells what was saved
  */
-export async function enterFind(
+export async function addFindByAsking(
   { outbox, context, save }: EntrySession,
   parts: Awaited<ReturnType<typeof openInterview>>,
   start: Find,

@@ -314,8 +314,8 @@ const SMALL_SET = 25;
 /**
  * Makes the function that offers choices for an element: for a typed text the museum's own terms
  * and then the entries that match it, without a text all entries of a small set. The text itself is
- * the last choice where nothing matches, with a remark, or where the element may have another
- * value, such as a new person.
+ * the last choice where the element may have another value, such as a new person, and the only one,
+ * with a remark, where nothing matches.
  */
 export function makeTermOfferer(sources: OfferSources): OfferTerms {
   const { vocabulary } = sources;
