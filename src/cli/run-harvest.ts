@@ -77,8 +77,9 @@ export type HarvestFlags = {
 };
 
 /**
- * Requests the account, and runs a harvest with progress on the terminal, until it is done, Ctrl-C
- * or `--deadline`. The signals are handled until the context is closed.
+ * Runs a harvest with progress on the terminal, until it is done, Ctrl-C or `--deadline`. Before
+ * that the account is requested, unless the harvest is anonymous. The signals are handled until the
+ * context is closed.
  * @param harvest called once with what every harvest needs; the caller adds sets and output
  * @throws UsageError for an invalid deadline; ConfigError for the profile; errors of `harvest`,
  * such as UnavailableError at the deadline

@@ -4,12 +4,12 @@ import { collapseRepeatedWarnings } from '../../tables/collapse-issues.ts';
 import { appendValue, defineCommand, type Registration } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import {
+  type AddingSession,
   addFindByAsking,
   addFindFromFlags,
-  type EntrySession,
   type GivenAnswers,
   NEW_FIND,
-  openEntrySession,
+  openAddingSession,
   openInterview,
   type SavedFind,
 } from '../interview/add-find.ts';
@@ -52,7 +52,7 @@ export const register: Registration = (program, run) => {
 async function add(context: Context, options: AddOptions): Promise<ExitReason> {
   const outbox = await context.openOutbox();
   outbox.command.words = 'add';
-  const adding = await openEntrySession(context, options);
+  const adding = await openAddingSession(context, options);
   if (options.set === undefined && context.terminal.interactive)
     return addByAsking(context, adding, options.draft === true);
   if (options.set === undefined && options.sameAs === undefined) {
@@ -69,7 +69,7 @@ async function add(context: Context, options: AddOptions): Promise<ExitReason> {
 /** Asks for one find after another, until the user stops; under `--json` only for one. */
 async function addByAsking(
   context: Context,
-  adding: EntrySession,
+  adding: AddingSession,
   isDraft: boolean,
 ): Promise<ExitReason> {
   const { terminal } = context;

@@ -13,7 +13,7 @@ import { parseFindFilters } from '../../tables/find-filters.ts';
 import { addWhereOption, appendValue, defineCommand, type Registration } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { openValidationContext } from '../context/find-input.ts';
-import { openEntrySession, openInterview } from '../interview/add-find.ts';
+import { openAddingSession, openInterview } from '../interview/add-find.ts';
 import { readPosition } from '../interview/answer.ts';
 import { type PlannedEdit, planAnsweredEdit, planEdits } from '../interview/edit-find.ts';
 import { type InterviewResult, reviewFind } from '../interview/interview.ts';
@@ -127,7 +127,7 @@ async function planChange(
 
 /** Shows the find, and lets the person change any answer of `pas add`. */
 async function askForChanges(context: Context, find: Find): Promise<InterviewResult> {
-  const interview = await openInterview(context, await openEntrySession(context, {}));
+  const interview = await openInterview(context, await openAddingSession(context, {}));
   context.terminal.note(t`Enter keeps a value · - empty · Ctrl-C changes nothing`);
   try {
     return await reviewFind(find, {

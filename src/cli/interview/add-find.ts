@@ -62,7 +62,7 @@ export type SavedFind = {
 export const NEW_FIND: Find = { localId: '', elements: {}, photos: [] };
 
 /** Common part of adding a find by flags and by questions. */
-export type EntrySession = Awaited<ReturnType<typeof openEntrySession>>;
+export type AddingSession = Awaited<ReturnType<typeof openAddingSession>>;
 
 /**
  * Opens the session in which finds are entered by hand, one after another. Nothing is stored before
@@ -71,14 +71,14 @@ export type EntrySession = Awaited<ReturnType<typeof openEntrySession>>;
  * @throws ConfigError where the schema, the outbox or the defaults in config.toml cannot be used;
  * DatabaseError where outbox or vocabulary is unusable
  */
-export async function openEntrySession(context: Context, beginning: GivenAnswers) {
+export async function openAddingSession(context: Context, beginning: GivenAnswers) {
   const outbox = await context.openOutbox();
   const ruleContext = await openValidationContext(context);
   const keeping = makePhotographKeepingOfProfile(context);
   const validate = (find: Find): ValidatedFind =>
     validateFind(find, { ...ruleContext, lookupNumber: makeNumberLookup(outbox) });
   const { cwd: folder, places } = context;
-  const entryContext = {
+  const addingContext = {
     ...ruleContext,
     ...keeping,
     outbox,
@@ -95,23 +95,23 @@ export async function openEntrySession(context: Context, beginning: GivenAnswers
   };
   return {
     outbox,
-    context: entryContext,
+    context: addingContext,
     check: (find: Find): readonly Issue[] => validate(find).issues,
     /** Saves a find in the outbox: queued if it is complete and to be sent, else as a draft. */
-    save: (find: Find, goal: Goal): Promise<SavedFind> => saveFind(entryContext, find, goal),
+    save: (find: Find, goal: Goal): Promise<SavedFind> => saveFind(addingContext, find, goal),
     /** Makes the initial find; only the first one has the given point and photographs. */
     start: (base: Find, which: 'first' | 'further') => {
       const { sameAs } = beginning;
       const lent = sameAs === undefined ? {} : getCopiedElements(outbox, sameAs);
       const begun = { ...base, elements: { ...lent, ...base.elements } };
-      return startFind(begun, which === 'first' ? beginning : {}, entryContext);
+      return startFind(begun, which === 'first' ? beginning : {}, addingContext);
     },
   };
 }
 
-type EntryContext = EntrySession['context'];
+type AddingContext = AddingSession['context'];
 
-async function saveFind(context: EntryContext, find: Find, goal: Goal): Promise<SavedFind> {
+async function saveFind(context: AddingContext, find: Find, goal: Goal): Promise<SavedFind> {
   const { outbox, enteredNow } = context;
   const { finds, issues } = await enqueueFinds([find], {
     inspectPhotograph: context.inspectPhotograph,
@@ -197,7 +197,7 @@ type AddResult = SavedFind & { readonly asAsked: boolean };
  * @throws UsageError where another find has its local id or one that is alike, or a setting has no
  * known element
  */
-export async function addFindFromFlags(adding: EntrySession, goal: Goal): Promise<AddResult> {
+export async function addFindFromFlags(adding: AddingSession, goal: Goal): Promise<AddResult> {
   const { localId } = suggestValues(NEW_FIND, adding.context);
   const { find: begun, issues: unreadable } = await adding.start({ ...NEW_FIND, localId }, 'first');
   const find = withDefaults(adding, begun);
@@ -213,14 +213,14 @@ export async function addFindFromFlags(adding: EntrySession, goal: Goal): Promis
   return { ...saved, issues: [...unreadable, ...saved.issues], asAsked };
 }
 
-function withDefaults({ context }: EntrySession, find: Find): Find {
+function withDefaults({ context }: AddingSession, find: Find): Find {
   const { projekt: project = getDefaultElements(context).projekt } = find.elements;
   const defaults = getDefaultElements(context, project?.id);
   return { ...find, elements: orderElements({ ...defaults, ...find.elements }) };
 }
 
 /** @throws UsageError where a find with other elements has the local id, or one that is alike */
-function assertLocalIdIsFree({ outbox }: EntrySession, { localId, elements }: Find): void {
+function assertLocalIdIsFree({ outbox }: AddingSession, { localId, elements }: Find): void {
   const stored = makeFindLookup(outbox)(localId);
   if (stored === undefined) return;
   const names = 'alike' in stored ? stored.alike : [stored.localId];
@@ -237,7 +237,7 @@ function assertLocalIdIsFree({ outbox }: EntrySession, { localId, elements }: Fi
 }
 
 async function checkPhotographs(
-  { context }: EntrySession,
+  { context }: AddingSession,
   { photos, localId }: Find,
 ): Promise<Issue[]> {
   const inspected = await Promise.all(photos.map((path) => context.inspectPhotograph(path)));
@@ -249,7 +249,7 @@ async function checkPhotographs(
  * the reading and checks of answers. Nothing is asked yet.
  * @throws DatabaseError where the vocabulary is unusable
  */
-export async function openInterview(context: Context, session: EntrySession) {
+export async function openInterview(context: Context, session: AddingSession) {
   const read: InterviewContext['read'] = (question, text, find) =>
     readAnswer(question, text, find, session.context);
   return {
@@ -271,7 +271,7 @@ export async function openInterview(context: Context, session: EntrySession) {
  * @throws InterruptedError on Ctrl-C, with a message that tells what was saved
  */
 export async function addFindByAsking(
-  { outbox, context, save }: EntrySession,
+  { outbox, context, save }: AddingSession,
   parts: Awaited<ReturnType<typeof openInterview>>,
   start: Find,
   isDraft: boolean,
@@ -311,7 +311,7 @@ const LATEST = 500;
  * project (by default the project of the last find), else defaults of the project or the profile.
  * The day is that of the last find if it was entered in this session, else today.
  */
-function suggestValues(find: Find, context: EntryContext): Find {
+function suggestValues(find: Find, context: AddingContext): Find {
   const { outbox, today, enteredNow } = context;
   const latest = listLatestFinds(outbox, LATEST)
     .filter(({ localId }) => localId !== find.localId)
@@ -341,7 +341,7 @@ function suggestValues(find: Find, context: EntryContext): Find {
 }
 
 /** Returns the defaults as elements; one that cannot be read now, such as an entry, is left out. */
-function getDefaultElements(context: EntryContext, project?: string): FindElements {
+function getDefaultElements(context: AddingContext, project?: string): FindElements {
   const { defaults, profile } = context;
   return parseSettings(mergeDefaults(defaults, profile, project), '', context).elements;
 }
