@@ -7,7 +7,7 @@ import { isInPolygon, parsePolygon } from '../src/finds/place/areas.ts';
 import { toWgs84 } from '../src/finds/place/geometry.ts';
 import { validateFind } from '../src/finds/rules.ts';
 import { inspectPhotograph, makePhotoResolver } from '../src/photos/photograph.ts';
-import { mapTable } from '../src/tables/columns/map-table.ts';
+import { mapTableToFinds } from '../src/tables/columns/map-table.ts';
 import { readInputFile } from '../src/tables/input-file.ts';
 import { readTable } from '../src/tables/readers.ts';
 
@@ -67,7 +67,7 @@ let schema: FindSchema;
 let finds: readonly Find[] = [];
 beforeAll(async () => {
   schema = await openFindSchema(PROFILE);
-  const mapped = mapTable(await readTable('examples/finds.csv'), {
+  const mapped = mapTableToFinds(await readTable('examples/finds.csv'), {
     lookupTerm,
     resolvePhoto: makePhotoResolver('examples'),
   });

@@ -31,7 +31,7 @@ import { makePhotoResolver } from '../photos/photograph.ts';
 import { listFindsWithQuestion } from './answer-rows.ts';
 import type { ColumnMap, Setting } from './columns/column-rule.ts';
 import type { KnownFind, MappedRow } from './columns/map-row.ts';
-import { type MappedTable, mapTable, omitRowsWithoutFinds } from './columns/map-table.ts';
+import { type MappedTable, mapTableToFinds, omitRowsWithoutFinds } from './columns/map-table.ts';
 import { parseFixedValues } from './columns/settings.ts';
 import type { RowIssues } from './exports/write-rows.ts';
 import type { Table } from './table.ts';
@@ -82,6 +82,7 @@ export type CopiedTable = {
  * finds with warnings. Earlier questions about its rows are removed first, and asked again where
  * they still stand. With `dryRun` nothing is stored; a requested copy is written last in any case.
  * After an error the finds of earlier batches stay.
+ * @param read table as its file was read
  * @throws UsageError, before anything is stored, for a setting or a copy that may not be written,
  * and where a photograph changed while it was read; FileError where the folder of photographs or
  * one of them cannot be read, or, when all is stored, the copy is not writable; DatabaseError where
@@ -123,7 +124,7 @@ function mapImportedTable(
   { outbox, ruleContext, photoFolder, map, idPrefix = '' }: ImportContext,
 ): MappedTable {
   const lookUp = makeFindLookup(outbox);
-  return mapTable(table, {
+  return mapTableToFinds(table, {
     map,
     fixed,
     lookupTerm: ruleContext.lookupTerm,

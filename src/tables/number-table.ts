@@ -233,10 +233,10 @@ function convertToIssue(thrown: unknown, { place }: NumberRow): Issue {
 
 /**
  * Queues planned numbers, in transactions of {@link BATCH}, between which it blocks the thread for
- * at most {@link MAX_PAUSE_MS}, so that another process can write. Left out with an error is a
- * number whose find was removed since it was planned, or that would replace one: any without
- * `mayReplace`, else one that differs from the planned one. After an error of the disk, the earlier
- * transactions stay.
+ * at most {@link MAX_PAUSE_MS}, so that another process can write. A number is left out, with an
+ * error, where its find was removed since, or where it would replace a number of the record:
+ * without `mayReplace` any, with it another than the planned one. After an error of the disk, the
+ * earlier transactions stay.
  * @param mayReplace a person allows that the planned numbers replace those of the records
  * @returns the numbers that are queued or `kept`, with the issues of the plan and of those left out
  * @throws DatabaseError where the disk fails
@@ -247,8 +247,7 @@ export function queuePlannedNumbers(
   mayReplace: boolean,
 ): NumbersReport {
   const issues: Issue[] = [...rowIssues];
-  const queue = (number: NumberToQueue): TableNumber[] =>
-    queuePlannedNumber(outbox, number, mayReplace, issues);
+  const queue = (number: NumberToQueue) => queuePlannedNumber(outbox, number, mayReplace, issues);
   const numbers: TableNumber[] = [];
   for (let at = 0; at < rows.length; at += BATCH) {
     const beganMs = outbox.clock.monotonicMs();

@@ -81,7 +81,7 @@ type Sheet = { readonly name: string };
  * Returns the sheet or layer that the user named: by its exact name, else by its name in another
  * letter case, else by its number in the file, from 1.
  * @param sheets all of the file, in its order
- * @throws FileError where there is none
+ * @throws FileError where none has this name or number
  */
 export function getSheetOrLayer<T extends Sheet>(
   file: string,
@@ -304,7 +304,8 @@ function checkRows({ place, header, readRows, check, issues: ofFile }: TableCont
  * service, which have none. Records that cannot be read become issues.
  * @param readRecords called now, and again for each iteration of the rows
  * @param none for a file without records: an issue of the table, or an error that is thrown
- * @throws FileError where the table exceeds the limits; `none`
+ * @throws FileError where the table exceeds the limits; `none`, if that is an error, where there is
+ * no record
  */
 export function makeTableOfRecords(
   place: TablePlace,
@@ -318,8 +319,7 @@ export function makeTableOfRecords(
   const readRows = function* (): Generator<TableRow | Issue> {
     for (const record of readRecords()) {
       if (!('values' in record)) {
-        const { find } = record;
-        yield toIssue(record, { ...getRowPlace(place, record), find });
+        yield toIssue(record, { ...getRowPlace(place, record), find: record.find });
         continue;
       }
       const { values, ...where } = record;

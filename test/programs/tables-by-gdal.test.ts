@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type GeomSystem, parsePoint } from '../../src/finds/place/geometry.ts';
-import { mapTable } from '../../src/tables/columns/map-table.ts';
+import { mapTableToFinds } from '../../src/tables/columns/map-table.ts';
 import { parseFixedValues } from '../../src/tables/columns/settings.ts';
 import { readTable } from '../../src/tables/readers.ts';
 import { tempFolder } from '../support/temp-folder.ts';
@@ -129,7 +129,7 @@ function getExpected(features: readonly Feature[]) {
 const PAS_FIELDS = ['poznamka', 'lokalizace', 'hloubka', 'datum_nalezu', 'presna_datace'] as const;
 
 async function readBack(path: string, { constants = [], system = '4326' }: Form) {
-  const { issues, rows } = mapTable(await readTable(path), {
+  const { issues, rows } = mapTableToFinds(await readTable(path), {
     fixed: parseFixedValues(constants),
     lookupTerm: () => ({ kind: 'not-harvested' }),
     resolvePhoto: (name) => ({ value: name }),

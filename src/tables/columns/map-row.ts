@@ -76,13 +76,13 @@ type Report = (doubt: Doubt, column: ColumnName, more?: Parameters<typeof toIssu
  * missing photograph is only a warning.
  * @param localId of the find: the text of its cell, or a digest of a row without such a cell
  */
-export function mapRow(
+export function mapRowToFind(
   row: TableRow,
   localId: string,
   columns: Columns,
   context: RowContext,
 ): MappedRow {
-  const { issues, point, ...read } = readRow(row, localId, columns, context);
+  const { issues, point, ...read } = readRowCells(row, localId, columns, context);
   if (hasErrors(issues) || !isReadable(point)) return { issues };
   const { element: pointElement, columns: pointColumns } = point.value;
   const find: Find = {
@@ -105,7 +105,12 @@ export function mapRow(
  * of the point, `missingPhotos` the names of photographs without a file.
  * @param localId of the find, for issues and for the lookup of the stored find
  */
-export function readRow(row: TableRow, localId: string, columns: Columns, context: RowContext) {
+export function readRowCells(
+  row: TableRow,
+  localId: string,
+  columns: Columns,
+  context: RowContext,
+) {
   const issues: Issue[] = [];
   const report: Report = (doubt, column, more) => {
     const where = {

@@ -8,7 +8,7 @@ import { getHeaderPlace, getRowPlace, type Table, type TableRow } from '../table
 import { type ColumnName, POINT_COLUMNS } from './column-names.ts';
 import type { ColumnMap, ColumnRule, Setting } from './column-rule.ts';
 import { type Columns, listColumnRules, parseColumns } from './columns.ts';
-import { type MappedRow, mapRow, type TableContext } from './map-row.ts';
+import { type MappedRow, mapRowToFind, type TableContext } from './map-row.ts';
 
 type MapContext = TableContext & {
   /** Undefined where no vocabulary was harvested. */
@@ -38,7 +38,7 @@ export type MappedTable = {
  * rows that share one, are left out, with errors among `issues`. With an error of the header there
  * are neither rows nor keys.
  */
-export function mapTable(
+export function mapTableToFinds(
   table: Table,
   { lookupTerm, map, fixed, ...context }: MapContext,
 ): MappedTable {
@@ -55,7 +55,7 @@ export function mapTable(
     for (const row of table.rows) {
       const key = keys[index];
       index += 1;
-      if (key !== undefined) yield mapRow(row, key, columns, rowContext);
+      if (key !== undefined) yield mapRowToFind(row, key, columns, rowContext);
     }
   };
   return { issues, rows: { [Symbol.iterator]: rows }, keys: all };
@@ -158,9 +158,9 @@ const SEPARATOR = /^[-–—=_*.·~+|/\\\s]+$/;
 
 /**
  * Returns the table without the rows that are no finds, with a warning for each: totals, repeated
- * headers, separators, and remarks, which are rows without object, place, day and usual key, if
- * fewer than the rows that have one of the former. Tables of features, waypoints or documents of
- * the service stay as they are, since each of their rows is a find.
+ * headers, separators, and remarks, which have no object, place, day or usual local id, and are
+ * fewer than the rows that have an object, place or day. Tables of features, waypoints or documents
+ * of the service stay as they are, since each of their rows is a find.
  * @param map meanings of the columns of a foreign table
  * @param advice for the end of each warning: what to do if the row is a find
  */

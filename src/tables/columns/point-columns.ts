@@ -56,9 +56,8 @@ type PointProblem = RuleProblem & { readonly element: ElementName; readonly colu
 
 /**
  * Reads the coordinate system and the point of a row; `element` is undefined where it has no point.
- * Where its format gives it a geometry as well, both must mean the same place, or there is a
- * problem; the point in the columns then counts, which may be in the other system and have more
- * digits.
+ * A row may have a geometry of its format beside a point in columns: both must mean the same place,
+ * else the reading is a problem. The point in columns then counts, since it may have more digits.
  */
 export function parsePointColumns(row: TableRow, columns: Columns): PointReading {
   const { point } = row;

@@ -261,7 +261,7 @@ function makeClaimQuestion(
   return { asks: 'column', element, keys, problem: makeChoiceProblem(element, keys) };
 }
 
-/** Asks which one of several columns, which their keys name, is an element. */
+/** Makes the question which one of several columns, given by their keys, fills an element. */
 export function makeChoiceProblem(element: ColumnName, keys: readonly string[]): Message {
   const all = keys.join(', ');
   return msg`${all}: only one column can be ${element}. Which one is it?`;

@@ -16,7 +16,7 @@ import { checkCells, type Table, type TableRow } from '../table.ts';
 import { COLUMN_NAMES, findColumnByName, isPointColumn } from './column-names.ts';
 import { type ColumnMap, IDENTIFYING_COLUMNS, type Setting } from './column-rule.ts';
 import { normalizeCell, parseColumns } from './columns.ts';
-import { type RowContext, readRow } from './map-row.ts';
+import { type RowContext, readRowCells } from './map-row.ts';
 
 /**
  * Parses a text `element=value` as {@link makeSetting} does; blanks around both parts are removed,
@@ -96,7 +96,7 @@ export function parseSettings(
   const repeated = new Set(twice.map(({ name }) => name));
   const single = settings.filter(({ name }) => !repeated.has(name));
   const { columns } = parseColumns(FIND_WITHOUT_COLUMNS, undefined, single);
-  const { elements, photos, issues } = readRow(ONE, localId, columns, {
+  const { elements, photos, issues } = readRowCells(ONE, localId, columns, {
     resolvePhoto: (name) => ({ value: name }),
     ...context,
   });
@@ -120,7 +120,7 @@ export function listRepeatedSettings(settings: readonly Setting[]): Setting[] {
   return settings.filter(({ name }, index) => names.indexOf(name) < index);
 }
 
-/** Explains that an element or a column, whose name this is, has two values or rules. */
+/** Explains that the name of an element or a column is given twice, with two values or rules. */
 export function makeGivenTwiceMessage(name: string): Message {
   return msg`${name} is given twice. Keep one.`;
 }
@@ -133,8 +133,8 @@ function makeRepeatIssue({ name, givenName }: Setting): Issue {
 }
 
 /**
- * Returns the elements that have a value in the order in which a row of a table gives them, the
- * point last, so that the same find is stored as the same text, whatever its source.
+ * Returns the elements that have a value, ordered as a row of a table gives them, the point last:
+ * so the same find is stored as the same text, whatever its source.
  */
 export function orderElements(elements: FindElements): FindElements {
   const names = FIELDS.map(({ name }) => name).filter((name) => !isPointOrSystemColumn(name));

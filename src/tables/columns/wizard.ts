@@ -58,31 +58,33 @@ export function proposeTableColumns(
     propose,
     answers,
     proposed,
-    /**
-     * Writes the column map and then, if there are any, the terms that must be mapped before their
-     * rows can be read, to a file of their own. Such a file is not replaced (`termsKept`). Where it
-     * cannot be written, the map stays written.
-     * @returns `strange`: those terms; `problems`: errors of the values for all finds
-     * @throws UsageError where the map exists; FileError where a path is not writable;
-     * DatabaseError where the disk is full
-     */
-    async write(proposal: TableProposal, termsFile: string) {
-      const map = makeColumnMap(mapFile, proposal);
-      const strange = listUnmappedTerms(proposal.columns, lookupTerm);
-      // An existing list is not replaced, since a person may be editing it.
-      const termsKept = strange.length > 0 && existsSync(termsFile);
-      await writeOutputFile(mapFile, [formatMap(table.file, map, proposal)], {
-        overwrite: false,
-      });
-      if (strange.length > 0 && !termsKept)
-        await writeOutputFile(termsFile, [formatUnmappedTable(strange)], { overwrite: false });
-      return {
-        strange,
-        termsKept,
-        problems: checkFixedValues(map.fixed, lookupTerm),
-      };
-    },
+    write: (proposal: TableProposal, termsFile: string) =>
+      writeColumnMap(table.file, makeColumnMap(mapFile, proposal), proposal, lookupTerm, termsFile),
   };
+}
+
+/**
+ * Writes a column map and then, if there are any, the terms that must be mapped before their rows
+ * can be read, to a file of their own. Such a file is not replaced (`termsKept`). Where it cannot
+ * be written, the map stays written.
+ * @returns `strange`: those terms; `problems`: errors of the values for all finds
+ * @throws UsageError where the map exists; FileError where a path is not writable; DatabaseError
+ * where the disk is full
+ */
+async function writeColumnMap(
+  tableFile: string,
+  map: ColumnMap,
+  proposal: TableProposal,
+  lookupTerm: LookupTerm,
+  termsFile: string,
+) {
+  const strange = listUnmappedTerms(proposal.columns, lookupTerm);
+  // An existing list is not replaced, since a person may be editing it.
+  const termsKept = strange.length > 0 && existsSync(termsFile);
+  await writeOutputFile(map.file, [formatMap(tableFile, map, proposal)], { overwrite: false });
+  if (strange.length > 0 && !termsKept)
+    await writeOutputFile(termsFile, [formatUnmappedTable(strange)], { overwrite: false });
+  return { strange, termsKept, problems: checkFixedValues(map.fixed, lookupTerm) };
 }
 
 function formatMap(file: string, map: ColumnMap, { columns, undecided }: TableProposal): string {

@@ -209,7 +209,7 @@ function* listFeatures(
   }
 }
 
-/** Returns the type of a column in a GeoPackage, by its element; `text` for one of no element. */
+/** Returns the type of an element's column in a GeoPackage; `text` for a column of no element. */
 export function getGpkgColumnType(column: string): GpkgColumn['type'] {
   if (!isElementName(column)) return 'text';
   switch (getField(column).kind) {

@@ -122,7 +122,7 @@ function formatIssue({ severity, element, message }: Issue): string {
 const WIDTH = 20;
 
 /**
- * Makes the bytes of an XLSX workbook, which holds all rows in memory.
+ * Makes the bytes of an XLSX workbook; all rows are held in memory meanwhile.
  * @param sheets rows by the name of their sheet, in the order of the sheets; the first row of each
  * has the headings, which stay in sight
  */

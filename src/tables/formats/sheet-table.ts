@@ -382,7 +382,7 @@ const RAISING_MARKS = { superscript: '^', subscript: '_' } as const;
 /**
  * Joins the pieces of a cell's text, without those that are struck through, and with `^` before a
  * superscript or `_` before a subscript; a warning says either. A text that is struck through as a
- * whole stays, with `isStruck`, since it depends on its row if it counts.
+ * whole stays, with `isStruck`, since its row decides if it counts.
  * @param isCellStruck the cell is struck through, which holds for pieces without a look of their
  * own
  */

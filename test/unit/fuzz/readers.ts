@@ -31,7 +31,7 @@ import { removeGps } from '../../../src/photos/remove-gps.ts';
 import { fetchAccount } from '../../../src/push/account.ts';
 import { classifyAnswer } from '../../../src/service/outcome.ts';
 import { parseColumnMap } from '../../../src/tables/columns/column-map.ts';
-import { mapTable } from '../../../src/tables/columns/map-table.ts';
+import { mapTableToFinds } from '../../../src/tables/columns/map-table.ts';
 import { parseDefaults } from '../../../src/tables/columns/settings.ts';
 import { unpackWorkbook } from '../../../src/tables/formats/xlsx.ts';
 import { convertToUtf8 } from '../../../src/tables/input-file.ts';
@@ -95,7 +95,7 @@ async function readRows(file: string, bytes: Buffer): Promise<void> {
       );
     }
     demand(counted === table.rowCount, `${counted} rows were walked of ${table.rowCount}`);
-    const { rows } = mapTable(table, {
+    const { rows } = mapTableToFinds(table, {
       lookupTerm: () => ({ kind: 'not-harvested' }),
       resolvePhoto: (name) => ({ value: `/season/${name}` }),
     });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { formatColumnMap, parseColumnMap } from '../../../src/tables/columns/column-map.ts';
 import type { ColumnMap } from '../../../src/tables/columns/column-rule.ts';
 import { parseColumns } from '../../../src/tables/columns/columns.ts';
-import { mapTable } from '../../../src/tables/columns/map-table.ts';
+import { mapTableToFinds } from '../../../src/tables/columns/map-table.ts';
 import { parseCsvTable } from '../../../src/tables/formats/csv-table.ts';
 
 const table = (text: string) => parseCsvTable('museum.csv', Buffer.from(text));
@@ -79,7 +79,7 @@ describe('a wrong column map is refused with the place and advice:', () => {
   });
 
   test('a column that is missing from the table refuses the whole table', () => {
-    const mapped = mapTable(table('hl.;č.\n1;2\n'), {
+    const mapped = mapTableToFinds(table('hl.;č.\n1;2\n'), {
       map: parseMap('[columns]\n"hl" = "hloubka"\n"č." = "local_id"\n'),
       lookupTerm: () => ({ kind: 'not-harvested' }),
       resolvePhoto: () => ({ value: '' }),
@@ -94,7 +94,7 @@ describe('a wrong column map is refused with the place and advice:', () => {
   });
 
   test('two columns for one element refuse the whole table', () => {
-    const mapped = mapTable(table('č.;a;b\n1;2;3\n'), {
+    const mapped = mapTableToFinds(table('č.;a;b\n1;2;3\n'), {
       map: parseMap('[columns]\n"č." = "local_id"\na = "hloubka"\nb = "hloubka"\n'),
       lookupTerm: () => ({ kind: 'not-harvested' }),
       resolvePhoto: () => ({ value: '' }),
@@ -106,7 +106,7 @@ describe('a wrong column map is refused with the place and advice:', () => {
   });
 
   test('a column that is missing from the map is named, not ignored', () => {
-    const mapped = mapTable(table('č.;nové\n1;2\n'), {
+    const mapped = mapTableToFinds(table('č.;nové\n1;2\n'), {
       map: parseMap('[columns]\n"č." = "local_id"\n'),
       lookupTerm: () => ({ kind: 'not-harvested' }),
       resolvePhoto: () => ({ value: '' }),
@@ -190,7 +190,7 @@ pozn = "poznamka"`;
     const map = parseMap(
       '[columns]\n"č" = "local_id"\ngps = { element = "wkt", form = "position" }',
     );
-    const mapped = mapTable(table(`č;gps\n1;${written}\n`), {
+    const mapped = mapTableToFinds(table(`č;gps\n1;${written}\n`), {
       map,
       lookupTerm: () => ({ kind: 'not-harvested' }),
       resolvePhoto: () => ({ value: '' }),
@@ -223,7 +223,7 @@ pozn = "poznamka"
     const map = parseMap(
       '[columns]\n"č" = "local_id"\na = { element = "poznamka", label = "váha" }\nb = "poznamka"',
     );
-    const { rows } = mapTable(table('č;a;b\n2024/1;5;x\n2024/2;-;x\n2024/3;dtto;x\n'), {
+    const { rows } = mapTableToFinds(table('č;a;b\n2024/1;5;x\n2024/2;-;x\n2024/3;dtto;x\n'), {
       map,
       lookupTerm: () => ({ kind: 'not-harvested' }),
       resolvePhoto: () => ({ value: '' }),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { mapTable } from '../../../src/tables/columns/map-table.ts';
+import { mapTableToFinds } from '../../../src/tables/columns/map-table.ts';
 import { parseCsvTable } from '../../../src/tables/formats/csv-table.ts';
 import { lookupTerm } from '../finds/a-find.ts';
 
@@ -9,7 +9,7 @@ const resolvePhoto = (name: string) =>
     : { value: `/season/${name}` };
 
 function map(csv: string, lookup = lookupTerm) {
-  const mapped = mapTable(parseCsvTable('season.csv', Buffer.from(csv)), {
+  const mapped = mapTableToFinds(parseCsvTable('season.csv', Buffer.from(csv)), {
     lookupTerm: lookup,
     resolvePhoto,
   });

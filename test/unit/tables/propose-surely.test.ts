@@ -4,7 +4,7 @@ import type { Find, LookupTerm } from '../../../src/finds/find.ts';
 import { formatColumnMap, parseColumnMap } from '../../../src/tables/columns/column-map.ts';
 import { COLUMN_NAMES } from '../../../src/tables/columns/column-names.ts';
 import { applyColumnRule } from '../../../src/tables/columns/column-rule.ts';
-import { mapTable } from '../../../src/tables/columns/map-table.ts';
+import { mapTableToFinds } from '../../../src/tables/columns/map-table.ts';
 import {
   type ColumnProposal,
   makeColumnMap,
@@ -37,7 +37,7 @@ const getElement = (column: ColumnProposal | undefined): string | undefined => c
 /** The finds that the proposed map makes of a table, and what is wrong with its rows. */
 function readAsProposed(table: Table) {
   const map = makeColumnMap('t.map.toml', propose(table));
-  const mapped = mapTable(table, {
+  const mapped = mapTableToFinds(table, {
     map,
     lookupTerm,
     resolvePhoto: (name) => ({ value: name }),

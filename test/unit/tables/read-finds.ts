@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Issue } from '../../../src/base/issue.ts';
 import type { Find } from '../../../src/finds/find.ts';
 import { checkFindByRules } from '../../../src/finds/rules.ts';
-import { mapTable } from '../../../src/tables/columns/map-table.ts';
+import { mapTableToFinds } from '../../../src/tables/columns/map-table.ts';
 import { parseFixedValues } from '../../../src/tables/columns/settings.ts';
 import { parseTableBytes } from '../../../src/tables/readers.ts';
 
@@ -23,7 +23,7 @@ export async function readFinds(
   options: ReadFindsOptions = {},
 ): Promise<FindsRead> {
   const { sheet, constants = [], checked = false } = options;
-  const { issues, rows } = mapTable(await parseTableBytes(file, bytes, { sheet }), {
+  const { issues, rows } = mapTableToFinds(await parseTableBytes(file, bytes, { sheet }), {
     fixed: parseFixedValues(constants),
     lookupTerm: () => ({ kind: 'not-harvested' }),
     today: checked ? TODAY : undefined,
