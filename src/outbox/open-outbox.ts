@@ -66,6 +66,14 @@ export type Header = Omit<ReturnType<typeof HEADER.parse>, 'mustLook'> & {
 /** Service and user of an outbox. */
 export type Binding = Pick<Header, 'kind' | 'address' | 'username'>;
 
+/** A service by its addresses, the one in use first, and a user, as far as they are known. */
+export type Owner = {
+  readonly kind: string;
+  readonly addresses: readonly string[];
+  readonly username: string | null;
+  readonly account: string | null;
+};
+
 type OpenOptions = {
   /** Creates a missing outbox with this binding. */
   readonly binding?: Binding;
@@ -305,6 +313,40 @@ export function assertSameAccount(
 }
 
 /**
+ * Tells if what an outbox has may come under an owner. Each way there obeys this rule, such as a
+ * new address, a union of two outboxes, or a restore: the kind stays, the address is one of the
+ * service, and the account is the same, as far as it is known.
+ */
+export function mayBelongTo(outbox: Outbox, owner: Owner): boolean {
+  const { kind, address, account } = readHeader(outbox);
+  if (kind !== owner.kind || !owner.addresses.includes(address)) return false;
+  if (account !== null && owner.account !== null) return account === owner.account;
+  return maySendAsUser(outbox, owner.username ?? undefined);
+}
+
+/**
+ * Asserts {@link mayBelongTo}.
+ * @param path of the outbox, or of the backup that it was copied from
+ * @throws ConfigError
+ */
+export function assertMayBelongTo(
+  outbox: Outbox,
+  owner: Owner,
+  { path = outbox.path, hint }: { readonly path?: string; readonly hint?: Message } = {},
+): void {
+  if (mayBelongTo(outbox, owner)) return;
+  const own = readHeader(outbox);
+  const named = findKnownAccount(outbox)?.username || own.username || own.account;
+  const from = joinParts(own.address, own.kind, named);
+  const to = joinParts(owner.addresses[0], owner.kind, owner.username ?? owner.account);
+  throw new ConfigError(msg`${path} is for ${from}, not for ${to}. Nothing was changed.`, { hint });
+}
+
+function joinParts(...parts: readonly (string | null | undefined)[]): string {
+  return parts.filter((part) => part).join(', ');
+}
+
+/**
  * Tells if two user names are equal, whatever their case: at the service they are e-mail addresses.
  */
 export function isSameUser(one: string, other: string): boolean {
@@ -316,7 +358,7 @@ export function isSameUser(one: string, other: string): boolean {
  * the outbox belongs to an account that has other user names.
  * @param username undefined where none is given
  */
-export function maySendAsUser(outbox: Outbox, username: string | undefined): boolean {
+function maySendAsUser(outbox: Outbox, username: string | undefined): boolean {
   const { account: bound } = readHeader(outbox);
   if (bound === null || username === undefined) return true;
   const account = findKnownAccount(outbox);

@@ -11,20 +11,22 @@ import {
 } from '../base/disk/database-file.ts';
 import { createFolder, deleteLeftovers } from '../base/disk/files.ts';
 import { assertMayWrite } from '../base/disk/output-file.ts';
-import {
-  ConfigError,
-  DatabaseError,
-  FileError,
-  isDamageError,
-  UsageError,
-} from '../base/errors.ts';
+import { DatabaseError, FileError, isDamageError, UsageError } from '../base/errors.ts';
 import { cmd, msg, t } from '../base/message.ts';
 import { copyStoredFile, makeContentStore } from './changes/content-store.ts';
 import { listSubjectsWithUnknownChanges } from './changes/undo-command.ts';
 import type { PhotoEntry } from './entry.ts';
 import { listEntriesInState, listUnacceptedPhotoEntries } from './entry-queries.ts';
 import type { Photograph } from './facts.ts';
-import { type Header, isEmptyOutbox, type Outbox, openOutbox, readHeader } from './open-outbox.ts';
+import {
+  assertMayBelongTo,
+  type Header,
+  isEmptyOutbox,
+  type Outbox,
+  type Owner,
+  openOutbox,
+  readHeader,
+} from './open-outbox.ts';
 import { type PushLockOptions, withPushLock } from './push-lock.ts';
 import { backUpOutbox, openCopyOfBackup, replaceOutboxContents } from './repair-outbox.ts';
 import { countFinds, getSubjectName } from './stored-finds.ts';
@@ -40,7 +42,8 @@ export type OutboxFiles = {
 
 type RestoreOptions = {
   readonly backup: string;
-  readonly service: { readonly address: string; readonly profile: string };
+  /** Owner of the outbox to restore. */
+  readonly owner: Owner;
   readonly outboxesFolder: string;
   /** Place of the profile's outbox. */
   readonly place: OutboxFiles;
@@ -59,7 +62,7 @@ export type RestoreResult = Awaited<ReturnType<typeof restoreOutbox>>;
  * deleted, unless it was empty. Of the photographs that are still needed, those beside the backup
  * are copied.
  * @throws UsageError where an outbox with finds exists and may not be replaced; ConfigError where
- * the backup is of another service; FileError, DatabaseError, DatabaseTooNewError for a file that
+ * the backup is of another service or account; FileError, DatabaseError, DatabaseTooNewError for a file that
  * is no sound backup; OutboxLeasedError during a push
  */
 export async function restoreOutbox(options: RestoreOptions) {
@@ -124,20 +127,17 @@ const UNFINISHED_MS = 24 * 3600 * 1000;
 
 /** Copies the backup to the draft, and reads its outbox id. */
 function readBackup(
-  { backup, service, clock }: RestoreOptions,
+  { backup, owner, clock }: RestoreOptions,
   draft: string,
 ): { readonly id: string; readonly madeMs: number } {
   const brought = openCopyOfBackup(backup, draft, clock);
   try {
-    const { outbox: id, address, copyMadeAt } = readHeader(brought);
-    if (address !== service.address) {
-      throw new ConfigError(
-        msg`${backup} is from an outbox for ${address}, but profile ${service.profile} is for ${service.address}.`,
-        {
-          hint: msg`Choose a profile for ${address} with --profile NAME, or create one: ${cmd`pas init --base-url ${address} --name`} NAME.`,
-        },
-      );
-    }
+    const { outbox: id, address, username, copyMadeAt } = readHeader(brought);
+    const init = cmd`pas init --base-url ${address} --username ${username ?? 'USER'} --name`;
+    assertMayBelongTo(brought, owner, {
+      path: backup,
+      hint: msg`Choose a profile for these with --profile NAME, or create one: ${init} NAME`,
+    });
     return { id, madeMs: copyMadeAt ?? statSync(backup).mtimeMs };
   } finally {
     brought.close();

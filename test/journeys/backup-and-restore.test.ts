@@ -13,6 +13,7 @@ import {
 } from '../support/outbox-files.ts';
 import { expectEnded, jsonLines, serviceAt, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { importSeason, sendSeason, tinyPng, writeSeason } from '../support/season.ts';
+import { startMock } from '../support/start-mock.ts';
 import { answer, startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
 import { useHome, useMock } from '../support/use-mock.ts';
 
@@ -174,6 +175,18 @@ test('a damaged backup is refused each time, and leaves nothing behind', async (
   expect(await home.json('list')).toHaveLength(1);
 });
 
+test('a backup from before the service moved is restored', async () => {
+  await importSeason(home, 2);
+  await home.do('push', 'K-1');
+  await home.do('backup', copy);
+  await using moved = await startMock();
+  const { base_url } = moved.server;
+  await home.do('profile', 'set', `base_url=${base_url}`, '--yes');
+  rmSync(outboxFolder(home), { recursive: true });
+  await home.do('restore', copy);
+  expect(await home.json('list')).toMatchObject([{ state: 'accepted' }, { state: 'queued' }]);
+});
+
 test('a file that is not a backup of this service is refused', async () => {
   await importSeason(home, 1);
   expect((await home.pas('restore', home.file('notes.txt', 'my notes'))).stderr).toMatch(
@@ -183,7 +196,11 @@ test('a file that is not a backup of this service is refused', async () => {
   await home.do('backup', copy);
   const other = home.with({});
   await other.init(serviceAt('http://127.0.0.1:9'), '--name', 'far');
-  await expectEnded(other.pas('restore', copy, '--profile', 'far'), 12, /is from an outbox for /);
+  await expectEnded(
+    other.pas('restore', copy, '--profile', 'far'),
+    12,
+    /is for .*, not for http:\/\/127\.0\.0\.1:9,/,
+  );
 });
 
 test('nothing is restored while a push holds the outbox', async () => {

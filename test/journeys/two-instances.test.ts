@@ -1,7 +1,8 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Listed } from '../support/json-output.ts';
+import { outboxFolder } from '../support/outbox-files.ts';
 import {
   accountFlags,
   expectEnded,
@@ -68,6 +69,37 @@ test('a table exported from the training instance is refused with its records, a
   await home.do('import', home.file('cleared.csv', cleared));
   await home.do('push', '--yes');
   await production.expectMade({ finds: 2 });
+});
+
+describe('what was sent to the training instance never comes under the address of production', () => {
+  const moveThere = async () =>
+    expectEnded(
+      home.pas(
+        ...['profile', 'set', '--profile', 'mock', `base_url=${production.service.base_url}`],
+        '--yes',
+      ),
+      12,
+      /is for .*, training, archaeologist, not for .*, production, archaeologist/,
+    );
+
+  test('where the same finds wait there', async () => {
+    await importSeason(home, 2);
+    await home.do('import', writeSeason(home, 2), '--profile', 'mock');
+    await home.do('push', '--profile', 'mock');
+    await moveThere();
+    await home.do('push', '--yes');
+    await production.expectMade({ finds: 2 });
+  });
+
+  test('where only the ledger still knows production', async () => {
+    await importSeason(home, 2);
+    await home.do('push', '--yes');
+    rmSync(outboxFolder(home, 'museum'), { recursive: true });
+    await home.do('import', writeSeason(home, 3), '--profile', 'mock');
+    await moveThere();
+    await home.do('push', '--yes');
+    expect(await listed()).toHaveLength(2);
+  });
 });
 
 describe('a push that watches', () => {

@@ -1,4 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { fetchToken } from '../support/contract-requests.ts';
 import { configFile, getOutboxName, outboxFolder } from '../support/outbox-files.ts';
@@ -154,6 +155,23 @@ describe('an outbox bound to one account', () => {
     await home.do('push', '--profile', 'mail');
     expect((await mock.made()).finds).toBe(before + 2);
   });
+});
+
+test('a backup is not restored for another account, and the advised profile takes it', async () => {
+  await home.do('push', 'K-1');
+  const backup = join(home.folder, 'evening.sqlite');
+  await home.do('backup', backup);
+  const archivist = home.with({ PAS_PASSWORD: 'archivist' });
+  await archivist.do(...initFlags('archive', 'archivist'));
+  const refused = await archivist.pas('restore', backup, '--profile', 'archive');
+  await expectEnded(refused, 12, /, archaeologist, not for .*, archivist\. Nothing was changed/);
+  expect(await archivist.json('list', '--profile', 'archive')).toEqual([]);
+  rmSync(outboxFolder(home), { recursive: true });
+  const init = advised(refused, 'init').map((word) => (word === 'NAME' ? 'again' : word));
+  await home.do(...init, '--set', 'min_interval_ms=0');
+  await home.do('restore', backup, '--profile', 'again');
+  await home.do('push', '--profile', 'again');
+  await mock.expectMade({ finds: 2 });
 });
 
 test('a second profile with another user name of the account: both show and send the same finds', async () => {

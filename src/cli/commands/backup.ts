@@ -10,7 +10,7 @@ import {
 } from '../../outbox/restore-outbox.ts';
 import { defineCommand, type Registration } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
-import { openStoredOutbox } from '../context/profile-outbox.ts';
+import { findOwner, openStoredOutbox } from '../context/profile-outbox.ts';
 import { formatFindCount, formatPhotographCount } from '../result-texts.ts';
 import { confirmReplacing, withProgress } from '../terminal.ts';
 
@@ -111,18 +111,19 @@ type RestoreFlags = GlobalOptions & { readonly replace?: boolean };
 async function restore(context: Context, file: string, options: RestoreFlags): Promise<ExitReason> {
   const { clock, places, terminal } = context;
   // Checked first: a restored outbox is of no use without a profile.
-  const { name, baseUrl, outbox } = context.getProfile();
+  const profile = context.getProfile();
   assertIsFile(file);
+  const owner = await findOwner(context, profile);
   const restored = await withProgress(terminal, t`Reading the photographs`, (onPhotograph) =>
     restoreOutbox({
       clock,
       place: {
         ...context.getOutboxPlaces(),
-        open: () => openStoredOutbox(context, outbox),
+        open: () => openStoredOutbox(context, profile.outbox),
       },
       backup: resolve(context.cwd, file),
       outboxesFolder: places.outboxesFolder,
-      service: { address: baseUrl, profile: name },
+      owner,
       replace: options.replace === true || context.isConfirmed,
       onPhotograph,
     }),

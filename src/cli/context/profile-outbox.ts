@@ -1,17 +1,17 @@
 import { existsSync, renameSync } from 'node:fs';
 import type { LockFile } from '../../base/disk/lock-file.ts';
-import { ConfigError, DatabaseError, OutboxLeasedError, PasError } from '../../base/errors.ts';
+import { DatabaseError, OutboxLeasedError, PasError } from '../../base/errors.ts';
 import { cmd, msg, t } from '../../base/message.ts';
 import { copyStoredFile, makeContentStore } from '../../outbox/changes/content-store.ts';
 import { listOutdatedFinds, listUnacceptedPhotoEntries } from '../../outbox/entry-queries.ts';
 import { openLedger } from '../../outbox/ledger.ts';
 import {
-  assertSameAccount,
+  assertMayBelongTo,
   type Binding,
-  findKnownAccount,
   isEmptyOutbox,
-  maySendAsUser,
+  mayBelongTo,
   type Outbox,
+  type Owner,
   openOutbox,
   readHeader,
   requireLedger,
@@ -93,27 +93,19 @@ export function toBinding(profile: Profile): Binding {
  * @throws ConfigError where the outbox is for another service than the profile's
  */
 function bindToService(outbox: Outbox, profile: Profile): void {
-  const { kind, baseUrl } = profile;
-  const header = readHeader(outbox);
-  const isKnown = (): boolean =>
-    outbox.ledger?.listAddresses(header.service).includes(baseUrl) === true;
-  if (header.kind === kind && (header.address === baseUrl || isKnown())) return;
+  const { name, kind, baseUrl } = profile;
+  const { address, kind: boundKind } = readHeader(outbox);
   if (isEmptyOutbox(outbox)) {
-    outbox.change(() => updateHeader(outbox, { kind, address: baseUrl }));
+    if (kind !== boundKind || address !== baseUrl)
+      outbox.change(() => updateHeader(outbox, { kind, address: baseUrl }));
     return;
   }
-  throw makeBindingError(outbox, profile);
-}
-
-/**
- * Makes the error that the outbox of the profile is for another service, with the command that
- * sets the profile back.
- */
-function makeBindingError(outbox: Outbox, { name, kind, baseUrl }: Profile): ConfigError {
-  const header = readHeader(outbox);
-  const back = cmd`pas profile set --profile ${name} base_url=${header.address} kind=${header.kind}`;
-  return new ConfigError(
-    msg`Profile ${name} is for ${baseUrl} (${kind}), but its outbox ${outbox.path} for ${header.address} (${header.kind}). Nothing was changed.`,
+  const known = outbox.ledger?.describeService(baseUrl).addresses ?? [];
+  const back = cmd`pas profile set --profile ${name} base_url=${address} kind=${boundKind}`;
+  // Who sends is known only after the sign-in.
+  assertMayBelongTo(
+    outbox,
+    { kind, addresses: [baseUrl, ...known], username: null, account: null },
     { hint: msg`Set it back: ${back}` },
   );
 }
@@ -254,55 +246,81 @@ export async function saveProfile(
  */
 async function takeOutboxAlong(context: Context, after: Profile): Promise<void> {
   const config = context.getConfig();
-  const { name, baseUrl } = after;
+  const { name, baseUrl, username = '' } = after;
   const before = findOutboxName(config.profiles.get(name) ?? {});
   if (before === undefined || !existsSync(context.getOutboxPlaces(before).outboxFile)) return;
   const isShared = listProfilesOfOutbox(config, before).some((other) => other !== name);
-  const comesAlong = await withStoredOutbox(context, before, async (outbox) => {
-    const { address, service, kind } = readHeader(outbox);
-    if (isEmptyOutbox(outbox)) return false;
+  const owner = await withStoredOutbox(context, before, async (outbox) => {
+    const { address, service } = readHeader(outbox);
+    if (isEmptyOutbox(outbox)) return undefined;
     const hasMoved = address !== baseUrl;
-    if (hasMoved)
+    if (!hasMoved && isShared && before !== after.outbox) return undefined;
+    const place = await findOwner(context, after);
+    // A person confirms the new address.
+    const moved = { ...place, addresses: [...place.addresses, address] };
+    assertMayBelongTo(outbox, moved, {
+      hint: msg`If that account now has the user name ${username}: ${cmd`pas login --profile ${name} --username ${username}`}. If it is another account or service, make a profile for it: ${cmd`pas init ${baseUrl} --username ${username} --name`} NAME`,
+    });
+    if (hasMoved) {
       await requireConfirmation(
         context,
         t`The outbox of this profile is for ${address}. Is ${baseUrl} the same service, at a new address? (For another service, make a new profile.)`,
       );
-    else if (isShared && before !== after.outbox) return false;
-    if (kind !== after.kind) throw makeBindingError(outbox, after);
-    if (!maySendAsUser(outbox, after.username)) throw makeOtherUserError(outbox, after);
-    if (hasMoved) requireLedger(outbox).moveAddress(baseUrl, service);
-    return true;
+      requireLedger(outbox).moveAddress(baseUrl, service);
+    }
+    return moved;
   });
-  if (comesAlong) await moveOutbox(context, before, after);
+  if (owner !== undefined) await moveOutbox(context, before, after, owner);
 }
 
-function makeOtherUserError(
-  outbox: Outbox,
-  { name, baseUrl, username = '' }: Profile,
-): ConfigError {
-  const account = readHeader(outbox).account ?? '';
-  const { username: known = '', email = '' } = findKnownAccount(outbox) ?? {};
-  const before = known || email;
-  return new ConfigError(
-    msg`Profile ${name} would be for the user ${username}, but its outbox ${outbox.path} sends as ${before} (${account}). Nothing was changed.`,
-    {
-      hint: msg`If that account now has the user name ${username}: ${cmd`pas login --profile ${name} --username ${username}`}. If it is another account, make a profile for it: ${cmd`pas init ${baseUrl} --username ${username} --name`} NAME`,
-    },
-  );
+/**
+ * Finds out who owns the outbox of a profile: as that outbox says, as far as it can be read, then
+ * the ledger, which knows all addresses of a service, then the profile.
+ */
+export async function findOwner(context: Context, profile: Profile): Promise<Owner> {
+  const { baseUrl, kind, outbox: name, username = null } = profile;
+  const header = await readStoredOutbox(context, name, (outbox) => ({
+    account: readHeader(outbox).account,
+    kind: isEmptyOutbox(outbox) ? undefined : readHeader(outbox).kind,
+  }));
+  const { ledgerFile } = context.getOutboxPlaces(name);
+  const known = await tryToRead(() => {
+    const ledger = openLedger(ledgerFile);
+    try {
+      return ledger.describeService(baseUrl);
+    } finally {
+      ledger.close();
+    }
+  });
+  return {
+    kind: header?.kind ?? known?.kind ?? kind,
+    addresses: [baseUrl, ...(known?.addresses ?? [])],
+    username,
+    account: header?.account ?? null,
+  };
 }
 
 /**
  * Moves an outbox to the place of another address or user name, and points its profiles there.
  * Where there is an outbox already, they are united in that one. To be called before the context
  * opens either.
- * @throws OutboxLeasedError during a push; DatabaseError where an outbox is unusable
+ * @throws OutboxLeasedError during a push; ConfigError where either is not of the owner;
+ * DatabaseError where an outbox is unusable
  */
-async function moveOutbox(context: Context, from: string, profile: Profile): Promise<void> {
+async function moveOutbox(
+  context: Context,
+  from: string,
+  profile: Profile,
+  owner: Owner,
+): Promise<void> {
   const source = context.getOutboxPlaces(from);
   const target = context.getOutboxPlaces(profile.outbox);
   if (from !== profile.outbox && existsSync(source.outboxFile)) {
     if (existsSync(target.folder)) {
-      const take = (outbox: Outbox) => uniteStoredOutbox(context, from, outbox, target);
+      const take = (outbox: Outbox) => {
+        bindToService(outbox, profile);
+        return uniteStoredOutbox(context, from, outbox, owner, target);
+      };
       await withStoredOutbox(context, profile.outbox, take, toBinding(profile));
     } else {
       // Refused during a push. Windows renames no folder with an open file, such as that of the
@@ -345,7 +363,9 @@ export async function adoptUsername(
     : null;
   if (bound !== null && bound !== account) return context.openOutbox();
   const settings = { ...context.getConfig().profiles.get(name), username };
-  await moveOutbox(context, outbox, toProfile(name, settings, {}, name));
+  const profile = toProfile(name, settings, {}, name);
+  const owner = { ...(await findOwner(context, profile)), account };
+  await moveOutbox(context, outbox, profile, owner);
   return context.openOutbox();
 }
 
@@ -365,34 +385,39 @@ export async function uniteOutboxesOfAccount(
   confirmed?: readonly string[],
 ): Promise<void> {
   const outbox = await context.openOutbox();
-  const { address, service } = readHeader(outbox);
-  const addresses = confirmed ?? outbox.ledger?.listAddresses(service) ?? [address];
+  const { address, kind, service } = readHeader(outbox);
+  const known = confirmed ?? outbox.ledger?.listAddresses(service) ?? [];
+  const owner = { kind, addresses: [address, ...known], username: null, account };
+  const isOfOwner = (stored: Outbox): boolean =>
+    readHeader(stored).account === account && mayBelongTo(stored, owner);
   const own = context.getProfile();
   const { base_url, username } = context.getConfig().profiles.get(own.name) ?? {};
   // Without a user name to point to, the profiles of the others would lose theirs.
   if (username === undefined && confirmed === undefined) return;
   for (const name of listOutboxNames(context.places)) {
-    if (name === own.outbox || !(await isOfAccount(context, name, account, addresses))) continue;
-    await uniteStoredOutbox(context, name, outbox, context.getOutboxPlaces());
+    if (name === own.outbox) continue;
+    if ((await readStoredOutbox(context, name, isOfOwner)) !== true) continue;
+    await uniteStoredOutbox(context, name, outbox, owner, context.getOutboxPlaces());
     pointProfiles(context, name, { base_url, username });
   }
 }
 
-/** Tells if an outbox is of the account, at one of the addresses; false where it is unreadable. */
-async function isOfAccount(
+/** Reads from an outbox of the data home; undefined where there is none that can be read. */
+function readStoredOutbox<T>(
   context: Context,
   name: string,
-  account: string,
-  addresses: readonly string[],
-): Promise<boolean> {
-  if (!existsSync(context.getOutboxPlaces(name).outboxFile)) return false;
+  read: (outbox: Outbox) => T,
+): Promise<T | undefined> {
+  if (!existsSync(context.getOutboxPlaces(name).outboxFile)) return Promise.resolve(undefined);
+  return tryToRead(() => withStoredOutbox(context, name, read));
+}
+
+/** Returns what `read` returns; undefined where an error of pas prevents it. */
+async function tryToRead<T>(read: () => T | Promise<T>): Promise<T | undefined> {
   try {
-    return await withStoredOutbox(context, name, (outbox) => {
-      const header = readHeader(outbox);
-      return header.account === account && addresses.includes(header.address);
-    });
+    return await read();
   } catch (thrown) {
-    if (thrown instanceof PasError) return false;
+    if (thrown instanceof PasError) return undefined;
     throw thrown;
   }
 }
@@ -401,18 +426,18 @@ async function isOfAccount(
  * Adds everything of an outbox to another one, with the photographs that are not sent, as far as
  * they exist, and renames the folder of the first, with a note.
  * @param from name of the outbox
- * @throws OutboxLeasedError during a push of `from`; ConfigError where `to` is of another account
+ * @throws OutboxLeasedError during a push of `from`; ConfigError where either is not of the owner
  */
 async function uniteStoredOutbox(
   context: Context,
   from: string,
   to: Outbox,
+  owner: Owner,
   { photosFolder }: OutboxPaths,
 ): Promise<void> {
   const source = context.getOutboxPlaces(from);
   const unite = async (outbox: Outbox) => {
-    const { account } = readHeader(outbox);
-    if (account !== null) assertSameAccount(to, account);
+    for (const each of [outbox, to]) assertMayBelongTo(each, owner);
     const photographs = makeContentStore(photosFolder);
     for (const { photograph } of listUnacceptedPhotoEntries(outbox))
       await copyStoredFile(photograph.sha512, makeContentStore(source.photosFolder), photographs);

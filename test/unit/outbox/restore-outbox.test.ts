@@ -69,7 +69,7 @@ function scene(fill: (outbox: Outbox) => void = (outbox) => void queueImport(out
       outboxesFolder,
       place,
       replace: false,
-      service: { address: ADDRESS, profile: 'field' },
+      owner: { kind: 'production', addresses: [ADDRESS], username: null, account: null },
       onPhotograph: (done) => void progress.push(done),
       ...more,
     });
