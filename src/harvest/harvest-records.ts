@@ -105,7 +105,7 @@ export type ServiceTraits = Pick<HarvestOptions, 'granularity' | 'serverNowMs' |
 
 /**
  * Requests the facts of a service that all its lists need (Identify). Calls `onNote` where the
- * service records no deletions, or not for good.
+ * service does not record deletions, or not for good.
  * @throws as {@link SendRequest}
  */
 export async function fetchServiceTraits({

@@ -128,7 +128,7 @@ export function advancePass(
   return { ...counted, beganMs, token: next ?? null, pages: pass.pages + 1 };
 }
 
-/** Returns the pass with a new count; `moved` is set where the list became shorter. */
+/** Returns the pass with a new count, if any; `moved` is set where the list became shorter. */
 export function recountPass(pass: HarvestPass, size: number | undefined): HarvestPass {
   if (size === undefined) return pass;
   const hasShrunk = pass.pages > 0 && size < (pass.listSize ?? 0);
@@ -315,7 +315,7 @@ function makeStoredRecords({ sql }: HarvestTables, harvest: number) {
  * Opens an empty state that ends with this process.
  * @throws DatabaseError where SQLite cannot be loaded
  */
-export function openMemoryState(): HarvestState {
+export function openStateInMemory(): HarvestState {
   const database = openDatabase(':memory:', { synchronous: 'normal' });
   migrateDatabase(database, join(packageRoot, 'schemas', 'harvest'));
   const { sql } = guardDatabase(database, (thrown) => thrown);

@@ -18,7 +18,7 @@ import {
 import { isPossibleEndOfList, type ListPage, listPages, type OaiClient } from './client.ts';
 import { type HarvestOptions, harvestList } from './harvest-list.ts';
 import { fetchServiceTraits, type ServiceTraits } from './harvest-records.ts';
-import { openMemoryState } from './harvest-state.ts';
+import { openStateInMemory } from './harvest-state.ts';
 import {
   DAY_MS,
   findEntity,
@@ -313,7 +313,7 @@ async function listFinds(
   fromMs: number | null,
 ): Promise<HarvestedFinds & { readonly unreadable: readonly string[] }> {
   const lookups = new Map<string, ListedFind>();
-  const state = openMemoryState();
+  const state = openStateInMemory();
   const { pass, broken } = await harvestList({
     ...options,
     ...service,

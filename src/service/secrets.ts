@@ -35,8 +35,8 @@ export type SecretStore = {
 };
 
 /**
- * Makes the key under which credentials are stored: service address and user name, or the address
- * alone without a name. So they are not used after a profile changes its address.
+ * Makes the name of the owner by whom credentials are stored: service address and user name, or the
+ * address alone without a user name. So they are not used after a profile changes its address.
  */
 export function makeSecretsOwner({
   baseUrl,

@@ -44,7 +44,7 @@ export function createRowGuard<C extends Columns>(columns: C): ColumnGuard<RowOf
   };
 }
 
-/** Tells if a value is a row of a table with columns that are only known when it is read. */
+/** Tells if a value is a row of a query, whatever its columns: those of foreign tables vary. */
 export function isAnyRow(row: unknown): row is Readonly<Record<string, unknown>> {
   return typeof row === 'object' && row !== null;
 }

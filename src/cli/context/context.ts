@@ -15,7 +15,7 @@ import type { VocabularyStore } from '../../finds/vocabulary/term-lookup.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import type { PushLockOptions } from '../../outbox/push-lock.ts';
 import type { ProfileUser } from '../../push/account.ts';
-import { maskProxy, type NetworkSettings } from '../../service/http/proxy.ts';
+import { maskProxyCredentials, type NetworkSettings } from '../../service/http/proxy.ts';
 import type { Connections } from '../../service/http/send.ts';
 import { makeSecretsOwner, type SecretLocation, type SecretStore } from '../../service/secrets.ts';
 import type { Prompt } from '../prompt.ts';
@@ -147,7 +147,7 @@ export function maskProxyPassword<Settings extends { readonly proxy?: string | u
 ): Settings {
   return settings.proxy === undefined
     ? settings
-    : { ...settings, proxy: maskProxy(settings.proxy) };
+    : { ...settings, proxy: maskProxyCredentials(settings.proxy) };
 }
 
 /**

@@ -176,11 +176,11 @@ function zeroIfNegligible(ms: number): number {
 export const MAX_PAUSE_MS = 3_600_000;
 
 /**
- * Corrects times in the future, as a clock that was set back or restarted leaves them. A departure
- * ahead of `nowMs` counts as one now, and ends the lease and the pause, which are by the same
- * clock; every other time is limited to the longest that pas writes.
+ * Returns the state without times too far in the future, as a clock that was set back or restarted
+ * leaves them. A departure after `nowMs` counts as one now, and ends the lease and the pause, which
+ * are by the same clock. Otherwise both end within an hour, and extra gaps have their maximum.
  */
-export function limitStateToNow(state: PaceState, nowMs: number): PaceState {
+export function limitFutureTimes(state: PaceState, nowMs: number): PaceState {
   const past =
     state.lastDepartureMs > nowMs
       ? { ...state, lastDepartureMs: nowMs, reservedUntilMs: 0, pausedUntilMs: 0 }

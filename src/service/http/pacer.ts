@@ -10,7 +10,7 @@ import {
   computeGapMs,
   computePollIntervalMs,
   GUARD_MS,
-  limitStateToNow,
+  limitFutureTimes,
   MAX_LEASE_MS,
   MAX_PAUSE_MS,
   type PaceState,
@@ -196,7 +196,7 @@ class StoredPace implements Pace {
     const { store, scopes } = this.#options;
     return store.update<T>(scopes, (storedStates, nowMs, minIntervalMs) =>
       change(
-        storedStates.map((state) => limitStateToNow(state, nowMs)),
+        storedStates.map((state) => limitFutureTimes(state, nowMs)),
         nowMs,
         minIntervalMs,
       ),

@@ -85,7 +85,7 @@ export function formatProxyAddress({ protocol, host }: URL): string {
 }
 
 /** Replaces user name and password in a text that is meant as the address of a proxy by `***`. */
-export function maskProxy(text: string): string {
+export function maskProxyCredentials(text: string): string {
   const at = text.lastIndexOf('@');
   const scheme = /^[a-z][a-z\d+.-]*:\/\//i.exec(text)?.[0] ?? '';
   return at < 0 ? text : `${scheme}***${text.slice(at)}`;

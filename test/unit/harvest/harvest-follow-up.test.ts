@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { openMemoryState } from '../../../src/harvest/harvest-state.ts';
+import { openStateInMemory } from '../../../src/harvest/harvest-state.ts';
 import { oaiError } from '../../support/scripted-oai.ts';
 import { ALL, type Answers, harvesting, list, NOW_MS } from './harvesting.ts';
 
@@ -97,7 +97,7 @@ describe('changes during a scan', () => {
 });
 
 test('changes that were read before an interruption still require a second reading', async () => {
-  const state = openMemoryState();
+  const state = openStateInMemory();
   // A, which is on the first page, leaves the list B C D, whose second page lacks C then; E is new.
   let changes = 0;
   const fails = harvesting(

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { OaiError } from '../../../src/base/errors.ts';
-import { type HarvestState, openMemoryState } from '../../../src/harvest/harvest-state.ts';
+import { type HarvestState, openStateInMemory } from '../../../src/harvest/harvest-state.ts';
 import {
   answer,
   listXml,
@@ -48,7 +48,7 @@ describe('a list of one page', () => {
   });
 
   test('is not requested if all possible changes are outside the bound', async () => {
-    const state = openMemoryState();
+    const state = openStateInMemory();
     completePass(state, NOW_MS);
     const until = (untilMs: number) =>
       harvesting(() => list(['A']), { state, window: { fromMs: null, untilMs } });
@@ -63,7 +63,7 @@ describe('a list of one page', () => {
   });
 
   test('with a lower bound is requested from there, not from before', async () => {
-    const state = openMemoryState();
+    const state = openStateInMemory();
     completePass(state, NOW_MS);
     const { run, asked } = harvesting(() => list(['A']), {
       state,
@@ -79,7 +79,7 @@ describe('a service’s clock that went back', () => {
     [NOW_MS - 2000, 'changes'],
     [NOW_MS - 2001, 'full'],
   ])('from the last harvest to %i: %s', async (serverNowMs, kind) => {
-    const state = openMemoryState();
+    const state = openStateInMemory();
     completePass(state, NOW_MS);
     const { run } = harvesting(() => list(['A']), { state, serverNowMs });
     expect((await run()).pass?.kind).toBe(kind);
@@ -89,7 +89,7 @@ describe('a service’s clock that went back', () => {
     [NOW_MS - 2000, false],
     [NOW_MS - 2001, true],
   ])('from an interrupted harvest to %i starts it again: %s', async (serverNowMs, isAnew) => {
-    const state = openMemoryState();
+    const state = openStateInMemory();
     state.saveProgress({ pass: { ...begunPass('full', NOW_MS, 3), token: 'T', pages: 1 } });
     const { run, asked } = harvesting(() => list(['A'], '', 'completeListSize="1"'), {
       state,
@@ -110,7 +110,7 @@ test.each([
 ] as const)(
   'after an interrupted pass of %s with the token %s, --full %s reads %s, resumed: %s',
   async (kind, token, full, then, isResumed) => {
-    const state = openMemoryState();
+    const state = openStateInMemory();
     completePass(state, NOW_MS);
     state.saveProgress({ pass: { ...begunPass(kind, NOW_MS, 1), token, pages: 1 } });
     const { run, asked } = harvesting(() => list(['A'], '', 'completeListSize="1"'), {
@@ -139,7 +139,7 @@ describe('a list with a count', () => {
   });
 
   test('resumes at the token where it was interrupted, and requests the changes meanwhile', async () => {
-    const state = openMemoryState();
+    const state = openStateInMemory();
     const fails = harvesting(
       (_, nth) => (nth === 1 ? list(['A'], 'T2', 'completeListSize="2"') : oaiError('badArgument')),
       {
@@ -169,7 +169,7 @@ describe('a list with a count', () => {
   ])(
     'continues by datestamps if the token of an interrupted run is refused %s',
     async (_, refusal) => {
-      const state = openMemoryState();
+      const state = openStateInMemory();
       const records = [recordXml('A', undefined, '2025-02-01T00:00:00Z'), recordXml('B')];
       const size = 'completeListSize="3"';
       const answers = (args: ReadonlyMap<string, string>) => {
@@ -226,7 +226,7 @@ describe('a list with a count', () => {
       });
       return harvesting(() => '', { client: makeClient(exchange), state }).run();
     };
-    const state = openMemoryState();
+    const state = openStateInMemory();
     await expect(run(state, /resumptionToken/)).rejects.toThrow('(status 500)');
     await expect(run(state, /./)).rejects.toThrow('(status 500)');
     expect(state.getProgress().pass?.token).toBe('T2');
@@ -234,7 +234,7 @@ describe('a list with a count', () => {
   });
 
   test('without a count keeps the token of an interrupted run if the service fails altogether', async () => {
-    const state = openMemoryState();
+    const state = openStateInMemory();
     const run = (failing: RegExp) => {
       const exchange = scripted(({ url }) =>
         failing.test(url) ? answer('', { status: 500 }) : list(['A'], 'T2'),
@@ -341,7 +341,7 @@ describe('a record without content', () => {
   const NO_LOSSES = { lost: [], inUse: [] };
 
   test('is reported by each run, until one that reads everything finds it whole', async () => {
-    const state = openMemoryState();
+    const state = openStateInMemory();
     expect(await run(state, [recordXml('A'), EMPTY])).toEqual([[IDENT_OF_B], ['A']]);
     expect(await run(state, [recordXml('A'), EMPTY])).toEqual([[IDENT_OF_B], []]);
     expect(await run(state, [recordXml('A'), recordXml('B')])).toEqual([[IDENT_OF_B], []]);
@@ -349,7 +349,7 @@ describe('a record without content', () => {
   });
 
   test('is no longer reported when it is gone', async () => {
-    const state = openMemoryState();
+    const state = openStateInMemory();
     await run(state, [recordXml('A'), EMPTY]);
     expect(await run(state, [recordXml('A')], true)).toEqual([[], []]);
   });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { OaiError } from '../../../src/base/errors.ts';
 import { harvestList } from '../../../src/harvest/harvest-list.ts';
-import { openMemoryState } from '../../../src/harvest/harvest-state.ts';
+import { openStateInMemory } from '../../../src/harvest/harvest-state.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { type Order, PlayedList } from './played-list.ts';
 
@@ -50,7 +50,7 @@ async function harvested(
     }
   };
   const kept = new Map<string, string>();
-  const state = openMemoryState();
+  const state = openStateInMemory();
   let scans = 0;
   try {
     const { pass } = await harvestList({

@@ -1,6 +1,6 @@
 import type { PasError } from '../../../src/base/errors.ts';
 import { type HarvestOptions, harvestList } from '../../../src/harvest/harvest-list.ts';
-import { openMemoryState, type RecordStore } from '../../../src/harvest/harvest-state.ts';
+import { openStateInMemory, type RecordStore } from '../../../src/harvest/harvest-state.ts';
 import { toIdent } from '../../../src/harvest/protocol.ts';
 import type { HttpRequest } from '../../../src/service/http/exchange.ts';
 import { manualClock } from '../../support/manual-clock.ts';
@@ -20,7 +20,7 @@ export type Answers = (
 /** A harvest of what a service says; what is kept may be given from an earlier one. */
 export function harvesting(
   answers: Answers,
-  { state = openMemoryState(), holdings, ...more }: Partial<HarvestOptions & RecordStore> = {},
+  { state = openStateInMemory(), holdings, ...more }: Partial<HarvestOptions & RecordStore> = {},
 ) {
   const exchange = scripted((request) => {
     const args = new Map(

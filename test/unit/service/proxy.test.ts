@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { chooseProxy, maskProxy } from '../../../src/service/http/proxy.ts';
+import { chooseProxy, maskProxyCredentials } from '../../../src/service/http/proxy.ts';
 
 const PROXY = 'http://proxy.test:3128';
 const choose = (
@@ -66,5 +66,5 @@ test.each([
   ['eva:pl@nted@proxy.test', '***@proxy.test'],
   [PROXY, PROXY],
 ])('%s is shown as %s', (text, shown) => {
-  expect(maskProxy(text)).toBe(shown);
+  expect(maskProxyCredentials(text)).toBe(shown);
 });
