@@ -19,7 +19,7 @@ export type Runner = (
 /**
  * Adds the commands of a module, by {@link defineCommand} and with `run(work)` as their action, to
  * the program or to a group. It is the only function that a module of `commands` must export, as
- * `register`; it runs nothing and opens nothing.
+ * `registerCommands`; it runs nothing and opens nothing.
  */
 export type Registration = (program: Command, run: Runner) => void;
 

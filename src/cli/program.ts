@@ -148,7 +148,7 @@ export async function buildProgram(
   if (word !== undefined || args.includes('--all')) addWholeHelp(program);
   else addFirstScreen(program);
   const outline = command === undefined ? readOutline(language) : undefined;
-  if (outline === undefined) await registerCommands(program, run, command);
+  if (outline === undefined) await loadCommands(program, run, command);
   else registerOutlinedCommands(program, outline);
   return program;
 }
@@ -184,7 +184,7 @@ function addFirstScreen(program: Command): void {
 export async function buildWholeProgram(outputs: Outputs): Promise<Command> {
   const program = makeEmptyProgram(outputs);
   addWholeHelp(program);
-  await registerCommands(program, () => async () => {});
+  await loadCommands(program, () => async () => {});
   return program;
 }
 
@@ -258,7 +258,7 @@ export function indentText(text: string, head: string, indent: number): string {
   return head + text.replaceAll('\n', `\n${' '.repeat(indent)}`);
 }
 
-type CommandModule = { readonly register: (program: Command, run: Runner) => void };
+type CommandModule = { readonly registerCommands: (program: Command, run: Runner) => void };
 
 /**
  * All commands, in the order of `pas help --all`, by their names. A module is loaded for its
@@ -337,9 +337,9 @@ function isCommand(word: string): boolean {
 }
 
 /** @param word a command; without it all are registered */
-async function registerCommands(program: Command, run: Runner, word?: string): Promise<void> {
+async function loadCommands(program: Command, run: Runner, word?: string): Promise<void> {
   const wanted = MODULES.filter(([words]) => word === undefined || words.includes(word));
-  for (const [, load] of wanted) (await load()).register(program, run);
+  for (const [, load] of wanted) (await load()).registerCommands(program, run);
   addCommonOptions(program);
 }
 

@@ -19,7 +19,8 @@ import { printIssues, toIssuesJson } from '../terminal.ts';
 
 type AddOptions = GlobalOptions & GivenAnswers & { readonly draft?: boolean };
 
-export const register: Registration = (program, run) => {
+/** Registers `pas add`. */
+export const registerCommands: Registration = (program, run) => {
   defineCommand(
     program,
     'add',

@@ -16,7 +16,8 @@ import { confirmReplacing, withProgress } from '../terminal.ts';
 
 type BackupOptions = GlobalOptions & { readonly photos?: boolean };
 
-export const register: Registration = (program, run) => {
+/** Registers `pas backup` and `pas restore`. */
+export const registerCommands: Registration = (program, run) => {
   registerBackup(program, run);
   registerRestore(program, run);
 };

@@ -17,8 +17,8 @@ import type { Context } from '../context/context.ts';
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof SHELLS)[number];
 
-/** Besides the command, registers `__complete`, by which its scripts ask for candidates. */
-export const register: Registration = (program, run) => {
+/** Registers `pas completion`, and `pas __complete`, by which its scripts ask for candidates. */
+export const registerCommands: Registration = (program, run) => {
   defineCommand(
     program,
     'completion',

@@ -43,7 +43,8 @@ import { withProgress } from '../terminal.ts';
 
 type DoctorOptions = GlobalOptions & { readonly offline?: boolean; readonly repair?: boolean };
 
-export const register: Registration = (program, run) => {
+/** Registers `pas doctor`. */
+export const registerCommands: Registration = (program, run) => {
   defineCommand(
     program,
     'doctor',

@@ -26,7 +26,8 @@ type EditOptions = GlobalOptions & {
   readonly point?: string;
 };
 
-export const register: Registration = (program, run) => {
+/** Registers `pas edit`. */
+export const registerCommands: Registration = (program, run) => {
   const command = defineCommand(
     program,
     'edit [find...]',

@@ -27,7 +27,8 @@ type ExportOptions = GlobalOptions & {
   readonly for?: ExportPurpose;
 };
 
-export const register: Registration = (program, run) => {
+/** Registers `pas export`. */
+export const registerCommands: Registration = (program, run) => {
   const command = defineCommand(
     program,
     'export [find-or-file...]',

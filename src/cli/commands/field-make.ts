@@ -13,7 +13,8 @@ type MakeOptions = GlobalOptions & {
   readonly set?: readonly string[];
 };
 
-export const register: Registration = (program, run) => {
+/** Registers the group `pas field` with its command `make`. */
+export const registerCommands: Registration = (program, run) => {
   const parent = program
     .command('field')
     .description(t`Make forms for a phone from the fields and the harvested vocabularies.`);

@@ -36,7 +36,8 @@ type HarvestOptions = GlobalOptions &
     readonly all?: boolean;
   };
 
-export const register: Registration = (program, run) => {
+/** Registers `pas harvest`. */
+export const registerCommands: Registration = (program, run) => {
   defineCommand(
     program,
     'harvest [set...]',

@@ -16,7 +16,8 @@ import {
 } from '../interview/ask-about-table.ts';
 import { type ImportOptions, importTables, ON_CONFLICT } from './import-tables.ts';
 
-export const register: Registration = (program, run) => {
+/** Registers `pas import`. */
+export const registerCommands: Registration = (program, run) => {
   const command = defineCommand(
     program,
     'import [file...]',

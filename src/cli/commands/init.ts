@@ -31,7 +31,8 @@ type InitOptions = GlobalOptions & {
   readonly set?: readonly string[];
 } & Readonly<Record<string, unknown>>;
 
-export const register: Registration = (program, run) => {
+/** Registers `pas init`, with a flag for each of {@link KEYS_WITH_FLAG}. */
+export const registerCommands: Registration = (program, run) => {
   const command = defineCommand(
     program,
     'init',

@@ -21,7 +21,8 @@ type ListOptions = GlobalOptions & {
   readonly limit?: number;
 };
 
-export const register: Registration = (program, run) => {
+/** Registers `pas list`. */
+export const registerCommands: Registration = (program, run) => {
   const command = defineCommand(
     program,
     'list',

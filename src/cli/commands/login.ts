@@ -26,7 +26,8 @@ type LoginOptions = GlobalOptions & {
   readonly passwordStdin?: boolean;
 };
 
-export const register: Registration = (program, run) => {
+/** Registers `pas login`, `pas logout` and `pas whoami`. */
+export const registerCommands: Registration = (program, run) => {
   defineCommand(
     program,
     'login',

@@ -30,7 +30,8 @@ import { formatFindCount, formatPhotographCount } from '../result-texts.ts';
 
 type DemoOptions = GlobalOptions & { readonly keep?: boolean };
 
-export const register: Registration = (program, run) => {
+/** Registers `pas demo` and `pas mock-server`, whose flags the mock itself defines. */
+export const registerCommands: Registration = (program, run) => {
   defineCommand(
     program,
     'demo',

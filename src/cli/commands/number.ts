@@ -26,7 +26,8 @@ import {
 } from '../result-texts.ts';
 import { printIssues, toIssuesJson } from '../terminal.ts';
 
-export const register: Registration = (program, run) => {
+/** Registers the group `pas number` with its commands `set` and `import`. */
+export const registerCommands: Registration = (program, run) => {
   const parent = program.command('number').description(t`Queue museum registration numbers.`);
   defineCommand(
     parent,

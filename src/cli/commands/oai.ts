@@ -46,7 +46,8 @@ type VerbDefinition = {
 
 type OaiOptions = GlobalOptions & OaiArguments & { readonly xml?: boolean };
 
-export const register: Registration = (program, run) => {
+/** Registers `pas oai`. */
+export const registerCommands: Registration = (program, run) => {
   defineCommand(program, 'oai', t`Send a single OAI-PMH request to the harvesting interface.`, [
     'pas oai identify',
     'pas oai get --identifier HES-000253 --metadata-prefix oai_dc --json',

@@ -206,7 +206,8 @@ function toStatusValue(fate: FileStatus, queuedFor: string | undefined): Record<
   };
 }
 
-export const register: Registration = (program, run) => {
+/** Registers the group `pas photo` with its commands `add` and `match`. */
+export const registerCommands: Registration = (program, run) => {
   const parent = program.command('photo').description(t`Queue photographs of finds.`);
   defineCommand(
     parent,

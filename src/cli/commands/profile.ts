@@ -16,7 +16,10 @@ import { type Context, maskProxyPassword } from '../context/context.ts';
 import { saveProfile } from '../context/profile-outbox.ts';
 import { INSTANCE_WORDS } from '../result-texts.ts';
 
-export const register: Registration = (program, run) => {
+/**
+ * Registers the group `pas profile` with its commands `list`, `show`, `use`, `set` and `remove`.
+ */
+export const registerCommands: Registration = (program, run) => {
   const parent = program.command('profile').description(t`Manage profiles.`);
   defineCommand(parent, 'list', t`List the profiles.`, [
     'pas profile list',

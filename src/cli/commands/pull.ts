@@ -18,7 +18,8 @@ import { withProgress } from '../terminal.ts';
 
 type PullOptions = GlobalOptions & { readonly full?: boolean };
 
-export const register: Registration = (program, run) => {
+/** Registers `pas pull`. */
+export const registerCommands: Registration = (program, run) => {
   defineCommand(
     program,
     'pull [find...]',

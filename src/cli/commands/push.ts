@@ -51,7 +51,8 @@ type PushOptions = GlobalOptions & {
   readonly acceptNewPeople?: boolean;
 };
 
-export const register: Registration = (program, run) => {
+/** Registers `pas push`. */
+export const registerCommands: Registration = (program, run) => {
   defineCommand(
     program,
     'push [find...]',

@@ -28,7 +28,8 @@ type RehearseOptions = GlobalOptions & {
   readonly projectMap?: readonly string[];
 };
 
-export const register: Registration = (program, run) => {
+/** Registers `pas rehearse`. */
+export const registerCommands: Registration = (program, run) => {
   defineCommand(
     program,
     'rehearse [find...]',

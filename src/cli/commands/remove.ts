@@ -11,7 +11,8 @@ import type { Context } from '../context/context.ts';
 import { formatFindCount, formatNumberCount, formatPhotographCount } from '../result-texts.ts';
 import { requireConfirmation, type Terminal } from '../terminal.ts';
 
-export const register: Registration = (program, run) => {
+/** Registers `pas remove`. */
+export const registerCommands: Registration = (program, run) => {
   defineCommand(
     program,
     'remove <find...>',

@@ -15,7 +15,8 @@ import { confirmReplacing, withProgress } from '../terminal.ts';
 
 type ReportOptions = GlobalOptions & { readonly withoutPlaces?: boolean };
 
-export const register: Registration = (program, run) => {
+/** Registers `pas report`. */
+export const registerCommands: Registration = (program, run) => {
   defineCommand(
     program,
     'report <file> [find...]',

@@ -51,7 +51,8 @@ type ResolveOptions = GlobalOptions & {
   readonly all?: RowAnswer;
 };
 
-export const register: Registration = (program, run) => {
+/** Registers `pas reconcile` and `pas resolve`. */
+export const registerCommands: Registration = (program, run) => {
   defineCommand(
     program,
     'reconcile [find...]',

@@ -17,7 +17,8 @@ import { makeWaitPrinter } from '../context/open-service.ts';
 
 type SchemaOptions = GlobalOptions & { readonly update?: boolean; readonly bundled?: boolean };
 
-export const register: Registration = (program, run) => {
+/** Registers `pas schema`. */
+export const registerCommands: Registration = (program, run) => {
   defineCommand(
     program,
     'schema',

@@ -31,7 +31,8 @@ import { printIssues, toIssuesJson } from '../terminal.ts';
 
 type ShowOptions = GlobalOptions & { readonly xml?: boolean };
 
-export const register: Registration = (program, run) => {
+/** Registers `pas show`. */
+export const registerCommands: Registration = (program, run) => {
   defineCommand(
     program,
     'show <find>',

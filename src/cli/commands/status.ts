@@ -31,7 +31,8 @@ import {
 
 const MAX_SHOWN = 10;
 
-export const register: Registration = (program, run) => {
+/** Registers `pas status`. */
+export const registerCommands: Registration = (program, run) => {
   defineCommand(
     program,
     'status',

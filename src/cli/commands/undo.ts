@@ -11,7 +11,8 @@ import type { Context, GlobalOptions } from '../context/context.ts';
 import { formatFindCount } from '../result-texts.ts';
 import { withProgress } from '../terminal.ts';
 
-export const register: Registration = (program, run) => {
+/** Registers `pas undo`. */
+export const registerCommands: Registration = (program, run) => {
   defineCommand(
     program,
     'undo [command]',

@@ -11,7 +11,8 @@ import { openVocabularyLookups } from '../context/open-service.ts';
 import { listNewPeopleOfProfile, printNewPeople, toNewPeopleJson } from '../new-people.ts';
 import { printIssues, toIssuesJson, withProgress } from '../terminal.ts';
 
-export const register: Registration = (program, run) => {
+/** Registers `pas validate`. */
+export const registerCommands: Registration = (program, run) => {
   defineCommand(
     program,
     'validate [find-or-file...]',

@@ -25,8 +25,11 @@ import { confirmReplacing, printIssues, toIssuesJson, withProgress } from '../te
 
 type SheetOptions = GlobalOptions & { readonly sheet?: string };
 
-/** Adds the group `map`, whose commands change mapping.csv in the data home, to `pas vocab`. */
-export const registerMap: Registration = (vocab, run) => {
+/**
+ * Registers the group `map` in the group `pas vocab`; its commands change mapping.csv in the data
+ * home.
+ */
+export const registerMapCommands: Registration = (vocab, run) => {
   const parent = vocab
     .command('map')
     .description(

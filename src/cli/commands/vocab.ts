@@ -36,12 +36,16 @@ import {
   warnOfBrokenRecords,
   warnOfUnconfirmedLosses,
 } from '../run-harvest.ts';
-import { registerMap, writeTermList } from './vocab-map.ts';
+import { registerMapCommands, writeTermList } from './vocab-map.ts';
 
 type SearchOptions = GlobalOptions & { readonly set?: string; readonly limit: number };
 type ExportOptions = GlobalOptions & { readonly out: string };
 
-export const register: Registration = (program, run) => {
+/**
+ * Registers `pas harvest-vocab`, and the group `pas vocab` with its commands `search`, `show`,
+ * `list`, `export` and those of `map`.
+ */
+export const registerCommands: Registration = (program, run) => {
   registerHarvest(program, run);
   registerVocab(program, run);
 };
@@ -78,7 +82,7 @@ const registerVocab: Registration = (program, run) => {
   )
     .option('--out <file>', t`file to write, or - for standard output`, '-')
     .action(run(writeTerms));
-  registerMap(parent, run);
+  registerMapCommands(parent, run);
 };
 
 function noteNothingHarvested({ terminal }: Context): void {
