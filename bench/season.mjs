@@ -7,10 +7,10 @@ const HEADER =
   'local_id,projekt,hloubka,okolnosti,obdobi,druh_nalezu,specifikace,nalezce,datum_nalezu,stav,geom_system,pristupnost,lokalizace,lon,lat,poznamka,photos';
 
 /**
- * A table of finds `B-1`, `B-2`, … with some photographs each, in a folder.
+ * A table of finds `B-1`, `B-2`, … of one day with some photographs each, in a folder.
  * @returns the table's path
  */
-export function writeSeason(folder, finds, photosEach) {
+export function writeSeason(folder, finds, photosEach, day = '2024-06-01') {
   mkdirSync(folder, { recursive: true });
   const rows = Array.from({ length: finds }, (_, index) => {
     const photos = Array.from({ length: photosEach }, (_each, photo) =>
@@ -22,7 +22,7 @@ export function writeSeason(folder, finds, photosEach) {
       'HES-000691',
       'HES-000988',
       'OS-001507',
-      '2024-06-01',
+      day,
       '1',
       '4326',
       'HES-000867',

@@ -256,8 +256,21 @@ type EvidenceBody = {
   readonly candidates: readonly string[];
 };
 
-/** Something that an entry may be already, and how strongly it matches. */
-export type Candidate = { readonly name: string; readonly matched: RejectedMatch };
+/** Something that an entry may be already. */
+export type CandidateIdentity = {
+  /** Local id, identifier of a record, file name or number. */
+  readonly name: string;
+  /** UUID of a find, by which it is known again: another one may get its local id. */
+  readonly uuid?: string | undefined;
+};
+/** With how strongly it matches. */
+export type Candidate = CandidateIdentity & { readonly matched: RejectedMatch };
+
+/** Returns that by which a candidate is known again, as in the answers of a person. */
+export function getCandidateKey({ name, uuid }: CandidateIdentity): string {
+  return uuid ?? name;
+}
+
 /** How strongly a candidate matched: `same`, or `near` for any weaker match. */
 export type RejectedMatch = 'same' | 'near';
 

@@ -2,6 +2,7 @@ import type { EntryState } from './entry.ts';
 import {
   type Fact,
   type FactOf,
+  getCandidateKey,
   isAttempt,
   listFactsOfKind,
   listNamedAttempts,
@@ -332,8 +333,10 @@ function listRecords(
 function collectRejected(decisions: readonly Decided[]): ReadonlyMap<string, RejectedMatch> {
   const rejected = new Map<string, RejectedMatch>();
   for (const { body } of decisions)
-    for (const { name, matched } of body.rejects)
-      if (rejected.get(name) !== 'same') rejected.set(name, matched);
+    for (const candidate of body.rejects) {
+      const key = getCandidateKey(candidate);
+      if (rejected.get(key) !== 'same') rejected.set(key, candidate.matched);
+    }
   return rejected;
 }
 

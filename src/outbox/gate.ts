@@ -1,13 +1,13 @@
 import { type Message, msg } from '../base/message.ts';
 import type { Entry, HeldQuestion } from './entry.ts';
-import type { Candidate, GateBasis, RejectedMatch } from './facts.ts';
+import { type Candidate, type GateBasis, getCandidateKey, type RejectedMatch } from './facts.ts';
 
 /** Candidates for what an entry is already, by the question about them; absent without any. */
 export type Knowledge = { readonly [Basis in GateBasis]?: readonly Candidate[] };
 
 /**
  * Judges by what is known of an entry if it may be sent. Pure.
- * @param rejected candidates that a person excluded, with how strongly they matched then
+ * @param rejected candidates that a person excluded, by key, with how strongly they matched then
  * @returns the first question that the person's answers leave open, whose text names at most five
  * candidates; undefined where the entry may be sent
  */
@@ -32,11 +32,19 @@ const MAX_NAMED = 5;
 
 /** Tells if a person excluded the candidate, and it matches no more strongly than it did then. */
 export function isRejectedCandidate(
-  { name, matched }: Candidate,
+  candidate: Candidate,
   rejected: ReadonlyMap<string, RejectedMatch>,
 ): boolean {
-  const answered = rejected.get(name);
-  return answered === 'same' || answered === matched;
+  const answered = rejected.get(getCandidateKey(candidate));
+  return answered === 'same' || answered === candidate.matched;
+}
+
+/** Makes the candidate of a find. */
+export function makeFindCandidate(
+  { uuid, localId }: { readonly uuid: string; readonly localId: string },
+  matched: RejectedMatch,
+): Candidate {
+  return { name: localId, uuid, matched };
 }
 
 /** Makes a candidate of each name, with the strongest match, `same`. */

@@ -37,7 +37,7 @@ import {
   selectFacts,
   unpackAttempt,
 } from './facts.ts';
-import { isRejectedCandidate, judgeDeparture } from './gate.ts';
+import { isRejectedCandidate, judgeDeparture, makeFindCandidate } from './gate.ts';
 import {
   INTENT_COLUMNS,
   makeImportSlot,
@@ -360,19 +360,19 @@ export function findNamesake(outbox: Outbox, find: StoredFind): StoredFind | und
 }
 
 /**
- * Returns the finds here of which a person said that they are others than this one, by the local
- * ids that they had then; removed ones are left out.
+ * Returns the finds here of which a person said that they are others than this one, without removed
+ * ones.
  */
 export function listRejectedFinds(outbox: Outbox, entry: Entry): StoredFind[] {
   return [...getSlotState(outbox, entry).rejected.keys()]
-    .flatMap((name) => findByLocalId(outbox, name) ?? [])
-    .filter(({ uuid, isHidden }) => uuid !== entry.subject && !isHidden);
+    .flatMap((key) => findByUuid(outbox, key) ?? [])
+    .filter(({ isHidden }) => !isHidden);
 }
 
 /** Finds per transaction: few enough that a parallel push waits only briefly. */
 const BATCH = 100;
 
-type EnteredFind = Pick<StoredFind, 'uuid' | 'localId' | 'wish' | 'command'>;
+type EnteredFind = Pick<StoredFind, 'uuid' | 'localId' | 'wish'>;
 type Entered = { readonly stored: StoredFind; readonly find: ComparableFind };
 
 /** Runs {@link storeQuestionsAboutAlikeFinds} for the finds that the running command changed. */
@@ -385,8 +385,8 @@ export function storeQuestionsAboutChangedFinds(outbox: Outbox): void {
  * Compares drafts and queued finds with all finds here, and stores a question with each that is the
  * same as another one or nearly so, unless it has a question or too little content, or a person has
  * called the two different.
- * Never compared are dropped finds, two finds of one command, and two rows of one table with
- * different numbers, unless one of these has arrived.
+ * Never compared are dropped finds, two finds that one command entered and nothing has changed
+ * since, and two rows of one table with different numbers, unless one of these has arrived.
  * @param hasEntered selects the finds that may get a question
  * @param arrived UUIDs of finds that came by a union: one may be a row that has another local id
  */
@@ -421,17 +421,19 @@ function makeAlikeSearch(
   const editions = findEditionsByTable(entered, known);
   return ({ stored, find }) =>
     known.list(find).flatMap(({ find: other, item }) => {
-      if (isOfOneEntry(stored, item, arrived)) return [];
+      if (stored.uuid === item.uuid || areRowsOfOneTable(stored, item, arrived)) return [];
       const { path } = item.wish;
       const isEdition =
         path !== null &&
         (path === stored.wish.path || editions.get(stored.wish.path)?.has(path) === true);
       const matched = matchFinds(find, other, isEdition);
       if (matched === 'other' || isDroppedFind(outbox, item.uuid)) return [];
+      const command = findEntryCommand(outbox, stored.uuid);
+      if (command !== undefined && command === findEntryCommand(outbox, item.uuid)) return [];
       // A person may have answered for either of the two.
       const { rejected } = getSlotState(outbox, makeImportSlot(item.uuid));
-      const isExcluded = isRejectedCandidate({ name: stored.localId, matched }, rejected);
-      return isExcluded ? [] : [{ name: item.localId, matched }];
+      const isExcluded = isRejectedCandidate(makeFindCandidate(stored, matched), rejected);
+      return isExcluded ? [] : [makeFindCandidate(item, matched)];
     });
 }
 
@@ -466,12 +468,26 @@ function findEditionsByTable(
   );
 }
 
-/** One command brings each find once, and one table each row. */
-function isOfOneEntry(one: StoredFind, other: EnteredFind, arrived: ReadonlySet<string>): boolean {
-  if (one.uuid === other.uuid) return true;
-  if (one.command !== null && one.command === other.command) return true;
-  if (one.wish.path === null || one.wish.path !== other.wish.path) return false;
+/** Returns the command that entered a find; undefined where its content was changed since. */
+function findEntryCommand({ sql }: Outbox, uuid: string): string | undefined {
+  const command = sql(
+    `select command from finds join intents on intents.row = finds.intent
+       join facts on facts.seq = finds.id and body ->> '$.intent' = intents.id where uuid = ?`,
+  )
+    .pluck()
+    .get(uuid);
+  return typeof command === 'string' ? command : undefined;
+}
+
+/** Tells if two finds are rows of one table with different numbers, neither of which arrived. */
+function areRowsOfOneTable(
+  one: EnteredFind,
+  other: EnteredFind,
+  arrived: ReadonlySet<string>,
+): boolean {
   return (
+    one.wish.path !== null &&
+    one.wish.path === other.wish.path &&
     getNumberInTable(one) !== getNumberInTable(other) &&
     ![one, other].some(({ uuid }) => arrived.has(uuid))
   );

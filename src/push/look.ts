@@ -30,8 +30,13 @@ import {
   listQueuedSummaries,
   storeQuestion,
 } from '../outbox/entry-queries.ts';
-import { type Candidate, HELD_BASES } from '../outbox/facts.ts';
-import { judgeDeparture, type Knowledge, makeCandidates } from '../outbox/gate.ts';
+import { type Candidate, type CandidateIdentity, HELD_BASES } from '../outbox/facts.ts';
+import {
+  judgeDeparture,
+  type Knowledge,
+  makeCandidates,
+  makeFindCandidate,
+} from '../outbox/gate.ts';
 import { type Outbox, readHeader, updateHeader } from '../outbox/open-outbox.ts';
 import { findByUuid, type StoredFind } from '../outbox/stored-finds.ts';
 import { findNamesake, listRejectedFinds } from '../outbox/unite.ts';
@@ -365,17 +370,15 @@ function gatherImportKnowledge(
   const find = findByUuid(outbox, subject);
   if (find === undefined) return {};
   const comparable = toComparableFind(find.elements, find.localId);
-  const compare = ({ elements, localId: name }: StoredFind): Candidate[] => {
-    const matched = matchFinds(comparable, toComparableFind(elements, name));
-    return matched === 'other' ? [] : [{ name, matched }];
+  const compare = (other: StoredFind): Candidate[] => {
+    const matched = matchFinds(comparable, toComparableFind(other.elements, other.localId));
+    return matched === 'other' ? [] : [makeFindCandidate(other, matched)];
   };
   const namesake = attempts > 0 ? undefined : findNamesake(outbox, find);
   return {
     'alike-here': listRejectedFinds(outbox, entry).flatMap(compare),
     'local-id-in-use':
-      namesake === undefined
-        ? []
-        : [compare(namesake)[0] ?? { name: namesake.localId, matched: 'near' }],
+      namesake === undefined ? [] : [compare(namesake)[0] ?? makeFindCandidate(namesake, 'near')],
     'attempted-elsewhere': listMatches(comparable, result.attempted),
     'number-used': listUsersOfNumber(
       find.elements.evidencni_cislo,
@@ -421,12 +424,15 @@ function listUsersOfNumber(
 }
 
 /** Returns what a find may be already: an equal local id is a question as well. */
-function listMatches(find: ComparableFind, index: FindIndex<string>): readonly Candidate[] {
+function listMatches(
+  find: ComparableFind,
+  index: FindIndex<CandidateIdentity>,
+): readonly Candidate[] {
   return index.list(find).flatMap(({ find: other, item }): Candidate[] => {
     const matched = matchFinds(find, other);
-    if (matched !== 'other') return [{ name: item, matched }];
+    if (matched !== 'other') return [{ ...item, matched }];
     const isOneId = find.localId !== undefined && find.localId === other.localId;
-    return isOneId ? [{ name: item, matched: 'near' }] : [];
+    return isOneId ? [{ ...item, matched: 'near' }] : [];
   });
 }
 

@@ -21,7 +21,13 @@ import {
   listLatestAcceptedImports,
   storeLookup,
 } from '../outbox/entry-queries.ts';
-import { type FactOf, listFactsOfKind, makeStoredMessage, unpackAttempt } from '../outbox/facts.ts';
+import {
+  type CandidateIdentity,
+  type FactOf,
+  listFactsOfKind,
+  makeStoredMessage,
+  unpackAttempt,
+} from '../outbox/facts.ts';
 import { foldSlot } from '../outbox/fold.ts';
 import { parseIntent } from '../outbox/intents.ts';
 import { type Outbox, readHeader } from '../outbox/open-outbox.ts';
@@ -344,13 +350,16 @@ export function listFindsOfOtherAccounts(outbox: Outbox): FindOfOtherAccount[] {
  * Makes the index by which a find is compared with finds of other accounts. Each of these is named
  * by its record, or by its local id where it has none.
  */
-export function indexFindsOfOtherAccounts(finds: readonly FindOfOtherAccount[]): FindIndex<string> {
-  const index = makeFindIndex<string>();
+export function indexFindsOfOtherAccounts(
+  finds: readonly FindOfOtherAccount[],
+): FindIndex<CandidateIdentity> {
+  const index = makeFindIndex<CandidateIdentity>();
   for (const { attempt, records } of finds) {
     const intent = parseIntent('import', attempt.subject, unpackAttempt(attempt).content.intent);
     if (intent.kind !== 'import') continue;
     const localId = attempt.body.localId ?? '';
-    index.add(toComparableFind(intent.elements, localId), records[0] ?? localId);
+    const item = { name: records[0] ?? localId, uuid: attempt.subject };
+    index.add(toComparableFind(intent.elements, localId), item);
   }
   return index;
 }

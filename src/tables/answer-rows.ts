@@ -11,6 +11,7 @@ import { findSubject } from '../outbox/changes/resolve-finds.ts';
 import type { Entry, RowAnswer } from '../outbox/entry.ts';
 import { findImportOfFind, listEntriesWithQuestion } from '../outbox/entry-queries.ts';
 import { type AskedRow, parseStoredMessage } from '../outbox/facts.ts';
+import { makeFindCandidate } from '../outbox/gate.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import { findByLocalId, findByUuid, type StoredFind } from '../outbox/stored-finds.ts';
 import { updateFindWish } from '../outbox/wishes.ts';
@@ -101,7 +102,7 @@ export async function importRowByAnswer(
 
 function makePlan(
   outbox: Outbox,
-  { localId, wish }: StoredFind,
+  stored: StoredFind,
   { key, matched, ...asked }: AskedRow,
   answer: RowAnswer,
 ): RowPlan {
@@ -109,8 +110,9 @@ function makePlan(
     return {
       kind: 'new',
       localId: chooseFreeLocalId(outbox, asked.localId, null),
-      others: [{ name: localId, matched }],
+      others: [makeFindCandidate(stored, matched)],
     };
+  const { localId, wish } = stored;
   const isRenamed = asked.basis === 'row-near' && asked.localId !== (wish.key ?? localId);
   return { kind: 'same', find: localId, isRenamed };
 }

@@ -23,7 +23,11 @@ import {
   planRows,
 } from '../outbox/changes/plan-rows.ts';
 import { makeFindLookup, type NamedFind } from '../outbox/changes/resolve-finds.ts';
-import { isDroppedFind, listEntriesOfSubject } from '../outbox/entry-queries.ts';
+import {
+  isDroppedFind,
+  listEffectiveNumberEntries,
+  listEntriesOfSubject,
+} from '../outbox/entry-queries.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import { getImportedRow, iterateFinds, listFindsOfTable } from '../outbox/stored-finds.ts';
 import { updateFindWish } from '../outbox/wishes.ts';
@@ -185,13 +189,20 @@ function findKnownFind(named: NamedFind, outbox: Outbox): KnownFind | undefined 
 }
 
 function listKnownFinds(outbox: Outbox): FindHere[] {
+  const numbers = new Map(
+    listEffectiveNumberEntries(outbox).map(({ subject, value }) => [subject, value]),
+  );
   return [...iterateFinds(outbox, true)].map((stored) => {
     const { uuid, localId, wish, isHidden } = stored;
+    const number = numbers.get(uuid);
     return {
+      uuid,
       localId,
       key: wish.key ?? localId,
       path: wish.path,
-      elements: stored.elements,
+      // An exported table has the number that was set since.
+      elements:
+        number === undefined ? stored.elements : { ...stored.elements, evidencni_cislo: number },
       base: getImportedRow(stored)?.elements,
       isGone: () => isHidden || isDroppedFind(outbox, uuid),
     };

@@ -810,6 +810,18 @@ describe('a row of another table that is like a find here', () => {
     expect((await second.pas('status')).stdout).not.toContain('is it the same find?');
   });
 
+  test('is asked about a find with the local id of a removed one that it was told from', async () => {
+    await importSeason(home, 1);
+    await home.pas('import', writeLike('jinak'));
+    await home.do('resolve', '--all', 'new');
+    await home.do('remove', 'K-1', '--yes');
+    const season = readFileSync(writeSeason(home, 1), 'utf8');
+    const another = season.replace('nález 1', 'jiný nález').replace('2024-06-01', '2023-05-02');
+    await home.do('import', home.file('later.csv', another));
+    await home.do('edit', 'K-1', '--set', 'datum_nalezu=2024-06-01');
+    expect((await home.pas('status')).stdout).toContain('K-1: it differs little from B-1');
+  });
+
   test('is no question while the find is dropped, and one when it is sent after all', async () => {
     await importSeason(home, 1);
     await home.do('resolve', 'K-1', '--drop');

@@ -340,6 +340,81 @@ describe('another table with the same local ids', () => {
   });
 });
 
+describe('a find of one table that is like a find of another one', () => {
+  const first = { id: 'K-1', day: '2024-03-09', place: 'horní pole', note: 'první' };
+  const second = { id: 'K-2', day: '2024-03-12', place: 'dolní pole', note: 'druhý' };
+  const isAsked = async (name: string): Promise<boolean> =>
+    (await home.pas('status')).stdout.includes(`${name}: it is the same as K-2`);
+
+  test('is asked about when its row was asked about a third one', async () => {
+    await home.do('import', table('a.csv', first, second));
+    await home.pas('import', table('b.csv', { ...second, id: 'K-1' }));
+    await home.do('resolve', 'K-1', '--answer', 'new');
+    expect(await isAsked('K-1-2')).toBe(true);
+  });
+
+  test('is asked about when its row becomes complete', async () => {
+    await home.do('import', table('a.csv', first, second));
+    await home.do('import', table('b.csv', { id: 'J-1', day: '', place: '' }));
+    await home.do('import', table('b.csv', { ...second, id: 'J-1' }));
+    expect(await isAsked('J-1')).toBe(true);
+  });
+
+  test('is asked about when one command makes them equal', async () => {
+    await home.do('import', table('a.csv', first, { ...second, depth: '10' }));
+    const other = { ...second, id: 'J-1', object: 'HES-000660', depth: '60', place: 'les' };
+    await home.do('import', table('b.csv', other));
+    const values = ['druh_nalezu=HES-000691', 'hloubka=10', 'lokalizace=dolní pole', 'poznamka=x'];
+    const sets = values.flatMap((value) => ['--set', value]);
+    await home.do('edit', 'K-2', 'J-1', ...sets, '--yes');
+    expect(await isAsked('J-1')).toBe(true);
+  });
+});
+
+test('a number in a table is ambiguous where another file has given it to another find', async () => {
+  const rows = ['1', '2', '3', '4'].map((id) => ({
+    id: `K-${id}`,
+    day: `2024-03-0${id}`,
+    note: `nález ${id}`,
+  }));
+  const [one, two, , four] = rows as [Row, Row, Row, Row];
+  await home.do('import', table('t.csv', ...rows));
+  await home.pas('import', table('t final.csv', one, two, { ...four, id: 'K-3' }));
+  await home.do('resolve', '--all', 'same');
+  const numbers = home.file('numbers.csv', 'local_id;evidencni_cislo\nK-3;MB 3\n');
+  const { code, stdout } = await home.pas('number', 'import', numbers);
+  expect([code, stdout]).toEqual([3, expect.stringContaining('K-3 is ambiguous')]);
+});
+
+describe('an export that is imported again', () => {
+  test('has the numbers that were set since, and changes nothing', async () => {
+    const season = readFileSync(writeSeason(home, 3), 'utf8').trim().split('\n');
+    const numbered = season.map(
+      (row, index) => `${row};${index === 0 ? 'evidencni_cislo' : `N ${index}`}`,
+    );
+    await home.do('import', home.file('t.csv', numbered.join('\n')));
+    for (const name of ['K-1', 'K-2'])
+      await home.do('number', 'set', name, `${name} b`, '--replace');
+    await home.do('export', join(home.folder, 'e.csv'));
+    const { run, report } = await imports(join(home.folder, 'e.csv'));
+    expect([run.code, report.questions, report.unchanged]).toEqual([0, 0, 3]);
+  });
+
+  test('leaves its finds the numbers of their own table', async () => {
+    const rows: Row[] = [
+      { id: '1', day: '2024-03-01' },
+      { id: '2', day: '2024-03-02', note: 'druhý' },
+    ];
+    await home.do('import', table('t.csv', ...rows), '--id-prefix', 'PET-');
+    await home.do('export', join(home.folder, 'e.csv'));
+    await home.do('import', join(home.folder, 'e.csv'));
+    const third = { id: '3', day: '2024-03-03', note: 'třetí' };
+    const { run, report } = await imports(table('t.csv', ...rows, third));
+    expect([run.code, report.unchanged, report.added]).toEqual([0, 2, 1]);
+    expect((await home.pas('list')).stdout).toContain('PET-3');
+  });
+});
+
 test('differences to sent finds are listed for the curator, and numbers are queued', async () => {
   const season = await sendSeason(home, 1, { state: 2 });
   const text = readFileSync(season, 'utf8').split('\n');

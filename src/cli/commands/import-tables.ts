@@ -4,6 +4,7 @@ import { type ExitReason, FileError, UsageError } from '../../base/errors.ts';
 import { hasErrors, type Issue } from '../../base/issue.ts';
 import { cmd, msgid, ngettext, quoteShellWord, t } from '../../base/message.ts';
 import type { EnqueuedFind } from '../../outbox/changes/enqueue-finds.ts';
+import { storeQuestionsAboutAlikeFinds } from '../../outbox/unite.ts';
 import { listFindsWithQuestion } from '../../tables/answer-rows.ts';
 import { IssueCollector, MAX_ERRORS } from '../../tables/collapse-issues.ts';
 import {
@@ -186,11 +187,15 @@ async function importFile(
 async function askAboutRows(context: Context, { outbox, dryRun }: Request): Promise<void> {
   const { terminal } = context;
   if (dryRun || !terminal.interactive || terminal.json) return;
+  const answered = new Set<string>();
   for (const { stored } of listFindsWithQuestion(outbox))
     for (const asked of stored.wish.asked ?? []) {
       const answer = await askAboutRow(context, asked);
-      if (answer !== undefined) await importAnsweredRow(context, stored, asked, answer);
+      if (answer === undefined) continue;
+      const { find } = await importAnsweredRow(context, stored, asked, answer);
+      answered.add(find);
     }
+  storeQuestionsAboutAlikeFinds(outbox, ({ localId }) => answered.has(localId));
 }
 
 type ImportResult = ReturnType<typeof joinReports>;

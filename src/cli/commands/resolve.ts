@@ -11,8 +11,10 @@ import {
   ROW_ANSWERS,
   type RowAnswer,
 } from '../../outbox/entry.ts';
+import type { CandidateIdentity } from '../../outbox/facts.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import type { StoredFind } from '../../outbox/stored-finds.ts';
+import { findByUuid, type StoredFind } from '../../outbox/stored-finds.ts';
+import { storeQuestionsAboutChangedFinds } from '../../outbox/unite.ts';
 import type { ReconciledEntry } from '../../push/judge-import.ts';
 import { reconcileOutbox } from '../../push/push-all.ts';
 import {
@@ -150,6 +152,8 @@ async function resolve(
     const find: FindToResolve = { context, outbox, name, entryId };
     if ((await resolveOne(find, { ...options, answer })) === 'differs') isDone = false;
   }
+  // An answered row may be like a find that the question was not about.
+  if (answer !== undefined) storeQuestionsAboutChangedFinds(outbox);
   return isDone ? 'done' : 'dataRefused';
 }
 
@@ -217,21 +221,26 @@ async function answerQuestion(find: FindToResolve, answer: RowAnswer): Promise<'
   const [asked] = stored?.wish.asked ?? [];
   if (stored !== undefined && asked !== undefined) {
     assertAnswers(ANSWERS_OF_ROWS[asked.basis], answer, name);
-    return importAnsweredRow(context, stored, asked, answer);
+    return (await importAnsweredRow(context, stored, asked, answer)).outcome;
   }
   assertAnswers(listAnswerWords(entry?.held ?? null), answer, name);
-  const record = entry?.held?.candidates[0]?.name ?? '';
+  const [candidate = { name: '' }] = entry?.held?.candidates ?? [];
+  const record = candidate.name;
   if (answer !== 'same') await carryOut(find, { kind: 'resend' }, true);
   else if (stored !== undefined && entry?.held?.basis === 'alike-here') {
-    removeAlike(outbox, stored, record);
+    removeAlike(outbox, stored, candidate);
     context.terminal.printLine(t`${name} is the same as ${record} and was removed.`);
   } else await carryOut(find, { kind: 'created', identCely: record }, true);
   return 'done';
 }
 
 /** @throws UsageError where a number would replace another one, or the find was sent meanwhile */
-function removeAlike(outbox: Outbox, stored: StoredFind, name: string): void {
-  const other = findByNameWithImport(outbox, name)?.stored;
+function removeAlike(
+  outbox: Outbox,
+  stored: StoredFind,
+  { name, uuid = '' }: CandidateIdentity,
+): void {
+  const other = findByUuid(outbox, uuid);
   const isRemoved =
     other !== undefined &&
     removeFindAsSame(outbox, stored, other, (value, replaces) => {

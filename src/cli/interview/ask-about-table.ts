@@ -276,7 +276,9 @@ export async function askAboutRow(
 /**
  * Imports the row of a stored question as a person answered it, and prints what became of the row.
  * @param stored the find that the question is about
- * @returns `differs` where the row still has an error or a question, or differs from the sent find
+ * @returns the local id of the find that has the row now, not yet compared with others that it was
+ * not asked about; `differs` where the row still has an error or a question, or differs from the
+ * sent find
  * @throws ConfigError where the schema cannot be used; DatabaseError where the outbox is unusable
  */
 export async function importAnsweredRow(
@@ -284,7 +286,7 @@ export async function importAnsweredRow(
   stored: StoredFind,
   asked: AskedRow,
   answer: RowAnswer,
-): Promise<'done' | 'differs'> {
+): Promise<{ readonly find: string; readonly outcome: 'done' | 'differs' }> {
   const { terminal } = context;
   const outbox = await context.openOutbox();
   const ruleContext = await openValidationContext(context);
@@ -300,7 +302,7 @@ export async function importAnsweredRow(
       ? t`${name} is another find and was added.`
       : t`The question about ${name} is answered.`,
   );
-  return hasErrors(issues) || finds.some(({ change }) => change === 'sent' || change === 'question')
-    ? 'differs'
-    : 'done';
+  const isDifferent =
+    hasErrors(issues) || finds.some(({ change }) => change === 'sent' || change === 'question');
+  return { find: name, outcome: isDifferent ? 'differs' : 'done' };
 }

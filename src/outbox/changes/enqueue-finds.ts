@@ -16,7 +16,7 @@ import {
   type StoredFind,
   serializeImportedRow,
 } from '../stored-finds.ts';
-import { storeQuestionsAboutChangedFinds } from '../unite.ts';
+import { storeQuestionsAboutAlikeFinds } from '../unite.ts';
 import { recordFindWish, recordNewFind, updateFindWish } from '../wishes.ts';
 import {
   applyRowPhotographs,
@@ -129,10 +129,19 @@ export async function enqueueFinds(
     });
     context.onProgress?.(report.finds.length);
   }
-  // The rows of a table were compared when they were planned.
-  if (!context.dryRun && context.table === undefined)
-    storeQuestionsAboutChangedFinds(context.outbox);
+  if (!context.dryRun) askAboutUncomparedFinds(report.finds, context);
   return report;
+}
+
+/** Asks about finds that became like others; new rows of a table were compared by their plan. */
+function askAboutUncomparedFinds(
+  finds: readonly EnqueuedFind[],
+  { outbox, table }: EnqueueContext,
+): void {
+  const isUncompared = ({ change }: EnqueuedFind): boolean =>
+    change === 'updated' || (change === 'added' && table === undefined);
+  const uncompared = new Set(finds.filter(isUncompared).map(({ find }) => find));
+  storeQuestionsAboutAlikeFinds(outbox, ({ localId }) => uncompared.has(localId));
 }
 
 function* splitIntoBatches(finds: Iterable<Find>): Generator<readonly Find[]> {
@@ -371,7 +380,8 @@ function writeMerged(
   const wish = {
     ...stored.wish,
     localId,
-    key: makeKey(find.localId, localId, table === undefined ? stored.wish.key : undefined),
+    // A row may name its find by the local id, as in an export, but its own table by the number.
+    key: find.localId === localId ? stored.wish.key : find.localId,
     asked: listAskedRowsExcept(stored, ({ key }) => key === find.localId),
     ...(isNewPlace ? { ...getFileAndRow(find), path } : undefined),
     base: serializeImportedRow(imported, isUpdated ? merged.elements : stored.elements),
@@ -379,11 +389,6 @@ function writeMerged(
   if (isUpdated) recordFindWish(outbox, stored, { ...wish, elements: merged.elements }, content);
   else if (!isDeepStrictEqual(toJson(wish), toJson(stored.wish)))
     updateFindWish(outbox, stored, wish);
-}
-
-/** Returns the number of a row, or that of before; undefined where the local id shows it. */
-function makeKey(number: string, localId: string, before?: string): string | undefined {
-  return number === localId ? before : number;
 }
 
 /** Removes the properties that are undefined. */

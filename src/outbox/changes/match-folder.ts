@@ -18,11 +18,11 @@ import type { PhotoEntry } from '../entry.ts';
 import { findIdentOfSubject, isDroppedFind, listPhotoEntries } from '../entry-queries.ts';
 import { getOriginalDigest } from '../facts.ts';
 import type { Outbox } from '../open-outbox.ts';
-import { findByLocalId, iterateFinds } from '../stored-finds.ts';
+import { iterateFinds } from '../stored-finds.ts';
 import { isPhotoGoneAtService } from '../views/records-at-service.ts';
 import { enqueuePhoto, isQueuedWithDigest } from './enqueue-change.ts';
 import type { PhotographKeeping, Sendable } from './kept-photographs.ts';
-import { findSubject, groupFindsByAskedNumber } from './resolve-finds.ts';
+import { findRowNumber, findSubject, groupFindsByAskedNumber } from './resolve-finds.ts';
 
 /** A file of the folder, and what it is. */
 export type FileStatus = { readonly file: string } & (
@@ -279,17 +279,16 @@ function listMatchableFinds({ outbox }: MatchSources): MatchableFind[] {
   const asked = groupFindsByAskedNumber(outbox);
   return [...iterateFinds(outbox)]
     .filter(({ uuid }) => !isDroppedFind(outbox, uuid))
-    .map(({ uuid, localId, elements, wish }) => {
+    .map((find) => {
+      const { uuid, localId, elements, wish } = find;
       const { datum_nalezu: foundOn } = elements;
       const identCely = findIdentOfSubject(outbox, uuid) ?? undefined;
       const point = findPointInBothSystems(elements)?.wgs84;
-      const { key } = wish;
-      const former = key === undefined ? undefined : findByLocalId(outbox, key);
       return {
         localId,
         identCely,
-        number: former?.wish.path === wish.path ? key : undefined,
-        isNumberAsked: asked.has(makeIdKey(key ?? localId)),
+        number: findRowNumber(find),
+        isNumberAsked: asked.has(makeIdKey(wish.key ?? localId)),
         foundOn,
         point,
       };

@@ -12,10 +12,12 @@ import {
   toComparableFind,
 } from '../../finds/match-finds.ts';
 import type { Candidate, RejectedMatch } from '../facts.ts';
+import { makeFindCandidate } from '../gate.ts';
 import { hasSameElements, listDifferingTraits, overlayRow, type RowPlan } from './merge-row.ts';
 
 /** A find that is here before the import. */
 export type FindHere = {
+  readonly uuid: string;
   readonly localId: string;
   /** Its number in its table, or the digest of its row; the local id where it has none. */
   readonly key: string;
@@ -135,7 +137,7 @@ function compareTable(
   { path, prefix, hasKey }: PlannedTable,
 ): TableComparison {
   const named = groupByName(known);
-  const byNumber = new Map(rows.map((row) => [row, compareByNumber(row, named, prefix)]));
+  const byNumber = new Map(rows.map((row) => [row, compareByNumber(row, named, hasKey, prefix)]));
   const comparable = new Map(rows.map((row) => [row, toComparableFind(row.elements)]));
   const index = makeFindIndex<FindHere>();
   for (const find of known) index.add(toComparableFind(find.elements), find);
@@ -311,7 +313,7 @@ function makeNew(localId: string, others: readonly Candidate[] = []): RowPlan {
 }
 
 function toCandidate({ find, matched }: Compared): Candidate {
-  return { name: find.localId, matched: getRejectedMatch(matched) };
+  return makeFindCandidate(find, getRejectedMatch(matched));
 }
 
 /** Finds with one number that are not alike are rejected like those that differ a little. */
@@ -337,13 +339,19 @@ function groupByName(known: readonly FindHere[]): ReadonlyMap<string, readonly F
   return named;
 }
 
-/** Compares a row with the finds of its number; elements without a column do not count. */
+/**
+ * Compares a row with the finds of its number; elements without a column do not count. A find whose
+ * number another row has is not known by its local id.
+ */
 function compareByNumber(
   row: Find,
   named: ReadonlyMap<string, readonly FindHere[]>,
+  hasKey: PlannedTable['hasKey'],
   prefix = '',
 ): Compared[] {
-  return (named.get(makeIdKey(prefix + row.localId)) ?? []).map((find) => {
+  const found = named.get(makeIdKey(prefix + row.localId)) ?? [];
+  const ofRow = found.filter((find) => hasKeyOf(find, row) || !hasKey(find.key));
+  return ofRow.map((find) => {
     const its = overlayRow(find.elements, row);
     const matched = hasSameElements(find.elements, its)
       ? 'same'

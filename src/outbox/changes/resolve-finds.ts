@@ -154,7 +154,7 @@ const TYPED_KEYS: readonly MakeKey[] = [
  * and blanks. Its index is loaded once. A local id that is another find's identifier is ambiguous.
  * @param options `isTyped`: a person types the names, and the hyphen of `G-1` does not count where
  * nothing else fits; without it they are from a table, where the local id of a find is ambiguous as
- * well if its table has given that number to another find since
+ * well if a table has given that number to another find
  */
 export function makeFindLookup(
   outbox: Outbox,
@@ -182,20 +182,26 @@ export function makeFindLookup(
   };
 }
 
-/** Tells if another find has the number by now in the table from which the find came. */
+/** Tells if a table has given the number to another find than this one. */
 function hasTakenNumber(
   outbox: Outbox,
   localId: string,
   number: string,
-  { uuid, wish }: StoredFind,
+  { uuid }: StoredFind,
 ): boolean {
   const other = findByLocalId(outbox, localId);
-  return (
-    other !== undefined &&
-    other.uuid !== uuid &&
-    other.wish.path === wish.path &&
-    makeIdKey(other.wish.key ?? '') === makeIdKey(number)
-  );
+  const its = other === undefined || other.uuid === uuid ? undefined : findRowNumber(other);
+  return its !== undefined && makeIdKey(its) === makeIdKey(number);
+}
+
+/**
+ * Returns the number that a table gives a find in place of its local id; undefined where that is
+ * the number, or has it behind a prefix.
+ */
+export function findRowNumber({ localId, wish }: StoredFind): string | undefined {
+  const { key } = wish;
+  if (key === undefined || !localId.endsWith(key)) return key;
+  return /\d$/.test(localId.slice(0, -key.length)) ? key : undefined;
 }
 
 function indexNames(outbox: Outbox, makeKey: MakeKey): Map<string, Set<string>> {

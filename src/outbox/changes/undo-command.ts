@@ -231,13 +231,10 @@ function listParts(outbox: Outbox, { command }: LoggedCommand): Slot[][] {
   const slots = listSlotsOfCommand(outbox, command);
   const answers = selectFacts(outbox, `command = ? and kind = 'decided'`, command);
   if (answers.length === 0) return slots.map((slot) => [slot]);
-  const wishes = selectFacts(outbox, `command = ? and kind = 'current'`, command);
-  const subjects = new Map(
-    listFactsOfKind(wishes, 'current').map(({ subject, body }) => [body.find?.localId, subject]),
-  );
+  const changed = new Set(slots.map(({ subject }) => subject));
   const groups = new Map<string, ReadonlySet<string>>();
   for (const { subject, body } of listFactsOfKind(answers, 'decided')) {
-    const named = body.rejects.flatMap(({ name }) => subjects.get(name) ?? []);
+    const named = body.rejects.flatMap(({ uuid = '' }) => (changed.has(uuid) ? [uuid] : []));
     const group = new Set([subject, ...named].flatMap((each) => [...(groups.get(each) ?? [each])]));
     for (const each of group) groups.set(each, group);
   }

@@ -128,6 +128,7 @@ test('a waypoint never replaces a find of the same name from another file', () =
   });
   const known = ['001', '002'].map((localId, at) => ({
     ...waypoint(localId, 49.8 + at / 100),
+    uuid: localId,
     key: localId,
     path: '/walks/monday.gpx',
     base: undefined,
