@@ -10,7 +10,7 @@ import {
 } from '../../outbox/restore-outbox.ts';
 import { defineCommand, type Registration } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
-import { findOwner, openStoredOutbox } from '../context/profile-outbox.ts';
+import { findOutboxOwner, openStoredOutbox } from '../context/profile-outbox.ts';
 import { formatFindCount, formatPhotographCount } from '../result-texts.ts';
 import { confirmReplacing, withProgress } from '../terminal.ts';
 
@@ -114,7 +114,7 @@ async function restore(context: Context, file: string, options: RestoreFlags): P
   // Checked first: a restored outbox is of no use without a profile.
   const profile = context.getProfile();
   assertIsFile(file);
-  const owner = await findOwner(context, profile);
+  const owner = await findOutboxOwner(context, profile);
   const restored = await withProgress(terminal, t`Reading the photographs`, (onPhotograph) =>
     restoreOutbox({
       clock,

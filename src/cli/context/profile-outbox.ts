@@ -255,7 +255,7 @@ async function takeOutboxAlong(context: Context, after: Profile): Promise<void> 
     if (isEmptyOutbox(outbox)) return undefined;
     const hasMoved = address !== baseUrl;
     if (!hasMoved && isShared && before !== after.outbox) return undefined;
-    const place = await findOwner(context, after);
+    const place = await findOutboxOwner(context, after);
     // A person confirms the new address.
     const moved = { ...place, addresses: [...place.addresses, address] };
     assertMayBelongTo(outbox, moved, {
@@ -274,10 +274,12 @@ async function takeOutboxAlong(context: Context, after: Profile): Promise<void> 
 }
 
 /**
- * Finds out who owns the outbox of a profile: as that outbox says, as far as it can be read, then
- * the ledger, which knows all addresses of a service, then the profile.
+ * Finds out whose the outbox of a profile is, also where that outbox does not exist or cannot be
+ * read: its account and kind are those in the outbox, else the kind that the ledger knows for the
+ * service, else that of the profile. The addresses are that of the profile and all that the ledger
+ * knows of the service; the user name is that of the profile. Nothing is asked of the service.
  */
-export async function findOwner(context: Context, profile: Profile): Promise<Owner> {
+export async function findOutboxOwner(context: Context, profile: Profile): Promise<Owner> {
   const { baseUrl, kind, outbox: name, username = null } = profile;
   const header = await readStoredOutbox(context, name, (outbox) => ({
     account: readHeader(outbox).account,
@@ -348,8 +350,9 @@ function pointProfiles(
  * outbox moves to that name, and its profiles get it, unless it belongs to another account: then it
  * is opened as it is. To be called before the context opens the outbox.
  * @param account identifier of the account at the service
- * @throws ConfigError where the configuration cannot be changed; OutboxLeasedError during a push;
- * DatabaseError where an outbox is unusable
+ * @throws ConfigError where the configuration cannot be changed, or an outbox that is already at
+ * the new place is of another owner; OutboxLeasedError during a push; DatabaseError where an outbox
+ * is unusable
  */
 export async function adoptUsername(
   context: Context,
@@ -364,7 +367,7 @@ export async function adoptUsername(
   if (bound !== null && bound !== account) return context.openOutbox();
   const settings = { ...context.getConfig().profiles.get(name), username };
   const profile = toProfile(name, settings, {}, name);
-  const owner = { ...(await findOwner(context, profile)), account };
+  const owner = { ...(await findOutboxOwner(context, profile)), account };
   await moveOutbox(context, outbox, profile, owner);
   return context.openOutbox();
 }
