@@ -99,6 +99,9 @@ export class FileError extends PasError {
 /** The account cannot sign in, or is refused as a whole. */
 export class AuthError extends makeFailureClass('auth', 'notAllowed') {}
 
+/** The service knows the account, and refuses it: no new sign-in helps. */
+export class RefusedAccountError extends AuthError {}
+
 /** The service is closed or out of reach. Nothing was lost: what was queued stays queued. */
 export class UnavailableError extends makeFailureClass('unavailable', 'unavailable') {}
 

@@ -6,6 +6,7 @@ import {
   InterruptedError,
   OaiError,
   PasError,
+  RefusedAccountError,
 } from '../base/errors.ts';
 import { cmd, type Message, msg, t } from '../base/message.ts';
 import {
@@ -170,7 +171,8 @@ function throwStatusError(endpoint: string, response: HttpResponse): never {
   const { status } = response;
   assertAvailable(endpoint, response, RUN_AGAIN);
   if (status === 401 || status === 403) {
-    throw new AuthError(t`${endpoint} refuses this account (status ${status}).`, {
+    const Refusal = status === 403 ? RefusedAccountError : AuthError;
+    throw new Refusal(t`${endpoint} refuses this account (status ${status}).`, {
       hint: t`Check username and oai_auth in the profile, then run \`${cmd`pas login`}\`.`,
     });
   }

@@ -1,6 +1,6 @@
 import { setImmediate as letOthersRun } from 'node:timers/promises';
 import { readClock } from '../base/clock.ts';
-import { DatabaseError, isAbortError, PasError } from '../base/errors.ts';
+import { AuthError, DatabaseError, isAbortError, PasError } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
 import { RETRY_POLICY } from '../base/outcomes.ts';
 import { estimateDeparture } from '../outbox/attempt-bounds.ts';
@@ -92,7 +92,8 @@ async function applyGate(session: PushSession, entry: Entry): Promise<boolean> {
   } catch (thrown) {
     if (session.push.stop.aborted) return true;
     if (!(thrown instanceof PasError) || thrown instanceof DatabaseError) throw thrown;
-    session.stop({ kind: 'unreachable', reason: thrown.says });
+    const kind = thrown instanceof AuthError ? 'not-allowed' : 'unreachable';
+    session.stop({ kind, reason: thrown.says });
     return true;
   }
 }

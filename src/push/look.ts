@@ -1,7 +1,7 @@
 import { setImmediate as letOthersRun } from 'node:timers/promises';
 import { normalizeRegistrationNumber } from '../base/characters.ts';
 import { memoize } from '../base/collections.ts';
-import { AuthError } from '../base/errors.ts';
+import { RefusedAccountError } from '../base/errors.ts';
 import type { LookupNumber } from '../finds/find.ts';
 import type { HarvestedFind } from '../finds/harvested-find.ts';
 import {
@@ -150,7 +150,7 @@ async function searchUnlessRefused<T>(
   try {
     return await search(context.lookup);
   } catch (thrown) {
-    if (!(thrown instanceof AuthError)) throw thrown;
+    if (!(thrown instanceof RefusedAccountError)) throw thrown;
     context.lookup = undefined;
     context.onRefused?.();
     return undefined;

@@ -233,7 +233,7 @@ async function openLookContext(push: SignedInPush): Promise<LookContext> {
     outbox,
     account,
     lookup: typeof search === 'string' ? undefined : search,
-    onRefused: () => push.onNotChecked?.('not-signed-in'),
+    onRefused: () => push.onNotChecked?.('refused'),
     lookBackMs,
     stop,
     serverNowMs: serverClock.now(),
@@ -245,21 +245,15 @@ async function openLookContext(push: SignedInPush): Promise<LookContext> {
 async function openSearch(push: SignedInPush): Promise<SearchContext | NoSearchReason> {
   const { account, harvesting, stop } = push;
   if (harvesting === undefined) return 'no-harvesting';
-  if (harvesting.auth === 'none') return 'anonymous';
-  try {
-    const search = await openLookup(push, harvesting, account, stop);
-    // Another account may not see what this one has sent.
-    return search.harvester === account ? search : 'anonymous';
-  } catch (thrown) {
-    if (thrown instanceof AuthError || thrown instanceof ConfigError) return 'not-signed-in';
-    throw thrown;
-  }
+  // Another account may not see what this one has sent.
+  if (findHarvester(push, harvesting, account) !== account) return 'anonymous';
+  return openLookup(push, harvesting, account, stop);
 }
 
 /**
  * Holds entries with open questions, unless they are to be sent.
  * @returns true if the push was stopped meanwhile
- * @throws UnavailableError where the search fails: nothing is sent without it
+ * @throws AuthError, UnavailableError where the search fails: nothing is sent without it
  */
 async function passGate(push: PushContext, gate: LookContext): Promise<boolean> {
   try {
@@ -282,17 +276,15 @@ function listMeantHeld({ outbox, kinds, subjects }: PushContext): Entry[] {
   );
 }
 
-function toLookupError({ outbox }: PushContext, thrown: PasError): UnavailableError {
+function toLookupError({ outbox }: PushContext, thrown: PasError): PasError {
   const todo = thrown.hintSays ?? msg`Try again later.`;
-  return new UnavailableError(
-    msg`pas could not search the service before sending: ${thrown.says}`,
-    {
-      cause: thrown,
-      hint: readHeader(outbox).mustLook
-        ? msg`Nothing was sent: the outbox was pushed from another place before, so pas must search the service before it sends anything. ${todo}`
-        : msg`Nothing was sent. ${todo}`,
-    },
-  );
+  const Failure = thrown instanceof AuthError ? AuthError : UnavailableError;
+  return new Failure(msg`pas could not search the service before sending: ${thrown.says}`, {
+    cause: thrown,
+    hint: readHeader(outbox).mustLook
+      ? msg`Nothing was sent: the outbox was pushed from another place before, so pas must search the service before it sends anything. ${todo}`
+      : msg`Nothing was sent. ${todo}`,
+  });
 }
 
 /** Adds the cause `not-yet` where an entry is left that may be sent now or later. */
@@ -367,28 +359,34 @@ async function findWriter(
   return (await fetchAccountOfOutbox(outbox, service)).identCely;
 }
 
+/** Returns the account whose records a harvest shows; undefined for none, or an unknown one. */
+function findHarvester(
+  { outbox, service }: ServiceAccess,
+  { auth }: HarvestAccess,
+  writer: string | undefined,
+): string | undefined {
+  if (auth === 'none') return undefined;
+  // The token may belong to another account than the user name.
+  const isOther =
+    service.usesExternalToken && findKnownAccount(outbox)?.username !== service.username;
+  return auth === 'basic' && isOther ? undefined : writer;
+}
+
 /** @param writer the sending account; undefined where it is unknown */
 async function openLookup(
-  { clock, outbox, onSearch, service }: ServiceAccess,
-  { auth, format, indexAllowanceMs, open }: HarvestAccess,
+  access: ServiceAccess,
+  harvesting: HarvestAccess,
   writer: string | undefined,
   stop?: AbortSignal,
 ): Promise<SearchContext> {
-  const harvesters = {
-    none: undefined,
-    bearer: writer,
-    // The token may belong to another account than the user name.
-    basic:
-      service.usesExternalToken && findKnownAccount(outbox)?.username !== service.username
-        ? undefined
-        : writer,
-  };
+  const { clock, outbox, onSearch } = access;
+  const { format, indexAllowanceMs, open } = harvesting;
   return {
     clock,
     format,
     indexAllowanceMs,
     outbox,
-    harvester: harvesters[auth],
+    harvester: findHarvester(access, harvesting, writer),
     client: await open(),
     signal: stop,
     onProgress: onSearch,

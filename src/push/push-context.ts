@@ -36,7 +36,7 @@ export type ServiceAccess = {
 };
 
 /** Reason for which the service was not searched before sending. */
-export type NoSearchReason = 'no-harvesting' | 'anonymous' | 'not-signed-in';
+export type NoSearchReason = 'no-harvesting' | 'anonymous' | 'refused';
 
 /** The last equal refusals of a kind and project since one of it was accepted. Immutable. */
 export type RefusalSeries = EntryScope & {

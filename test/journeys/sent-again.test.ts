@@ -1,9 +1,16 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { photoWithGps } from '../support/photo-with-gps.ts';
 import { findAt } from '../support/records-at-service.ts';
-import { expectEnded, findStates, readIdent, settledAfter, signedIn } from '../support/run-pas.ts';
+import {
+  expectEnded,
+  findStates,
+  type Home,
+  readIdent,
+  settledAfter,
+  signedIn,
+} from '../support/run-pas.ts';
 import { importSeason, sendSeason, tinyPng, writeSeason } from '../support/season.ts';
 import { useHome, useMock } from '../support/use-mock.ts';
 
@@ -62,6 +69,30 @@ describe('a find that was lost, and is sent again', () => {
     await home.pas('push');
     expect(await readIdent(home, 'K-2')).toBe(ident);
     expect(await readIdent(home, 'K-3')).not.toBe(ident);
+  });
+});
+
+describe('on a second laptop, nothing is sent until the harvest takes the sign-in', () => {
+  const push = async (laptop: Home): Promise<void> => {
+    await sendSeason(home, 2);
+    await importSeason(laptop, 2);
+    await expectEnded(laptop.pas('push'), 4, /`pas login`/);
+    await mock.expectMade({ finds: 2 });
+    const signed = laptop.with({ PAS_PASSWORD: 'archaeologist' });
+    await signed.do('login');
+    await expectEnded(signed.pas('push'), 6);
+    await mock.expectMade({ finds: 2 });
+  };
+
+  test('with a password that was changed since', async () => {
+    await push((await signedIn(mock.service)).with({ PAS_PASSWORD: 'old' }));
+  });
+
+  test('with a token and no password', async () => {
+    const laptop = (await signedIn(mock.service)).with({ PAS_PASSWORD: undefined });
+    const file = join(laptop.folder, 'pas', 'secrets.json');
+    writeFileSync(file, readFileSync(file, 'utf8').replaceAll('"password"', '"former"'));
+    await push(laptop);
   });
 });
 

@@ -353,8 +353,8 @@ export const PLANTED: readonly Planted[] = [
     recordDecision(outbox, entry, { kind: 'created', identCely: question.candidates[0]?.name ?? '' }, '');
   else storeQuestion(outbox, entry.id, question ?? null);`,
     also: {
-      from: `import { AuthError } from '../base/errors.ts';`,
-      to: `import { AuthError } from '../base/errors.ts';
+      from: `import { RefusedAccountError } from '../base/errors.ts';`,
+      to: `import { RefusedAccountError } from '../base/errors.ts';
 import { recordDecision } from '../outbox/attempts.ts';`,
     },
   },
@@ -362,8 +362,8 @@ import { recordDecision } from '../outbox/attempts.ts';`,
     name: 'nothing is looked at before it is sent',
     themes: ['a machine is rolled back'],
     file: 'src/push/push-all.ts',
-    from: `return search.harvester === account ? search : 'anonymous';`,
-    to: `return 'anonymous';`,
+    from: `if (findHarvester(push, harvesting, account) !== account) return 'anonymous';`,
+    to: `if (account !== '') return 'anonymous';`,
   },
   {
     name: 'a second laptop is not asked about equal records',

@@ -197,7 +197,7 @@ async function openPushContext(
 const NOT_CHECKED: Readonly<Record<NoSearchReason, Message>> = {
   'no-harvesting': msg`Not checked: this service has no harvesting, so pas cannot see if another computer has sent the same finds.`,
   anonymous: msg`Not checked: the harvest is not signed in as the account that sends, so pas cannot see if another computer has sent the same finds. If the service takes the account there: ${cmd`pas profile set oai_auth=basic`}`,
-  'not-signed-in': msg`Not checked: the service does not let this account harvest, so pas cannot see if another computer has sent the same finds.`,
+  refused: msg`Not checked: the service does not let this account harvest, so pas cannot see if another computer has sent the same finds.`,
 };
 
 /** Asks if the account's other addresses are of this service; if so, its outboxes are united. */

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { formatIso } from '../../base/clock.ts';
-import { ConfigError, PasError } from '../../base/errors.ts';
+import { AuthError, ConfigError, PasError } from '../../base/errors.ts';
 import { cmd, type Message, t } from '../../base/message.ts';
 import type { LookupTerm } from '../../finds/find.ts';
 import type { Vocabulary } from '../../finds/vocabulary/term.ts';
@@ -146,8 +146,8 @@ export async function openServiceAccess(context: Context): Promise<ServiceAccess
 /**
  * Opens the harvesting client of the profile with its authentication; it repeats requests after
  * pauses where that is safe. Nothing is requested yet.
- * @throws ConfigError where the profile has no harvesting interface, or must sign in there without
- * a user name or password; AuthError where its password is in an unavailable keyring
+ * @throws ConfigError where the profile has no harvesting interface; AuthError where it must sign
+ * in there without a user name or password, or that is in an unavailable keyring
  */
 export async function openHarvestClient(context: Context): Promise<OaiClient> {
   const profile = context.getProfile();
@@ -260,7 +260,7 @@ export async function fetchHarvestingAccount(
 /**
  * Returns the credentials of the harvest. `bearer` uses the session of the write interface, which
  * signs in when needed.
- * @throws ConfigError where `basic` lacks the user name or the password; as {@link openService}
+ * @throws AuthError where `basic` lacks the user name or the password; as {@link openService}
  */
 async function getCredentials(context: Context, profile: Profile): Promise<OaiCredentials> {
   switch (profile.oaiAuth) {
@@ -273,7 +273,7 @@ async function getCredentials(context: Context, profile: Profile): Promise<OaiCr
     case 'basic': {
       const password = getPassword(context, profile);
       if (profile.username === undefined || password === undefined) {
-        throw new ConfigError(
+        throw new AuthError(
           t`Profile ${profile.name} needs to sign in for harvesting, and is not signed in.`,
           {
             hint: t`Run \`${cmd`pas login`}\`.`,

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { asWallMs } from '../../../src/base/clock.ts';
-import { AuthError, UnavailableError } from '../../../src/base/errors.ts';
+import { RefusedAccountError, UnavailableError } from '../../../src/base/errors.ts';
 import { removeSubject } from '../../../src/outbox/changes/remove-finds.ts';
 import { undoCommand } from '../../../src/outbox/changes/undo-command.ts';
 import { listHeldEntries, storeQuestion } from '../../../src/outbox/entry-queries.ts';
@@ -461,12 +461,12 @@ describe('the scan before a push', () => {
     using setup = scene();
     const { outbox, service } = setup;
     service.habits.beforeHarvest = async () => {
-      throw new AuthError('no right to harvest', { hint: 'ask' });
+      throw new RefusedAccountError('no right to harvest', { hint: 'ask' });
     };
     queueFind(outbox, 'K-1');
     queueNumber(outbox, makeRecordSubject(service.make(getInnerText('K-0'))), 'INV 1', '');
     expect(await pushing(setup)).toMatchObject({
-      told: ['not-signed-in'],
+      told: ['refused'],
       result: { accepted: 2 },
     });
   });
