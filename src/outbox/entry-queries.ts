@@ -9,6 +9,7 @@ import {
 } from '../base/disk/database.ts';
 import type { FindElements } from '../finds/fields.ts';
 import { KEPT_AS_DRAFT } from '../finds/find.ts';
+import { NOT_HARVESTED } from '../finds/value-rules.ts';
 import {
   ENTRY_COLUMNS,
   type Entry,
@@ -457,19 +458,25 @@ export function listDraftImports(outbox: Outbox, subjects: readonly string[] | u
 }
 
 /**
- * Returns the UUIDs of finds that must be validated again after a change of profile or schema, in
- * the order of the queue: queued or refused ones whose document does not begin with `head`, and
- * drafts, unless a person keeps them as such. Removed finds are left out.
+ * Returns the UUIDs of finds that must be validated again after a change of profile or schema, or a
+ * harvest of vocabularies, in the order of the queue: queued or refused ones whose document does not
+ * begin with `head`, and drafts, unless a person keeps them as such. Removed finds are left out.
  * @param head the first bytes of each document that the profile makes now
+ * @param after of a `harvest`, also queued ones with an identifier that was not checked
  */
-export function listOutdatedFinds(outbox: Outbox, head: Buffer): string[] {
+export function listOutdatedFinds(
+  outbox: Outbox,
+  head: Buffer,
+  after: 'change' | 'harvest',
+): string[] {
   return outbox.listTexts(
     `select entries.subject ${FROM}
      where entries.kind = 'import' and state in ('draft', 'queued', 'refused') and hidden = 0
        and case when document is null then state = 'draft' and instr(coalesce(issues, ''), :kept) = 0
-           else state <> 'draft' and substr(document, 1, length(:head)) <> :head end
+           else state <> 'draft' and substr(document, 1, length(:head)) <> :head
+             or :after = 'harvest' and state = 'queued' and instr(issues, :unchecked) > 0 end
      order by entries.id`,
-    { head, kept: JSON.stringify(KEPT_AS_DRAFT) },
+    { head, after, kept: JSON.stringify(KEPT_AS_DRAFT), unchecked: JSON.stringify(NOT_HARVESTED) },
   );
 }
 

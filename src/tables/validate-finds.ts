@@ -6,6 +6,7 @@ import { checkDocument } from '../finds/check-document.ts';
 import { findSchemaNamesProblem } from '../finds/document.ts';
 import type { LookupTerm } from '../finds/find.ts';
 import { type ValidationContext, validateFind } from '../finds/rules.ts';
+import { NOT_HARVESTED } from '../finds/value-rules.ts';
 import { makeNumberLookup } from '../outbox/changes/enqueue-change.ts';
 import { convertStoredFind, makePreparedDocument } from '../outbox/changes/enqueue-finds.ts';
 import { findNamedFinds, makeFindLookup } from '../outbox/changes/resolve-finds.ts';
@@ -77,18 +78,23 @@ export function validateAndRenewFinds(
  * a transaction of its own. Finds that were sent or are being sent keep theirs; unknown ones are
  * passed over.
  * @param uuids of the finds
+ * @returns the issues of the finds that have become drafts
  * @throws DatabaseError where the disk fails: the documents before it stay stored
  */
 export function renewDocuments(
   outbox: Outbox,
   uuids: readonly string[],
   ruleContext: ValidationContext,
-): void {
+): Issue[] {
   const findContext = { ...ruleContext, lookupNumber: makeNumberLookup(outbox) };
-  for (const uuid of uuids) {
+  return uuids.flatMap((uuid) => {
     const stored = findByUuid(outbox, uuid);
-    if (stored !== undefined) validateStored(outbox, stored, findContext);
-  }
+    if (stored === undefined) return [];
+    const isDraft = (): boolean => findImportOfFind(outbox, uuid)?.state === 'draft';
+    const wasDraft = isDraft();
+    const issues = validateStored(outbox, stored, findContext);
+    return !wasDraft && isDraft() ? issues : [];
+  });
 }
 
 /**
@@ -161,9 +167,9 @@ function updateImport(
 }
 
 /**
- * Returns the import to update, whose document differs: a draft, a queued one, or, if the find is
- * complete, a refused one. Undefined for any other, such as one that was sent or is being sent, and
- * for a draft that stays one, even with other issues.
+ * Returns the import to update, whose document differs, or the check of its identifiers: a draft, a
+ * queued one, or, if the find is complete, a refused one. Undefined for any other, such as one that
+ * was sent or is being sent, and for a draft that stays one, even with other issues.
  */
 function findImportToUpdate(
   outbox: Outbox,
@@ -177,6 +183,11 @@ function findImportToUpdate(
   const same =
     content.document === null
       ? entry.document === null
-      : entry.document?.equals(content.document) === true;
+      : entry.document?.equals(content.document) === true &&
+        hasUnchecked(entry) === hasUnchecked(content);
   return same ? undefined : entry;
+}
+
+function hasUnchecked({ issues }: Pick<PreparedDocument, 'issues'>): boolean {
+  return issues.some(({ rule }) => rule === NOT_HARVESTED);
 }

@@ -3,7 +3,14 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ODD_SET, startOddService } from '../endurance/odd-service.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
-import { expectEnded, type Home, makeHome, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import {
+  expectEnded,
+  findStates,
+  type Home,
+  makeHome,
+  signedIn,
+  WITHOUT_PAUSES,
+} from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 
 type Entry = {
@@ -265,6 +272,25 @@ test('a damaged vocabulary is deleted and harvested again, as its error says', a
   rmSync(join(home.folder, 'pas/vocabulary.sqlite'));
   await expectEnded(home.pas('search', 'spona'), 0, /Nothing was harvested yet/);
   await home.do('harvest-vocab', 'heslo:obdobi');
+});
+
+test('identifiers that were not checked at the import are checked by the harvest, and faulty finds become drafts', async () => {
+  await using service = await serveMock();
+  const home = await signedIn(service);
+  const [head = '', first = '', second = ''] = readFileSync(writeSeason(home, 2), 'utf8').split(
+    '\n',
+  );
+  // A period is no kind of object.
+  const faulty = second.replace('HES-000691', 'HES-000253');
+  await home.do('import', home.file('season.csv', [head, first, faulty].join('\n')));
+  expect(await findStates(home)).toEqual({ 'K-1': 'queued', 'K-2': 'queued' });
+  const run = await home.pas('harvest-vocab');
+  await expectEnded(run, 3, 'Drafts until you correct what is marked ✗: K-2.');
+  expect(run.stderr).toMatch(/✗ K-2.*druh_nalezu.*HES-000253/);
+  expect(await findStates(home)).toEqual({ 'K-1': 'queued', 'K-2': 'draft' });
+  await expectEnded(home.pas('harvest-vocab'), 0);
+  await home.do('push');
+  expect(await findStates(home)).toEqual({ 'K-1': 'accepted', 'K-2': 'draft' });
 });
 
 test('of many records that are not terms the first are named, and JSON names all', async () => {

@@ -109,10 +109,8 @@ async function pushCommand(
       t`--watch runs until you stop it, so it cannot be combined with --limit or --dry-run.`,
     );
   announceInstance(context);
-  if (!isDryRun) {
-    await openUnitedOutbox(context);
-    await renewProfileDocuments(context);
-  }
+  if (!isDryRun) await openUnitedOutbox(context);
+  const newDrafts = isDryRun ? [] : await renewProfileDocuments(context);
   const kinds = options.only ?? ENTRY_KINDS;
   const plan = planPush(outbox, names);
   printDrafts(context, plan.drafts);
@@ -131,7 +129,7 @@ async function pushCommand(
     ...telling,
   };
   const expected = {
-    drafts: plan.drafts,
+    hasDrafts: newDrafts.length + plan.drafts.length > 0,
     left: () => (options.limit === undefined ? countEntriesToSend(pushAllOptions) : 0),
   };
   const result = await sendOrWatch(context, options, pushAllOptions).finally(end);
@@ -257,8 +255,8 @@ function printQueued(
   return 'done';
 }
 
-/** Rest of what a push was to send: incomplete finds, and the number of other entries. */
-type Expected = { readonly drafts: readonly string[]; readonly left: () => number };
+/** Rest of what a push was to send: if any find is incomplete, and the number of other entries. */
+type Expected = { readonly hasDrafts: boolean; readonly left: () => number };
 
 type Remaining = ReturnType<typeof countRemainingAfterPush>;
 
@@ -334,14 +332,14 @@ function chooseExitReason(
   context: Context,
   { stopCause, atRest, leftOut }: EndedPush,
   remaining: Remaining,
-  { drafts, left }: Expected,
+  { hasDrafts, left }: Expected,
 ): ExitReason {
   const { uncertain, refused, queued } = remaining.totals;
   if (uncertain + remaining.held > 0) return 'uncertain';
   const hasSentAll = atRest === true && queued === 0;
   if (hasSentAll && stopCause?.kind === 'interrupted') return refused > 0 ? 'dataRefused' : 'done';
   if (stopCause !== undefined) return EXIT_REASON_OF_STOP[stopCause.kind];
-  if (refused > 0 || leftOut.length > 0 || drafts.length > 0) return 'dataRefused';
+  if (refused > 0 || leftOut.length > 0 || hasDrafts) return 'dataRefused';
   if (left() > 0) {
     warnOfWaiting(context, remaining);
     return 'dataRefused';

@@ -215,8 +215,10 @@ const registerHarvest: Registration = (program, run) => {
 
 /**
  * Harvests sets into the vocabulary, all of them where none is named, and prints the results. Then
- * drafts of the outbox are checked again, which may be complete with the new entries.
- * @returns `dataRefused` where records were skipped, or lost ones are not confirmed
+ * finds of the outbox are checked again: drafts, which may be complete with the new entries, and
+ * those with identifiers that could not be checked before.
+ * @returns `dataRefused` where records were skipped, lost ones are not confirmed, or a find has
+ * become a draft
  */
 async function harvestVocab(
   context: Context,
@@ -243,8 +245,9 @@ async function harvestVocab(
   terminal.printValue({ sets: results.map(toHarvestJson) });
   const isUnconfirmed = warnOfUnconfirmedLosses(terminal, results);
   const isBroken = warnOfBrokenRecords(terminal, results);
-  if (existsSync(context.getOutboxPlaces().outboxFile)) await renewProfileDocuments(context);
-  return isBroken || isUnconfirmed ? 'dataRefused' : 'done';
+  const hasOutbox = existsSync(context.getOutboxPlaces().outboxFile);
+  const drafts = hasOutbox ? await renewProfileDocuments(context, 'harvest') : [];
+  return isBroken || isUnconfirmed || drafts.length > 0 ? 'dataRefused' : 'done';
 }
 
 const PASS_WORDS: Readonly<Record<SetHarvest['pass'], Message>> = {

@@ -19,7 +19,7 @@ import {
 } from '../../outbox/open-outbox.ts';
 import { acquirePushLock, withPushLock } from '../../outbox/push-lock.ts';
 import { uniteWithLedger, uniteWithOutbox } from '../../outbox/unite.ts';
-import { requireConfirmation } from '../terminal.ts';
+import { printIssues, requireConfirmation } from '../terminal.ts';
 import {
   findOutboxName,
   listProfilesOfOutbox,
@@ -161,21 +161,32 @@ export async function openUnitedOutbox(context: Context, purpose?: 'push'): Prom
 
 /**
  * Validates unsent finds again whose documents may be outdated, and stores the results: those that
- * were made for another profile or schema, and drafts, except those that a person keeps as drafts.
- * Other documents stay, also where a vocabulary has changed. The validation is loaded only when
- * needed.
+ * were made for another profile or schema, and drafts, except those that a person keeps as drafts;
+ * after a harvest of vocabularies also those with identifiers that could not be checked. Other
+ * documents stay, also where a vocabulary has changed. The validation is loaded only when needed.
+ * @returns local ids of finds that have become drafts, after a warning of why
  * @throws ConfigError where the schema cannot be used; DatabaseError where the disk fails
  */
-export async function renewProfileDocuments(context: Context): Promise<void> {
+export async function renewProfileDocuments(
+  context: Context,
+  after: 'change' | 'harvest' = 'change',
+): Promise<readonly string[]> {
+  const { terminal } = context;
   const outbox = await context.openOutbox();
   const { makeDocumentHead } = await import('../../finds/document.ts');
-  const outdated = listOutdatedFinds(outbox, makeDocumentHead(context.getProfile()));
-  if (outdated.length === 0) return;
+  const outdated = listOutdatedFinds(outbox, makeDocumentHead(context.getProfile()), after);
+  if (outdated.length === 0) return [];
   const [{ openValidationContext }, { renewDocuments }] = await Promise.all([
     import('./find-input.ts'),
     import('../../tables/validate-finds.ts'),
   ]);
-  renewDocuments(outbox, outdated, await openValidationContext(context));
+  const issues = renewDocuments(outbox, outdated, await openValidationContext(context));
+  const drafts = [...new Set(issues.flatMap(({ find }) => find ?? []))];
+  const draftNames = drafts.join(', ');
+  printIssues(terminal, issues, terminal.warn);
+  if (drafts.length > 0)
+    terminal.warn(t`Drafts until you correct what is marked ✗: ${draftNames}.`);
+  return drafts;
 }
 
 /** Warns where the finds may be that a person expects in an empty outbox. */
