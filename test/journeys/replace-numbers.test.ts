@@ -153,6 +153,26 @@ test('a researcher is told offline that the service refuses numbers from that ro
   expect(await homeCopy.json('status')).toMatchObject({ entries: { number: { queued: 0 } } });
 });
 
+test.each([
+  ['set', 'number set K-2 N-2'],
+  ['imported from a table', 'number import numbers.csv'],
+])('a number that the service refused is sent when it is %s once more', async (_, command) => {
+  const again = () => home.do(...command.replace('numbers.csv', table('K-2;N-2')).split(' '));
+  const setRole = (role: string) =>
+    mock.service.control('PUT', '/accounts/archaeologist', { role });
+  await again();
+  await setRole('researcher');
+  await expectEnded(home.pas('push'), 3);
+  await setRole('archaeologist');
+  await home.do('whoami');
+  await again();
+  expect(await home.json('status')).toMatchObject({
+    entries: { number: { refused: 0, queued: 1 } },
+  });
+  await home.do('push');
+  expect(await home.json('status')).toMatchObject({ entries: { number: { accepted: 2 } } });
+});
+
 test('nothing is sent to a record that was deleted: what is for it is a question', async () => {
   const [first = ''] = idents;
   await mock.service.control('POST', `/records/${first}/delete`);

@@ -123,7 +123,7 @@ function classifyNumberChange(
 
 /**
  * Queues a registration number, in place of a queued or refused one of the same find or record, in
- * one transaction.
+ * one transaction. The refused one itself is queued again.
  * @param mayReplace asked where the record has another number, or may have got it; by default it
  * may be replaced
  * @returns undefined where that number must stay: nothing is queued then
@@ -145,9 +145,22 @@ export function enqueueNumber(
     const isChangedSince = last?.state === 'accepted' && expects !== null && expects !== value;
     if (change === 'replaced' && last !== undefined && last.subject !== subject)
       withdrawWish(outbox, last, 'removed');
-    if (change !== 'kept') recordNumberWish(outbox, subject, value, { expects, isChangedSince });
+    if (change === 'kept') return change;
+    recordNumberWish(outbox, subject, value, { expects, isChangedSince });
+    const wanted = findLastNumberEntry(outbox, subject, ['dropped']);
+    if (wanted?.state === 'refused') requeue(outbox, wanted);
     return change;
   });
+}
+
+/**
+ * Queues a refused or dropped number or photograph again, for which a person has asked once more.
+ * One that may have been sent stays uncertain.
+ */
+function requeue(outbox: Outbox, entry: NumberEntry | PhotoEntry): void {
+  const answer = { kind: 'resend', rejects: [] } as const;
+  recordDecision(outbox, entry, answer, msg`a person asked for it once more`);
+  restoreWish(outbox, entry);
 }
 
 /** @throws UsageError for a removed find, also one that was removed since it was looked up */
@@ -194,7 +207,8 @@ export function enqueuePhoto(
     }
     if (first.state !== 'dropped' && first.state !== 'refused')
       return replaceVariant(outbox, subject, same, photograph) ? 'queued' : 'kept';
-    requeuePhoto(outbox, subject, first, photograph);
+    requeue(outbox, first);
+    recordPhotoWish(outbox, subject, photograph);
     return 'queued';
   });
 }
@@ -218,23 +232,6 @@ function addOrReplacePhoto(
   recordPhotoWish(outbox, subject, photograph);
   if (isReplaced) return 'replaced';
   return otherPhotos.length > unsent.length ? 'beside' : 'queued';
-}
-
-/** Queues a dropped or refused photograph again. One that may have been sent stays uncertain. */
-function requeuePhoto(
-  outbox: Outbox,
-  subject: string,
-  entry: PhotoEntry,
-  photograph: Sendable,
-): void {
-  recordDecision(
-    outbox,
-    entry,
-    { kind: 'resend', rejects: [] },
-    msg`the photograph was added again`,
-  );
-  restoreWish(outbox, entry);
-  recordPhotoWish(outbox, subject, photograph);
 }
 
 type AddedPhotograph = { readonly issues: readonly Issue[] } & (
