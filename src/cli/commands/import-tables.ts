@@ -4,6 +4,9 @@ import { type ExitReason, FileError, UsageError } from '../../base/errors.ts';
 import { hasErrors, type Issue } from '../../base/issue.ts';
 import { cmd, msgid, ngettext, quoteShellWord, t } from '../../base/message.ts';
 import type { EnqueuedFind } from '../../outbox/changes/enqueue-finds.ts';
+import { planRemovalOfSubject } from '../../outbox/changes/remove-finds.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
+import { findByLocalId } from '../../outbox/stored-finds.ts';
 import { storeQuestionsAboutAlikeFinds } from '../../outbox/unite.ts';
 import { listFindsWithQuestion } from '../../tables/answer-rows.ts';
 import { IssueCollector, MAX_ERRORS } from '../../tables/collapse-issues.ts';
@@ -175,7 +178,7 @@ async function importFile(
       isPiped: file === '-',
     }),
   );
-  if (report.missing.length > 0) printMissing(context, file, report.missing);
+  if (report.missing.length > 0) printMissing(context, request.outbox, file, report.missing);
   if (report.copied !== undefined) printCopied(context, file, report.copied);
   return report;
 }
@@ -214,18 +217,32 @@ function joinReports(reports: readonly ImportReport[], issues: readonly Issue[])
  * Reports missing finds, which stay: only a person knows if they were corrected, moved to another
  * table, or are no finds.
  */
-function printMissing({ terminal }: Context, file: string, missing: readonly string[]): void {
+function printMissing(
+  { terminal }: Context,
+  outbox: Outbox,
+  file: string,
+  missing: readonly string[],
+): void {
   const count = missing.length;
-  const words = missing.slice(0, MAX_MISSING).map((name) => quoteShellWord(name));
-  const names = words.join(' ');
-  const all = `${names}${count > MAX_MISSING ? ' …' : ''}`;
+  const all = joinShellWords(missing);
   terminal.warn(
     ngettext(
-      msgid`${count} find of this table is no longer in it and was not changed: ${all} (${file}). If it is not a find: ${cmd`pas remove`} ${names}`,
-      `${count} finds of this table are no longer in it and were not changed: ${all} (${file}). If they are not finds: ${cmd`pas remove`} ${names}`,
+      msgid`${count} find of this table is no longer in it and was not changed: ${all} (${file}).`,
+      `${count} finds of this table are no longer in it and were not changed: ${all} (${file}).`,
       count,
     ),
   );
+  const removable = missing.filter((localId) => {
+    const uuid = findByLocalId(outbox, localId)?.uuid ?? '';
+    return planRemovalOfSubject(outbox, uuid).because === undefined;
+  });
+  const names = joinShellWords(removable);
+  if (removable.length > 0) terminal.warn(t`If any is not a find: ${cmd`pas remove`} ${names}`);
+}
+
+function joinShellWords(names: readonly string[]): string {
+  const words = names.slice(0, MAX_MISSING).map((name) => quoteShellWord(name));
+  return `${words.join(' ')}${names.length > MAX_MISSING ? ' …' : ''}`;
 }
 
 const MAX_MISSING = 20;

@@ -39,7 +39,8 @@ export function planRemoval(outbox: Outbox, names: readonly string[]): PlannedRe
   });
 }
 
-function planRemovalOfSubject(outbox: Outbox, subject: string): Removal {
+/** Plans the removal of one find or record; nothing is stored. */
+export function planRemovalOfSubject(outbox: Outbox, subject: string): Removal {
   const entries = listEntriesOfSubject(outbox, subject);
   return { entries, because: entries.find(isOrMayBeAtService) };
 }
