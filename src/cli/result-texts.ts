@@ -7,6 +7,7 @@ import {
   findRowAnswers,
   type HeldQuestion,
   hasIdentForm,
+  isAboutRow,
   isAnswerable,
   type RowAnswer,
 } from '../outbox/entry.ts';
@@ -27,7 +28,9 @@ export function getSettlingCommand({ id, kind, state, held, find }: Entry): Comm
   const isInDoubt = held !== null || state === 'uncertain';
   if (kind !== 'import' && (isInDoubt || state === 'refused'))
     return cmd`pas resolve ${find} --entry ${id}`;
-  const isEdited = state === 'refused' || state === 'draft' || !isAnswerable({ held });
+  const isAskedAboutRow = held !== null && isAboutRow(held);
+  const isEdited =
+    !isAskedAboutRow && (state === 'refused' || state === 'draft' || !isAnswerable({ held }));
   if (isEdited) return cmd`pas edit ${find}`;
   return isInDoubt ? cmd`pas resolve ${find}` : cmd`pas show ${find}`;
 }

@@ -20,6 +20,7 @@ import {
   getEntryScope,
   listDraftImports,
   listEntriesInState,
+  listEntriesWithQuestion,
   listHeldEntries,
 } from '../outbox/entry-queries.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
@@ -392,6 +393,8 @@ export function countRemainingAfterPush(outbox: Outbox, { nonConforming }: PushR
     waiting: countWaitingEntries(outbox),
     droppedWithDependents: listDroppedFindsWithDependents(outbox),
     held: listHeldEntries(outbox).length,
+    /** Also sent finds and drafts, about which a row asks. */
+    asked: listEntriesWithQuestion(outbox).length,
     /** Entries that a search proved absent after an answer outside the contract. */
     stillNonConforming: nonConforming.filter((id) => findEntryById(outbox, id)?.state === 'queued')
       .length,

@@ -183,6 +183,42 @@ describe('a table that is imported again', () => {
     expect((await imports(season)).report.not_in_table).toEqual([]);
   });
 
+  test('advises to remove only finds that can be removed', async () => {
+    const season = table('season.csv', { id: 'S-1' }, { id: 'S-2' }, { id: 'S-3' });
+    await home.do('import', season);
+    await home.do('push', 'S-1');
+    table('season.csv', { id: 'S-3' });
+    const { run } = await imports(season);
+    expect(run.stderr).toContain('no longer in it and were not changed: S-1 S-2');
+    expect(run.stderr).toMatch(/pas remove S-2$/m);
+  });
+
+  test('whose row may be another find than a sent one is not called sent', async () => {
+    const season = table('season.csv', { id: 'S-1', note: 'a' });
+    await home.do('import', season);
+    await home.do('push');
+    table('season.csv', { id: 'S-1', day: '2024-07-02', place: 'les', note: 'b' });
+    expect((await imports(season)).report).toMatchObject({ questions: 1 });
+    const { stderr } = await home.do('push');
+    expect(stderr).toContain('1 entry has an open question');
+    const { stdout } = await home.do('status');
+    expect(stdout).toContain('pas resolve S-1');
+    expect(stdout).not.toContain('Everything is sent');
+  });
+
+  test('names the answer to the question about the row of a draft', async () => {
+    const season = writeSeason(home, 1, { state: 2 });
+    edit(season, ';HES-000253;', ';;');
+    await home.pas('import', season);
+    edit(season, '2024-06-01', '2024-07-02');
+    edit(season, '14.40000', '14.50000');
+    expect((await imports(season)).report).toMatchObject({ questions: 1 });
+    expect(await home.json('status')).toMatchObject({
+      needs_person: [{ state: 'draft', command: 'pas resolve K-1' }],
+    });
+    expect((await home.do('status')).stdout).not.toContain('pas edit');
+  });
+
   test('asks about a row that equals a find with another local id, and renames that find', async () => {
     const season = table('season.csv', { id: 'S-l1', note: 'přezka' }, { id: 'S-2', note: 'b' });
     await home.do('import', season);

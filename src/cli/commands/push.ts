@@ -284,7 +284,7 @@ function summarise(
 ): ExitReason {
   const { terminal } = context;
   const remaining = countRemainingAfterPush(outbox, result);
-  const { totals, held } = remaining;
+  const { totals, held, asked } = remaining;
   const { uncertain, queued } = totals;
   const { accepted, refused, throttled, locked, stopCause } = result;
   const requests = formatRequestCount(result.requests);
@@ -292,7 +292,7 @@ function summarise(
   const outcome = t`${accepted} accepted, ${refused} refused, ${uncertain} uncertain, ${queued} still queued`;
   const effort = t`${requests} in ${seconds} s`;
   const delayed = throttled + locked > 0 ? `, ${t`${throttled} throttled, ${locked} locked`}` : '';
-  const isIdle = accepted + refused + uncertain + queued + held + result.requests === 0;
+  const isIdle = accepted + refused + uncertain + queued + asked + result.requests === 0;
   terminal.printLine(
     isIdle ? t`The queue is empty; nothing was sent.` : `${outcome}; ${effort}${delayed}.`,
   );
@@ -300,8 +300,8 @@ function summarise(
     const why = formatStopCause(stopCause);
     terminal.warn(t`Stopped: ${why}. Entries that were not sent stay queued.`);
   }
-  if (held > 0) terminal.warn(formatHeldCount(held));
-  if (uncertain + totals.refused + totals.draft + held > 0)
+  if (asked > 0) terminal.warn(formatAskedCount(asked));
+  if (uncertain + totals.refused + totals.draft + asked > 0)
     terminal.note(t`\`${cmd`pas status`}\` shows what needs your attention.`);
   terminal.printValue({
     type: 'summary',
@@ -347,10 +347,10 @@ function chooseExitReason(
   return warnNonConforming(context, remaining.stillNonConforming) ? 'outsideContract' : 'done';
 }
 
-function formatHeldCount(count: number): string {
+function formatAskedCount(count: number): string {
   return ngettext(
-    msgid`${count} entry is held: answer the question about it first.`,
-    `${count} entries are held: answer the question about each first.`,
+    msgid`${count} entry has an open question: what it is about is not sent before you answer it.`,
+    `${count} entries have open questions: what they are about is not sent before you answer them.`,
     count,
   );
 }

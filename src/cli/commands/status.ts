@@ -1,4 +1,5 @@
 import { formatIso } from '../../base/clock.ts';
+import { groupBy } from '../../base/collections.ts';
 import type { ExitReason } from '../../base/errors.ts';
 import { cmd, formatMoment, type Message, msg, msgid, ngettext, t } from '../../base/message.ts';
 import type { Entry } from '../../outbox/entry.ts';
@@ -168,8 +169,10 @@ function listSections(
     entry.state === 'uncertain'
       ? explainUncertain(outbox, entry.id, settleMs)[0]
       : describeReason(entry);
-  const steps = STEPS.map(({ title, takes, command }): Section => {
-    const lines = formatEntries(needsPerson.filter(takes), explain);
+  const byStep = groupBy(needsPerson, (entry) => STEPS.find(({ takes }) => takes(entry)));
+  const steps = STEPS.map((step): Section => {
+    const { title, command } = step;
+    const lines = formatEntries(byStep.get(step) ?? [], explain);
     // A command that searches the service.
     const isHeaded = command !== undefined && settleMs !== undefined && lines.length > 0;
     return { title, lines: isHeaded ? [command, ...lines] : lines };
@@ -220,9 +223,10 @@ type Step = {
   readonly command?: Message;
 };
 
+/** An entry belongs to the first step that takes it. */
 const STEPS: readonly Step[] = [
   {
-    title: msg`Answer the questions about these; they are held until then:`,
+    title: msg`Answer the questions about these; until then they are not sent, nor the rows in question imported:`,
     takes: ({ held }) => held !== null,
   },
   {
@@ -231,11 +235,11 @@ const STEPS: readonly Step[] = [
   },
   {
     title: msg`Correct these; the service refused them:`,
-    takes: (entry) => entry.state === 'refused' && entry.kind === 'import',
+    takes: ({ state, kind }) => state === 'refused' && kind === 'import',
   },
   {
     title: msg`Send these again with another value or file, or drop them:`,
-    takes: ({ state, kind }) => state === 'refused' && kind !== 'import',
+    takes: ({ state }) => state === 'refused',
   },
   {
     title: msg`Find out whether the service has these; decide yourself where a harvest cannot tell:`,

@@ -254,7 +254,7 @@ export type OutboxStatus = {
   readonly finds: number;
   /** There are no finds, and no numbers or photographs for records. */
   readonly isEmpty: boolean;
-  /** There are finds, and every entry is accepted or dropped. */
+  /** There are finds, every entry is accepted or dropped, and no question is open. */
   readonly isAllDone: boolean;
   readonly entries: EntryCounts;
   /** `entries` without empty states. */
@@ -291,10 +291,14 @@ export function getOutboxStatus(outbox: Outbox): OutboxStatus {
   }));
   const { forImport, forDropped, forPerson, forTime } = waiting;
   const finds = sum(Object.values(entries.import));
+  const needsPerson = listEntriesNeedingPerson(outbox, MAX_LISTED);
   return {
     finds,
     isEmpty: finds === 0 && states.length === 0,
-    isAllDone: finds > 0 && states.every((state) => state === 'accepted' || state === 'dropped'),
+    isAllDone:
+      finds > 0 &&
+      needsPerson.length === 0 &&
+      states.every((state) => state === 'accepted' || state === 'dropped'),
     entries,
     table: { states, rows },
     sendable: totals.queued - forImport - forDropped - forPerson - forTime,
@@ -303,7 +307,7 @@ export function getOutboxStatus(outbox: Outbox): OutboxStatus {
     delayed: listDelays(outbox),
     dropped: forDropped === 0 ? [] : listDroppedFindsWithDependents(outbox),
     changed: listChangedFinds(outbox),
-    needsPerson: listEntriesNeedingPerson(outbox, MAX_LISTED),
+    needsPerson,
   };
 }
 
