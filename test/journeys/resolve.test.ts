@@ -61,6 +61,15 @@ describe('a record that a person names for a find', () => {
     expect((await findStates(home))['K-2']).toBe('uncertain');
   });
 
+  test('is refused without a terminal if the service does not list it, with or without --yes', async () => {
+    const ident = next(await newest(), 40);
+    for (const flags of [[], ['--yes']]) {
+      const run = await home.pas('resolve', 'K-2', '--created', ident, ...flags);
+      await expectEnded(run, 2, 'wait until the service lists it');
+      expect(run.stderr).not.toContain('add --yes');
+    }
+  });
+
   test('is shown beside the find, with what speaks against it', async () => {
     const ident = await anothers();
     const run = await home.pas('resolve', 'K-2', '--created', ident);

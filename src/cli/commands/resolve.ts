@@ -371,8 +371,8 @@ function formatKeeping(entry: Entry, find: string): Message {
 /**
  * Shows the record beside the find of an import, and asks if it is its record.
  * @param isSure it is not asked; then the service must list the record, unless that cannot be seen
- * @throws UsageError where it cannot be that of the find, where `isSure` is true and it is not
- * listed, without a terminal, or on "no"
+ * @throws UsageError where it cannot be that of the find, without a terminal or on "no"; with
+ * `isSure` only where it is not listed
  */
 async function checkRecord(
   { context, outbox, name }: FindToResolve,
@@ -384,13 +384,12 @@ async function checkRecord(
   if (problem !== undefined) throw problem;
   if (entry.kind !== 'import') return;
   const looked = await showRecord(context, outbox, entry, identCely);
-  if (!isSure) {
-    await requireConfirmation(context, t`Is ${identCely} the record of ${name}?`);
-  } else if (looked === 'unseen') {
+  const mayAsk = !isSure && context.terminal.interactive;
+  if (looked === 'unseen' && !mayAsk)
     throw new UsageError(t`Nothing was changed.`, {
-      hint: t`Check the identifier again; without --yes pas asks you.`,
+      hint: t`Check the identifier, or wait until the service lists it. On a terminal, without --yes, pas asks you.`,
     });
-  }
+  if (!isSure) await requireConfirmation(context, t`Is ${identCely} the record of ${name}?`);
 }
 
 /**
