@@ -113,6 +113,15 @@ describe('a find is added from flags', () => {
       'There is already a find K-020',
     );
   });
+
+  test('again after it was sent, which changes nothing', async () => {
+    const place = ['--point', '15.2712 49.9405'];
+    const again = () => home.do('add', ...sets({ local_id: 'K-021', ...COMPLETE }), ...place);
+    await again();
+    // Another find of this file is held.
+    await home.pas('push', 'K-021');
+    expect((await again()).stdout).toContain('K-021 was here before (accepted) and stays as it is');
+  });
 });
 
 describe('nothing is saved, and the error is reported, if', () => {

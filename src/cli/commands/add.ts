@@ -1,5 +1,6 @@
 import { type ExitReason, InterruptedError, UsageError } from '../../base/errors.ts';
 import { cmd, t } from '../../base/message.ts';
+import { STATE_WORDS } from '../../outbox/views/entry-words.ts';
 import { collapseRepeatedWarnings } from '../../tables/collapse-issues.ts';
 import { appendValue, defineCommand, type Registration } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
@@ -14,7 +15,7 @@ import {
   type SavedFind,
 } from '../interview/add-find.ts';
 import type { Prompt } from '../prompt.ts';
-import { printNextStep } from '../result-texts.ts';
+import { formatPhotographCount, printNextStep } from '../result-texts.ts';
 import { printIssues, toIssuesJson } from '../terminal.ts';
 
 type AddOptions = GlobalOptions & GivenAnswers & { readonly draft?: boolean };
@@ -115,10 +116,13 @@ function printAdded(
   return added.asAsked ? 'done' : 'dataRefused';
 }
 
-function formatSaved({ find: { localId }, state }: SavedFind): string {
-  return state === 'queued'
-    ? t`${localId} is saved and ready to be sent.`
-    : t`${localId} is kept as a draft. To finish it: ${cmd`pas edit ${localId}`}`;
+function formatSaved({ find: { localId }, state, photosAdded }: SavedFind): string {
+  if (state === 'queued') return t`${localId} is saved and ready to be sent.`;
+  if (state === null || state === 'draft')
+    return t`${localId} is kept as a draft. To finish it: ${cmd`pas edit ${localId}`}`;
+  const word = STATE_WORDS[state];
+  const photographs = formatPhotographCount(photosAdded);
+  return t`${localId} was here before (${word}) and stays as it is; ${photographs} queued.`;
 }
 
 function toSavedJson({

@@ -186,7 +186,10 @@ export function makeValidationForGoal(
   };
 }
 
-/** `asAsked`: all input was understood, and the find is queued, or the draft that was requested. */
+/**
+ * `asAsked`: all input was understood, and the find is queued, or was sent before, or is the draft
+ * that was requested.
+ */
 type AddResult = SavedFind & { readonly asAsked: boolean };
 
 /**
@@ -209,7 +212,9 @@ export async function addFindFromFlags(adding: AddingSession, goal: Goal): Promi
   if (hasErrors(wrong) && goal === 'send')
     return { uuid: null, find, state: null, photosAdded: 0, issues: wrong, asAsked: false };
   const saved = await adding.save(find, goal);
-  const asAsked = !hasErrors(unreadable) && (goal === 'draft' || saved.state === 'queued');
+  const { state } = saved;
+  const isAsMeant = goal === 'draft' || state === 'queued' || state === 'accepted';
+  const asAsked = !hasErrors(unreadable) && isAsMeant;
   return { ...saved, issues: [...unreadable, ...saved.issues], asAsked };
 }
 
