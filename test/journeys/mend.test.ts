@@ -82,6 +82,13 @@ describe('a draft', () => {
     },
   );
 
+  test.each(['photos=', 'photos=a.png'])(
+    'keeps its photographs: %s is refused',
+    async (setting) => {
+      await expectEnded(home.pas('edit', 'D 1', '--set', setting), 2, 'pas photo add FIND FILE');
+    },
+  );
+
   test('is changed as a whole, or not at all', async () => {
     const wrong = await home.pas(
       'edit',

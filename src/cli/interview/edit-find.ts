@@ -1,5 +1,5 @@
 import { UsageError } from '../../base/errors.ts';
-import { hasErrors, type Issue, makeRuleProblem, type Reading } from '../../base/issue.ts';
+import { hasErrors, type Issue, type Reading } from '../../base/issue.ts';
 import { cmd, msg, t } from '../../base/message.ts';
 import { type ElementName, FIELDS, type FindElements } from '../../finds/fields.ts';
 import type { Find, LookupTerm } from '../../finds/find.ts';
@@ -79,10 +79,7 @@ export function planEdits(
   for (const stored of finds) {
     try {
       const find = getEditableFind(context, stored);
-      const read = withSettings(find, settings, point, {
-        resolveReference,
-        resolvePhoto: () => explainFixedPhotographs(find),
-      });
+      const read = withSettings(find, settings, point, { resolveReference });
       if (hasErrors(read.issues)) issues.push(...read.issues);
       else planned.push(...planEdit(context, stored, { ...read, goal: 'send' }));
     } catch (thrown) {
@@ -96,18 +93,16 @@ export function planEdits(
 /** @throws UsageError for an invalid setting, or one number for several finds */
 function parseEditSettings(texts: readonly string[], findCount: number): readonly Setting[] {
   const settings = parseSettingTexts(texts);
-  const fixed = settings.find(({ name }) => IDENTIFYING_COLUMNS.includes(name));
-  if (fixed !== undefined)
-    throw new UsageError(msg`${fixed.name} cannot be changed. Leave it out.`);
+  for (const { name } of settings) {
+    if (name === 'photos')
+      throw new UsageError(msg`Photographs are not edited here: ${cmd`pas photo add`} FIND FILE`);
+    if (IDENTIFYING_COLUMNS.includes(name))
+      throw new UsageError(msg`${name} cannot be changed. Leave it out.`);
+  }
   const shared = settings.find(({ name, value }) => name === 'evidencni_cislo' && value !== '');
   if (shared !== undefined && findCount > 1)
     throw new UsageError(makeNotSharedMessage(shared.givenName));
   return settings;
-}
-
-function explainFixedPhotographs({ localId }: Find) {
-  const add = cmd`pas photo add ${localId}`;
-  return makeRuleProblem('photos', t`Photographs are not edited here: ${add} FILE`);
 }
 
 /**
