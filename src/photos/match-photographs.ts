@@ -97,8 +97,7 @@ function matchByName(shot: PhotoInfo, index: NameIndex, withinM: number): PhotoM
   const candidates = named.map((each) => each.find.localId).slice(0, MAX_CANDIDATES);
   const evidence = listReasons(shot, measureDistances(shot, best.find), withinM);
   if (others.length > 0) {
-    const ids = named.map(({ id }) => id);
-    const reasons: MatchReason[] = [{ kind: 'several-names', ids }, ...evidence];
+    const reasons: MatchReason[] = [{ kind: 'several-names', ids: candidates }, ...evidence];
     return { file, confidence: 'doubtful', find, reasons, candidates };
   }
   const isDoubtful = best.isDoubtful || (!isInFile && ofFile.hasOtherNumber);
