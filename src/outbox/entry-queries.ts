@@ -457,18 +457,17 @@ export function listDraftImports(outbox: Outbox, subjects: readonly string[] | u
   );
 }
 
+export type Renewal = 'change' | 'harvest';
+
 /**
- * Returns the UUIDs of finds that must be validated again after a change of profile or schema, or a
- * harvest of vocabularies, in the order of the queue: queued or refused ones whose document does not
- * begin with `head`, and drafts, unless a person keeps them as such. Removed finds are left out.
+ * Returns the UUIDs of finds that must be validated again, in the order of the queue: queued or
+ * refused ones whose document does not begin with `head`, and drafts, unless a person keeps them as
+ * such. Removed finds are left out.
  * @param head the first bytes of each document that the profile makes now
- * @param after of a `harvest`, also queued ones with an identifier that was not checked
+ * @param after a change of profile or schema, or a harvest of vocabularies: then also queued finds
+ * with an identifier that was not checked
  */
-export function listOutdatedFinds(
-  outbox: Outbox,
-  head: Buffer,
-  after: 'change' | 'harvest',
-): string[] {
+export function listOutdatedFinds(outbox: Outbox, head: Buffer, after: Renewal): string[] {
   return outbox.listTexts(
     `select entries.subject ${FROM}
      where entries.kind = 'import' and state in ('draft', 'queued', 'refused') and hidden = 0

@@ -3,7 +3,11 @@ import type { LockFile } from '../../base/disk/lock-file.ts';
 import { DatabaseError, OutboxLeasedError, PasError } from '../../base/errors.ts';
 import { cmd, msg, t } from '../../base/message.ts';
 import { copyStoredFile, makeContentStore } from '../../outbox/changes/content-store.ts';
-import { listOutdatedFinds, listUnacceptedPhotoEntries } from '../../outbox/entry-queries.ts';
+import {
+  listOutdatedFinds,
+  listUnacceptedPhotoEntries,
+  type Renewal,
+} from '../../outbox/entry-queries.ts';
 import { openLedger } from '../../outbox/ledger.ts';
 import {
   assertMayBelongTo,
@@ -169,7 +173,7 @@ export async function openUnitedOutbox(context: Context, purpose?: 'push'): Prom
  */
 export async function renewProfileDocuments(
   context: Context,
-  after: 'change' | 'harvest' = 'change',
+  after: Renewal = 'change',
 ): Promise<readonly string[]> {
   const { terminal } = context;
   const outbox = await context.openOutbox();
