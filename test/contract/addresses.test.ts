@@ -95,6 +95,15 @@ describe('Addresses that stay', () => {
     expect(finds).toContain(`${mock.url}/id/`);
   });
 
+  test('as the deployed service with its names finds a record by the address that a client used, too', async () => {
+    await using mock = await startMock({ serviceNames: true, deployed: true });
+    for (const base of [mock.url, 'https://api.aiscr.cz']) {
+      const query = `verb=GetRecord&metadataPrefix=oai_amcr&identifier=${base}/id/HES-000253`;
+      const answer = await fetch(`${mock.url}/2.2/oai?${query}`);
+      expect(await answer.text()).toContain('<identifier>https://api.aiscr.cz/id/HES-000253<');
+    }
+  });
+
   test('behind a proxy shows only the address that clients know, whatever Host header arrives', async () => {
     await using mock = await startMock({ publicUrl: 'https://mock.example.org/finds' });
     expect(mock.server).toMatchObject({

@@ -65,16 +65,15 @@ function getRecord(harvest: Harvest, { arguments: args }: Query): string {
 }
 
 /**
- * Finds the record of `{oai_base}/id/<ident_cely>`, by the used or the announced address. The
- * deployed service removes as many characters as the prefix has, whatever they are (B-VERB-9).
+ * Finds the record of `{oai_base}/id/<ident_cely>`, by the used or the announced address. From any
+ * other, the deployed service removes as many characters as the prefix has (B-VERB-9).
  */
 function findRecord(harvest: Harvest, identifier: string): ArchiveRecord {
   const { addresses, mock, deployed } = harvest;
   const used = `${addresses.idBase}/`;
   const bases = [used, `${addresses.baseUrl}/id/`, `${mock.addresses.idBase}/`];
-  const prefix = deployed ? used : bases.find((one) => identifier.startsWith(one));
-  const ident = prefix === undefined ? '' : identifier.slice(prefix.length);
-  const record = mock.harvestIndex.recordIn(mock.archive, ident);
+  const prefix = bases.find((one) => identifier.startsWith(one)) ?? (deployed ? used : identifier);
+  const record = mock.harvestIndex.recordIn(mock.archive, identifier.slice(prefix.length));
   if (record === undefined || isOmitted(harvest, record))
     throw new ProtocolError('idDoesNotExist', 'there is no such record');
   return record;
