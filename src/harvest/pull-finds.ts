@@ -66,7 +66,7 @@ const CREATION_MARGIN_MS = 30 * 60_000;
 
 /**
  * Looks up the records of sent finds, and stores the result in one transaction after the last
- * answer; then runs {@link deleteUnneededContents}. Without sent finds nothing is requested.
+ * answer; then runs {@link deleteUnneededIntentContents}. Without sent finds nothing is requested.
  * @throws UsageError where the finds were sent to a training instance, and the harvest shows none
  * of them; OaiError, UnavailableError, AuthError, InterruptedError, DatabaseError
  */

@@ -234,13 +234,8 @@ function makeFactFunctions(path: string, { sql, listTexts, change }: GuardedData
       sql(
         `select 1 from facts where service = ? and kind = 'attempted' and slot = 'import ' || subject limit 1`,
       ).get(service) !== undefined,
-    /** Returns the facts of other accounts about finds, without their numbers and photographs. */
+    /** Returns the facts of other accounts. */
     listFactsOfOtherAccounts: ({ service, account }: LedgerScope): Fact[] =>
-      selectFacts(
-        { sql, path },
-        `service = ? and account <> ? and slot = 'import ' || subject order by seq`,
-        service,
-        account,
-      ),
+      selectFacts({ sql, path }, 'service = ? and account <> ? order by seq', service, account),
   };
 }

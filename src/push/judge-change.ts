@@ -28,6 +28,7 @@ import {
   type Verdict,
   type ViewTime,
 } from './judge-import.ts';
+import type { ChangeOfOtherAccount } from './other-accounts.ts';
 
 type UncertainNumber = {
   readonly identCely: string;
@@ -153,13 +154,16 @@ function findShownNumber(outbox: Outbox, { record, datestampMs }: ShownFind): st
  * these, or unknown.
  * @param listed the record as the harvest shows it; where that is not its state of now, or nothing,
  * the number accepted last counts
+ * @param ofOthers what other accounts sent to the record
  */
 export function listChangedNumbers(
   outbox: Outbox,
   entry: NumberEntry,
   listed: FindLookup | undefined,
+  ofOthers: readonly ChangeOfOtherAccount[],
 ): string[] {
   const shown =
+    findNumberOfOther(outbox, entry, listed, ofOthers) ??
     (listed?.kind === 'shown' ? findShownNumber(outbox, listed) : undefined) ??
     findAcceptedNumber(outbox, entry.subject)?.value;
   // The previous number of a record without a find here is unknown: an empty one is no change.
@@ -170,6 +174,24 @@ export function listChangedNumbers(
     shown === entry.value ||
     listNumbersFromHere(outbox, entry).has(shown);
   return isExpected ? [] : [shown];
+}
+
+/** Returns the number that another account sent after the last one from here, and not yet shown. */
+function findNumberOfOther(
+  outbox: Outbox,
+  { subject }: NumberEntry,
+  listed: FindLookup | undefined,
+  ofOthers: readonly ChangeOfOtherAccount[],
+): string | undefined {
+  const shownMs = listed?.kind === 'shown' ? listed.datestampMs : 0;
+  const accepted = findAcceptedNumber(outbox, subject);
+  const ownAt =
+    accepted === undefined ? 0 : (listEffectiveAttempts(outbox, accepted).at(-1)?.startedAt ?? 0);
+  const later = ofOthers.findLast(
+    ({ intent, attempt: { body } }) =>
+      intent.kind === 'number' && body.at > ownAt && (body.fromMs ?? shownMs) >= shownMs,
+  );
+  return later?.intent.kind === 'number' ? later.intent.value : undefined;
 }
 
 function getNumber({ elements }: HarvestedFind): string {
@@ -379,21 +401,28 @@ export function listEqualFiles(
 }
 
 /**
- * Returns the names of photographs from the same file that the same record has, or may have, under
- * another subject: that of its find, or that of the record.
+ * Returns the names of photographs from the same file that the same record has, or may have, from
+ * another account, or under another subject: that of its find, or that of the record.
+ * @param ofOthers what other accounts sent to the record
  */
 export function listSamePhotographs(
   outbox: Outbox,
   { identCely, subject, photograph }: PhotoEntry,
+  ofOthers: readonly ChangeOfOtherAccount[],
 ): string[] {
-  return listPhotographsOfRecord(outbox, identCely ?? '')
+  const original = getOriginalDigest(photograph);
+  const sentByOthers = ofOthers.filter(
+    ({ intent }) => intent.kind === 'photo' && intent.original === original,
+  );
+  const sentFromHere = listPhotographsOfRecord(outbox, identCely ?? '')
     .filter(
       (other) =>
         other.subject !== subject &&
-        getOriginalDigest(other.photograph) === getOriginalDigest(photograph) &&
+        getOriginalDigest(other.photograph) === original &&
         mayBeAtService(outbox, other),
     )
     .map((other) => other.photograph.name);
+  return [...sentFromHere, ...sentByOthers.map(() => photograph.name)];
 }
 
 function listPhotographsOfRecord(outbox: Outbox, identCely: string): PhotoEntry[] {

@@ -57,13 +57,8 @@ import {
   isMadeInWindow,
   listSentImports,
 } from './judge-import.ts';
-import {
-  indexFindsOfOtherAccounts,
-  isRecordOfFindHere,
-  listFindsOfOtherAccounts,
-  listShownRecords,
-  type SearchContext,
-} from './reconcile-entries.ts';
+import { indexFindsOfOtherAccounts, listSentByOtherAccounts } from './other-accounts.ts';
+import { isRecordOfFindHere, listShownRecords, type SearchContext } from './reconcile-entries.ts';
 
 /** Means of the gate of one round to find entries that the service may have already. */
 export type LookContext = {
@@ -244,7 +239,11 @@ async function holdChange(context: LookContext, entry: NumberEntry | PhotoEntry)
     entry.kind === 'number'
       ? await searchUnlessRefused(context, (lookup) => lookUpRecord(lookup, identCely))
       : undefined;
-  const question = findQuestion(outbox, entry, gatherRecordKnowledge(outbox, entry, listed));
+  const question = findQuestion(
+    outbox,
+    entry,
+    gatherRecordKnowledge(outbox, entry, listed, NOTHING_OF_OTHERS),
+  );
   if (question === undefined) return false;
   outbox.change(() => {
     const [now] = listQueuedEntries(outbox, [entry.id]);
@@ -301,7 +300,7 @@ async function storeAndIndexSearch(
       if (isUnexplainedCreation(outbox, account, find))
         records.add(toComparableFind(find.elements, undefined, find.protectedWithheld), find);
   });
-  const findsOfOthers = listFindsOfOtherAccounts(outbox);
+  const ofOthers = listSentByOtherAccounts(outbox);
   const withFiles = new Map([...seenRecords, ...shown].map((find) => [find.identCely, find]));
   return {
     lookups: harvest?.lookups ?? (new Map() as HarvestedFinds['lookups']),
@@ -313,10 +312,12 @@ async function storeAndIndexSearch(
     /** Records of this account that no fact explains. */
     records,
     /** Finds that other accounts attempted from this machine. */
-    attempted: indexFindsOfOtherAccounts(findsOfOthers),
+    attempted: indexFindsOfOtherAccounts(ofOthers.finds),
+    /** Numbers and photographs that other accounts sent from this machine, by record. */
+    changesOfOthers: ofOthers.changes,
     /** Records of finds of other accounts, with the wall clock of the last attempt. */
     recordsOfOthers: new Map(
-      findsOfOthers.flatMap(({ attempt, records }) =>
+      ofOthers.finds.flatMap(({ attempt, records }) =>
         records.map((identCely) => [identCely, attempt.body.at] as const),
       ),
     ),
@@ -344,7 +345,7 @@ function gatherKnowledge(outbox: Outbox, entry: Entry, result: SearchResult): Kn
   if (entry.kind === 'import') return gatherImportKnowledge(outbox, entry, result);
   const identCely = entry.identCely ?? '';
   const listed = result.lookups.get(identCely);
-  const ofRecord = gatherRecordKnowledge(outbox, entry, listed, result.recordsOfOthers);
+  const ofRecord = gatherRecordKnowledge(outbox, entry, listed, result);
   if (entry.kind === 'number') {
     const users = listUsersOfNumber(entry.value, entry.find, result.lookupNumber);
     return { ...ofRecord, 'number-used': users.filter(({ name }) => name !== entry.identCely) };
@@ -390,13 +391,17 @@ function gatherImportKnowledge(
   };
 }
 
+/** Right before the departure; the search that judged the entry has compared it with them. */
+const NOTHING_OF_OTHERS = { recordsOfOthers: new Map(), changesOfOthers: new Map() };
+
 /** Collects what speaks against a change of its record, as the service lists that. */
 function gatherRecordKnowledge(
   outbox: Outbox,
   entry: NumberEntry | PhotoEntry,
   listed: FindLookup | undefined,
-  recordsOfOthers: ReadonlyMap<string, number> = new Map(),
+  { recordsOfOthers, changesOfOthers }: Pick<SearchResult, 'recordsOfOthers' | 'changesOfOthers'>,
 ): Knowledge {
+  const ofOthers = changesOfOthers.get(entry.identCely ?? '') ?? [];
   const ofImport = findImportOfFind(outbox, entry.subject);
   const records = ofImport === undefined ? [] : getSlotState(outbox, ofImport).records;
   return {
@@ -406,9 +411,11 @@ function gatherRecordKnowledge(
     ),
     // The number is requested again right before it is sent.
     'number-changed':
-      entry.kind === 'number' ? makeCandidates(listChangedNumbers(outbox, entry, listed)) : [],
+      entry.kind === 'number'
+        ? makeCandidates(listChangedNumbers(outbox, entry, listed, ofOthers))
+        : [],
     'equal-photograph':
-      entry.kind === 'photo' ? makeCandidates(listSamePhotographs(outbox, entry)) : [],
+      entry.kind === 'photo' ? makeCandidates(listSamePhotographs(outbox, entry, ofOthers)) : [],
   };
 }
 

@@ -1,8 +1,6 @@
 import { asServerMs, type ServerMs } from '../base/clock.ts';
-import { groupBy } from '../base/collections.ts';
 import { msg } from '../base/message.ts';
 import { countDifferencesBesideNumber, type HarvestedFind } from '../finds/harvested-find.ts';
-import { type FindIndex, makeFindIndex, toComparableFind } from '../finds/match-finds.ts';
 import {
   type FindHarvest,
   type FindLookup,
@@ -21,16 +19,8 @@ import {
   listLatestAcceptedImports,
   storeLookup,
 } from '../outbox/entry-queries.ts';
-import {
-  type CandidateIdentity,
-  type FactOf,
-  listFactsOfKind,
-  makeStoredMessage,
-  unpackAttempt,
-} from '../outbox/facts.ts';
-import { foldSlot } from '../outbox/fold.ts';
-import { parseIntent } from '../outbox/intents.ts';
-import { type Outbox, readHeader } from '../outbox/open-outbox.ts';
+import { makeStoredMessage } from '../outbox/facts.ts';
+import type { Outbox } from '../outbox/open-outbox.ts';
 import { getAcceptedMsByRecord } from '../outbox/views/outbox-status.ts';
 import { judgeNumber, judgePhoto, listNumbersFromHere, listSentPhotos } from './judge-change.ts';
 import {
@@ -46,6 +36,7 @@ import {
   type ReconciledEntry,
   type Verdict,
 } from './judge-import.ts';
+import { listSentByOtherAccounts } from './other-accounts.ts';
 
 /** Means of searching the service for what an outbox has sent. */
 export type SearchContext = FindHarvest & {
@@ -257,7 +248,7 @@ function makeView(
 ): HarvestView {
   const { outbox } = context;
   const recordsOfOthers = new Set(
-    listFindsOfOtherAccounts(outbox).flatMap(({ records }) => records),
+    listSentByOtherAccounts(outbox).finds.flatMap(({ records }) => records),
   );
   return {
     lookups: harvest.lookups,
@@ -325,41 +316,4 @@ function countDifferencesOfOwner(
 ): number {
   const sent = owner === undefined ? undefined : getSentElements(outbox, owner);
   return sent === undefined ? 1 : countDifferencesBesideNumber(sent, shown);
-}
-
-/** The last attempt of another account to send a find, and the records that it got. */
-export type FindOfOtherAccount = {
-  readonly attempt: FactOf<'attempted'>;
-  readonly records: readonly string[];
-};
-
-/**
- * Returns the finds that other accounts attempted at this service from this machine, also copies of
- * finds that are here: a union brings only what this account attempted. Empty without a ledger.
- */
-export function listFindsOfOtherAccounts(outbox: Outbox): FindOfOtherAccount[] {
-  const { service, account } = readHeader(outbox);
-  const facts = outbox.ledger?.listFactsOfOtherAccounts({ service, account: account ?? '' }) ?? [];
-  return [...groupBy(facts, ({ subject }) => subject).values()].flatMap((own) => {
-    const attempt = listFactsOfKind(own, 'attempted').at(-1);
-    return attempt === undefined ? [] : [{ attempt, records: foldSlot(own).records }];
-  });
-}
-
-/**
- * Makes the index by which a find is compared with finds of other accounts. Each of these is named
- * by its record, or by its local id where it has none.
- */
-export function indexFindsOfOtherAccounts(
-  finds: readonly FindOfOtherAccount[],
-): FindIndex<CandidateIdentity> {
-  const index = makeFindIndex<CandidateIdentity>();
-  for (const { attempt, records } of finds) {
-    const intent = parseIntent('import', attempt.subject, unpackAttempt(attempt).content.intent);
-    if (intent.kind !== 'import') continue;
-    const localId = attempt.body.localId ?? '';
-    const item = { name: records[0] ?? localId, uuid: attempt.subject };
-    index.add(toComparableFind(intent.elements, localId), item);
-  }
-  return index;
 }

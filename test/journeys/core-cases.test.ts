@@ -243,6 +243,25 @@ test('a number and a photograph are held for a record that was deleted meanwhile
   expect((await home.pas('status')).stdout).toContain('was deleted');
 });
 
+test('what a colleague sent to a record from this machine is known before the index shows it', async () => {
+  await sendSeason(home, 2);
+  const [first, second] = await home.json('list');
+  const picture = home.file('p.png', tinyPng(1));
+  await mock.service.settings({ index_delay_ms: 600_000 });
+  await home.do('number', 'set', 'K-1', 'OLD');
+  await home.do('photo', 'add', 'K-2', picture);
+  await home.init(mock.service, '--name', 'colleague', ...accountFlags('colleague'));
+  const colleague = home.with({ PAS_PASSWORD: 'colleague', PAS_PROFILE: 'colleague' });
+  await colleague.do('number', 'set', first?.ident_cely ?? '', 'NEW');
+  await colleague.do('photo', 'add', second?.ident_cely ?? '', picture);
+  await colleague.do('push');
+  await expectEnded(home.pas('push'), 6);
+  const { stdout } = await home.pas('status');
+  expect(stdout).toContain('the record has the number NEW; OLD is to replace it');
+  expect(stdout).toContain('the record has a file that may be this photograph');
+  await mock.expectMade({ finds: 2, photos: 1 });
+});
+
 describe('a table whose rows got other numbers', () => {
   const DAYS = ['2024-06-01', '2024-06-02', '2024-06-03'];
 
