@@ -48,9 +48,9 @@ export type Check = Finding & { readonly name: string };
 
 /**
  * Makes a finding of the level `ok`.
- * @param message path, version or figure to show; by default none
+ * @param message path, version, figure or words to show
  */
-export function makePass(message = ''): Finding {
+export function makePass(message: string): Finding {
   return { level: 'ok', message };
 }
 
@@ -90,13 +90,12 @@ const NO_SPACE_BYTES = 20 * 1024 * 1024;
  * problem. Nothing is written.
  */
 export function checkHome(home: string): Finding {
-  if (!existsSync(home)) {
-    return makeWarning(
-      t`${home} does not exist yet`,
-      t`Run \`${cmd`pas init`}\`. If the folder existed before, connect its drive first.`,
-    );
-  }
   try {
+    if (statSync(home, { throwIfNoEntry: false }) === undefined)
+      return makeWarning(
+        t`${home} does not exist yet`,
+        t`Run \`${cmd`pas init`}\`. If the folder existed before, connect its drive first.`,
+      );
     accessSync(home, constants.R_OK | constants.W_OK | constants.X_OK);
     return makePass(home);
   } catch {
@@ -138,12 +137,13 @@ export function checkDatabase(
   todo: Message = DAMAGE_HINT,
   assertSound: (path: string) => void = () => {},
 ): Finding {
-  if (!existsSync(path)) return makePass(t`${path} does not exist yet`);
+  const file = statSync(path, { throwIfNoEntry: false });
+  if (file === undefined) return makePass(t`${path} does not exist yet`);
   try {
     const damage = findDamage(path).join('; ');
     if (damage !== '') return makeProblem(t`${path} is damaged: ${damage}.`, todo, 'config');
     assertSound(path);
-    const kibibytes = Math.ceil(statSync(path).size / 1024);
+    const kibibytes = Math.ceil(file.size / 1024);
     return makePass(t`${path} is intact (${kibibytes} KiB)`);
   } catch (thrown) {
     if (!isDamageError(thrown)) throw thrown;
@@ -188,7 +188,9 @@ export function checkPhotographs(
   const missing = waiting.filter(({ sha512, sizeBytes }, index) => {
     onProgress(index, count);
     const path = copies.getPath(sha512);
-    return !existsSync(path) || statSync(path).size !== sizeBytes;
+    if (statSync(path, { throwIfNoEntry: false })?.size !== sizeBytes) return true;
+    accessSync(path, constants.R_OK);
+    return false;
   });
   if (missing.length === 0) return makePass(String(count));
   const names = missing
@@ -233,7 +235,7 @@ export function checkMachineOfOutbox(outbox: Outbox, machine: string): Finding {
   if (ledgerProblem !== undefined) return toProblem(ledgerProblem);
   const place = ledger === undefined ? 'new' : getPushPlace(outbox, machine);
   if (place === 'lost-ledger') return makePass(String(LOST_LEDGER_NOTE));
-  if (place !== 'foreign') return makePass();
+  if (place !== 'foreign') return makePass(t`this machine`);
   return makeProblem(
     t`This outbox was pushed from another place.`,
     t`If you no longer push from there: ${cmd`pas push --take-over`}`,
@@ -352,7 +354,7 @@ async function checkAccess(service: ServiceToCheck): Promise<Finding> {
   switch (answer.status) {
     case 405:
     case 429:
-      return makePass();
+      return makePass(t`This account may write.`);
     case 403:
       return makeProblem(message, t`Ask the operator of the service.`, 'notAllowed');
     case 503:
@@ -368,8 +370,7 @@ async function checkAccess(service: ServiceToCheck): Promise<Finding> {
  */
 function checkClock(response: AnswerHead, atMs: number): Finding {
   const errorMs = atMs - Date.parse(response.headers['date'] ?? '');
-  // Not every server states its time.
-  if (Number.isNaN(errorMs)) return makePass();
+  if (Number.isNaN(errorMs)) return makePass(t`The service does not state its time.`);
   const seconds = `${errorMs < 0 ? '−' : '+'}${Math.round(Math.abs(errorMs) / 1000)}`;
   if (Math.abs(errorMs) <= MAX_CLOCK_ERROR_MS) return makePass(`${seconds} s`);
   return makeWarning(

@@ -1,8 +1,10 @@
-import { rmSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { chmodSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { pasAsOrdinaryUser } from '../support/hostile-disk.ts';
 import { findPhotographCopies } from '../support/outbox-files.ts';
 import { type Home, makeHome, serviceAt, signedIn } from '../support/run-pas.ts';
-import { importSeason, tinyPng } from '../support/season.ts';
+import { importSeason, sendSeason, tinyPng } from '../support/season.ts';
 import { serve } from '../support/serve.ts';
 import { useHome, useMock } from '../support/use-mock.ts';
 
@@ -55,6 +57,31 @@ test('on a healthy system every line is positive, and nothing changes at the ser
   expect({ finds: after.finds, photos: after.photos }).toEqual({
     finds: before.finds,
     photos: before.photos,
+  });
+});
+
+test('each line says something, also those of a service that does not state its time', async () => {
+  await sendSeason(home, 1);
+  const { report } = await diagnose(home);
+  expect(report.checks.filter(({ message }) => message === '')).toEqual([]);
+});
+
+describe('what another user has made, and must not be read, is a problem', () => {
+  test.each([
+    ['an outbox', 'outbox', (path: string) => join(path, 'outboxes')],
+    ['a photograph', 'photographs', () => findPhotographCopies(home)[0] ?? ''],
+  ])('%s', async (_, name, getPath) => {
+    await importSeason(home, 1, { photos: true });
+    const path = getPath(join(home.folder, 'pas'));
+    const mode = statSync(path).mode;
+    chmodSync(path, 0);
+    const { code, stdout } = pasAsOrdinaryUser(home, 'doctor', '--offline', '--json');
+    chmodSync(path, mode);
+    const { checks } = JSON.parse(stdout) as Report;
+    expect([code, checks.find((check) => check.name === name)]).toMatchObject([
+      12,
+      { level: 'problem', message: expect.stringContaining('permission denied') },
+    ]);
   });
 });
 

@@ -102,7 +102,7 @@ test.each<Case>([
     aPhotograph,
     { kind: 'content-changed' },
     'refused',
-    'the photograph has been removed or changed since it was queued; queue it again with `pas photo add`',
+    'the photograph has been removed or changed since it was queued, or must not be read; check its permissions, or queue it again with `pas photo add`',
   ],
 ])('%s', (_what, make, outcome, state, reason, notBeforeAt) => {
   using push = aPush();
