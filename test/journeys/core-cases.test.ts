@@ -301,9 +301,14 @@ describe('a table whose rows got other numbers', () => {
     await expectEnded(home.pas('import', writeDays([1, 'K-1'])), 3);
     await home.do('resolve', 'K-1', '--answer', 'new');
     const numbers = home.file('numbers.csv', 'local_id;evidencni_cislo\nK-1;N 1\n');
-    await expectEnded(home.pas('number', 'import', numbers), 3);
+    const run = await home.pas('number', 'import', numbers);
+    await expectEnded(run, 3);
+    expect(run.stdout).toContain(
+      'may be any of K-1, K-1-2. Queue its number alone: pas number set',
+    );
     home.file(join('camera', 'K-1.png'), tinyPng(1));
-    await home.pas('photo', 'match', join(home.folder, 'camera'));
+    const { stdout } = await home.pas('photo', 'match', join(home.folder, 'camera'));
+    expect(stdout).toContain('named after several: K-1, K-1-2');
     expect(await changesOf('K-1')).toStrictEqual([]);
   });
 
@@ -321,7 +326,11 @@ describe('a table whose rows got other numbers', () => {
     await home.do('push');
     await expectEnded(home.pas('import', writeDays(...rows)), 3);
     const numbers = home.file('numbers.csv', 'local_id;evidencni_cislo\nK-1;N 1\n');
-    await expectEnded(home.pas('number', 'import', numbers), 3);
+    const run = await home.pas('number', 'import', numbers);
+    await expectEnded(run, 3);
+    expect(run.stdout).toContain(
+      'say first which find K-1 is. Answer the question: pas resolve K-',
+    );
     home.file(join('camera', 'K-1.png'), tinyPng(1));
     await home.pas('photo', 'match', join(home.folder, 'camera'), '--yes');
     expect(await changesOf('K-1')).toStrictEqual([]);

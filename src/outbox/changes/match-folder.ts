@@ -22,7 +22,7 @@ import { iterateFinds } from '../stored-finds.ts';
 import { isPhotoGoneAtService } from '../views/records-at-service.ts';
 import { enqueuePhoto, isQueuedWithDigest } from './enqueue-change.ts';
 import type { PhotographKeeping, Sendable } from './kept-photographs.ts';
-import { findRowNumber, findSubject, groupFindsByAskedNumber } from './resolve-finds.ts';
+import { findRowNumber, findSubject, indexAskedNumbers } from './resolve-finds.ts';
 
 /** A file of the folder, and what it is. */
 export type FileStatus = { readonly file: string } & (
@@ -276,7 +276,7 @@ async function readExifOrNothing(path: string): Promise<PhotoExif> {
 
 /** Returns finds for which a photograph can be queued. */
 function listMatchableFinds({ outbox }: MatchSources): MatchableFind[] {
-  const asked = groupFindsByAskedNumber(outbox);
+  const asked = indexAskedNumbers(outbox);
   return [...iterateFinds(outbox)]
     .filter(({ uuid }) => !isDroppedFind(outbox, uuid))
     .map((find) => {

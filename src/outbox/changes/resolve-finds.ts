@@ -1,5 +1,5 @@
 import { makeIdKey, normalizeId } from '../../base/characters.ts';
-import { addToGroup, memoize, once } from '../../base/collections.ts';
+import { memoize, once } from '../../base/collections.ts';
 import { UsageError } from '../../base/errors.ts';
 import { cmd, msg } from '../../base/message.ts';
 import type { Find } from '../../finds/find.ts';
@@ -45,12 +45,14 @@ export function findNamedFinds(outbox: Outbox, names: readonly string[]): Stored
   ];
 }
 
-function requireUnambiguousName(named: NamedFind, name: string): StoredFind | undefined {
+function requireUnambiguousName(
+  named: NamedFind,
+  name: string,
+  hint = msg`Spell the name of the find exactly.`,
+): StoredFind | undefined {
   if (named === undefined || !('alike' in named)) return named;
   const alike = named.alike.join(', ');
-  throw new UsageError(msg`${name} is ambiguous: it may be any of ${alike}.`, {
-    hint: msg`Spell the name of the find exactly.`,
-  });
+  throw new UsageError(msg`${name} is ambiguous: it may be any of ${alike}.`, { hint });
 }
 
 /**
@@ -92,17 +94,23 @@ export function findSubject(outbox: Outbox, find: string): string {
  * Makes a lookup of subjects as {@link findSubject}, for many names: the index of finds is loaded
  * once.
  * @param options `isTyped`: as in {@link makeFindLookup}; without it names are from a table,
- * where a number is ambiguous as well while a person is asked which find its row is
+ * where a number is that of no find while a person is asked which one its row is
  */
 export function makeSubjectLookup(
   outbox: Outbox,
   { isTyped = false }: { readonly isTyped?: boolean } = {},
 ): (find: string) => string {
   const lookUp = makeFindLookup(outbox, { isTyped });
-  const groupAsked = once(() => groupFindsByAskedNumber(outbox));
+  const getAsked = once(() => indexAskedNumbers(outbox));
+  // A number of a table is exact already.
+  const hint = isTyped ? undefined : msg`Queue its number alone: ${cmd`pas number set`} FIND VALUE`;
   return (find) => {
-    const asked = isTyped ? undefined : groupAsked().get(makeIdKey(find));
-    const stored = requireUnambiguousName(withFindsOfRow(lookUp(find), asked), find);
+    const asked = isTyped ? undefined : getAsked().get(makeIdKey(find));
+    if (asked !== undefined)
+      throw new UsageError(msg`A person must say first which find ${find} is.`, {
+        hint: msg`Answer the question: ${cmd`pas resolve ${asked}`}`,
+      });
+    const stored = requireUnambiguousName(lookUp(find), find, hint);
     if (stored !== undefined) return stored.uuid;
     const identCely = parseTypedIdent(find);
     if (identCely !== undefined) return makeRecordSubject(identCely);
@@ -113,26 +121,19 @@ export function makeSubjectLookup(
 }
 
 /**
- * Groups by {@link makeIdKey} of its number, for each row about which a person is asked, the local
- * ids of the find that it may be and of the new one that it may become.
+ * Returns, by {@link makeIdKey} of its number, for each row about which a person is asked, the local
+ * id of a find that it may be.
  */
-export function groupFindsByAskedNumber(outbox: Outbox): ReadonlyMap<string, readonly string[]> {
-  const finds = new Map<string, string[]>();
+export function indexAskedNumbers(outbox: Outbox): ReadonlyMap<string, string> {
+  const finds = new Map<string, string>();
   for (const { subject } of listEntriesWithQuestion(outbox)) {
     const { localId, wish } = findByUuid(outbox, subject) ?? {};
     for (const row of wish?.asked ?? []) {
-      if (localId === undefined || row.basis === 'row-changed') continue;
-      addToGroup(finds, makeIdKey(row.key), localId);
-      addToGroup(finds, makeIdKey(row.key), row.localId);
+      if (localId !== undefined && row.basis !== 'row-changed')
+        finds.set(makeIdKey(row.key), localId);
     }
   }
   return finds;
-}
-
-function withFindsOfRow(named: NamedFind, ofRow: readonly string[] | undefined): NamedFind {
-  if (ofRow === undefined) return named;
-  const ofName = named === undefined || 'alike' in named ? named?.alike : [named.localId];
-  return { alike: [...new Set([...(ofName ?? []), ...ofRow])] };
 }
 
 /** Result of a lookup: a find, none, or several that differ only in case and blanks. */
