@@ -161,6 +161,17 @@ export function listLatestFinds(outbox: Outbox, limit: number): StoredFind[] {
   return selectFinds(outbox, 'hidden = 0 order by finds.id desc limit ?', limit);
 }
 
+/** Returns the command that entered a find; undefined where its content was changed since. */
+export function findEntryCommand({ sql }: Outbox, uuid: string): string | undefined {
+  const command = sql(
+    `select command from finds join intents on intents.row = finds.intent
+       join facts on facts.seq = finds.id and body ->> '$.intent' = intents.id where uuid = ?`,
+  )
+    .pluck()
+    .get(uuid);
+  return typeof command === 'string' ? command : undefined;
+}
+
 /** Counts the finds that are not hidden. */
 export function countFinds(outbox: Outbox): number {
   const count = outbox

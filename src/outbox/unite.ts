@@ -57,6 +57,7 @@ import {
 import {
   findByLocalId,
   findByUuid,
+  findEntryCommand,
   iterateFinds,
   listFindUuids,
   listWaitingFinds,
@@ -350,13 +351,15 @@ export function uniteWithOutbox(from: Outbox, to: Outbox): UnionResult {
 }
 
 /**
- * Returns the find that came with the same local id as this one, so that one of the two got
- * another; undefined where no other find has that local id now.
+ * Returns, in a list of one, the find that came with the same local id as this one, so that one of
+ * the two got another; empty where no other find has that local id now.
  */
-export function findNamesake(outbox: Outbox, find: StoredFind): StoredFind | undefined {
+export function listNamesakes(outbox: Outbox, find: StoredFind): Candidate[] {
   const { namesake } = find.wish;
   const other = namesake === undefined ? undefined : findByLocalId(outbox, namesake);
-  return other?.uuid === find.uuid ? undefined : other;
+  if (other === undefined || other.uuid === find.uuid) return [];
+  const matched = matchFinds(makeComparableFind(find), makeComparableFind(other));
+  return [makeFindCandidate(other, matched === 'same' ? 'same' : 'near')];
 }
 
 /**
@@ -383,8 +386,8 @@ export function storeQuestionsAboutChangedFinds(outbox: Outbox): void {
 
 /**
  * Compares drafts and queued finds with all finds here, and stores a question with each that is the
- * same as another one or nearly so, unless it has a question or too little content, or a person has
- * called the two different.
+ * same as another one or nearly so, or came with the local id of another one, unless it has a
+ * question, or a person has called the two different. Finds with too little content are not alike.
  * Never compared are dropped finds, two finds that one command entered and nothing has changed
  * since, and two rows of one table with different numbers, unless one of these has arrived.
  * @param hasEntered selects the finds that may get a question
@@ -405,7 +408,8 @@ export function storeQuestionsAboutAlikeFinds(
       for (const each of entered.slice(at, at + BATCH)) {
         const alike = hasEnoughToCompare(each.find) ? listAlike(each) : [];
         // Most are like no other one, so their facts are not read.
-        if (alike.length > 0) storeQuestionAbout(outbox, each.stored.uuid, alike);
+        if (alike.length > 0 || each.stored.wish.namesake !== undefined)
+          storeQuestionAbout(outbox, each.stored, alike);
       }
     });
 }
@@ -437,12 +441,14 @@ function makeAlikeSearch(
     });
 }
 
-function storeQuestionAbout(outbox: Outbox, uuid: string, alike: readonly Candidate[]): void {
-  const entry = findImportOfFind(outbox, uuid);
+function storeQuestionAbout(outbox: Outbox, stored: StoredFind, alike: readonly Candidate[]): void {
+  const entry = findImportOfFind(outbox, stored.uuid);
   const isWaiting = entry?.state === 'draft' || entry?.state === 'queued';
   if (!isWaiting || entry.held !== null) return;
   const { rejected } = getSlotState(outbox, entry);
-  const question = judgeDeparture(entry, { 'alike-here': alike }, rejected);
+  const namesakes = entry.attempts > 0 ? [] : listNamesakes(outbox, stored);
+  const knowledge = { 'alike-here': alike, 'local-id-in-use': namesakes };
+  const question = judgeDeparture(entry, knowledge, rejected);
   if (question !== undefined) storeQuestion(outbox, entry.id, question);
 }
 
@@ -466,17 +472,6 @@ function findEditionsByTable(
       return [table, findEditions(rows, listTables)];
     }),
   );
-}
-
-/** Returns the command that entered a find; undefined where its content was changed since. */
-function findEntryCommand({ sql }: Outbox, uuid: string): string | undefined {
-  const command = sql(
-    `select command from finds join intents on intents.row = finds.intent
-       join facts on facts.seq = finds.id and body ->> '$.intent' = intents.id where uuid = ?`,
-  )
-    .pluck()
-    .get(uuid);
-  return typeof command === 'string' ? command : undefined;
 }
 
 /** Tells if two finds are rows of one table with different numbers, neither of which arrived. */

@@ -39,7 +39,7 @@ import {
 } from '../outbox/gate.ts';
 import { type Outbox, readHeader, updateHeader } from '../outbox/open-outbox.ts';
 import { findByUuid, type StoredFind } from '../outbox/stored-finds.ts';
-import { findNamesake, listRejectedFinds } from '../outbox/unite.ts';
+import { listNamesakes, listRejectedFinds } from '../outbox/unite.ts';
 import {
   deleteUnexplainedRecord,
   listUnexplainedRecords,
@@ -375,11 +375,9 @@ function gatherImportKnowledge(
     const matched = matchFinds(comparable, toComparableFind(other.elements, other.localId));
     return matched === 'other' ? [] : [makeFindCandidate(other, matched)];
   };
-  const namesake = attempts > 0 ? undefined : findNamesake(outbox, find);
   return {
     'alike-here': listRejectedFinds(outbox, entry).flatMap(compare),
-    'local-id-in-use':
-      namesake === undefined ? [] : [compare(namesake)[0] ?? makeFindCandidate(namesake, 'near')],
+    'local-id-in-use': attempts > 0 ? [] : listNamesakes(outbox, find),
     'attempted-elsewhere': listMatches(comparable, result.attempted),
     'number-used': listUsersOfNumber(
       find.elements.evidencni_cislo,

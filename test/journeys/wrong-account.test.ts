@@ -186,6 +186,17 @@ test('a second profile with another user name of the account: both show and send
   ]);
 });
 
+test('of two finds with one local id that a sign-in brings together, one is asked about at once', async () => {
+  await home.do('push', 'K-1');
+  await home.do(...initFlags('mail', 'archaeologist@example.org'));
+  const season = readFileSync(writeSeason(home, 1), 'utf8');
+  const table = home.file('other.csv', season.replace('K-1', 'K-2').replace('pole 1', 'les'));
+  await home.do('import', table, '--profile', 'mail');
+  await home.do('login', '--profile', 'mail');
+  const { stdout } = await home.pas('status');
+  expect(stdout).toMatch(/another find with the same local id is or was here \(K-2(-2)?\)/);
+});
+
 test('a sign-in as another account leaves a profile without a user name unchanged', async () => {
   home = makeHome({ PAS_PASSWORD: 'archaeologist', PAS_USERNAME: 'archaeologist' });
   const flags = initFlags('mock', '').filter((flag) => flag !== '--username' && flag !== '');
