@@ -175,19 +175,13 @@ function makeServiceFunctions({ sql, listTexts, change }: GuardedDatabase) {
         kind,
         account,
       ),
-    /**
-     * Returns the service at an address: its kind, unless nothing was sent to it, and all its
-     * addresses.
-     */
-    describeService: (address: string) => {
-      const service = findService(address) ?? '';
-      const kinds = listTexts(
+    findService,
+    /** Returns the kind of a service; undefined where nothing was sent to it. */
+    findKind: (service: string): string | undefined =>
+      listTexts(
         'select kind from services where id = ? and exists (select 1 from facts where service = services.id)',
         service,
-      );
-      const addresses = listTexts('select address from addresses where service = ?', service);
-      return { kind: kinds.at(0), addresses };
-    },
+      ).at(0),
     /** Returns all addresses of a service, in no certain order. */
     listAddresses: (service: string): string[] =>
       listTexts('select address from addresses where service = ?', service),

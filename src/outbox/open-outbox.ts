@@ -313,37 +313,30 @@ export function assertSameAccount(
 }
 
 /**
- * Tells if what an outbox has may come under an owner. Each way there obeys this rule, such as a
- * new address, a union of two outboxes, or a restore: the kind stays, the address is one of the
+ * Asserts that what an outbox has may come under an owner. Each way there obeys this rule, such as
+ * a new address, a union of two outboxes, or a restore: the kind stays, the address is one of the
  * service, and the account is the same, as far as it is known.
- */
-export function mayBelongTo(outbox: Outbox, owner: Owner): boolean {
-  const { kind, address, account } = readHeader(outbox);
-  if (kind !== owner.kind || !owner.addresses.includes(address)) return false;
-  if (account !== null && owner.account !== null) return account === owner.account;
-  return maySendAsUser(outbox, owner.username ?? undefined);
-}
-
-/**
- * Asserts {@link mayBelongTo}.
  * @param path of the outbox, or of the backup that it was copied from
- * @throws ConfigError
+ * @throws ConfigError where it may not
  */
 export function assertMayBelongTo(
   outbox: Outbox,
   owner: Owner,
   { path = outbox.path, hint }: { readonly path?: string; readonly hint?: Message } = {},
 ): void {
-  if (mayBelongTo(outbox, owner)) return;
-  const own = readHeader(outbox);
-  const named = findKnownAccount(outbox)?.username || own.username || own.account;
-  const from = joinParts(own.address, own.kind, named);
-  const to = joinParts(owner.addresses[0], owner.kind, owner.username ?? owner.account);
-  throw new ConfigError(msg`${path} is for ${from}, not for ${to}. Nothing was changed.`, { hint });
-}
-
-function joinParts(...parts: readonly (string | null | undefined)[]): string {
-  return parts.filter((part) => part).join(', ');
+  const { kind, address, account, username } = readHeader(outbox);
+  const isSameUser =
+    account === null || owner.account === null
+      ? maySendAsUser(outbox, owner.username ?? undefined)
+      : account === owner.account;
+  if (kind === owner.kind && owner.addresses.includes(address) && isSameUser) return;
+  const named = findKnownAccount(outbox)?.username || username || account || '–';
+  const [service = ''] = owner.addresses;
+  const other = owner.username ?? owner.account ?? named;
+  throw new ConfigError(
+    msg`${path} is for ${address} (${kind}, ${named}), not for ${service} (${owner.kind}, ${other}). Nothing was changed.`,
+    { hint },
+  );
 }
 
 /**

@@ -199,7 +199,7 @@ test('a file that is not a backup of this service is refused', async () => {
   await expectEnded(
     other.pas('restore', copy, '--profile', 'far'),
     12,
-    /is for .*, not for http:\/\/127\.0\.0\.1:9,/,
+    /is for .*, not for http:\/\/127\.0\.0\.1:9 /,
   );
 });
 

@@ -79,7 +79,7 @@ describe('what was sent to the training instance never comes under the address o
         '--yes',
       ),
       12,
-      /is for .*, training, archaeologist, not for .*, production, archaeologist/,
+      /is for .* \(training, archaeologist\), not for .* \(production, archaeologist\)/,
     );
 
   test('where the same finds wait there', async () => {

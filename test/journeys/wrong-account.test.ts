@@ -164,7 +164,11 @@ test('a backup is not restored for another account, and the advised profile take
   const archivist = home.with({ PAS_PASSWORD: 'archivist' });
   await archivist.do(...initFlags('archive', 'archivist'));
   const refused = await archivist.pas('restore', backup, '--profile', 'archive');
-  await expectEnded(refused, 12, /, archaeologist, not for .*, archivist\. Nothing was changed/);
+  await expectEnded(
+    refused,
+    12,
+    /, archaeologist\), not for .*, archivist\)\. Nothing was changed/,
+  );
   expect(await archivist.json('list', '--profile', 'archive')).toEqual([]);
   rmSync(outboxFolder(home), { recursive: true });
   const init = advised(refused, 'init').map((word) => (word === 'NAME' ? 'again' : word));

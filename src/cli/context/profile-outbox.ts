@@ -8,12 +8,11 @@ import {
   listUnacceptedPhotoEntries,
   type Renewal,
 } from '../../outbox/entry-queries.ts';
-import { openLedger } from '../../outbox/ledger.ts';
+import { type Ledger, openLedger } from '../../outbox/ledger.ts';
 import {
   assertMayBelongTo,
   type Binding,
   isEmptyOutbox,
-  mayBelongTo,
   type Outbox,
   type Owner,
   openOutbox,
@@ -78,8 +77,7 @@ export function openProfileOutbox(context: Context, purpose: Purpose): Outbox {
   const binding = toBinding(profile);
   const outbox = openStoredOutbox(context, profile.outbox, { purpose, binding });
   context.onClose(() => outbox.close());
-  bindToService(outbox, profile);
-  followProfile(outbox, binding);
+  bindToProfile(outbox, profile);
   uniteIfPossible(outbox);
   if (isEmptyOutbox(outbox)) warnOfOthers(context, outbox);
   return outbox;
@@ -92,35 +90,30 @@ export function toBinding(profile: Profile): Binding {
 }
 
 /**
- * Binds an empty outbox to the service of the profile; one with finds must be bound to it already.
- * An address that the ledger knows of the service is no other service.
+ * Binds an outbox to the service of the profile, and to its user where none was known before. One
+ * with finds must be of that service already: an address that the ledger knows of it is no other.
  * @throws ConfigError where the outbox is for another service than the profile's
  */
-function bindToService(outbox: Outbox, profile: Profile): void {
-  const { name, kind, baseUrl } = profile;
-  const { address, kind: boundKind } = readHeader(outbox);
-  if (isEmptyOutbox(outbox)) {
-    if (kind !== boundKind || address !== baseUrl)
-      outbox.change(() => updateHeader(outbox, { kind, address: baseUrl }));
-    return;
+function bindToProfile(outbox: Outbox, profile: Profile): void {
+  const binding = toBinding(profile);
+  const { kind, address } = binding;
+  const header = readHeader(outbox);
+  if (!isEmptyOutbox(outbox)) {
+    const back = cmd`pas profile set --profile ${profile.name} base_url=${header.address} kind=${header.kind}`;
+    // Who sends is known only after the sign-in.
+    const owner = { kind, addresses: listAddresses(outbox.ledger, address), ...ANYONE };
+    assertMayBelongTo(outbox, owner, { hint: msg`Set it back: ${back}` });
   }
-  const known = outbox.ledger?.describeService(baseUrl).addresses ?? [];
-  const back = cmd`pas profile set --profile ${name} base_url=${address} kind=${boundKind}`;
-  // Who sends is known only after the sign-in.
-  assertMayBelongTo(
-    outbox,
-    { kind, addresses: [baseUrl, ...known], username: null, account: null },
-    { hint: msg`Set it back: ${back}` },
-  );
+  const username = header.username ?? binding.username;
+  if (header.kind !== kind || header.address !== address || header.username !== username)
+    outbox.change(() => updateHeader(outbox, { kind, address, username }));
 }
 
-/** Stores another address of the service, and a user name where none was known before. */
-function followProfile(outbox: Outbox, binding: Binding): void {
-  const header = readHeader(outbox);
-  const { address } = binding;
-  const username = header.username ?? binding.username;
-  if (header.address !== address || header.username !== username)
-    outbox.change(() => updateHeader(outbox, { address, username }));
+const ANYONE = { username: null, account: null };
+
+/** Returns this and the other known addresses of the service at an address. */
+function listAddresses(ledger: Ledger | undefined, address: string): string[] {
+  return [address, ...(ledger?.listAddresses(ledger.findService(address) ?? '') ?? [])];
 }
 
 /**
@@ -304,14 +297,15 @@ export async function findOutboxOwner(context: Context, profile: Profile): Promi
   const known = await tryToRead(() => {
     const ledger = openLedger(ledgerFile);
     try {
-      return ledger.describeService(baseUrl);
+      const knownKind = ledger.findKind(ledger.findService(baseUrl) ?? '');
+      return { kind: knownKind, addresses: listAddresses(ledger, baseUrl) };
     } finally {
       ledger.close();
     }
   });
   return {
     kind: header?.kind ?? known?.kind ?? kind,
-    addresses: [baseUrl, ...(known?.addresses ?? [])],
+    addresses: known?.addresses ?? [baseUrl],
     username,
     account: header?.account ?? null,
   };
@@ -335,7 +329,7 @@ async function moveOutbox(
   if (from !== profile.outbox && existsSync(source.outboxFile)) {
     if (existsSync(target.folder)) {
       const take = (outbox: Outbox) => {
-        bindToService(outbox, profile);
+        bindToProfile(outbox, profile);
         return uniteStoredOutbox(context, from, outbox, owner, target);
       };
       await withStoredOutbox(context, profile.outbox, take, toBinding(profile));
@@ -406,8 +400,10 @@ export async function uniteOutboxesOfAccount(
   const { address, kind, service } = readHeader(outbox);
   const known = confirmed ?? outbox.ledger?.listAddresses(service) ?? [];
   const owner = { kind, addresses: [address, ...known], username: null, account };
-  const isOfOwner = (stored: Outbox): boolean =>
-    readHeader(stored).account === account && mayBelongTo(stored, owner);
+  const isOfOwner = (stored: Outbox): boolean => {
+    assertMayBelongTo(stored, owner);
+    return readHeader(stored).account === account;
+  };
   const own = context.getProfile();
   const { base_url, username } = context.getConfig().profiles.get(own.name) ?? {};
   // Without a user name to point to, the profiles of the others would lose theirs.
