@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { memoize } from '../../base/collections.ts';
 import { hasErrors, Issue } from '../../base/issue.ts';
 import { msg } from '../../base/message.ts';
 import type { FindElements } from '../../finds/fields.ts';
@@ -103,8 +104,8 @@ const BATCH = 300;
 /**
  * Stores finds in the outbox with their documents: queued, or with errors as drafts. Into a find
  * that is here its row is merged, as {@link mergeRowIntoFind} does; a sent one is never changed. Of
- * each batch photographs are copied first, which takes time; then it is planned and stored in one
- * transaction. After an error the earlier batches stay. A dry run stores nothing.
+ * each batch photographs are copied and new rows validated first, which takes time; then it is
+ * planned and stored in one transaction. After an error the earlier batches stay. A dry run stores nothing.
  * @throws UsageError where a photograph changed while it was read; FileError where one cannot be
  * read; DatabaseError where the disk fails
  */
@@ -119,10 +120,13 @@ export async function enqueueFinds(
     for (const find of batch)
       if (find.photos.length > 0 && context.table?.planRow(find).kind !== 'question')
         photographs.set(find, await keepPhotographs(find, context));
+    const prepare = memoize((find: Find) => makePreparedDocument(context.validate(find)));
+    for (const find of batch) if (context.table?.planRow(find).kind === 'new') prepare(find);
     context.outbox.change(() => {
       for (const find of batch) {
         const kept = photographs.get(find) ?? NO_PHOTOGRAPHS;
-        const { enqueued, issues } = store({ ...planFind(find, context), ...kept }, context);
+        const planned = planFind(find, context, prepare);
+        const { enqueued, issues } = store({ ...planned, ...kept }, context);
         report.finds.push(enqueued);
         for (const issue of issues) onIssue(issue);
       }
@@ -141,7 +145,8 @@ function askAboutUncomparedFinds(
   const isUncompared = ({ change }: EnqueuedFind): boolean =>
     change === 'updated' || (change === 'added' && table === undefined);
   const uncompared = new Set(finds.filter(isUncompared).map(({ find }) => find));
-  storeQuestionsAboutAlikeFinds(outbox, ({ localId }) => uncompared.has(localId));
+  if (uncompared.size > 0)
+    storeQuestionsAboutAlikeFinds(outbox, ({ localId }) => uncompared.has(localId));
 }
 
 function* splitIntoBatches(finds: Iterable<Find>): Generator<readonly Find[]> {
@@ -188,13 +193,16 @@ async function keepPhotographs(find: Find, context: EnqueueContext): Promise<Kep
 }
 
 /** Plans a find or row by what is here now: an equal one before it may be stored already. */
-function planFind(find: Find, { outbox, table, side, validate }: EnqueueContext): PlannedFind {
+function planFind(
+  find: Find,
+  { outbox, table, side }: EnqueueContext,
+  prepare: (find: Find) => PreparedDocument,
+): PlannedFind {
   const { localId } = find;
   const row = table?.planRow(find) ?? { kind: 'new', localId, others: [] };
   const stored = findByLocalId(outbox, getLocalIdOfPlan(row));
   const merge = stored && mergeRowIntoFind(outbox, stored, find, side, table === undefined);
-  const content = makePreparedDocument(validate(getMergedFind(find, row, merge)));
-  return { find, row, merge, content };
+  return { find, row, merge, content: prepare(getMergedFind(find, row, merge)) };
 }
 
 /** Returns the find as it is to be stored, with the elements of the find here that it keeps. */
