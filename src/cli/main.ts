@@ -89,7 +89,8 @@ function makeRunner(runtime: Runtime, onEnd: (reason: ExitReason) => void): Runn
         onEnd(await work(context, ...(words as never[])));
       } catch (thrown) {
         // Errors that no lower layer explains: a damaged database page, a full or missing disk.
-        throw toDatabaseError(context.places.home, thrown);
+        const named = thrown instanceof Error && 'path' in thrown ? thrown.path : undefined;
+        throw toDatabaseError(String(named ?? context.places.home), thrown);
       } finally {
         await context.close();
       }

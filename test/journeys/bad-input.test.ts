@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { pasAsOrdinaryUser } from '../support/hostile-disk.ts';
 import type { Imported } from '../support/json-output.ts';
 import { findPhotographCopies } from '../support/outbox-files.ts';
 import { expectEnded, INIT_OFFLINE, PROJECT } from '../support/run-pas.ts';
@@ -47,6 +48,18 @@ describe('a path that cannot be used', () => {
       ['import', '-', '--map', '-'],
     ],
   ])('%s: one clear error', (_, words, args) => expectEnded(home.pas(...args), 2, words));
+});
+
+test('a folder that must not be read is named itself, not the data folder of pas', () => {
+  const folder = join(home.folder, 'private');
+  mkdirSync(folder);
+  chmodSync(folder, 0);
+  const { code, stderr } = pasAsOrdinaryUser(home, 'import', folder);
+  chmodSync(folder, 0o700);
+  expect([code, stderr]).toEqual([
+    12,
+    expect.stringContaining(`pas: ${folder}: permission denied`),
+  ]);
 });
 
 describe('a photograph', () => {

@@ -285,7 +285,7 @@ function isFull(folder: string): boolean {
   }
 }
 
-const CHECK_FOLDER = msg`Check the permissions of its folder, or name another one: PAS_HOME for the data, PAS_STATE for the state.`;
+const CHECK_FOLDER = msg`Check the permissions of the path and of its folder, or choose another one. For files of pas itself that is PAS_HOME for the data, PAS_STATE for the state.`;
 
 type Failure = {
   /** Beginnings of the codes of SQLite and the system. */
