@@ -62,6 +62,32 @@ export function getImportedRow({ wish, elements }: StoredFind): ImportedRow | un
   return wish.base === null ? undefined : { elements, ...JSON.parse(wish.base) };
 }
 
+const parseRowOfTable = createRowParser({ base: orNull(isText), elements: orNull(isText) });
+
+/**
+ * Returns a find's row as last imported from this table, although another one was imported since;
+ * else, or where its content was deleted, as last imported from any.
+ * @param path full path of the table, with the sheet
+ */
+export function getRowOfTable(
+  { sql }: Outbox,
+  stored: StoredFind,
+  path: string | undefined,
+): ImportedRow | undefined {
+  const last = getImportedRow(stored);
+  if (path === undefined || path === stored.wish.path) return last;
+  const row = sql(
+    `select body ->> '$.find.base' as base, content as elements from facts join intents
+       on intents.subject = facts.subject and intents.id = body ->> '$.intent'
+     where facts.subject = ? and facts.kind = 'current' and body ->> '$.find.path' = ?
+     order by seq desc limit 1`,
+  ).get(stored.uuid, path);
+  if (row === undefined) return last;
+  const { base, elements } = parseRowOfTable(row);
+  const own = { elements: JSON.parse(elements ?? 'null'), ...JSON.parse(base ?? '{}') };
+  return own.elements === null || base === null ? last : own;
+}
+
 /**
  * Serialises a row as imported, for {@link getImportedRow}: without its elements where they are all
  * equal to those of the find. Null for no row.

@@ -451,6 +451,17 @@ describe('an export that is imported again', () => {
   });
 });
 
+test('a table that is imported again unchanged takes back nothing that another one corrected', async () => {
+  const first = table('t.csv', { id: 'A-1', depth: '10' });
+  await home.do('import', first);
+  const corrected = table('corrected.csv', { id: 'A-1', depth: '12' });
+  await home.do('import', corrected);
+  const { report } = await imports(first);
+  expect(report.unchanged).toBe(1);
+  expect((await home.json('show', 'A-1')).elements.hloubka).toBe(12);
+  await expectEnded(home.pas('import', table('t.csv', { id: 'A-1', depth: '11' })), 3);
+});
+
 test('differences to sent finds are listed for the curator, and numbers are queued', async () => {
   const season = await sendSeason(home, 1, { state: 2 });
   const text = readFileSync(season, 'utf8').split('\n');

@@ -201,7 +201,7 @@ function planFind(
   const { localId } = find;
   const row = table?.planRow(find) ?? { kind: 'new', localId, others: [] };
   const stored = findByLocalId(outbox, getLocalIdOfPlan(row));
-  const merge = stored && mergeRowIntoFind(outbox, stored, find, side, table === undefined);
+  const merge = stored && mergeRowIntoFind(outbox, stored, find, side, table ?? null);
   return { find, row, merge, content: prepare(getMergedFind(find, row, merge)) };
 }
 

@@ -25,7 +25,7 @@ import {
   type RejectedMatch,
 } from '../facts.ts';
 import type { Outbox } from '../open-outbox.ts';
-import { getImportedRow, type ImportedRow, type StoredFind } from '../stored-finds.ts';
+import { getRowOfTable, type ImportedRow, type StoredFind } from '../stored-finds.ts';
 import { STATE_WORDS } from '../views/entry-words.ts';
 
 /**
@@ -231,24 +231,24 @@ export type FindMerge = {
 };
 
 /**
- * Merges a row into its find, as {@link mergeRow} does, and tells if the find may take the result;
- * nothing is stored.
+ * Merges a row into its find, as {@link mergeRow} does over the row as last imported from its
+ * table, and tells if the find may take the result; nothing is stored.
  * @param find the row
+ * @param table where it is from: its full path, undefined for standard input; null for input that
+ * replaces the find, since the person saw its current values
  * @param side wins where find and row changed an element; undefined leaves a conflict
- * @param replaces the input replaces the find, since the person saw its current values: it is
- * merged over those, not over the row as last imported
  */
 export function mergeRowIntoFind(
   outbox: Outbox,
   stored: StoredFind,
   find: Find,
   side: MergeSide | undefined,
-  replaces: boolean,
+  table: { readonly path: string | undefined } | null,
 ): FindMerge {
   const entry = findImportOfFind(outbox, stored.uuid);
-  const before = getImportedRow(stored);
+  const before = getRowOfTable(outbox, stored, table?.path);
   const elements = getWantedElements(outbox, stored);
-  const base = (replaces ? undefined : before?.elements) ?? elements;
+  const base = (table === null ? undefined : before?.elements) ?? elements;
   const merged = mergeRow(base, elements, find.elements, find.covered, side);
   const isOpen = merged.conflicts.length > 0 && side === undefined;
   const changed = isOpen ? 'conflict' : 'taken';
