@@ -76,8 +76,7 @@ export function resolveEntries(
   asked?: Entry,
 ): Entry[] {
   if (isLocked) recordOrphanedAttempts(outbox);
-  const subject = findSubject(outbox, find);
-  const settled = outbox.change(() => settleAs(outbox, subject, decision, entryId, asked));
+  const settled = outbox.change(() => settleAs(outbox, find, decision, entryId, asked));
   // It may be like a find that came while it was dropped.
   if (settled.some(({ kind, state }) => kind === 'import' && state === 'dropped'))
     storeQuestionsAboutChangedFinds(outbox);
@@ -86,18 +85,17 @@ export function resolveEntries(
 
 function settleAs(
   outbox: Outbox,
-  subject: string,
+  find: string,
   decision: PersonDecision,
   entryId: number | undefined,
   asked: Entry | undefined,
 ): Entry[] {
-  const entries = listDecidable(outbox, subject, decision.kind, entryId);
-  if (entries.length === 0) throw makeNothingToDecideError(NOTHING_TO_DECIDE, entryId);
+  const entries = listDecidable(outbox, findSubject(outbox, find), decision.kind, entryId);
+  if (entries.length === 0) throw makeNothingToDecideError(find, entryId);
   if (asked !== undefined && !entries.some(({ id }) => id === asked.id))
-    throw makeNothingToDecideError(
-      msg`The find changed while you were asked. Nothing was decided.`,
-      undefined,
-    );
+    throw new UsageError(msg`The find changed while you were asked. Nothing was decided.`, {
+      hint: STATUS_HINT,
+    });
   if (decision.kind === 'created') {
     const [problem] = entries.flatMap(
       (entry) => findRecordProblem(outbox, entry, decision.identCely) ?? [],
@@ -108,14 +106,13 @@ function settleAs(
   return entries;
 }
 
-const NOTHING_TO_DECIDE = msg`Nothing here waits for a decision.`;
+const STATUS_HINT = msg`\`${cmd`pas status`}\` lists what needs your attention, with the command for it.`;
 
-function makeNothingToDecideError(nothing: Message, entryId: number | undefined): UsageError {
+function makeNothingToDecideError(find: string, entryId: number | undefined): UsageError {
+  const nothing = msg`Nothing of ${find} waits for a decision.`;
   const message =
     entryId === undefined ? nothing : msg`${nothing} Only the entry ${entryId} was requested.`;
-  return new UsageError(message, {
-    hint: msg`\`${cmd`pas status`}\` lists what needs your attention, with the command for it.`,
-  });
+  return new UsageError(message, { hint: STATUS_HINT });
 }
 
 function decideEntry(outbox: Outbox, entry: Entry, decision: PersonDecision): void {
@@ -188,7 +185,7 @@ export function getOpenDecision(
       .map((entry) => ({ kind, entry })),
   );
   const [first] = open;
-  if (first === undefined) throw makeNothingToDecideError(NOTHING_TO_DECIDE, entryId);
+  if (first === undefined) throw makeNothingToDecideError(find, entryId);
   const { entry } = first;
   const asked = entry.held?.candidates.map(({ name }) => name);
   const names = asked ?? listEvidence(outbox, entry).at(-1)?.candidates ?? [];

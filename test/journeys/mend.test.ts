@@ -148,7 +148,7 @@ test('a refused find is shown with its element, corrected and sent', async () =>
   expect(shown.stdout).toMatch(/next: pas edit K-2/);
   expect(shown.stdout).toMatch(/document of \d+ bytes, SHA-512 [0-9a-f]{16}/);
   expect((await home.do('status')).stdout).toMatch(
-    /Correct these; the service refused them:\n {2}import of K-2: .+\n {4}pas edit K-2/,
+    /Correct these; the service refused them.*:\n {2}import of K-2: .+\n {4}pas edit K-2/,
   );
   await home.do('edit', 'K-2', '--set', 'lon=14.45', '--set', 'lat=50.08');
   await home.do('push');

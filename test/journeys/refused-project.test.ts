@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { findStates, type Home, settledAfter, signedIn } from '../support/run-pas.ts';
+import { expectEnded, findStates, type Home, settledAfter, signedIn } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -27,9 +27,14 @@ test('a push to a project that refuses all finds alike ends after five, and one 
   );
   expect(refused).toHaveLength(5);
   expect(run.stderr).toMatch(/C-202200058, 7 in total/);
+  expect((await home.pas('status')).stdout).toMatch(
+    /Correct these.* unchanged with pas resolve FIND --resend:/,
+  );
   const [, advised = ''] = /pas (resolve K-.* --resend)/.exec(run.stderr) ?? [];
   await home.do(...advised.split(' '));
   expect(new Set(Object.values(await findStates(home)))).toEqual(new Set(['queued']));
+  const [first = ''] = refused;
+  await expectEnded(home.pas('resolve', first, '--resend'), 2, `Nothing of ${first} waits`);
 });
 
 test('a watch sends five of them, too, however many rounds follow', async () => {

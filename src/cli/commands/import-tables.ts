@@ -335,8 +335,8 @@ async function printSummary(
   if (drafts > 0) {
     terminal.printLine(
       ngettext(
-        msgid`${drafts} of them has errors and stays a draft; correct the table and import it again.`,
-        `${drafts} of them have errors and stay drafts; correct the table and import it again.`,
+        msgid`${drafts} of them has errors; correct the table and import it again.`,
+        `${drafts} of them have errors; correct the table and import it again.`,
         drafts,
       ),
     );

@@ -234,7 +234,7 @@ const STEPS: readonly Step[] = [
     takes: ({ state }) => state === 'draft',
   },
   {
-    title: msg`Correct these; the service refused them:`,
+    title: msg`Correct these; the service refused them. Once a reason outside the find is settled, send it unchanged with ${cmd`pas resolve`} FIND --resend:`,
     takes: ({ state, kind }) => state === 'refused' && kind === 'import',
   },
   {

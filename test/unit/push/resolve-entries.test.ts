@@ -271,14 +271,14 @@ describe('the possible decisions', () => {
   test('are none for an accepted entry', () => {
     const { outbox, ids } = findWith(['import', 'accepted', IDENT]);
     expect(saidBy(() => getOpenDecision(outbox, 'K-1', undefined))).toEqual([
-      'Nothing here waits for a decision.',
+      'Nothing of K-1 waits for a decision.',
       STATUS,
     ]);
     const only = ` Only the entry ${ids[0]} was requested.`;
     expect(saidBy(() => getOpenDecision(outbox, 'K-1', ids[0]))[0]).toBe(
-      `Nothing here waits for a decision.${only}`,
+      `Nothing of K-1 waits for a decision.${only}`,
     );
-    const nothing = 'Nothing here waits for a decision.';
+    const nothing = 'Nothing of K-1 waits for a decision.';
     for (const decision of [{ kind: 'created', identCely: OTHER }, RESEND, DROP] as const) {
       expect(saidBy(() => resolve(outbox, decision))).toEqual([nothing, STATUS]);
       expect(saidBy(() => resolve(outbox, decision, ids[0]))[0]).toBe(`${nothing}${only}`);
@@ -415,7 +415,9 @@ describe('a decision', () => {
     const { outbox, states } = findWith(['photo', 'sending', IDENT], ['photo', 'refused', IDENT]);
     resolveEntries(outbox, 'K-1', DROP, undefined, false);
     expect(states()).toEqual(['sending', 'dropped']);
-    expect(() => resolveEntries(outbox, 'K-1', CREATED, undefined, false)).toThrow('Nothing here');
+    expect(() => resolveEntries(outbox, 'K-1', CREATED, undefined, false)).toThrow(
+      'Nothing of K-1',
+    );
   });
 
   test.each<[string, PersonDecision, readonly Given[]]>([
