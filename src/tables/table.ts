@@ -78,8 +78,8 @@ export function getRowPlace(table: TablePlace, { row, line }: RowNumber): RowPla
 type Sheet = { readonly name: string };
 
 /**
- * Returns the sheet or layer that the user named: by its exact name, else by its name in another
- * letter case, else by its number in the file, from 1.
+ * Returns the sheet or layer that the user named: by its name in any letter case, else by its
+ * number in the file, from 1.
  * @param sheets all of the file, in its order
  * @throws FileError where none has this name or number
  */
@@ -89,7 +89,6 @@ export function getSheetOrLayer<T extends Sheet>(
   named: string,
 ): T {
   const sheet =
-    sheets.find(({ name }) => name === named) ??
     sheets.find(({ name }) => makeIdKey(name) === makeIdKey(named)) ??
     (/^[1-9]\d*$/.test(named) ? sheets[Number(named) - 1] : undefined);
   if (sheet !== undefined) return sheet;

@@ -102,20 +102,12 @@ export function parsePlainNumber(text: string): number | undefined {
   return isReadable(reading) ? Number(reading.value) : undefined;
 }
 
-/** Texts of a column in which positions are sought. */
-const MAX_POSITIONS = 200;
-
 /**
- * Returns the share of the distinct texts of a column that are positions with both coordinates,
- * from 0 to 1, among the first {@link MAX_POSITIONS}. Two short whole numbers, such as `12/45`, are
- * no position here; 0 for an empty column.
+ * Tells if a text is a position with both coordinates. Two short whole numbers, such as `12/45`,
+ * are no position here.
  */
-export function measurePositionShare({ values }: ColumnProfile): number {
-  const texts = [...values.keys()].slice(0, MAX_POSITIONS);
-  const found = texts.filter(
-    (text) => !/^\D*\d{1,3}\D+\d{1,3}\D*$/.test(text) && isReadable(parsePosition(text)),
-  );
-  return texts.length === 0 ? 0 : found.length / texts.length;
+export function isPositionText(text: string): boolean {
+  return !/^\D*\d{1,3}\D+\d{1,3}\D*$/.test(text) && isReadable(parsePosition(text));
 }
 
 /** Meaning of a column by its name and its values. */
@@ -221,7 +213,7 @@ function testKeys(profile: ColumnProfile, match: NameMatch): Evidence {
 function testPositions(profile: ColumnProfile): Evidence {
   const isWellKnown = computeFittingShare(profile, (text) => /^point/i.test(text)) > 0.9;
   return {
-    share: measurePositionShare(profile),
+    share: computeFittingShare(profile, isPositionText),
     rule: isWellKnown ? undefined : { form: 'position' },
   };
 }

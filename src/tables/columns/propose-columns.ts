@@ -21,9 +21,9 @@ import {
   type ColumnProfile,
   type ColumnVerdict,
   computeFittingShare,
+  isPositionText,
   judgeColumn,
   LAST_RANK,
-  measurePositionShare,
   parsePlainNumber,
   profileTableColumns,
 } from './column-tests.ts';
@@ -419,6 +419,6 @@ function hasCoordinates(profile: ColumnProfile): boolean {
   return (
     findAxis(profile) !== undefined ||
     (isNamedAsAxis(profile) && computeFittingShare(profile, isLong) >= MOST) ||
-    measurePositionShare(profile) >= MOST
+    computeFittingShare(profile, isPositionText) >= MOST
   );
 }

@@ -280,8 +280,6 @@ function checkSheet(contents: SheetContents, isOfFinds: (row: number) => boolean
 export type CellFormat = {
   /** The format shows years, months or days. */
   readonly isDate: boolean;
-  /** The format shows hours, minutes or seconds. */
-  readonly isTime: boolean;
   /** The format shows day, month and year, so the text means one day. */
   readonly isWholeDay: boolean;
   /**
@@ -293,7 +291,6 @@ export type CellFormat = {
 
 const PLAIN: CellFormat = {
   isDate: false,
-  isTime: false,
   isWholeDay: false,
   show: () => undefined,
 };
@@ -337,13 +334,11 @@ export function parseNumberFormat(code: string): CellFormat {
     return PLAIN;
   const { type } = getFormatInfo(code);
   const isDate = type === 'date' || type === 'datetime';
-  const isTime = type === 'time' || type === 'datetime';
   const { year, month, day } = getFormatDateInfo(code);
   // The language of a number decides its separators only.
   const shownCode = isDate ? code : code.replace(/\[\$([^[\]-]*)-[^[\]]*\]/g, '[$$$1]');
   return {
     isDate,
-    isTime,
     isWholeDay: isDate && year && month && day,
     show: (value) => format(shownCode, value, { locale: LANGUAGE }).replace(/\s+/g, ' ').trim(),
   };
@@ -352,18 +347,15 @@ export function parseNumberFormat(code: string): CellFormat {
 /**
  * Formats the serial number of a day in a spreadsheet as YYYY-MM-DD; undefined outside the years
  * 1900 to 9999, for which spreadsheets have no days.
- * @param days day 1 is 1900-01-01; the fraction is the time of the day
- * @param isTimeShown adds ` hh:mm`, unless it is midnight
+ * @param days day 1 is 1900-01-01; the fraction is the time of the day, which is dropped
  */
-export function formatSerialDay(days: number, isTimeShown: boolean): string | undefined {
+export function formatSerialDay(days: number): string | undefined {
   // A spreadsheet rounds to what it shows: less than a millisecond before midnight is the next day.
   const rounded = Math.round(days * DAY_MS) / DAY_MS;
   if (!(rounded >= 1 && rounded < AFTER_LAST_DAY)) return undefined;
-  const code = isTimeShown && !Number.isInteger(rounded) ? `${DAY_FORM} hh:mm` : DAY_FORM;
-  return format(code, rounded, { locale: LANGUAGE }).replace(/ 00:00$/, '');
+  return format('yyyy-mm-dd', rounded, { locale: LANGUAGE });
 }
 
-const DAY_FORM = 'yyyy-mm-dd';
 /** First day of the year 10000. */
 const AFTER_LAST_DAY = 2_958_466;
 const DAY_MS = 86_400_000;

@@ -92,8 +92,9 @@ const MAX_NODES = 1_000_000;
 export function parseXmlTable(file: string, bytes: Buffer): Table {
   try {
     const document = walkXml(bytes, MAX_NODES);
-    if (isGpx(document.root)) return parseGpx(file, document);
     const { name, namespace } = document.root;
+    // Programs write the namespace of GPX in several ways, or omit it.
+    if (name === 'gpx') return parseGpx(file, document);
     const root = namespace === '' ? name : `${name} (${namespace})`;
     const none = new FileError(
       file,
@@ -104,13 +105,6 @@ export function parseXmlTable(file: string, bytes: Buffer): Table {
     if (!(thrown instanceof XmlSyntaxError)) throw thrown;
     throw makeSyntaxError(file, 'XML', thrown.says, thrown);
   }
-}
-
-/** Some programs omit the namespace, or write it as the address of a page. */
-const GPX_NAMESPACE = /^(?:https?:\/\/(?:www\.)?topografix\.com\/gpx\/1\/[01]\/?)?$/i;
-
-function isGpx({ name, namespace }: XmlElement): boolean {
-  return name === 'gpx' && GPX_NAMESPACE.test(namespace);
 }
 
 /** Points of tracks and routes are skipped, so that a long track is not held in memory. */
