@@ -161,7 +161,7 @@ function makeEncodingIssue(file: string, encoding: string, sample: string): Issu
   return makeWarningIssue('table-encoding', says, { file });
 }
 
-const SAVE_AS_UTF8 = msg`Save the table as "CSV UTF-8" (Excel), or choose the character set Unicode (UTF-8) when saving (LibreOffice).`;
+const SAVE_AS_UTF8 = msg`Save it in UTF-8: as "CSV UTF-8" in Excel, or with the character set Unicode (UTF-8) in LibreOffice, a GIS or an editor.`;
 
 /**
  * Decodes bytes in UTF-8 as a text without a byte order mark.
@@ -181,7 +181,7 @@ export function decodeUtf8(file: string, bytes: Buffer): string {
  * @param file its name for the message
  * @param bytes must have an invalid or NUL byte
  */
-export function describeInvalidUtf8(file: string, bytes: Buffer): Message {
+function describeInvalidUtf8(file: string, bytes: Buffer): Message {
   // An invalid byte decodes as a replacement character, which no text has.
   const [valid = ''] = bytes.toString('utf8').split(/[\0\uFFFD]/, 1);
   const line = valid.split('\n').length;

@@ -127,8 +127,7 @@ function detectReader(file: string, bytes: Buffer): TableReader {
   const start = findTextStart(bytes);
   // A text table may begin with any character, so its extension decides.
   if (named !== READERS.csv && start === '<') return READERS.xml;
-  const isJson = start === '{' || (start === '[' && named === READERS.geojson);
-  if (named !== READERS.csv && isJson) return READERS.geojson;
+  if (named !== READERS.csv && start === '{') return READERS.geojson;
   if (named?.called === undefined || bytes.length === 0) return READERS.csv;
   throw makeDamagedFileError(
     file,

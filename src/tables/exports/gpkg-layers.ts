@@ -44,8 +44,8 @@ type NewLayer = {
 };
 
 type GpkgFeature = {
-  /** Geometry as little-endian well-known binary. */
-  readonly wkb?: Buffer;
+  /** Degrees. */
+  readonly point?: { readonly longitude: number; readonly latitude: number };
   /** In the order of the columns. */
   readonly values: readonly (string | number | null)[];
 };
@@ -74,8 +74,8 @@ export function addLayer(
     `insert into "${table}" (${names.join(', ')}) values (${names.map(() => '?').join(', ')})`,
   );
   database.transaction(() => {
-    for (const { wkb, values } of features) {
-      const blob = wkb === undefined ? null : makeGeometryBlob(wkb);
+    for (const { point, values } of features) {
+      const blob = point === undefined ? null : encodePoint(point.longitude, point.latitude);
       insert.run(...shape.map(() => blob), ...values);
     }
   })();
@@ -94,23 +94,20 @@ function describeLayer(database: Database, { table, geometry, nowIso }: NewLayer
     .run(table, geometry);
 }
 
-/** Encodes a point in degrees. */
+/**
+ * Encodes a point in degrees: a header without envelope, then well-known binary (GeoPackage 1.3,
+ * 2.1.3), both little-endian.
+ */
 function encodePoint(longitude: number, latitude: number): Buffer {
-  const wkb = Buffer.alloc(21);
-  wkb.writeUInt8(1, 0);
-  wkb.writeUInt32LE(1, 1);
-  wkb.writeDoubleLE(longitude, 5);
-  wkb.writeDoubleLE(latitude, 13);
-  return wkb;
-}
-
-/** Header without envelope, then well-known binary (GeoPackage 1.3, 2.1.3), little-endian. */
-function makeGeometryBlob(wkb: Buffer): Buffer {
-  const header = Buffer.alloc(8);
-  header.write('GP', 0, 'latin1');
-  header.writeUInt8(1, 3);
-  header.writeInt32LE(4326, 4);
-  return Buffer.concat([header, wkb]);
+  const blob = Buffer.alloc(29);
+  blob.write('GP', 0, 'latin1');
+  blob.writeUInt8(1, 3);
+  blob.writeInt32LE(4326, 4);
+  blob.writeUInt8(1, 8);
+  blob.writeUInt32LE(1, 9);
+  blob.writeDoubleLE(longitude, 13);
+  blob.writeDoubleLE(latitude, 21);
+  return blob;
 }
 
 /** Adds QGIS's table of styles, by which it displays the layer of finds. */
@@ -204,8 +201,7 @@ function* listFeatures(
     const degrees = point === undefined ? undefined : makeWgs84Point(point);
     if (degrees?.exact !== undefined) values.set(degrees.exact.column, degrees.exact.wkt);
     if (find.state !== undefined) values.set(STATE_COLUMN, find.state);
-    const wkb = degrees && encodePoint(degrees.longitude, degrees.latitude);
-    yield { wkb, values: names.map((name) => toStoredValue(values.get(name))) };
+    yield { point: degrees, values: names.map((name) => toStoredValue(values.get(name))) };
   }
 }
 

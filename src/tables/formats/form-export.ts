@@ -9,9 +9,6 @@ import { parseCsvTable } from './csv-table.ts';
 import { convertFormTable } from './form-return.ts';
 import type { WorkbookParts } from './xlsx.ts';
 
-/** Form servers write the header in the first row. */
-const FIRST_ROW = { first: 1, last: 1 } as const;
-
 /** Several times the photographs of a season. */
 const MAX_FILES = 200_000;
 const DEEPEST = 8;
@@ -100,7 +97,7 @@ export async function readCsvForms(
   const repeats: Table[] = [];
   for (const name of beside.sort()) {
     const path = join(folder, name);
-    const repeat = parseCsvTable(path, await readInputFile(path), FIRST_ROW);
+    const repeat = parseCsvTable(path, await readInputFile(path));
     if (isRepeatTable(repeat)) repeats.push(repeat);
   }
   return convertFormTable({ table, repeats, photoFolder, paths: listFilesBelow(photoFolder) });

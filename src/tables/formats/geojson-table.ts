@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer';
 import { formatPlainNumber } from '../../base/characters.ts';
 import { getErrorMessage } from '../../base/errors.ts';
 import { isReadable, makeRuleProblem, type Reading, type RuleProblem } from '../../base/issue.ts';
@@ -11,10 +10,9 @@ import {
   type PointInSystem,
   parseSystemCode,
 } from '../../finds/place/geometry.ts';
-import { describeInvalidUtf8 } from '../input-file.ts';
+import { decodeUtf8 } from '../input-file.ts';
 import {
   assertInputSize,
-  assertTableSize,
   isBeyondSafeIntegers,
   makeDamagedFileError,
   makeOverlongNumberFault,
@@ -35,8 +33,7 @@ type Values = Readonly<Record<string, unknown>>;
  */
 export function parseGeoJson(file: string, bytes: Buffer): Table {
   assertInputSize(file, bytes.length, MAX_JSON_BYTES);
-  if (!isUtf8(bytes)) throw makeDamagedFileError(file, describeInvalidUtf8(file, bytes));
-  const text = bytes.toString('utf8').replace(/^\ufeff/, '');
+  const text = decodeUtf8(file, bytes);
   let document: unknown;
   try {
     document = JSON.parse(text);
@@ -46,7 +43,12 @@ export function parseGeoJson(file: string, bytes: Buffer): Table {
   const features = listFeatures(document);
   if (features === undefined)
     throw makeDamagedFileError(file, msg`${file} is JSON, but has no GeoJSON features.`);
-  return makeFeatureTable(file, features, getSystem(file, document));
+  const system = getSystem(file, document);
+  const readRecords = function* (): Generator<ReadRecord> {
+    for (const [index, feature] of features.entries())
+      yield { row: index + 1, ...parseFeature(feature, system) };
+  };
+  return makeTableOfRecords({ file, unit: 'feature' }, readRecords);
 }
 
 /** Parsed JSON takes up to twenty times its size; ten thousand finds have a tenth of this. */
@@ -61,18 +63,6 @@ function listFeatures(document: unknown): readonly unknown[] | undefined {
 
 function isFeature(value: unknown): value is Values {
   return isPlainObject(value) && value['type'] === 'Feature';
-}
-
-function makeFeatureTable(file: string, features: readonly unknown[], system: GeomSystem): Table {
-  const place = { file, unit: 'feature' } as const;
-  assertTableSize(file, { rows: features.length });
-  const readRecords = function* (): Generator<ReadRecord> {
-    for (const [index, feature] of features.entries()) {
-      const row = index + 1;
-      yield { row, ...parseFeature(feature, system) };
-    }
-  };
-  return makeTableOfRecords(place, readRecords);
 }
 
 /**

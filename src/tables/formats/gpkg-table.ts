@@ -19,7 +19,6 @@ import {
 } from '../../finds/place/geometry.ts';
 import { FINDS_LAYER, FORM_FIND, FORM_PHOTO, PHOTOS_LAYER } from '../../finds/questions.ts';
 import {
-  assertTableSize,
   getSheetOrLayer,
   makeCutShortError,
   makeDamagedFileError,
@@ -211,7 +210,6 @@ function readLayer(file: string, database: Database, layer: Layer): Table {
     ({ pk, type }) => pk === 1 && type.toUpperCase() === 'INTEGER',
   )?.name;
   const place = { file, sheet: layer.name, unit: 'feature' } as const;
-  assertTableSize(file, { columns: columns.length });
   // Complete once the records were read.
   const unread = new Set<string>();
   const readRecords = function* (): Generator<ReadRecord> {

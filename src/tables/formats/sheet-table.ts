@@ -137,7 +137,7 @@ type Cells = readonly CellValue[];
  */
 export function makeTableOfSheet(
   contents: SheetContents,
-  headerRows: HeaderRows | undefined,
+  headerRows?: HeaderRows,
   unread: readonly Issue[] = [],
 ): Table {
   const { place } = contents;
@@ -146,7 +146,6 @@ export function makeTableOfSheet(
   const rows = contents.rows.slice(0, contents.rows.findLastIndex(hasText) + 1);
   const foundHeader = findHeader(place, padRows(rows), headerRows);
   const header = withoutEmptyEnd(foundHeader?.names ?? []);
-  assertTableSize(file, { columns: header.length });
   const headerRow = foundHeader?.last ?? 0;
   const merged = contents.merged.filter(
     ({ firstRow, firstColumn }) => firstRow > headerRow && firstColumn <= header.length,

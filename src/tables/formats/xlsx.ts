@@ -448,16 +448,13 @@ export function parseXlsx(
 }
 
 /**
- * Reads all visible sheets of a workbook with content as tables, in their order, with the header in
- * the first row; empty where there are none.
+ * Reads all visible sheets of a workbook with content as tables, in their order; empty where there
+ * are none.
  * @param file its name for messages
  * @param parts from {@link unpackWorkbook}
- * @throws FileError where the parts are no workbook, a first row is empty, or a sheet is malformed
- * or too large
+ * @throws FileError where the parts are no workbook, or a sheet is malformed or too large
  */
 export function parseXlsxSheets(file: string, parts: WorkbookParts): Table[] {
   const workbook = openWorkbook(file, parts);
-  return listFilledSheets(workbook).map((sheet) =>
-    makeTableOfSheet(readSheet(workbook, sheet), { first: 1, last: 1 }),
-  );
+  return listFilledSheets(workbook).map((sheet) => makeTableOfSheet(readSheet(workbook, sheet)));
 }

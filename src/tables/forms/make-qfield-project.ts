@@ -65,7 +65,6 @@ export async function writeQfieldProject(request: FieldFormRequest): Promise<rea
 }
 
 function renderProject(layers: readonly QgisLayer[]): string {
-  const values = layers.map(makeLayerTemplateValues);
   return fillQgisTemplate('project.xml', {
     title: t`Finds`,
     theme: t`Field, without a network`,
@@ -75,10 +74,7 @@ function renderProject(layers: readonly QgisLayer[]): string {
     photographs: t`Photographs`,
     finds: getLayerId(FINDS_LAYER),
     photos: getLayerId(PHOTOS_LAYER),
-    layers: values,
-    shown: values.filter(({ isList }) => isList !== true),
-    lists: values.filter(({ isList }) => isList === true),
-    mapped: values.filter(({ geometry }) => geometry !== undefined),
+    layers: layers.map(makeLayerTemplateValues),
   });
 }
 
