@@ -183,6 +183,18 @@ describe('a table that is imported again', () => {
     expect((await imports(season)).report.not_in_table).toEqual([]);
   });
 
+  test('of another name asks about the equal find, not about that of the number, and one answer fits all', async () => {
+    const first = { day: '2024-06-01', place: 'pole', note: 'a' };
+    const second = { day: '2024-07-02', place: 'les', note: 'b' };
+    await home.do('import', table('season.csv', { id: 'S-1', ...first }, { id: 'S-2', ...second }));
+    const other = table('other.csv', { id: 'S-1', ...second }, { id: 'S-5', ...first });
+    expect((await imports(other)).report).toMatchObject({ added: 0, questions: 2 });
+    await home.do('resolve', '--all', 'same');
+    expect(await readElements('S-1')).toMatchObject({ poznamka: 'b' });
+    expect(await readElements('S-5')).toMatchObject({ poznamka: 'a' });
+    expect((await imports(other)).report).toMatchObject({ unchanged: 2 });
+  });
+
   test('advises to remove only finds that can be removed', async () => {
     const season = table('season.csv', { id: 'S-1' }, { id: 'S-2' }, { id: 'S-3' });
     await home.do('import', season);

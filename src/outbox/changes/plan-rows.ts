@@ -83,6 +83,8 @@ type RenumberedRows = {
  * | equal or nearly equal to a find that is no other row's | ask: near |
  * | any other | new |
  *
+ * Where the find to ask about as another turns out to be another row, the lines below decide first.
+ *
  * The rows are all in memory only where there are finds to compare them with.
  */
 export function planRows(
@@ -101,6 +103,13 @@ export function planRows(
   for (const { row, plan = planByContent(row, comparison, taken) } of keyed) {
     for (const find of listTaken(plan)) taken.add(find);
     plans.set(row, plan);
+  }
+  // The find of a row's number may have turned out to be another row.
+  for (const [row, plan] of plans) {
+    if (plan.kind !== 'question' || plan.basis !== 'row-another' || !taken.has(plan.find)) continue;
+    const byContent = planByContent(row, comparison, taken);
+    for (const find of listTaken(byContent)) taken.add(find);
+    if (byContent.kind !== 'new') plans.set(row, byContent);
   }
   return {
     finds,
