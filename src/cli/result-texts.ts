@@ -7,7 +7,6 @@ import {
   findRowAnswers,
   type HeldQuestion,
   hasIdentForm,
-  isAboutRow,
   isAnswerable,
   type RowAnswer,
 } from '../outbox/entry.ts';
@@ -28,9 +27,9 @@ export function getSettlingCommand({ id, kind, state, held, find }: Entry): Comm
   const isInDoubt = held !== null || state === 'uncertain';
   if (kind !== 'import' && (isInDoubt || state === 'refused'))
     return cmd`pas resolve ${find} --entry ${id}`;
-  const isAskedAboutRow = held !== null && isAboutRow(held);
   const isEdited =
-    !isAskedAboutRow && (state === 'refused' || state === 'draft' || !isAnswerable({ held }));
+    findRowAnswers(held) === undefined &&
+    (state === 'refused' || state === 'draft' || !isAnswerable({ held }));
   if (isEdited) return cmd`pas edit ${find}`;
   return isInDoubt ? cmd`pas resolve ${find}` : cmd`pas show ${find}`;
 }

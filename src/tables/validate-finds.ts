@@ -6,7 +6,6 @@ import { checkDocument } from '../finds/check-document.ts';
 import { findSchemaNamesProblem } from '../finds/document.ts';
 import type { LookupTerm } from '../finds/find.ts';
 import { type ValidationContext, validateFind } from '../finds/rules.ts';
-import { NOT_HARVESTED } from '../finds/value-rules.ts';
 import { makeNumberLookup } from '../outbox/changes/enqueue-change.ts';
 import { convertStoredFind, makePreparedDocument } from '../outbox/changes/enqueue-finds.ts';
 import { findNamedFinds, makeFindLookup } from '../outbox/changes/resolve-finds.ts';
@@ -90,10 +89,9 @@ export function renewDocuments(
   return uuids.flatMap((uuid) => {
     const stored = findByUuid(outbox, uuid);
     if (stored === undefined) return [];
-    const isDraft = (): boolean => findImportOfFind(outbox, uuid)?.state === 'draft';
-    const wasDraft = isDraft();
+    const { state } = findImportOfFind(outbox, uuid) ?? {};
     const issues = validateStored(outbox, stored, findContext);
-    return !wasDraft && isDraft() ? issues : [];
+    return state === 'queued' && hasErrors(issues) ? issues : [];
   });
 }
 
@@ -167,9 +165,9 @@ function updateImport(
 }
 
 /**
- * Returns the import to update, whose document differs, or the check of its identifiers: a draft, a
- * queued one, or, if the find is complete, a refused one. Undefined for any other, such as one that
- * was sent or is being sent, and for a draft that stays one, even with other issues.
+ * Returns the import to update, whose document differs: a draft, a queued one, also where only its
+ * issues are more or fewer, or, if the find is complete, a refused one. Undefined for any other, such
+ * as one that was sent or is being sent, and for a draft that stays one, even with other issues.
  */
 function findImportToUpdate(
   outbox: Outbox,
@@ -184,10 +182,6 @@ function findImportToUpdate(
     content.document === null
       ? entry.document === null
       : entry.document?.equals(content.document) === true &&
-        hasUnchecked(entry) === hasUnchecked(content);
+        (isRefused || entry.issues.length === content.issues.length);
   return same ? undefined : entry;
-}
-
-function hasUnchecked({ issues }: Pick<PreparedDocument, 'issues'>): boolean {
-  return issues.some(({ rule }) => rule === NOT_HARVESTED);
 }

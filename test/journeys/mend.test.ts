@@ -226,7 +226,6 @@ describe('removing', () => {
       3,
       /K-1 cannot be removed\. It was sent, and the service accepted it as C-/,
     );
-    expect(run.stderr).not.toContain('--drop');
     expect(run.stderr).toMatch(/K-2 cannot be removed\. Find out first: pas reconcile K-2/);
     expect(Object.keys(await states())).toEqual(['K-1', 'K-2']);
   });

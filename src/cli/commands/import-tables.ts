@@ -5,7 +5,6 @@ import { hasErrors, type Issue } from '../../base/issue.ts';
 import { cmd, msgid, ngettext, quoteShellWord, t } from '../../base/message.ts';
 import type { EnqueuedFind } from '../../outbox/changes/enqueue-finds.ts';
 import { planRemovalOfSubject } from '../../outbox/changes/remove-finds.ts';
-import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findByLocalId } from '../../outbox/stored-finds.ts';
 import { storeQuestionsAboutAlikeFinds } from '../../outbox/unite.ts';
 import { listFindsWithQuestion } from '../../tables/answer-rows.ts';
@@ -178,7 +177,7 @@ async function importFile(
       isPiped: file === '-',
     }),
   );
-  if (report.missing.length > 0) printMissing(context, request.outbox, file, report.missing);
+  if (report.missing.length > 0) printMissing(context, file, report.missing, request);
   if (report.copied !== undefined) printCopied(context, file, report.copied);
   return report;
 }
@@ -219,19 +218,13 @@ function joinReports(reports: readonly ImportReport[], issues: readonly Issue[])
  */
 function printMissing(
   { terminal }: Context,
-  outbox: Outbox,
   file: string,
   missing: readonly string[],
+  { outbox }: Request,
 ): void {
   const count = missing.length;
   const all = joinShellWords(missing);
-  terminal.warn(
-    ngettext(
-      msgid`${count} find of this table is no longer in it and was not changed: ${all} (${file}).`,
-      `${count} finds of this table are no longer in it and were not changed: ${all} (${file}).`,
-      count,
-    ),
-  );
+  terminal.warn(t`Finds that are no longer in ${file}, and were not changed (${count}): ${all}.`);
   const removable = missing.filter((localId) => {
     const uuid = findByLocalId(outbox, localId)?.uuid ?? '';
     return planRemovalOfSubject(outbox, uuid).because === undefined;

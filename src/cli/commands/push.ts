@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
-import { cmd, formatDecimal, type Message, msg, msgid, ngettext, t } from '../../base/message.ts';
+import { cmd, formatDecimal, type Message, msg, t } from '../../base/message.ts';
 import { ENTRY_KINDS, type EntryKind } from '../../outbox/entry.ts';
 import { clearBackoff } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
@@ -109,8 +109,10 @@ async function pushCommand(
       t`--watch runs until you stop it, so it cannot be combined with --limit or --dry-run.`,
     );
   announceInstance(context);
-  if (!isDryRun) await openUnitedOutbox(context);
-  const newDrafts = isDryRun ? [] : await renewProfileDocuments(context);
+  if (!isDryRun) {
+    await openUnitedOutbox(context);
+    await renewProfileDocuments(context);
+  }
   const kinds = options.only ?? ENTRY_KINDS;
   const plan = planPush(outbox, names);
   printDrafts(context, plan.drafts);
@@ -129,7 +131,7 @@ async function pushCommand(
     ...telling,
   };
   const expected = {
-    hasDrafts: newDrafts.length + plan.drafts.length > 0,
+    drafts: plan.drafts,
     left: () => (options.limit === undefined ? countEntriesToSend(pushAllOptions) : 0),
   };
   const result = await sendOrWatch(context, options, pushAllOptions).finally(end);
@@ -255,8 +257,8 @@ function printQueued(
   return 'done';
 }
 
-/** Rest of what a push was to send: if any find is incomplete, and the number of other entries. */
-type Expected = { readonly hasDrafts: boolean; readonly left: () => number };
+/** Rest of what a push was to send: incomplete finds, and the number of other entries. */
+type Expected = { readonly drafts: readonly string[]; readonly left: () => number };
 
 type Remaining = ReturnType<typeof countRemainingAfterPush>;
 
@@ -300,7 +302,10 @@ function summarise(
     const why = formatStopCause(stopCause);
     terminal.warn(t`Stopped: ${why}. Entries that were not sent stay queued.`);
   }
-  if (asked > 0) terminal.warn(formatAskedCount(asked));
+  if (asked > 0)
+    terminal.warn(
+      t`Entries with an open question: ${asked}. What it is about is not sent before you answer it.`,
+    );
   if (uncertain + totals.refused + totals.draft + asked > 0)
     terminal.note(t`\`${cmd`pas status`}\` shows what needs your attention.`);
   terminal.printValue({
@@ -332,14 +337,14 @@ function chooseExitReason(
   context: Context,
   { stopCause, atRest, leftOut }: EndedPush,
   remaining: Remaining,
-  { hasDrafts, left }: Expected,
+  { drafts, left }: Expected,
 ): ExitReason {
   const { uncertain, refused, queued } = remaining.totals;
   if (uncertain + remaining.held > 0) return 'uncertain';
   const hasSentAll = atRest === true && queued === 0;
   if (hasSentAll && stopCause?.kind === 'interrupted') return refused > 0 ? 'dataRefused' : 'done';
   if (stopCause !== undefined) return EXIT_REASON_OF_STOP[stopCause.kind];
-  if (refused > 0 || leftOut.length > 0 || hasDrafts) return 'dataRefused';
+  if (refused > 0 || leftOut.length > 0 || drafts.length > 0) return 'dataRefused';
   if (left() > 0) {
     warnOfWaiting(context, remaining);
     return 'dataRefused';
@@ -347,23 +352,11 @@ function chooseExitReason(
   return warnNonConforming(context, remaining.stillNonConforming) ? 'outsideContract' : 'done';
 }
 
-function formatAskedCount(count: number): string {
-  return ngettext(
-    msgid`${count} entry has an open question: what it is about is not sent before you answer it.`,
-    `${count} entries have open questions: what they are about is not sent before you answer them.`,
-    count,
-  );
-}
-
 /** @returns true where it warned: `count` is not 0 */
 function warnNonConforming({ terminal }: Context, count: number): boolean {
   if (count === 0) return false;
   terminal.warn(
-    ngettext(
-      msgid`${count} entry got an answer that the contract does not allow, and is still queued. Run ${cmd`pas push`} again; if it happens again, send the output of ${cmd`pas show`} to the operator of the service.`,
-      `${count} entries got an answer that the contract does not allow, and are still queued. Run ${cmd`pas push`} again; if it happens again, send the output of ${cmd`pas show`} to the operator of the service.`,
-      count,
-    ),
+    t`Entries that got an answer that the contract does not allow, and are still queued: ${count}. Run ${cmd`pas push`} again; if it happens again, send the output of ${cmd`pas show`} to the operator of the service.`,
   );
   return true;
 }

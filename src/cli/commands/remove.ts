@@ -60,11 +60,9 @@ function printRemoved(terminal: Terminal, { name, entries }: PlannedRemoval): vo
     );
 }
 
-function printKept({ terminal }: Context, { name, because, entries }: PlannedRemoval): void {
+function printKept({ terminal }: Context, { name, because }: PlannedRemoval): void {
   if (because === undefined) return;
   terminal.warn(`${t`${name} cannot be removed.`} ${explainKept(because, name)}`);
-  if (because.state === 'accepted' && entries.some(({ state }) => state === 'queued'))
-    terminal.note(t`To drop what is still queued for it: ${cmd`pas resolve ${name} --drop`}`);
 }
 
 async function confirm(context: Context, planned: readonly PlannedRemoval[]): Promise<void> {
@@ -85,7 +83,7 @@ function explainKept({ kind, state, identCely, localId, id }: Entry, find: strin
   switch (state) {
     case 'accepted':
       return kind === 'import'
-        ? t`It was sent, and the service accepted it as ${ident}.`
+        ? t`It was sent, and the service accepted it as ${ident}. If a number or photograph of it is still queued, this drops it: ${cmd`pas resolve ${find} --drop`}`
         : t`The service has accepted a part of it into the record ${ident}.`;
     case 'sending':
       return t`Wait for the push to end. If it was interrupted, run ${cmd`pas push`} or ${cmd`pas reconcile ${find}`}.`;

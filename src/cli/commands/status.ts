@@ -1,5 +1,4 @@
 import { formatIso } from '../../base/clock.ts';
-import { groupBy } from '../../base/collections.ts';
 import type { ExitReason } from '../../base/errors.ts';
 import { cmd, formatMoment, type Message, msg, msgid, ngettext, t } from '../../base/message.ts';
 import type { Entry } from '../../outbox/entry.ts';
@@ -169,10 +168,8 @@ function listSections(
     entry.state === 'uncertain'
       ? explainUncertain(outbox, entry.id, settleMs)[0]
       : describeReason(entry);
-  const byStep = groupBy(needsPerson, (entry) => STEPS.find(({ takes }) => takes(entry)));
-  const steps = STEPS.map((step): Section => {
-    const { title, command } = step;
-    const lines = formatEntries(byStep.get(step) ?? [], explain);
+  const steps = STEPS.map(({ title, takes, command }): Section => {
+    const lines = formatEntries(needsPerson.filter(takes), explain);
     // A command that searches the service.
     const isHeaded = command !== undefined && settleMs !== undefined && lines.length > 0;
     return { title, lines: isHeaded ? [command, ...lines] : lines };
@@ -223,7 +220,6 @@ type Step = {
   readonly command?: Message;
 };
 
-/** An entry belongs to the first step that takes it. */
 const STEPS: readonly Step[] = [
   {
     title: msg`Answer the questions about these; until then they are not sent, nor the rows in question imported:`,
@@ -231,15 +227,15 @@ const STEPS: readonly Step[] = [
   },
   {
     title: msg`Complete these drafts:`,
-    takes: ({ state }) => state === 'draft',
+    takes: ({ state, held }) => state === 'draft' && held === null,
   },
   {
     title: msg`Correct these; the service refused them. Once a reason outside the find is settled, send it unchanged with ${cmd`pas resolve`} FIND --resend:`,
-    takes: ({ state, kind }) => state === 'refused' && kind === 'import',
+    takes: ({ state, kind, held }) => state === 'refused' && kind === 'import' && held === null,
   },
   {
     title: msg`Send these again with another value or file, or drop them:`,
-    takes: ({ state }) => state === 'refused',
+    takes: ({ state, kind }) => state === 'refused' && kind !== 'import',
   },
   {
     title: msg`Find out whether the service has these; decide yourself where a harvest cannot tell:`,

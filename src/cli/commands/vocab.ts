@@ -246,8 +246,8 @@ async function harvestVocab(
   const isUnconfirmed = warnOfUnconfirmedLosses(terminal, results);
   const isBroken = warnOfBrokenRecords(terminal, results);
   const hasOutbox = existsSync(context.getOutboxPlaces().outboxFile);
-  const drafts = hasOutbox ? await renewProfileDocuments(context, 'harvest') : [];
-  return isBroken || isUnconfirmed || drafts.length > 0 ? 'dataRefused' : 'done';
+  const issues = hasOutbox ? await renewProfileDocuments(context, 'harvest') : [];
+  return isBroken || isUnconfirmed || issues.length > 0 ? 'dataRefused' : 'done';
 }
 
 const PASS_WORDS: Readonly<Record<SetHarvest['pass'], Message>> = {

@@ -1,6 +1,7 @@
 import { existsSync, renameSync } from 'node:fs';
 import type { LockFile } from '../../base/disk/lock-file.ts';
 import { DatabaseError, OutboxLeasedError, PasError } from '../../base/errors.ts';
+import type { Issue } from '../../base/issue.ts';
 import { cmd, msg, t } from '../../base/message.ts';
 import { copyStoredFile, makeContentStore } from '../../outbox/changes/content-store.ts';
 import {
@@ -161,13 +162,13 @@ export async function openUnitedOutbox(context: Context, purpose?: 'push'): Prom
  * were made for another profile or schema, and drafts, except those that a person keeps as drafts;
  * after a harvest of vocabularies also those with identifiers that could not be checked. Other
  * documents stay, also where a vocabulary has changed. The validation is loaded only when needed.
- * @returns local ids of finds that have become drafts, after a warning of why
+ * @returns the issues of the finds that have become drafts, which were printed
  * @throws ConfigError where the schema cannot be used; DatabaseError where the disk fails
  */
 export async function renewProfileDocuments(
   context: Context,
   after: Renewal = 'change',
-): Promise<readonly string[]> {
+): Promise<readonly Issue[]> {
   const { terminal } = context;
   const outbox = await context.openOutbox();
   const { makeDocumentHead } = await import('../../finds/document.ts');
@@ -178,12 +179,11 @@ export async function renewProfileDocuments(
     import('../../tables/validate-finds.ts'),
   ]);
   const issues = renewDocuments(outbox, outdated, await openValidationContext(context));
-  const drafts = [...new Set(issues.flatMap(({ find }) => find ?? []))];
-  const draftNames = drafts.join(', ');
+  const draftNames = [...new Set(issues.map(({ find }) => find))].join(', ');
   printIssues(terminal, issues, terminal.warn);
-  if (drafts.length > 0)
+  if (issues.length > 0)
     terminal.warn(t`Drafts until you correct what is marked ✗: ${draftNames}.`);
-  return drafts;
+  return issues;
 }
 
 /** Warns where the finds may be that a person expects in an empty outbox. */
