@@ -349,14 +349,10 @@ function chooseExitReason(
     warnOfWaiting(context, remaining);
     return 'dataRefused';
   }
-  return warnNonConforming(context, remaining.stillNonConforming) ? 'outsideContract' : 'done';
-}
-
-/** @returns true where it warned: `count` is not 0 */
-function warnNonConforming({ terminal }: Context, count: number): boolean {
-  if (count === 0) return false;
-  terminal.warn(
-    t`Entries that got an answer that the contract does not allow, and are still queued: ${count}. Run ${cmd`pas push`} again; if it happens again, send the output of ${cmd`pas show`} to the operator of the service.`,
+  const { stillNonConforming } = remaining;
+  if (stillNonConforming === 0) return 'done';
+  context.terminal.warn(
+    t`Entries that got an answer that the contract does not allow, and are still queued: ${stillNonConforming}. Run ${cmd`pas push`} again; if it happens again, send the output of ${cmd`pas show`} to the operator of the service.`,
   );
-  return true;
+  return 'outsideContract';
 }
