@@ -231,7 +231,7 @@ function checkHandover({ stav, predano }: FindElements): Finding[] {
 /** A Researcher imports into state 1 only (A-PROJECT-2). */
 function checkRoleForState({ stav = 1 }: FindElements, context: RuleContext): Finding[] {
   if (stav === 1 || findRoleRank(context) !== 'researcher') return [];
-  const message = msg`Your role is Researcher, which may import into state 1 only. Choose state 1, or ask an archaeologist to import it.`;
+  const message = msg`Your role is Researcher, which may import into state 1 only. Choose state 1, or ask an archaeologist to import it. If the account now has another role: ${cmd`pas whoami`}`;
   return [{ element: 'stav', message }];
 }
 

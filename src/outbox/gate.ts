@@ -72,7 +72,7 @@ const QUESTIONS: Readonly<Record<GateBasis, Ask>> = {
   'attempted-elsewhere': (names, _entry, matched) =>
     matched === 'same'
       ? msg`the same find was sent from this machine before (${names})`
-      : msg`a find that differs little was sent from this machine before (${names})`,
+      : msg`a find that differs little, or has the same local id, was sent from this machine before (${names})`,
   // An undo, or a copy of the outbox, gave one number to two finds.
   'number-used': (names, entry) =>
     entry.kind === 'number'

@@ -186,12 +186,9 @@ export function makeExternalTokenSession(token: string): Session {
   return {
     token: async () => token,
     renew: async () => {
-      throw new AuthError(
-        msg`The service no longer accepts the token in PAS_TOKEN. Queued entries stay queued.`,
-        {
-          hint: msg`Set a new one, or unset it and sign in with \`${cmd`pas login`}\`.`,
-        },
-      );
+      throw new AuthError(msg`The service no longer accepts the token in PAS_TOKEN.`, {
+        hint: msg`Set a new one, or unset it and sign in with \`${cmd`pas login`}\`.`,
+      });
     },
   };
 }

@@ -1,6 +1,16 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { expectEnded, makeHome, serviceAt, settledAfter, signedIn } from '../support/run-pas.ts';
-import { importSeason, sendSeason } from '../support/season.ts';
+import { fetchToken } from '../support/contract-requests.ts';
+import {
+  accountFlags,
+  expectEnded,
+  makeHome,
+  serviceAt,
+  settledAfter,
+  signedIn,
+  WITHOUT_PAUSES,
+} from '../support/run-pas.ts';
+import { importSeason, sendSeason, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock();
@@ -55,6 +65,39 @@ test('a refused sign-in says what to check, and does not advise to sign in', asy
   const run = await home.pas('login');
   await expectEnded(run, 4, 'Check the user name and the password.');
   expect(run.stderr).not.toContain('pas login');
+});
+
+test('a target state that the role may not reach names the command for a new role', async () => {
+  const home = await signedIn(mock.service, WITHOUT_PAUSES, 'researcher');
+  const imported = await home.pas('import', writeSeason(home, 1, { state: 2 }));
+  expect(imported.stdout).toContain('If the account now has another role: pas whoami');
+  await mock.service.control('PUT', '/accounts/researcher', { role: 'archivist' });
+  await home.do('whoami');
+  await home.do('push');
+});
+
+test('a find that has only the local id of one of a colleague is not said to differ little', async () => {
+  const home = await signedIn(mock.service);
+  await sendSeason(home, 1);
+  await home.init(mock.service, '--name', 'colleague', ...accountFlags('archivist'));
+  const colleague = home.with({ PAS_PASSWORD: 'archivist', PAS_PROFILE: 'colleague' });
+  const other = readFileSync(writeSeason(home, 1), 'utf8')
+    .replace('2024-06-01', '2023-05-05')
+    .replace('14.40000', '15.17120')
+    .replace('HES-000691', 'HES-000690')
+    .replace('pole 1', 'les');
+  await colleague.do('import', home.file('other.csv', other));
+  await expectEnded(colleague.pas('push'), 6);
+  expect((await colleague.do('status')).stdout).toMatch(/or has the same local id, was sent/);
+});
+
+test('a refused token of PAS_TOKEN says once that nothing is lost', async () => {
+  const home = await signedIn(mock.service);
+  await importSeason(home, 1);
+  await mock.service.faults({ endpoint: 'import', fault: 'token-expired', times: 1 });
+  const PAS_TOKEN = await fetchToken({ url: mock.service.base_url }, 'archaeologist');
+  const { stderr } = await home.with({ PAS_TOKEN }).pas('push');
+  expect(stderr.match(/stay queued/g)).toHaveLength(1);
 });
 
 test('no message advises to send what cannot be sent yet', async () => {

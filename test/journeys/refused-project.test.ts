@@ -6,8 +6,8 @@ import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock();
 
-const importClosed = async (home: Home): Promise<void> => {
-  const table = readFileSync(writeSeason(home, 12), 'utf8').replaceAll(
+const importClosed = async (home: Home, count = 12): Promise<void> => {
+  const table = readFileSync(writeSeason(home, count), 'utf8').replaceAll(
     'C-202400101',
     'C-202200058',
   );
@@ -35,6 +35,14 @@ test('a push to a project that refuses all finds alike ends after five, and one 
   expect(new Set(Object.values(await findStates(home)))).toEqual(new Set(['queued']));
   const [first = ''] = refused;
   await expectEnded(home.pas('resolve', first, '--resend'), 2, `Nothing of ${first} waits`);
+});
+
+test('where the five refused are all, none is said to be queued', async () => {
+  const home = await signedIn(mock.service, settledAfter(0));
+  await importClosed(home, 5);
+  const { stderr } = await home.pas('push');
+  expect(stderr).toMatch(/The service refused 5 in a row: .* --resend/);
+  expect(stderr).not.toMatch(/still queued: import/);
 });
 
 test('a watch sends five of them, too, however many rounds follow', async () => {

@@ -144,7 +144,10 @@ function formatLeftOut({
   const word = KIND_WORDS[kind];
   const answer = status === null ? reason : t`${reason} (status ${status})`;
   const names = refused.map((find) => quoteShellWord(find)).join(' ');
-  return t`Not sent, still queued: ${word} of project ${project}, ${count} in total. The service refused ${refused.length} in a row: ${answer} Once that is settled, queue these again: ${cmd`pas resolve`} ${names} --resend`;
+  const refusal = t`The service refused ${refused.length} in a row: ${answer} Once that is settled, queue these again: ${cmd`pas resolve`} ${names} --resend`;
+  return count === 0
+    ? refusal
+    : t`Not sent, still queued: ${word} of project ${project}, ${count} in total. ${refusal}`;
 }
 
 /**

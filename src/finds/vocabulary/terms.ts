@@ -464,7 +464,8 @@ export function assertLatestRun(vocabulary: Vocabulary, harvestId: number, run: 
   const latest = vocabulary.sql('select runs from harvests where id = ?').pluck().get(harvestId);
   if (latest === run) return;
   throw new DatabaseError(msg`${vocabulary.path}: another pas has taken over this harvest.`, {
-    hint: msg`Nothing is lost: the other one continues it.`,
+    hint: msg`Nothing is lost: run the command again when the other one is done.`,
+    passing: true,
   });
 }
 

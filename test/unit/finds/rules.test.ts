@@ -221,7 +221,7 @@ test('an issue about a state gives advice', () => {
     'geom_system says 4326, but the point is in geom_sjtsk_wkt',
   );
   expect(getMessage({ stav: 2 }, { role: 'researcher' })).toMatch(
-    /^Your role is Researcher, .* ask an archaeologist to import it\.$/,
+    /^Your role is Researcher, .* ask an archaeologist to import it\. .*: pas whoami$/,
   );
 });
 

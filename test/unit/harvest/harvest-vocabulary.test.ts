@@ -65,7 +65,11 @@ test('a second harvest of the same set takes over; the first one stops, and noth
     if (url.includes('T2') && second === undefined) second = harvest(repository, vocabulary);
   };
   const first = harvest(repository, vocabulary);
-  await expect(first).rejects.toThrow(/another pas has taken over this harvest/);
+  await expect(first).rejects.toMatchObject({
+    message: expect.stringMatching(/another pas has taken over this harvest/),
+    hint: expect.stringMatching(/run the command again/),
+    exitCode: 5,
+  });
   expect((await second)?.[0]?.records).toBe(12);
   expect(stored(vocabulary)).toEqual(repository.alive());
 });
