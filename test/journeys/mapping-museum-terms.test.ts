@@ -62,7 +62,7 @@ test('the proposals for a list of terms can be imported', async () => {
   await homeCopy.do('vocab', 'map', 'suggest', 'terms.txt', '--out', 'proposals.csv');
   expect(await homeCopy.json<Tally>('vocab', 'map', 'import', 'proposals.csv')).toMatchObject({
     added: 0,
-    unconfirmed: 2,
+    unconfirmed: 3,
     issues: [],
   });
   const output = readFileSync(join(homeCopy.folder, 'proposals.csv'), 'utf8').replace(

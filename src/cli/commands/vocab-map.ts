@@ -65,15 +65,8 @@ export const registerMapCommands: Registration = (vocab, run) => {
 async function printMapping(context: Context): Promise<ExitReason> {
   const { terminal } = context;
   const { rows, issues } = await readMappingFile(context.places.mappingFile);
-  const lines = rows.map((row) => [
-    row.set,
-    row.term,
-    row.id,
-    row.label,
-    row.confirmed ? t`yes` : t`no`,
-    row.note,
-  ]);
-  await terminal.printTable([t`SET`, t`TERM`, t`ID`, t`LABEL`, t`CONFIRMED`, t`NOTE`], lines);
+  const lines = rows.map((row) => [row.set, row.term, row.id, row.label, row.note]);
+  await terminal.printTable([t`SET`, t`TERM`, t`ID`, t`LABEL`, t`NOTE`], lines);
   printIssues(terminal, issues, terminal.warn);
   if (rows.length === 0 && issues.length === 0) {
     terminal.note(
@@ -84,8 +77,8 @@ async function printMapping(context: Context): Promise<ExitReason> {
   return hasErrors(issues) ? 'dataRefused' : 'done';
 }
 
-function toRowJson({ set, term, id, label, note, confirmed }: MappingRow): Record<string, unknown> {
-  return { set, term, id, label, note, confirmed };
+function toRowJson({ set, term, id, label, note }: MappingRow): Record<string, unknown> {
+  return { set, term, id, label, note, confirmed: true };
 }
 
 /**

@@ -348,7 +348,7 @@ function findTerms(vocabulary: Vocabulary, set: string, text: string): readonly 
     .filter(({ setSpec }) => setSpec === set || setSpec.startsWith(`${set}:`));
 }
 
-/** Returns confirmed own terms of the set that contain the typed text, in the mapping's order. */
+/** Returns own terms of the set that contain the typed text, in the mapping's order. */
 function listOwnTermOffers(
   { vocabulary, mapping }: OfferSources,
   set: string,
@@ -356,10 +356,10 @@ function listOwnTermOffers(
 ): PromptOffer<string>[] {
   const query = foldForSearch(typed);
   return mapping.rows
-    .filter((row) => row.confirmed && row.set === set && foldForSearch(row.term).includes(query))
+    .filter((row) => row.set === set && foldForSearch(row.term).includes(query))
     .slice(0, MAX_FOUND)
     .map(({ term: ownTerm, id, label }) => {
-      const term = id === '' ? undefined : findTermByIdent(vocabulary, id);
+      const term = findTermByIdent(vocabulary, id);
       const meaning = term === undefined ? label || id : getTermName(term);
       return {
         value: ownTerm,

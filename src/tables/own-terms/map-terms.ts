@@ -24,6 +24,7 @@ import {
   checkMappedTerm,
   findSetSpec,
   getMappingKey,
+  indexByTerm,
   lookUpMappedTerm,
   type MappedTerm,
   type Mapping,
@@ -190,16 +191,11 @@ export function mapOwnTerm({ rows }: Mapping, oneTerm: OneTerm, harvested: Harve
   const term = oneTerm.term.trim();
   if (term === '') throw new UsageError(t`The term is empty.`);
   const { id, label } = findEntry(harvested, set, oneTerm.entry.trim());
+  const byTerm = indexByTerm(rows);
   const key = getMappingKey(set, term);
-  const keptRows = rows.filter((row) => getMappingKey(row.set, row.term) === key);
-  const before = keptRows.find(({ confirmed }) => confirmed);
-  const note = keptRows.find((kept) => kept.note !== '')?.note ?? '';
-  const row: MappedTerm = { set, term, id, label, note, confirmed: true };
-  return {
-    row,
-    replaced: before?.id ?? null,
-    rows: [...rows.filter((other) => getMappingKey(other.set, other.term) !== key), row],
-  };
+  const before = byTerm.get(key);
+  const row: MappedTerm = { set, term, id, label, note: before?.note ?? '' };
+  return { row, replaced: before?.id ?? null, rows: [...byTerm.set(key, row).values()] };
 }
 
 function findEntry(
@@ -220,24 +216,20 @@ function findEntry(
  * that contradict each other, or whose entry cannot be used, are left out with errors.
  */
 export function mergeMapping(stored: Mapping, table: Table, lookupTerm: LookupTerm) {
-  const { file, rows: read, issues: readIssues } = parseMapping(table);
-  const confirmed = read.filter((row) => row.confirmed);
+  const { file, rows: read, unconfirmed, issues: readIssues } = parseMapping(table);
   const issues = [...readIssues];
-  const settled = confirmed.flatMap((each) => {
+  const settled = read.flatMap((each) => {
     const { row, issue } = settleRow(each, lookupTerm);
     if (issue !== undefined) issues.push(issue.with({ file, row: each.row }));
     return row ?? [];
   });
-  const merged = new Map<string, MappedTerm>(
-    stored.rows.map((row) => [getMappingKey(row.set, row.term), row]),
-  );
-  const tally = { added: 0, changed: 0, unchanged: 0, unconfirmed: read.length - confirmed.length };
-  const settledByKey = new Map(settled.map((row) => [getMappingKey(row.set, row.term), row]));
-  for (const [key, row] of settledByKey) {
+  const merged = indexByTerm(stored.rows);
+  const tally = { added: 0, changed: 0, unchanged: 0, unconfirmed };
+  for (const [key, row] of indexByTerm(settled)) {
     const before = merged.get(key);
     const note = row.note === '' ? (before?.note ?? '') : row.note;
     merged.set(key, { ...row, note });
-    if (before === undefined || !before.confirmed) tally.added++;
+    if (before === undefined) tally.added++;
     else if (before.id === row.id && before.note === note) tally.unchanged++;
     else tally.changed++;
   }
@@ -294,7 +286,7 @@ const CANDIDATES = 4;
 
 /**
  * Proposes entries of the vocabularies for a museum's list of own terms, without those that the
- * mapping confirms already; a person then confirms the proposals. `onProgress` is called before the
+ * mapping has already; a person then confirms the proposals. `onProgress` is called before the
  * search for each term.
  * @param list table with the columns that {@link parseOwnTerms} reads
  * @throws UsageError where no term has a proposal, and a set that may have one was not harvested
@@ -315,11 +307,9 @@ export function proposeMapping(list: Table, options: SuggestMappingOptions): Map
   return { proposals, alreadyMapped: terms.length - open.length, notHarvested, issues };
 }
 
-/** Lists the own terms that no confirmed row of the mapping has. */
+/** Lists the own terms that the mapping lacks. */
 function listOpenTerms(terms: readonly OwnTerm[], { rows }: Mapping): readonly OwnTerm[] {
-  const mapped = new Set(
-    rows.filter(({ confirmed }) => confirmed).map(({ set, term }) => getMappingKey(set, term)),
-  );
+  const mapped = indexByTerm(rows);
   return terms.filter(
     (own) => !listSets(own).some((set) => mapped.has(getMappingKey(set, own.term))),
   );

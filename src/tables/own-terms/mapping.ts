@@ -26,25 +26,25 @@ import { parseCsvTable } from '../formats/csv-table.ts';
 import { convertToUtf8 } from '../input-file.ts';
 import { getDisplayedText, type Table, type TableRow } from '../table.ts';
 
-/** A museum's own term, and the vocabulary entry to which it is mapped. */
+/** A museum's own term, and the vocabulary entry to which a person mapped it. */
 export type MappedTerm = {
   /** Such as `heslo:obdobi`. */
   readonly set: string;
   readonly term: string;
-  /** Identifier of the entry; empty where none was chosen yet. */
+  /** Identifier of the entry. */
   readonly id: string;
   readonly label: string;
   readonly note: string;
-  /** True where a person confirmed the entry; other rows have no effect. */
-  readonly confirmed: boolean;
 };
 /** A row of the mapping, by its number in the table. */
 export type MappingRow = MappedTerm & { readonly row: number };
 
-/** The rows of a mapping that can be used, confirmed or not, and the issues of the others. */
+/** The confirmed rows of a mapping that can be used, and the issues of the others. */
 export type Mapping = {
   readonly file: string;
   readonly rows: readonly MappingRow[];
+  /** Number of rows that no person confirmed; they have no effect. */
+  readonly unconfirmed: number;
   readonly issues: readonly Issue[];
 };
 
@@ -56,25 +56,28 @@ type MappingColumns = ReadonlyMap<MappingColumn, number>;
 const IDENTIFIER = /^(?:HES|ORG|OS|ruian)-\d+$/i;
 
 /**
- * Reads the rows of a mapping from its table. Rows that cannot be used are left out with errors,
- * and so are all rows of a term that is confirmed for two entries; unconfirmed rows without set and
- * entry are passed over silently. There are no rows, only errors, where a column is missing or a
- * row of the table could not be read. A table without rows is no fault.
+ * Reads the rows of a mapping from its table. Confirmed rows that cannot be used are left out with
+ * errors, and so are all rows of a term that is mapped to two entries; the others are only counted.
+ * There are no rows, only errors, where a column is missing or a row of the table could not be
+ * read. A table without rows is no fault.
  */
 export function parseMapping(table: Table): Mapping {
   const columns = findMappingColumns(table);
   const issues: Issue[] = [...table.issues.filter(({ rule }) => rule !== 'table-no-rows')];
   for (const needed of ['set', 'term', 'id'] as const)
     if (!columns.has(needed)) issues.push(makeMissingColumnIssue(table, 'mapping-column', needed));
-  if (hasErrors(issues)) return { file: table.file, rows: [], issues };
-  const rows = Array.from(table.rows).flatMap((row) => {
+  const { file } = table;
+  const rows: MappingRow[] = [];
+  let unconfirmed = 0;
+  if (hasErrors(issues)) return { file, rows, unconfirmed, issues };
+  for (const row of table.rows) {
     const read = parseRow(row, columns);
-    if (read === undefined) return [];
-    if (!isMessage(read)) return [read];
-    issues.push(makeErrorIssue('mapping-row', read, { file: table.file, row: row.row }));
-    return [];
-  });
-  return { file: table.file, rows: withoutContradictions(table.file, rows, issues), issues };
+    if (read === undefined) unconfirmed += 1;
+    else if (isMessage(read))
+      issues.push(makeErrorIssue('mapping-row', read, { file, row: row.row }));
+    else rows.push(read);
+  }
+  return { file, rows: withoutContradictions(file, rows, issues), unconfirmed, issues };
 }
 
 function findMappingColumns(table: Table): Map<MappingColumn, number> {
@@ -92,27 +95,26 @@ function getMappingCell(row: TableRow, columns: MappingColumns, name: MappingCol
   return getDisplayedText(row, columns.get(name) ?? -1).trim();
 }
 
-/** Returns the row, the fault of one that cannot be used, or undefined for one to be skipped. */
+/** Returns the row, the fault of one that cannot be used, or undefined for an unconfirmed one. */
 function parseRow(tableRow: TableRow, columns: MappingColumns): MappingRow | Message | undefined {
   const { row } = tableRow;
   const getCell = (name: MappingColumn): string => getMappingCell(tableRow, columns, name);
+  const answer = getCell('confirmed');
+  const confirmed = answer === '' ? { value: false } : parseBoolean(answer);
+  if (!isReadable(confirmed)) return msg`confirmed is "${answer}". Write yes, or leave it empty.`;
+  if (!confirmed.value) return undefined;
   const term = getCell('term');
   if (tableRow.shown?.get(columns.get('term') ?? -1)?.isDate === true) {
     return makeChangedToDateMessage(msg`"${term}"`);
   }
   const named = getCell('set');
   const id = getCell('id');
-  const answer = getCell('confirmed');
-  const reading = answer === '' ? { value: false } : parseBoolean(answer);
-  if (!isReadable(reading)) return msg`confirmed is "${answer}". Write yes, or leave it empty.`;
-  const confirmed = reading.value;
-  if (named === '' && id === '' && !confirmed) return undefined;
   const set = findSetSpec(named);
   if (set === undefined) return makeUnknownSetMessage(named);
   if (term === '') return msg`The row does not contain your own term.`;
   if (IDENTIFIER.test(term))
     return msg`"${term}" is an identifier of the service, so it cannot be mapped to another entry.`;
-  if (confirmed && id === '') return msg`"${term}" is confirmed, but no entry is given.`;
+  if (id === '') return msg`"${term}" is confirmed, but no entry is given.`;
   return {
     row,
     set,
@@ -120,7 +122,6 @@ function parseRow(tableRow: TableRow, columns: MappingColumns): MappingRow | Mes
     id,
     label: getCell('label'),
     note: getCell('note'),
-    confirmed,
   };
 }
 
@@ -143,8 +144,7 @@ export function makeUnknownSetMessage(named: string): Message {
 }
 
 /**
- * Returns the rows except those of a term that confirmed rows map to different entries: all of its
- * rows are left out, also unconfirmed ones.
+ * Returns the rows except those of a term that is mapped to different entries.
  * @param issues gets an error for each row that differs from the first one of its term
  */
 function withoutContradictions(
@@ -154,7 +154,7 @@ function withoutContradictions(
 ): MappingRow[] {
   const first = new Map<string, MappingRow>();
   const contradictory = new Set<string>();
-  for (const row of rows.filter(({ confirmed }) => confirmed)) {
+  for (const row of rows) {
     const key = getMappingKey(row.set, row.term);
     const other = first.get(key);
     first.set(key, other ?? row);
@@ -174,16 +174,14 @@ export function getMappingKey(set: string, term: string): string {
   return `${set}\n${makeTextKey(term)}`;
 }
 
+/** Returns the rows of a mapping by the {@link getMappingKey} of their terms. */
+export function indexByTerm(rows: readonly MappedTerm[]): Map<string, MappedTerm> {
+  return new Map(rows.map((row) => [getMappingKey(row.set, row.term), row]));
+}
+
 /** Formats the rows of a mapping as a CSV table, which {@link parseMapping} reads again. */
 export function formatMapping(rows: readonly MappedTerm[]): string {
-  const cells = rows.map(({ set, term, id, label, note, confirmed }) => [
-    set,
-    term,
-    id,
-    label,
-    note,
-    confirmed ? 'yes' : '',
-  ]);
+  const cells = rows.map(({ set, term, id, label, note }) => [set, term, id, label, note, 'yes']);
   return formatCsvTable([MAPPING_COLUMNS, ...cells]);
 }
 
@@ -191,21 +189,19 @@ export function formatMapping(rows: readonly MappedTerm[]): string {
 const PEOPLE = 'osoba';
 
 /**
- * Makes the lookup that knows a museum's own terms: one that the mapping confirms gives its entry,
+ * Makes the lookup that knows a museum's own terms: one that the mapping has gives its entry,
  * and a person also in another spelling of the mapped name, which is ambiguous if it fits names
  * that are mapped to several people. Any other text is looked up by `lookupTerm`.
  */
 export function makeMappedLookup(lookupTerm: LookupTerm, { rows }: Mapping): LookupTerm {
-  const confirmed = new Map(
-    rows.filter((row) => row.confirmed).map((row) => [getMappingKey(row.set, row.term), row]),
-  );
-  if (confirmed.size === 0) return lookupTerm;
+  if (rows.length === 0) return lookupTerm;
+  const byTerm = indexByTerm(rows);
   const people = groupBy(
-    [...confirmed.values()].filter(({ set }) => set === PEOPLE),
+    rows.filter(({ set }) => set === PEOPLE),
     ({ term }) => makePersonKey(term),
   );
   return (set, cell) => {
-    const row = confirmed.get(getMappingKey(set, cell));
+    const row = byTerm.get(getMappingKey(set, cell));
     if (row !== undefined) return lookUpMapped(row, lookupTerm);
     const name = set === PEOPLE ? makePersonKey(cell) : '';
     const alike = name === '' ? [] : (people.get(name) ?? []);
@@ -218,7 +214,7 @@ export function makeMappedLookup(lookupTerm: LookupTerm, { rows }: Mapping): Loo
   };
 }
 
-function lookUpMapped(row: MappingRow, lookupTerm: LookupTerm): TermLookupResult {
+function lookUpMapped(row: MappedTerm, lookupTerm: LookupTerm): TermLookupResult {
   const lookup = lookUpMappedTerm(row, lookupTerm);
   if (lookup.kind === 'found') return { ...lookup, isOwn: true };
   const { set: setSpec, id, label } = row;
@@ -294,18 +290,15 @@ function isNameOfTerm({ label, labelEn = '' }: TermCandidate, name: string): boo
 }
 
 /**
- * Returns the issues of the mapping itself, and those of its confirmed rows: an error where the
- * entry was deleted, moved to another set, is ambiguous or unknown; a warning where it was renamed,
+ * Returns the issues of the mapping itself, and those of its rows: an error where the entry was deleted, moved to another set, is ambiguous or unknown; a warning where it was renamed,
  * or its set was not harvested.
  */
 export function checkMapping({ file, rows, issues }: Mapping, lookupTerm: LookupTerm): Issue[] {
-  const rowIssues = rows
-    .filter(({ confirmed }) => confirmed)
-    .flatMap((row) =>
-      checkMappedTerm(row, lookUpMappedTerm(row, lookupTerm)).map((issue) =>
-        issue.with({ file, row: row.row }),
-      ),
-    );
+  const rowIssues = rows.flatMap((row) =>
+    checkMappedTerm(row, lookUpMappedTerm(row, lookupTerm)).map((issue) =>
+      issue.with({ file, row: row.row }),
+    ),
+  );
   return [...issues, ...rowIssues];
 }
 
@@ -346,20 +339,25 @@ const CONFLICT_RULES = {
 /**
  * Reads a museum's mapping from its file; without a file it has neither rows nor issues. Faults are
  * issues: a faulty row is left out, and all rows of a file that is no table or lacks a column.
+ * Unconfirmed rows, which only a person can have put there, are an error as well.
  * @throws the system's error where the file exists and cannot be read, such as a folder
  */
 export async function readMappingFile(file: string): Promise<Mapping> {
-  if (!existsSync(file)) return { file, rows: [], issues: [] };
+  if (!existsSync(file)) return { file, rows: [], unconfirmed: 0, issues: [] };
   try {
     const { text, issues } = await convertToUtf8(file, readFileSync(file));
     const mapping = parseMapping(parseCsvTable(file, text));
-    return { ...mapping, issues: [...issues, ...mapping.issues] };
+    const { unconfirmed } = mapping;
+    const message = msg`Rows that are not confirmed, and so have no effect: ${unconfirmed}. Write yes under "confirmed", or delete them.`;
+    const open = unconfirmed > 0 ? [makeErrorIssue('mapping-row', message, { file })] : [];
+    return { ...mapping, issues: [...issues, ...mapping.issues, ...open] };
   } catch (thrown) {
     if (!(thrown instanceof FileError)) throw thrown;
     const advice = msg`Save it as CSV in UTF-8, or move it away; until then, pas uses none of your own terms.`;
     return {
       file,
       rows: [],
+      unconfirmed: 0,
       issues: [
         makeErrorIssue('mapping-file', joinMessages([thrown.message, advice], ' '), { file }),
       ],

@@ -92,6 +92,7 @@ function makeWorld(
   const mapping = {
     file: '',
     issues: [],
+    unconfirmed: 0,
     rows: [
       {
         row: 2,
@@ -100,7 +101,6 @@ function makeWorld(
         id: 'HES-000605',
         label: 'spona',
         note: '',
-        confirmed: true,
       },
     ],
   };

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { getField } from '../../../src/finds/fields.ts';
 import type { LookupTerm } from '../../../src/finds/find.ts';
@@ -11,8 +13,10 @@ import {
   makeMappedLookup,
   parseMapping,
   parseOwnTerms,
+  readMappingFile,
 } from '../../../src/tables/own-terms/mapping.ts';
 import { inWords } from '../../support/in-words.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 const HEADER = 'set;term;id;label;note;confirmed';
 
@@ -132,7 +136,6 @@ describe('a mapping that a person has edited', () => {
         id: 'HES-000286',
         label: 'doba laténská',
         note: '',
-        confirmed: true,
       }),
     );
     const text = formatMapping(rows);
@@ -156,9 +159,19 @@ describe('a check of a mapping', () => {
     expect(listIssues(line)).toMatchObject([{ rule, severity, file: 'mapping.csv', row: 2 }]);
   });
 
-  test('does not report correct and unconfirmed entries', () => {
+  test('does not report correct entries', () => {
     expect(listIssues('obdobi;a;HES-000286;Doba laténská;;yes')).toEqual([]);
-    expect(listIssues('obdobi;a;HES-000001;stará;;')).toEqual([]);
+  });
+
+  test('in its file names rows that no person confirmed, which a change would lose', async () => {
+    const file = join(tempFolder(), 'mapping.csv');
+    const confirmed = 'obdobi;a;HES-000286;;;yes';
+    writeFileSync(file, [HEADER, confirmed, 'obdobi;a;HES-000283;;;', 'obdobi;b;;;;'].join('\n'));
+    const { rows, issues } = await readMappingFile(file);
+    expect(rows).toMatchObject([{ term: 'a', id: 'HES-000286' }]);
+    expect(issues.map(({ message }) => message)).toEqual([
+      'Rows that are not confirmed, and so have no effect: 2. Write yes under "confirmed", or delete them.',
+    ]);
   });
 });
 
