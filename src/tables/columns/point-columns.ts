@@ -232,8 +232,8 @@ function makeProblem(
 }
 
 /**
- * Makes the reading of a row without a point: its system is the stated one, else that of columns of
- * degrees, else none. A point in columns of another system than the stated one is a problem.
+ * Makes the reading of a row without a point: its system is the stated one, else WGS 84 beside
+ * columns of degrees or of positions, else none. A point in columns of another system than the stated one is a problem.
  */
 function makeReadingWithoutPoint(
   stated: GeomSystem | undefined,
@@ -243,7 +243,8 @@ function makeReadingWithoutPoint(
   const [other] = filled;
   if (stated !== undefined && other?.system !== undefined)
     return makeSystemProblem(stated, other.system, other.columns[0]);
-  const system = stated ?? (columns.has('lon') && columns.has('lat') ? '4326' : undefined);
+  const hasOwnSystem = columns.turnsPositions || (columns.has('lon') && columns.has('lat'));
+  const system = stated ?? (hasOwnSystem ? '4326' : undefined);
   return { value: { elements: system === undefined ? {} : { geom_system: system }, columns: [] } };
 }
 

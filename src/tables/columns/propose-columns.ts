@@ -4,7 +4,7 @@ import { type Message, msg } from '../../base/message.ts';
 import { foldName } from '../../base/names.ts';
 import { FIELDS } from '../../finds/fields.ts';
 import type { LookupTerm } from '../../finds/find.ts';
-import { parseCoordinate, parsePosition } from '../../finds/place/read-position.ts';
+import { parseCoordinate } from '../../finds/place/read-position.ts';
 import type { Table } from '../table.ts';
 import type { ColumnName } from './column-names.ts';
 import {
@@ -113,8 +113,7 @@ export function makeColumnProposer(table: Table, lookupTerm: LookupTerm, known: 
     const isPlaced = pairs.size > 0 || OF_POINT.some((name) => answered.has(name));
     const taken = isPlaced ? OF_POINT : [];
     const { columns, questions } = proposeAssignment(profiles, meanings, rules, taken, findRest);
-    const axes = [...pairs.values()].map(({ element }) => element);
-    const values = proposeFixedValues(answers.settings, columns, axes, hasPoints);
+    const values = proposeFixedValues(answers.settings, columns, hasPoints);
     return { columns, questions, ...values };
   };
 }
@@ -122,13 +121,11 @@ export function makeColumnProposer(table: Table, lookupTerm: LookupTerm, known: 
 /**
  * Proposes target state and coordinate system for all finds, unless a person or a column decides
  * them, and lists the needed elements without a value.
- * @param axes elements of the columns with coordinates
  * @param hasPoints the format gives rows a point beside the columns
  */
 function proposeFixedValues(
   settings: readonly Setting[],
   columns: readonly ColumnProposal[],
-  axes: readonly ColumnName[],
   hasPoints: boolean,
 ): Pick<TableProposal, 'fixed' | 'undecided'> {
   const fixed = [...settings];
@@ -140,10 +137,10 @@ function proposeFixedValues(
     decided.add(name);
   };
   propose('stav', '1');
-  const isSJtsk = axes.includes('geom_x') && !axes.includes('lon');
-  propose('geom_system', isSJtsk ? '5514' : findSystem(columns));
-  if (hasPoints || read.has('lon') || axes.length > 0 || columns.some(isPosition))
+  // Degrees, positions and points of a format say their system themselves.
+  if (read.has('lon') || hasPoints || columns.some(({ rule }) => rule.form === 'position'))
     decided.add('geom_system');
+  propose('geom_system', read.has('geom_x') ? '5514' : undefined);
   return { fixed, undecided: NEEDED.filter((name) => !decided.has(name)) };
 }
 
@@ -283,21 +280,6 @@ function keepInNote(profile: ColumnProfile): ColumnRule {
   const { filled, key, header } = profile;
   const isLost = filled === 0 || isIgnoredHeader(header) || hasCoordinates(profile);
   return isLost ? IGNORED_COLUMN : { element: 'poznamka', label: key };
-}
-
-function isPosition({ rule }: ColumnProposal): boolean {
-  return rule.form === 'position';
-}
-
-/**
- * Returns the system of all positions in the first column of positions; undefined where they
- * differ, since each row then has its own, or where there are none.
- */
-function findSystem(columns: readonly ColumnProposal[]): string | undefined {
-  const values = columns.find(isPosition)?.profile.values.keys() ?? [];
-  const positions = [...values].map(parsePosition).filter(isReadable);
-  const [system, another] = new Set(positions.map(({ value }) => value.system));
-  return another === undefined ? system : undefined;
 }
 
 /**

@@ -168,6 +168,12 @@ test('a table with the names of a GPS device is read as its waypoints', () => {
   ]);
 });
 
+test('a row has the system of its position, and without one WGS 84', () => {
+  const table = csv('č.;GPS\n1;49.8405N 15.1712E\n2;-694201 -1076185\n3;\n');
+  const { finds } = readAsProposed(table);
+  expect(finds.map(({ elements }) => elements.geom_system)).toEqual(['4326', '5514', '4326']);
+});
+
 test('a column like no element is kept in the note, and an area is left to the service', () => {
   const table = csv(
     'č.;váha (g);regál;historie;k. ú.\nA1;12,5;R1;dar 1932;Všesoky\nA2;;R2;;Všesoky\n',
