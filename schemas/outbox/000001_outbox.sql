@@ -75,8 +75,8 @@ create index facts_for_ledger on facts (seq) where in_ledger = 0;
 -- A cache, derived from the facts; `pas doctor --repair` makes it again.
 
 create table entries (
-  -- the order of the queue
-  id integer primary key autoincrement,
+  -- the order of the queue: the number of its first fact, so that it has its place again after an undo
+  id integer primary key,
   -- 'import', or the intent of a change
   key text not null,
   -- entries of one find or record are sent one at a time
@@ -91,8 +91,6 @@ create table entries (
   -- import: the record that it became; number, photo: the record to change
   ident_cely text,
   -- an import is the row of its find, and fills the columns to `hidden`
-  -- the number of its first fact, so that it has its place again after an undo
-  first_fact integer,
   -- the user's own key: importing it again means the same find
   local_id text check (length(local_id) > 0),
   -- the fact with its wish
@@ -109,15 +107,14 @@ create table entries (
   -- the findings of the refusal that counts, as JSON; those of a draft or a queued find are its intent's
   refusal text check (json_valid(refusal)),
   created_at integer not null, updated_at integer not null,
-  check ((key = 'import') = (kind = 'import' and first_fact is not null and local_id is not null and fact is not null and hidden is not null)),
+  check ((key = 'import') = (kind = 'import' and local_id is not null and fact is not null and hidden is not null)),
   unique (subject, key),
   foreign key (subject, fact) references facts (subject, id)
 ) strict;
 
-create unique index finds_in_order on entries (first_fact) where key = 'import';
 create unique index finds_named on entries (local_id) where key = 'import';
-create index finds_hidden on entries (first_fact) where hidden = 1;
-create index finds_changed on entries (first_fact) where changed = 1;
+create index finds_hidden on entries (id) where hidden = 1;
+create index finds_changed on entries (id) where changed = 1;
 create index entries_claimable on entries (not_before_at, id) where state = 'queued' and held is null and (kind = 'import' or ident_cely is not null);
 create index entries_of_ident on entries (ident_cely) where ident_cely is not null;
 create index entries_by_state on entries (kind, state);
@@ -125,7 +122,7 @@ create index entries_unsettled on entries (state, id) where state in ('draft', '
 create index entries_held on entries (id) where held is not null;
 
 create view finds as
-select first_fact as id, subject as uuid, local_id, intent, fact, source_path, hidden, state, changed, attempts, ident_cely
+select id, subject as uuid, local_id, intent, fact, source_path, hidden, state, changed, attempts, ident_cely
 from entries where key = 'import';
 
 -- records that a search showed and no fact explains, as JSON

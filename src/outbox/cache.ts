@@ -64,9 +64,9 @@ export function storeFoldedEntries(outbox: Outbox, subject: string, facts: reado
   convertReadErrors(outbox.path, subject, () => writeRows(outbox, subject, facts));
 }
 
-const INSERT_NEW_FIND = `insert into entries (key, kind, subject, slot, intent, state, changed, first_fact,
+const INSERT_NEW_FIND = `insert into entries (id, key, kind, subject, slot, intent, state, changed,
     local_id, fact, source_path, hidden, project, attempts, unknown_attempts, not_before_at, created_at, updated_at)
-  select '${IMPORT_KEY}', 'import', subject, slot, :intent, :state, 0, seq,
+  select seq, '${IMPORT_KEY}', 'import', subject, slot, :intent, :state, 0,
     :localId, id, :path, 0, :project, 0, 0, 0, :createdAt, :now
   from facts where seq = :fact`;
 
@@ -398,9 +398,9 @@ function findLastEvent(
 }
 
 // SQLite keeps a journal of its own for an upsert, which takes three times as long.
-const INSERT_ENTRY = `insert into entries (${WRITTEN.columns}, held, first_fact)
-  values (${WRITTEN.values}, :held,
-    iif(:key = '${IMPORT_KEY}', (select min(seq) from facts where subject = :subject), null))`;
+const INSERT_ENTRY = `insert into entries (id, ${WRITTEN.columns}, held)
+  values ((select min(seq) from facts where subject = :subject and slot = :slot
+    and :key in ('${IMPORT_KEY}', body ->> '$.intent')), ${WRITTEN.values}, :held)`;
 
 /** Questions that follow from the facts. */
 const OF_FACTS = [...listHeldBases('copies'), ...listHeldBases('row')]

@@ -56,7 +56,7 @@ export function listDroppedFindsWithDependents(outbox: Outbox): string[] {
   return outbox.listTexts(
     `select local_id from entries as dropped where kind = 'import' and state = 'dropped' and hidden = 0 and exists (
          select 1 from entries where subject = dropped.subject and kind <> 'import' and state = 'queued' and ident_cely is null)
-       order by first_fact`,
+       order by id`,
   );
 }
 
