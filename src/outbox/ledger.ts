@@ -176,11 +176,11 @@ function makeServiceFunctions({ sql, listTexts, change }: GuardedDatabase) {
         account,
       ),
     findService,
-    /** Returns the kind of a service; undefined where nothing was sent to it. */
-    findKind: (service: string): string | undefined =>
+    /** Returns the kind of the service at an address; undefined where nothing was sent to it. */
+    findKind: (address: string): string | undefined =>
       listTexts(
         'select kind from services where id = ? and exists (select 1 from facts where service = services.id)',
-        service,
+        findService(address) ?? '',
       ).at(0),
     /** Returns all addresses of a service, in no certain order. */
     listAddresses: (service: string): string[] =>

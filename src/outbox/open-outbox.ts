@@ -104,7 +104,8 @@ export function openOutbox(path: string, clock: Clock, options: OpenOptions = {}
 
 type UsableLedger = Pick<Outbox, 'ledger' | 'ledgerProblem'>;
 
-function openLedgerIfUsable(open: (() => Ledger) | undefined): UsableLedger {
+/** Opens the ledger, or returns the error of pas that prevents it. */
+export function openLedgerIfUsable(open: (() => Ledger) | undefined): UsableLedger {
   try {
     return { ledger: open?.(), ledgerProblem: undefined };
   } catch (thrown) {
@@ -322,15 +323,14 @@ export function assertSameAccount(
 export function assertMayBelongTo(
   outbox: Outbox,
   owner: Owner,
-  { path = outbox.path, hint }: { readonly path?: string; readonly hint?: Message } = {},
+  hint?: Message,
+  path = outbox.path,
 ): void {
   const { kind, address, account, username } = readHeader(outbox);
-  const isSameUser =
-    account === null || owner.account === null
-      ? maySendAsUser(outbox, owner.username ?? undefined)
-      : account === owner.account;
-  if (kind === owner.kind && owner.addresses.includes(address) && isSameUser) return;
-  const named = findKnownAccount(outbox)?.username || username || account || '–';
+  const known = findKnownAccount(outbox);
+  const isOwn = account === null || isAccountOf(owner, account, known);
+  if (kind === owner.kind && owner.addresses.includes(address) && isOwn) return;
+  const named = known?.username || username || account || '–';
   const [service = ''] = owner.addresses;
   const other = owner.username ?? owner.account ?? named;
   throw new ConfigError(
@@ -340,22 +340,20 @@ export function assertMayBelongTo(
 }
 
 /**
+ * Tells if an account is the owner's: by its identifier or, where the owner's is not known yet, by
+ * its user names; true where these are not known either.
+ */
+function isAccountOf(owner: Owner, account: string, known: KnownAccount | undefined): boolean {
+  const { username } = owner;
+  if (owner.account !== null) return account === owner.account;
+  if (username === null || known?.identCely !== account) return true;
+  const names = [known.username, known.email].filter((name) => name !== '');
+  return names.length === 0 || names.some((name) => isSameUser(name, username));
+}
+
+/**
  * Tells if two user names are equal, whatever their case: at the service they are e-mail addresses.
  */
 export function isSameUser(one: string, other: string): boolean {
   return one.trim().toLowerCase() === other.trim().toLowerCase();
-}
-
-/**
- * Tells if a user may send from the outbox, as far as it is known before sign-in: false only where
- * the outbox belongs to an account that has other user names.
- * @param username undefined where none is given
- */
-function maySendAsUser(outbox: Outbox, username: string | undefined): boolean {
-  const { account: bound } = readHeader(outbox);
-  if (bound === null || username === undefined) return true;
-  const account = findKnownAccount(outbox);
-  if (account?.identCely !== bound) return true;
-  const names = [account.username, account.email].filter((name) => name !== '');
-  return names.length === 0 || names.some((name) => isSameUser(name, username));
 }

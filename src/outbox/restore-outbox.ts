@@ -134,10 +134,8 @@ function readBackup(
   try {
     const { outbox: id, address, username, copyMadeAt } = readHeader(brought);
     const init = cmd`pas init --base-url ${address} --username ${username ?? 'USER'} --name`;
-    assertMayBelongTo(brought, owner, {
-      path: backup,
-      hint: msg`Choose a profile for these with --profile NAME, or create one: ${init} NAME`,
-    });
+    const hint = msg`Choose a profile for these with --profile NAME, or create one: ${init} NAME`;
+    assertMayBelongTo(brought, owner, hint, backup);
     return { id, madeMs: copyMadeAt ?? statSync(backup).mtimeMs };
   } finally {
     brought.close();

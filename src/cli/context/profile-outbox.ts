@@ -16,6 +16,7 @@ import {
   isEmptyOutbox,
   type Outbox,
   type Owner,
+  openLedgerIfUsable,
   openOutbox,
   readHeader,
   requireLedger,
@@ -102,15 +103,14 @@ function bindToProfile(outbox: Outbox, profile: Profile): void {
   if (!isEmptyOutbox(outbox)) {
     const back = cmd`pas profile set --profile ${profile.name} base_url=${header.address} kind=${header.kind}`;
     // Who sends is known only after the sign-in.
-    const owner = { kind, addresses: listAddresses(outbox.ledger, address), ...ANYONE };
-    assertMayBelongTo(outbox, owner, { hint: msg`Set it back: ${back}` });
+    const addresses = listAddresses(outbox.ledger, address);
+    const owner = { kind, addresses, username: null, account: null };
+    assertMayBelongTo(outbox, owner, msg`Set it back: ${back}`);
   }
   const username = header.username ?? binding.username;
   if (header.kind !== kind || header.address !== address || header.username !== username)
     outbox.change(() => updateHeader(outbox, { kind, address, username }));
 }
-
-const ANYONE = { username: null, account: null };
 
 /** Returns this and the other known addresses of the service at an address. */
 function listAddresses(ledger: Ledger | undefined, address: string): string[] {
@@ -266,9 +266,11 @@ async function takeOutboxAlong(context: Context, after: Profile): Promise<void> 
     const place = await findOutboxOwner(context, after);
     // A person confirms the new address.
     const moved = { ...place, addresses: [...place.addresses, address] };
-    assertMayBelongTo(outbox, moved, {
-      hint: msg`If that account now has the user name ${username}: ${cmd`pas login --profile ${name} --username ${username}`}. If it is another account or service, make a profile for it: ${cmd`pas init ${baseUrl} --username ${username} --name`} NAME`,
-    });
+    assertMayBelongTo(
+      outbox,
+      moved,
+      msg`For another account or service, make a profile: ${cmd`pas init ${baseUrl} --username ${username} --name`} NAME. If its account has the user name ${username} now: ${cmd`pas login --profile ${name} --username ${username}`}`,
+    );
     if (hasMoved) {
       await requireConfirmation(
         context,
@@ -294,21 +296,15 @@ export async function findOutboxOwner(context: Context, profile: Profile): Promi
     kind: isEmptyOutbox(outbox) ? undefined : readHeader(outbox).kind,
   }));
   const { ledgerFile } = context.getOutboxPlaces(name);
-  const known = await tryToRead(() => {
-    const ledger = openLedger(ledgerFile);
-    try {
-      const knownKind = ledger.findKind(ledger.findService(baseUrl) ?? '');
-      return { kind: knownKind, addresses: listAddresses(ledger, baseUrl) };
-    } finally {
-      ledger.close();
-    }
-  });
-  return {
-    kind: header?.kind ?? known?.kind ?? kind,
-    addresses: known?.addresses ?? [baseUrl],
+  const { ledger } = openLedgerIfUsable(() => openLedger(ledgerFile));
+  const owner = {
+    kind: header?.kind ?? ledger?.findKind(baseUrl) ?? kind,
+    addresses: listAddresses(ledger, baseUrl),
     username,
     account: header?.account ?? null,
   };
+  ledger?.close();
+  return owner;
 }
 
 /**
@@ -397,9 +393,9 @@ export async function uniteOutboxesOfAccount(
   confirmed?: readonly string[],
 ): Promise<void> {
   const outbox = await context.openOutbox();
-  const { address, kind, service } = readHeader(outbox);
-  const known = confirmed ?? outbox.ledger?.listAddresses(service) ?? [];
-  const owner = { kind, addresses: [address, ...known], username: null, account };
+  const { address, kind } = readHeader(outbox);
+  const addresses = [address, ...(confirmed ?? listAddresses(outbox.ledger, address))];
+  const owner = { kind, addresses, username: null, account };
   const isOfOwner = (stored: Outbox): boolean => {
     assertMayBelongTo(stored, owner);
     return readHeader(stored).account === account;
@@ -417,19 +413,14 @@ export async function uniteOutboxesOfAccount(
 }
 
 /** Reads from an outbox of the data home; undefined where there is none that can be read. */
-function readStoredOutbox<T>(
+async function readStoredOutbox<T>(
   context: Context,
   name: string,
   read: (outbox: Outbox) => T,
 ): Promise<T | undefined> {
-  if (!existsSync(context.getOutboxPlaces(name).outboxFile)) return Promise.resolve(undefined);
-  return tryToRead(() => withStoredOutbox(context, name, read));
-}
-
-/** Returns what `read` returns; undefined where an error of pas prevents it. */
-async function tryToRead<T>(read: () => T | Promise<T>): Promise<T | undefined> {
+  if (!existsSync(context.getOutboxPlaces(name).outboxFile)) return undefined;
   try {
-    return await read();
+    return await withStoredOutbox(context, name, read);
   } catch (thrown) {
     if (thrown instanceof PasError) return undefined;
     throw thrown;
