@@ -490,11 +490,7 @@ export function storeVanishedTerms(
 ): void {
   for (const { ident, setSpec, datestampMs } of vanished) {
     // A tombstone is not older than the term's own last change.
-    storeTombstone(vocabulary, {
-      ident,
-      setSpec,
-      goneAtMs: Math.max(datestampMs, beganMs),
-      why: 'vanished',
-    });
+    const goneAtMs = Math.max(datestampMs, beganMs);
+    storeTombstone(vocabulary, { ident, setSpec, goneAtMs, why: 'vanished' });
   }
 }
