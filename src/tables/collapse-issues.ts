@@ -67,10 +67,9 @@ export class IssueCollector {
 
 /** Returns what warnings about one project or finder have in common; undefined for other issues. */
 function getAlikeKey(issue: Issue): string | undefined {
-  const { severity, element, rule, written = '' } = issue;
-  if (severity !== 'warning') return undefined;
-  if (element === 'projekt') return issue.message;
-  return rule === FINDER_MATCHED ? `${rule} ${written}` : undefined;
+  const { severity, element, rule, message } = issue;
+  const isOfMany = element === 'projekt' || rule === FINDER_MATCHED;
+  return severity === 'warning' && isOfMany ? message : undefined;
 }
 
 /** Makes the warning that stands for several, without their rows and finds. */

@@ -1,5 +1,5 @@
-import { existsSync, type Stats, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync, type Stats, statSync } from 'node:fs';
+import { join, parse } from 'node:path';
 import { hasJournal, JOURNALS, readImageWithJournal } from '../base/disk/database-file.ts';
 import { FileError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
@@ -151,10 +151,10 @@ function findTextStart(bytes: Buffer): string | undefined {
 
 /**
  * Reads a table of finds from a file: CSV, XLSX, GeoJSON, GPX, GeoPackage or the service's XML,
- * detected by content; or from the folder of forms that returned from a phone. With a GeoPackage
- * the journal that another program has not committed is read. Rows that cannot be read are issues
- * of the table.
- * @throws FileError where the file cannot be read as a whole, or the folder has no such forms;
+ * detected by content; or from a folder with one table, such as that of forms which returned from a
+ * phone. With a GeoPackage the journal that another program has not committed is read. Rows that
+ * cannot be read are issues of the table.
+ * @throws FileError where the file cannot be read as a whole, or the folder has not one table;
  * DatabaseError where a GeoPackage changes during each attempt to read it; the system's error for a
  * folder that cannot be listed
  */
@@ -176,16 +176,23 @@ function statOrNothing(path: string): Stats | undefined {
   }
 }
 
-/** @throws FileError where the folder has no export of a known program for phones */
+/**
+ * Reads the one table of a folder: the GeoPackage of a form of pas, else a CSV or XLSX file. Files
+ * of Excel's own (`~$finds.xlsx`) and those of repeated groups (`FORM-GROUP.csv`) do not count.
+ * @throws FileError where the folder has none, or several
+ */
 async function readFolder(folder: string, options: ReadOptions): Promise<Table> {
-  const collected = join(folder, FORM_FILE);
-  if (existsSync(collected)) return readTable(collected, options);
-  const { readFormFolder } = await import('./formats/form-export.ts');
-  const table = await readFormFolder(folder, (path) => readTable(path, options));
-  if (table !== undefined) return table;
+  const names = readdirSync(folder).sort();
+  if (names.includes(FORM_FILE)) return readTable(join(folder, FORM_FILE), options);
+  const tables = names.filter((name) => /^[^~].*\.(?:csv|xlsx)$/i.test(name));
+  const isGroup = (name: string): boolean =>
+    tables.some((form) => name.startsWith(`${parse(form).name}-`));
+  const [table, ...others] = tables.filter((name) => !isGroup(name));
+  if (table !== undefined && others.length === 0) return readTable(join(folder, table), options);
+  const all = tables.join(', ') || '–';
   throw new FileError(
     folder,
-    msg`${folder} is a folder without a table of submitted forms. Name a table in it.`,
+    msg`${folder} is a folder with these tables: ${all}. Name the one to import.`,
   );
 }
 

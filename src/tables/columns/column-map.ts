@@ -131,7 +131,7 @@ function parseOptions(
   for (const [name, value] of Object.entries(options)) {
     if (!known.includes(name))
       report('map-option', makeUnknownKeyMessage(name, ['element', 'values', ...known]));
-    else if (isOptionValue(name, value)) read[name === 'year_only' ? 'yearOnly' : name] = value;
+    else if (isOptionValue(name, value)) read[name] = value;
     else {
       const forms = (OPTIONS[name]?.forms ?? []).map((form) => `"${form}"`);
       const example = joinMessages([`${name} =`, joinWithOr(forms) || '"…"'], ' ');
@@ -205,8 +205,8 @@ export function formatColumnMap(map: ColumnMap, { table, columns, undecided }: M
 }
 
 function formatRule(rule: ColumnRule): string {
-  const { element = 'ignore', yearOnly, values, ...rest } = rule;
-  const parts = Object.entries({ ...rest, year_only: yearOnly }).flatMap(([name, text]) =>
+  const { element = 'ignore', values, ...rest } = rule;
+  const parts = Object.entries(rest).flatMap(([name, text]) =>
     text === undefined ? [] : [`${name} = ${quoteTomlString(text)}`],
   );
   if (values !== undefined) {

@@ -20,7 +20,7 @@ type ReadingOptions = {
   /** Date form such as `d.m.yyyy`; see finds/parse-cell.ts. */
   readonly date?: string;
   /** A year alone goes into the note, and the date stays empty. */
-  readonly yearOnly?: 'note';
+  readonly year_only?: 'note';
   /** A coordinate of S-JTSK that is written without its minus sign. */
   readonly sign?: 'minus';
   /** Both coordinates in one cell, in any usual notation. */

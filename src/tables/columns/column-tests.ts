@@ -267,7 +267,7 @@ function testDates(profile: ColumnProfile): Evidence {
     form === 'd/m/yyyy' && forms.some((other) => other.form === 'm/d/yyyy' && other.days === days);
   return {
     share: days + years,
-    rule: { date: form, yearOnly: years > 0 ? 'note' : undefined },
+    rule: { date: form, year_only: years > 0 ? 'note' : undefined },
     doubt: isAmbiguous
       ? msg`the day and the month cannot be told apart; pas reads the day first`
       : undefined,

@@ -203,7 +203,7 @@ function findSources(table: Table, map: ColumnMap | undefined) {
   issues.push(...checkUnknownColumns(table, unknown, isMapped));
   // The note has the years that stand in the place of days.
   for (const { index, rule } of sources.get('datum_nalezu') ?? []) {
-    if (rule.yearOnly === undefined) continue;
+    if (rule.year_only === undefined) continue;
     const year = { ...rule, element: 'poznamka', label: header[index] } as const;
     sources.set('poznamka', [...(sources.get('poznamka') ?? []), { index, rule: year }]);
   }
@@ -227,10 +227,10 @@ export function listColumnRules(
 }
 
 function readSource(row: RowCells, { index, rule }: Source): string {
-  const { element, label, yearOnly } = rule;
+  const { element, label, year_only: ofYears } = rule;
   const text = applyColumnRule(getTrimmedCell(row, index, element), rule);
-  const isYear = yearOnly !== undefined && /^\d{4}$/.test(text);
-  const isMeant = yearOnly === undefined || isYear === (element === 'poznamka');
+  const isYear = ofYears !== undefined && /^\d{4}$/.test(text);
+  const isMeant = ofYears === undefined || isYear === (element === 'poznamka');
   if (text === '' || !isMeant) return '';
   const isBare = label === undefined || isFiller(text) || isDitto(text);
   return isBare ? text : `${label}: ${text}`;

@@ -1,7 +1,5 @@
-import { readdirSync, statSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { basename, dirname, extname, join, relative, sep } from 'node:path';
-import { FileError } from '../../base/errors.ts';
-import { msg } from '../../base/message.ts';
 import { isRepeatTable } from '../header-row.ts';
 import { readInputFile } from '../input-file.ts';
 import { makeTooLargeError, type Table } from '../table.ts';
@@ -11,70 +9,19 @@ import type { WorkbookParts } from './xlsx.ts';
 
 /** Several times the photographs of a season. */
 const MAX_FILES = 200_000;
-const DEEPEST = 8;
 
 /**
- * Lists the files below a folder, {@link DEEPEST} levels deep, by relative path with `/`. Links are
- * left out.
+ * Lists the files below a folder by relative path with `/`. Links are left out.
  * @throws FileError where there are more than {@link MAX_FILES}; the system's error for a folder
  * that cannot be listed
  */
 function listFilesBelow(folder: string): string[] {
-  const paths: string[] = [];
-  const walk = (at: string, depth: number): void => {
-    for (const entry of readdirSync(at, { withFileTypes: true })) {
-      const path = join(at, entry.name);
-      if (entry.isDirectory() && depth < DEEPEST) walk(path, depth + 1);
-      else if (entry.isFile()) paths.push(relative(folder, path).split(sep).join('/'));
-      if (paths.length > MAX_FILES) throw makeTooLargeError(folder);
-    }
-  };
-  walk(folder, 0);
-  return paths;
-}
-
-/**
- * Reads the finds of filled forms from the unpacked export of a form server: from the one CSV or
- * XLSX file directly in the folder that has filled forms. Files that cannot be read as a table are
- * passed over. Undefined where no file has filled forms.
- * @param read called for each CSV and XLSX file, in the order of names; it returns a table with
- * `photoFolder` for filled forms, and any other table otherwise
- * @throws FileError where several files have filled forms; errors of `read` other than FileError;
- * the system's error for a folder that cannot be listed
- */
-export async function readFormFolder(
-  folder: string,
-  read: (path: string) => Promise<Table>,
-): Promise<Table | undefined> {
-  const files = readdirSync(folder).filter((name) => /\.(csv|xlsx)$/i.test(name));
-  const tables: Table[] = [];
-  for (const name of files.sort()) {
-    const path = join(folder, name);
-    if (!statSync(path).isFile()) continue;
-    const table = await readForms(path, read);
-    if (table !== undefined) tables.push(table);
-  }
-  const [table, another] = tables;
-  if (another === undefined) return table;
-  const names = tables.map(({ file }) => basename(file)).join(', ');
-  throw new FileError(
-    folder,
-    msg`${folder} contains submissions of several forms: ${names}. Import one at a time.`,
-  );
-}
-
-/** Reads the table of a file; undefined where it has no forms, or is not readable. */
-async function readForms(
-  path: string,
-  read: (path: string) => Promise<Table>,
-): Promise<Table | undefined> {
-  try {
-    const table = await read(path);
-    return table.photoFolder === undefined ? undefined : table;
-  } catch (thrown) {
-    if (thrown instanceof FileError) return undefined;
-    throw thrown;
-  }
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  if (entries.length > MAX_FILES) throw makeTooLargeError(folder);
+  return entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => relative(folder, join(parentPath, name)))
+    .map((path) => path.split(sep).join('/'));
 }
 
 /**

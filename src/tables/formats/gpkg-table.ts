@@ -131,16 +131,9 @@ function convertFieldForm(table: Table, database: Database): Table {
 
 /** Tells if a GeoPackage is a form of pas: other programs may name their layers so, too. */
 function isFieldForm(database: Database): boolean {
-  return (
-    hasColumns(database, FINDS_LAYER, 'local_id') &&
-    hasColumns(database, PHOTOS_LAYER, FORM_FIND, FORM_PHOTO)
-  );
-}
-
-function hasColumns(database: Database, table: string, ...names: readonly string[]): boolean {
-  if (isComputed(database, table)) return false;
-  const columns = listColumns(database, table);
-  return names.every((each) => columns.some(({ name }) => name === each));
+  if (isComputed(database, PHOTOS_LAYER)) return false;
+  const names = listColumns(database, PHOTOS_LAYER).map(({ name }) => name);
+  return names.includes(FORM_FIND) && names.includes(FORM_PHOTO);
 }
 
 type Layer = GuardedType<typeof isLayer>;

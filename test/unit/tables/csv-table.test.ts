@@ -152,9 +152,8 @@ describe('reading from disk', () => {
     const file = join(folder, 'plain.csv');
     writeFileSync(file, 'a\n1\n');
     await expect(readTable(join(folder, 'none.csv'))).rejects.toThrow('There is no file');
-    await expect(readTable(folder)).rejects.toThrow('is a folder');
     writeFileSync(join(folder, 'finds.csv'), 'local_id\u0000');
-    await expect(readTable(folder)).rejects.toThrow('is a folder without a table');
+    await expect(readTable(folder)).rejects.toThrow('with these tables: finds.csv, plain.csv.');
     await expect(readTable(join(file, 'x.csv'))).rejects.toThrow('There is no file');
     await expect(readTable('/dev/zero')).rejects.toThrow('not a regular file');
   });

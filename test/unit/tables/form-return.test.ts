@@ -163,13 +163,18 @@ describe('an export of ODK Central', () => {
     expect(find?.['poznamka']).toContain('photos: 3 pieces');
   });
 
+  test('may have a file of Excel beside its table', async () => {
+    const folder = writeFolder({ '~$a.csv': 'x', 'a.csv': csv(header, one) });
+    expect((await readTable(folder)).rowCount).toBe(1);
+  });
+
   test('contains one form at a time', async () => {
     const folder = writeFolder({
       'a.csv': csv(CENTRAL, { KEY: 'uuid:1' }),
       'b.csv': csv(CENTRAL, { KEY: 'uuid:2' }),
     });
-    await expect(readTable(folder)).rejects.toThrow(/several forms: a\.csv, b\.csv/);
-    await expect(readTable(tempFolder())).rejects.toThrow(/without a table of submitted forms/);
+    await expect(readTable(folder)).rejects.toThrow(/these tables: a\.csv, b\.csv\./);
+    await expect(readTable(tempFolder())).rejects.toThrow(/these tables: –\./);
   });
 });
 

@@ -84,7 +84,7 @@ describe('museum tables with custom columns:', () => {
       X: { geom_y: { sign: 'minus' } },
       Y: { geom_x: { sign: 'minus' } },
       'hl. (m)': { hloubka: { unit: 'm' } },
-      'dat. nál.': { datum_nalezu: { date: 'd.m.yyyy', yearOnly: 'note' } },
+      'dat. nál.': { datum_nalezu: { date: 'd.m.yyyy', year_only: 'note' } },
       nálezce: 'nalezce',
       'okol.': 'okolnosti',
       ks: 'pocet',
@@ -276,7 +276,7 @@ describe('museum tables with custom columns:', () => {
       stav: 'stav',
       systém: 'geom_system',
       přístupnost: 'pristupnost',
-      rok: { datum_nalezu: { date: 'd.m.yyyy', yearOnly: 'note' } },
+      rok: { datum_nalezu: { date: 'd.m.yyyy', year_only: 'note' } },
     });
     expect([proposal.fixed, proposal.undecided]).toEqual([[], []]);
   });
