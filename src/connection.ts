@@ -32,7 +32,7 @@ export type ServiceOptions = {
 };
 
 /** Connections, session and pace of one account; `close` ends them. */
-export type Connection = ReturnType<typeof openConnection>;
+export type Connection = ReturnType<typeof openWriteConnection>;
 
 /**
  * Opens the connections, session and pace of one account, for the caller to close; nothing is
@@ -40,7 +40,7 @@ export type Connection = ReturnType<typeof openConnection>;
  * @throws ConfigError for an invalid address, or one that would send the password unencrypted;
  * DatabaseError where the file of the pace cannot be opened
  */
-export function openConnection(options: ServiceOptions) {
+export function openWriteConnection(options: ServiceOptions) {
   const { username, password, onToken } = options;
   const baseUrl = parseAddress('baseUrl', options.baseUrl, options.allowHttp === true);
   const { answerTimeoutMs = 120_000 } = options;

@@ -1,7 +1,7 @@
 import { systemClock } from './base/clock.ts';
 import { hashSha512 } from './base/disk/files.ts';
 import { FileError, UsageError } from './base/errors.ts';
-import { type Connection, openConnection, type ServiceOptions } from './connection.ts';
+import { type Connection, openWriteConnection, type ServiceOptions } from './connection.ts';
 import { inspectPhotograph } from './photos/photograph.ts';
 import { fetchAccount } from './push/account.ts';
 import { sendEntryRequest } from './push/departure.ts';
@@ -55,7 +55,7 @@ export type WriteClient = AsyncDisposable & {
  * DatabaseError where the file of the pace cannot be opened
  */
 export function openWriteClient(options: ServiceOptions): WriteClient {
-  const connection = openConnection(options);
+  const connection = openWriteConnection(options);
   const { baseUrl, pace, session } = connection;
   const stop = new AbortController();
   const send = makeSend(connection, stop.signal);

@@ -81,6 +81,7 @@ export function findNearestNames(name: string, names: readonly string[]): string
  */
 export function computeEditDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) > limit) return limit + 1;
+  // A row has, for a beginning of `a`, the distance from each beginning of `b`.
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i++) {
@@ -93,11 +94,13 @@ export function computeEditDistance(a: string, b: string, limit: number): number
         (row[j - 1] ?? 0) + 1,
         (last[j - 1] ?? 0) + (same ? 0 : 1),
       );
+      // The last two characters are swapped.
       if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
         cost = Math.min(cost, (beforeLast[j - 2] ?? 0) + 1);
       row.push(cost);
       least = Math.min(least, cost);
     }
+    // No later row has a smaller distance.
     if (least > limit) return limit + 1;
     beforeLast = last;
     last = row;

@@ -80,8 +80,8 @@ export const RETRY_POLICY = {
   /** Backoff of all entries after consecutive connection failures. */
   connection: { minMs: SECOND_MS, maxMs: 10 * SECOND_MS },
   /**
-   * Throttling: busy answers for different records within `windowMs`, or more than `maxQuick` of
-   * them for one record.
+   * Busy answers that slow down the pace as a throttle does: for different records within
+   * `windowMs`, or for an entry that has failed `maxQuick` times in a row before.
    */
   lock: { windowMs: 2 * SECOND_MS, maxQuick: 3 },
   /** Throttles in a row that end the push. */

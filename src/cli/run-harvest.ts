@@ -11,12 +11,11 @@ const MAX_BROKEN_NAMED = 20;
 /**
  * Warns of records that could not be read: the first {@link MAX_BROKEN_NAMED} by name, then how
  * many more.
- * @returns true if there are any
  */
 export function warnOfBrokenRecords(
   terminal: Pick<Terminal, 'warn'>,
   sets: readonly Pick<SetResult, 'broken'>[],
-): boolean {
+): void {
   const broken = sets.flatMap((set) => set.broken);
   for (const record of broken.slice(0, MAX_BROKEN_NAMED))
     terminal.warn(
@@ -24,7 +23,6 @@ export function warnOfBrokenRecords(
     );
   const more = broken.length - MAX_BROKEN_NAMED;
   if (more > 0) terminal.warn(t`  … and ${more} more (--json lists them all)`);
-  return broken.length > 0;
 }
 
 /**
@@ -46,16 +44,12 @@ const MAX_NAMED = 5;
 /**
  * Warns of sets from which the service no longer lists records that are kept, and of those in which
  * it lists none at all.
- * @returns true if one of them makes the harvest incomplete; an empty set does only where imports
- * need it
  */
-export function warnOfUnconfirmedLosses(terminal: Terminal, sets: readonly SetResult[]): boolean {
-  let isIncomplete = false;
+export function warnOfUnconfirmedLosses(terminal: Terminal, sets: readonly SetResult[]): void {
   for (const { setSpec, unconfirmed } of sets) {
     if (unconfirmed === undefined) continue;
     const name = formatSetName(setSpec);
     const { lost, held, inUse } = unconfirmed;
-    isIncomplete ||= held > 0 || isNeededByImports(setSpec);
     if (held === 0) {
       terminal.warn(t`${name}: the service lists no records. The next run reads it in full.`);
       continue;
@@ -66,7 +60,18 @@ export function warnOfUnconfirmedLosses(terminal: Terminal, sets: readonly SetRe
       t`${name}: the service no longer lists ${lost} of ${held} records; its index may be being rebuilt. All are kept.${inUseText} Run the same command again in an hour, or add --accept-losses if they are really gone.`,
     );
   }
-  return isIncomplete;
+}
+
+/**
+ * Tells if a harvest left something for a person to do: a record could not be read, or losses are
+ * unconfirmed. A set in which the service lists no records counts only where imports need it.
+ */
+export function hasDoubtfulRecords(sets: readonly SetResult[]): boolean {
+  return sets.some(
+    ({ setSpec, broken, unconfirmed }) =>
+      broken.length > 0 ||
+      (unconfirmed !== undefined && (unconfirmed.held > 0 || isNeededByImports(setSpec))),
+  );
 }
 
 /** Flags of both harvests; `--deadline` is one of records only. */

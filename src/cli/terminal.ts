@@ -131,7 +131,7 @@ export function makeTerminal(streams: Streams, options: TerminalOptions): Termin
       const silent =
         options.quiet || options.json || !options.cursor || streams.stderr.isTTY !== true;
       if (silent) return NO_PROGRESS;
-      bar = makeBar(streams.stderr, label, Date.now);
+      bar = makeProgressBar(streams.stderr, label, Date.now);
       return bar;
     },
   };
@@ -325,7 +325,7 @@ function getWidth({ columns }: TextOutput): number | undefined {
  * second. Further updates are drawn at most every {@link REDRAW_MS}, but always when all is done.
  * @param now milliseconds of any clock; only differences count
  */
-export function makeBar(stream: TextOutput, label: string, now: () => number): Progress {
+export function makeProgressBar(stream: TextOutput, label: string, now: () => number): Progress {
   const startedAt = now();
   let drawnAt: number | undefined;
   const draw = (text: string) =>

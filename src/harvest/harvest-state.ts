@@ -60,7 +60,10 @@ export function makeScanProgress(scan: number, agrees: boolean): ScanProgress {
   return { scan, seen: 0, agrees, moved: false, token: null, pages: 0, cutMs: null };
 }
 
-/** Tells if a pass goes on where it was interrupted: a list of one page is soon read again. */
+/**
+ * Tells if an interrupted pass is continued. False where it has read no page, or the only one of its
+ * list, which is soon read again.
+ */
 export function isWorthResuming({ token, pages }: HarvestPass): boolean {
   return token !== null || pages > 1;
 }

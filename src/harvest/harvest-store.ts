@@ -197,10 +197,10 @@ const LABELS: Readonly<Record<keyof RecordHarvestSubject, Message>> = {
 };
 
 /**
- * Returns the subject of the output; undefined before the first harvest.
+ * Returns of what the output is a harvest; undefined before the first one.
  * @throws DatabaseError where the store is damaged
  */
-export function getRecordHarvestSubject(store: HarvestStore): RecordHarvestSubject | undefined {
+export function getOutputSubject(store: HarvestStore): RecordHarvestSubject | undefined {
   const row = store
     .sql(
       `select oai_base as oaiBase, version, sets, format, from_bound as fromBound, until_bound as untilBound, account, form
@@ -221,7 +221,7 @@ export function storeOrAssertSubject(
   subject: RecordHarvestSubject,
   output: string,
 ): void {
-  const stored = isUntouched(store) ? undefined : getRecordHarvestSubject(store);
+  const stored = isUntouched(store) ? undefined : getOutputSubject(store);
   if (stored === undefined) {
     store.sql('delete from harvests').run();
     store

@@ -314,10 +314,11 @@ export class MalformedAnswerError extends OaiError {
 const MAX_RECORD_BYTES = 1024 * 1024;
 
 /**
- * Returns the full identifier of the record around a byte of an answer, by a search in the source,
- * which need not be well-formed. Undefined outside records, and more than 1 MiB behind the header.
+ * Returns the full identifier in the last header before a byte of an answer, by a search in the
+ * source, which need not be well-formed. Undefined where that header's record has ended, and without
+ * a header in the 1 MiB before the byte.
  */
-export function findIdentifierAt(body: Buffer, byte: number): string | undefined {
+export function findIdentifierBefore(body: Buffer, byte: number): string | undefined {
   const before = body.toString('latin1', Math.max(0, byte - MAX_RECORD_BYTES), byte);
   const headers = before.matchAll(
     /header[^<>]{0,99}>\s{0,99}<(?:[\w.-]{1,99}:)?identifier>\s{0,99}([^<\s]{1,999})/g,

@@ -81,8 +81,8 @@ export async function pullFinds(context: PullContext): Promise<Pull> {
   const fromMs = only === undefined ? getFirstSentMs(outbox, sent) - LOOK_BACK_MS : undefined;
   const lookups =
     fromMs === undefined
-      ? await lookUpEach(context, recordsByIdent.keys())
-      : await lookUpChanged(context, service, recordsByIdent, fromMs);
+      ? await fetchEachRecord(context, recordsByIdent.keys())
+      : await fetchChangedRecords(context, service, recordsByIdent, fromMs);
   const ownLookups = context.training
     ? replaceUnproven(context, sent, lookups, recordsByIdent)
     : lookups;
@@ -104,11 +104,11 @@ export async function pullFinds(context: PullContext): Promise<Pull> {
 }
 
 /**
- * Looks up the records whose headers are not listed as they were at the last pull, in the list
+ * Requests the records whose headers are not listed as they were at the last pull, in the list
  * where that takes fewer requests, else one by one. Headers show a change at any time, whatever the
  * clocks were, and a record that is gone without a tombstone.
  */
-async function lookUpChanged(
+async function fetchChangedRecords(
   context: PullContext,
   service: ServiceTraits,
   recordsByIdent: PulledRecords,
@@ -128,7 +128,7 @@ async function lookUpChanged(
   const listed: ReadonlyMap<string, ListedFind> =
     pages < changed.length ? (await listFinds(context, service, fromMs)).lookups : new Map();
   const rest = changed.filter((ident) => !listed.has(ident));
-  return new Map([...listed, ...(await lookUpEach(context, rest))]);
+  return new Map([...listed, ...(await fetchEachRecord(context, rest))]);
 }
 
 /**
@@ -366,10 +366,10 @@ function countPagesAfter({ items, next, cursor, completeListSize }: ListPage<Oai
 }
 
 /**
- * Requests the record of a find by its identifier.
+ * Requests the record of a find by its identifier; `unreadable` where the answer has no find.
  * @throws as {@link SendRequest}, except for `idDoesNotExist`, which is the result `missing`
  */
-export async function lookUpRecord(
+export async function fetchFindRecord(
   { client, format, signal }: RecordSource,
   ident: string,
 ): Promise<FindLookup> {
@@ -382,15 +382,15 @@ export async function lookUpRecord(
   }
 }
 
-/** Looks up each record with one request; throws as the client. */
-async function lookUpEach(
+/** Requests each record alone; throws as {@link fetchFindRecord}. */
+async function fetchEachRecord(
   options: FindHarvest,
   idents: Iterable<string>,
 ): Promise<Map<string, FindLookup>> {
   const all = [...idents];
   const lookups = new Map<string, FindLookup>();
   for (const ident of all) {
-    lookups.set(ident, await lookUpRecord(options, ident));
+    lookups.set(ident, await fetchFindRecord(options, ident));
     options.onProgress?.(lookups.size, all.length);
   }
   return lookups;

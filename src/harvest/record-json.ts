@@ -264,7 +264,8 @@ export async function fetchRecordsJson({ client, version, args, signal }: JsonRe
 }
 
 /**
- * Requests one record (GetRecord; section 4.1).
+ * Requests one record (GetRecord; section 4.1), and returns it as {@link toRecordJson} does. An
+ * identifier or format that is not given is sent as ''.
  * @throws as {@link SendRequest}: UsageError, OaiError, AuthError, UnavailableError,
  * InterruptedError
  */

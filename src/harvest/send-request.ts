@@ -33,7 +33,7 @@ import {
   buildOaiQuery,
   CHECK_ADDRESS,
   ERROR_HINTS,
-  findIdentifierAt,
+  findIdentifierBefore,
   MalformedAnswerError,
   OAI_NAMESPACE,
   type OaiArguments,
@@ -267,7 +267,7 @@ function parseAnswerXml(endpoint: string, body: Buffer): XmlDocument {
   } catch (thrown) {
     if (!(thrown instanceof XmlSyntaxError)) throw thrown;
     // The fault's place is that in UTF-8.
-    const record = isUtf8(body) ? findIdentifierAt(body, thrown.byte) : undefined;
+    const record = isUtf8(body) ? findIdentifierBefore(body, thrown.byte) : undefined;
     const where = record === undefined ? '' : t`, in the record ${record}`;
     throw new MalformedAnswerError(
       t`${endpoint} sent XML that cannot be read: ${thrown.message}${where}.`,

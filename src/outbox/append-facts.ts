@@ -123,7 +123,7 @@ export function insertFact({ sql }: Outbox, row: FactRow, inLedger: number): num
  * Returns the ledger, with the scope under which it has the facts of this outbox; undefined without
  * a usable ledger, and before the first sign-in.
  */
-export function findOwnLedger(
+export function findLedgerOfAccount(
   outbox: Outbox,
 ): { readonly ledger: Ledger; readonly scope: LedgerScope } | undefined {
   const { ledger } = outbox;
@@ -153,7 +153,7 @@ const parseRow = createRowParser({ seq: isNumber, id: isText });
  * @throws DatabaseError where the ledger cannot be written, or a fact is damaged
  */
 export function copyFactsToLedger(outbox: Outbox): void {
-  const own = findOwnLedger(outbox);
+  const own = findLedgerOfAccount(outbox);
   if (own === undefined) return;
   const query = outbox.sql(
     `select * from facts where in_ledger = 0 order by seq limit ${MAX_FACTS_AT_ONCE}`,

@@ -5,7 +5,7 @@ import type { Issue } from '../base/issue.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
 import {
   appendFacts,
-  findOwnLedger,
+  findLedgerOfAccount,
   getSlotState,
   listFactsOfSlot,
   listFactsOfSubject,
@@ -315,7 +315,7 @@ export function claimQueuedEntry(
  * the outbox's transaction is rolled back.
  */
 function appendToLedgerFirst(outbox: Outbox, fact: NewFact): void {
-  const own = findOwnLedger(outbox);
+  const own = findLedgerOfAccount(outbox);
   own?.ledger.append(own.scope, [serializeFact(fact)]);
   appendFacts(outbox, [fact], own !== undefined);
 }
@@ -342,7 +342,7 @@ function findClaimable(outbox: Outbox, id: number): Entry | undefined {
 
 /** Records in the ledger alone that an attempt was not sent; the outbox does not have it. */
 function recordNotSent(outbox: Outbox, { id, subject, slot }: Fact): void {
-  const own = findOwnLedger(outbox);
+  const own = findLedgerOfAccount(outbox);
   if (own === undefined) return;
   const answer = makeAnswer(
     outbox,

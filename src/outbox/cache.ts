@@ -3,12 +3,7 @@ import { describeColumns, isNumber, isText, orNull } from '../base/disk/database
 import { msg } from '../base/message.ts';
 import { FIELDS } from '../finds/fields.ts';
 import { formatWithIdentifier } from '../finds/harvested-find.ts';
-import {
-  ENTRY_COLUMNS,
-  type EntryState,
-  type HeldQuestion,
-  parseProjectOfRecord,
-} from './entry.ts';
+import { ENTRY_COLUMNS, type EntryState, type HeldQuestion, parseProjectOfIdent } from './entry.ts';
 import { serializeHeldQuestion } from './entry-queries.ts';
 import {
   type AnsweredBody,
@@ -279,7 +274,7 @@ function makeChangeRows(
         state: folded,
         changed: 0,
         identCely: record,
-        project: record === null ? null : parseProjectOfRecord(record),
+        project: record === null ? null : parseProjectOfIdent(record),
         value: content?.kind === 'number' ? content.value : null,
         expects: latest.body.expects ?? null,
         photograph:

@@ -168,7 +168,7 @@ export type PhotoEntry = EntryBase & { readonly kind: 'photo'; readonly photogra
 export type Entry = ImportEntry | NumberEntry | PhotoEntry;
 
 /** Parses the project with which a find's identifier begins; '' for a text of another form. */
-export function parseProjectOfRecord(identCely: string): string {
+export function parseProjectOfIdent(identCely: string): string {
   return identCely.match(/^(.+)-N\d+$/)?.[1] ?? '';
 }
 

@@ -64,7 +64,7 @@ export function deserializeIssues(text: string | null): Issue[] {
  */
 export function makeUuid(now: number): string {
   const time = now.toString(16).padStart(12, '0');
-  // A random one differs in its first twelve digits and in the version.
+  // `randomUUID` makes version 4: only its variant and what follows are used.
   return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
 }
 
@@ -306,7 +306,7 @@ type BodyOf = {
 /** Kinds of {@link Fact}. */
 export type FactKind = keyof BodyOf;
 
-/** Subject of one wish: the import of a find, its number, or one of its photographs. */
+/** A find or record, and which of its writes: the import, the number, or one photograph. */
 export type Slot = { readonly subject: string; readonly slot: string };
 
 /** Something that happened. It never changes, and its id is a hash of its content. */

@@ -13,7 +13,7 @@ import {
 } from '../finds/match-finds.ts';
 import {
   copyFactsToLedger,
-  findOwnLedger,
+  findLedgerOfAccount,
   getSlotState,
   insertMissingFacts,
   listFactsOfSubject,
@@ -74,7 +74,6 @@ import {
 /** Numbers of facts and finds that came from the ledger or the other outbox. */
 export type UnionResult = { readonly facts: number; readonly finds: number };
 
-/** The result of a union that brought nothing. */
 export const NOTHING_UNITED: UnionResult = { facts: 0, finds: 0 };
 
 /**
@@ -90,7 +89,7 @@ export const NOTHING_UNITED: UnionResult = { facts: 0, finds: 0 };
  */
 export function uniteWithLedger(outbox: Outbox, signedIn?: string): UnionResult {
   if (signedIn !== undefined && !bindAccount(outbox, signedIn)) return NOTHING_UNITED;
-  const own = findOwnLedger(outbox);
+  const own = findLedgerOfAccount(outbox);
   if (own === undefined) return NOTHING_UNITED;
   const { ledger, scope } = own;
   resetWatermark(outbox, ledger);
@@ -156,8 +155,9 @@ function addFacts(outbox: Outbox, facts: readonly Fact[], isFromLedger: boolean)
   const added: Fact[] = [];
   const isKnown = outbox.sql('select 1 from facts where subject = ? and id = ?');
   const unknown = facts.filter(({ subject, id }) => isKnown.get(subject, id) === undefined);
+  for (const fact of unknown) storeCarriedIntent(outbox, fact);
   for (const [subject, own] of groupBy(
-    unknown.flatMap((fact) => withWish(outbox, fact)),
+    unknown.flatMap((fact) => unpackWish(outbox, fact)),
     ({ subject }) => subject,
   )) {
     const before = listFactsOfSubject(outbox, subject);
@@ -167,13 +167,20 @@ function addFacts(outbox: Outbox, facts: readonly Fact[], isFromLedger: boolean)
   return added;
 }
 
-/** An attempt carries its intent and the wish for it. */
-function withWish(outbox: Outbox, fact: Fact): Fact[] {
-  if (fact.kind === 'current') storeIntentFromLedger(outbox, fact.subject, fact.body.intent);
+/** Returns a fact; before it, if it is an attempt, the wish that it carries. */
+function unpackWish(outbox: Outbox, fact: Fact): Fact[] {
   if (fact.kind !== 'attempted') return [fact];
-  const { content, current } = unpackAttempt(fact);
-  const { subject, slot } = fact;
+  const { current } = unpackAttempt(fact);
   if (makeFact(current).id !== fact.body.current) throw makeDamagedError(outbox.path, fact.id);
+  return [current, fact];
+}
+
+/** Stores the intent that an attempt carries; that of a wish is in the ledger, if anywhere. */
+function storeCarriedIntent(outbox: Outbox, fact: Fact): void {
+  if (fact.kind === 'current') storeIntentFromLedger(outbox, fact.subject, fact.body.intent);
+  if (fact.kind !== 'attempted') return;
+  const { content } = unpackAttempt(fact);
+  const { subject, slot } = fact;
   const id = fact.body.intent;
   const document = content.document === null ? null : Buffer.from(content.document, 'utf8');
   const prepared = { document, issues: null };
@@ -185,7 +192,6 @@ function withWish(outbox: Outbox, fact: Fact): Fact[] {
     ...prepared,
     preparedId: makePreparedId(id, prepared),
   });
-  return [current, fact];
 }
 
 /** A version that was wanted after an attempt is in the ledger as well. */
@@ -196,8 +202,8 @@ function storeIntentFromLedger(outbox: Outbox, subject: string, id: string | nul
 }
 
 /**
- * Stores the content of intents again, as their attempts or the ledger have it. What neither has
- * stays empty.
+ * Stores the content of intents again, in one transaction, as their attempts or the ledger have it.
+ * What neither has stays empty.
  * @param intents their ids
  * @throws DatabaseError where a fact is damaged
  */
@@ -205,7 +211,7 @@ export function restoreIntentContents(outbox: Outbox, intents: readonly string[]
   const wanting = `body ->> 'intent' = ? and kind in ('current', 'attempted')`;
   outbox.change(() => {
     for (const id of intents)
-      for (const fact of selectFacts(outbox, wanting, id)) withWish(outbox, fact);
+      for (const fact of selectFacts(outbox, wanting, id)) storeCarriedIntent(outbox, fact);
   });
 }
 
@@ -246,7 +252,7 @@ function keepQuestionsOfCopies(outbox: Outbox, uuid: string): void {
 
 /**
  * Keeps one of two finds with one local id and equal content, one of which was never attempted;
- * else the one that arrived gets another local id, and a person is asked.
+ * else the one that arrived gets another local id, and the `namesake` about which a person is asked.
  * @param isKnown tells if a find was here before what arrived
  */
 function adoptOrRename(outbox: Outbox, uuid: string, isKnown: (uuid: string) => boolean): void {
@@ -272,11 +278,11 @@ function adoptOrRename(outbox: Outbox, uuid: string, isKnown: (uuid: string) => 
 }
 
 /**
- * Settles what an undo brought back, in its transaction: a find whose local id another one has is
- * joined to an equal one, or gets another local id and a question; a record that two finds have is
- * detached from both.
+ * Treats the finds that an undo brought back, in its transaction. Of two with one local id and equal
+ * content one is kept, unless both were attempted; else the one that came back gets another local id
+ * and a `namesake`, about which the caller stores a question. A record of two finds is detached.
  */
-export function settleReturnedFinds(outbox: Outbox, subjects: ReadonlySet<string>): void {
+export function settleFindsAfterUndo(outbox: Outbox, subjects: ReadonlySet<string>): void {
   for (const uuid of subjects) {
     adoptOrRename(outbox, uuid, () => true);
     detachRecordIfShared(outbox, uuid);

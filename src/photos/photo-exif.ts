@@ -158,7 +158,7 @@ export function removeTiffGps(bytes: Buffer): GpsFinding {
   ) {
     if (at < 8 || at + 2 > bytes.length || seen.has(at)) continue;
     seen.add(at);
-    finding = getMostTellingFinding(finding, removeFromDirectory(tiff, at, waiting));
+    finding = getMostTellingGpsFinding(finding, removeFromDirectory(tiff, at, waiting));
   }
   return finding;
 }
@@ -219,7 +219,7 @@ function removeFromDirectory(tiff: Tiff, directory: number, waiting: number[]): 
   if (pointers.length > 0) removeEntries(tiff, directory, count, pointers);
   for (const { tag, value } of entries) if (tag === EXIF_POINTER) waiting.push(value);
   if (next !== undefined) waiting.push(next);
-  return getMostTellingFinding(...findings);
+  return getMostTellingGpsFinding(...findings);
 }
 
 /**
@@ -278,7 +278,7 @@ const FINDINGS = ['none', 'other', 'position'] as const;
 export type GpsFinding = (typeof FINDINGS)[number];
 
 /** Returns the finding that comes last in the order of {@link FINDINGS}; `none` without any. */
-export function getMostTellingFinding(...findings: readonly GpsFinding[]): GpsFinding {
+export function getMostTellingGpsFinding(...findings: readonly GpsFinding[]): GpsFinding {
   return FINDINGS.findLast((each) => findings.includes(each)) ?? 'none';
 }
 

@@ -4,7 +4,7 @@ import {
   blankXmpWithGps,
   findXmpGps,
   type GpsFinding,
-  getMostTellingFinding,
+  getMostTellingGpsFinding,
   isTiff,
   parsePhotoExif,
   removeTiffGps,
@@ -104,7 +104,7 @@ function removePngGps(bytes: Buffer): StrippedPhotograph {
     if (type === 'IEND' || !(isWhole || type === 'eXIf')) break;
     const data = bytes.subarray(start + HEAD_BYTES, isWhole ? end - 4 : end);
     const ofChunk = type === 'eXIf' ? removeTiffGps(data) : findGpsInText(type, data);
-    finding = getMostTellingFinding(finding, ofChunk);
+    finding = getMostTellingGpsFinding(finding, ofChunk);
     if (!isWhole) break;
     rest = end;
     if (ofChunk !== 'none' && type !== 'eXIf') continue;
@@ -146,7 +146,7 @@ const EXTENDED_HEAD_BYTES = 32 + 4 + 4;
  */
 function removeJpegGps(bytes: Buffer): GpsFinding {
   const exif = listSegments(bytes, EXIF).map((segment) => segment.subarray(1));
-  return getMostTellingFinding(
+  return getMostTellingGpsFinding(
     ...groupExif(exif).map(removeFromBlock),
     ...listSegments(bytes, XMP).map(blankXmpWithGps),
     removeFromExtended(listSegments(bytes, EXTENDED_XMP)),

@@ -294,8 +294,9 @@ export type SentImport = {
 };
 
 /**
- * Returns what was sent of imports, and when. Numbers, photographs, and imports without the
- * document of a find are left out.
+ * Returns what was sent of imports, and when; of one that was never sent, what is wanted. Numbers,
+ * photographs, and imports without the document of a find are left out.
+ * @throws XmlSyntaxError for a document that is no XML
  */
 export function listSentImports(outbox: Outbox, entries: readonly Entry[]): SentImport[] {
   return entries.flatMap((entry) => {

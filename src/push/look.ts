@@ -14,9 +14,9 @@ import {
 import { computeOverlapMs } from '../harvest/harvest-records.ts';
 import {
   type FindLookup,
+  fetchFindRecord,
   type HarvestedFinds,
   harvestFinds,
-  lookUpRecord,
 } from '../harvest/pull-finds.ts';
 import { getSlotState } from '../outbox/append-facts.ts';
 import { listEffectiveAttempts } from '../outbox/attempts.ts';
@@ -70,10 +70,7 @@ export type LookContext = {
   readonly stop: AbortSignal;
   /** Called once, where the service refuses the account for harvesting. */
   readonly onRefused?: () => void;
-  /**
-   * Time in milliseconds before the oldest unsent entry at which the first search of a project
-   * begins.
-   */
+  /** Milliseconds before the oldest unsent entry at which the first look begins. */
   readonly lookBackMs: number;
   /** Undefined where no answer has come yet. */
   readonly serverNowMs: number | undefined;
@@ -237,7 +234,7 @@ async function holdChange(context: LookContext, entry: NumberEntry | PhotoEntry)
   if (identCely === null) return false;
   const listed =
     entry.kind === 'number'
-      ? await searchUnlessRefused(context, (lookup) => lookUpRecord(lookup, identCely))
+      ? await searchUnlessRefused(context, (lookup) => fetchFindRecord(lookup, identCely))
       : undefined;
   const question = findQuestion(
     outbox,

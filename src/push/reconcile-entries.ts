@@ -4,9 +4,9 @@ import { countDifferencesBesideNumber, type HarvestedFind } from '../finds/harve
 import {
   type FindHarvest,
   type FindLookup,
+  fetchFindRecord,
   type HarvestedFinds,
   harvestFinds,
-  lookUpRecord,
 } from '../harvest/pull-finds.ts';
 import { appendFacts } from '../outbox/append-facts.ts';
 import { detachSharedRecord, listAttempts, listUnsettledAttemptIds } from '../outbox/attempts.ts';
@@ -96,7 +96,7 @@ async function judgeChanges(
   let looked = 0;
   for (const identCely of records) {
     context.onProgress?.(looked++, records.size);
-    const listed = await lookUpRecord(context, identCely);
+    const listed = await fetchFindRecord(context, identCely);
     const ofRecord = entries.filter((entry) => entry.identCely === identCely);
     const photos = ofRecord.filter((entry) => entry.kind === 'photo');
     for (const [id, verdict] of judgePhotos(context, identCely, photos, listed, view))

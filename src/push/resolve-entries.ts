@@ -7,7 +7,7 @@ import {
   type HarvestedFind,
   listDifferingElements,
 } from '../finds/harvested-find.ts';
-import { lookUpRecord, type RecordSource } from '../harvest/pull-finds.ts';
+import { fetchFindRecord, type RecordSource } from '../harvest/pull-finds.ts';
 import { getSlotState } from '../outbox/append-facts.ts';
 import { listEvidence, recordDecision, recordOrphanedAttempts } from '../outbox/attempts.ts';
 import { findSubject } from '../outbox/changes/resolve-finds.ts';
@@ -295,7 +295,7 @@ type RecordComparison = {
 /**
  * Requests a record that a person assigns to an import, and compares it with what was sent.
  * @returns undefined where the service has no such record
- * @throws as {@link lookUpRecord}
+ * @throws as {@link fetchFindRecord}
  */
 export async function fetchRecordComparison(
   outbox: Outbox,
@@ -303,7 +303,7 @@ export async function fetchRecordComparison(
   entry: ImportEntry,
   identCely: string,
 ): Promise<RecordComparison | undefined> {
-  const listed = await lookUpRecord(source, identCely);
+  const listed = await fetchFindRecord(source, identCely);
   if (listed?.kind === 'missing' || listed?.kind === 'deleted') return undefined;
   if (listed?.kind !== 'shown')
     return {

@@ -21,8 +21,8 @@ export function makeScopeKey({ kind, project }: EntryScope): string {
 }
 
 /**
- * Returns the kinds and projects of which a push sends no more, after as many equal refusals as
- * `RETRY_POLICY.refusal` allows.
+ * Returns the kinds and projects with as many equal refusals ({@link countRefusal}) as
+ * `RETRY_POLICY.refusal` allows: `PushSession.makeClaimableQuery` excludes their entries.
  */
 export function listEndedScopes({ refusals }: PushState): RefusalSeries[] {
   const { maxEqual } = RETRY_POLICY.refusal;

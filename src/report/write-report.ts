@@ -5,7 +5,7 @@ import { compareCzech } from '../base/names.ts';
 import { getPackageVersion } from '../base/own-files.ts';
 import type { Vocabulary } from '../finds/vocabulary/term.ts';
 import { listAreasTouchingBox, makeAreaLookup } from '../finds/vocabulary/term-lookup.ts';
-import { findTermByIdent, listSuperiors } from '../finds/vocabulary/terms.ts';
+import { findTermByIdent, listDirectSuperiors } from '../finds/vocabulary/terms.ts';
 import { makeContentStore } from '../outbox/changes/content-store.ts';
 import type { Photograph } from '../outbox/facts.ts';
 import { findKnownAccount } from '../outbox/open-outbox.ts';
@@ -164,7 +164,8 @@ function makeFindSources({ outbox, recordBase, places, vocabulary }: ReportReque
     places,
     findTerm: memoize((ident: string) => findTermByIdent(vocabulary, ident)),
     findDistrict: memoize(
-      (area: string) => listSuperiors(vocabulary, area).find(({ kind }) => kind === 'okres')?.label,
+      (area: string) =>
+        listDirectSuperiors(vocabulary, area).find(({ kind }) => kind === 'okres')?.label,
     ),
     lookupArea: makeAreaLookup(vocabulary),
   };

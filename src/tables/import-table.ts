@@ -87,10 +87,10 @@ export type CopiedTable = {
  * they still stand. With `dryRun` nothing is stored; a requested copy is written last in any case.
  * After an error the finds of earlier batches stay.
  * @param read table as its file was read
- * @throws UsageError, before anything is stored, for a setting or a copy that may not be written,
- * and where a photograph changed while it was read; FileError where the folder of photographs or
- * one of them cannot be read, or, when all is stored, the copy is not writable; DatabaseError where
- * the disk fails
+ * @throws UsageError where a photograph changed while it was read, and, before anything is stored,
+ * for an invalid setting or a copy that may not be written; FileError where the folder of
+ * photographs or one of them cannot be read, or, when all is stored, the copy is not writable;
+ * DatabaseError where the disk fails
  */
 export async function importTable(read: Table, context: ImportContext): Promise<ImportReport> {
   const { outbox, copy } = context;

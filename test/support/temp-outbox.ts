@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { asServerMs, type Clock } from '../../src/base/clock.ts';
 import type { FindElements } from '../../src/finds/fields.ts';
-import { findOwnLedger } from '../../src/outbox/append-facts.ts';
+import { findLedgerOfAccount } from '../../src/outbox/append-facts.ts';
 import {
   type AnswerDetails,
   type AttemptSettlement,
@@ -192,7 +192,7 @@ export function listAllEntries(outbox: Outbox): Entry[] {
 
 /** What the ledger has of a find or record for the account of the outbox. */
 export function listFactsInLedger(outbox: Outbox, subject: string): Fact[] {
-  const own = findOwnLedger(outbox);
+  const own = findLedgerOfAccount(outbox);
   const facts = own?.ledger.listFactsSince(own.scope, 0, Number.MAX_SAFE_INTEGER) ?? [];
   return facts.flatMap(({ fact }) => (fact.subject === subject ? fact : []));
 }

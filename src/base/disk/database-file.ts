@@ -362,7 +362,7 @@ export function openDatabaseImage(path: string, image: Buffer): Database {
  * @param fill called once with the empty database
  * @throws DatabaseError where SQLite cannot be loaded; errors of `fill`
  */
-export function makeDatabaseImage(fill: (database: Database) => void): Buffer {
+export function makeDatabaseBytes(fill: (database: Database) => void): Buffer {
   const database = openSqlite(':memory:');
   try {
     fill(database);

@@ -29,7 +29,7 @@ export function replaceIllegalCharacters(text: string): string {
 /**
  * Makes the bytes of a document in UTF-8, with one element per line, so that a line number in an
  * error message identifies an element.
- * @throws RangeError where a text or a value has a character that XML cannot hold
+ * @throws RangeError where a text or a value has a character of {@link findCharacterIllegalInXml}
  */
 export function buildXml(root: XmlNode): Buffer {
   return Buffer.from(`<?xml version="1.0" encoding="UTF-8"?>\n${renderXmlElement(root)}`, 'utf8');
@@ -38,7 +38,7 @@ export function buildXml(root: XmlNode): Buffer {
 /**
  * Makes the source of an element and its content as lines for {@link buildXml}, each indented by
  * `depth` steps of two blanks, and more for inner elements.
- * @throws RangeError where a text or a value has a character that XML cannot hold
+ * @throws RangeError as {@link buildXml}
  */
 export function renderXmlElement({ name, attributes, content = '' }: XmlNode, depth = 0): string {
   const indent = '  '.repeat(depth);
@@ -58,10 +58,10 @@ export function renderXmlElement({ name, attributes, content = '' }: XmlNode, de
 const PLAIN = /^[\u0020\u0021\u0023-\u0025\u0027-\u003B\u003D\u003F-\uD7FF]*$/;
 
 /**
- * Escapes an attribute value to stand in double quotes. Tabs and line feeds are escaped, too: a
- * parser would turn them into blanks.
+ * Escapes an attribute value to stand in double quotes, with its tabs and line feeds: a parser would
+ * turn them into blanks.
  * @param name of the element, for the error
- * @throws RangeError where the value has a character that XML cannot hold
+ * @throws RangeError where the value has a character of {@link findCharacterIllegalInXml}
  */
 export function escapeAttributeValue(name: string, value: string): string {
   if (PLAIN.test(value)) return value;

@@ -20,6 +20,7 @@ import {
 import { formatRecordCount } from '../result-texts.ts';
 import {
   type HarvestFlags,
+  hasDoubtfulRecords,
   runHarvest,
   toSetResultJson,
   warnOfBrokenRecords,
@@ -146,7 +147,7 @@ function report(
   result: RecordHarvest,
 ): ExitReason {
   const { sets, held, broken, elapsedMs, ...sum } = result;
-  const isBroken = warnOfBrokenRecords(terminal, sets);
+  warnOfBrokenRecords(terminal, sets);
   const perSecond = Math.round((sum.records * 1000) / Math.max(1, elapsedMs));
   const lines = sets.map((figures) => formatFigures(figures));
   lines.push(`${lines.pop() ?? ''}; ${t`${held} in total (${perSecond}/s).`}`);
@@ -156,7 +157,7 @@ function report(
   }
   const { format, version, form } = subject;
   const each = sets.map(toSetResultJson);
-  const isUnconfirmed = warnOfUnconfirmedLosses(terminal, sets);
+  warnOfUnconfirmedLosses(terminal, sets);
   const value = {
     set: each.length === 1 ? each[0]?.set : null,
     format,
@@ -168,7 +169,7 @@ function report(
     broken,
   };
   if (out !== '-') terminal.printValue({ ...value, sets: each, elapsed_ms: Math.round(elapsedMs) });
-  return isBroken || isUnconfirmed ? 'dataRefused' : 'done';
+  return hasDoubtfulRecords(sets) ? 'dataRefused' : 'done';
 }
 
 function formatFigures({

@@ -31,6 +31,7 @@ import { renewProfileDocuments } from '../context/profile-outbox.ts';
 import { formatJsonTree } from '../result-texts.ts';
 import {
   type HarvestFlags,
+  hasDoubtfulRecords,
   runHarvest,
   toSetResultJson,
   warnOfBrokenRecords,
@@ -243,11 +244,11 @@ async function harvestVocab(
     results.map(formatHarvestRow),
   );
   terminal.printValue({ sets: results.map(toHarvestJson) });
-  const isUnconfirmed = warnOfUnconfirmedLosses(terminal, results);
-  const isBroken = warnOfBrokenRecords(terminal, results);
+  warnOfUnconfirmedLosses(terminal, results);
+  warnOfBrokenRecords(terminal, results);
   const hasOutbox = existsSync(context.getOutboxPlaces().outboxFile);
   const issues = hasOutbox ? await renewProfileDocuments(context, 'harvest') : [];
-  return isBroken || isUnconfirmed || issues.length > 0 ? 'dataRefused' : 'done';
+  return hasDoubtfulRecords(results) || issues.length > 0 ? 'dataRefused' : 'done';
 }
 
 const PASS_WORDS: Readonly<Record<SetHarvest['pass'], Message>> = {

@@ -193,7 +193,7 @@ const TABLE = {
   strip_gps: { check: checkBoolean, fallback: false },
   settle_ms: { check: checkCount, fallback: 600_000 },
   index_allowance_ms: { check: checkCount, fallback: 900_000 },
-  /** Number of days before the oldest unsent find at which the first lookup in a project begins. */
+  /** Days before the oldest unsent entry at which the first look begins. */
   look_back_days: { check: checkCount, fallback: 30 },
   answer_timeout_ms: { check: checkCount, fallback: 120_000 },
   allow_http: { check: checkBoolean, fallback: false },

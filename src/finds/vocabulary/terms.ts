@@ -130,10 +130,10 @@ const parseNeighbour = createRowParser(NEIGHBOUR);
 export type Neighbour = ReturnType<typeof parseNeighbour>;
 
 /**
- * Returns the direct superiors of a term, by identifier; one that was not harvested has an empty
- * label. Empty for an unknown term.
+ * Returns the terms directly above a term, sorted by identifier; one that was not harvested has an
+ * empty label. Returns no term for an unknown one.
  */
-export function listSuperiors(vocabulary: Vocabulary, ident: string): Neighbour[] {
+export function listDirectSuperiors(vocabulary: Vocabulary, ident: string): Neighbour[] {
   return vocabulary
     .sql(
       `select superiors.superior as ident, coalesce(above.label, '') as label, superiors.kind
@@ -168,11 +168,11 @@ export function listInferiors(vocabulary: Vocabulary, ident: string): Neighbour[
 export function listTermPath(vocabulary: Vocabulary, ident: string): Neighbour[] {
   const path: Neighbour[] = [];
   const seen = new Set([ident]);
-  let [above] = listSuperiors(vocabulary, ident);
+  let [above] = listDirectSuperiors(vocabulary, ident);
   while (above !== undefined && !seen.has(above.ident)) {
     seen.add(above.ident);
     path.unshift(above);
-    [above] = listSuperiors(vocabulary, above.ident);
+    [above] = listDirectSuperiors(vocabulary, above.ident);
   }
   return path;
 }

@@ -136,7 +136,7 @@ export function indexAskedNumbers(outbox: Outbox): ReadonlyMap<string, string> {
   return finds;
 }
 
-/** Result of a lookup: a find, none, or several that differ only in case and blanks. */
+/** Result of a lookup: a find, none, or the local ids of several that the name may mean. */
 export type NamedFind = StoredFind | undefined | { readonly alike: readonly string[] };
 
 type MakeKey = (name: string) => string;
@@ -151,11 +151,13 @@ const TYPED_KEYS: readonly MakeKey[] = [
 ];
 
 /**
- * Makes a lookup of finds by local id or identifier: first as spelled, then without regard to case
- * and blanks. Its index is loaded once. A local id that is another find's identifier is ambiguous.
- * @param options `isTyped`: a person types the names, and the hyphen of `G-1` does not count where
- * nothing else fits; without it they are from a table, where the local id of a find is ambiguous as
- * well if a table has given that number to another find
+ * Makes a lookup of finds by local id or identifier, whose index is loaded once. It returns the find
+ * with exactly this name; else the only one whose name differs only in case and blanks; undefined
+ * where there is none. It returns `alike`, local ids, where several finds differ only so, where the
+ * name is one find's local id and another one's identifier, and, without `isTyped`, where a table
+ * has given the number that is a find's local id to another find.
+ * @param options `isTyped`: the names are typed by a person, not read from a table; where nothing
+ * else fits, the hyphen of `G-1` does not count either
  */
 export function makeFindLookup(
   outbox: Outbox,
@@ -165,21 +167,22 @@ export function makeFindLookup(
   const listLocalIds = (name: string, makeKey: MakeKey): string[] => [
     ...(getIndex(makeKey).get(makeKey(name)) ?? []),
   ];
-  return (name) => {
-    const sent = findByIdentCely(outbox, name);
-    const exact = findByLocalId(outbox, name) ?? sent;
-    if (exact !== undefined) {
-      const named = isTyped ? [] : listLocalIds(name, makeIdKey);
-      const otherIds = named.filter((localId) => hasTakenNumber(outbox, localId, name, exact));
-      if (sent !== undefined && sent.uuid !== exact.uuid) otherIds.push(sent.localId);
-      return otherIds.length > 0 ? { alike: [exact.localId, ...otherIds] } : exact;
-    }
+  const findInexact = (name: string): NamedFind => {
     for (const makeKey of isTyped ? TYPED_KEYS : [makeIdKey]) {
       const [localId, ...otherIds] = listLocalIds(name, makeKey);
       if (otherIds.length > 0) return { alike: [localId ?? '', ...otherIds] };
       if (localId !== undefined) return findByLocalId(outbox, localId);
     }
     return undefined;
+  };
+  return (name) => {
+    const sent = findByIdentCely(outbox, name);
+    const exact = findByLocalId(outbox, name) ?? sent;
+    if (exact === undefined) return findInexact(name);
+    const named = isTyped ? [] : listLocalIds(name, makeIdKey);
+    const otherIds = named.filter((localId) => hasTakenNumber(outbox, localId, name, exact));
+    if (sent !== undefined && sent.uuid !== exact.uuid) otherIds.push(sent.localId);
+    return otherIds.length > 0 ? { alike: [exact.localId, ...otherIds] } : exact;
   };
 }
 

@@ -121,8 +121,8 @@ export function storeSeenTime(outbox: Outbox, identCely: string, seenMs: number)
 }
 
 /**
- * Returns the unexplained records as searches showed them, by identifier: no fact explains the
- * record or one of its files, or none did then.
+ * Returns the records that were unexplained, or had an unexplained file, when a search showed them,
+ * sorted by identifier; a fact may explain them since.
  */
 export function listUnexplainedRecords({ listTexts }: Outbox): HarvestedFind[] {
   return listTexts('select record from unexplained order by ident_cely').map((record) =>

@@ -1,4 +1,4 @@
-import { makeDatabaseImage } from '../../base/disk/database-file.ts';
+import { makeDatabaseBytes } from '../../base/disk/database-file.ts';
 import { writeOutputFile, writeToStdout } from '../../base/disk/output-file.ts';
 import { type Message, msg } from '../../base/message.ts';
 import type { DocumentProfile } from '../../finds/document.ts';
@@ -119,7 +119,7 @@ async function renderGeoPackage(
 ): Promise<Iterable<Buffer>> {
   const { fillGeoPackage } = await import('./gpkg-layers.ts');
   const nowIso = new Date(nowMs).toISOString();
-  return [makeDatabaseImage((database) => fillGeoPackage(database, finds, nowIso))];
+  return [makeDatabaseBytes((database) => fillGeoPackage(database, finds, nowIso))];
 }
 
 async function renderRows(

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { makeDatabaseImage } from '../../base/disk/database-file.ts';
+import { makeDatabaseBytes } from '../../base/disk/database-file.ts';
 import { writeOutputFolder } from '../../base/disk/output-file.ts';
 import { t } from '../../base/message.ts';
 import type { TargetState } from '../../finds/fields.ts';
@@ -172,7 +172,7 @@ function makeTextColumns(...names: readonly string[]): readonly GpkgColumn[] {
 
 /** Makes the GeoPackage that collects finds and the paths of their photographs. */
 function makeFindsFile(columns: readonly LayerColumn[], nowIso: string): Buffer {
-  return makeDatabaseImage((database) => {
+  return makeDatabaseBytes((database) => {
     beginGeoPackage(database);
     addLayer(database, { table: FINDS_LAYER, columns, geometry: 'POINT', nowIso }, []);
     addLayer(database, { table: PHOTOS_LAYER, columns: PHOTO_COLUMNS, nowIso }, []);
@@ -181,7 +181,7 @@ function makeFindsFile(columns: readonly LayerColumn[], nowIso: string): Buffer 
 
 /** Makes the GeoPackage of read-only data: a layer for each list. */
 function makeListsFile(lists: FormLists, nowIso: string): Buffer {
-  return makeDatabaseImage((database) => {
+  return makeDatabaseBytes((database) => {
     beginGeoPackage(database);
     for (const [element, choices] of lists) {
       const rows = choices.map(({ name, label }) => ({ values: [name, label] }));

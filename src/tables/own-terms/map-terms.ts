@@ -14,15 +14,15 @@ import {
   findTermByTypedIdent,
   isInSet,
   isSetHarvested,
+  listDirectSuperiors,
   listInferiors,
-  listSuperiors,
   listTermPath,
   listTermsOfSet,
 } from '../../finds/vocabulary/terms.ts';
 import type { Table } from '../table.ts';
 import {
   checkMappedTerm,
-  findSetSpec,
+  findSetOfElement,
   getMappingKey,
   indexByTerm,
   lookUpMappedTerm,
@@ -52,7 +52,7 @@ export function getTermWithNeighbours(vocabulary: Vocabulary, ident: string) {
     term,
     /** From the topmost entry down to the direct superior. */
     path: listTermPath(vocabulary, term.ident),
-    above: listSuperiors(vocabulary, term.ident),
+    above: listDirectSuperiors(vocabulary, term.ident),
     below: listInferiors(vocabulary, term.ident),
   };
 }
@@ -77,7 +77,7 @@ export function renderTerms(
     .flatMap((set) => listTermsOfSet(vocabulary, set))
     .map((term) => ({
       ...toTermJson(term),
-      superiors: listSuperiors(vocabulary, term.ident).map(({ ident }) => ident),
+      superiors: listDirectSuperiors(vocabulary, term.ident).map(({ ident }) => ident),
     }));
   return form === 'json' ? `${JSON.stringify(terms)}\n` : formatTermsCsv(terms);
 }
@@ -144,7 +144,7 @@ export function toTermJson(term: Term) {
  * that takes its terms; any other name as it is.
  */
 export function expandSetName(name: string): string {
-  return findSetSpec(name) ?? name;
+  return findSetOfElement(name) ?? name;
 }
 
 /**
@@ -186,7 +186,7 @@ type HarvestedTerms = { readonly vocabulary: Vocabulary; readonly lookupTerm: Lo
  * set, ambiguous or deleted
  */
 export function mapOwnTerm({ rows }: Mapping, oneTerm: OneTerm, harvested: HarvestedTerms) {
-  const set = findSetSpec(oneTerm.set);
+  const set = findSetOfElement(oneTerm.set);
   if (set === undefined) throw new UsageError(makeUnknownSetMessage(oneTerm.set));
   const term = oneTerm.term.trim();
   if (term === '') throw new UsageError(t`The term is empty.`);

@@ -109,7 +109,7 @@ function parseRow(tableRow: TableRow, columns: MappingColumns): MappingRow | Mes
   }
   const named = getCell('set');
   const id = getCell('id');
-  const set = findSetSpec(named);
+  const set = findSetOfElement(named);
   if (set === undefined) return makeUnknownSetMessage(named);
   if (term === '') return msg`The row does not contain your own term.`;
   if (IDENTIFIER.test(term))
@@ -130,7 +130,7 @@ function parseRow(tableRow: TableRow, columns: MappingColumns): MappingRow | Mes
  * without `heslo:`, or by the Czech or English name of the element. Undefined for any other text.
  * The set need not have been harvested.
  */
-export function findSetSpec(text: string): string | undefined {
+export function findSetOfElement(text: string): string | undefined {
   const name = foldName(text.replace(/^heslo:/, ''));
   return FIELDS.find(
     ({ set, alias, name: element }) =>
@@ -268,7 +268,7 @@ export function parseOwnTerms(table: Table) {
     const { row } = tableRow;
     const term = getMappingCell(tableRow, columns, 'term');
     const named = getMappingCell(tableRow, columns, 'set');
-    const set = findSetSpec(named);
+    const set = findSetOfElement(named);
     const key = getMappingKey(set ?? '', term);
     if (term === '' || terms.has(key)) continue;
     if (named === '' || set !== undefined) terms.set(key, { row, term, set });

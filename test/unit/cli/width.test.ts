@@ -7,7 +7,7 @@ import {
   measureDisplayWidth,
   wrapText,
 } from '../../../src/base/characters.ts';
-import { formatTable, makeBar, makeTerminal } from '../../../src/cli/terminal.ts';
+import { formatTable, makeProgressBar, makeTerminal } from '../../../src/cli/terminal.ts';
 
 beforeAll(() => loadWidthLibrary());
 
@@ -121,7 +121,7 @@ test('a progress bar shows how much is done in one line of the terminal, and dis
       return true;
     },
   };
-  const bar = makeBar(stream, 'Importing', () => atMs);
+  const bar = makeProgressBar(stream, 'Importing', () => atMs);
   bar.update(0, 100);
   expect(written).toBe('');
   atMs = 2000;

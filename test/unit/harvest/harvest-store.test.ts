@@ -6,7 +6,7 @@ import { DatabaseError, UsageError } from '../../../src/base/errors.ts';
 import { openSetState } from '../../../src/harvest/harvest-records.ts';
 import type { HarvestState } from '../../../src/harvest/harvest-state.ts';
 import {
-  getRecordHarvestSubject,
+  getOutputSubject,
   type HarvestStore,
   openHarvestStore,
   type RecordHarvestSubject,
@@ -97,7 +97,7 @@ describe('an output', () => {
       getState(store).saveProgress({ pass: BEGUN });
     });
     store.change(() => storeOrAssertSubject(store, { ...SUBJECT, format: 'oai_dc' }, 'out.jsonl'));
-    expect(getRecordHarvestSubject(store)?.format).toBe('oai_dc');
+    expect(getOutputSubject(store)?.format).toBe('oai_dc');
     expect(getState(store).getProgress().pass).toBeNull();
     store.close();
   });
@@ -123,7 +123,7 @@ test('a state file that a killed process left without a table is started again',
   left.close();
   expect(statSync(path).size).toBeGreaterThan(0);
   const store = openHarvestStore(path);
-  expect(getRecordHarvestSubject(store)).toBeUndefined();
+  expect(getOutputSubject(store)).toBeUndefined();
   store.close();
 });
 

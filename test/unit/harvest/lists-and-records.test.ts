@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { findIdentifierAt } from '../../../src/harvest/protocol.ts';
+import { findIdentifierBefore } from '../../../src/harvest/protocol.ts';
 import { listXml, OAI_BASE, oaiXml, recordXml, scripted } from '../../support/scripted-oai.ts';
 import { makeClient, readPage } from './scripted-client.ts';
 
@@ -86,7 +86,7 @@ describe('single records', () => {
 
 describe('the record in which a byte stands', () => {
   const at = (text: string): string | undefined =>
-    findIdentifierAt(Buffer.from(text), text.indexOf('!'));
+    findIdentifierBefore(Buffer.from(text), text.indexOf('!'));
   test.each<[string, string | undefined]>([
     ['<header><identifier>A</identifier></header> !', 'A'],
     ['<h:header status="deleted">\n  <h:identifier> A </h:identifier> !', 'A'],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { harvestFinds, lookUpRecord } from '../../../src/harvest/pull-finds.ts';
+import { fetchFindRecord, harvestFinds } from '../../../src/harvest/pull-finds.ts';
 import type { Exchange } from '../../../src/service/http/exchange.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { answer, OAI_BASE, oaiError, oaiXml } from '../../support/scripted-oai.ts';
@@ -148,5 +148,5 @@ test('a single record that is not a find is unreadable', async () => {
       `<GetRecord>${recordXml('odd', { stav: 1, at: day(1) }).replaceAll('samostatny_nalez', 'projekt')}</GetRecord>`,
     ),
   );
-  expect(await lookUpRecord(options, 'odd')).toEqual({ kind: 'unreadable' });
+  expect(await fetchFindRecord(options, 'odd')).toEqual({ kind: 'unreadable' });
 });

@@ -7,7 +7,7 @@ import { makeReferenceResolver } from '../../../src/finds/resolve-references.ts'
 import { parseCsvTable } from '../../../src/tables/formats/csv-table.ts';
 import {
   checkMapping,
-  findSetSpec,
+  findSetOfElement,
   formatMapping,
   type Mapping,
   makeMappedLookup,
@@ -219,5 +219,5 @@ test.each([
   ['pocet!', undefined],
   ['', undefined],
 ])('"%s" names the set %s', (text, set) => {
-  expect(findSetSpec(text)).toBe(set);
+  expect(findSetOfElement(text)).toBe(set);
 });

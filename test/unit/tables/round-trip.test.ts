@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { normalizeId, normalizeText } from '../../../src/base/characters.ts';
-import { makeDatabaseImage } from '../../../src/base/disk/database-file.ts';
+import { makeDatabaseBytes } from '../../../src/base/disk/database-file.ts';
 import type { FindElements } from '../../../src/finds/fields.ts';
 import { isDitto, isFiller } from '../../../src/finds/parse-cell.ts';
 import {
@@ -131,7 +131,7 @@ const FORMATS: Readonly<
   'finds.geojson': (list) => Buffer.from([...renderGeoJson(list)].join('')),
   'finds.xml': (list) => Buffer.from([...renderXml(list, PROFILE)].join('')),
   'finds.gpkg': (list) =>
-    makeDatabaseImage((database) => fillGeoPackage(database, list, '2024-06-01T00:00:00.000Z')),
+    makeDatabaseBytes((database) => fillGeoPackage(database, list, '2024-06-01T00:00:00.000Z')),
   'finds.xlsx': (list) => makeWorkbook(new Map([['finds', makeFindRows(list)]])),
 };
 
