@@ -44,6 +44,16 @@ test('the page of exit codes matches the program', () => {
   expect(rows).toEqual(Object.values(EXIT_CODES).map(([code, meaning]) => [code, String(meaning)]));
 });
 
+test('a recipe that names a table of a source file names one that it has', () => {
+  const recipes = readText('CONTRIBUTING.md');
+  const named = [...recipes.matchAll(/`(src\/\S+\.ts)`: a row of `(\w+)`/g)];
+  const missing = named.filter(
+    ([, file = '', table]) => !readText(file).includes(`const ${table}`),
+  );
+  expect(named).not.toEqual([]);
+  expect(missing.map(([step]) => step)).toEqual([]);
+});
+
 test('the page of quirks matches the mock server', () => {
   const page = readText('docs/mock-faithfulness.md');
   const rows = [...page.matchAll(/^\| `([\w-]+)` \| .+? \| (.+) \|$/gm)];

@@ -10,7 +10,10 @@ export const EXIT_CODES = {
   unavailable: [5, msg`the service is closed or unreachable; the queue is kept`],
   uncertain: [6, msg`some entries are uncertain or held: \`${cmd`pas status`}\` says what to do`],
   outboxLeased: [11, msg`another push of this outbox is running`],
-  config: [12, msg`the configuration is invalid`],
+  config: [
+    12,
+    msg`the configuration is invalid, or a database is damaged, read-only or of another account`,
+  ],
   databaseTooNew: [13, msg`a database was written by a newer version of pas`],
   oaiProtocol: [14, msg`the harvesting interface answered with a protocol error`],
   outsideContract: [15, msg`the service gave an answer that its contract does not allow`],

@@ -121,7 +121,8 @@ export type ReportSettings = {
   };
   /**
    * The page has all protected elements (B-MASK-6) and those that may reveal the location, or none
-   * of them.
+   * of them: facts, findspots and problems in report-find.ts, names of photographs in
+   * write-report.ts.
    */
   readonly places: 'shown' | 'left-out';
 };
