@@ -34,7 +34,6 @@ import type { ReconciledEntry } from './judge-import.ts';
 import { holdEntriesWithQuestions, holdEntryBeforeDeparture, type LookContext } from './look.ts';
 import {
   type HarvestAccess,
-  type NoSearchReason,
   type PushContext,
   type RefusalSeries,
   reportSettledEntry,
@@ -226,28 +225,21 @@ const NEW_PEOPLE = {
 
 /** Opens what the gate of a round needs, and says where nothing can be searched. */
 async function openLookContext(push: SignedInPush): Promise<LookContext> {
-  const { account, lookBackMs, outbox, serverClock, stop } = push;
-  const search = await openSearch(push);
-  if (typeof search === 'string' && countEntriesToSend(push) > 0) push.onNotChecked?.(search);
+  const { account, harvesting, lookBackMs, outbox, serverClock, stop } = push;
+  // Another account may not see what this one has sent.
+  const isOwn = harvesting !== undefined && findHarvester(push, harvesting, account) === account;
+  if (!isOwn && countEntriesToSend(push) > 0)
+    push.onNotChecked?.(harvesting === undefined ? 'no-harvesting' : 'anonymous');
   return {
     outbox,
     account,
-    lookup: typeof search === 'string' ? undefined : search,
+    lookup: isOwn ? await openLookup(push, harvesting, account, stop) : undefined,
     onRefused: () => push.onNotChecked?.('refused'),
     lookBackMs,
     stop,
     serverNowMs: serverClock.now(),
     judged: new Map(),
   };
-}
-
-/** Opens the search of the service before sending, or says why there is none. */
-async function openSearch(push: SignedInPush): Promise<SearchContext | NoSearchReason> {
-  const { account, harvesting, stop } = push;
-  if (harvesting === undefined) return 'no-harvesting';
-  // Another account may not see what this one has sent.
-  if (findHarvester(push, harvesting, account) !== account) return 'anonymous';
-  return openLookup(push, harvesting, account, stop);
 }
 
 /**
