@@ -60,19 +60,17 @@ export async function readPipe(name: string, pipe: AsyncIterable<unknown>): Prom
   return Buffer.concat(chunks);
 }
 
-/** Name of an encoding for people, and its name in the decoding library. */
-type Encoding = { readonly name: string; readonly codec: string };
-
-const UTF_8: Encoding = { name: 'UTF-8', codec: 'utf8' };
-const WINDOWS_1250: Encoding = { name: 'Windows-1250', codec: 'win1250' };
+const UTF_8 = 'UTF-8';
+const WINDOWS_1250 = 'Windows-1250';
+const MAC_CE = 'Mac-CE';
 /** Encodings of Czech tables; where a text fits several, the first wins. */
-const ENCODINGS: readonly Encoding[] = [
-  WINDOWS_1250,
-  { name: 'ISO 8859-2', codec: 'iso88592' },
-  { name: 'Mac-CE', codec: 'maccenteuro' },
-  { name: 'CP852', codec: 'cp852' },
-  UTF_8,
-];
+const ENCODINGS: readonly string[] = [WINDOWS_1250, 'ISO 8859-2', MAC_CE, 'CP852', UTF_8];
+
+/** Returns the name of an encoding in the decoding library, which has most names in any spelling. */
+function getCodec(encoding: string): string {
+  return makeIdKey(encoding) === makeIdKey(MAC_CE) ? 'maccenteuro' : encoding;
+}
+
 /** A letter of Czech, a capital only where a word may have one. */
 const CZECH = /[áčďéěíňóřšťúůýž]|(?<!\p{Ll})[ÁČĎÉĚÍŇÓŘŠŤÚŮÝŽ]/gu;
 const OUTSIDE_ASCII = /[^\0-\x7f]/g;
@@ -97,19 +95,16 @@ export async function convertToUtf8(
   const unicode = detectUtf16(bytes) ?? (isUtf8(bytes) ? UTF_8 : undefined);
   if (stated === undefined && unicode === UTF_8) return { text: bytes, issues: [] };
   const { default: iconv } = await import('iconv-lite');
-  const decode = (encoded: Buffer, codec: string): string =>
-    iconv.decode(encoded, codec, { stripBOM: false });
+  const decode = (encoded: Buffer, encoding: string): string =>
+    iconv.decode(encoded, getCodec(encoding), { stripBOM: false });
   if (stated === undefined) {
     const sample = bytes.subarray(0, SAMPLE_BYTES);
-    const encoding = unicode ?? findMostCzech((codec) => decode(sample, codec));
+    const encoding = unicode ?? findMostCzech((each) => decode(sample, each));
     if (encoding === UTF_8) return { text: bytes, issues: [] };
-    const { name, codec } = encoding;
-    const issue = makeEncodingIssue(file, name, decode(sample, codec));
-    return { text: Buffer.from(decode(bytes, codec)), issues: [issue] };
+    const issue = makeEncodingIssue(file, encoding, decode(sample, encoding));
+    return { text: Buffer.from(decode(bytes, encoding)), issues: [issue] };
   }
-  const codec =
-    ENCODINGS.find(({ name }) => makeIdKey(name) === makeIdKey(stated))?.codec ?? stated;
-  const text = iconv.encodingExists(codec) ? decode(bytes, codec) : LOST;
+  const text = iconv.encodingExists(getCodec(stated)) ? decode(bytes, stated) : LOST;
   if (!text.includes(LOST)) return { text: Buffer.from(text), issues: [] };
   throw new FileError(
     file,
@@ -121,8 +116,8 @@ export async function convertToUtf8(
 /** Replaces bytes that are no character of an encoding. */
 const LOST = '\uFFFD';
 
-function findMostCzech(decode: (codec: string) => string): Encoding {
-  const scores = ENCODINGS.map(({ codec }) => scoreAsCzech(decode(codec)));
+function findMostCzech(decode: (encoding: string) => string): string {
+  const scores = ENCODINGS.map((encoding) => scoreAsCzech(decode(encoding)));
   return ENCODINGS[scores.indexOf(Math.max(...scores))] ?? WINDOWS_1250;
 }
 
@@ -132,14 +127,14 @@ const NAME_ENCODING = msg`Leave --encoding out to have it recognised, or name it
  * Detects UTF-16 by its byte order mark, or by a NUL in each of the first two characters; undefined
  * for other bytes, or an odd number of them.
  */
-function detectUtf16(bytes: Buffer): Encoding | undefined {
+function detectUtf16(bytes: Buffer): string | undefined {
   const [first, second] = bytes;
   const isLittle =
     (first === 0xff && second === 0xfe) || (first !== 0 && second === 0 && bytes[3] === 0);
   const isBig =
     (first === 0xfe && second === 0xff) || (first === 0 && second !== 0 && bytes[2] === 0);
   if (bytes.length < 4 || bytes.length % 2 !== 0 || !(isLittle || isBig)) return undefined;
-  return { name: 'UTF-16', codec: isLittle ? 'utf-16le' : 'utf-16be' };
+  return isLittle ? 'UTF-16LE' : 'UTF-16BE';
 }
 
 /**

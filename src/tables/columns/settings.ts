@@ -199,23 +199,23 @@ export function parseFindDefaults(where: Message, values: unknown): FindDefaults
 }
 
 /**
- * Parses the defaults of all profiles and projects in config.toml; without `tables` there are none.
+ * Parses the defaults of all profiles and projects in config.toml.
  * @param path of config.toml, for errors
  * @param tables of TOML, by the name of a profile or the identifier of a project
  * @throws ConfigError as {@link parseFindDefaults} does
  */
 export function parseDefaults(
   path: string,
-  tables?: {
+  tables: {
     readonly profiles: ReadonlyMap<string, unknown>;
     readonly projects: Readonly<Record<string, unknown>>;
   },
 ): DefaultsFile {
-  const profiles = [...(tables?.profiles ?? [])].map(([profile, values]) => {
+  const profiles = [...tables.profiles].map(([profile, values]) => {
     const where = msg`${path}, defaults of profile ${profile}`;
     return [profile, parseFindDefaults(where, values)] as const;
   });
-  const projects = Object.entries(tables?.projects ?? {}).map(([project, values]) => {
+  const projects = Object.entries(tables.projects).map(([project, values]) => {
     const where = msg`${path}, project ${project}`;
     return [project, parseFindDefaults(where, values)] as const;
   });

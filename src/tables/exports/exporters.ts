@@ -24,37 +24,19 @@ type Render = (
   request: ExportRequest,
 ) => Iterable<string> | Promise<Iterable<string | Buffer>>;
 
-type Format = {
-  /** File extensions that select the format. */
-  readonly extensions: readonly string[];
-  readonly render: Render;
-};
-
 const renderFinds: Render = (finds, request) => renderRows(makeFindRows(finds), request);
 
-/** A format that `pas import` reads again is a file that writes it and a row here. */
+/**
+ * A format that `pas import` reads again is a file that writes it and a row here, under the usual
+ * extension of its files.
+ */
 const FORMATS = {
-  csv: {
-    extensions: ['csv', 'txt'],
-    render: renderFinds,
-  },
-  xlsx: {
-    extensions: ['xlsx'],
-    render: renderFinds,
-  },
-  geojson: {
-    extensions: ['geojson', 'json'],
-    render: renderGeoJson,
-  },
-  gpkg: {
-    extensions: ['gpkg'],
-    render: renderGeoPackage,
-  },
-  xml: {
-    extensions: ['xml'],
-    render: (finds, { documents }) => renderXml(finds, documents),
-  },
-} as const satisfies Readonly<Record<string, Format>>;
+  csv: renderFinds,
+  xlsx: renderFinds,
+  geojson: renderGeoJson,
+  gpkg: renderGeoPackage,
+  xml: (finds, { documents }) => renderXml(finds, documents),
+} as const satisfies Readonly<Record<string, Render>>;
 
 /** Format of an exported file, as `--format` names it. */
 export type ExportFormat = keyof typeof FORMATS;
@@ -62,12 +44,17 @@ export type ExportFormat = keyof typeof FORMATS;
 /** Names of the formats, as `--format` lists them. */
 export const EXPORT_FORMATS = Object.keys(FORMATS) as readonly ExportFormat[];
 
+const OTHER_EXTENSIONS = new Map<string, ExportFormat>([
+  ['txt', 'csv'],
+  ['json', 'geojson'],
+]);
+
 /**
- * Returns the first format with this file extension (lower case, without a dot); undefined for an
+ * Returns the format of files with this extension (lower case, without a dot); undefined for an
  * unknown one.
  */
 export function findFormatOfExtension(extension: string): ExportFormat | undefined {
-  return EXPORT_FORMATS.find((name) => (FORMATS[name] as Format).extensions.includes(extension));
+  return EXPORT_FORMATS.find((name) => name === extension) ?? OTHER_EXTENSIONS.get(extension);
 }
 
 type Exporter = {
@@ -173,7 +160,7 @@ export async function exportFinds(
     }
   };
   const { exporter, format } = request;
-  const { render } = exporter === undefined ? FORMATS[format] : EXPORTERS[exporter];
+  const render: Render = exporter === undefined ? FORMATS[format] : EXPORTERS[exporter].render;
   const pieces = await render(counted(), request);
   if ('file' in to) await writeOutputFile(to.file, pieces, to);
   else if (!(await writeToStdout(to.stream, pieces))) return undefined;

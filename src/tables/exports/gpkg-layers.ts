@@ -345,7 +345,7 @@ export type QgisLayer = {
   /** XML of its symbols and labels. */
   readonly style?: string;
   /** Settings of QFieldSync and QField. */
-  readonly settings?: Readonly<Record<string, string>>;
+  readonly settings: Readonly<Record<string, string>>;
 };
 
 /**
@@ -353,8 +353,8 @@ export type QgisLayer = {
  * column `fid`, which the layer does not name, becomes its first column.
  */
 export function makeLayerTemplateValues(layer: QgisLayer): TemplateValues {
-  const { id, file, table, geometry, called, form } = layer;
-  const { isList = false, style = '', settings = {} } = layer;
+  const { id, file, table, geometry, called, form, settings } = layer;
+  const { isList = false, style = '' } = layer;
   return {
     id,
     file,

@@ -212,30 +212,32 @@ function makeConstraint(
   }
   const state = requiredFrom;
   const lower = requiredFrom - 1;
-  const ownConstraint = OWN_CONSTRAINTS[name];
   const present =
     written && hasWrittenQuestion(name)
       ? `(${makeFilledTest(name)} or ${makeFilledTest(FORM_WRITTEN[name])})`
       : makeFilledTest(name);
-  const requested: string[] = [];
-  if (requiredFrom > 1) requested.push(`("stav" < ${requiredFrom} or ${present})`);
-  else if (written) requested.push(present);
-  const parts = [
-    ...requested,
-    ...(ownConstraint === undefined ? [] : [`("${name}" is null or ${ownConstraint})`]),
-  ];
+  const parts: Constraint[] = [];
+  if (state > 1)
+    parts.push({
+      expression: `("stav" < ${state} or ${present})`,
+      description: t`A find for state ${state} needs ${name} (${gloss}). Fill it in, or choose state ${lower}.`,
+    });
+  else if (written)
+    parts.push({
+      expression: present,
+      description: t`Every find needs ${name} (${gloss}). Fill it in.`,
+    });
+  const ownConstraint = OWN_CONSTRAINTS[name];
+  if (ownConstraint !== undefined)
+    parts.push({
+      expression: `("${name}" is null or ${ownConstraint})`,
+      description: getConstraintText(name),
+    });
   if (parts.length === 0) return undefined;
-  const needed =
-    requiredFrom === 1
-      ? t`Every find needs ${name} (${gloss}). Fill it in.`
-      : t`A find for state ${state} needs ${name} (${gloss}). Fill it in, or choose state ${lower}.`;
   return {
     // A comparison with null is null, which counts as false.
-    expression: `coalesce(${parts.join(' and ')}, false)`,
-    description: [
-      ...(requested.length > 0 ? [needed] : []),
-      ...(ownConstraint === undefined ? [] : [getConstraintText(name)]),
-    ].join(' '),
+    expression: `coalesce(${parts.map(({ expression }) => expression).join(' and ')}, false)`,
+    description: parts.map(({ description }) => description).join(' '),
   };
 }
 
