@@ -296,17 +296,11 @@ export function findKnownAccount({ sql }: Outbox): KnownAccount | undefined {
 /**
  * Asserts that the outbox belongs to this account, or to none yet.
  * @param account the service's identifier of it
- * @param waysOut makes the hint of the error from the identifier of the outbox's account
  * @throws ConfigError where it belongs to another one
  */
-export function assertSameAccount(
-  outbox: Outbox,
-  account: string,
-  waysOut?: (bound: string) => Message,
-): void {
+export function assertSameAccount(outbox: Outbox, account: string, hint?: Message): void {
   const { account: bound, address } = readHeader(outbox);
   if (bound === null || bound === account) return;
-  const hint = waysOut?.(bound);
   throw new ConfigError(
     msg`This outbox sends as the account ${bound}, but ${address} says that you are signed in as ${account}. Nothing was sent.`,
     { hint },

@@ -20,7 +20,6 @@ import { listEntriesInState, listUnacceptedPhotoEntries } from './entry-queries.
 import type { Photograph } from './facts.ts';
 import {
   assertMayBelongTo,
-  type Header,
   isEmptyOutbox,
   type Outbox,
   type Owner,
@@ -143,10 +142,10 @@ function readBackup(
 }
 
 /**
- * The outbox that a restore replaced; `header` is undefined of one that cannot be opened, which
- * stays as it is, to the byte.
+ * The outbox that a restore replaced; `isDamaged`: it cannot be opened, and stays as it is, to the
+ * byte.
  */
-type Previous = { readonly aside: string; readonly header: Header | undefined };
+type Previous = { readonly aside: string; readonly isDamaged: boolean };
 
 /** @returns the previous outbox; undefined where it was missing or empty */
 function replaceOutbox(
@@ -162,7 +161,7 @@ function replaceOutbox(
   if (present === undefined) {
     if (isThere && !replace) throw makeDamagedPresentError(outboxFile);
     replaceDatabaseFile(outboxFile, draft, aside);
-    return isThere ? { aside, header: undefined } : undefined;
+    return isThere ? { aside, isDamaged: true } : undefined;
   }
   try {
     const isEmpty = isEmptyOutbox(present);
@@ -170,9 +169,8 @@ function replaceOutbox(
       throw new UsageError(msg`${outboxFile} already has an outbox with finds.`, {
         hint: msg`Add --replace to replace it with the backup: the outbox is moved aside, not deleted. ${cmd`pas list`} shows its finds.`,
       });
-    const header = readHeader(present);
     replaceOutboxContents(present, draft, aside);
-    if (!isEmpty) return { aside, header };
+    if (!isEmpty) return { aside, isDamaged: false };
     deleteDatabase(aside);
     return undefined;
   } finally {
@@ -204,14 +202,14 @@ async function uniteAndRestorePhotographs(
 ) {
   const restored = place.open();
   try {
-    const [united, ledgerProblem] = uniteIfUsable(restored, previous?.header);
+    const [united, ledgerProblem] = uniteIfUsable(restored, options.owner);
     return {
       united,
       /** Reason why the ledger was not united; undefined where it was. */
       ledgerProblem,
       /** Names of finds and records with changes that backup and ledger do not have. */
       lost:
-        previous?.header === undefined ? [] : listLostWork(previous.aside, restored, options.clock),
+        previous?.isDamaged !== false ? [] : listLostWork(previous.aside, restored, options.clock),
       /** Counted after the union with the ledger. */
       finds: countFinds(restored),
       uncertain:
@@ -228,15 +226,11 @@ async function uniteAndRestorePhotographs(
   }
 }
 
-function uniteIfUsable(
-  outbox: Outbox,
-  previous: Header | undefined,
-): [UnionResult, string | undefined] {
+function uniteIfUsable(outbox: Outbox, owner: Owner): [UnionResult, string | undefined] {
   if (outbox.ledger === undefined) return [NOTHING_UNITED, outbox.ledgerProblem?.message];
   try {
-    const { account, outbox: id } = readHeader(outbox);
-    // A backup from before the first sign-in is of the account that the same outbox has now.
-    const known = account === null && id === previous?.outbox ? previous.account : null;
+    // A backup from before the first sign-in is of the account that the replaced outbox had.
+    const known = readHeader(outbox).account === null ? owner.account : null;
     return [uniteWithLedger(outbox, known ?? undefined), undefined];
   } catch (thrown) {
     // The backup is in place, and the next push unites before it sends anything.

@@ -91,14 +91,9 @@ export async function fetchAccountOfOutbox(
 export function acceptAccount(outbox: Outbox, service: Signer, account: Account): void {
   const { baseUrl, profile } = service;
   const { identCely } = account;
-  assertSameAccount(outbox, identCely, (bound) =>
-    describeRemedies(
-      service,
-      account,
-      findKnownAccount(outbox)?.username || profile.username,
-      bound,
-    ),
-  );
+  const right = findKnownAccount(outbox)?.username || profile.username;
+  const bound = readHeader(outbox).account ?? '';
+  assertSameAccount(outbox, identCely, describeRemedies(service, account, right, bound));
   if (profile.username !== undefined && !isUserOfProfile(outbox, service, account)) {
     const { name, username } = profile;
     throw new ConfigError(
