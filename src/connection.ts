@@ -35,8 +35,8 @@ export type ServiceOptions = {
 export type Connection = ReturnType<typeof openWriteConnection>;
 
 /**
- * Opens the connections, session and pace of one account, for the caller to close; nothing is
- * requested yet.
+ * Opens the connections, session and pace of one account, for the caller to close. Nothing is
+ * requested yet: the session signs in when a token is needed.
  * @throws ConfigError for an invalid address, or one that would send the password unencrypted;
  * DatabaseError where the file of the pace cannot be opened
  */

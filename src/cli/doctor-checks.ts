@@ -152,8 +152,8 @@ export function checkDatabase(
 }
 
 /**
- * Checks the file of the outbox, its foreign keys, facts and intents. It passes with the service
- * and user that it is for, and the number of its finds and unsent entries.
+ * Checks the file of the outbox, its foreign keys, facts and intents. Returns, if all are sound, a
+ * passed check with its service and user, and the number of its finds and unsent entries.
  * @param machine identifier of this machine; empty where it has none
  * @throws DatabaseError where anything is damaged
  */

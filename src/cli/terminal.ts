@@ -322,7 +322,8 @@ function getWidth({ columns }: TextOutput): number | undefined {
 
 /**
  * Makes a bar in the last line of the terminal. It appears with the first update after half a
- * second. Further updates are drawn at most every {@link REDRAW_MS}, but always when all is done.
+ * second. Further updates are drawn at most every {@link REDRAW_MS}, but always when all is done;
+ * `end` clears the line.
  * @param now milliseconds of any clock; only differences count
  */
 export function makeProgressBar(stream: TextOutput, label: string, now: () => number): Progress {

@@ -146,7 +146,7 @@ const SAME_POINT = 1e-7;
 /**
  * Tells if two points are the same: in one system where no number differs by more than 1e-7 degrees
  * or metres, in two systems where they are within the 2 m of a conversion (A-POINT-8). Two absent
- * points are the same, too.
+ * points are the same.
  */
 export function isSamePoint(a: PointInSystem | undefined, b: PointInSystem | undefined): boolean {
   if (a === undefined || b === undefined) return a === b;

@@ -115,7 +115,7 @@ export const DEPTH_UNITS = Object.keys(CENTIMETRES) as readonly DepthUnit[];
 
 /**
  * Parses a depth, which is in centimetres unless it names another unit, into whole centimetres:
- * `25`, `25,0 cm`, `0.25 m`. Negative ones are parsed, too; a rule refuses them. Unreadable (rule
+ * `25`, `25,0 cm`, `0.25 m`. Negative ones are parsed; a rule refuses them. Unreadable (rule
  * `integer`): other texts, a fraction of a centimetre, and a number like `1,000` in mm or cm, which
  * may be 1 or 1000; the message names both. In dm and m it is 1, since no find is 100 m deep.
  */

@@ -92,8 +92,8 @@ function makeTransactions(path: string, database: Database) {
      */
     change,
     /**
-     * Runs `work` as `change` in a group, which begins with it unless one is open, and which is
-     * lost where `work` fails.
+     * Runs `work` as `change`, in the open group of changes or in a new one. Where `work` fails, the
+     * whole group is lost.
      */
     changeInGroup: <T>(work: () => T): T => {
       if (!database.inTransaction) execute('begin');

@@ -44,8 +44,7 @@ import { type RepeatedElements, readRepeatedElements, toRecordJson } from './rec
 /** How an existing output is treated. */
 export type OutputOpenOptions = {
   /**
-   * Repairs changes by another program; false: they are an error, unless the output is missing or
-   * empty.
+   * Repairs changes by another program; false: they are an error where the output has content.
    */
   readonly verify: boolean;
   /** Called with messages for the user that are no failures. */

@@ -51,8 +51,8 @@ export function getSlotState(outbox: Outbox, slot: Slot): SlotState {
 
 /**
  * Appends facts, and makes the entries of their subjects again, in one transaction. A fact that is
- * there already is not added again. A usable ledger gets those of attempted subjects only after the
- * commit, since the facts of a failed transaction must not return with a union.
+ * there already is not added again. The ledger, if it can be used, gets the facts of attempted
+ * subjects after the commit: those of a failed transaction must not return with a union.
  * @param areInLedger the ledger has them already
  * @throws DatabaseError where the outbox cannot be written, or a fact is damaged
  */

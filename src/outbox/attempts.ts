@@ -240,8 +240,8 @@ type NewDecision = Omit<DecidedBody, 'intent' | 'command' | 'at' | 'reason'> & {
 };
 
 /**
- * Makes the fact of a decision about an intent, with the time of now and, unless pas decided
- * (`detach`), the running command. Nothing is stored, but the command gets its id.
+ * Makes the fact of a decision about an intent, with the present time, and with the running command;
+ * without it for `detach`, which pas decides. Nothing is stored, but the command gets its id.
  */
 export function makeDecisionFact(
   outbox: Outbox,
@@ -414,8 +414,8 @@ export type AnswerDetails = Pick<AnsweredBody, 'outcome'> & {
 };
 
 /**
- * Records the end of an attempt, with or without an answer. The fact is on disk in the ledger when
- * this returns; in the outbox too, unless the caller's transaction is still open.
+ * Records the end of an attempt, with or without an answer. When this returns, the fact is on disk in
+ * the ledger; in the outbox as well, or once the caller's transaction ends.
  * @throws DatabaseError where one of them cannot be written
  */
 export function recordAnswer(

@@ -57,9 +57,9 @@ export type RestoreResult = Awaited<ReturnType<typeof restoreOutbox>>;
 
 /**
  * Replaces an outbox by its backup, and unites it with the ledger, which adds what was sent since.
- * At any interruption either the old or the new outbox is in place. The old one is moved aside, not
- * deleted, unless it was empty. Of the photographs that are still needed, those beside the backup
- * are copied.
+ * At any interruption either the old or the new outbox is in place. The old one is moved
+ * aside; an empty one is deleted. The photographs of entries that are not accepted are copied from
+ * beside the backup.
  * @throws UsageError where an outbox with finds exists and may not be replaced; ConfigError where
  * the backup is of another service or account; FileError, DatabaseError, DatabaseTooNewError for a file that
  * is no sound backup; OutboxLeasedError during a push

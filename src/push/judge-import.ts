@@ -93,7 +93,7 @@ export type HarvestView = ViewTime & {
   readonly countDifferencesOfOwner: (identCely: string, shown: HarvestedFind) => number;
   /**
    * By visibility class, the accounts of known visible records: the harvest would show others of
-   * theirs, too.
+   * theirs.
    */
   readonly shown: ReadonlyMap<string, ReadonlySet<string>>;
   /** Account of the harvest; undefined for an anonymous one, or where it is unknown. */
@@ -330,8 +330,8 @@ type ImportCase = {
 };
 
 /**
- * Judges from a harvest which uncertain imports arrived, and returns the verdicts by row of the
- * entry. Finds with equal elements are told apart by time, or stay undecided.
+ * Judges from a harvest whether uncertain imports were carried out, and returns the verdict on each
+ * by the row id of its entry. Finds with equal elements are told apart by time, or stay undecided.
  * @param uncertain all uncertain imports, since a record may belong to any of them
  */
 export function judgeImports(

@@ -85,7 +85,7 @@ const MANY_FINDS = 300;
 
 /**
  * Groups finds whose marks would overlap on a map: each find joins the first group whose first find
- * is near, else it begins a group. So every find is in one group, and a find alone is one, too.
+ * is near, else it begins a group. So every find is in one group, also one without neighbours.
  * With more than {@link MANY_FINDS} finds, a detail map has the wide spacing of the overview.
  * @returns the largest group first
  */

@@ -221,7 +221,7 @@ export type KeyringRequest = {
   readonly secret?: string;
 };
 
-/** Output of keyring-process.ts; `secret` is null where none is stored, and unless it was read. */
+/** Output of keyring-process.ts; `secret` is null where none is stored, or none was to be read. */
 export type KeyringAnswer =
   | { readonly ok: true; readonly secret: string | null }
   | { readonly ok: false; readonly message: string };

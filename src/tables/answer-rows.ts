@@ -65,7 +65,7 @@ export function getRowQuestion({ question }: AskedRow): Message {
 /**
  * Imports the row that a question is about, by a person's answer: `new` adds it as a find, and then
  * removes the question, in a transaction of its own; any other answer merges it into the find that
- * the question is about, unless that was sent. Where both changed a value, that of the row counts
+ * the question is about, if it was not sent. Where both changed a value, that of the row counts
  * with `table`, that of the find with `mine`, and with `same` a new question is stored.
  * @param stored find that the question is about
  * @param asked row with the question

@@ -79,11 +79,11 @@ const SAMPLE_BYTES = 256 * 1024;
 const WORDS_SHOWN = 2;
 
 /**
- * Converts the bytes of a text to UTF-8. Without a stated encoding that of the bytes is detected:
- * UTF-8 or UTF-16 where they are valid, else the one in which their beginning is the most plausible
- * Czech. An encoding other than UTF-8 gives a warning with up to two of the words, since only a
- * person can notice wrong letters; bytes that are most plausible as UTF-8 although they are not
- * valid, such as those of no text, stay as they are. A byte order mark stays.
+ * Converts the bytes of a text to UTF-8; a byte order mark stays. Without `stated` the encoding is
+ * detected: UTF-8 or UTF-16 if the bytes are valid in it, else the one in which their beginning is
+ * the most plausible Czech. If that is UTF-8, as for bytes that are no text, they are returned
+ * unchanged, although invalid. Any other detected encoding is returned as a warning with up to two
+ * words of the text, since only a person can notice wrong letters.
  * @param stated encoding that the user named; undefined to detect it
  * @throws FileError where the stated encoding is unknown, or does not fit the bytes
  */

@@ -216,9 +216,9 @@ const LIMITS = {
 type Counts = Readonly<Partial<Record<keyof typeof LIMITS, number>>>;
 
 /**
- * Checks counts of a table against the limits of pas; cells are computed from rows and columns
- * where they are not given.
- * @throws FileError where one is exceeded
+ * Asserts that the counts of a table are within {@link LIMITS}. Those not given are not checked; only
+ * `cells` is computed then, from rows and columns.
+ * @throws FileError where a count is larger
  */
 export function assertTableSize(file: string, counts: Counts): void {
   const { rows = 0, columns = 0 } = counts;

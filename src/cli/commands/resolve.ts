@@ -369,8 +369,8 @@ function formatKeeping(entry: Entry, find: string): Message {
 }
 
 /**
- * Shows the record beside the find of an import, and asks if it is its record.
- * @param isSure it is not asked; then the service must list the record, unless that cannot be seen
+ * Shows the record beside the find of an import, and asks if it is the record of the find.
+ * @param isSure nothing is asked; then the service must list the record, if that can be seen
  * @throws UsageError where it cannot be that of the find, without a terminal or on "no"; with
  * `isSure` only where it is not listed
  */

@@ -9,7 +9,7 @@ import {
   type MappingProposals,
   mapOwnTerm,
   mergeMapping,
-  proposeMapping,
+  proposeTerms,
   type TermProposal,
 } from '../../tables/own-terms/map-terms.ts';
 import {
@@ -165,7 +165,7 @@ async function suggest(
   const vocabulary = await openProfileVocabulary(context);
   const mapping = await readMappingFile(context.places.mappingFile);
   const proposals = await withProgress(terminal, t`Comparing`, (onProgress) =>
-    proposeMapping(list, { vocabulary, mapping, onProgress }),
+    proposeTerms(list, { vocabulary, mapping, onProgress }),
   );
   printIssues(terminal, proposals.issues, terminal.warn);
   if (!terminal.json)

@@ -165,8 +165,8 @@ export function getPassword(context: Context, profile: Profile): string | undefi
 /**
  * Returns where the credentials come from: `environment` where PAS_TOKEN or PAS_PASSWORD is set,
  * else where those of the profile are stored. No keyring is opened.
- * @throws ConfigError, unless the environment has them, where no profile is chosen or the secrets
- * are damaged
+ * @throws ConfigError where the environment has none, and no profile is chosen or the secrets are
+ * damaged
  */
 export function getSourceOfSecrets({
   environment,
@@ -212,7 +212,7 @@ export function requireHarvestBase(profile: Profile): string {
  * Returns the address of the harvesting interface that shows what the profile sends; undefined
  * where there is none. A training instance may have the interface of production, for vocabularies:
  * there its identifiers belong to other records. So its interface counts only on the host to which
- * it writes, and unless a production profile with another write address has it, too.
+ * it writes, and where no production profile with another write address has the same one.
  */
 export function findOwnHarvestBase(context: Context): string | undefined {
   const { kind, baseUrl, oaiBase } = context.getProfile();

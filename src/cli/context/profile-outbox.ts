@@ -68,7 +68,7 @@ export function openStoredOutbox(
 
 /**
  * Opens or creates the outbox of the profile, until the context is closed, and unites it with the
- * ledger, unless that is busy or has a problem. An empty outbox is bound to the service of the
+ * ledger, if it is not busy and has no problem. An empty outbox is bound to the service of the
  * profile, with a warning where the person's finds may be elsewhere. Any outbox takes over another
  * address of its service, and a user name where it has none.
  * @throws ConfigError where it has finds for another service; DatabaseError where it is unusable;
@@ -351,9 +351,9 @@ function pointProfiles(
 }
 
 /**
- * Opens the outbox of the profile for a user name with which its account has just signed in. The
- * outbox moves to that name, and its profiles get it, unless it belongs to another account: then it
- * is opened as it is. To be called before the context opens the outbox.
+ * Opens the outbox of the profile for a user name with which its account has just signed in. One of
+ * another account is opened unchanged; any other moves to the place of that name, which its profiles
+ * get. To be called before the context opens the outbox.
  * @param account identifier of the account at the service
  * @throws ConfigError where the configuration cannot be changed, or an outbox that is already at
  * the new place is of another owner; OutboxLeasedError during a push; DatabaseError where an outbox

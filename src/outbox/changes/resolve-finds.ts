@@ -57,7 +57,7 @@ function requireUnambiguousName(
 
 /**
  * Returns {@link findSubjectWithEntries} of each name.
- * @throws UsageError as it does
+ * @throws UsageError as {@link findSubjectWithEntries}
  */
 export function findSubjectsWithEntries(outbox: Outbox, names: readonly string[]): string[] {
   return names.map((name) => findSubjectWithEntries(outbox, name));

@@ -90,8 +90,8 @@ export type KnownNames = {
 /**
  * Makes the function that proposes the meanings of a foreign table's columns from the answers of a
  * person so far. The table is read only now, so the function may be called after each answer. A
- * column with values but without a meaning goes into the note, unless the service derives its
- * values, or they are coordinates, which are secret.
+ * column with values but without a meaning goes into the note, except values that the service
+ * derives, and coordinates, which are secret.
  * @param known tells which values name finds
  */
 export function makeColumnProposer(table: Table, lookupTerm: LookupTerm, known: KnownNames) {

@@ -291,7 +291,7 @@ const CANDIDATES = 4;
  * @param list table with the columns that {@link parseOwnTerms} reads
  * @throws UsageError where no term has a proposal, and a set that may have one was not harvested
  */
-export function proposeMapping(list: Table, options: SuggestMappingOptions): MappingProposals {
+export function proposeTerms(list: Table, options: SuggestMappingOptions): MappingProposals {
   const { vocabulary, mapping, onProgress } = options;
   const { terms, issues } = parseOwnTerms(list);
   const open = listOpenTerms(terms, mapping);

@@ -229,8 +229,8 @@ type EntryLookup = Extract<
 >;
 
 /**
- * Looks up the entry to which an own term is mapped. An entry that is ambiguous, unknown, deleted
- * or of another set is a conflict of the mapping.
+ * Looks up the entry to which an own term is mapped, by its id. One that is ambiguous, unknown,
+ * deleted or of another set is a conflict of the mapping.
  * @param lookupTerm lookup without the mapping
  */
 export function lookUpMappedTerm(
