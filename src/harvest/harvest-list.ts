@@ -122,10 +122,7 @@ export async function harvestList(options: HarvestOptions): Promise<HarvestResul
   }
   const { pass, written, deleted } = run;
   const { vanished = 0, unconfirmed } = await confirmLosses(run);
-  const completed = {
-    watermarkMs: computeWatermarkMs(pass),
-    completedMs: run.clock.now(),
-  };
+  const completed = { watermarkMs: computeWatermarkMs(pass), completedMs: run.clock.now() };
   const outcome = unconfirmed === undefined ? completed : { watermarkMs: null };
   state.change(() => {
     if (unconfirmed === undefined && pass.kind === 'full') state.markUnlisted(pass.scan);
@@ -139,10 +136,8 @@ export async function harvestList(options: HarvestOptions): Promise<HarvestResul
 function recordRights({ store: { state }, rights, onNote }: HarvestOptions): void {
   const { rights: before } = state.getProgress();
   if (rights === undefined || rights === before) return;
-  state.change(() => {
-    if (before !== null) state.saveProgress({ watermarkMs: null, pass: null });
-    state.saveProgress({ rights });
-  });
+  const allDue = before === null ? undefined : { watermarkMs: null, pass: null };
+  state.change(() => state.saveProgress({ ...allDue, rights }));
   if (before !== null)
     onNote?.(
       t`The account's permissions have changed since the last harvest, so everything is read again.`,
@@ -250,21 +245,27 @@ async function readToEnd(run: Run): Promise<boolean> {
       await readPages(run, start, 'whole');
       return true;
     } catch (thrown) {
-      const { pass, state } = run;
-      // All counted records were seen, so the token leads to no further record.
-      const hasAll = pass.listSize !== null && !hasUnseenRecords(pass);
-      if (hasAll && isPossibleEndOfList(thrown)) return true;
-      // The service may answer a token of an earlier run, which it no longer knows, with any error.
-      const isOld = token !== null && pass === begun;
-      const isOfService = thrown instanceof OaiError || thrown instanceof UnavailableError;
-      if (!isRefusedToken(thrown) && !(isOld && isOfService)) throw thrown;
-      const oldestMs = state.findOldestSeenMs(pass.scan);
-      const isStuck = pass.seen === begun.seen && cutMs !== null;
-      // Without a count, nothing would show that the rest is not all.
-      if (pass.listSize === null || oldestMs === null || isStuck) return false;
-      run.pass = { ...pass, token: null, cutMs: oldestMs };
+      const next = chooseAfterError(thrown, begun, run.pass);
+      if (next === 'end') return true;
+      const oldestMs = run.state.findOldestSeenMs(run.pass.scan);
+      if (next === 'again' || oldestMs === null) return false;
+      run.pass = { ...run.pass, token: null, cutMs: oldestMs };
     }
   }
+}
+
+/** @returns `end` of the list, `cut` it, or scan it `again`; errors of other kinds are thrown */
+function chooseAfterError(thrown: unknown, begun: HarvestPass, pass: HarvestPass) {
+  const isCounted = pass.listSize !== null;
+  // All counted records were seen, so the token leads to no further record.
+  if (isCounted && !hasUnseenRecords(pass) && isPossibleEndOfList(thrown)) return 'end';
+  // The service may answer a token of an earlier run, which it no longer knows, with any error.
+  const isOld = begun.token !== null && pass === begun;
+  const isOfService = thrown instanceof OaiError || thrown instanceof UnavailableError;
+  if (!isRefusedToken(thrown) && !(isOld && isOfService)) throw thrown;
+  const isStuck = pass.seen === begun.seen && begun.cutMs !== null;
+  // Without a count, nothing would show that the rest is not all.
+  return isCounted && !isStuck ? 'cut' : 'again';
 }
 
 /** Maximum length of a list: a multiple of its count, plus a day's records. */

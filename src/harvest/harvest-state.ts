@@ -60,10 +60,7 @@ export function makeScanProgress(scan: number, agrees: boolean): ScanProgress {
   return { scan, seen: 0, agrees, moved: false, token: null, pages: 0, cutMs: null };
 }
 
-/**
- * Tells if an interrupted pass is continued. False where it has read no page, or the only one of its
- * list, which is soon read again.
- */
+/** Tells if an interrupted pass goes on. One of no page, or of a list of one page, begins again. */
 export function isWorthResuming({ token, pages }: HarvestPass): boolean {
   return token !== null || pages > 1;
 }
@@ -422,7 +419,6 @@ export async function storePage(
   return { records, pass };
 }
 
-/** A record of which nothing was stored. */
 const NOTHING_STORED = { datestampMs: 0, digest: '' };
 
 /** Returns the records of a page by identifier, each beside the version that was seen before. */

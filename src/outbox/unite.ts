@@ -392,10 +392,10 @@ export function storeQuestionsAboutChangedFinds(outbox: Outbox): void {
 
 /**
  * Compares drafts and queued finds with all finds here, and stores a question with each that is the
- * same as another one or nearly so, or came with the local id of another one, unless it has a
- * question, or a person has called the two different. Finds with too little content are not alike.
+ * same as another find or nearly so, or came with its local id. A find that has a question gets no
+ * other; two that a person called different, and finds with too little content, are not alike.
  * Never compared are dropped finds, two finds that one command entered and nothing has changed
- * since, and two rows of one table with different numbers, unless one of these has arrived.
+ * since, and two rows of one table with different numbers where neither find is in `arrived`.
  * @param hasEntered selects the finds that may get a question
  * @param arrived UUIDs of finds that came by a union: one may be a row that has another local id
  */

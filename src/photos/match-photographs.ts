@@ -3,6 +3,21 @@ import { computeMetresPerDegree } from '../finds/place/areas.ts';
 import type { Point } from '../finds/place/geometry.ts';
 import type { PhotoExif } from './photo-exif.ts';
 
+/**
+ * Names of photographs, and the grade that they give with a find `K-12`; a find `12` where they lack
+ * the letter. Files are without their extension.
+ *
+ * | name | grade |
+ * |---|---|
+ * | `K-12`, `K12`, `k_012 detail (2)`, `2024-06-01_K-12`, `IMG_0001 K-12`, `K-12 5cm` | sure |
+ * | `K-12/IMG_0001`: the folder, since the file has no number that may be a find's | sure |
+ * | `K 12`, `K-12b`, `2K-12`, `sektor K-12`: written in an unusual way, or behind a word | likely |
+ * | `K-12-1`, `K-12 K-13`, `K-12/7`: one more number, of no find here; and `12`: no letters | likely |
+ * | sure, but more than 500 m away, or taken on a day before the find was made | likely |
+ * | `K-12 K-13`, `K-12/K-13`: numbers of two finds; or a person is asked about the number | doubtful |
+ * | `IMG_0012`, `2024-06-12`: a camera or a date | by place and day |
+ */
+
 /** A photograph with the data by which it is matched to a find. */
 export type PhotoInfo = PhotoExif & {
   /** Relative to the searched folder, with `/` as separator. */
