@@ -22,6 +22,7 @@ import {
 import { DatabaseError, FileError, isDamageError, isSound } from '../base/errors.ts';
 import { cmd, msg } from '../base/message.ts';
 import { packageRoot } from '../base/own-files.ts';
+import { storeQuestionsAboutAlikeFinds } from './alike-finds.ts';
 import { rebuildEntries } from './append-facts.ts';
 import { makeDamagedError, parseFact } from './facts.ts';
 import { hasSoundContent, hasSoundDocument, INTENT_COLUMNS, type StoredIntent } from './intents.ts';
@@ -35,12 +36,7 @@ import {
 } from './open-outbox.ts';
 import { getPushPlace, type PushLockOptions, withPushLock } from './push-lock.ts';
 import { countFinds } from './stored-finds.ts';
-import {
-  requestFullUnion,
-  restoreIntentContents,
-  storeQuestionsAboutAlikeFinds,
-  uniteWithLedger,
-} from './unite.ts';
+import { requestFullUnion, restoreIntentContents, uniteWithLedger } from './unite.ts';
 import { countEntriesByState } from './views/outbox-status.ts';
 
 /** Tables of every outbox; a file without them belongs to another program. */

@@ -1,16 +1,7 @@
 import { groupBy } from '../base/collections.ts';
 import { createRowParser, isText } from '../base/disk/database.ts';
-import {
-  type ComparableFind,
-  canonicalizeElements,
-  type FindIndex,
-  findEditions,
-  hasEnoughToCompare,
-  isKnownRow,
-  makeFindIndex,
-  matchFinds,
-  toComparableFind,
-} from '../finds/match-finds.ts';
+import { canonicalizeElements } from '../finds/match-finds.ts';
+import { storeQuestionsAboutAlikeFinds } from './alike-finds.ts';
 import {
   copyFactsToLedger,
   findLedgerOfAccount,
@@ -21,15 +12,8 @@ import {
   rebuildEntries,
 } from './append-facts.ts';
 import { detachRecordIfShared } from './attempts.ts';
-import type { Entry } from './entry.ts';
+import { findImportOfFind, listEntriesOfSubject } from './entry-queries.ts';
 import {
-  findImportOfFind,
-  isDroppedFind,
-  listEntriesOfSubject,
-  storeQuestion,
-} from './entry-queries.ts';
-import {
-  type Candidate,
   type Fact,
   type FindWish,
   makeDamagedError,
@@ -37,7 +21,6 @@ import {
   selectFacts,
   unpackAttempt,
 } from './facts.ts';
-import { isRejectedCandidate, judgeDeparture, makeFindCandidate } from './gate.ts';
 import {
   INTENT_COLUMNS,
   makeImportSlot,
@@ -54,15 +37,7 @@ import {
   runAsCommand,
   updateHeader,
 } from './open-outbox.ts';
-import {
-  findByLocalId,
-  findByUuid,
-  findEntryCommand,
-  iterateFinds,
-  listFindUuids,
-  listWaitingFinds,
-  type StoredFind,
-} from './stored-finds.ts';
+import { findByLocalId, findByUuid, listFindUuids, type StoredFind } from './stored-finds.ts';
 import {
   recordNumberWish,
   recordPhotoWish,
@@ -354,146 +329,4 @@ export function uniteWithOutbox(from: Outbox, to: Outbox): UnionResult {
     at += facts.length;
   }
   return settleArrived(to, added, known);
-}
-
-/**
- * Returns, in a list of one, the find that came with the same local id as this one, so that one of
- * the two got another; empty where no other find has that local id now.
- */
-export function listNamesakes(outbox: Outbox, find: StoredFind): Candidate[] {
-  const { namesake } = find.wish;
-  const other = namesake === undefined ? undefined : findByLocalId(outbox, namesake);
-  if (other === undefined || other.uuid === find.uuid) return [];
-  const matched = matchFinds(makeComparableFind(find), makeComparableFind(other));
-  return [makeFindCandidate(other, matched === 'same' ? 'same' : 'near')];
-}
-
-/**
- * Returns the finds here of which a person said that they are others than this one, without removed
- * ones.
- */
-export function listRejectedFinds(outbox: Outbox, entry: Entry): StoredFind[] {
-  return [...getSlotState(outbox, entry).rejected.keys()]
-    .flatMap((key) => findByUuid(outbox, key) ?? [])
-    .filter(({ isHidden }) => !isHidden);
-}
-
-/** Finds per transaction: few enough that a parallel push waits only briefly. */
-const BATCH = 100;
-
-type EnteredFind = Pick<StoredFind, 'uuid' | 'localId' | 'wish'>;
-type Entered = { readonly stored: StoredFind; readonly find: ComparableFind };
-
-/** Runs {@link storeQuestionsAboutAlikeFinds} for the finds that the running command changed. */
-export function storeQuestionsAboutChangedFinds(outbox: Outbox): void {
-  const { id } = outbox.command;
-  if (id !== undefined) storeQuestionsAboutAlikeFinds(outbox, ({ command }) => command === id);
-}
-
-/**
- * Compares drafts and queued finds with all finds here, and stores a question with each that is the
- * same as another find or nearly so, or came with its local id. A find that has a question gets no
- * other; two that a person called different, and finds with too little content, are not alike.
- * Never compared are dropped finds, two finds that one command entered and nothing has changed
- * since, and two rows of one table with different numbers where neither find is in `arrived`.
- * @param hasEntered selects the finds that may get a question
- * @param arrived UUIDs of finds that came by a union: one may be a row that has another local id
- */
-export function storeQuestionsAboutAlikeFinds(
-  outbox: Outbox,
-  hasEntered: (find: StoredFind) => boolean,
-  arrived: ReadonlySet<string> = new Set(),
-): void {
-  const entered = listWaitingFinds(outbox)
-    .filter(hasEntered)
-    .map((stored): Entered => ({ stored, find: makeComparableFind(stored) }));
-  if (entered.length === 0) return;
-  const listAlike = makeAlikeSearch(outbox, entered, arrived);
-  for (let at = 0; at < entered.length; at += BATCH)
-    outbox.change(() => {
-      for (const each of entered.slice(at, at + BATCH)) {
-        const alike = hasEnoughToCompare(each.find) ? listAlike(each) : [];
-        // Most are like no other one, so their facts are not read.
-        if (alike.length > 0 || each.stored.wish.namesake !== undefined)
-          storeQuestionAbout(outbox, each.stored, alike);
-      }
-    });
-}
-
-/** Makes the function that lists the finds here which one of the entered finds may be. */
-function makeAlikeSearch(
-  outbox: Outbox,
-  entered: readonly Entered[],
-  arrived: ReadonlySet<string>,
-): (one: Entered) => Candidate[] {
-  const known = makeFindIndex<EnteredFind>();
-  for (const each of iterateFinds(outbox)) known.add(makeComparableFind(each), each);
-  const editions = findEditionsByTable(entered, known);
-  return ({ stored, find }) =>
-    known.list(find).flatMap(({ find: other, item }) => {
-      if (stored.uuid === item.uuid || areRowsOfOneTable(stored, item, arrived)) return [];
-      const { path } = item.wish;
-      const isEdition =
-        path !== null &&
-        (path === stored.wish.path || editions.get(stored.wish.path)?.has(path) === true);
-      const matched = matchFinds(find, other, isEdition);
-      if (matched === 'other' || isDroppedFind(outbox, item.uuid)) return [];
-      const command = findEntryCommand(outbox, stored.uuid);
-      if (command !== undefined && command === findEntryCommand(outbox, item.uuid)) return [];
-      // A person may have answered for either of the two.
-      const { rejected } = getSlotState(outbox, makeImportSlot(item.uuid));
-      const isExcluded = isRejectedCandidate(makeFindCandidate(stored, matched), rejected);
-      return isExcluded ? [] : [makeFindCandidate(item, matched)];
-    });
-}
-
-function storeQuestionAbout(outbox: Outbox, stored: StoredFind, alike: readonly Candidate[]): void {
-  const entry = findImportOfFind(outbox, stored.uuid);
-  const isWaiting = entry?.state === 'draft' || entry?.state === 'queued';
-  if (!isWaiting || entry.held !== null) return;
-  const { rejected } = getSlotState(outbox, entry);
-  const namesakes = entry.attempts > 0 ? [] : listNamesakes(outbox, stored);
-  const knowledge = { 'alike-here': alike, 'local-id-in-use': namesakes };
-  const question = judgeDeparture(entry, knowledge, rejected);
-  if (question !== undefined) storeQuestion(outbox, entry.id, question);
-}
-
-function makeComparableFind({ elements, localId }: StoredFind): ComparableFind {
-  return toComparableFind(elements, localId);
-}
-
-/** Returns, by table of the finds that entered, the other tables of which it is an edition. */
-function findEditionsByTable(
-  entered: readonly Entered[],
-  known: FindIndex<EnteredFind>,
-): ReadonlyMap<string | null, ReadonlySet<string>> {
-  return new Map(
-    [...groupBy(entered, ({ stored }) => stored.wish.path)].map(([table, rows]) => {
-      const hasNumbers = rows.some(({ find }) => find.number !== '');
-      const listTables = ({ find }: Entered): string[] =>
-        known.list(find).flatMap(({ find: other, item: { wish } }) => {
-          if (wish.path === null || wish.path === table) return [];
-          return isKnownRow(find, other, hasNumbers) ? [wish.path] : [];
-        });
-      return [table, findEditions(rows, listTables)];
-    }),
-  );
-}
-
-/** Tells if two finds are rows of one table with different numbers, neither of which arrived. */
-function areRowsOfOneTable(
-  one: EnteredFind,
-  other: EnteredFind,
-  arrived: ReadonlySet<string>,
-): boolean {
-  return (
-    one.wish.path !== null &&
-    one.wish.path === other.wish.path &&
-    getNumberInTable(one) !== getNumberInTable(other) &&
-    ![one, other].some(({ uuid }) => arrived.has(uuid))
-  );
-}
-
-function getNumberInTable({ wish }: EnteredFind): string {
-  return wish.key ?? wish.localId;
 }

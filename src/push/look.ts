@@ -18,6 +18,7 @@ import {
   type HarvestedFinds,
   harvestFinds,
 } from '../harvest/pull-finds.ts';
+import { listNamesakes, listRejectedFinds } from '../outbox/alike-finds.ts';
 import { getSlotState } from '../outbox/append-facts.ts';
 import { listEffectiveAttempts } from '../outbox/attempts.ts';
 import { makeNumberLookup } from '../outbox/changes/enqueue-change.ts';
@@ -39,7 +40,6 @@ import {
 } from '../outbox/gate.ts';
 import { type Outbox, readHeader, updateHeader } from '../outbox/open-outbox.ts';
 import { findByUuid, type StoredFind } from '../outbox/stored-finds.ts';
-import { listNamesakes, listRejectedFinds } from '../outbox/unite.ts';
 import {
   deleteUnexplainedRecord,
   listUnexplainedRecords,

@@ -8,6 +8,7 @@ import {
   listDifferingElements,
 } from '../finds/harvested-find.ts';
 import { fetchFindRecord, type RecordSource } from '../harvest/pull-finds.ts';
+import { storeQuestionsAboutChangedFinds } from '../outbox/alike-finds.ts';
 import { getSlotState } from '../outbox/append-facts.ts';
 import { listEvidence, recordDecision, recordOrphanedAttempts } from '../outbox/attempts.ts';
 import { findSubject } from '../outbox/changes/resolve-finds.ts';
@@ -26,7 +27,6 @@ import {
 } from '../outbox/entry-queries.ts';
 import { isIntentWanted } from '../outbox/fold.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
-import { storeQuestionsAboutChangedFinds } from '../outbox/unite.ts';
 import { KIND_WORDS } from '../outbox/views/entry-words.ts';
 import { restoreWish, withdrawWish } from '../outbox/wishes.ts';
 import { findCreationEvent, getAttemptWindow, getSentElements } from './judge-import.ts';

@@ -417,6 +417,22 @@ describe('a find of one table that is like a find of another one', () => {
     await home.do('edit', 'K-2', 'J-1', ...sets, '--yes');
     expect(await isAsked('J-1')).toBe(true);
   });
+
+  test.each([
+    ['remove', 'K-2', '--yes'],
+    [
+      'edit',
+      'K-2',
+      ...['lokalizace=les', 'poznamka=x', 'hloubka=9'].flatMap((set) => ['--set', set]),
+    ],
+  ])('is no question once the other one is gone or another: %s', async (...command) => {
+    await home.do('import', table('a.csv', second));
+    await home.do('import', table('b.csv', { id: 'J-1', day: '', place: '' }));
+    await home.do('import', table('b.csv', { ...second, id: 'J-1' }));
+    expect(await isAsked('J-1')).toBe(true);
+    await home.do(...command);
+    expect((await home.pas('status')).stdout).not.toContain('which is here too');
+  });
 });
 
 test('a number in a table is ambiguous where another file has given it to another find', async () => {

@@ -523,7 +523,7 @@ import { recordDecision } from '../outbox/attempts.ts';`,
   {
     name: 'a table under other local ids is not compared',
     themes: ['a table comes again under other local ids'],
-    file: 'src/outbox/unite.ts',
+    file: 'src/outbox/alike-finds.ts',
     from: 'if (question !== undefined) storeQuestion(outbox, entry.id, question);',
     to: 'if (question !== undefined) storeQuestion(outbox, entry.id, null);',
   },

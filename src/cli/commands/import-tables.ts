@@ -3,10 +3,10 @@ import { setFlagsFromString } from 'node:v8';
 import { type ExitReason, FileError, UsageError } from '../../base/errors.ts';
 import { hasErrors, type Issue } from '../../base/issue.ts';
 import { cmd, msgid, ngettext, quoteShellWord, t } from '../../base/message.ts';
+import { storeQuestionsAboutAlikeFinds } from '../../outbox/alike-finds.ts';
 import type { EnqueuedFind } from '../../outbox/changes/enqueue-finds.ts';
 import { planRemovalOfSubject } from '../../outbox/changes/remove-finds.ts';
 import { findByLocalId } from '../../outbox/stored-finds.ts';
-import { storeQuestionsAboutAlikeFinds } from '../../outbox/unite.ts';
 import { listFindsWithQuestion } from '../../tables/answer-rows.ts';
 import { IssueCollector, MAX_ERRORS } from '../../tables/collapse-issues.ts';
 import {

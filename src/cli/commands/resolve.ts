@@ -1,6 +1,7 @@
 import { Option } from 'commander';
 import { ConfigError, type ExitReason, PasError, UsageError } from '../../base/errors.ts';
 import { cmd, joinMessages, type Message, msg, msgid, ngettext, t } from '../../base/message.ts';
+import { storeQuestionsAboutChangedFinds } from '../../outbox/alike-finds.ts';
 import { removeFindAsSame } from '../../outbox/changes/remove-finds.ts';
 import { findSubjectsWithEntries, parseTypedIdent } from '../../outbox/changes/resolve-finds.ts';
 import {
@@ -14,7 +15,6 @@ import {
 import type { CandidateIdentity } from '../../outbox/facts.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findByUuid, type StoredFind } from '../../outbox/stored-finds.ts';
-import { storeQuestionsAboutChangedFinds } from '../../outbox/unite.ts';
 import type { ReconciledEntry } from '../../push/judge-import.ts';
 import { reconcileOutbox } from '../../push/push-all.ts';
 import {
@@ -224,7 +224,10 @@ async function answerQuestion(find: FindToResolve, answer: RowAnswer): Promise<'
     return (await importAnsweredRow(context, stored, asked, answer)).outcome;
   }
   assertAnswers(listAnswerWords(entry?.held ?? null), answer, name);
-  const [candidate = { name: '' }] = entry?.held?.candidates ?? [];
+  const { candidates = [] } = entry?.held ?? {};
+  const isHere = ({ uuid }: CandidateIdentity): boolean =>
+    uuid === undefined || findByUuid(outbox, uuid)?.isHidden === false;
+  const candidate = candidates.find(isHere) ?? { name: '' };
   const record = candidate.name;
   if (answer !== 'same') await carryOut(find, { kind: 'resend' }, true);
   else if (stored !== undefined && entry?.held?.basis === 'alike-here') {

@@ -6,6 +6,7 @@ import type { FindElements } from '../../finds/fields.ts';
 import type { Find } from '../../finds/find.ts';
 import type { ValidatedFind } from '../../finds/rules.ts';
 import { NUMBER_USED } from '../../finds/value-rules.ts';
+import { storeQuestionsAboutAlikeFinds } from '../alike-finds.ts';
 import { recordDecision } from '../attempts.ts';
 import { findImportOfFind } from '../entry-queries.ts';
 import { getOriginalDigest } from '../facts.ts';
@@ -17,7 +18,6 @@ import {
   type StoredFind,
   serializeImportedRow,
 } from '../stored-finds.ts';
-import { storeQuestionsAboutAlikeFinds } from '../unite.ts';
 import { recordFindWish, recordNewFind, updateFindWish } from '../wishes.ts';
 import {
   applyRowPhotographs,

@@ -2,6 +2,7 @@ import { groupBy } from '../../base/collections.ts';
 import { createRowParser, isText } from '../../base/disk/database.ts';
 import { msg } from '../../base/message.ts';
 import type { FindElements } from '../../finds/fields.ts';
+import { storeQuestionsAboutAlikeFinds } from '../alike-finds.ts';
 import { appendFacts, getSlotState, listFactsOfSubject } from '../append-facts.ts';
 import { makeDecisionFact } from '../attempts.ts';
 import {
@@ -21,7 +22,7 @@ import { foldSlot, mayBeAtService, type SlotState } from '../fold.ts';
 import { findUnverifiedIntent, isImportSlot } from '../intents.ts';
 import { getCommandId, type Outbox, updateHeader } from '../open-outbox.ts';
 import { getSubjectName, isRemoved } from '../stored-finds.ts';
-import { settleFindsAfterUndo, storeQuestionsAboutAlikeFinds } from '../unite.ts';
+import { settleFindsAfterUndo } from '../unite.ts';
 
 /** A command that changed something; `at` is in milliseconds since 1970 UTC. */
 export type LoggedCommand = {
