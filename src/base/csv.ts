@@ -1,6 +1,6 @@
 // Cells of a text table (RFC 4180), written so that spreadsheets keep texts as texts.
 
-/** Matches behind the mark of pas, too, so that a written cell is read back unchanged. */
+/** Also matches behind the mark of pas, so that a written cell is read back unchanged. */
 const FORMULA_START = /^'*[=+\-@\t\r]/;
 /**
  * The same within a text: a spreadsheet that takes another separator for that of the file begins a

@@ -8,7 +8,7 @@ const DEEPEST = 100;
 
 /**
  * Parses a JSON object; undefined for any other text, and for JSON nested deeper than 100 levels,
- * which JSON.parse reads slowly. Brackets inside strings count as nesting, too.
+ * which JSON.parse reads slowly. Brackets inside strings also count as nesting.
  */
 export function parseJsonObject(text: string): Record<string, unknown> | undefined {
   let depth = 0;

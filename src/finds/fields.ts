@@ -94,7 +94,7 @@ export type FieldQuestion = {
    */
   readonly when: 'find' | 'frame' | 'handing-over' | 'more';
   /**
-   * `carried`: suggested for the next find, too; `copied`: taken by a copy only; absent: belongs to
+   * `carried`: also suggested for the next find; `copied`: taken by a copy only; absent: belongs to
    * one find.
    */
   readonly stays?: 'carried' | 'copied';

@@ -293,7 +293,7 @@ export function makeEndlessError(oaiCode: 'loop' | 'endless'): OaiError {
 /**
  * Requests the page at which `start` begins: again after 1 s and after 4 s while the answer is
  * malformed, and once after 1 s for `badArgument`. A token that is refused after a malformed answer
- * counts as malformed, too, since the service need not repeat a page.
+ * counts as malformed, since the service need not repeat a page.
  * @throws as {@link SendRequest}: the error of the last answer; for such a token, that of the
  * malformed one
  */

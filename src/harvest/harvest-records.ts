@@ -195,7 +195,7 @@ export async function harvestRecords(options: HarvestRecordsOptions): Promise<Re
   };
 }
 
-/** Harvests one set into the open output; after an error, too, what was read is saved. */
+/** Harvests one set into the open output; what was read is saved, also after an error. */
 async function harvestSet(
   options: HarvestRecordsOptions,
   service: ServiceTraits,

@@ -36,7 +36,7 @@ type PullContext = FindHarvest & {
    * same identifier may be another's, so a find whose record is not proven to be own is missing.
    */
   readonly training: boolean;
-  /** Looks up all of them, not only those whose datestamps changed since the last pull. */
+  /** Requests all of them, not only those whose datestamps changed since the last pull. */
   readonly full: boolean;
   /** Local ids of the finds to look up; undefined: all. */
   readonly only?: ReadonlySet<string> | undefined;
@@ -65,7 +65,7 @@ const LOOK_BACK_MS = DAY_MS;
 const CREATION_MARGIN_MS = 30 * 60_000;
 
 /**
- * Looks up the records of sent finds, and stores the result in one transaction after the last
+ * Requests the records of sent finds, and stores the result in one transaction after the last
  * answer; then runs {@link deleteUnneededIntentContents}. Without sent finds nothing is requested.
  * @throws UsageError where the finds were sent to a training instance, and the harvest shows none
  * of them; OaiError, UnavailableError, AuthError, InterruptedError, DatabaseError
@@ -116,7 +116,7 @@ async function fetchChangedRecords(
 ): Promise<ReadonlyMap<string, FindLookup>> {
   const { granularity, overlapMs } = service;
   const from = formatDatestamp(fromMs, granularity);
-  const { listedMs, pages } = await listDatestamps(context, from, recordsByIdent.size);
+  const { listedMs, pages } = await fetchDatestamps(context, from, recordsByIdent.size);
   const isUnchanged = (ident: string, record: PulledRecord | undefined): boolean =>
     record?.datestampMs != null &&
     record.datestampMs === listedMs.get(ident) &&
@@ -126,16 +126,17 @@ async function fetchChangedRecords(
     .filter(([ident, record]) => context.full || !isUnchanged(ident, record))
     .map(([ident]) => ident);
   const listed: ReadonlyMap<string, ListedFind> =
-    pages < changed.length ? (await listFinds(context, service, fromMs)).lookups : new Map();
+    pages < changed.length ? (await fetchListedFinds(context, service, fromMs)).lookups : new Map();
   const rest = changed.filter((ident) => !listed.has(ident));
   return new Map([...listed, ...(await fetchEachRecord(context, rest))]);
 }
 
 /**
- * Lists the datestamps of all finds that changed since `from`, until that takes more requests
- * than there are records to look up; what is absent must be looked up by itself.
+ * Requests the datestamps of all finds that changed since `from`, until the whole list would take
+ * more than `maxRequests` requests, or breaks off: it may lack finds.
+ * @returns datestamps by identifier, and the number of requests that the whole list takes
  */
-async function listDatestamps(
+async function fetchDatestamps(
   context: PullContext,
   from: string,
   maxRequests: number,
@@ -296,7 +297,7 @@ export async function harvestFinds(
   fromMs: number | null,
 ): Promise<HarvestedFinds> {
   const service = await fetchServiceTraits(options);
-  const { lookups, beganMs, unreadable } = await listFinds(options, service, fromMs);
+  const { lookups, beganMs, unreadable } = await fetchListedFinds(options, service, fromMs);
   const [first] = unreadable;
   if (first === undefined) return { lookups, beganMs };
   throw new OaiError(
@@ -307,7 +308,7 @@ export async function harvestFinds(
 }
 
 /** Harvests the finds of a list, with the identifiers of those that cannot be read. */
-async function listFinds(
+async function fetchListedFinds(
   options: FindHarvest,
   service: ServiceTraits,
   fromMs: number | null,

@@ -121,7 +121,7 @@ type EntryBase = {
    * requests write to it at once.
    */
   readonly subject: string;
-  /** As in a fact: of its intents one is wanted at most. */
+  /** As in a fact: at most one of its intents is wanted. */
   readonly slot: string;
   /** The id of the intent. */
   readonly intent: string;

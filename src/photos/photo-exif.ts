@@ -163,7 +163,7 @@ export function removeTiffGps(bytes: Buffer): GpsFinding {
   return finding;
 }
 
-/** Tells if bytes begin as a TIFF of either byte order does; many raw images of cameras do, too. */
+/** Tells if bytes begin as a TIFF of either byte order, or as many raw images of cameras, does. */
 export function isTiff(bytes: Buffer): boolean {
   return ['II*\0', 'MM\0*'].includes(bytes.toString('latin1', 0, 4));
 }

@@ -73,7 +73,7 @@ export async function reconcileEntries(
   );
   // Imports that were just found have set the record of their photographs and numbers.
   const open = listEntriesInState(outbox, 'uncertain').filter(isChange);
-  const verdicts = await judgeChanges(context, open, view);
+  const verdicts = await fetchChangeVerdicts(context, open, view);
   return [...settled, ...applyAll(context, open.filter(isRequested), verdicts, view)];
 }
 
@@ -82,7 +82,7 @@ function isChange(entry: Entry): entry is PhotoEntry | NumberEntry {
 }
 
 /** Judges photographs and numbers by record. Those of an uncertain find wait for its verdict. */
-async function judgeChanges(
+async function fetchChangeVerdicts(
   context: SearchContext,
   entries: readonly (PhotoEntry | NumberEntry)[],
   view: HarvestView,

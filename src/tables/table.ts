@@ -377,7 +377,7 @@ const MAX_CELL_CHARACTERS = 32_767;
 const ERROR_RESULT =
   /^(?:#[\p{Lu}\d/_ ]*[\p{Lu}\d][!?]|#N\/[AD]|#NV|#NENÍ_K_DISPOZICI|#NEDOSTUPNÝ|#GETTING_DATA|#N\/A N\/A[!?]?|(?:Err|Chyba|Fehler|Error) ?: ?\d{3})$/u;
 const TOO_NARROW = /^#{3,}$/;
-/** A lost letter inside a word; addresses of pages have a `?` there, too. */
+/** A lost letter inside a word; addresses of pages also have a `?` there. */
 const LOST_LETTER = /\p{L}\uFFFD+\p{L}|\p{Ll}{2}\uFFFD|\p{Ll}\?\p{Ll}/u;
 
 /** Characters of which each pattern above requires one: most cells have none. */

@@ -190,7 +190,7 @@ class Probing {
     const version = this.#settings.schema_version ?? '2.2';
     const url = `${this.#base}/schema/${prefix}/${version}/${prefix}.xsd`;
     let text = '';
-    await findSilence(this.#send, async (send) => {
+    await runProbe(this.#send, async (send) => {
       const { status, body } = await this.#get(url, send);
       if (status === 200) text = body.toString('utf8');
     });
@@ -218,7 +218,7 @@ class Probing {
    * @returns the reason why there is no answer at all; undefined for any answer
    */
   async #probeWriting(address: string): Promise<string | undefined> {
-    return findSilence(this.#send, async (send) => {
+    return runProbe(this.#send, async (send) => {
       const { status, headers, at } = await this.#get(`${address}${ACCOUNT_PATH}`, send);
       if (
         status !== 401 ||
@@ -236,7 +236,7 @@ class Probing {
    * @returns the reason why there is no answer at all; undefined for any answer
    */
   async #probeHarvesting(address: string): Promise<string | undefined> {
-    return findSilence(this.#send, async (send) => {
+    return runProbe(this.#send, async (send) => {
       let at = '';
       const exchange: Exchange = (request) => {
         at = request.url;
@@ -288,7 +288,7 @@ class Probing {
  * found nothing.
  * @returns the reason of a missing answer; undefined for any answer
  */
-async function findSilence(
+async function runProbe(
   send: Exchange,
   probe: (send: Exchange) => Promise<void>,
 ): Promise<string | undefined> {

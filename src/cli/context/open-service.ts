@@ -453,7 +453,7 @@ export async function openRedisOfProfile(
 
 /**
  * Parses the address of the Redis in the profile's `pacing`.
- * @throws ConfigError where `pacing` is no such address, as `local`
+ * @throws ConfigError where `pacing` is `local` or another text that is no address of a Redis
  */
 export function getRedisAddress({ pacing }: Profile): RedisAddress {
   const address = parseRedisAddress(pacing);

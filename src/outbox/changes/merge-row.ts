@@ -64,7 +64,7 @@ export type MergedRow = {
   readonly base: FindElements;
   /** Elements that the row changed, to another value than the find's. */
   readonly differences: readonly RowDifference[];
-  /** Differences in elements that the find changed, too. */
+  /** Differences in elements that both the row and the find changed. */
   readonly conflicts: readonly RowDifference[];
 };
 

@@ -84,8 +84,8 @@ function listSpellings(secret: string): string[] {
 }
 
 /**
- * Returns the Base64 of a secret, behind a user name of any length too, without the letters that
- * depend on what is beside it.
+ * Returns the Base64 of a secret at each offset that a user name before it may cause, without the
+ * letters that depend on its neighbours.
  */
 function encodeInBase64(bytes: Buffer): string[] {
   return [0, 1, 2].map((before) => {

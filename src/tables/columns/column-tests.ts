@@ -158,7 +158,7 @@ const TESTS_OF_KINDS: Readonly<Partial<Record<Field['kind'], ValueTest>>> = {
   term: testTerms,
 };
 
-/** Meanings of headers that have other meanings, too, so that at least one value must fit. */
+/** Meanings of headers that also have other meanings, so that at least one value must fit. */
 const NEED_VALUES: readonly ColumnName[] = [
   'stav',
   'geom_system',

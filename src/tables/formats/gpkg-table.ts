@@ -129,7 +129,7 @@ function convertFieldForm(table: Table, database: Database): Table {
   return convertFormTable({ table, repeats: [photos], paths: [] });
 }
 
-/** Tells if a GeoPackage is a form of pas: other programs may name their layers so, too. */
+/** Tells if a GeoPackage is a form of pas: other programs may use the same names of layers. */
 function isFieldForm(database: Database): boolean {
   if (isComputed(database, PHOTOS_LAYER)) return false;
   const names = listColumns(database, PHOTOS_LAYER).map(({ name }) => name);
