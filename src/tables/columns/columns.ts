@@ -93,11 +93,11 @@ function makeColumns(
   const hasPoint = POINT_COLUMNS.some((name) => names.has(name));
   const getHeader = (name: ColumnName): string | undefined =>
     table.header[sources.get(name)?.[0]?.index ?? -1] ?? fixedByName.get(name)?.givenName;
-  const read = rememberCells((row: RowCells, name: ColumnName): string => {
+  const read = (row: RowCells, name: ColumnName): string => {
     const text = joinParts((sources.get(name) ?? []).map((source) => readSource(row, source)));
     const value = fixedByName.get(name)?.value;
     return value !== undefined && (text === '' || isFiller(text)) ? value : text;
-  });
+  };
   return {
     place: getTablePlace(table),
     /** Recognised columns in a fixed order, independent of the table's. */
@@ -109,14 +109,15 @@ function makeColumns(
      * lacks the column, and for a text that stands for another value or for none.
      */
     getCell(row: RowCells, name: ColumnName): string {
-      return names.has(name) ? read(row, name).value : '';
+      const text = names.has(name) ? read(row, name) : '';
+      return text === '' || isStandIn(text) ? '' : normalizeCell(name, text);
     },
     /** Returns the reason to doubt that a readable text was typed so. */
     findDoubt(row: RowCells, name: ColumnName): Doubt | undefined {
-      const { text, isStandIn, doubt } = read(row, name);
-      if (isStandIn) return describeStandIn(text);
+      const text = read(row, name);
+      if (isStandIn(text)) return describeStandIn(text);
       const date = sources.get(name)?.find((source) => isMisplacedDate(row, source));
-      return date === undefined ? doubt : makeDateCellDoubt(row, date.index);
+      return date === undefined ? findCellDoubt(text, name) : makeDateCellDoubt(row, date.index);
     },
     covered: listCovered(names, hasPoint),
     /** Covered where the format has a point beside the columns. */
@@ -138,43 +139,9 @@ function joinParts(parts: readonly string[]): string {
   return parts.filter((part) => part !== '' && !isFiller(part)).join('; ');
 }
 
-type Cell = {
-  readonly text: string;
-  /** It stands for another value, or for none. */
-  readonly isStandIn: boolean;
-  /** Normalised; '' for a stand-in. */
-  readonly value: string;
-  /** Reason to doubt the text, wherever it stands; undefined for a stand-in. */
-  readonly doubt: Doubt | undefined;
-};
-
-/**
- * Remembers the last cell of each column: it is needed several times, and the next row often has
- * the same text.
- */
-function rememberCells(readText: (row: RowCells, name: ColumnName) => string) {
-  const cells = new Map<ColumnName, Cell & { row: RowCells }>();
-  return (row: RowCells, name: ColumnName): Cell => {
-    const known = cells.get(name);
-    if (known?.row === row) return known;
-    const text = readText(row, name);
-    if (known?.text === text) {
-      known.row = row;
-      return known;
-    }
-    const isStandIn = isFiller(text) || isDitto(text);
-    const cell = isStandIn
-      ? { row, text, isStandIn, value: '', doubt: undefined }
-      : {
-          row,
-          text,
-          isStandIn,
-          value: normalizeCell(name, text),
-          doubt: findCellDoubt(text, name),
-        };
-    cells.set(name, cell);
-    return cell;
-  };
+/** Tells if a text stands for another value, or for none. */
+function isStandIn(text: string): boolean {
+  return isFiller(text) || isDitto(text);
 }
 
 /**

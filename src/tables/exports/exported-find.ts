@@ -17,15 +17,8 @@ import {
   type Reference,
 } from '../../finds/fields.ts';
 import type { LookupTerm } from '../../finds/find.ts';
-import {
-  findRangeProblem,
-  formatPoint,
-  type GeomSystem,
-  type PointInSystem,
-  type PointText,
-  toSJtsk,
-  toWgs84,
-} from '../../finds/place/geometry.ts';
+import { findPointInBothSystems } from '../../finds/match-finds.ts';
+import { formatPoint, type PointInSystem, toWgs84 } from '../../finds/place/geometry.ts';
 import { makeReferenceResolver } from '../../finds/resolve-references.ts';
 import type { Vocabulary } from '../../finds/vocabulary/term.ts';
 import { findTermByIdent } from '../../finds/vocabulary/terms.ts';
@@ -192,25 +185,6 @@ export function makeWgs84Point(point: PointInSystem): Wgs84Point {
   return { longitude, latitude, exact };
 }
 
-/**
- * Formats a point in WGS 84 (`4326`) and S-JTSK (`5514`) as decimal texts: the measured digits of
- * its own system, and the conversion, rounded to a centimetre, which is absent where the point is
- * outside the range of its system.
- */
-export function formatPointInBothSystems({
-  system,
-  x,
-  y,
-}: PointInSystem): Readonly<Partial<Record<GeomSystem, PointText>>> {
-  const from = [Number(x), Number(y)] as const;
-  const ownPoint = { x, y };
-  if (findRangeProblem(system, ...from) !== undefined) return { [system]: ownPoint };
-  const other = system === '4326' ? '5514' : '4326';
-  const computed = system === '4326' ? toSJtsk(from) : toWgs84(from);
-  const [otherX = '', otherY = ''] = computed.map((number) => number.toFixed(DIGITS[other]));
-  return { [system]: ownPoint, [other]: { x: otherX, y: otherY } };
-}
-
 /** Namespace of the elements around the import documents in one file of `pas export`. */
 export const FINDS_NAMESPACE = 'urn:pas:finds:1';
 
@@ -307,17 +281,28 @@ function makeHeadings(): readonly string[] {
 }
 
 function makeRow(find: ExportedFind): readonly RowCell[] {
-  const point = getPoint(find.elements);
-  const both = point === undefined ? {} : formatPointInBothSystems(point);
-  const coordinates = [both['4326']?.x, both['4326']?.y, both['5514']?.x, both['5514']?.y];
   return [
     find.localId,
     find.identCely ?? '',
     ...COLUMNS.flatMap((field) => makeCells(find, field)),
-    ...coordinates.map((text) => (text === undefined ? '' : { decimal: text })),
-    point?.system ?? '',
+    ...makePointCells(find.elements),
     joinFileNames(find.photos, '; '),
   ];
+}
+
+/**
+ * Makes the cells of the point in WGS 84 and S-JTSK, and of the system in which it was measured: of
+ * that one with the measured digits, of the other rounded to a centimetre.
+ */
+function makePointCells(elements: FindElements): readonly RowCell[] {
+  const point = getPoint(elements);
+  const both = findPointInBothSystems(elements);
+  if (point === undefined || both === undefined) return ['', '', '', '', ''];
+  const measured = [point.x, point.y];
+  const wgs84 = both.wgs84.map((number) => number.toFixed(DIGITS['4326']));
+  const sJtsk = both.sJtsk.map((number) => number.toFixed(DIGITS['5514']));
+  const texts = both.measuredIn === '4326' ? [...measured, ...sJtsk] : [...wgs84, ...measured];
+  return [...texts.map((decimal) => ({ decimal })), both.measuredIn];
 }
 
 /** Makes the one or two cells of an element; a new person has no code. */

@@ -55,6 +55,7 @@ export class SheetContents {
   readonly merged: CellRange[] = [];
   /** Numbers, from 1, of rows that are hidden, or whose cells are all struck through. */
   readonly doubtfulRows: number[] = [];
+  #rowCount = 0;
   #cellCount = 0;
   #characterCount = 0;
 
@@ -85,8 +86,10 @@ export class SheetContents {
       values.some((cell) => cell.isStruck === true) &&
       values.every((cell) => cell.text === '' || cell.isStruck === true);
     const cells = this.#listCells(values, isStruck);
+    this.#rowCount += 1;
     this.#cellCount += cells.length;
     assertTableSize(place.file, {
+      rows: this.#rowCount - 1,
       cells: this.#cellCount,
       characters: this.#characterCount,
     });

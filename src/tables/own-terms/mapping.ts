@@ -99,14 +99,14 @@ function getMappingCell(row: TableRow, columns: MappingColumns, name: MappingCol
 function parseRow(tableRow: TableRow, columns: MappingColumns): MappingRow | Message | undefined {
   const { row } = tableRow;
   const getCell = (name: MappingColumn): string => getMappingCell(tableRow, columns, name);
-  const answer = getCell('confirmed');
-  const confirmed = answer === '' ? { value: false } : parseBoolean(answer);
-  if (!isReadable(confirmed)) return msg`confirmed is "${answer}". Write yes, or leave it empty.`;
-  if (!confirmed.value) return undefined;
   const term = getCell('term');
   if (tableRow.shown?.get(columns.get('term') ?? -1)?.isDate === true) {
     return makeChangedToDateMessage(msg`"${term}"`);
   }
+  const answer = getCell('confirmed');
+  const confirmed = answer === '' ? { value: false } : parseBoolean(answer);
+  if (!isReadable(confirmed)) return msg`confirmed is "${answer}". Write yes, or leave it empty.`;
+  if (!confirmed.value) return undefined;
   const named = getCell('set');
   const id = getCell('id');
   const set = findSetOfElement(named);
