@@ -112,9 +112,10 @@ export async function importTable(read: Table, context: ImportContext): Promise<
     prefix: context.idPrefix,
     hasKey,
   });
-  const missing = hasErrors(mapped.issues)
-    ? []
-    : listMissingFinds(outbox, path, planned.names, hasKey);
+  const missing =
+    path === undefined || hasErrors(mapped.issues)
+      ? []
+      : listMissingFinds(outbox, path, planned.names, hasKey);
   if (!context.dryRun && path !== undefined) forgetAskedRows(outbox, path);
   const { finds } = await enqueuePlannedFinds(planned, path, context, onIssue);
   const copied = copy === undefined ? undefined : await writeCopy(read, copy, rowIssues);
@@ -224,15 +225,14 @@ function makeTablePath({ file, sheet }: Table): string {
 
 /**
  * Returns the local ids of finds that came from this table and of which no row is left; hidden ones
- * are left out. Empty without a path.
+ * are left out.
  */
 function listMissingFinds(
   outbox: Outbox,
-  path: string | undefined,
+  path: string,
   names: ReadonlySet<string>,
   hasKey: (key: string) => boolean,
 ): string[] {
-  if (path === undefined) return [];
   return listFindsOfTable(outbox, path).flatMap(({ localId, wish }) =>
     names.has(localId) || hasKey(wish.key ?? localId) ? [] : localId,
   );

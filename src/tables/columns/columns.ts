@@ -351,16 +351,13 @@ function findCellDoubt(text: string, name: ColumnName): Doubt | undefined {
 const FORMULA = /^=[-+(]*(?:\$?[A-Z]{1,3}\$?\d|\p{Lu}[\p{Lu}\d.]*\()/u;
 
 function makeDateCellDoubt(row: RowCells, index: number): Doubt {
-  const stored = row.cells[index] ?? '';
-  const shown = getDisplayedText(row, index);
-  const value = stored === shown ? msg`"${shown}"` : msg`"${shown}" (the day ${stored})`;
-  const problem = makeChangedToDateMessage(value);
+  const problem = makeChangedToDateMessage(getDisplayedText(row, index));
   return { severity: 'error', rule: 'cell-date', problem };
 }
 
-/** Explains that the spreadsheet made a typed text a date; `value` is the date in words. */
-export function makeChangedToDateMessage(value: Message): Message {
-  return msg`The cell contains a date, ${value}: the spreadsheet changed what was typed. Format the column as text, and write it again.`;
+/** Explains that the spreadsheet made a typed text a date, which it shows as `shown`. */
+export function makeChangedToDateMessage(shown: string): Message {
+  return msg`The cell contains a date, "${shown}": the spreadsheet changed what was typed. Format the column as text, and write it again.`;
 }
 
 /** Short month names of spreadsheets in Czech, English and German, folded. */

@@ -57,7 +57,8 @@ const IDENTIFIER = /^(?:HES|ORG|OS|ruian)-\d+$/i;
 
 /**
  * Reads the rows of a mapping from its table. Confirmed rows that cannot be used are left out with
- * errors, and so are all rows of a term that is mapped to two entries; the others are only counted.
+ * errors, and so are all rows of a term that is mapped to two entries; the others are only counted,
+ * unless their term became a date.
  * There are no rows, only errors, where a column is missing or a row of the table could not be
  * read. A table without rows is no fault.
  */
@@ -101,7 +102,7 @@ function parseRow(tableRow: TableRow, columns: MappingColumns): MappingRow | Mes
   const getCell = (name: MappingColumn): string => getMappingCell(tableRow, columns, name);
   const term = getCell('term');
   if (tableRow.shown?.get(columns.get('term') ?? -1)?.isDate === true) {
-    return makeChangedToDateMessage(msg`"${term}"`);
+    return makeChangedToDateMessage(term);
   }
   const answer = getCell('confirmed');
   const confirmed = answer === '' ? { value: false } : parseBoolean(answer);
@@ -194,7 +195,6 @@ const PEOPLE = 'osoba';
  * that are mapped to several people. Any other text is looked up by `lookupTerm`.
  */
 export function makeMappedLookup(lookupTerm: LookupTerm, { rows }: Mapping): LookupTerm {
-  if (rows.length === 0) return lookupTerm;
   const byTerm = indexByTerm(rows);
   const people = groupBy(
     rows.filter(({ set }) => set === PEOPLE),
