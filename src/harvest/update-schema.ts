@@ -52,7 +52,7 @@ export async function findSchemaInUse(
   };
 }
 
-/** What a command did to the kept schema. */
+/** Effect of a command on the kept schema. */
 export type SchemaChange = 'fetched' | 'updated' | 'unchanged' | 'forgotten';
 
 /**

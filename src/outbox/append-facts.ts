@@ -22,7 +22,7 @@ import { type Outbox, readHeader } from './open-outbox.ts';
 /** Facts per transaction, so that other writers wait only briefly. */
 export const MAX_FACTS_AT_ONCE = 500;
 
-/** What a ledger has to do with a fact; as in the table `facts`. */
+/** Relation of a fact to the ledger, as in the table `facts`. */
 export const IN_LEDGER = { pending: 0, copied: 1, unneeded: 2 } as const;
 
 /**

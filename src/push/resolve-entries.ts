@@ -288,7 +288,7 @@ function findFormProblem({ project }: ImportEntry, identCely: string): UsageErro
 type RecordComparison = {
   /** Empty where the service does not show the record to this account. */
   readonly compared: readonly Compared[];
-  /** What speaks against the record; empty where everything fits. */
+  /** Reasons against the record; empty where everything fits. */
   readonly doubts: readonly Message[];
 };
 

@@ -84,7 +84,7 @@ function findNumberColumns(table: Table, known: KnownNames, given: ColumnMap | u
   return { map, issues };
 }
 
-/** What a header may name beside the columns whose values name finds. */
+/** Things that a header may name beside the columns whose values name finds. */
 const NUMBER_ONLY: readonly ColumnName[] = ['evidencni_cislo'];
 
 /**

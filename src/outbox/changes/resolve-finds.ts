@@ -151,11 +151,12 @@ const TYPED_KEYS: readonly MakeKey[] = [
 ];
 
 /**
- * Makes a lookup of finds by local id or identifier, whose index is loaded once. It returns the find
- * with exactly this name; else the only one whose name differs only in case and blanks; undefined
- * where there is none. It returns `alike`, local ids, where several finds differ only so, where the
- * name is one find's local id and another one's identifier, and, without `isTyped`, where a table
- * has given the number that is a find's local id to another find.
+ * Makes a lookup of finds by local id or identifier, whose index is loaded once. It returns:
+ * - the find with exactly this name, else the only one whose name differs in case and blanks alone;
+ * - undefined, where there is none;
+ * - `alike`, the local ids of all that the name may mean: finds whose names differ in case and blanks
+ *   alone; a find with this local id and one with this identifier; or, without `isTyped`, a find with
+ *   this local id and those that a table has given this number.
  * @param options `isTyped`: the names are typed by a person, not read from a table; where nothing
  * else fits, the hyphen of `G-1` does not count either
  */
