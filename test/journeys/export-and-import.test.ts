@@ -47,28 +47,6 @@ test('exported finds that are imported again are unchanged, sent or not, with ph
   expect(readFileSync(join(home.folder, 'out/finds.csv'), 'utf8')).toContain(';MMK 4/2024;');
 });
 
-test('a file of pas itself is never replaced by an export, also with --yes', async () => {
-  const outbox = outboxFile(home);
-  const before = statSync(outbox).size;
-  for (const file of [outbox, join(home.folder, 'pas', 'config.toml')]) {
-    const run = home.pas('export', '--format', 'csv', '--out', file, '--yes');
-    await expectEnded(run, 2, 'belongs to pas itself');
-  }
-  expect(statSync(outbox).size).toBe(before);
-});
-
-test('a table of finds that the service has creates no second record', async () => {
-  const other = await signedIn(mock.service);
-  const run = await other.pas('import', join(home.folder, 'out/finds.csv'), '--json');
-  await expectEnded(run, 3);
-  const report = JSON.parse(run.stdout) as Imported;
-  // K-4, which was never sent.
-  expect(report.added).toBe(1);
-  expect(
-    report.issues.filter(({ rule }) => rule === 'already-recorded').map(({ row }) => row),
-  ).toEqual([2, 3, 4]);
-});
-
 test('only the requested finds are written, and no file is replaced without --yes', async () => {
   const out = join(home.folder, 'queued.csv');
   expect(await home.json('export', '--where', 'state=queued', '--out', out)).toMatchObject({

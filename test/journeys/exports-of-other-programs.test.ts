@@ -162,33 +162,3 @@ test('every reader removes the formula mark, whatever program the file went thro
   );
   expect(mapped.stdout).not.toContain("'-pravěk");
 });
-
-test('a position outside the country, and a route link, are named and never read as places here', async () => {
-  const homeCopy = home.copy();
-  const map = homeCopy.file(
-    'map.toml',
-    'version = 1\n[columns]\n"č." = "local_id"\n"gps" = { element = "wkt", form = "position" }\n[fixed]\ngeom_system = "4326"\n',
-  );
-  const positions = [
-    '50.0871 S 14.4208 W',
-    '-14.4208 50.0871',
-    'https://www.google.com/maps/dir/50.0871,14.4208/49.19,16.6',
-    '50.0871 S 14.4208 V',
-  ];
-  const table = homeCopy.file(
-    'a.csv',
-    ['č.;gps', ...positions.map((text, index) => `P-${index};${text}`)].join('\n'),
-  );
-  const run = await homeCopy.pas('import', table, '--map', map, ...SET, '--json');
-  const { issues } = JSON.parse(run.stdout) as Imported;
-  expect(
-    issues.filter(({ severity }) => severity === 'error').map(({ row, message }) => [row, message]),
-  ).toEqual([
-    [2, expect.stringMatching(/a wrong sign.*not used/)],
-    [3, expect.stringMatching(/"-14\.4208 50\.0871".*not used/)],
-    [4, expect.stringContaining('is a link without a single marked place')],
-  ]);
-  expect(await homeCopy.json('list')).toMatchObject([
-    { local_id: 'P-3', elements: { geom_wkt: 'POINT (14.4208 50.0871)' } },
-  ]);
-});

@@ -249,26 +249,6 @@ describe('a single finder', () => {
   });
 });
 
-test('a finder from a phone form is matched as in a table', async () => {
-  const home = started.copy();
-  const rows = ['Kolář, Jan', 'novak, jan', 'Pavel Kučera'].map(
-    (finder, index) =>
-      `2026-06-01,F-${index},C-202400101,1,archeolog,:tba,"${finder}",49.84,15.17,200,5,uuid:${index}`,
-  );
-  const header =
-    'SubmissionDate,frame-local_id,frame-projekt,frame-stav,frame-pristupnost,frame-nalezce,frame-nalezce_jmeno,point-Latitude,' +
-    'point-Longitude,point-Altitude,point-Accuracy,KEY';
-  const csv = [header, ...rows].join('\n');
-  const run = await home.pas('import', home.file('finds.csv', csv), '--json');
-  const { issues, new_people } = JSON.parse(run.stdout) as Reported;
-  expect(await readFinders(home)).toMatchObject({ 'F-0': '=Kolář, Jan', 'F-1': 'OS-001507' });
-  expect(issues.find(({ rule }) => rule === 'term-ambiguous')).toMatchObject({
-    row: 4,
-    written: 'Pavel Kučera',
-  });
-  expect(new_people).toMatchObject([{ name: 'Kolář, Jan' }]);
-});
-
 describe('a push that would create new people', () => {
   const pushed = async (home: Home, ...flags: string[]) => {
     const run = await home.pas('push', '--json', ...flags);

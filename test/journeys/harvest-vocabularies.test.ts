@@ -184,18 +184,6 @@ describe('harvested vocabularies', () => {
   });
 
   // From here on there is no service any more.
-  test.each(['spona', 'SPÓNA', 'brooch', 'spna'])(
-    '"%s" finds the brooch offline',
-    async (typed) => {
-      const [first] = await home.json<Entry[]>('vocab', 'search', typed);
-      expect(first).toMatchObject({
-        label: 'spona',
-        label_en: 'brooch',
-        set: 'heslo:predmet_druh',
-      });
-    },
-  );
-
   test('an entry shows its position in the hierarchy', async () => {
     const [spona] = await home.json<Entry[]>('vocab', 'search', 'spona');
     const shown = await home.json<{ path: { label: string }[]; above: { label: string }[] }>(
@@ -221,15 +209,6 @@ describe('harvested vocabularies', () => {
     ).toBeGreaterThan(listed.length);
     await expectEnded(home.pas('vocab', 'export', '--out', 'all.csv'), 2, '--yes');
     await expectEnded(home.pas('vocab', 'export', '--out', 'no/such/folder.csv'), 2);
-  });
-
-  test('global flags may precede the command', async () => {
-    const before = await home.pas('--json', '--lang', 'cs', 'vocab', 'list');
-    const after = await home.pas('vocab', 'list', '--json');
-    expect(before).toMatchObject({ code: 0, stdout: after.stdout });
-    expect(await home.pas('--profile', 'nowhere', 'vocab', 'list')).toEqual(
-      await home.pas('vocab', 'list', '--profile', 'nowhere'),
-    );
   });
 
   test('the sets are listed with their figures', async () => {

@@ -645,18 +645,6 @@ test('a refused find shows the service’s words beside the element, and is sent
   expect((await home.json('show', 'K-1')).entries).toMatchObject([{ state: 'accepted' }]);
 });
 
-test('labels are understood after a harvest of vocabularies, and a wrong one lists similar labels', async () => {
-  const table = writeSeason(home, 1, { state: 2 });
-  edit(table, 'HES-000691', 'spona');
-  await expectEnded(home.pas('import', table), 3);
-  await home.do('harvest-vocab');
-  expect(await home.json('import', table)).toMatchObject({ added: 1, drafts: 0 });
-  edit(table, 'spona', 'sponka');
-  const run = await home.pas('import', table);
-  await expectEnded(run, 3);
-  expect(run.stdout).toMatch(/row 2, column druh_nalezu.*spona/s);
-});
-
 test('of a table with very many errors the first are shown, and the copy has all', async () => {
   const table = home.file(
     'bad.csv',

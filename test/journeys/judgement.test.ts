@@ -73,13 +73,6 @@ describe('a table for a project that takes no finds', () => {
       issues: [{ rule: 'project-organisation', severity: 'warning' }],
     });
   });
-
-  test('may write its project in small letters', async () => {
-    expect(await home.json('import', rows('c-202400101'), '--dry-run')).toMatchObject({
-      drafts: 0,
-      issues: [],
-    });
-  });
 });
 
 test('a find added from flags is not saved for a project that takes none', async () => {

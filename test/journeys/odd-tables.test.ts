@@ -57,7 +57,7 @@ test('a missing photograph is reported with its row, which is imported without i
   });
 });
 
-test('many errors are counted by kind, with the first rows of each, and --issues-to has all', async () => {
+test('many errors are counted by kind, with the first rows of each', async () => {
   const homeCopy = home.copy();
   const rows = Array.from(
     { length: 60 },
@@ -72,14 +72,6 @@ test('many errors are counted by kind, with the first rows of each, and --issues
   expect(run.stdout.indexOf('50 × integer')).toBeLessThan(run.stdout.indexOf('40 × date'));
   expect(run.stdout.split('\n').length).toBeLessThan(30);
   expect(run.stderr).toContain('--issues-to FILE writes every error next to its row.');
-  const copied = await homeCopy.pas('import', 'season.csv', '--issues-to', 'mend.csv', '--json');
-  expect(
-    (JSON.parse(copied.stdout) as Imported).issues.filter(({ severity }) => severity === 'error')
-      .length,
-  ).toBeGreaterThan(89);
-  expect(
-    readFileSync(join(homeCopy.folder, 'mend.csv'), 'utf8').trimEnd().split('\r\n'),
-  ).toHaveLength(61);
 });
 
 test('the workbook with issues keeps days as days', async () => {

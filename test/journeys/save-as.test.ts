@@ -47,15 +47,6 @@ describe('a table that was saved under another name', () => {
     expect(await listNotes()).toEqual({ 1: '', 2: 'po konzervaci', 3: '' });
   });
 
-  test('is the same table after a push, too: no find is sent twice', async () => {
-    await home.do('import', table('nalezy v1.csv', THREE));
-    await home.do('push');
-    const run = await home.pas('import', table('nalezy v2.csv', CORRECTED), '--json');
-    await expectEnded(run, 3);
-    expect(JSON.parse(run.stdout)).toMatchObject({ added: 0, already_sent: 1, unchanged: 2 });
-    expect(Object.keys(await listNotes())).toEqual(['1', '2', '3']);
-  });
-
   test('asks about a row with two of object, place and day changed', async () => {
     await home.do('import', table('v1.csv', THREE));
     const changed = { number: '2', object: 'HES-000693', day: '2024-07-02' };

@@ -130,14 +130,6 @@ test('a moment at the offset zero is one in UTC', async () => {
   expect(finds.get('U-1')).toMatchObject({ datum_nalezu: '2024-06-01' });
 });
 
-test('a column without a name is named by its place', async () => {
-  const table = 'local_id;;hloubka\nN-1;x;5\n';
-  const { stdout } = await home.pas('import', home.file('unnamed.csv', table), ...SET);
-  expect(stdout).toContain(
-    'unnamed.csv, row 1, column #2  There are columns for which there is no element: #2.',
-  );
-});
-
 test('cell formatting that carries meaning is counted with its place', async () => {
   const fonts = '<fonts><font/><font><strike/></font></fonts>';
   const styles = `<styleSheet>${fonts}<cellStyleXfs><xf/></cellStyleXfs><cellXfs><xf fontId="0"/><xf fontId="1"/></cellXfs></styleSheet>`;

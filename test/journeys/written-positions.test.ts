@@ -15,35 +15,6 @@ async function showPoints(...finds: string[]): Promise<unknown[]> {
 const DEGREES = 'POINT (15.1712 49.8405)';
 const METRES = 'POINT (-693174.81 -1077354.27)';
 
-describe('positions that a column map changes', () => {
-  async function importWith(rows: string, columns: string) {
-    const file = home.file('t.csv', rows);
-    const map = home.file('t.toml', `version = 1\n${columns}\n`);
-    return home.json('import', file, '--map', map, ...SET);
-  }
-
-  test('are named, each with its row, where they are in one cell', async () => {
-    const { issues } = await importWith(
-      'local_id;gps\nQ-1;POINT(49.8405 15.1712)\nQ-2;15.1712 49.8405\nQ-3;693174.81 1077354.27\nQ-4;1077354.27 693174.81',
-      '[columns]\n"gps" = { element = "wkt", form = "position" }',
-    );
-    const turned = issues.filter(({ rule }) => rule === 'position-turned');
-    expect(turned.map(({ row, message }) => [row, message])).toEqual([
-      [2, expect.stringContaining('has its axes swapped')],
-      [4, expect.stringContaining('has a wrong sign')],
-      [5, expect.stringContaining('has its axes swapped and a wrong sign')],
-    ]);
-  });
-
-  test('get the signs that the map says', async () => {
-    await importWith(
-      'local_id;X;Y\nR-1;693174.81;1077354.27\nR-2;-693174.81;-1077354.27',
-      '[fixed]\ngeom_system = "5514"\n[columns]\n"X" = { element = "geom_x", sign = "minus" }\n"Y" = { element = "geom_y", sign = "minus" }',
-    );
-    expect(await showPoints('R-1', 'R-2')).toEqual([METRES, METRES]);
-  });
-});
-
 describe('a table with two coordinate systems keeps the point of every row', () => {
   test.each([
     ['named in a column', 'č.;crs;X;Y\nA1;4326;15.1712;49.8405\nB2;S-JTSK;-693174.81;-1077354.27'],

@@ -21,9 +21,9 @@ function scene(text: string) {
   return { places, clock: manualClock(), read: () => readConfigFile(places.configFile) };
 }
 
-test('profiles of one service and user have one outbox, in the data home', () => {
+test('profiles of one service and user, however written, have one outbox, in the data home', () => {
   const { places, read } = scene(
-    `[profiles.one]\n${PROFILE}username = "eva"\n[profiles.two]\n${PROFILE}username = " Eva"\nprefix = "amcr"\n[profiles.jan]\n${PROFILE}username = "jan"\n`,
+    `[profiles.one]\n${PROFILE}username = "eva"\n[profiles.two]\n${PROFILE.replace('https://finds.example.org"', 'HTTPS://Finds.example.org///"')}username = " Eva"\nprefix = "amcr"\n[profiles.jan]\n${PROFILE}username = "jan"\n`,
   );
   const name = findOutboxName(read().profiles.get('one') ?? {}) ?? '';
   expect(listProfilesOfOutbox(read(), name)).toEqual(['one', 'two']);
@@ -41,8 +41,4 @@ test('a change keeps the rest of the configuration', () => {
   const written = readFileSync(places.configFile, 'utf8');
   changeConfigFile(places, clock, (config) => config);
   expect(readFileSync(places.configFile, 'utf8')).toBe(written);
-});
-
-test('an unknown key is refused', () => {
-  expect(scene('journal = "beside"').read).toThrow(/unknown key journal/);
 });
