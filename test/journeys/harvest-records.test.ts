@@ -123,8 +123,6 @@ describe('a command line', () => {
     [2, /no set nonsense/, ['nonsense', '--out', 'x.jsonl']],
     [2, /no set obdobi\.\s+Did you mean heslo:obdobi\?/, ['obdobi', '--out', 'x.jsonl']],
     [2, /not a date/, ['heslo', '--from', 'yesterday', '--out', 'x.jsonl']],
-    [2, /cannot tell the format from the name/, ['heslo', '--out', 'x.csv']],
-    [2, /cannot tell the format from the name/, ['heslo', '--out', 'folder']],
     [2, /was not written by pas/, ['heslo', '--out', 'mine.jsonl']],
     [2, /cannot tell the format from the name/, ['heslo', '--out', 'the outbox']],
     [14, /cannotDisseminateFormat/, ['heslo', '--format', 'marc21', '--out', 'x.jsonl']],
@@ -152,13 +150,6 @@ describe('a command line', () => {
     );
     await mock.faults();
     await expectEnded(home.pas(...harvest, '--deadline', '5m'), 0);
-  });
-
-  test('that the service refused does not block the output for the corrected one', async () => {
-    expect(
-      (await home.pas('harvest', 'let', '--format', 'marc21', '--out', 'free.jsonl')).code,
-    ).toBe(14);
-    await expectEnded(home.pas('harvest', 'let', '--out', 'free.jsonl'), 0);
   });
 });
 
@@ -224,17 +215,6 @@ test('several sets that share records are one harvest, with each record once', a
   expect(
     await home.json<Summary>('harvest', ...sets, '--out', 'several.jsonl', '--verify'),
   ).toMatchObject({ written: 0 });
-});
-
-test('several sets are not mixed with one of them, nor with all', async () => {
-  await home.json('harvest', 'let', 'projekt', '--out', 'two.jsonl');
-  for (const given of [['let'], ['--all'], ['let', 'projekt', 'osoba']]) {
-    await expectEnded(
-      home.pas('harvest', ...given, '--out', 'two.jsonl'),
-      2,
-      /its set is let projekt, not/,
-    );
-  }
 });
 
 test.each<readonly [RegExp, readonly string[]]>([

@@ -1,7 +1,6 @@
 import {
   appendFileSync,
   copyFileSync,
-  existsSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -12,21 +11,12 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { eventually } from '../support/eventually.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { expectEnded, type Home, type Run, signedIn } from '../support/run-pas.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 import { served } from './whole-harvest.ts';
 
 const SET = 'heslo:obdobi';
-/**
- * Ten pages of sets, Identify and three pages of records pass; then the service is busy, until the
- * file has been changed.
- */
-const BUSY_AFTER_SOME_PAGES = [
-  { endpoint: 'oai', fault: 'slow', ms: 1, times: 14 },
-  { endpoint: 'oai', fault: '503', retry_after: 1 },
-];
 let mock: TestMock;
 let signed: Home;
 let home: Home;
@@ -41,7 +31,6 @@ afterAll(() => mock.close());
 beforeEach(() => {
   home = signed.copy();
 });
-afterEach(() => mock.control('PUT', '/faults', []));
 
 const at = (name: string): string => join(home.folder, name);
 const harvest = (out: string, ...flags: string[]): Promise<Run> =>
@@ -101,23 +90,9 @@ describe('a JSON lines file', () => {
 
   test.each<readonly [string, RegExp, (path: string) => void]>([
     [
-      'lost its last byte',
-      /changed, removed or replaced by another program/,
-      (path) => truncateSync(path, statSync(path).size - 1),
-    ],
-    [
       'got a line of a person’s own',
       /changed, removed or replaced by another program/,
       (path) => appendFileSync(path, '{"mine":1}\n'),
-    ],
-    [
-      'was changed in the middle and given its old time',
-      /changed, removed or replaced by another program/,
-      (path) => {
-        const { atime, mtime } = statSync(path);
-        changeInTheMiddle(path);
-        utimesSync(path, atime, mtime);
-      },
     ],
     [
       'has become a link to another file',
@@ -180,32 +155,6 @@ describe('a JSON lines file', () => {
       /changed, removed or replaced by another program/,
     );
     expect(readFileSync(at('out.jsonl'))).toEqual(newer);
-  });
-});
-
-describe('while a JSON lines file is written,', () => {
-  test.each<readonly [string, RegExp, (path: string) => void]>([
-    ['its deletion', /changed, removed or replaced by another program/, (path) => rmSync(path)],
-    [
-      'a change in its middle',
-      /changed, removed or replaced by another program/,
-      changeInTheMiddle,
-    ],
-  ])('%s is noticed by that run, and by the next one', async (_, words, change) => {
-    await mock.control('PUT', '/faults', BUSY_AFTER_SOME_PAGES);
-    const running = home.start('harvest', SET, '--out', 'out.jsonl');
-    await eventually(
-      () => existsSync(at('out.jsonl')) && readLines('out.jsonl').length,
-    ).toBeGreaterThan(7);
-    change(at('out.jsonl'));
-    await mock.faults();
-    const run = await running.ended;
-    await expectRefusal(run, words);
-    const again = await harvest('out.jsonl');
-    if (again.code === 0) expectWholeLines('out.jsonl');
-    else await expectRefusal(again, words);
-    expect((await harvest('out.jsonl', '--verify')).code).toBe(0);
-    expectWholeLines('out.jsonl');
   });
 });
 

@@ -85,7 +85,6 @@ test.each<[string, readonly string[], (url: string) => boolean, number]>([
     isOai,
     1,
   ],
-  ['a harvest of vocabularies whose second page hangs', ['harvest-vocab'], isOai, 1],
   ['a harvest after the account was told', ['harvest-vocab'], isAny, 1],
   ['a push whose look hangs', ['push'], isOai, 1],
   ['a push after the account was told', ['push'], isAny, 1],
