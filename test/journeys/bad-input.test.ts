@@ -127,11 +127,6 @@ describe('a configuration', () => {
   });
   test.each([
     ['the password', '--base-url', 'http://finds.example.org'],
-    [
-      'the password to a stranger whose name begins like an address of this machine',
-      '--base-url',
-      'http://127.evil.example',
-    ],
     ['the same for harvesting', '--oai-base', 'http://127.0.0.1.evil.example/oai'],
   ])('that would send %s unencrypted', async (_what, flag, address) => {
     await expectEnded(home.pas(...INIT_OFFLINE, flag, address), 12, /unencrypted/);

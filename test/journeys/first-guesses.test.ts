@@ -16,10 +16,6 @@ beforeAll(async () => {
   await importSeason(home, 2);
 });
 
-test('pas version is pas --version', async () => {
-  expect(await home.pas('version')).toEqual(await home.pas('--version'));
-});
-
 test('pas search TEXT searches the vocabularies', async () => {
   const run = await home.pas('search', 'spona');
   await expectEnded(run, 0);
@@ -107,13 +103,6 @@ test('--sheet takes the number of a sheet, and its name in any case', async () =
     const run = await copy.pas('import', file, '-n', '--sheet', word);
     expect(run.stderr).toContain('only Druhý is read');
   }
-});
-
-test('restore FILE --yes replaces the outbox', async () => {
-  const copy = home.copy();
-  await copy.do('backup', 'evening.sqlite');
-  expect((await copy.pas('restore', 'evening.sqlite')).code).not.toBe(0);
-  await copy.do('restore', 'evening.sqlite', '-y');
 });
 
 test('pull FIND reads that find alone, and the next pull still reads all', async () => {

@@ -35,9 +35,7 @@ test.skipIf(process.platform !== 'linux')(
 );
 
 test.each([
-  [['vocb'], /Did you mean vocab\?/],
   [['vocab', 'serch', 'x'], /Did you mean search\?/],
-  [['push', '--dryrun'], /Did you mean --dry-run/],
   [['help', 'imprt'], /Did you mean import\?/],
 ])('a mistyped %j suggests the intended one', async (args, suggestion) => {
   const run = await home.pas(...args);
@@ -200,8 +198,8 @@ const { version } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8
   version: string;
 };
 
-test('pas --version prints the version alone', async () => {
-  expect(await makeHome().pas('--version')).toMatchObject({
+test.each(['--version', 'version'])('pas %s prints the version alone', async (word) => {
+  expect(await makeHome().pas(word)).toMatchObject({
     code: 0,
     stdout: `${version}\n`,
     stderr: '',

@@ -197,10 +197,6 @@ describe('one photograph with and without its place', () => {
       queued: 0,
       gps_stripped: 0,
     });
-    await home.do('push');
-    const files = (await atService())['K-1'];
-    expect(files).toHaveLength(1);
-    expect(files?.[0]?.sha512).not.toBe(digest(readFileSync(join(home.folder, 'a.jpg'))));
   });
 
   test('is one photograph for tables too', async () => {

@@ -105,18 +105,6 @@ describe('after a change of the profile, a push sends the documents that it make
     await home.do('push');
     expect(await findStates(home)).toEqual({ 'K-1': 'accepted' });
   });
-
-  test('finds of another address of the schemas', async () => {
-    const home = await signedIn({ ...mock.service, schema_base: `${base}/before` }, [
-      ...WITHOUT_PAUSES,
-      '--set',
-      'prefix=amcr',
-    ]);
-    await importSeason(home, 1);
-    await home.do('profile', 'set', `schema_base=${base}`);
-    await home.do('push');
-    expect(await findStates(home)).toEqual({ 'K-1': 'accepted' });
-  });
 });
 
 test('names that match the service are no issue', async () => {
