@@ -15,14 +15,6 @@ describe('an incomplete list', () => {
     await expect(failure).rejects.toThrow('heslo:obdobi');
   });
 
-  test('because of a broken record names that record', async () => {
-    using vocabulary = tempSource();
-    const repository = aRepository(10);
-    repository.put(ident(5), 'sůl & pepř');
-    const failure = harvest(repository, vocabulary);
-    await expect(failure).rejects.toThrow(`in the record ${OAI_BASE}/id/${ident(5)}`);
-  });
-
   test('with a record that is not a term names it in each run, and the rest is stored', async () => {
     using vocabulary = tempSource();
     const repository = aRepository(4);

@@ -319,11 +319,6 @@ describe('a list without end', () => {
   });
 });
 
-test('a record that cannot be read ends a harvest', async () => {
-  const page = listXml('ListRecords', [recordXml('A'), recordXml('B', '<x>&</x>')]);
-  await expect(harvesting(() => page).run()).rejects.toThrow('cannot be read');
-});
-
 describe('a record without content', () => {
   const IDENT_OF_B = `${OAI_BASE}/id/B`;
   const EMPTY = `<record><header><identifier>${IDENT_OF_B}</identifier><datestamp>2025-01-01</datestamp></header></record>`;

@@ -205,12 +205,6 @@ describe('a new number', () => {
     const findId = recordNewFind(outbox, { localId: 'K-1', elements, ...NO_PLACE }, prepared);
     expect(findKnownNumber(outbox, findId)).toBe(expected);
   });
-
-  test('may have 255 characters, counted as the service counts them', () => {
-    using outbox = tempOutbox();
-    expect(enqueueNumber(outbox, RECORD, '\u{1f3fa}'.repeat(255))).toBe('queued');
-    expect(() => enqueueNumber(outbox, RECORD, 'a'.repeat(256))).toThrow(/256 characters/);
-  });
 });
 
 test('a number replaces no other one than a person was shown', () => {
