@@ -268,7 +268,6 @@ describe('Invalid fault rules are refused with the reason', () => {
     [{}, /list/],
     [[{ endpoint: 'import' }], /fault/],
     [[{ endpoint: 'imports', fault: '503' }], /\[0\]\.endpoint.*import, number/],
-    [[{ endpoint: 'import', fault: 'explode' }], /\[0\]\.fault/],
     [[{ endpoint: 'import', fault: 'lock' }], /lock.*number, photo/],
     [[{ endpoint: 'import', fault: '503', when: { nth: 0 } }], /nth.*at least 1/],
     [[{ endpoint: 'import', fault: '503', when: { probability: 2 } }], /probability.*at most 1/],

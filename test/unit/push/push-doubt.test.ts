@@ -26,9 +26,6 @@ function queueMany(outbox: Parameters<typeof queueImport>[0], finds: number): vo
 describe('a portal in place of the service', () => {
   test.each<[string, () => Reply]>([
     ['pages with status 200', () => page(200)],
-    ['redirects to a sign-in page', () => answer(302, { location: 'http://portal.example/' }, '')],
-    ['pages of a proxy without its service', () => page(502)],
-    ['JSON that the contract does not know', () => answer(409)],
     ['cut connections', cut],
     ['failures of the service', () => answer(500)],
   ])('of %s leaves five finds uncertain and ends the push', async (_name, wall) => {
