@@ -253,12 +253,23 @@ describe('pas init with one address of the service', () => {
   test('reads a profile of an institution from a file or an address', async () => {
     const { base_url, schema_base } = mock.service;
     const profile = `base_url = "${base_url}"\nschema_base = "${schema_base}"\nkind = "training"\n`;
-    const address = await serve((_, response) => response.end(profile));
+    const address = await serve((request, response) => {
+      if (request.url === '/moved') response.writeHead(302, { location: '/profile.toml' }).end();
+      else response.end(profile);
+    });
     const home = makeHome();
     await home.do('init', '--from', `${address}/finds-profile.toml`);
     await home.do('init', '--from', home.file('finds.toml', profile), '--name', 'file');
-    for (const name of ['default', 'file'])
+    const part = home.file('part.toml', `[profiles.training]\n${profile}`);
+    await home.do('init', '--from', part, '--name', 'part', '--username', 'eva');
+    for (const name of ['default', 'file', 'part'])
       expect(await home.json('profile', 'show', name)).toMatchObject({ baseUrl: base_url });
+    expect(await home.json('profile', 'show', 'part')).toMatchObject({ username: 'eva' });
+    for (const [from, says] of [
+      [`${address}/moved`, 'answered with status 302'],
+      ['http://museum.example.org/profile.toml', 'not protected by TLS'],
+    ] as const)
+      await expectEnded(home.pas('init', '--from', from, '--name', 'other'), 12, says);
     const both = await home.pas('init', address, '--from', 'finds.toml');
     await expectEnded(both, 2, 'not both');
     const refused = await home.pas('init', '--from', 'https://eva:planted@127.0.0.1:9/x.toml');
@@ -275,15 +286,21 @@ describe('pas init with one address of the service', () => {
   );
 
   test.each([
-    ['is no TOML', '<html>'],
-    ['has an unknown key', 'colour = "red"'],
-    ['allows addresses without TLS', 'allow_http = true'],
-  ])('shows no password of an address whose profile %s', async (_, text) => {
-    const { host } = new URL(await serve((_request, response) => response.end(text)));
-    const run = await makeHome().pas('init', '--from', `http://eva:planted@${host}/x.toml`);
-    await expectEnded(run, 12, `http://***@${host}/x.toml`);
-    expect(run.stderr).not.toContain('planted');
-  });
+    ['is no TOML', '<html>', 'is not valid TOML'],
+    ['has an unknown key', 'colour = "red"', 'unknown key colour'],
+    ['allows addresses without TLS', 'allow_http = true', 'allows addresses without TLS'],
+  ])(
+    'makes no profile, and shows no password, of an address whose profile %s',
+    async (_, text, says) => {
+      const { host } = new URL(await serve((_request, response) => response.end(text)));
+      const home = makeHome();
+      const run = await home.pas('init', '--from', `http://eva:planted@${host}/x.toml`);
+      await expectEnded(run, 12, `http://***@${host}/x.toml`);
+      expect(run.stderr).toContain(says);
+      expect(run.stderr).not.toContain('planted');
+      expect(await home.json('profile', 'list')).toEqual([]);
+    },
+  );
 });
 
 test('pas init without an address says that it needs one', async () => {

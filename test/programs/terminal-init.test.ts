@@ -1,7 +1,6 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startMockProcess } from '../support/mock-process.ts';
-import { expectEnded, makeHome } from '../support/run-pas.ts';
-import { serve } from '../support/serve.ts';
+import { makeHome } from '../support/run-pas.ts';
 import { answer, correct, startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
 
 test('a profile is made by answering questions on a terminal, even offline', async ({ skip }) => {
@@ -81,64 +80,6 @@ test('each answer is checked at once', async ({ skip }) => {
   expect(await home.json('profile', 'show', 'asked')).toMatchObject({
     kind: 'production',
     oaiAuth: 'none',
-  });
-});
-
-describe('a profile handed out by an institution', () => {
-  const PROFILE =
-    'base_url = "https://finds.example.org"\nschema_base = "https://api.example.org/schema/svc"\nkind = "training"\n';
-
-  test.each([
-    ['its keys alone', PROFILE],
-    ['a part of a config.toml', `[profiles.training]\n${PROFILE}`],
-  ])('is taken from a file: %s', async (_, text) => {
-    const home = makeHome();
-    const run = await home.do(
-      'init',
-      '--from',
-      home.file('profile.toml', text),
-      '--username',
-      'eva',
-    );
-    expect(run.stderr).toContain('base_url = https://finds.example.org');
-    expect(await home.json('profile', 'show', 'default')).toMatchObject({
-      baseUrl: 'https://finds.example.org',
-      username: 'eva',
-    });
-  });
-
-  test('is read from an address, which must be encrypted and may not redirect', async () => {
-    const address = await serve((request, response) => {
-      if (request.url === '/moved') response.writeHead(302, { location: '/profile.toml' }).end();
-      else response.end(PROFILE);
-    });
-    const home = makeHome();
-    await home.do('init', '--from', `${address}/profile.toml`);
-    await expectEnded(
-      home.pas('init', '--name', 'other', '--from', `${address}/moved`),
-      12,
-      'answered with status 302',
-    );
-    await expectEnded(
-      home.pas('init', '--name', 'other', '--from', 'http://127.0.0.1:9/profile.toml'),
-      5,
-      'http://127.0.0.1:9/profile.toml did not answer',
-    );
-    await expectEnded(
-      home.pas('init', '--name', 'other', '--from', 'http://museum.example.org/profile.toml'),
-      12,
-      'not protected by TLS',
-    );
-  });
-
-  test.each([
-    ['addresses without TLS', `${PROFILE}allow_http = true\n`, 'allows addresses without TLS'],
-    ['a key that is none', `${PROFILE}password = "x"\n`, 'unknown key password'],
-    ['no TOML', '<html>', 'is not valid TOML'],
-  ])('is refused with %s, and no profile is made', async (_, text, output) => {
-    const home = makeHome();
-    await expectEnded(home.pas('init', '--from', home.file('profile.toml', text)), 12, output);
-    expect(await home.json('profile', 'list')).toEqual([]);
   });
 });
 
