@@ -147,26 +147,3 @@ describe('before the first find', () => {
     await terminal.press('C-c');
   });
 });
-
-test('the wizard asks for the unit of contradicting depths', async () => {
-  home.file('deep.csv', 'č.;hloubka\nA1;"0,3"\nA2;35\n');
-  await using terminal = await startTerminal(
-    [
-      'import',
-      'deep.csv',
-      '--wizard',
-      '--set',
-      'projekt=C-202400101',
-      '--set',
-      'pristupnost=badatel',
-      '--set',
-      'geom_system=4326',
-    ],
-    home,
-    { columns: 100, rows: 60 },
-  );
-  await terminal.expect('Which unit are they in?');
-  await answer(terminal, 'Accept all', '', '❯ Accept all');
-  await answer(terminal, 'Measured in', 'mm', '❯ mm');
-  expect((await terminal.ended()).code).toBe(0);
-});

@@ -34,11 +34,6 @@ test('an address with a password is refused with 12, in a flag and in the file, 
   const malformed = await home.pas('profile', 'show', '--json');
   await expectEnded(malformed, 12);
   expect(JSON.stringify([flag, inFile, malformed])).not.toContain(SECRET);
-  await expectEnded(
-    makeHome().pas('init', ...PLACES, '--set', 'pacing=everywhere'),
-    12,
-    'must be local or the address of a Redis',
-  );
 });
 
 describe.skipIf(!HAS_REDIS)('with a redis-server that requires a password', () => {
