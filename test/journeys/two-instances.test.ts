@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Listed } from '../support/json-output.ts';
@@ -12,7 +12,7 @@ import {
   signedIn,
   WITHOUT_PAUSES,
 } from '../support/run-pas.ts';
-import { importSeason, writeSeason } from '../support/season.ts';
+import { importConflict, importSeason, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const production = useMock();
@@ -168,11 +168,7 @@ test('copies of queued finds are tried at the training instance, any number of t
 });
 
 test('a find is tried that waits here for an answer about its row', async () => {
-  const table = writeSeason(home, 1);
-  await home.do('import', table);
-  await home.do('edit', 'K-1', '--set', 'poznamka=here');
-  writeFileSync(table, readFileSync(table, 'utf8').replace('nález 1', 'there'));
-  await expectEnded(home.pas('import', table), 3);
+  await importConflict(home);
   expect(await home.json<Result>('rehearse', '--yes')).toMatchObject({
     accepted: 1,
     not_tested: [],

@@ -1,8 +1,8 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { Listed } from '../support/json-output.ts';
 import { expectEnded, type Run, signedIn } from '../support/run-pas.ts';
-import { importSeason, sendSeason, writeSeason } from '../support/season.ts';
+import { importConflict, importSeason, sendSeason, writeSeason } from '../support/season.ts';
 import { useHome, useMock } from '../support/use-mock.ts';
 
 const mock = useMock();
@@ -140,11 +140,7 @@ describe('pas undo', () => {
   });
 
   test('takes no push that could answer no question', async () => {
-    const table = writeSeason(home, 1);
-    await home.do('import', table);
-    await home.do('edit', 'K-1', '--set', 'poznamka=here');
-    writeFileSync(table, readFileSync(table, 'utf8').replace('nález 1', 'there'));
-    await expectEnded(home.pas('import', table), 3);
+    await importConflict(home);
     const before = await log();
     await expectEnded(home.pas('push', '--on-question', 'send'), 6);
     expect(await log()).toEqual(before);

@@ -1,5 +1,6 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { crc32, deflateSync } from 'node:zlib';
-import type { Home, Run } from './run-pas.ts';
+import { expectEnded, type Home, type Run } from './run-pas.ts';
 
 const HEADER = [
   'local_id',
@@ -97,4 +98,13 @@ export async function sendSeason(
   await home.do('import', table);
   await home.do('push');
   return table;
+}
+
+/** Imports a find that was then changed here and in its table, so that it waits for an answer. */
+export async function importConflict(home: Home): Promise<void> {
+  const table = writeSeason(home, 1);
+  await home.do('import', table);
+  await home.do('edit', 'K-1', '--set', 'poznamka=here');
+  writeFileSync(table, readFileSync(table, 'utf8').replace('nález 1', 'there'));
+  await expectEnded(home.pas('import', table), 3);
 }

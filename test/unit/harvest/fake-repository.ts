@@ -21,6 +21,17 @@ export type RepositoryHabits = {
 
 export const SET = 'heslo:predmet_druh';
 
+/** A service that answers what is asked beside its list, and `list` for that. */
+export function serviceOfList(list: (query: URLSearchParams) => string): Exchange {
+  return async ({ url }) => {
+    const query = new URL(url).searchParams;
+    if (query.get('verb') === 'Identify') return answer(oaiXml('<Identify/>'));
+    if (query.get('verb') === 'ListSets')
+      return answer(oaiXml(`<ListSets><set><setSpec>${SET}</setSpec></set></ListSets>`));
+    return answer(list(query));
+  };
+}
+
 /**
  * A harvesting interface in memory, with one set. Like real ones it counts its list again for every
  * page, so that records slip from page to page while they change.

@@ -13,22 +13,11 @@ import {
   recordXml,
 } from '../../support/scripted-oai.ts';
 import { tempSource } from '../../support/temp-vocabulary.ts';
-import { SET } from './fake-repository.ts';
+import { serviceOfList } from './fake-repository.ts';
 import { labels } from './harvest-output.ts';
 import { harvestPlace } from './record-harvest.ts';
 import { aRepository, ident } from './term-repository.ts';
 import { harvest, stored } from './vocabulary-harvest.ts';
-
-/** A service that answers what is asked beside its list, and `list` for that. */
-const service =
-  (list: (token: string | null) => string): Exchange =>
-  async ({ url }) => {
-    const query = new URL(url).searchParams;
-    if (query.get('verb') === 'Identify') return answer(oaiXml('<Identify/>'));
-    if (query.get('verb') === 'ListSets')
-      return answer(oaiXml(`<ListSets><set><setSpec>${SET}</setSpec></set></ListSets>`));
-    return answer(list(query.get('resumptionToken')));
-  };
 
 const makeClient = (exchange: Exchange) =>
   openOaiClient({ oaiBase: OAI_BASE, exchange, credentials: { kind: 'none' } });
@@ -36,8 +25,10 @@ const RECORDS = { metadataPrefix: 'oai_svc' };
 
 describe('a service that violates the protocol', () => {
   test('by an empty answer to its own token has not shown the whole list', async () => {
-    const exchange = service((token) =>
-      token === null ? listXml('ListRecords', [recordXml('A')], 'T') : oaiError('noRecordsMatch'),
+    const exchange = serviceOfList((query) =>
+      !query.has('resumptionToken')
+        ? listXml('ListRecords', [recordXml('A')], 'T')
+        : oaiError('noRecordsMatch'),
     );
     await expect(harvestPlace().run(exchange)).rejects.toMatchObject({ oaiCode: 'incomplete' });
   });
@@ -80,7 +71,7 @@ test.each([
   ['persistent', 0],
 ])('a service whose deletedRecord is %s causes %i hint to use --full', async (keptText, hints) => {
   const notes: string[] = [];
-  const singlePage = service(() => listXml('ListRecords', [recordXml('A')]));
+  const singlePage = serviceOfList(() => listXml('ListRecords', [recordXml('A')]));
   const exchange: Exchange = async (request) =>
     request.url.includes('verb=Identify')
       ? answer(oaiXml(`<Identify><deletedRecord>${keptText}</deletedRecord></Identify>`))

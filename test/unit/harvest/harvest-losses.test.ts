@@ -1,16 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { findTermByIdent, isSetHarvested } from '../../../src/finds/vocabulary/terms.ts';
 import type { Exchange } from '../../../src/service/http/exchange.ts';
-import {
-  answer,
-  listXml,
-  OAI_BASE,
-  oaiError,
-  oaiXml,
-  recordXml,
-} from '../../support/scripted-oai.ts';
+import { answer, listXml, OAI_BASE, oaiError, recordXml } from '../../support/scripted-oai.ts';
 import { tempSource, tempVocabulary } from '../../support/temp-vocabulary.ts';
-import { type FakeRepository, SET } from './fake-repository.ts';
+import { type FakeRepository, SET, serviceOfList } from './fake-repository.ts';
 import { labels } from './harvest-output.ts';
 import { harvestPlace } from './record-harvest.ts';
 import { aRepository, ident } from './term-repository.ts';
@@ -216,17 +209,12 @@ describe('of two copies of one record', () => {
 
   /** A list of one page or two. */
   function service(pages: readonly string[][]): Exchange {
-    return async ({ url }) => {
-      const query = new URL(url).searchParams;
-      if (query.get('verb') === 'Identify') return answer(oaiXml('<Identify/>'));
-      if (query.get('verb') === 'ListSets')
-        return answer(oaiXml(`<ListSets><set><setSpec>${SET}</setSpec></set></ListSets>`));
-      if (query.has('from')) return answer(oaiError('noRecordsMatch'));
+    return serviceOfList((query) => {
+      if (query.has('from')) return oaiError('noRecordsMatch');
       const n = Number(query.get('resumptionToken') ?? '0');
-      return answer(
-        listXml('ListRecords', pages[n] ?? [], n + 1 < pages.length ? String(n + 1) : undefined),
-      );
-    };
+      const next = n + 1 < pages.length ? String(n + 1) : undefined;
+      return listXml('ListRecords', pages[n] ?? [], next);
+    });
   }
 
   test.each([

@@ -20,26 +20,32 @@ function run(outbox: TempOutbox, words: string, work: () => void): void {
   work();
 }
 
-test('a find that an interrupted undo brought back is a question where its local id is taken', () => {
-  using outbox = tempOutbox();
-  const finds = Array.from({ length: 150 }, (_, nth) => queueImport(outbox, `K-${nth}`));
+/**
+ * Removes finds, adds another one with the local id of the first, and interrupts the undo of the
+ * removal. @returns id of the removal
+ */
+function interruptUndoOfRemoval(outbox: TempOutbox, findIds: readonly string[]) {
   run(outbox, 'remove', () => {
-    for (const { findId } of finds) withdrawWish(outbox, makeImportSlot(findId), 'removed');
+    for (const findId of findIds) withdrawWish(outbox, makeImportSlot(findId), 'removed');
   });
   run(outbox, 'add', () => queueImport(outbox, 'K-0', 'C-202400101', 'another'));
   const id = listLastCommands(outbox).find(({ words }) => words === 'remove')?.id;
   expect(() => run(outbox, 'undo', () => undoCommand(outbox, id, interrupt))).toThrow();
+  return id;
+}
+
+test('a find that an interrupted undo brought back is a question where its local id is taken', () => {
+  using outbox = tempOutbox();
+  const ids = Array.from({ length: 150 }, (_, nth) => queueImport(outbox, `K-${nth}`).findId);
+  const id = interruptUndoOfRemoval(outbox, ids);
   run(outbox, 'undo', () => undoCommand(outbox, id));
-  expect(findByUuid(outbox, finds[0]?.findId ?? '')?.wish.namesake).toBe('K-0');
+  expect(findByUuid(outbox, ids[0] ?? '')?.wish.namesake).toBe('K-0');
 });
 
 test('a find that an undo brought back is a question once the undo has taken all back', () => {
   using outbox = tempOutbox();
   const { findId } = queueImport(outbox, 'K-0');
-  run(outbox, 'remove', () => withdrawWish(outbox, makeImportSlot(findId), 'removed'));
-  run(outbox, 'add', () => queueImport(outbox, 'K-0', 'C-202400101', 'another'));
-  const id = listLastCommands(outbox).find(({ words }) => words === 'remove')?.id;
-  expect(() => run(outbox, 'undo', () => undoCommand(outbox, id, interrupt))).toThrow();
+  interruptUndoOfRemoval(outbox, [findId]);
   expect(findByUuid(outbox, findId)?.wish.namesake).toBe('K-0');
 });
 
