@@ -274,8 +274,11 @@ class Scene {
     { readonly place: string; readonly before: Wishes; readonly after: Wishes }
   >();
   readonly #undone = new Set<string>();
-  /** Wishes when the last backup of each home was made. */
-  readonly #wishesInBackup = new Map<MachineName, Wishes>();
+  /** Wishes and commands when the last backup of each home was made. */
+  readonly #backups = new Map<
+    MachineName,
+    { readonly wishes: Wishes; readonly commands: ReadonlySet<string> }
+  >();
   readonly #tables = new Map<
     string,
     {
@@ -579,7 +582,10 @@ class Scene {
       }
       case 'backup':
         this.#rememberCopied();
-        this.#wishesInBackup.set(step.machine, this.#wishes());
+        this.#backups.set(step.machine, {
+          wishes: this.#wishes(),
+          commands: new Set(this.#commands.keys()),
+        });
         await this.#run(step.machine, 'archaeologist', [
           'backup',
           this.#makeBackup(step.machine),
@@ -897,10 +903,7 @@ class Scene {
       case 'restore':
         if (!existsSync(this.#makeBackup(machine))) return;
         await run('restore', this.#makeBackup(machine), '--replace');
-        for (const [id, { wasGivenUp }] of this.#wishesInBackup.get(machine) ?? []) {
-          const restored = this.#asked.get(id);
-          if (restored !== undefined) restored.wasGivenUp ||= wasGivenUp;
-        }
+        this.#restoreWishes(machine);
         return;
       case 'take-over':
         await this.#takeOver(machine, account);
@@ -924,7 +927,8 @@ class Scene {
   async #command(name: MachineName, profile: Profile, work: () => Promise<unknown>): Promise<void> {
     const before = this.#wishes();
     const id = await this.#findNewCommand(name, profile, work);
-    if (id !== undefined)
+    // After a restore an earlier command is the last one again.
+    if (id !== undefined && !this.#commands.has(id))
       this.#commands.set(id, { place: `${name} ${profile}`, before, after: this.#wishes() });
   }
 
@@ -938,6 +942,18 @@ class Scene {
     await work();
     const last = readLastCommand(this.#home(name), profile);
     return last === before ? undefined : last;
+  }
+
+  /** What was given up before the backup is so again, whatever later commands are taken back. */
+  #restoreWishes(machine: MachineName): void {
+    const { wishes = [], commands = new Set<string>() } = this.#backups.get(machine) ?? {};
+    const later = [...this.#commands].filter(([id]) => !commands.has(id));
+    for (const [id, { wasGivenUp }] of wishes) {
+      if (!wasGivenUp) continue;
+      const before = later.map(([, command]) => command.before.get(id));
+      for (const wish of [this.#asked.get(id), ...before])
+        if (wish !== undefined) wish.wasGivenUp = true;
+    }
   }
 
   #wishes(): Wishes {
