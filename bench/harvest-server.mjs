@@ -42,7 +42,7 @@ const SETS = {
     metadata: (n) => TERM.replaceAll('WORD', WORDS[n % WORDS.length]),
   },
 };
-const { setSpec, ident: toIdent, metadata } = SETS[flags.set];
+const { setSpec, ident: getShortIdentifier, metadata } = SETS[flags.set];
 
 function envelope(inner) {
   return `<?xml version="1.0" encoding="UTF-8"?>\n<OAI-PMH xmlns="http://www.openarchives.org/OAI/2.0/"><responseDate>2025-06-18T08:00:00Z</responseDate><request>http://127.0.0.1/</request>\n${inner}</OAI-PMH>`;
@@ -52,7 +52,7 @@ function page(start) {
   const end = Math.min(start + PAGE_SIZE, total);
   let records = '';
   for (let n = start; n < end; n++) {
-    const ident = toIdent(n);
+    const ident = getShortIdentifier(n);
     const datestamp = new Date(FIRST_MS - Math.floor(n / 10) * 1000).toISOString().slice(0, 19);
     records += `<record><header><identifier>https://harvest.example.org/id/${ident}</identifier><datestamp>${datestamp}Z</datestamp><setSpec>${setSpec}</setSpec></header>${metadata(n).replaceAll('IDENT', ident)}</record>\n`;
   }

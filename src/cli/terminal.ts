@@ -168,9 +168,9 @@ export async function requireConfirmation(context: Confirming, question: string)
 }
 
 /**
- * Asks a person whether a file may be replaced, and returns the permission to overwrite for its
- * writer: true after a yes or `--yes`; false, without a question, where the file does not exist or
- * without a terminal, where the writer refuses to replace a file.
+ * Returns the permission to overwrite a file, for its writer: true with `--yes`; false, without a
+ * question, where the file does not exist yet, or without a terminal, where the writer then refuses
+ * to replace it; else a person is asked, and it is true after a yes.
  * @throws FileError where the file is one of pas's own; UsageError when the answer is no;
  * InterruptedError on Ctrl-C
  */

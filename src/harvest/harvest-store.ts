@@ -46,7 +46,8 @@ const APPLICATION_ID = 0x70617368;
 const BUSY_TIMEOUT_MS = 500;
 
 /**
- * Opens or creates the store at a path with an exclusive lock, which ends with the process.
+ * Opens or creates the store at a path with an exclusive lock, until `close` or the end of the
+ * process.
  * @throws DatabaseError where another process has the store open, or the file is unusable;
  * UsageError where it is a database of another program; DatabaseTooNewError
  */

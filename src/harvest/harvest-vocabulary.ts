@@ -24,7 +24,7 @@ import {
   type SetResult,
 } from './harvest-records.ts';
 import { type HarvestState, makeStoredState } from './harvest-state.ts';
-import { findEntity, formatSetName, type OaiRecord, toIdent } from './protocol.ts';
+import { findEntity, formatSetName, getShortIdentifier, type OaiRecord } from './protocol.ts';
 
 /**
  * Tells if imports need a set of vocabularies: one that is harvested by default, or that contains
@@ -90,7 +90,7 @@ async function harvestSet(
   });
   const state = makeVocabularyState(vocabulary, { id, run });
   const listUnseen = (scan: number) =>
-    listUnseenTerms(vocabulary, setSpec, new Set(state.listSeenIn(scan).map(toIdent)));
+    listUnseenTerms(vocabulary, setSpec, new Set(state.listSeenIn(scan).map(getShortIdentifier)));
   const result = await harvestList({
     ...options,
     ...service,
@@ -140,7 +140,7 @@ function makeVocabularyState(
  */
 function storeRecord(vocabulary: Vocabulary, harvestedSet: string, record: OaiRecord): boolean {
   const { identifier, setSpecs, deleted, datestampMs } = record.header;
-  const ident = toIdent(identifier);
+  const ident = getShortIdentifier(identifier);
   const specificSet = chooseMostSpecific(setSpecs);
   const setSpec = specificSet ?? harvestedSet;
   if (deleted) {

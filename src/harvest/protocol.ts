@@ -290,7 +290,7 @@ export function findEntity(record: OaiRecord): XmlElement | undefined {
  * Returns the short form of an identifier, the part behind its last slash: `HES-000253` for
  * `https://host/id/HES-000253`, and for itself.
  */
-export function toIdent(identifier: string): string {
+export function getShortIdentifier(identifier: string): string {
   return identifier.slice(identifier.lastIndexOf('/') + 1);
 }
 

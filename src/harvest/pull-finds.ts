@@ -24,9 +24,9 @@ import {
   findEntity,
   formatDatestamp,
   getEndOfDatestampMs,
+  getShortIdentifier,
   type OaiRecord,
   RUN_AGAIN,
-  toIdent,
 } from './protocol.ts';
 
 type PullContext = FindHarvest & {
@@ -65,10 +65,13 @@ const LOOK_BACK_MS = DAY_MS;
 const CREATION_MARGIN_MS = 30 * 60_000;
 
 /**
- * Requests the records of sent finds, and stores the result in one transaction after the last
- * answer; then runs {@link deleteUnneededIntentContents}. Without sent finds nothing is requested.
- * @throws UsageError where the finds were sent to a training instance, and the harvest shows none
- * of them; OaiError, UnavailableError, AuthError, InterruptedError, DatabaseError
+ * Requests the records of sent finds, stores what they show in one transaction after the last
+ * answer, and then deletes contents that nothing needs any more. Without sent finds nothing is
+ * requested.
+ * @returns the finds as they are at the service now, without those that no pull has ever found;
+ * those whose record cannot be read; and since when records were requested
+ * @throws UsageError where the finds were sent to a training instance, and no record of the harvest
+ * is proven to be theirs; OaiError, UnavailableError, AuthError, InterruptedError, DatabaseError
  */
 export async function pullFinds(context: PullContext): Promise<Pull> {
   const { outbox, only } = context;
@@ -148,7 +151,7 @@ async function fetchDatestamps(
   try {
     for await (const page of listPages({ fetchPage: client.listHeaders, clock, start, signal })) {
       for (const { header } of page.items)
-        listedMs.set(toIdent(header.identifier), header.datestampMs);
+        listedMs.set(getShortIdentifier(header.identifier), header.datestampMs);
       pages++;
       const rest = countPagesAfter(page);
       if (pages + rest > maxRequests) return { listedMs, pages: pages + rest };
@@ -329,13 +332,13 @@ async function fetchListedFinds(
           const { identifier } = record.header;
           const lookup = toListedFind(record);
           if (lookup === undefined) unreadable.push(identifier);
-          else lookups.set(toIdent(identifier), lookup);
+          else lookups.set(getShortIdentifier(identifier), lookup);
         }
         return unreadable;
       },
     },
   });
-  const listed = new Set(state.listSeenIn(pass.scan).map(toIdent));
+  const listed = new Set(state.listSeenIn(pass.scan).map(getShortIdentifier));
   return {
     // A record of an earlier scan may be gone since.
     lookups: new Map([...lookups].filter(([ident]) => listed.has(ident))),

@@ -14,8 +14,8 @@ import {
   type FindWish,
   isAttempt,
   listFactsOfKind,
-  listHeldBases,
   listNamedAttempts,
+  listQuestionCodes,
   parseStoredMessage,
 } from './facts.ts';
 import { foldSlot, getChangeState, getImportState, type SlotState } from './fold.ts';
@@ -398,7 +398,7 @@ const INSERT_ENTRY = `insert into entries (id, ${WRITTEN.columns}, held)
     and :key in ('${IMPORT_KEY}', body ->> '$.intent')), ${WRITTEN.values}, :held)`;
 
 /** Questions that follow from the facts. */
-const OF_FACTS = [...listHeldBases('copies'), ...listHeldBases('row')]
+const OF_FACTS = [...listQuestionCodes('copies'), ...listQuestionCodes('row')]
   .map((basis) => `'${basis}'`)
   .join(', ');
 

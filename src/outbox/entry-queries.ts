@@ -25,7 +25,7 @@ import {
 import {
   convertReadErrors,
   deserializeIssues,
-  listHeldBases,
+  listQuestionCodes,
   makeStoredMessage,
   parseStoredMessage,
 } from './facts.ts';
@@ -492,7 +492,7 @@ export function listEntriesNeedingPerson(outbox: Outbox, limit: number): Entry[]
     `state <> 'sending' and not (state = 'uncertain' and entries.kind <> 'import' and ident_cely is null)
      and state in ('draft', 'refused', 'sending', 'uncertain') and not exists (select 1 from finds where uuid = entries.subject and finds.hidden = 1)
      and coalesce(held ->> 'basis', '') not in (select value from json_each(:asked))`,
-    { limit, asked: JSON.stringify(listHeldBases('row')) },
+    { limit, asked: JSON.stringify(listQuestionCodes('row')) },
     'order by state, entries.id limit :limit',
   );
   return [...held, ...otherEntries].slice(0, limit);

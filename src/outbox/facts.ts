@@ -121,7 +121,7 @@ export type RowBasis = BasisFrom<'row'>;
 export type GateBasis = BasisFrom<'entrance' | 'machine' | 'service'>;
 
 /** Returns the codes of the questions that {@link HELD_BASES} gives this origin. */
-export function listHeldBases(origin: HeldOrigin): HeldBasis[] {
+export function listQuestionCodes(origin: HeldOrigin): HeldBasis[] {
   return (Object.keys(HELD_BASES) as HeldBasis[]).filter((each) => HELD_BASES[each] === origin);
 }
 

@@ -46,8 +46,8 @@ type LedgerOptions = {
 
 /**
  * Opens the ledger of this machine's user, or creates it.
- * @throws DatabaseError where it is damaged or cannot be written; DatabaseTooNewError where a newer
- * pas wrote it
+ * @throws DatabaseError where it cannot be opened or written, or, with `isChecked`, where a page is
+ * damaged; DatabaseTooNewError where a newer pas wrote it
  */
 export function openLedger(path: string, options: LedgerOptions = {}) {
   let database: Database | undefined;

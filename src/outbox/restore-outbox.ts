@@ -289,9 +289,10 @@ export async function createBackup(options: BackupOptions) {
 
 /**
  * Copies photographs of the outbox from one folder of copies to another, and verifies each; after
- * an error the earlier ones stay.
+ * an error the earlier copies stay.
  * @param onProgress called before each photograph
- * @throws DatabaseError where a photograph is missing, or differs from the queued one
+ * @throws DatabaseError where a photograph is missing or differs from the queued one, whose copy
+ * may stay; FileError where one cannot be read or written, also for a full disk
  */
 export async function backUpPhotographs(
   from: string,

@@ -253,11 +253,12 @@ function adoptOrRename(outbox: Outbox, uuid: string, isKnown: (uuid: string) => 
 }
 
 /**
- * Treats the finds that an undo brought back, in its transaction. Of two with one local id and equal
- * content one is kept, unless both were attempted; else the one that came back gets another local id
- * and a `namesake`, about which the caller stores a question. A record of two finds is detached.
+ * Resolves clashes of finds that an undo brought back with those here, in its transaction. Where
+ * both have one local id and equal content, and one was never attempted, only one is kept. Where
+ * they have one local id otherwise, the find that came back gets another one and a `namesake`, about
+ * which the caller stores a question. A record that both have is detached from both.
  */
-export function settleFindsAfterUndo(outbox: Outbox, subjects: ReadonlySet<string>): void {
+export function resolveClashesAfterUndo(outbox: Outbox, subjects: ReadonlySet<string>): void {
   for (const uuid of subjects) {
     adoptOrRename(outbox, uuid, () => true);
     detachRecordIfShared(outbox, uuid);

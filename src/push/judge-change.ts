@@ -208,10 +208,10 @@ export type SentPhoto = {
 };
 
 /**
- * Returns of photographs what {@link judgePhoto} compares with the files of a record; `identCely`
- * is '' where the record is unknown.
+ * Converts entries of photographs for {@link judgePhoto}: each with its file name, its SHA-512, the
+ * window in which its attempts may have arrived, and its record, '' where that is unknown.
  */
-export function listSentPhotos(outbox: Outbox, entries: readonly PhotoEntry[]): SentPhoto[] {
+export function toSentPhotos(outbox: Outbox, entries: readonly PhotoEntry[]): SentPhoto[] {
   // The photographs of a find have one subject, so its facts are read once for all of them.
   const listFacts = memoize((subject: string) => listFactsOfSubject(outbox, subject));
   return entries.map((entry) => ({
@@ -446,6 +446,6 @@ export function listUnexplainedFiles(
   const sent = listPhotographsOfRecord(outbox, identCely).filter((entry) =>
     mayBeAtService(outbox, entry),
   );
-  const owners = assignFiles(files, listSentPhotos(outbox, sent));
+  const owners = assignFiles(files, toSentPhotos(outbox, sent));
   return files.filter((file) => !owners.has(file));
 }

@@ -195,10 +195,10 @@ export function getSentElements(outbox: Outbox, entry: ImportEntry): HarvestedEl
 }
 
 /**
- * Makes the key of a find's project, receiving organisation and state, on which it depends if a
- * harvest shows an account its records.
+ * Makes a key of the find's project, receiving organisation and state: these three decide whether
+ * a harvest shows a record to an account.
  */
-export function makeVisibilityClass(elements: HarvestedElements, stav: number): string {
+export function makeVisibilityKey(elements: HarvestedElements, stav: number): string {
   return [elements.projekt, elements.predano_organizace]
     .map(getReferenceId)
     .concat(String(stav))
@@ -277,7 +277,8 @@ export function makeTimeUnknownVerdict(candidates: readonly string[] = []): Verd
 }
 
 /**
- * Makes the undecided verdict where the harvest lacks `missing`, a record or file accepted since.
+ * Makes the undecided verdict where the harvest lacks `missing` as well, a record or file that the
+ * service accepted after the judged attempt began.
  */
 export function makeIndexBehindVerdict(missing: string): Verdict {
   const reason = msg`the harvest does not show ${missing} either, which the service has accepted since: its index lags behind`;
@@ -389,7 +390,7 @@ function judgeImport(
   }
   return judgeAbsence(
     judged.window,
-    makeVisibilityClass(judged.elements, Number(judged.elements.stav)),
+    makeVisibilityKey(judged.elements, Number(judged.elements.stav)),
     view,
   );
 }

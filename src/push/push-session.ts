@@ -307,7 +307,7 @@ export type PushResult = {
   readonly throttled: number;
   readonly locked: number;
   readonly elapsedMs: number;
-  /** Rows of entries whose last answer was outside the contract. */
+  /** Rows of entries whose last answer in a round was outside the contract. */
   readonly nonConforming: readonly number[];
   /** Kinds and projects that ended with equal refusals: their other entries stay queued. */
   readonly leftOut: readonly RefusalSeries[];
@@ -340,7 +340,8 @@ export function countEntriesToSend({
 
 /**
  * Adds the results of two rounds of a push. `stopCause` and `leftOut` are those of the second,
- * which began with what the first one left out.
+ * which began with what the first one left out. `nonConforming` has the rows of both, so a row may
+ * be there twice, and its entry may be accepted by now.
  */
 export function addPushResults(first: PushResult, second: PushResult): PushResult {
   return {

@@ -22,7 +22,7 @@ import {
 import { makeStoredMessage } from '../outbox/facts.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import { getAcceptedMsByRecord } from '../outbox/views/outbox-status.ts';
-import { judgeNumber, judgePhoto, listNumbersFromHere, listSentPhotos } from './judge-change.ts';
+import { judgeNumber, judgePhoto, listNumbersFromHere, toSentPhotos } from './judge-change.ts';
 import {
   findCreationEvent,
   getAttemptWindow,
@@ -32,7 +32,7 @@ import {
   judgeImports,
   listSentImports,
   makeAbsentVerdict,
-  makeVisibilityClass,
+  makeVisibilityKey,
   type ReconciledEntry,
   type Verdict,
 } from './judge-import.ts';
@@ -47,11 +47,13 @@ export type SearchContext = FindHarvest & {
 
 /**
  * Settles uncertain entries by a harvest: an entry is accepted where the harvest shows what it
- * sent, and queued again where absence is proven; others stay uncertain, with the reason. The
- * caller holds the push lock.
+ * sent, and queued again where absence is proven; any other judged entry stays uncertain, with the
+ * reason. The caller holds the push lock.
  * @param subjects those whose entries are settled; undefined for all
- * @returns the judged entries as they were before, without those that wait for their find's verdict
- * @throws as {@link harvestFinds}: what was settled before stays settled
+ * @returns the judged entries as they were before. Left out are imports whose content is not known
+ * any more, and photographs and numbers whose import is uncertain itself
+ * @throws as {@link harvestFinds}: what was settled before stays settled; XmlSyntaxError where a
+ * stored document is damaged
  */
 export async function reconcileEntries(
   context: SearchContext,
@@ -124,11 +126,11 @@ function judgePhotos(
   listed: FindLookup | undefined,
   view: HarvestView,
 ): [number, Verdict][] {
-  const uncertain = listSentPhotos(outbox, entries);
+  const uncertain = toSentPhotos(outbox, entries);
   const accepted = listEntriesOfRecord(outbox, identCely).filter(
     (entry): entry is PhotoEntry => entry.kind === 'photo' && entry.state === 'accepted',
   );
-  const settled = listSentPhotos(outbox, accepted);
+  const settled = toSentPhotos(outbox, accepted);
   return uncertain.map((judged) => [
     judged.entryId,
     judgePhoto(judged, uncertain, settled, listed, view),
@@ -285,7 +287,7 @@ function collectShownKinds(
     const listed = lookups.get(identCely ?? '');
     if (listed?.kind !== 'shown') continue;
     const { record } = listed;
-    const kind = makeVisibilityClass(record.elements, record.stav);
+    const kind = makeVisibilityKey(record.elements, record.stav);
     kinds.set(kind, (kinds.get(kind) ?? new Set()).add(findCreationEvent(record)?.user ?? ''));
   }
   return kinds;

@@ -193,10 +193,10 @@ function hasAll(header: readonly string[], columns: readonly string[]): boolean 
  * of their repeated groups.
  */
 export function isFormTable(table: Table): boolean {
-  return OF_FORMS.some((columns) => hasAll(table.header, columns)) && !isRepeatTable(table);
+  return OF_FORMS.some((columns) => hasAll(table.header, columns)) && !isRepeatedGroupTable(table);
 }
 
 /** Tells if a table has the columns that link the rows of a repeated group to their forms. */
-export function isRepeatTable({ header }: Table): boolean {
+export function isRepeatedGroupTable({ header }: Table): boolean {
   return OF_REPEATS.some((columns) => hasAll(header, columns));
 }

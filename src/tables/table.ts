@@ -254,11 +254,11 @@ type TableContents = {
 };
 
 /**
- * Makes a table of the rows without errors. Its issues are those of the file, the errors of the
- * rows that are left out, and the warnings of the others. Rows are not held in memory: `readRows`
- * is called now, and again for each iteration of the table.
- * @throws FileError where the table exceeds the limits; `none`, if that is an error, where there
- * is neither a row nor an error
+ * Makes a table of the rows without errors. Its issues are those of the file and of all rows, also
+ * of those that are left out. Rows are not held in memory: `readRows` is called now, and again for
+ * each iteration of the table.
+ * @throws FileError where the table exceeds the limits; where there is neither a row nor an error,
+ * `none`, if that is a FileError
  */
 export function makeTableOfReadableRows(contents: TableContents): Table {
   const { place, header, headerRow, none } = contents;

@@ -22,7 +22,7 @@ import { foldSlot, mayBeAtService, type SlotState } from '../fold.ts';
 import { findUnverifiedIntent, isImportSlot } from '../intents.ts';
 import { getCommandId, type Outbox, updateHeader } from '../open-outbox.ts';
 import { getSubjectName, isRemoved } from '../stored-finds.ts';
-import { settleFindsAfterUndo } from '../unite.ts';
+import { resolveClashesAfterUndo } from '../unite.ts';
 
 /** A command that changed something; `at` is in milliseconds since 1970 UTC. */
 export type LoggedCommand = {
@@ -164,7 +164,7 @@ export function undoCommand(
     outbox.change(() => {
       for (const part of parts.slice(at, at + BATCH)) undoPart(outbox, command, part, tally);
       // With the last of them: an undo that is interrupted before is continued, and settles all.
-      if (at + BATCH >= parts.length) settleFindsAfterUndo(outbox, tally.returned);
+      if (at + BATCH >= parts.length) resolveClashesAfterUndo(outbox, tally.returned);
     });
     onProgress(Math.min(at + BATCH, parts.length), parts.length);
   }

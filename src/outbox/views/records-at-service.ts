@@ -62,8 +62,9 @@ const parsePulled = createRowParser({
 const COLUMNS = `ident_cely as identCely, standing, datestamp_at as datestampMs, stav, record, since_at as sinceMs, seen_at as seenMs`;
 
 /**
- * Returns a record as the last pull saw it; undefined where no pull has.
- * @throws DatabaseError where it is damaged
+ * Returns what pulls know of a record: its standing at the last one, and its content as it was last
+ * shown, whose form is not checked. Undefined where no pull has requested it.
+ * @throws DatabaseError where the content is no JSON
  */
 export function findPulledRecord(outbox: Outbox, identCely: string): PulledRecord | undefined {
   const stored = outbox.sql(`select ${COLUMNS} from pulled where ident_cely = ?`).get(identCely);
@@ -268,28 +269,34 @@ function getAcceptedMs(outbox: Outbox, accepted: Entry): number | null {
 }
 
 /**
- * Tells if an accepted photograph is missing in its record, as the last pull shows it; false where
- * the record shows no change since the photograph was accepted. A change in the same second may be
- * older, so it does not count.
+ * Tells if an accepted photograph is missing in its record, as the last pull shows that. False for
+ * any other photograph, where the record is not shown, or where it shows no change since the
+ * photograph was accepted; one in the same second may be older, so it does not count.
  */
 export function isPhotoGoneAtService(outbox: Outbox, entry: PhotoEntry): boolean {
   if (entry.state !== 'accepted' || entry.identCely === null) return false;
   const pulled = findPulledRecord(outbox, entry.identCely);
-  const acceptedMs = getAcceptedMs(outbox, entry) ?? 0;
   if (pulled?.record === undefined || pulled.standing !== 'shown') return false;
+  // Any change is later than an acceptance at an unknown time.
+  const acceptedMs = getAcceptedMs(outbox, entry) ?? 0;
   if (pulled.datestampMs === null || pulled.datestampMs <= acceptedMs) return false;
-  const { files } = pulled.record;
-  if (files.some((file) => hasSameDigest(file, entry))) return false;
-  // The service changes the bytes of some photographs, so a file of this name counts unless it is
-  // another photograph's.
+  return !hasFileOf(outbox, pulled.record.files, entry);
+}
+
+/**
+ * Tells if one of the files is an accepted photograph. The service changes the bytes of some, so a
+ * file of its name counts unless it is another photograph of the find.
+ */
+function hasFileOf(outbox: Outbox, files: readonly HarvestedFile[], entry: PhotoEntry): boolean {
   const otherPhotos = listEntriesOfSubject(outbox, entry.subject).filter(
     (other): other is PhotoEntry =>
       other.kind === 'photo' && other.state === 'accepted' && other.id !== entry.id,
   );
-  return !files.some(
+  return files.some(
     (file) =>
-      findStoredName(file) === entry.photograph.name &&
-      !otherPhotos.some((other) => hasSameDigest(file, other)),
+      hasSameDigest(file, entry) ||
+      (findStoredName(file) === entry.photograph.name &&
+        !otherPhotos.some((other) => hasSameDigest(file, other))),
   );
 }
 

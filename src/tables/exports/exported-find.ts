@@ -226,7 +226,7 @@ function makeFeature(find: ExportedFind): Record<string, unknown> {
  * states are not written.
  * @param profile of the import documents
  */
-export function* renderXml(
+export function* renderFindsXml(
   finds: Iterable<ExportedFind>,
   profile: DocumentProfile,
 ): Generator<string> {

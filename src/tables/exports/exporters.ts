@@ -14,8 +14,8 @@ import {
   makeFindRows,
   makeMuseumRows,
   makeReadableRows,
+  renderFindsXml,
   renderGeoJson,
-  renderXml,
 } from './exported-find.ts';
 import type { RowCell } from './write-rows.ts';
 
@@ -35,7 +35,7 @@ const FORMATS = {
   xlsx: renderFinds,
   geojson: renderGeoJson,
   gpkg: renderGeoPackage,
-  xml: (finds, { documents }) => renderXml(finds, documents),
+  xml: (finds, { documents }) => renderFindsXml(finds, documents),
 } as const satisfies Readonly<Record<string, Render>>;
 
 /** Format of an exported file, as `--format` names it. */

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { basename, dirname, extname, join, relative, sep } from 'node:path';
-import { isRepeatTable } from '../header-row.ts';
+import { isRepeatedGroupTable } from '../header-row.ts';
 import { readInputFile } from '../input-file.ts';
 import { makeTooLargeError, type Table } from '../table.ts';
 import { parseCsvTable } from './csv-table.ts';
@@ -45,7 +45,7 @@ export async function readCsvForms(
   for (const name of beside.sort()) {
     const path = join(folder, name);
     const repeat = parseCsvTable(path, await readInputFile(path));
-    if (isRepeatTable(repeat)) repeats.push(repeat);
+    if (isRepeatedGroupTable(repeat)) repeats.push(repeat);
   }
   return convertFormTable({ table, repeats, photoFolder, paths: listFilesBelow(photoFolder) });
 }
@@ -65,7 +65,7 @@ export async function readWorkbookForms(
   photoFolder = dirname(table.file),
 ): Promise<Table> {
   const { parseXlsxSheets } = await import('./xlsx.ts');
-  const repeats = parseXlsxSheets(table.file, parts).filter(isRepeatTable);
+  const repeats = parseXlsxSheets(table.file, parts).filter(isRepeatedGroupTable);
   const issues = table.issues.filter(
     ({ rule }) => rule !== 'table-other-sheets' || repeats.length === 0,
   );

@@ -141,7 +141,7 @@ export function toTermJson(term: Term) {
 
 /**
  * Returns the full name of a set, such as `heslo:obdobi` for `obdobi` or for the element `period`
- * that takes its terms; any other name as it is.
+ * that takes its terms, also of `heslo:period`; any other name as it is.
  */
 export function expandSetName(name: string): string {
   return findSetOfElement(name) ?? name;

@@ -256,8 +256,9 @@ export type OwnTerm = { readonly row: number; readonly term: string; readonly se
 
 /**
  * Reads the distinct own terms of a museum's list, from its column `term` and, if it has one, its
- * column `set` or `element`. Rows without a term are left out, and those with an unknown set, with
- * an error. Without a column `term` there are no terms, only an error.
+ * column `set` or `element`. Left out are rows without a term, rows that repeat one, and, with an
+ * error, rows with an unknown set. Without a column `term` there are no terms, only an error. The
+ * issues of the table itself come first.
  */
 export function parseOwnTerms(table: Table) {
   const columns = findMappingColumns(table);
@@ -269,13 +270,14 @@ export function parseOwnTerms(table: Table) {
     const term = getMappingCell(tableRow, columns, 'term');
     const named = getMappingCell(tableRow, columns, 'set');
     const set = findSetOfElement(named);
+    if (term === '') continue;
+    if (named !== '' && set === undefined) {
+      const where = { file: table.file, row };
+      issues.push(makeErrorIssue('list-set', makeUnknownSetMessage(named), where));
+      continue;
+    }
     const key = getMappingKey(set ?? '', term);
-    if (term === '' || terms.has(key)) continue;
-    if (named === '' || set !== undefined) terms.set(key, { row, term, set });
-    else
-      issues.push(
-        makeErrorIssue('list-set', makeUnknownSetMessage(named), { file: table.file, row }),
-      );
+    if (!terms.has(key)) terms.set(key, { row, term, set });
   }
   return { terms: [...terms.values()], issues };
 }

@@ -1,7 +1,7 @@
 import type { PasError } from '../../../src/base/errors.ts';
 import { type HarvestOptions, harvestList } from '../../../src/harvest/harvest-list.ts';
 import { openStateInMemory, type RecordStore } from '../../../src/harvest/harvest-state.ts';
-import { toIdent } from '../../../src/harvest/protocol.ts';
+import { getShortIdentifier } from '../../../src/harvest/protocol.ts';
 import type { HttpRequest } from '../../../src/service/http/exchange.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { listArguments, listXml, recordXml, scripted } from '../../support/scripted-oai.ts';
@@ -49,7 +49,7 @@ export function harvesting(
         holdings,
         write: async ({ records }) => {
           pages.push(records.length);
-          keptLines.push(...records.map(({ header }) => toIdent(header.identifier)));
+          keptLines.push(...records.map(({ header }) => getShortIdentifier(header.identifier)));
         },
         commit: () => [],
       },

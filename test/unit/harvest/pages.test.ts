@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { InterruptedError, OaiError, UnavailableError } from '../../../src/base/errors.ts';
 import { listPages, type PagesOptions } from '../../../src/harvest/client.ts';
-import { type OaiRecord, toIdent } from '../../../src/harvest/protocol.ts';
+import { getShortIdentifier, type OaiRecord } from '../../../src/harvest/protocol.ts';
 import { type HttpRequest, TransportError } from '../../../src/service/http/exchange.ts';
 import { manualClock, playOut } from '../../support/manual-clock.ts';
 import {
@@ -28,7 +28,7 @@ async function walk(exchange: Script, more: Partial<PagesOptions<OaiRecord>> = {
       ...more,
     });
     for await (const page of pages)
-      idents.push(...page.items.map(({ header }) => toIdent(header.identifier)));
+      idents.push(...page.items.map(({ header }) => getShortIdentifier(header.identifier)));
   })();
   const ended = walking.then(
     () => undefined,

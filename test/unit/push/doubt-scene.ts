@@ -5,7 +5,7 @@ import {
   type AttemptWindow,
   type HarvestView,
   judgeImports,
-  makeVisibilityClass,
+  makeVisibilityKey,
   type SentImport,
 } from '../../../src/push/judge-import.ts';
 
@@ -117,7 +117,7 @@ export function makeSights(
   stav: number,
   user = USER,
 ): HarvestView['shown'] {
-  return new Map([[makeVisibilityClass(elements, stav), new Set([user])]]);
+  return new Map([[makeVisibilityKey(elements, stav), new Set([user])]]);
 }
 
 export function kinds(doubts: readonly SentImport[], seen: HarvestView): Record<number, string> {

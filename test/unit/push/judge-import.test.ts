@@ -5,7 +5,7 @@ import {
   CLOCK_MARGIN_MS,
   type HarvestView,
   judgeImports,
-  makeVisibilityClass,
+  makeVisibilityKey,
   type SentImport,
 } from '../../../src/push/judge-import.ts';
 import { inWords } from '../../support/in-words.ts';
@@ -47,7 +47,7 @@ const changed = (kind: 'withheld' | 'deleted', atMs: number, ident = MADE, more:
   view([], { ...more, lookups: new Map([[ident, { kind, datestampMs: atMs }]]) });
 const unlisted = (atMs: number) =>
   view([], { index: { unlisted: new Map([['C-1-N00009', atMs]]) } });
-const both = new Map([[makeVisibilityClass(SENT, 2), new Set([USER, OTHER_USER])]]);
+const both = new Map([[makeVisibilityKey(SENT, 2), new Set([USER, OTHER_USER])]]);
 const ofOthers = { owned: MADE, countDifferencesOfOwner: () => 1 };
 
 function judged(

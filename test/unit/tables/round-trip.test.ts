@@ -7,8 +7,8 @@ import { isDitto, isFiller } from '../../../src/finds/parse-cell.ts';
 import {
   type ExportedFind,
   makeFindRows,
+  renderFindsXml,
   renderGeoJson,
-  renderXml,
 } from '../../../src/tables/exports/exported-find.ts';
 import { fillGeoPackage } from '../../../src/tables/exports/gpkg-layers.ts';
 import { formatCsvLines, makeWorkbook } from '../../../src/tables/exports/write-rows.ts';
@@ -129,7 +129,7 @@ const FORMATS: Readonly<
 > = {
   'semicolons.csv': (list) => Buffer.from([...formatCsvLines(makeFindRows(list))].join('')),
   'finds.geojson': (list) => Buffer.from([...renderGeoJson(list)].join('')),
-  'finds.xml': (list) => Buffer.from([...renderXml(list, PROFILE)].join('')),
+  'finds.xml': (list) => Buffer.from([...renderFindsXml(list, PROFILE)].join('')),
   'finds.gpkg': (list) =>
     makeDatabaseBytes((database) => fillGeoPackage(database, list, '2024-06-01T00:00:00.000Z')),
   'finds.xlsx': (list) => makeWorkbook(new Map([['finds', makeFindRows(list)]])),
