@@ -810,7 +810,10 @@ class Scene {
 
   #askForNumber(find: string, value: string, by: string): void {
     const asked = this.#asked.get(find);
-    if (asked !== undefined) asked.numbers = [...asked.numbers, { value, service: ORIGIN, by }];
+    const last = asked?.numbers.at(-1);
+    // What is wanted already makes no command that could be taken back.
+    if (asked === undefined || (last?.value === value && last.by === by)) return;
+    asked.numbers = [...asked.numbers, { value, service: ORIGIN, by }];
   }
 
   #do(done: Done): Promise<void> {
