@@ -123,7 +123,9 @@ function readOutbox<T>(home: string, outbox: string, query: string): T[] {
     ? openSqlite(path)
     : openDatabaseImage(path, readFileSync(path));
   try {
-    return database.prepare(query).all() as T[];
+    // On a full disk a new outbox may have got no table yet.
+    const hasTables = database.prepare('select 1 from sqlite_schema').get() !== undefined;
+    return hasTables ? (database.prepare(query).all() as T[]) : [];
   } finally {
     database.close();
   }
