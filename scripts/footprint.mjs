@@ -15,8 +15,8 @@ const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 const PAS = [
   '--input-type=module',
   '--eval',
-  `import { start } from ${JSON.stringify(pathToFileURL(join(ROOT, 'dist', 'src', 'cli', 'start.js')))};
-   process.exitCode = await start(process.argv.slice(1), { environment: process.env, streams: process, cwd: process.cwd() });`,
+  `import { startCommandLine } from ${JSON.stringify(pathToFileURL(join(ROOT, 'dist', 'src', 'cli', 'start.js')))};
+   process.exitCode = await startCommandLine(process.argv.slice(1), { environment: process.env, streams: process, cwd: process.cwd() });`,
   '--',
 ];
 
