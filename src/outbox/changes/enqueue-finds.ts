@@ -99,7 +99,7 @@ export type EnqueueReport = {
 /**
  * Finds per transaction: enough for speed, and few enough that a parallel push waits only briefly.
  */
-const BATCH = 300;
+const BATCH = 100;
 
 /**
  * Stores finds in the outbox with their documents: queued, or with errors as drafts. Into a find
