@@ -397,6 +397,11 @@ export function omitAbsentElements(
   return Object.fromEntries(Object.entries(elements).filter(([, value]) => value !== undefined));
 }
 
+/** Returns elements with this registration number; without one, as they are. */
+export function replaceNumber(elements: FindElements, number: string | undefined): FindElements {
+  return number === undefined ? elements : { ...elements, evidencni_cislo: number };
+}
+
 /** A row of the table, whose name the compiler knows. */
 export type Field = FieldRow & { readonly name: ElementName };
 

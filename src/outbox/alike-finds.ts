@@ -1,4 +1,4 @@
-import { groupBy } from '../base/collections.ts';
+import { groupBy, memoize } from '../base/collections.ts';
 import {
   type ComparableFind,
   type FindIndex,
@@ -60,6 +60,12 @@ const BATCH = 100;
 type EnteredFind = Pick<StoredFind, 'uuid' | 'localId' | 'wish'>;
 type Entered = { readonly stored: StoredFind; readonly find: ComparableFind };
 
+/** Runs {@link storeQuestionsAboutAlikeFinds} for the finds with these local ids, if any. */
+export function storeQuestionsAboutNamedFinds(outbox: Outbox, localIds: ReadonlySet<string>): void {
+  if (localIds.size > 0)
+    storeQuestionsAboutAlikeFinds(outbox, ({ localId }) => localIds.has(localId));
+}
+
 /** Runs {@link storeQuestionsAboutAlikeFinds} for the finds that the running command changed. */
 export function storeQuestionsAboutChangedFinds(outbox: Outbox): void {
   const { id } = outbox.command;
@@ -109,6 +115,7 @@ function makeAlikeSearch(
   const known = makeFindIndex<EnteredFind>();
   for (const each of iterateFinds(outbox)) known.add(makeComparableFind(each), each);
   const editions = findEditionsByTable(entered, known);
+  const findCommand = memoize((uuid: string) => findEntryCommand(outbox, uuid));
   return ({ stored, find }) =>
     known.list(find).flatMap(({ find: other, item }) => {
       if (stored.uuid === item.uuid || areRowsOfOneTable(stored, item, arrived)) return [];
@@ -118,24 +125,19 @@ function makeAlikeSearch(
         (path === stored.wish.path || editions.get(stored.wish.path)?.has(path) === true);
       const matched = matchFinds(find, other, isEdition);
       if (matched === 'other' || isDroppedFind(outbox, item.uuid)) return [];
-      const command = findEntryCommand(outbox, stored.uuid);
-      if (command !== undefined && command === findEntryCommand(outbox, item.uuid)) return [];
-      const candidate = makeFindCandidate(item, matched);
-      const isSettled = isRejectedByEither(outbox, stored, candidate);
-      return isSettled || hasQuestionAbout(outbox, item.uuid, stored.uuid) ? [] : [candidate];
+      const command = findCommand(stored.uuid);
+      if (command !== undefined && command === findCommand(item.uuid)) return [];
+      // A person may have answered for either of the two; for this one the gate knows it.
+      const isSettled = isRejectedBy(outbox, item.uuid, makeFindCandidate(stored, matched));
+      return isSettled || hasQuestionAbout(outbox, item.uuid, stored.uuid)
+        ? []
+        : [makeFindCandidate(item, matched)];
     });
 }
 
-/** Tells if a person has called the two different, in an answer for either of them. */
-function isRejectedByEither(outbox: Outbox, stored: StoredFind, candidate: Candidate): boolean {
-  const listRejected = (uuid: string) => getSlotState(outbox, makeImportSlot(uuid)).rejected;
-  return (
-    isRejectedCandidate(candidate, listRejected(stored.uuid)) ||
-    isRejectedCandidate(
-      makeFindCandidate(stored, candidate.matched),
-      listRejected(getCandidateKey(candidate)),
-    )
-  );
+/** Tells if a person has called the candidate different, in an answer for the find of this UUID. */
+function isRejectedBy(outbox: Outbox, uuid: string, candidate: Candidate): boolean {
+  return isRejectedCandidate(candidate, getSlotState(outbox, makeImportSlot(uuid)).rejected);
 }
 
 function hasQuestionAbout(outbox: Outbox, uuid: string, other: string): boolean {
@@ -157,7 +159,11 @@ export function endSettledQuestions(outbox: Outbox): void {
       const other = findByUuid(outbox, getCandidateKey(candidate));
       if (other === undefined || other.isHidden || isDroppedFind(outbox, other.uuid)) return false;
       const matched = matchFinds(makeComparableFind(stored), makeComparableFind(other), true);
-      return matched !== 'other' && !isRejectedByEither(outbox, stored, candidate);
+      return (
+        matched !== 'other' &&
+        !isRejectedBy(outbox, subject, candidate) &&
+        !isRejectedBy(outbox, other.uuid, makeFindCandidate(stored, candidate.matched))
+      );
     };
     if (!held.candidates.some(isOpen)) outbox.change(() => storeQuestion(outbox, id, null));
   }

@@ -7,7 +7,7 @@ import {
   orNull,
   parseValue,
 } from '../base/disk/database.ts';
-import type { FindElements } from '../finds/fields.ts';
+import { type FindElements, replaceNumber } from '../finds/fields.ts';
 import { KEPT_AS_DRAFT } from '../finds/find.ts';
 import { NOT_HARVESTED } from '../finds/value-rules.ts';
 import {
@@ -304,8 +304,7 @@ export function getWantedElements(
   outbox: Outbox,
   { uuid, elements }: Pick<StoredFind, 'uuid' | 'elements'>,
 ): FindElements {
-  const number = findLastNumberEntry(outbox, uuid)?.value;
-  return number === undefined ? elements : { ...elements, evidencni_cislo: number };
+  return replaceNumber(elements, findLastNumberEntry(outbox, uuid)?.value);
 }
 
 /** Returns all numbers but the dropped and the refused ones, in the order of the queue. */

@@ -30,6 +30,11 @@ export type StoredFind = {
   readonly wish: FindWish;
 };
 
+/** Returns the number or digest of a find's row in its table; the local id where it has neither. */
+export function getRowKey({ localId, wish }: Pick<StoredFind, 'localId' | 'wish'>): string {
+  return wish.key ?? localId;
+}
+
 const FROM = `finds join intents on intents.row = finds.intent join facts on facts.subject = finds.uuid and facts.id = finds.fact`;
 const COLUMNS = `finds.uuid, finds.local_id as localId, intents.content as elements, finds.fact as version, hidden, facts.command, facts.body`;
 
@@ -59,7 +64,17 @@ function parseFind({ path }: Outbox, stored: unknown): StoredFind {
  * @throws SyntaxError where the row is damaged
  */
 export function getImportedRow({ wish, elements }: StoredFind): ImportedRow | undefined {
-  return wish.base === null ? undefined : { elements, ...JSON.parse(wish.base) };
+  return parseImportedRow(wish.base, elements);
+}
+
+/** @param elements of the find then, which the row lacks where they are equal to its own */
+function parseImportedRow(
+  base: string | null,
+  elements: FindElements | undefined,
+): ImportedRow | undefined {
+  if (base === null) return undefined;
+  const row = { elements, ...JSON.parse(base) };
+  return row.elements === undefined ? undefined : row;
 }
 
 const parseRowOfTable = createRowParser({ base: orNull(isText), elements: orNull(isText) });
@@ -84,8 +99,7 @@ export function getRowOfTable(
   ).get(stored.uuid, path);
   if (row === undefined) return last;
   const { base, elements } = parseRowOfTable(row);
-  const own = { elements: JSON.parse(elements ?? 'null'), ...JSON.parse(base ?? '{}') };
-  return own.elements === null || base === null ? last : own;
+  return parseImportedRow(base, elements === null ? undefined : JSON.parse(elements)) ?? last;
 }
 
 /**

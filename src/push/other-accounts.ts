@@ -8,6 +8,7 @@ import {
 } from '../outbox/facts.ts';
 import { foldSlot, mayBeAtService } from '../outbox/fold.ts';
 import {
+  type Intent,
   isImportSlot,
   type NumberIntent,
   type PhotoIntent,
@@ -41,23 +42,28 @@ export function listSentByOtherAccounts(outbox: Outbox): {
   const facts = outbox.ledger?.listFactsOfOtherAccounts({ service, account: account ?? '' }) ?? [];
   const finds: FindOfOtherAccount[] = [];
   const changes: ChangeOfOtherAccount[] = [];
-  for (const [slot, own] of groupBy(facts, (fact) => fact.slot)) {
+  for (const own of groupBy(facts, ({ slot }) => slot).values()) {
     const { verdicts, records } = foldSlot(own);
     const attempts = listFactsOfKind(own, 'attempted');
     const last = attempts.at(-1);
-    if (isImportSlot(slot) && last !== undefined) finds.push({ attempt: last, records });
+    if (last === undefined) continue;
+    if (isImportSlot(last.slot)) {
+      finds.push({ attempt: last, records });
+      continue;
+    }
     for (const attempt of attempts) {
-      const intent = parseIntent(
-        parseSlotKind(slot),
-        attempt.subject,
-        unpackAttempt(attempt).content.intent,
-      );
       const verdict = verdicts.get(attempt.id);
-      if (intent.kind !== 'import' && verdict !== undefined && mayBeAtService(verdict))
-        changes.push({ attempt, intent });
+      if (verdict === undefined || !mayBeAtService(verdict)) continue;
+      const intent = parseSentIntent(attempt);
+      if (intent.kind !== 'import') changes.push({ attempt, intent });
     }
   }
   return { finds, changes: groupBy(changes, ({ attempt }) => attempt.body.target ?? '') };
+}
+
+function parseSentIntent(attempt: FactOf<'attempted'>): Intent {
+  const { intent } = unpackAttempt(attempt).content;
+  return parseIntent(parseSlotKind(attempt.slot), attempt.subject, intent);
 }
 
 /**
@@ -69,7 +75,7 @@ export function indexFindsOfOtherAccounts(
 ): FindIndex<CandidateIdentity> {
   const index = makeFindIndex<CandidateIdentity>();
   for (const { attempt, records } of finds) {
-    const intent = parseIntent('import', attempt.subject, unpackAttempt(attempt).content.intent);
+    const intent = parseSentIntent(attempt);
     if (intent.kind !== 'import') continue;
     const localId = attempt.body.localId ?? '';
     const item = { name: records[0] ?? localId, uuid: attempt.subject };

@@ -13,7 +13,7 @@ import { findImportOfFind, listEntriesWithQuestion } from '../outbox/entry-queri
 import { type AskedRow, parseStoredMessage } from '../outbox/facts.ts';
 import { makeFindCandidate } from '../outbox/gate.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
-import { findByLocalId, findByUuid, type StoredFind } from '../outbox/stored-finds.ts';
+import { findByLocalId, findByUuid, getRowKey, type StoredFind } from '../outbox/stored-finds.ts';
 import { updateFindWish } from '../outbox/wishes.ts';
 
 /** The answers in words, for a person who chooses one. */
@@ -112,9 +112,8 @@ function makePlan(
       localId: chooseFreeLocalId(outbox, asked.localId, null),
       others: [makeFindCandidate(stored, matched)],
     };
-  const { localId, wish } = stored;
-  const isRenamed = asked.basis === 'row-near' && asked.localId !== (wish.key ?? localId);
-  return { kind: 'same', find: localId, isRenamed };
+  const isRenamed = asked.basis === 'row-near' && asked.localId !== getRowKey(stored);
+  return { kind: 'same', find: stored.localId, isRenamed };
 }
 
 function makeFindOfRow({ key, elements, covered, photos, file, row }: AskedRow): Find {

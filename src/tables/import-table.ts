@@ -4,6 +4,7 @@ import { assertMayWrite, writeOutputFile } from '../base/disk/output-file.ts';
 import { UsageError } from '../base/errors.ts';
 import { hasErrors, type Issue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
+import { replaceNumber } from '../finds/fields.ts';
 import type { Find } from '../finds/find.ts';
 import { FINDER_MATCHED } from '../finds/resolve-references.ts';
 import { type ValidationContext, validateFind } from '../finds/rules.ts';
@@ -29,7 +30,12 @@ import {
   listEntriesOfSubject,
 } from '../outbox/entry-queries.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
-import { getImportedRow, iterateFinds, listFindsOfTable } from '../outbox/stored-finds.ts';
+import {
+  getImportedRow,
+  getRowKey,
+  iterateFinds,
+  listFindsOfTable,
+} from '../outbox/stored-finds.ts';
 import { updateFindWish } from '../outbox/wishes.ts';
 import { makePhotoResolver } from '../photos/photograph.ts';
 import { listFindsWithQuestion } from './answer-rows.ts';
@@ -195,15 +201,13 @@ function listKnownFinds(outbox: Outbox): FindHere[] {
   );
   return [...iterateFinds(outbox, true)].map((stored) => {
     const { uuid, localId, wish, isHidden } = stored;
-    const number = numbers.get(uuid);
     return {
       uuid,
       localId,
-      key: wish.key ?? localId,
+      key: getRowKey(stored),
       path: wish.path,
       // An exported table has the number that was set since.
-      elements:
-        number === undefined ? stored.elements : { ...stored.elements, evidencni_cislo: number },
+      elements: replaceNumber(stored.elements, numbers.get(uuid)),
       base: getImportedRow(stored)?.elements,
       isGone: () => isHidden || isDroppedFind(outbox, uuid),
     };
@@ -233,8 +237,8 @@ function listMissingFinds(
   names: ReadonlySet<string>,
   hasKey: (key: string) => boolean,
 ): string[] {
-  return listFindsOfTable(outbox, path).flatMap(({ localId, wish }) =>
-    names.has(localId) || hasKey(wish.key ?? localId) ? [] : localId,
+  return listFindsOfTable(outbox, path).flatMap((find) =>
+    names.has(find.localId) || hasKey(getRowKey(find)) ? [] : find.localId,
   );
 }
 

@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { type ExitReason, FileError, UsageError } from '../../base/errors.ts';
 import { hasErrors, type Issue } from '../../base/issue.ts';
 import { cmd, msgid, ngettext, quoteShellWord, t } from '../../base/message.ts';
-import { storeQuestionsAboutAlikeFinds } from '../../outbox/alike-finds.ts';
+import { storeQuestionsAboutNamedFinds } from '../../outbox/alike-finds.ts';
 import type { EnqueuedFind } from '../../outbox/changes/enqueue-finds.ts';
 import { planRemovalOfSubject } from '../../outbox/changes/remove-finds.ts';
 import { findByLocalId } from '../../outbox/stored-finds.ts';
@@ -197,7 +197,7 @@ async function askAboutRows(context: Context, { outbox, dryRun }: Request): Prom
       const { find } = await importAnsweredRow(context, stored, asked, answer);
       answered.add(find);
     }
-  storeQuestionsAboutAlikeFinds(outbox, ({ localId }) => answered.has(localId));
+  storeQuestionsAboutNamedFinds(outbox, answered);
 }
 
 type ImportResult = ReturnType<typeof joinReports>;

@@ -59,7 +59,7 @@ export function searchTerms(
     .flatMap((wording) => searchWords(vocabulary, wording, options))
     .map(({ term, score }) => ({ term, score: TRUST_OF_OTHER_WORDS * score }));
   const hits = [...searchWords(vocabulary, typed, options), ...otherHits];
-  // Of several hits of one term the last one, which has the highest score, stays in the map.
+  // The map keeps the last hit of each term, which has the highest score.
   const best = new Map(
     hits.sort((a, b) => a.score - b.score).map((hit) => [hit.term.ident, hit] as const),
   );

@@ -6,7 +6,7 @@ import type { FindElements } from '../../finds/fields.ts';
 import type { Find } from '../../finds/find.ts';
 import type { ValidatedFind } from '../../finds/rules.ts';
 import { NUMBER_USED } from '../../finds/value-rules.ts';
-import { storeQuestionsAboutAlikeFinds } from '../alike-finds.ts';
+import { storeQuestionsAboutNamedFinds } from '../alike-finds.ts';
 import { recordDecision } from '../attempts.ts';
 import { findImportOfFind } from '../entry-queries.ts';
 import { getOriginalDigest } from '../facts.ts';
@@ -144,9 +144,10 @@ function askAboutUncomparedFinds(
 ): void {
   const isUncompared = ({ change }: EnqueuedFind): boolean =>
     change === 'updated' || (change === 'added' && table === undefined);
-  const uncompared = new Set(finds.filter(isUncompared).map(({ find }) => find));
-  if (uncompared.size > 0)
-    storeQuestionsAboutAlikeFinds(outbox, ({ localId }) => uncompared.has(localId));
+  storeQuestionsAboutNamedFinds(
+    outbox,
+    new Set(finds.filter(isUncompared).map(({ find }) => find)),
+  );
 }
 
 function* splitIntoBatches(finds: Iterable<Find>): Generator<readonly Find[]> {

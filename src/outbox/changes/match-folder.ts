@@ -18,7 +18,7 @@ import type { PhotoEntry } from '../entry.ts';
 import { findIdentOfSubject, isDroppedFind, listPhotoEntries } from '../entry-queries.ts';
 import { getOriginalDigest } from '../facts.ts';
 import type { Outbox } from '../open-outbox.ts';
-import { iterateFinds } from '../stored-finds.ts';
+import { getRowKey, iterateFinds } from '../stored-finds.ts';
 import { isPhotoGoneAtService } from '../views/records-at-service.ts';
 import { enqueuePhoto, isQueuedWithDigest } from './enqueue-change.ts';
 import type { PhotographKeeping, Sendable } from './kept-photographs.ts';
@@ -280,7 +280,7 @@ function listMatchableFinds({ outbox }: MatchSources): MatchableFind[] {
   return [...iterateFinds(outbox)]
     .filter(({ uuid }) => !isDroppedFind(outbox, uuid))
     .map((find) => {
-      const { uuid, localId, elements, wish } = find;
+      const { uuid, localId, elements } = find;
       const { datum_nalezu: foundOn } = elements;
       const identCely = findIdentOfSubject(outbox, uuid) ?? undefined;
       const point = findPointInBothSystems(elements)?.wgs84;
@@ -288,7 +288,7 @@ function listMatchableFinds({ outbox }: MatchSources): MatchableFind[] {
         localId,
         identCely,
         number: findRowNumber(find),
-        isNumberAsked: asked.has(makeIdKey(wish.key ?? localId)),
+        isNumberAsked: asked.has(makeIdKey(getRowKey(find))),
         foundOn,
         point,
       };
