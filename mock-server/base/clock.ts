@@ -10,6 +10,8 @@ const SYSTEM_TIME: MockTime = {
 
 const TURN_MS = 1;
 const LATE_TURN_MS = 3 * TURN_MS;
+/** A new connection is accepted a turn before its request is read. */
+const TURNS_BEFORE_READ = 3;
 const WATCHED_MS = 2000;
 
 /**
@@ -20,6 +22,7 @@ class LoopWatch {
   #timer: NodeJS.Timeout | undefined;
   #turnMs = 0;
   #onTimeMs = 0;
+  #onTimeCount = 0;
   #askedMs = 0;
 
   /**
@@ -39,7 +42,8 @@ class LoopWatch {
   }
 
   #turn(nowMs: number): void {
-    if (nowMs - this.#turnMs <= LATE_TURN_MS) this.#onTimeMs = nowMs;
+    this.#onTimeCount = nowMs - this.#turnMs <= LATE_TURN_MS ? this.#onTimeCount + 1 : 0;
+    if (this.#onTimeCount >= TURNS_BEFORE_READ) this.#onTimeMs = nowMs;
     this.#turnMs = nowMs;
     if (nowMs - this.#askedMs < WATCHED_MS) return;
     clearInterval(this.#timer);
@@ -110,9 +114,8 @@ export class MockClock {
   }
 
   reset(): void {
-    const before = this.now();
+    this.set(this.#time.now());
     this.#offsetMs = 0;
     this.#frozenAtMs = undefined;
-    this.#backMs += Math.max(0, before - this.now());
   }
 }

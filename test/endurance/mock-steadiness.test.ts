@@ -190,7 +190,10 @@ test('a reopened data file with many records is reset while other tenants are an
 });
 
 describe('a writer that keeps the permitted pace', () => {
-  /** @returns the answer, and the earliest and the latest moment at which the request left */
+  /**
+   * Sends a request over a connection of its own, which is accepted before the request is read.
+   * @returns the answer, and the earliest and the latest moment at which the request left
+   */
   const knock = (
     url: string,
     token: string,
@@ -200,7 +203,7 @@ describe('a writer that keeps the permitted pace', () => {
       let leftMs = 0;
       const asking = request(
         `${url}/api/pas/import-xml`,
-        { headers: { authorization: `Bearer ${token}` } },
+        { agent: false, headers: { authorization: `Bearer ${token}` } },
         (answer) => {
           answer
             .resume()
