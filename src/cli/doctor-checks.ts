@@ -16,7 +16,14 @@ import { assertSoundLedger } from '../outbox/ledger.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import { getPushPlace } from '../outbox/push-lock.ts';
 import { assertSoundOutbox, describeOutbox } from '../outbox/repair-outbox.ts';
-import { fetchAccount, type ProbeContext, ROLE_WORDS, sendAccessProbe } from '../push/account.ts';
+import {
+  assertAccountOfOutbox,
+  fetchAccount,
+  type OpenService,
+  type ProbeContext,
+  ROLE_WORDS,
+  sendAccessProbe,
+} from '../push/account.ts';
 import {
   type AnswerHead,
   type ConnectionFacts,
@@ -26,7 +33,7 @@ import {
 import { PaceStoreError } from '../service/http/pace-store.ts';
 import { formatRedisEndpoint, type RedisPaceStore } from '../service/http/redis-pace-store.ts';
 import { parseErrorBody } from '../service/outcome.ts';
-import { type Account, makeUserInfoRequest, type Session } from '../service/session.ts';
+import { type Account, makeUserInfoRequest } from '../service/session.ts';
 import { isLoopback, type Profile } from './context/config.ts';
 import type { Context } from './context/context.ts';
 import { getRedisAddress, openRedisOfProfile } from './context/open-service.ts';
@@ -284,16 +291,17 @@ async function checkRedis(context: Context, profile: Profile): Promise<Finding> 
 
 const MAX_CLOCK_ERROR_MS = 60_000;
 
-type ServiceToCheck = ProbeContext & DocumentProfile & { readonly session: Session };
+type ServiceToCheck = ProbeContext & DocumentProfile & OpenService;
 
 /**
  * Checks connection, clock, account, permission to write, and the schema, each with a result of its
- * own. An unreachable service or an unknown account is a problem, and the checks that it prevents
- * are left out. Nothing is changed at the service.
+ * own. An unreachable service, an unknown account or one that is not the outbox's is a problem, and
+ * the checks that it prevents are left out. Nothing is changed at the service.
+ * @param outbox undefined where there is none, or it is damaged
  * @throws ConfigError for an unusable proxy or file of certificates
  */
-export async function checkService(service: ServiceToCheck): Promise<Check[]> {
-  const { baseUrl, session, send, clock } = service;
+export async function checkService(service: ServiceToCheck, outbox?: Outbox): Promise<Check[]> {
+  const { baseUrl, send, clock } = service;
   const checks: Check[] = [];
   let account: Account | undefined;
   try {
@@ -308,7 +316,8 @@ export async function checkService(service: ServiceToCheck): Promise<Check[]> {
       { name: 'connection', ...makePass(connections.map(formatConnection).join('; ')) },
       { name: 'clock', ...checkClock(answer, clock.now()) },
     );
-    account = await fetchAccount({ baseUrl, session, send });
+    account = await fetchAccount(service);
+    if (outbox !== undefined) assertAccountOfOutbox(outbox, service, account);
     checks.push(
       { name: 'account', ...makePass(formatRole(account)) },
       { name: 'writing', ...(await checkAccess(service)) },

@@ -85,10 +85,19 @@ export async function fetchAccountOfOutbox(
 }
 
 /**
- * Asserts that an account is that of outbox and profile, and stores how the service describes it.
+ * Stores how the service describes the account of outbox and profile.
  * @throws ConfigError where it is another one; nothing is stored then
  */
 export function acceptAccount(outbox: Outbox, service: Signer, account: Account): void {
+  assertAccountOfOutbox(outbox, service, account);
+  storeKnownAccount(outbox, { ...account, username: getUsername(outbox, service, account) });
+}
+
+/**
+ * Asserts that an account is that of outbox and profile, as far as both are known.
+ * @throws ConfigError where it is another one
+ */
+export function assertAccountOfOutbox(outbox: Outbox, service: Signer, account: Account): void {
   const { baseUrl, profile } = service;
   const { identCely } = account;
   const right = findKnownAccount(outbox)?.username || profile.username;
@@ -101,7 +110,6 @@ export function acceptAccount(outbox: Outbox, service: Signer, account: Account)
       { hint: describeRemedies(service, account, username, username) },
     );
   }
-  storeKnownAccount(outbox, { ...account, username: getUsername(outbox, service, account) });
 }
 
 /**

@@ -107,6 +107,8 @@ describe('an outbox bound to one account', () => {
     'is not pushed with another one of %s, which gets its own profile and outbox as advised',
     async (_name, make) => {
       const other = await make();
+      const checked = await other.pas('doctor');
+      expect([checked.code, checked.stdout]).toEqual([12, expect.stringContaining('pas init')]);
       const refused = await other.pas('push');
       await expectEnded(refused, 12);
       await sendFromAdvisedProfile(refused, other);

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { padEndText } from '../../base/characters.ts';
 import { type ExitReason, UnavailableError } from '../../base/errors.ts';
 import { cmd, t } from '../../base/message.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
 import { describeOutbox, repairOutbox } from '../../outbox/repair-outbox.ts';
 import type { Exchange } from '../../service/http/exchange.ts';
 import { defineCommand, type Registration } from '../command.ts';
@@ -95,10 +96,10 @@ async function checkWithProfile(
   run: RunCheck,
 ): Promise<void> {
   await run('secrets', () => checkSecrets(context));
-  await checkData(context, run);
+  const outbox = await checkData(context, run);
   if (offline !== true || profile.pacing === 'local')
     await run('pacing', () => checkPacing(context, profile));
-  if (offline !== true) await checkOnline(context, profile, run);
+  if (offline !== true) await checkOnline(context, profile, outbox, run);
 }
 
 /**
@@ -202,8 +203,9 @@ function checkSecrets(context: Context): Finding {
 /**
  * Checks outbox, ledger, photographs and vocabulary of a profile; of a damaged outbox only that it
  * is. A missing outbox or vocabulary is not created.
+ * @returns the outbox; undefined where it is missing or damaged
  */
-async function checkData(context: Context, run: RunCheck): Promise<void> {
+async function checkData(context: Context, run: RunCheck): Promise<Outbox | undefined> {
   const { outboxFile, photosFolder, ledgerFile, locksFolder } = context.getOutboxPlaces();
   let isSound = false;
   await run('outbox', () => {
@@ -211,39 +213,49 @@ async function checkData(context: Context, run: RunCheck): Promise<void> {
     isSound = found.level === 'ok';
     return found;
   });
-  const hasOutbox = isSound && existsSync(outboxFile);
-  if (hasOutbox) {
+  let outbox: Outbox | undefined;
+  if (isSound && existsSync(outboxFile)) {
     const machine = context.getMachineId();
-    await run('rows', async () => checkOutbox(await context.openOutbox(), machine));
+    await run('rows', async () => {
+      const opened = await context.openOutbox();
+      const found = checkOutbox(opened, machine);
+      outbox = opened;
+      return found;
+    });
     await run('ledger', () => checkLedger(ledgerFile));
     await run('locks', () => checkLocks(locksFolder));
     await run('belongs-to', async () => checkMachineOfOutbox(await context.openOutbox(), machine));
   }
   if (isSound)
-    await run('photographs', async () => {
-      const outbox = hasOutbox ? await context.openOutbox() : undefined;
-      return withProgress(context.terminal, t`Reading the photographs`, (onProgress) =>
+    await run('photographs', () =>
+      withProgress(context.terminal, t`Reading the photographs`, (onProgress) =>
         checkPhotographs(outbox, photosFolder, onProgress),
-      );
-    });
+      ),
+    );
   await run('vocabulary-age', async () =>
     checkVocabulary(await findProfileVocabulary(context), context.clock.now()),
   );
+  return outbox;
 }
 
 /** Time limit of a check, whatever the service does. */
 const MAX_CHECKING_MS = 60_000;
 
 /** Checks the write interface and the harvesting interface, each within a minute. */
-async function checkOnline(context: Context, profile: Profile, run: RunCheck): Promise<void> {
+async function checkOnline(
+  context: Context,
+  profile: Profile,
+  outbox: Outbox | undefined,
+  run: RunCheck,
+): Promise<void> {
   await run('service', async () => {
     const connections = await context.openConnections();
     const stop = makeCheckingLimit(context);
     const send: Exchange = (request) => connections.send({ ...request, signal: stop });
-    const { session } = await openService(context);
+    const service = await openService(context);
     const pace = await openPace(context, profile);
     const { clock } = context;
-    return checkService({ ...profile, session, send, pace, clock, stop });
+    return checkService({ ...profile, ...service, send, pace, clock, stop }, outbox);
   });
   await run('harvesting', async () => {
     if (profile.oaiBase === undefined)
