@@ -131,9 +131,10 @@ function readBackup(
 ): { readonly id: string; readonly madeMs: number } {
   const brought = openCopyOfBackup(backup, draft, clock);
   try {
-    const { outbox: id, address, username, copyMadeAt } = readHeader(brought);
-    const init = cmd`pas init --base-url ${address} --username ${username ?? 'USER'} --name`;
-    const hint = msg`Choose a profile for these with --profile NAME, or create one: ${init} NAME`;
+    const { outbox: id, address, kind, username, copyMadeAt } = readHeader(brought);
+    const init = cmd`pas init --base-url ${address} --kind ${kind} --username ${username ?? 'USER'} --name`;
+    const move = cmd`pas profile set base_url=${owner.addresses[0] ?? ''} --profile`;
+    const hint = msg`Choose a profile for these with --profile NAME, or create one: ${init} NAME. If the service only has a new address, set it there after the restore: ${move} NAME`;
     assertMayBelongTo(brought, owner, hint, backup);
     return { id, madeMs: copyMadeAt ?? statSync(backup).mtimeMs };
   } finally {

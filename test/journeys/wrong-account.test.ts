@@ -159,6 +159,27 @@ describe('an outbox bound to one account', () => {
   });
 });
 
+const adviceFor = (name: string, run: Run, begin: string): string[] =>
+  advised(run, begin).map((word) => (word === 'NAME' ? name : word));
+
+test('a backup of a service that moved is restored on another machine as advised', async () => {
+  const production = [...initFlags('mock', 'archaeologist'), '--kind', 'production'];
+  home = makeHome({ PAS_PASSWORD: 'archaeologist' });
+  await home.do(...production);
+  await importSeason(home, 2);
+  await home.do('push', 'K-1', '--yes');
+  const backup = join(home.folder, 'evening.sqlite');
+  await home.do('backup', backup);
+  const other = makeHome({ PAS_PASSWORD: 'archaeologist' });
+  await other.do(...production.map((word) => word.replace('127.0.0.1', 'localhost')));
+  const refused = await other.pas('restore', backup);
+  await expectEnded(refused, 12, 'not for http://localhost');
+  await other.do(...adviceFor('old', refused, 'init'));
+  await other.do('restore', backup, '--profile', 'old');
+  await other.do(...adviceFor('old', refused, 'profile set'), '--yes');
+  expect(await findStates(other)).toEqual({ 'K-1': 'accepted', 'K-2': 'queued' });
+});
+
 test('a backup is not restored for another account, and the advised profile takes it', async () => {
   await home.do('push', 'K-1');
   const backup = join(home.folder, 'evening.sqlite');
@@ -173,8 +194,7 @@ test('a backup is not restored for another account, and the advised profile take
   );
   expect(await archivist.json('list', '--profile', 'archive')).toEqual([]);
   rmSync(outboxFolder(home), { recursive: true });
-  const init = advised(refused, 'init').map((word) => (word === 'NAME' ? 'again' : word));
-  await home.do(...init, '--set', 'min_interval_ms=0');
+  await home.do(...adviceFor('again', refused, 'init'), '--set', 'min_interval_ms=0');
   await home.do('restore', backup, '--profile', 'again');
   await home.do('push', '--profile', 'again');
   await mock.expectMade({ finds: 2 });
