@@ -182,7 +182,7 @@ const NOT_FOR_PEOPLE: readonly (readonly [why: string, path: RegExp, text: RegEx
   ['Czech words of the trade, to be recognised', /^src\/finds\/vocabulary\/search\.ts$/, /./],
   [
     'names of columns, to be recognised',
-    /^src\/(finds\/fields|tables\/columns\/header-names)\.ts$/,
+    /^src\/(finds\/fields|tables\/columns\/column-meaning)\.ts$/,
     /^[a-z0-9 ,]+$/,
   ],
   [

@@ -217,8 +217,6 @@ export const FINDS_LAYER = 'finds';
 export const PHOTOS_LAYER = 'photos';
 /** Column of {@link PHOTOS_LAYER}: local id of the find. */
 export const FORM_FIND = 'find';
-/** GeoPackage of finds in the folder of a form. */
-export const FORM_FILE = 'finds.gpkg';
 
 /** Folder in which QField stores photographs, beside the GeoPackage. */
 export const PHOTO_FOLDER = 'DCIM';

@@ -2,7 +2,7 @@ import { FileError, UsageError } from '../base/errors.ts';
 import { type Issue, makeWarningIssue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import type { TablePlace } from '../finds/find.ts';
-import { findColumnByName } from './columns/column-names.ts';
+import { findColumnByName } from './columns/column-meaning.ts';
 import type { Table, TableRow } from './table.ts';
 
 /** First and last row of the header in the file, from 1; equal for a header of one line. */

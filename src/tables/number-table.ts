@@ -17,14 +17,14 @@ import { makeSubjectLookup } from '../outbox/changes/resolve-finds.ts';
 import { isDroppedFind } from '../outbox/entry-queries.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import { getSubjectName, isRemoved } from '../outbox/stored-finds.ts';
-import type { ColumnName } from './columns/column-names.ts';
 import {
   type ColumnMap,
+  type ColumnName,
   type ColumnRule,
   IDENTIFYING_COLUMNS,
   IGNORED_COLUMN,
   NUMBER_COLUMNS,
-} from './columns/column-rule.ts';
+} from './columns/column-meaning.ts';
 import { type ColumnProfile, profileTableColumns } from './columns/column-tests.ts';
 import {
   type Columns,

@@ -3,7 +3,6 @@ import { join, parse } from 'node:path';
 import { hasJournal, JOURNALS, readImageWithJournal } from '../base/disk/database-file.ts';
 import { FileError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
-import { FORM_FILE } from '../finds/questions.ts';
 import { type HeaderRows, isFormTable } from './header-row.ts';
 import { readInputFile } from './input-file.ts';
 import {
@@ -92,6 +91,9 @@ const READERS = {
     },
   },
 } as const satisfies Readonly<Record<string, TableReader>>;
+
+/** GeoPackage of finds in the folder of a form for QField. */
+export const FORM_FILE = 'finds.gpkg';
 
 const ALL_READERS: readonly TableReader[] = Object.values(READERS);
 

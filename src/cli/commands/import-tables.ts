@@ -7,12 +7,12 @@ import { storeQuestionsAboutNamedFinds } from '../../outbox/alike-finds.ts';
 import type { EnqueuedFind } from '../../outbox/changes/enqueue-finds.ts';
 import { planRemovalOfSubject } from '../../outbox/changes/remove-finds.ts';
 import { findByLocalId } from '../../outbox/stored-finds.ts';
-import { listFindsWithQuestion } from '../../tables/answer-rows.ts';
 import { IssueCollector, MAX_ERRORS } from '../../tables/collapse-issues.ts';
 import {
   type CopiedTable,
   type ImportReport,
   importTable,
+  listFindsWithQuestion,
   makeCorrectionsWriter,
 } from '../../tables/import-table.ts';
 import { readMappingFile } from '../../tables/own-terms/mapping.ts';

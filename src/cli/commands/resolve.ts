@@ -29,7 +29,7 @@ import {
   ANSWER_WORDS,
   findByNameWithImport,
   listFindsWithQuestion,
-} from '../../tables/answer-rows.ts';
+} from '../../tables/import-table.ts';
 import { defineCommand, parseWholeNumber, type Registration } from '../command.ts';
 import {
   type Context,

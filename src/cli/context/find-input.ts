@@ -18,7 +18,7 @@ import {
 } from '../../outbox/changes/kept-photographs.ts';
 import { findKnownAccount } from '../../outbox/open-outbox.ts';
 import { listIdentifiersOfUnacceptedFinds } from '../../outbox/views/outbox-status.ts';
-import type { ColumnMap } from '../../tables/columns/column-rule.ts';
+import type { ColumnMap } from '../../tables/columns/column-meaning.ts';
 import {
   type FindDefaults,
   mergeDefaults,

@@ -40,8 +40,11 @@ import {
 } from '../../finds/vocabulary/terms.ts';
 import type { PhotographKeeping } from '../../outbox/changes/kept-photographs.ts';
 import { readPhotoPosition } from '../../photos/photo-exif.ts';
-import { type ColumnName, isPointColumn } from '../../tables/columns/column-names.ts';
-import type { Setting } from '../../tables/columns/column-rule.ts';
+import {
+  type ColumnName,
+  isPointColumn,
+  type Setting,
+} from '../../tables/columns/column-meaning.ts';
 import type { RowContext } from '../../tables/columns/map-row.ts';
 import { findLocalIdProblem } from '../../tables/columns/map-table.ts';
 import {

@@ -4,18 +4,17 @@ import { cmd, msgid, ngettext, t } from '../../base/message.ts';
 import { FIELDS, getField, isElementName } from '../../finds/fields.ts';
 import { DEPTH_UNITS, type DepthUnit } from '../../finds/parse-cell.ts';
 import { ANSWERS_OF_ROWS, type RowAnswer } from '../../outbox/entry.ts';
-import type { AskedRow } from '../../outbox/facts.ts';
+import { type AskedRow, parseStoredMessage } from '../../outbox/facts.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
-import { ANSWER_WORDS, getRowQuestion, importRowByAnswer } from '../../tables/answer-rows.ts';
 import { collapseRepeatedWarnings } from '../../tables/collapse-issues.ts';
-import type { ColumnName } from '../../tables/columns/column-names.ts';
 import {
+  type ColumnName,
   type ColumnRule,
   IGNORED_COLUMN,
   JOINABLE_COLUMNS,
   LABELLED_COLUMNS,
-} from '../../tables/columns/column-rule.ts';
-import { NAMED_COLUMNS } from '../../tables/columns/header-names.ts';
+  NAMED_COLUMNS,
+} from '../../tables/columns/column-meaning.ts';
 import type {
   ColumnProposal,
   TableAnswers,
@@ -23,6 +22,7 @@ import type {
 } from '../../tables/columns/propose-columns.ts';
 import { checkFixedValues } from '../../tables/columns/settings.ts';
 import type { ProposedTable } from '../../tables/columns/wizard.ts';
+import { ANSWER_WORDS, importRowByAnswer } from '../../tables/import-table.ts';
 import type { Context } from '../context/context.ts';
 import { makePhotographKeepingOfProfile, openValidationContext } from '../context/find-input.ts';
 import { askChoice, type Prompt, type PromptOffer } from '../prompt.ts';
@@ -267,10 +267,11 @@ export async function askAboutRow(
     value,
     name: String(ANSWER_WORDS[value]),
   }));
-  return askChoice<RowAnswer | undefined>(await context.prompt(), String(getRowQuestion(asked)), [
-    ...offers,
-    { value: undefined, name: t`decide later` },
-  ]);
+  return askChoice<RowAnswer | undefined>(
+    await context.prompt(),
+    String(parseStoredMessage(asked.question)),
+    [...offers, { value: undefined, name: t`decide later` }],
+  );
 }
 
 /**

@@ -19,7 +19,7 @@ import {
   serializeImportedRow,
 } from '../../outbox/stored-finds.ts';
 import { recordFindWish } from '../../outbox/wishes.ts';
-import { IDENTIFYING_COLUMNS, type Setting } from '../../tables/columns/column-rule.ts';
+import { IDENTIFYING_COLUMNS, type Setting } from '../../tables/columns/column-meaning.ts';
 import { makeNotSharedMessage, parseSettingTexts } from '../../tables/columns/settings.ts';
 import { makeValidationForGoal } from './add-find.ts';
 import { withSettings } from './answer.ts';

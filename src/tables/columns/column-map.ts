@@ -10,17 +10,18 @@ import { joinWithOr } from '../../base/names.ts';
 import type { LookupTerm } from '../../finds/find.ts';
 import { DEPTH_UNITS, isDateForm } from '../../finds/parse-cell.ts';
 import { decodeUtf8 } from '../input-file.ts';
-import { type ColumnName, findColumnByName } from './column-names.ts';
 import {
   type ColumnMap,
+  type ColumnName,
   type ColumnRule,
   type ElementRule,
+  findColumnByName,
   IDENTIFYING_COLUMNS,
   IGNORED_COLUMN,
   LABELLED_COLUMNS,
   makeTextKey,
   type Setting,
-} from './column-rule.ts';
+} from './column-meaning.ts';
 import {
   checkFixedValues,
   explainUnknownElement,

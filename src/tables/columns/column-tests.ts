@@ -14,9 +14,15 @@ import {
 import { parseCoordinateNumber } from '../../finds/place/geometry.ts';
 import { parsePosition } from '../../finds/place/read-position.ts';
 import type { Table } from '../table.ts';
-import type { ColumnName } from './column-names.ts';
-import { type ElementRule, isWholeDepth, makeColumnKeys, OPEN_UNIT } from './column-rule.ts';
-import { findUnitOfHeader, type NameMatch } from './header-names.ts';
+import {
+  type ColumnName,
+  type ElementRule,
+  findUnitOfHeader,
+  isWholeDepth,
+  makeColumnKeys,
+  type NameMatch,
+  OPEN_UNIT,
+} from './column-meaning.ts';
 
 /** Description of the values of a column; made by {@link profileTableColumns}. */
 export type ColumnProfile = Readonly<ReturnType<typeof profileTableColumns>[number]>;
@@ -143,18 +149,18 @@ const LEAST = { exact: Number.MIN_VALUE, like: 0.5 } as const;
 
 const TESTS: Readonly<Partial<Record<ColumnName, ValueTest>>> = {
   local_id: testKeys,
-  photos: makeTest(isPictureName),
+  photos: (profile) => testTexts(profile, isPictureName),
   wkt: testPositions,
-  projekt: makeTest((text) => /^(?:X-)?[CM]-\d{9}$/.test(text)),
+  projekt: (profile) => testTexts(profile, (text) => /^(?:X-)?[CM]-\d{9}$/.test(text)),
   hloubka: testDepths,
   nalezce: testFinders,
 };
 
 const TESTS_OF_KINDS: Readonly<Partial<Record<Field['kind'], ValueTest>>> = {
   date: testDates,
-  boolean: makeTest((text) => isReadable(parseBoolean(text))),
-  state: makeTest((text) => isReadable(parseTargetState(text))),
-  'geom-system': makeTest((text) => isReadable(parseGeomSystem(text))),
+  boolean: (profile) => testTexts(profile, (text) => isReadable(parseBoolean(text))),
+  state: (profile) => testTexts(profile, (text) => isReadable(parseTargetState(text))),
+  'geom-system': (profile) => testTexts(profile, (text) => isReadable(parseGeomSystem(text))),
   term: testTerms,
 };
 
@@ -196,8 +202,8 @@ export function judgeColumn(
   };
 }
 
-function makeTest(fits: (text: string) => boolean): ValueTest {
-  return (profile) => ({ share: computeFittingShare(profile, fits) });
+function testTexts(profile: ColumnProfile, fits: (text: string) => boolean): Evidence {
+  return { share: computeFittingShare(profile, fits) };
 }
 
 function testKeys(profile: ColumnProfile, match: NameMatch): Evidence {

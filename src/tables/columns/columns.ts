@@ -14,24 +14,22 @@ import {
   type Table,
 } from '../table.ts';
 import {
-  COLUMN_NAMES,
-  type ColumnName,
-  findColumnByName,
-  isReadAsStored,
-  POINT_COLUMNS,
-} from './column-names.ts';
-import {
   applyColumnRule,
+  COLUMN_NAMES,
   type ColumnMap,
+  type ColumnName,
   type ColumnRule,
   type ElementRule,
+  findColumnByName,
   IDENTIFYING_COLUMNS,
+  isReadAsStored,
   JOINABLE_COLUMNS,
   makeColumnKeys,
   makeTextKey,
   NUMBER_COLUMNS,
+  POINT_COLUMNS,
   type Setting,
-} from './column-rule.ts';
+} from './column-meaning.ts';
 
 /** Names of what the service derives from the point. */
 const DERIVED_FROM_POINT: readonly string[] = [

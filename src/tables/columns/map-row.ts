@@ -32,7 +32,7 @@ import {
 import type { ResolvedFinder, ResolveReference } from '../../finds/resolve-references.ts';
 import { PHOTO_MISSING, PHOTO_SPELLING, type ResolvePhoto } from '../../photos/photograph.ts';
 import { getRowPlace, type TableRow } from '../table.ts';
-import type { ColumnName } from './column-names.ts';
+import type { ColumnName } from './column-meaning.ts';
 import type { Columns } from './columns.ts';
 import { parsePointColumns } from './point-columns.ts';
 

@@ -5,8 +5,13 @@ import { foldName } from '../../base/names.ts';
 import type { LookupTerm } from '../../finds/find.ts';
 import { makeReferenceResolver } from '../../finds/resolve-references.ts';
 import { getHeaderPlace, getRowPlace, type Table, type TableRow } from '../table.ts';
-import { type ColumnName, POINT_COLUMNS } from './column-names.ts';
-import type { ColumnMap, ColumnRule, Setting } from './column-rule.ts';
+import {
+  type ColumnMap,
+  type ColumnName,
+  type ColumnRule,
+  POINT_COLUMNS,
+  type Setting,
+} from './column-meaning.ts';
 import { type Columns, listColumnRules, parseColumns } from './columns.ts';
 import { type MappedRow, mapRowToFind, type TableContext } from './map-row.ts';
 

@@ -26,7 +26,7 @@ import {
   parsePosition,
 } from '../../finds/place/read-position.ts';
 import type { TableRow } from '../table.ts';
-import type { ColumnName } from './column-names.ts';
+import type { ColumnName } from './column-meaning.ts';
 import type { Columns } from './columns.ts';
 
 /** Columns that can hold a point. Without `system`, `geom_system` must state it. */

@@ -6,17 +6,19 @@ import { FIELDS } from '../../finds/fields.ts';
 import type { LookupTerm } from '../../finds/find.ts';
 import { parseCoordinate } from '../../finds/place/read-position.ts';
 import type { Table } from '../table.ts';
-import type { ColumnName } from './column-names.ts';
 import {
   type ColumnMap,
+  type ColumnName,
   type ColumnRule,
   type ElementRule,
+  findColumnsOfHeader,
   IGNORED_COLUMN,
   JOINABLE_COLUMNS,
   LABELLED_COLUMNS,
+  NAMED_COLUMNS,
   OPEN_UNIT,
   type Setting,
-} from './column-rule.ts';
+} from './column-meaning.ts';
 import {
   type ColumnProfile,
   type ColumnVerdict,
@@ -28,7 +30,6 @@ import {
   profileTableColumns,
 } from './column-tests.ts';
 import { isIgnoredHeader } from './columns.ts';
-import { findColumnsOfHeader, NAMED_COLUMNS } from './header-names.ts';
 
 /** A column, and how it should be read. */
 export type ColumnProposal = {

@@ -13,8 +13,14 @@ import {
 import type { LookupTerm } from '../../finds/find.ts';
 import { makeReferenceResolver } from '../../finds/resolve-references.ts';
 import { checkCells, type Table, type TableRow } from '../table.ts';
-import { COLUMN_NAMES, findColumnByName, isPointColumn } from './column-names.ts';
-import { type ColumnMap, IDENTIFYING_COLUMNS, type Setting } from './column-rule.ts';
+import {
+  COLUMN_NAMES,
+  type ColumnMap,
+  findColumnByName,
+  IDENTIFYING_COLUMNS,
+  isPointColumn,
+  type Setting,
+} from './column-meaning.ts';
 import { normalizeCell, parseColumns } from './columns.ts';
 import { type RowContext, readRowCells } from './map-row.ts';
 

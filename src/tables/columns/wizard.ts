@@ -9,8 +9,7 @@ import { makeFindLookup, parseTypedIdent } from '../../outbox/changes/resolve-fi
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import type { Table } from '../table.ts';
 import { formatColumnMap } from './column-map.ts';
-import type { ColumnName } from './column-names.ts';
-import { applyColumnRule, type ColumnMap } from './column-rule.ts';
+import { applyColumnRule, type ColumnMap, type ColumnName } from './column-meaning.ts';
 import { omitRowsWithoutFinds } from './map-table.ts';
 import {
   type ColumnProposal,

@@ -4,7 +4,7 @@ import { BYTE_ORDER_MARK, formatCsvCell, protectFormulaMark } from '../../base/c
 import { hasErrors, type Issue } from '../../base/issue.ts';
 import { foldName } from '../../base/names.ts';
 import { isRealDate } from '../../finds/parse-cell.ts';
-import { findColumnByName, isReadAsStored } from '../columns/column-names.ts';
+import { findColumnByName, isReadAsStored } from '../columns/column-meaning.ts';
 import { getDisplayedText, type Table, type TableRow } from '../table.ts';
 
 /**

@@ -13,7 +13,7 @@ import {
   FORM_WRITTEN,
   getFormLabel,
 } from '../../finds/questions.ts';
-import { type ColumnName, findColumnByName } from '../columns/column-names.ts';
+import { type ColumnName, findColumnByName } from '../columns/column-meaning.ts';
 import { getTrimmedCell } from '../columns/columns.ts';
 import {
   getDisplayedText,

@@ -5,7 +5,6 @@ import { t } from '../../base/message.ts';
 import type { TargetState } from '../../finds/fields.ts';
 import {
   FINDS_LAYER,
-  FORM_FILE,
   FORM_FIND,
   FORM_PHOTO,
   getFormLabel,
@@ -24,6 +23,7 @@ import {
   renderLabelStyle,
   renderPointStyle,
 } from '../exports/gpkg-layers.ts';
+import { FORM_FILE } from '../readers.ts';
 import {
   type FieldFormRequest,
   type FormLists,

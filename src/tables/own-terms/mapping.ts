@@ -20,7 +20,7 @@ import { FIELDS } from '../../finds/fields.ts';
 import type { LookupTerm, TermCandidate, TermLookupResult } from '../../finds/find.ts';
 import { parseBoolean } from '../../finds/parse-cell.ts';
 import { explainFailedLookup } from '../../finds/resolve-references.ts';
-import { makeTextKey } from '../columns/column-rule.ts';
+import { makeTextKey } from '../columns/column-meaning.ts';
 import { makeChangedToDateMessage, makeMissingColumnIssue } from '../columns/columns.ts';
 import { parseCsvTable } from '../formats/csv-table.ts';
 import { convertToUtf8 } from '../input-file.ts';

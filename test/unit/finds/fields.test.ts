@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { FIELDS, getField, isElementName } from '../../../src/finds/fields.ts';
-import { COLUMN_NAMES } from '../../../src/tables/columns/column-names.ts';
+import { COLUMN_NAMES } from '../../../src/tables/columns/column-meaning.ts';
 
 const schema = readFileSync('schemas/svc/2.2/svc.xsd', 'utf8');
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { formatColumnMap, parseColumnMap } from '../../../src/tables/columns/column-map.ts';
-import type { ColumnMap } from '../../../src/tables/columns/column-rule.ts';
+import type { ColumnMap } from '../../../src/tables/columns/column-meaning.ts';
 import { parseColumns } from '../../../src/tables/columns/columns.ts';
 import { mapTableToFinds } from '../../../src/tables/columns/map-table.ts';
 import { parseCsvTable } from '../../../src/tables/formats/csv-table.ts';

@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Find, LookupTerm } from '../../../src/finds/find.ts';
 import { formatColumnMap, parseColumnMap } from '../../../src/tables/columns/column-map.ts';
-import { COLUMN_NAMES } from '../../../src/tables/columns/column-names.ts';
-import { applyColumnRule } from '../../../src/tables/columns/column-rule.ts';
+import { applyColumnRule, COLUMN_NAMES } from '../../../src/tables/columns/column-meaning.ts';
 import { mapTableToFinds } from '../../../src/tables/columns/map-table.ts';
 import {
   type ColumnProposal,

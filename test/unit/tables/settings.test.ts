@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ConfigError } from '../../../src/base/errors.ts';
 import { makeReferenceResolver } from '../../../src/finds/resolve-references.ts';
-import type { Setting } from '../../../src/tables/columns/column-rule.ts';
+import type { Setting } from '../../../src/tables/columns/column-meaning.ts';
 import {
   parseFindDefaults,
   parseSettings,
