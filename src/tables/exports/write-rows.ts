@@ -1,4 +1,4 @@
-import write, { type Cell } from 'write-excel-file/node';
+import type { Cell } from 'write-excel-file/node';
 import { formatSpreadsheetNumber } from '../../base/characters.ts';
 import { BYTE_ORDER_MARK, formatCsvCell, protectFormulaMark } from '../../base/csv.ts';
 import { hasErrors, type Issue } from '../../base/issue.ts';
@@ -127,9 +127,10 @@ const WIDTH = 20;
  * @param sheets rows by the name of their sheet, in the order of the sheets; the first row of each
  * has the headings, which stay in sight
  */
-export function makeWorkbook(
+export async function makeWorkbook(
   sheets: ReadonlyMap<string, Iterable<readonly RowCell[]>>,
 ): Promise<Buffer> {
+  const { default: write } = await import('write-excel-file/node');
   const written = [...sheets].map(([sheet, [header = [], ...dataRows]]) => {
     const headings = header.map((heading) => makeHeadingCell(String(heading)));
     const data = [headings, ...dataRows.map((row) => row.map(makeCell))];
