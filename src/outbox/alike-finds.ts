@@ -33,8 +33,9 @@ import {
 // Questions about finds that are alike, from when one enters or changes until a person answers.
 
 /**
- * Returns, in a list of one, the find that came with the same local id as this one, so that one of
- * the two got another; empty where no other find has that local id now.
+ * Returns the other one of two finds that came with the same local id, so that one of them was
+ * renamed: a list of one, with the match `near` also where they are not alike. Empty where this find
+ * had no such clash, or no other find has the local id by which it knows the other one.
  */
 export function listNamesakes(outbox: Outbox, find: StoredFind): Candidate[] {
   const { namesake } = find.wish;
@@ -45,7 +46,7 @@ export function listNamesakes(outbox: Outbox, find: StoredFind): Candidate[] {
 }
 
 /**
- * Returns the finds here of which a person said that they are others than this one, without removed
+ * Returns the finds here that a person called others than the find of this import, without removed
  * ones.
  */
 export function listRejectedFinds(outbox: Outbox, entry: Entry): StoredFind[] {
@@ -60,25 +61,32 @@ const BATCH = 100;
 type EnteredFind = Pick<StoredFind, 'uuid' | 'localId' | 'wish'>;
 type Entered = { readonly stored: StoredFind; readonly find: ComparableFind };
 
-/** Runs {@link storeQuestionsAboutAlikeFinds} for the finds with these local ids, if any. */
+/**
+ * Stores questions about finds like those with these local ids, as
+ * {@link storeQuestionsAboutAlikeFinds} does; nothing for an empty set.
+ */
 export function storeQuestionsAboutNamedFinds(outbox: Outbox, localIds: ReadonlySet<string>): void {
   if (localIds.size > 0)
     storeQuestionsAboutAlikeFinds(outbox, ({ localId }) => localIds.has(localId));
 }
 
-/** Runs {@link storeQuestionsAboutAlikeFinds} for the finds that the running command changed. */
+/**
+ * Stores questions about finds like those that the running command changed, as
+ * {@link storeQuestionsAboutAlikeFinds} does; nothing where it has changed none.
+ */
 export function storeQuestionsAboutChangedFinds(outbox: Outbox): void {
   const { id } = outbox.command;
   if (id !== undefined) storeQuestionsAboutAlikeFinds(outbox, ({ command }) => command === id);
 }
 
 /**
- * Compares drafts and queued finds with all finds here, and stores a question with each that is the
- * same as another find or nearly so, or came with its local id. A find that has a question gets no
- * other; two that a person called different, and finds with too little content, are not alike.
- * Never compared are dropped finds, two finds that one command entered and nothing has changed
- * since, and two rows of one table with different numbers where neither find is in `arrived`. Of
- * two alike finds one gets the question; questions that are settled are ended before.
+ * Ends settled questions as {@link endSettledQuestions} does, then compares drafts and queued finds
+ * with all finds here, in transactions of 100. A find that is the same as another one or nearly so,
+ * or that came with its local id, gets a question, unless it has one or the other find has one about
+ * it. Never alike are:
+ * - two finds that a person called different, and finds with too little content;
+ * - dropped finds, and two finds that one command entered and nothing has changed since;
+ * - two rows of one table with different numbers, unless one of them is in `arrived`.
  * @param hasEntered selects the finds that may get a question
  * @param arrived UUIDs of finds that came by a union: one may be a row that has another local id
  */
@@ -148,8 +156,8 @@ function hasQuestionAbout(outbox: Outbox, uuid: string, other: string): boolean 
 const ALIKE = 'alike-here';
 
 /**
- * Ends the questions about alike finds of which none is still here, alike, and not called different
- * by a person.
+ * Ends each question about alike finds whose candidates are all settled: removed, dropped, no longer
+ * alike, or called different by a person.
  */
 export function endSettledQuestions(outbox: Outbox): void {
   for (const { id, subject, held } of listEntriesWithQuestion(outbox)) {

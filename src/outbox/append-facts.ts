@@ -22,7 +22,10 @@ import { type Outbox, readHeader } from './open-outbox.ts';
 /** Facts per transaction, so that other writers wait only briefly. */
 export const MAX_FACTS_AT_ONCE = 500;
 
-/** Relation of a fact to the ledger, as in the table `facts`. */
+/**
+ * Relation of a fact to the ledger, as in the column `in_ledger`: `pending`: to be copied there;
+ * `copied`: the ledger has it; `unneeded`: its subject was never attempted.
+ */
 export const IN_LEDGER = { pending: 0, copied: 1, unneeded: 2 } as const;
 
 /**
@@ -50,10 +53,11 @@ export function getSlotState(outbox: Outbox, slot: Slot): SlotState {
 }
 
 /**
- * Appends facts, and makes the entries of their subjects again, in one transaction. A fact that is
- * there already is not added again. The ledger, if it can be used, gets the facts of attempted
- * subjects after the commit: those of a failed transaction must not return with a union.
- * @param areInLedger the ledger has them already
+ * Appends facts, and makes the entries of their subjects again, in one transaction, or in that of
+ * the caller. A fact that is there already is not added again. The ledger, if it can be used, gets
+ * the facts of attempted subjects after the commit: those of a failed transaction must not return
+ * with a union.
+ * @param areInLedger the ledger has these facts already
  * @throws DatabaseError where the outbox cannot be written, or a fact is damaged
  */
 export function appendFacts(outbox: Outbox, facts: readonly NewFact[], areInLedger = false): void {
@@ -107,9 +111,10 @@ export function insertMissingFacts(
 }
 
 /**
- * Inserts one fact that the outbox lacks; the entries of its subject stay as they are.
+ * Inserts one fact that the outbox lacks, in the caller's transaction; the entries of its subject
+ * stay as they are.
  * @param inLedger a value of {@link IN_LEDGER}
- * @returns its row in the table
+ * @returns the number of its row in the table
  */
 export function insertFact({ sql }: Outbox, row: FactRow, inLedger: number): number {
   const { lastInsertRowid } = sql(

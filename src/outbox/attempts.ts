@@ -14,7 +14,6 @@ import {
 import { type Attempt, type Entry, type InconclusiveLookup, makeAttempts } from './entry.ts';
 import {
   findEntryById,
-  findImportOfFind,
   listEntriesInState,
   listEntriesOfRecord,
   listEntriesOfSubject,
@@ -46,8 +45,8 @@ function isAttemptOf({ kind, intent }: Entry, fact: Fact): fact is FactOf<'attem
 }
 
 /**
- * Returns the attempts of an entry, oldest first by this machine's clock; of an import, those of
- * all versions of its find.
+ * Returns all attempts of an entry, oldest first by this machine's clock; of an import, those of all
+ * versions of its find.
  * @throws DatabaseError where a fact is damaged
  */
 export function listAttempts(outbox: Outbox, entry: Entry): Attempt[] {
@@ -72,10 +71,10 @@ export function listUnsettledAttemptIds(outbox: Outbox, entry: Entry): string[] 
 }
 
 /**
- * Returns the accepted attempts of an entry, oldest first; where there is none, those by which the
- * service may have what the entry sends. One that was refused, is proven absent or was resent
- * explains no record and no file, so it is left out.
- * @param facts all of the entry's subject; read from the outbox by default
+ * Returns the accepted attempts of an entry, oldest first; where there is none, those whose outcome
+ * is unknown, also after a person gave them up. One that was refused, is proven absent or was resent
+ * explains no record and no file, so it is left out. Of an import all versions of its find count.
+ * @param facts all facts of the entry's subject; read from the outbox by default
  * @throws DatabaseError where a fact is damaged
  */
 export function listEffectiveAttempts(
@@ -154,9 +153,9 @@ type Answer =
   | { readonly kind: 'abandon' };
 
 /**
- * Records a person's decision about an entry; what is wanted stays as it is. The decision settles
- * the attempts of unknown outcome, except those of a dropped entry, and replaces an earlier
- * `abandon`. `resend` also overrules refusals.
+ * Records a person's decision about an entry, without a wish. The decision settles the attempts that
+ * are open or of unknown outcome, except those of a dropped entry, and replaces each `abandon` of
+ * its slot. `resend` also overrules the refusals of what the entry sends now.
  * @throws DatabaseError where a fact is damaged, or the disk fails
  */
 export function recordDecision(
@@ -185,8 +184,8 @@ export function recordDecision(
 }
 
 /**
- * Records that an entry's record, which the service gave to another find, does not count: the
- * attempts that got it are unknown again. Later evidence may name the record again.
+ * Records that the service gave an entry's record to another find, so that it does not count here:
+ * the attempts that got it are unknown again. Later evidence may name the record again.
  */
 export function detachRecord(
   outbox: Outbox,
@@ -210,8 +209,9 @@ export function detachRecord(
 }
 
 /**
- * Detaches a record from all finds whose import is accepted with it, where they are two or more,
- * and from their numbers and photographs: a person or later evidence tells whose it is.
+ * Detaches a record, as {@link detachRecord} does, from all finds whose import is accepted with it,
+ * where they are two or more, and from their accepted numbers and photographs: a person or later
+ * evidence tells whose it is.
  * @returns the imports that lost the record, as they were before; empty where fewer than two had it
  */
 export function detachSharedRecord(outbox: Outbox, identCely: string): Entry[] {
@@ -228,20 +228,13 @@ export function detachSharedRecord(outbox: Outbox, identCely: string): Entry[] {
   return claims;
 }
 
-/** Detaches the record of a find as {@link detachSharedRecord} does, if its import is accepted. */
-export function detachRecordIfShared(outbox: Outbox, uuid: string): void {
-  const entry = findImportOfFind(outbox, uuid);
-  if (entry?.identCely != null && entry.state === 'accepted')
-    detachSharedRecord(outbox, entry.identCely);
-}
-
 type NewDecision = Omit<DecidedBody, 'intent' | 'command' | 'at' | 'reason'> & {
   readonly reason: Message;
 };
 
 /**
- * Makes the fact of a decision about an intent, with the present time, and with the running command;
- * without it for `detach`, which pas decides. Nothing is stored, but the command gets its id.
+ * Makes the fact of a decision about an intent, with the present time, and with the id of the running
+ * command, which may be made here; with none for `detach`, which pas decides. Nothing is stored.
  */
 export function makeDecisionFact(
   outbox: Outbox,
@@ -272,13 +265,13 @@ export type AttemptRequest = Pick<
 export type Claim = { readonly entry: Entry; readonly attempt: string };
 
 /**
- * Records an attempt of a queued entry, first in the ledger and then in the outbox, and both are on
- * disk when this returns. After an error the ledger is told that nothing was sent.
+ * Records an attempt of a queued entry, first in the ledger and then in the outbox; both are on disk
+ * when this returns. After an error the ledger gets the answer that nothing was sent.
  * @param id row of the entry
- * @param makeRequest returns undefined for an entry that must not be sent now
+ * @param makeRequest called with the entry as it is now; undefined if it must not be sent now
  * @returns the attempt, and the entry to send, which may have changed since the caller read it;
- * undefined where it must not be sent now, is gone, or is no longer ready, since another process
- * changed it
+ * undefined where `makeRequest` returned that, or the entry is gone or no longer ready, since
+ * another process changed it
  * @throws DatabaseError where ledger or outbox cannot be written, or a fact is damaged; ConfigError
  * where another place has taken the outbox over: then nothing is sent
  */
@@ -414,8 +407,8 @@ export type AnswerDetails = Pick<AnsweredBody, 'outcome'> & {
 };
 
 /**
- * Records the end of an attempt, with or without an answer. When this returns, the fact is on disk in
- * the ledger; in the outbox as well, or once the caller's transaction ends.
+ * Records the end of an attempt, with or without an answer: first in the ledger, where it is on disk
+ * at once, then in the outbox, where it is with the end of the caller's transaction, if one is open.
  * @throws DatabaseError where one of them cannot be written
  */
 export function recordAnswer(

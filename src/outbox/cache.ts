@@ -3,7 +3,7 @@ import { describeColumns, isNumber, isText, orNull } from '../base/disk/database
 import { msg } from '../base/message.ts';
 import { FIELDS } from '../finds/fields.ts';
 import { formatWithIdentifier } from '../finds/harvested-find.ts';
-import { ENTRY_COLUMNS, type EntryState, type HeldQuestion, parseProjectOfIdent } from './entry.ts';
+import { ENTRY_COLUMNS, type EntryState, type HeldQuestion } from './entry.ts';
 import { serializeHeldQuestion } from './entry-queries.ts';
 import {
   type AnsweredBody,
@@ -51,8 +51,9 @@ type EntryRow = Omit<ReturnType<typeof WRITTEN.parse>, 'updatedAt'> & {
 };
 
 /**
- * Folds all facts of a subject, and stores the entries that follow from them; the subject's other
- * entries are deleted. The caller has a transaction open.
+ * Folds the facts of a subject, and stores the entries that follow from them, in the caller's
+ * transaction; the subject's other entries are deleted.
+ * @param facts all of the subject
  * @throws DatabaseError where an intent is damaged
  */
 export function storeFoldedEntries(outbox: Outbox, subject: string, facts: readonly Fact[]): void {
@@ -66,8 +67,8 @@ const INSERT_NEW_FIND = `insert into entries (id, key, kind, subject, slot, inte
   from facts where seq = :fact`;
 
 /**
- * Stores the entry of a find that has no fact but one wish. It is the same that
- * {@link storeFoldedEntries} makes, without reading and folding facts.
+ * Stores the entry of a new find, which has no fact but one wish, in the caller's transaction: the
+ * one that {@link storeFoldedEntries} would store, without reading and folding facts.
  * @param fact row of the wish in the table `facts`
  */
 export function storeEntryOfNewFind(
@@ -287,13 +288,18 @@ function makeChangeRows(
   });
 }
 
+/** Parses the project with which a find's identifier begins; '' for a text of another form. */
+function parseProjectOfIdent(identCely: string): string {
+  return identCely.match(/^(.+)-N\d+$/)?.[1] ?? '';
+}
+
 /** Returns the one of several wishes for an intent that no other one replaces. */
 function findLatest(wishes: readonly FactOf<'current'>[]): FactOf<'current'> | undefined {
   const replaced = new Set(wishes.flatMap(({ body }) => body.replaces));
   return wishes.findLast(({ id }) => !replaced.has(id));
 }
 
-/** Makes the question which of two versions is right; an empty text for unknown differences. */
+/** @param differences '' where they are unknown */
 function makeDispute(differences: string): HeldQuestion {
   const question =
     differences === ''

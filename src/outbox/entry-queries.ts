@@ -133,8 +133,8 @@ export function clearBackoff(outbox: Outbox, subjects: readonly string[]): void 
 }
 
 /**
- * Ends each backoff that only a wrong clock can have set: it ends further ahead than the maximum,
- * or was set at a time that is still to come.
+ * Ends each backoff of a queued entry that only a wrong clock can have set: it ends more than
+ * `maxBackoffMs` from now, or the entry was changed last at a time that is still to come.
  */
 export function clearImplausibleBackoff(outbox: Outbox, maxBackoffMs: number): void {
   outbox
@@ -442,9 +442,8 @@ export function listLatestAcceptedImports(outbox: Outbox, limit: number): Entry[
 }
 
 /**
- * Returns imports that are drafts.
- * @param subjects those whose drafts are returned; undefined for all drafts that block queued
- * numbers or photographs
+ * Returns the imports of these finds that are drafts.
+ * @param subjects undefined for all drafts that block queued numbers or photographs
  */
 export function listDraftImports(outbox: Outbox, subjects: readonly string[] | undefined): Entry[] {
   const ofRecords = 'entries.subject in (select value from json_each(:subjects))';
@@ -456,6 +455,7 @@ export function listDraftImports(outbox: Outbox, subjects: readonly string[] | u
   );
 }
 
+/** Occasion on which finds are validated again, in {@link listOutdatedFinds}. */
 export type Renewal = 'change' | 'harvest';
 
 /**
@@ -463,8 +463,8 @@ export type Renewal = 'change' | 'harvest';
  * refused ones whose document does not begin with `head`, and drafts that no person keeps as drafts.
  * Removed finds are left out.
  * @param head the first bytes of each document that the profile makes now
- * @param after a change of profile or schema, or a harvest of vocabularies: then also queued finds
- * with an identifier that was not checked
+ * @param after `change` of profile or schema; after a `harvest` of vocabularies also queued finds
+ * with an identifier that was not checked are returned
  */
 export function listOutdatedFinds(outbox: Outbox, head: Buffer, after: Renewal): string[] {
   return outbox.listTexts(

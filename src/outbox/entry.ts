@@ -93,8 +93,8 @@ export function findRowAnswers(held: HeldQuestion | null): readonly RowAnswer[] 
 }
 
 /**
- * Tells if a person's decision can answer the question about an entry, also where there is none.
- * False where two copies of the outbox want different versions: only an edit makes one of them.
+ * Tells if a person's decision can answer the question about an entry; true where it has none. False
+ * where two copies of the outbox want different versions: only an edit makes one of them.
  */
 export function isAnswerable({ held }: Pick<Entry, 'held'>): boolean {
   return held === null || HELD_BASES[held.basis] !== 'copies';
@@ -167,11 +167,6 @@ export type PhotoEntry = EntryBase & { readonly kind: 'photo'; readonly photogra
 /** One write that the service is to see once, as the table `entries` has it. */
 export type Entry = ImportEntry | NumberEntry | PhotoEntry;
 
-/** Parses the project with which a find's identifier begins; '' for a text of another form. */
-export function parseProjectOfIdent(identCely: string): string {
-  return identCely.match(/^(.+)-N\d+$/)?.[1] ?? '';
-}
-
 /** One request for an entry, from its facts. */
 export type Attempt = {
   readonly id: string;
@@ -229,7 +224,8 @@ export function makeAttempts(
 }
 
 /**
- * Counts the attempts with this outcome since the last one with another. Open ones do not count.
+ * Counts the attempts with this outcome since the last one with another outcome. Attempts without an
+ * end do not count.
  * @param attempts of one entry, oldest first
  */
 export function countAttemptsInARow(attempts: readonly Attempt[], outcome: AttemptOutcome): number {
@@ -239,8 +235,9 @@ export function countAttemptsInARow(attempts: readonly Attempt[], outcome: Attem
 }
 
 /**
- * Returns the failures since the last outcome that resets the backoff, such as an acceptance or a
- * refusal. One that leaves the backoff as it is, such as that of a closed service, is passed over.
+ * Returns the failed attempts since the last one whose outcome resets the backoff, such as an
+ * acceptance or a refusal. Left out are those whose outcome leaves the backoff as it is, such as
+ * `closed`.
  * @param attempts of one entry, oldest first
  */
 export function listFailuresInARow(attempts: readonly Attempt[]): Attempt[] {

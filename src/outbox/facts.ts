@@ -263,7 +263,7 @@ export type CandidateIdentity = {
   /** UUID of a find, by which it is known again: another one may get its local id. */
   readonly uuid?: string | undefined;
 };
-/** With how strongly it matches. */
+/** A candidate, and how strongly it matches. */
 export type Candidate = CandidateIdentity & { readonly matched: RejectedMatch };
 
 /** Returns that by which a candidate is known again, as in the answers of a person. */
@@ -303,8 +303,7 @@ type BodyOf = {
   readonly absent: EvidenceBody;
   readonly decided: DecidedBody;
 };
-/** Kinds of {@link Fact}. */
-export type FactKind = keyof BodyOf;
+type FactKind = keyof BodyOf;
 
 /** A find or record, and which of its writes: the import, the number, or one photograph. */
 export type Slot = { readonly subject: string; readonly slot: string };
@@ -399,9 +398,9 @@ export function parseFact(path: string, row: unknown): Fact {
 }
 
 /**
- * Returns the facts of an outbox or ledger that match a condition over the table's columns: SQL
- * after `where`, which may also sort and limit, with `?` for each of the values.
- * @throws DatabaseError where one differs from what was written
+ * Returns the facts of an outbox or ledger that match a condition.
+ * @param condition SQL that follows `where`: it may sort and limit, and has `?` for each of `values`
+ * @throws DatabaseError where a fact differs from what was written
  */
 export function selectFacts(
   { sql, path }: Pick<GuardedDatabase, 'sql'> & { readonly path: string },
@@ -426,6 +425,7 @@ export function makeDamagedError(path: string, what: string, cause?: unknown): D
 
 /**
  * Returns the result of `read`, which parses stored values.
+ * @param path of the outbox, for the message
  * @param what names the values in the message
  * @throws a PasError of `read` as it is; DatabaseError (damaged) in place of any other error
  */

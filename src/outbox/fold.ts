@@ -234,8 +234,8 @@ function isVersionReplaced({ id, body }: Current | Attempted, facts: readonly Fa
 }
 
 /**
- * Tells if an intent of the slot is wanted, also as one of two that are disputed. In the slot of an
- * import all versions count as one: true if any is wanted.
+ * Tells if an intent of a slot is wanted, also as one of two that are disputed. In the slot of an
+ * import all versions count as one: true if any of them is wanted.
  */
 export function isIntentWanted(
   { kind, intents }: SlotWish,
@@ -266,7 +266,10 @@ function listAcceptances(facts: readonly Fact[]): Acceptance[] {
     });
 }
 
-/** Returns the record that has what was sent, as a fact says; null where the fact names none. */
+/**
+ * Returns the record that has what was sent, as an answer, a match or the decision `created` says;
+ * null where the fact names none.
+ */
 export function getAcceptedRecord(fact: Fact): string | null {
   switch (fact.kind) {
     case 'answered':
@@ -354,7 +357,10 @@ export function getImportState({ wanted, intents, records }: SlotState): EntrySt
   return intents.get(wanted.intents[0] ?? '')?.state === 'refused' ? 'refused' : 'queued';
 }
 
-/** Returns the state of one number or photograph: only attempts of its own intent count. */
+/**
+ * Returns the state of one number or photograph: only attempts of its own intent count; `dropped`
+ * where another intent of the slot, or nothing, is wanted and this one was not accepted.
+ */
 export function getChangeState(state: SlotState, intent: string): EntryState {
   const own = state.intents.get(intent)?.state;
   if (own === 'accepted') return 'accepted';

@@ -2,7 +2,7 @@ import { type Message, msg } from '../base/message.ts';
 import type { Entry, HeldQuestion } from './entry.ts';
 import { type Candidate, type GateBasis, getCandidateKey, type RejectedMatch } from './facts.ts';
 
-/** Candidates for what an entry is already, by the question about them; absent without any. */
+/** Candidates for what an entry is already, by the question about them; absent or empty for none. */
 export type Knowledge = { readonly [Basis in GateBasis]?: readonly Candidate[] };
 
 /**
@@ -47,7 +47,7 @@ export function makeFindCandidate(
   return { name: localId, uuid, matched };
 }
 
-/** Makes a candidate of each name, with the strongest match, `same`. */
+/** Makes a candidate without a UUID of each name, with the strongest match, `same`. */
 export function makeCandidates(names: readonly string[]): Candidate[] {
   return names.map((name) => ({ name, matched: 'same' }));
 }

@@ -62,12 +62,18 @@ export function parseRecordSubject(subject: string): string | undefined {
 /** Key of the import of a find, among its entries; that of a change is its intent. */
 export const IMPORT_KEY = 'import';
 
-/** Makes the name of the slot for a find's import: `import UUID`. */
+/**
+ * Makes the name of the slot for a find's import: `import UUID`.
+ * @param find its UUID
+ */
 export function makeImportSlotName(find: string): string {
   return `import ${find}`;
 }
 
-/** Makes the slot of a find's import, by subject and name; its intents are the find's versions. */
+/**
+ * Makes the slot of a find's import, with the find as subject; its intents are the find's versions.
+ * @param find its UUID
+ */
 export function makeImportSlot(find: string): Slot {
   return { subject: find, slot: makeImportSlotName(find) };
 }
@@ -181,12 +187,12 @@ export function parseStoredIntent(path: string, row: unknown): StoredIntent {
   return row;
 }
 
-/** Tells if the id is the hash of the content; true where the content was deleted (null). */
+/** Tells if an intent's id is the hash of its content; true where the content was deleted (null). */
 export function hasSoundContent({ id, kind, subject, content }: StoredIntent): boolean {
   return content === null || findIdOfContent(kind, subject, content) === id;
 }
 
-/** Tells if document and issues are as they were written, also where there are none. */
+/** Tells if an intent's document and issues are as they were written; true where it has neither. */
 export function hasSoundDocument(stored: StoredIntent): boolean {
   return makePreparedId(stored.id, stored) === stored.preparedId;
 }
@@ -309,7 +315,7 @@ function storeRow({ sql }: IntentStore, row: StoredIntent, changes: string): num
 }
 
 /**
- * Stores an intent of another outbox or ledger; one that is known gets only what it lacks.
+ * Stores an intent of another outbox or ledger; one that is known here gets only what it lacks.
  * @param path of the file from which the row is, for the error
  * @throws DatabaseError where the row is damaged
  */

@@ -263,7 +263,7 @@ const ACCOUNT = describeColumns('account', {
 });
 
 /** The account as the service last described it. */
-export type KnownAccount = ReturnType<typeof ACCOUNT.parse>;
+type KnownAccount = ReturnType<typeof ACCOUNT.parse>;
 
 /**
  * Stores how the service described the account, in place of the description before. Where role or
@@ -287,7 +287,7 @@ export function storeKnownAccount(outbox: Outbox, account: KnownAccount): void {
   });
 }
 
-/** Returns the account as the service described it last; undefined where it was not asked yet. */
+/** Returns the account as the service described it last; undefined where it never has. */
 export function findKnownAccount({ sql }: Outbox): KnownAccount | undefined {
   const row = sql(`select ${ACCOUNT.selected} from account`).get();
   return row === undefined ? undefined : ACCOUNT.parse(row);
@@ -308,9 +308,9 @@ export function assertSameAccount(outbox: Outbox, account: string, hint?: Messag
 }
 
 /**
- * Asserts that what an outbox has may come under an owner. Each way there obeys this rule, such as
- * a new address, a union of two outboxes, or a restore: the kind stays, the address is one of the
- * service, and the account is the same, as far as it is known.
+ * Asserts that what an outbox has may become an owner's, as by a new address, a union of two
+ * outboxes, or a restore: the kind is the owner's, the address is one of the owner's service, and the
+ * account is the owner's, as far as both are known.
  * @param path of the outbox, or of the backup that it was copied from
  * @throws ConfigError where it may not
  */
@@ -346,7 +346,8 @@ function isAccountOf(owner: Owner, account: string, known: KnownAccount | undefi
 }
 
 /**
- * Tells if two user names are equal, whatever their case: at the service they are e-mail addresses.
+ * Tells if two user names are equal; case and blanks around them do not count, since at the service
+ * they are e-mail addresses.
  */
 export function isSameUser(one: string, other: string): boolean {
   return one.trim().toLowerCase() === other.trim().toLowerCase();

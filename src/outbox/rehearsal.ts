@@ -52,7 +52,7 @@ export function listFindsToRehearse(outbox: Outbox): StoredFind[] {
   );
 }
 
-/** Parses the identifier of a project as a person types it; '' where it is none. */
+/** Parses the identifier of a project as a person types it; '' where the text is none. */
 export function parseProjectCode(typed: string): string {
   const reading = parseProjectReference(typed);
   return isReadable(reading) ? reading.value.id : '';
@@ -156,9 +156,10 @@ type CopyOptions = {
 };
 
 /**
- * Copies finds into the outbox of a rehearsal, where they and their photographs are queued. A
- * photograph that was dropped, or whose copy is missing or damaged, is left out, and so is a number
- * that was set later.
+ * Copies finds into the outbox of a rehearsal, where they and their photographs are queued, or are
+ * drafts where `validate` finds errors. A photograph that was dropped, or whose copy is missing or
+ * damaged, is left out, and so is a number that was set later.
+ * @throws DatabaseError where the disk fails; FileError where a photograph cannot be read
  */
 export async function copyFindsForRehearsal(
   from: Outbox,

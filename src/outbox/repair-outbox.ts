@@ -43,9 +43,9 @@ import { countEntriesByState } from './views/outbox-status.ts';
 const TABLES_OF_AN_OUTBOX = ['header', 'intents', 'facts', 'entries'];
 
 /**
- * Copies a snapshot of the outbox to a file, also during a push, in place of an older copy, and
- * writes the time into its header.
- * @throws DatabaseError where anything is damaged; the older copy stays then
+ * Copies a snapshot of the outbox to a file, in place of an older copy, and writes the time into the
+ * header of the copy. A push may run meanwhile.
+ * @throws DatabaseError where anything in the outbox is damaged; the older copy stays then
  */
 export function backUpOutbox(outbox: Outbox, target: string): void {
   assertSoundOutbox(outbox);
@@ -55,8 +55,8 @@ export function backUpOutbox(outbox: Outbox, target: string): void {
 }
 
 /**
- * Asserts that the table of entries agrees with its indexes, so that a push leaves no entry out.
- * Contents are not read: each is verified by its id when it is sent.
+ * Asserts that the table of entries agrees with its indexes, so that a push leaves no entry out. No
+ * content is compared with its id.
  * @throws DatabaseError where the table is damaged
  */
 export function assertSoundEntries({ path, sql }: Outbox): void {

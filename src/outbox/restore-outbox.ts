@@ -57,12 +57,12 @@ export type RestoreResult = Awaited<ReturnType<typeof restoreOutbox>>;
 
 /**
  * Replaces an outbox by its backup, and unites it with the ledger, which adds what was sent since.
- * At any interruption either the old or the new outbox is in place. The old one is moved
- * aside; an empty one is deleted. The photographs of entries that are not accepted are copied from
- * beside the backup.
+ * At any interruption either the old or the new outbox is in place. The old one is moved aside; an
+ * empty one is deleted. The photographs of entries that are neither accepted nor dropped are copied
+ * from beside the backup.
  * @throws UsageError where an outbox with finds exists and may not be replaced; ConfigError where
- * the backup is of another service or account; FileError, DatabaseError, DatabaseTooNewError for a file that
- * is no sound backup; OutboxLeasedError during a push
+ * the backup is of another service or account; FileError, DatabaseError, DatabaseTooNewError for a
+ * file that is no sound backup; OutboxLeasedError during a push
  */
 export async function restoreOutbox(options: RestoreOptions) {
   const { backup, clock, outboxesFolder, place } = options;

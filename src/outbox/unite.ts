@@ -11,7 +11,7 @@ import {
   MAX_FACTS_AT_ONCE,
   rebuildEntries,
 } from './append-facts.ts';
-import { detachRecordIfShared } from './attempts.ts';
+import { detachSharedRecord } from './attempts.ts';
 import { findImportOfFind, listEntriesOfSubject } from './entry-queries.ts';
 import {
   type Fact,
@@ -46,7 +46,7 @@ import {
   withdrawWish,
 } from './wishes.ts';
 
-/** Numbers of facts and finds that came from the ledger or the other outbox. */
+/** How many facts and finds a union brought into the outbox. */
 export type UnionResult = { readonly facts: number; readonly finds: number };
 
 export const NOTHING_UNITED: UnionResult = { facts: 0, finds: 0 };
@@ -177,8 +177,8 @@ function storeIntentFromLedger(outbox: Outbox, subject: string, id: string | nul
 }
 
 /**
- * Stores the content of intents again, in one transaction, as their attempts or the ledger have it.
- * What neither has stays empty.
+ * Stores the content of intents again, in one transaction, from their attempts or from the ledger.
+ * An intent that neither has stays without content.
  * @param intents their ids
  * @throws DatabaseError where a fact is damaged
  */
@@ -253,16 +253,24 @@ function adoptOrRename(outbox: Outbox, uuid: string, isKnown: (uuid: string) => 
 }
 
 /**
- * Resolves clashes of finds that an undo brought back with those here, in its transaction. Where
- * both have one local id and equal content, and one was never attempted, only one is kept. Where
- * they have one local id otherwise, the find that came back gets another one and a `namesake`, about
+ * Resolves clashes of finds that an undo brought back with those here, in the caller's transaction.
+ * Of two with one local id and equal content, one of them never attempted, only one is kept. Of any
+ * other two with one local id, the find that came back gets another local id and a `namesake`, about
  * which the caller stores a question. A record that both have is detached from both.
+ * @param subjects UUIDs of the finds that came back; subjects of records have no effect
  */
 export function resolveClashesAfterUndo(outbox: Outbox, subjects: ReadonlySet<string>): void {
   for (const uuid of subjects) {
     adoptOrRename(outbox, uuid, () => true);
     detachRecordIfShared(outbox, uuid);
   }
+}
+
+/** Detaches the record of a find from all that have it, if its import is accepted. */
+function detachRecordIfShared(outbox: Outbox, uuid: string): void {
+  const entry = findImportOfFind(outbox, uuid);
+  if (entry?.identCely != null && entry.state === 'accepted')
+    detachSharedRecord(outbox, entry.identCely);
 }
 
 function isSameContent(one: StoredFind, other: StoredFind): boolean {

@@ -70,9 +70,9 @@ export type ProfileUser = {
 };
 
 /**
- * Requests the account of the token, asserts that it is that of outbox and profile, and stores how
- * the service describes it.
- * @throws ConfigError where it is another one; as {@link fetchAccount}
+ * Requests the account of the token, asserts that it is that of outbox and profile, and stores in
+ * the outbox how the service describes it.
+ * @throws ConfigError where it is another one, of which nothing is stored; as {@link fetchAccount}
  */
 export async function fetchAccountOfOutbox(
   outbox: Outbox,
@@ -80,22 +80,22 @@ export async function fetchAccountOfOutbox(
   signal?: AbortSignal,
 ): Promise<Account> {
   const account = await fetchAccount(service, signal);
-  acceptAccount(outbox, service, account);
+  storeAccountOfOutbox(outbox, service, account);
   return account;
 }
 
 /**
- * Stores how the service describes the account of outbox and profile.
- * @throws ConfigError where it is another one; nothing is stored then
+ * Stores in the outbox how the service describes its account.
+ * @throws ConfigError where the account is not that of outbox and profile; nothing is stored then
  */
-export function acceptAccount(outbox: Outbox, service: Signer, account: Account): void {
+export function storeAccountOfOutbox(outbox: Outbox, service: Signer, account: Account): void {
   assertAccountOfOutbox(outbox, service, account);
   storeKnownAccount(outbox, { ...account, username: getUsername(outbox, service, account) });
 }
 
 /**
- * Asserts that an account is that of outbox and profile, as far as both are known.
- * @throws ConfigError where it is another one
+ * Asserts that an account is that of outbox and profile, as far as theirs are known.
+ * @throws ConfigError where it is another one, with the commands that help
  */
 export function assertAccountOfOutbox(outbox: Outbox, service: Signer, account: Account): void {
   const { baseUrl, profile } = service;
@@ -198,7 +198,7 @@ export async function signIn(
   // A password for another user than the profile's may be stored, but sending requires the
   // profile's user.
   if (readHeader(opened).account !== null || isUserOfProfile(opened, service, account)) {
-    acceptAccount(opened, service, account);
+    storeAccountOfOutbox(opened, service, account);
     uniteWithLedger(opened, account.identCely);
   }
   return account;
@@ -213,7 +213,8 @@ export const ROLE_WORDS: Readonly<Record<Role, Message>> = {
 };
 
 /**
- * Requests the account to which the token belongs (A-USER-1); a refused token is renewed once.
+ * Requests the account to which the session's token belongs (A-USER-1); a refused token is renewed
+ * once. Nothing is stored.
  * @throws AuthError where the service refuses sign-in or account; UnavailableError where it does
  * not answer or is closed; ContractError for an answer without an account
  */

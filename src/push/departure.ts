@@ -70,7 +70,7 @@ function requireValue<T>(value: T | null): T {
 /**
  * Sends the request of an entry, for which a turn was taken, releases the turn, and returns what
  * the answer means. A failure of the network is an outcome, and not thrown.
- * @param entry names the record to which a number or a photograph goes
+ * @param entry its kind decides how the answer is read; a number or a photograph goes to its record
  * @param claimedOn when the entry was claimed: the request does not leave later than
  * {@link MAX_CLAIM_AGE_MS} after that
  */

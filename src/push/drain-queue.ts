@@ -23,7 +23,7 @@ import { LongPauseError } from '../service/http/exchange.ts';
 import type { Turn } from '../service/http/pacer.ts';
 import type { Outcome } from '../service/outcome.ts';
 import { makeEntryRequest, type SendResult, sendEntryRequest } from './departure.ts';
-import { getEntryContentKey } from './look.ts';
+import { makeEntryContentKey } from './look.ts';
 import { makeEntryName, reportSettledEntry, type SignedInPush } from './push-context.ts';
 import { type Hold, type PushResult, PushSession } from './push-session.ts';
 
@@ -176,7 +176,7 @@ async function launch(session: PushSession, entry: Entry): Promise<void> {
   const claimedOn = readClock(clock);
   const claimed = claimQueuedEntry(outbox, entry.id, (current) => {
     // An entry that changed during the wait passes the gate again.
-    if (getEntryContentKey(current) !== getEntryContentKey(entry)) return undefined;
+    if (makeEntryContentKey(current) !== makeEntryContentKey(entry)) return undefined;
     const { method, url } = makeEntryRequest(push, current);
     return {
       method,
@@ -223,7 +223,7 @@ async function launch(session: PushSession, entry: Entry): Promise<void> {
  */
 function assertNotClaimable(session: PushSession, entry: Entry): void {
   const next = findNext(session);
-  if (next?.id === entry.id && getEntryContentKey(next) === getEntryContentKey(entry))
+  if (next?.id === entry.id && makeEntryContentKey(next) === makeEntryContentKey(entry))
     throw makeDamagedError(session.push.outbox.path, `entry ${entry.id}`);
 }
 
@@ -283,7 +283,7 @@ async function settleAttempt(
     ms: Math.round(sent.tookMs),
     paced_ms: Math.round(pacedMs),
   });
-  const decided = await session.judgeAnswer(entry, {
+  const decided = await session.settleAnswer(entry, {
     ...sent,
     outcome: checkIdentifier(session, entry, sent.outcome),
   });

@@ -107,7 +107,7 @@ export async function holdEntriesWithQuestions(context: LookContext): Promise<vo
         const knowledge = gatherKnowledge(outbox, entry, result);
         // After an answer to a question it is compared again: only one is asked at a time.
         if (updateQuestion(outbox, entry, knowledge, harvest) === null)
-          context.judged.set(entry.id, getEntryContentKey(entry));
+          context.judged.set(entry.id, makeEntryContentKey(entry));
         else context.judged.delete(entry.id);
       }
     }),
@@ -149,8 +149,8 @@ async function searchUnlessRefused<T>(
   }
 }
 
-/** Makes a key that is another one where the entry sends another content. */
-export function getEntryContentKey(entry: Entry): string {
+/** Makes a key by which an entry that sends another content than before is recognised. */
+export function makeEntryContentKey(entry: Entry): string {
   return entry.kind === 'photo' ? `${entry.intent} ${entry.photograph.name}` : entry.intent;
 }
 
@@ -221,7 +221,7 @@ export async function holdEntryBeforeDeparture(
   context: LookContext,
   entry: Entry,
 ): Promise<boolean> {
-  if (context.judged.get(entry.id) !== getEntryContentKey(entry)) {
+  if (context.judged.get(entry.id) !== makeEntryContentKey(entry)) {
     await holdEntriesWithQuestions(context);
     return true;
   }
@@ -245,7 +245,7 @@ async function holdChange(context: LookContext, entry: NumberEntry | PhotoEntry)
   outbox.change(() => {
     const [now] = listQueuedEntries(outbox, [entry.id]);
     // An entry that was changed meanwhile is checked again.
-    if (now !== undefined && getEntryContentKey(now) === getEntryContentKey(entry))
+    if (now !== undefined && makeEntryContentKey(now) === makeEntryContentKey(entry))
       storeQuestion(outbox, entry.id, question);
   });
   return true;

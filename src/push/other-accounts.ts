@@ -18,7 +18,7 @@ import {
 import { type Outbox, readHeader } from '../outbox/open-outbox.ts';
 
 /** The last attempt of another account to send a find, and the records that it got. */
-export type FindOfOtherAccount = {
+type FindOfOtherAccount = {
   readonly attempt: FactOf<'attempted'>;
   readonly records: readonly string[];
 };

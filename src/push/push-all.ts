@@ -58,7 +58,7 @@ import { answerHeldEntriesWithSend } from './resolve-entries.ts';
  * decide about the outbox; ConfigError where it belongs to another account; DatabaseError where the
  * disk fails; AuthError, UnavailableError or ContractError where it cannot sign in or look
  */
-export async function pushAll(push: PushContext): Promise<PushResult> {
+export async function pushOutbox(push: PushContext): Promise<PushResult> {
   return withPushLock(push.lock, () => pushUnderLock(push));
 }
 

@@ -203,10 +203,10 @@ export class PushSession {
   }
 
   /**
-   * Decides what the end of an attempt means, and applies that to the push. Where a refusal may
-   * concern the whole account, the access probe is sent before.
+   * Decides what the end of an attempt means, and applies that to the push, as {@link applyAnswer}
+   * does. Where a refusal may concern the whole account, the access probe is sent before.
    */
-  async judgeAnswer(entry: Entry, sent: SendResult): Promise<SettlementDecision> {
+  async settleAnswer(entry: Entry, sent: SendResult): Promise<SettlementDecision> {
     if (sent.outcome.kind !== 'forbidden' || this.state.accessProven)
       return this.applyAnswer(entry, sent);
     const { clock, pace, service } = this.push;

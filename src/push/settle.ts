@@ -21,8 +21,8 @@ export function makeScopeKey({ kind, project }: EntryScope): string {
 }
 
 /**
- * Returns the kinds and projects with as many equal refusals ({@link countRefusal}) as
- * `RETRY_POLICY.refusal` allows: `PushSession.makeClaimableQuery` excludes their entries.
+ * Returns the kinds and projects of which no more is sent in this push: as many of their finds got
+ * the same refusal, one after another, as `RETRY_POLICY.refusal` allows.
  */
 export function listEndedScopes({ refusals }: PushState): RefusalSeries[] {
   const { maxEqual } = RETRY_POLICY.refusal;
@@ -54,8 +54,7 @@ export type PushState = {
   readonly accessProven: boolean;
 };
 
-/** State of a push before its first answer. */
-export const INITIAL_STATE: PushState = {
+const INITIAL_STATE: PushState = {
   throttled: 0,
   locked: 0,
   refusals: new Map(),

@@ -15,7 +15,7 @@ import {
   listEntriesInState,
 } from '../outbox/entry-queries.ts';
 import { probeAccess } from './account.ts';
-import { pushAll } from './push-all.ts';
+import { pushOutbox } from './push-all.ts';
 import { findStopCauseOfProbe, type PushContext, type StopCause } from './push-context.ts';
 import { addPushResults, NOTHING_SENT, type PushResult } from './push-session.ts';
 
@@ -138,7 +138,7 @@ type WatchedPush = PushResult & { readonly atRest: boolean };
  * is free in between.
  * @param onWait called before each wait
  * @throws ConfigError where the file of the outbox was removed or replaced meanwhile, which is not
- * seen on Windows; as {@link pushAll}, but a service that is out of reach is waited for
+ * seen on Windows; as {@link pushOutbox}, but a service that is out of reach is waited for
  */
 export async function watchOutbox(
   options: PushContext,
@@ -205,7 +205,7 @@ function findDueAtMs(
  */
 async function runRound(options: PushContext, isFirst: boolean): Promise<WatchRound | PushResult> {
   try {
-    return await pushAll(options);
+    return await pushOutbox(options);
   } catch (thrown) {
     const isGone = isFirst ? thrown instanceof UnavailableError : isAway(thrown);
     if (isGone)

@@ -1,11 +1,11 @@
 import { AuthError, ConfigError, type ExitReason, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/message.ts';
 import {
-  acceptAccount,
   fetchAccount,
   ROLE_WORDS,
   type Signer,
   signIn,
+  storeAccountOfOutbox,
 } from '../../push/account.ts';
 import { makeSecretsOwner } from '../../service/secrets.ts';
 import type { Account } from '../../service/session.ts';
@@ -175,7 +175,7 @@ async function storeAccountOrWarn(
   account: Account,
 ): Promise<void> {
   try {
-    acceptAccount(await openOutbox(), signer, account);
+    storeAccountOfOutbox(await openOutbox(), signer, account);
   } catch (thrown) {
     if (!(thrown instanceof ConfigError)) throw thrown;
     terminal.warn(`${thrown.message} ${thrown.hint ?? ''}`);

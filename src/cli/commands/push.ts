@@ -6,7 +6,7 @@ import { clearBackoff } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { KIND_WORDS } from '../../outbox/views/entry-words.ts';
 import type { NewPerson } from '../../outbox/views/outbox-status.ts';
-import { pushAll } from '../../push/push-all.ts';
+import { pushOutbox } from '../../push/push-all.ts';
 import type { NoSearchReason, PushContext } from '../../push/push-context.ts';
 import {
   countEntriesToSend,
@@ -126,15 +126,15 @@ async function pushCommand(
   await requireProductionConfirmation(context);
   if (plan.subjects !== undefined) clearBackoff(outbox, plan.subjects);
   const { end, ...telling } = makePushListeners(context, outbox);
-  const pushAllOptions = {
+  const pushOptions = {
     ...(await openPushContext(context, outbox, options, kinds, plan.subjects)),
     ...telling,
   };
   const expected = {
     drafts: plan.drafts,
-    left: () => (options.limit === undefined ? countEntriesToSend(pushAllOptions) : 0),
+    left: () => (options.limit === undefined ? countEntriesToSend(pushOptions) : 0),
   };
-  const result = await sendOrWatch(context, options, pushAllOptions).finally(end);
+  const result = await sendOrWatch(context, options, pushOptions).finally(end);
   return summarise(context, outbox, expected, result);
 }
 
@@ -144,7 +144,7 @@ async function sendOrWatch(
   { watch }: PushOptions,
   push: PushContext,
 ): Promise<EndedPush> {
-  if (watch !== true) return pushAll(push);
+  if (watch !== true) return pushOutbox(push);
   const { watchOutbox } = await import('../../push/watch.ts');
   context.terminal.note(
     t`Watching: new entries are sent as soon as they can be. Press Ctrl-C to stop.`,

@@ -15,7 +15,7 @@ import {
   type RehearsalResult,
 } from '../../outbox/rehearsal.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
-import { pushAll } from '../../push/push-all.ts';
+import { pushOutbox } from '../../push/push-all.ts';
 import { appendValue, defineCommand, type Registration } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { openFindValidator } from '../context/find-input.ts';
@@ -172,7 +172,7 @@ async function push(training: Context): Promise<ExitReason> {
   const opened = await openPush(training);
   let settled = 0;
   const { stopCause } = await withProgress(training.terminal, t`Sending`, (update) =>
-    pushAll({
+    pushOutbox({
       ...opened,
       report: (event) => {
         if (event.type !== 'settled' || event.state === 'queued') return;

@@ -174,8 +174,9 @@ function assertNotRemoved(outbox: Outbox, subject: string): void {
 
 /**
  * Effect of queueing a photograph. `kept`: it was queued or sent before; `again`: it was accepted
- * before, and the last pull shows the record without it. Its file had other content before, which
- * is `replaced` where it was not sent; `beside`: it was, and stays at the service.
+ * before, but the last pull shows the record without it, so it is queued once more; `replaced`: it
+ * takes the place of other content of its file that was not sent; `beside`: it is queued beside
+ * other content of its file that was sent.
  */
 export type PhotoChange = 'kept' | 'queued' | 'again' | 'replaced' | 'beside';
 
@@ -278,7 +279,7 @@ function replaceVariant(
   return true;
 }
 
-/** Tells if a photograph is queued, and what is to be sent has this SHA-512. */
+/** Tells if a photograph is queued, and its copy to be sent has this SHA-512, in hexadecimal. */
 export function isQueuedWithDigest({ state, photograph }: PhotoEntry, sha512: string): boolean {
   return state === 'queued' && photograph.sha512 === sha512;
 }
@@ -314,9 +315,9 @@ export type PhotographChanges = {
 type ChangeContext = { readonly outbox: Outbox; readonly dryRun: boolean };
 
 /**
- * Queues the photographs that a row names, and removes those that it named at its last import and
- * no longer names, unless they were attempted. A photograph that a person dropped stays dropped. A
- * dry run only counts.
+ * Queues the photographs that a row names and the find does not have yet, and removes those that the
+ * row named at its last import and no longer names, unless they were attempted. A photograph that a
+ * person dropped stays dropped. A dry run only counts.
  * @param before the row as last imported; undefined for a new find, of which nothing is removed
  * @param subject '' for a find that does not exist yet, in a dry run
  */

@@ -104,8 +104,9 @@ const BATCH = 100;
 /**
  * Stores finds in the outbox with their documents: queued, or with errors as drafts. Into a find
  * that is here its row is merged, as {@link mergeRowIntoFind} does; a sent one is never changed. Of
- * each batch photographs are copied and new rows validated first, which takes time; then it is
- * planned and stored in one transaction. After an error the earlier batches stay. A dry run stores nothing.
+ * each batch of 100, photographs are copied and new rows validated first, which takes time; then the
+ * batch is stored in one transaction. After an error the earlier batches stay. A dry run stores
+ * nothing.
  * @throws UsageError where a photograph changed while it was read; FileError where one cannot be
  * read; DatabaseError where the disk fails
  */

@@ -58,7 +58,7 @@ export type RowDifference = {
 };
 
 /** A find with a row merged into it, and how they differ. */
-export type MergedRow = {
+type MergedRow = {
   readonly elements: FindElements;
   /** The row as imported now; elements without a column keep their base. */
   readonly base: FindElements;
@@ -359,8 +359,8 @@ export function getFileAndRow({ source }: Find): { file: string | null; row: num
 }
 
 /**
- * Returns the rows about which a person is asked for a find, for a new wish for it. Undefined where
- * none is left.
+ * Returns the rows about which a person is still asked for a find: those of its wish without the
+ * forgotten ones; undefined where none is left.
  * @param isForgotten tells if a row is left out, since it was answered or is imported again
  */
 export function listAskedRowsExcept(

@@ -100,9 +100,9 @@ export function removeSubject(outbox: Outbox, subject: string): Removal {
 }
 
 /**
- * Removes a find that is the same as another one here, and gives its number and photographs to
- * that.
- * @param refuse called where its number would replace one that the other find has or is to get
+ * Removes a find that is the same as another one here, and gives its number and photographs to the
+ * other one, in one transaction.
+ * @param refuse called where the number would replace one that the other find has or is to get
  * @returns false where the service has the find, or may have it; nothing is changed then
  * @throws the error of `refuse`; UsageError where the other find was removed, or the account may
  * not set the number

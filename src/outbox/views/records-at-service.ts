@@ -138,7 +138,7 @@ export function storeUnexplainedRecord(outbox: Outbox, record: HarvestedFind): v
     .run(record.identCely, JSON.stringify(record));
 }
 
-/** Deletes an unexplained record that a fact explains now, or that is gone. */
+/** Deletes a record from the unexplained ones; does nothing where it is not one of them. */
 export function deleteUnexplainedRecord(outbox: Outbox, identCely: string): void {
   outbox.sql('delete from unexplained where ident_cely = ?').run(identCely);
 }

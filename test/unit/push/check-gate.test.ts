@@ -11,10 +11,10 @@ import { type Outbox, updateHeader } from '../../../src/outbox/open-outbox.ts';
 import { findByLocalId } from '../../../src/outbox/stored-finds.ts';
 import { recordFindWish } from '../../../src/outbox/wishes.ts';
 import {
-  getEntryContentKey,
   holdEntriesWithQuestions,
   holdEntryBeforeDeparture,
   type LookContext,
+  makeEntryContentKey,
 } from '../../../src/push/look.ts';
 import type { NoSearchReason } from '../../../src/push/push-context.ts';
 import { getOpenDecision, resolveEntries } from '../../../src/push/resolve-entries.ts';
@@ -618,7 +618,7 @@ describe('with thousands of records and entries', () => {
         lookBackMs: DAY_MS,
         serverNowMs: clock.now(),
         stop: new AbortController().signal,
-        judged: new Map([[entry.id, getEntryContentKey(entry)]]),
+        judged: new Map([[entry.id, makeEntryContentKey(entry)]]),
       };
       expect(await holdEntryBeforeDeparture(context, entry)).toBe(false);
       return statements;

@@ -9,7 +9,7 @@ import type { Photograph } from '../../../src/outbox/facts.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 
 import { recordNewFind } from '../../../src/outbox/wishes.ts';
-import { pushAll } from '../../../src/push/push-all.ts';
+import { pushOutbox } from '../../../src/push/push-all.ts';
 import type { PushContext } from '../../../src/push/push-context.ts';
 import {
   type Exchange,
@@ -153,7 +153,7 @@ export function findService(clock: ManualClock, account: Account = EVA) {
   };
   const client = makeClient(harvest);
   const push = async (outbox: Outbox, more: Partial<PushContext> = {}, forMs = 60_000) => {
-    const running = pushAll({
+    const running = pushOutbox({
       ...makePush(outbox, clock),
       service: { ...service, send },
       lookBackMs: 30 * DAY_MS,

@@ -5,7 +5,7 @@ import { listAttempts } from '../../../src/outbox/attempts.ts';
 import { type Outbox, readHeader, updateHeader } from '../../../src/outbox/open-outbox.ts';
 import { findByUuid } from '../../../src/outbox/stored-finds.ts';
 import { recordFindWish } from '../../../src/outbox/wishes.ts';
-import { pushAll } from '../../../src/push/push-all.ts';
+import { pushOutbox } from '../../../src/push/push-all.ts';
 import {
   type HttpRequest,
   type HttpResponse,
@@ -41,7 +41,7 @@ async function pushed(
   { stop = new AbortController().signal } = {},
 ) {
   const rounds: number[] = [];
-  const running = pushAll({
+  const running = pushOutbox({
     ...makePush(outbox, clock),
     service,
     stop,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { asMonotonicMs } from '../../../src/base/clock.ts';
 import { OUTCOMES, type OutcomeKind } from '../../../src/base/outcomes.ts';
-import { decideSettlement, INITIAL_STATE } from '../../../src/push/settle.ts';
+import { decideSettlement, makeInitialPushState } from '../../../src/push/settle.ts';
 import type { ServerFinding } from '../../../src/service/outcome.ts';
 import { inWords } from '../../support/in-words.ts';
 import { aPush, PAUSE_MS, RECORD, type Told } from './running-push.ts';
@@ -283,7 +283,7 @@ function decided(kind: OutcomeKind, access?: OutcomeKind) {
   using push = aPush();
   const told = (of: OutcomeKind) =>
     ({ kind: of, detail: 'said', findings: [], identCely: RECORD }) as unknown as Told;
-  return decideSettlement(INITIAL_STATE, {
+  return decideSettlement(makeInitialPushState([]), {
     entry: push.entry(push.anImport()),
     status: 403,
     failuresBefore: 0,
