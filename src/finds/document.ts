@@ -161,7 +161,8 @@ function makeFieldNode(field: Field, elements: FindElements, name: string): XmlN
 }
 
 /**
- * Returns the text that a parser reads back from a document, trimmed as the service trims each text.
+ * Returns the text that a parser reads back from a document, trimmed as the service trims each
+ * text.
  */
 function normalizeXmlText(text: string): string {
   const lines = text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;

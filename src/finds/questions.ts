@@ -129,7 +129,7 @@ export function isAskedByDefault({ when }: Question, stav: TargetState): boolean
 }
 
 /** Tells if a find for this target state may do without an answer to a question. */
-export function isOptional({ requiredFrom }: Question, stav: TargetState): boolean {
+export function isOptionalQuestion({ requiredFrom }: Question, stav: TargetState): boolean {
   return requiredFrom === undefined || requiredFrom > stav;
 }
 

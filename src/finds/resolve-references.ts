@@ -158,11 +158,11 @@ export type ResolvedFinder =
 /**
  * Resolves a finder by identifier or name. A mapping of the user's own comes first. A name written
  * exactly as that of a known person gets the id {@link NEW_PERSON}: the service finds the person by
- * the name; one that differs in case, accents, order, titles or blanks gets the person's identifier,
- * with a remark. Any other name gets {@link NEW_PERSON} as well, and the service creates a person,
- * if it is certain which part is the surname. Unreadable, with candidates where there are some: a
- * name that several people have, an abbreviated one, one in another order than the known person's,
- * and what is no name of one person.
+ * the name; one that differs in case, accents, order, titles or blanks gets the person's
+ * identifier, with a remark. Any other name gets {@link NEW_PERSON} as well, and the service
+ * creates a person, if it is certain which part is the surname. Unreadable, with candidates where
+ * there are some: a name that several people have, an abbreviated one, one in another order than
+ * the known person's, and what is no name of one person.
  */
 export function resolveFinder(cell: string, lookupTerm: LookupTerm): ResolvedFinder {
   if (extractIdentifier(cell) !== undefined) return resolveTerm(PEOPLE, cell, lookupTerm);

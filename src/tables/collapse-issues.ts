@@ -5,9 +5,6 @@ import { NOT_HARVESTED } from '../finds/value-rules.ts';
 
 type CountedIssue = { readonly issue: Issue; count: number };
 
-/** Errors of an import that are listed; others are only counted. */
-export const MAX_ERRORS = 10_000;
-
 /**
  * Collects issues in little memory, since each row of a table may repeat them. Warnings about the
  * same project, or about the same spelling of a finder, become one, which counts the finds.

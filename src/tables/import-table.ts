@@ -363,12 +363,12 @@ export function listFindsWithQuestion(outbox: Outbox): FindWithImport[] {
 }
 
 /**
- * Finds a find and its import by a name; undefined for the name of a record without a find here,
+ * Finds the find of a name, and its import; undefined for the name of a record without a find here,
  * and for a find without an import.
  * @param name local id, or identifier of the service
  * @throws UsageError where the name is neither, or may mean several finds
  */
-export function findByNameWithImport(outbox: Outbox, name: string): FindWithImport | undefined {
+export function findNamedFindWithImport(outbox: Outbox, name: string): FindWithImport | undefined {
   const subject = findSubject(outbox, name);
   const stored = findByUuid(outbox, subject);
   const entry = findImportOfFind(outbox, subject);

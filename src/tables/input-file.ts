@@ -66,7 +66,9 @@ const MAC_CE = 'Mac-CE';
 /** Encodings of Czech tables; where a text fits several, the first wins. */
 const ENCODINGS: readonly string[] = [WINDOWS_1250, 'ISO 8859-2', MAC_CE, 'CP852', UTF_8];
 
-/** Returns the name of an encoding in the decoding library, which has most names in any spelling. */
+/**
+ * Returns the name of an encoding in the decoding library, which has most names in any spelling.
+ */
 function getCodec(encoding: string): string {
   return makeIdKey(encoding) === makeIdKey(MAC_CE) ? 'maccenteuro' : encoding;
 }
@@ -82,8 +84,8 @@ const WORDS_SHOWN = 2;
  * Converts the bytes of a text to UTF-8; a byte order mark stays. Without `stated` the encoding is
  * detected: UTF-8 or UTF-16 if the bytes are valid in it, else the one in which their beginning is
  * the most plausible Czech. If that is UTF-8, as for bytes that are no text, they are returned
- * unchanged, although invalid. Any other detected encoding is returned as a warning with up to two
- * words of the text, since only a person can notice wrong letters.
+ * unchanged, although invalid. Any other detected encoding gives a warning with up to two words of
+ * the text, since only a person can notice wrong letters.
  * @param stated encoding that the user named; undefined to detect it
  * @throws FileError where the stated encoding is unknown, or does not fit the bytes
  */

@@ -59,7 +59,7 @@ const READERS = {
     extensions: ['geojson', 'json'],
     called: 'GeoJSON',
     read: async ({ file, bytes }) =>
-      (await import('./formats/geojson-table.ts')).parseGeoJson(file, bytes),
+      (await import('./formats/geojson-table.ts')).parseGeoJsonTable(file, bytes),
   },
   gpkg: {
     extensions: ['gpkg'],
@@ -67,7 +67,7 @@ const READERS = {
     signatures: ['SQLite format 3\u0000'],
     read: async ({ file, bytes, sheet, isOnDisk }) => {
       const content = isOnDisk ? withJournal(file, bytes) : bytes;
-      return (await import('./formats/gpkg-table.ts')).readGeoPackage(file, content, sheet);
+      return (await import('./formats/gpkg-table.ts')).readGeoPackageTable(file, content, sheet);
     },
   },
   xml: {
@@ -82,9 +82,9 @@ const READERS = {
     // Any archive (ZIP), also an empty one: the reader refuses one that is no workbook.
     signatures: ['PK\u0003\u0004', 'PK\u0005\u0006'],
     read: async ({ file, bytes, sheet, headerRows, isOnDisk, photoFolder }) => {
-      const { parseXlsx, unpackWorkbook } = await import('./formats/xlsx.ts');
+      const { parseXlsxTable, unpackWorkbook } = await import('./formats/xlsx.ts');
       const parts = await unpackWorkbook(file, bytes);
-      const table = parseXlsx(file, parts, sheet, headerRows);
+      const table = parseXlsxTable(file, parts, sheet, headerRows);
       return isOnDisk && isFormTable(table)
         ? (await import('./formats/form-export.ts')).readWorkbookForms(table, parts, photoFolder)
         : table;

@@ -2,7 +2,6 @@ import { formatCodePoint, makeIdKey } from '../base/characters.ts';
 import { withoutFormulaMark } from '../base/csv.ts';
 import { FileError } from '../base/errors.ts';
 import {
-  type Doubt,
   hasErrors,
   type Issue,
   makeErrorIssue,
@@ -216,8 +215,8 @@ const LIMITS = {
 type Counts = Readonly<Partial<Record<keyof typeof LIMITS, number>>>;
 
 /**
- * Asserts that the counts of a table are within {@link LIMITS}. Those not given are not checked; only
- * `cells` is computed then, from rows and columns.
+ * Asserts that the counts of a table are within {@link LIMITS}. Those not given are not checked;
+ * only `cells` is computed then, from rows and columns.
  * @throws FileError where a count is larger
  */
 export function assertTableSize(file: string, counts: Counts): void {
@@ -427,12 +426,6 @@ function checkCell(cell: string): Issue | undefined {
 
 const MAX_SHOWN = 60;
 
-/** Fault of a formula whose result is not in the file. */
-export const UNSAVED_RESULT: RuleProblem = makeRuleProblem(
-  'table-formula',
-  msg`The result of the formula was not saved with the file. Open it in a spreadsheet and save it, or write the value.`,
-);
-
 /**
  * Makes the fault of a cell whose formula has an error as its result.
  * @param fault the error as the spreadsheet shows it, such as `#REF!`
@@ -458,26 +451,4 @@ export function makeOverlongNumberFault(shown: string): RuleProblem {
     'table-number',
     msg`${shown} has more digits than programs store in a number, so the last ones may be wrong. Store it as a text with all its digits.`,
   );
-}
-
-/** Stored text of a cell, and the displayed text where it differs. */
-export type CellValue = {
-  readonly text: string;
-  readonly shown?: ShownCell;
-  /** An error excludes the row; with a warning it is read, with `text` as the value. */
-  readonly fault?: Doubt;
-  /** All of it is struck through. */
-  readonly isStruck?: boolean;
-};
-
-/**
- * Makes the value of a cell whose number has too many digits: its digits, with a warning, where the
- * file has them all; else an empty text with an error, since an exponent replaces the last digits.
- * @param raw the number as the file has it
- */
-export function makeOverlongNumberValue(raw: string): CellValue {
-  const fault = makeOverlongNumberFault(raw);
-  return /^-?\d+$/.test(raw)
-    ? { text: raw, fault: { ...fault, severity: 'warning' } }
-    : { text: '', fault };
 }

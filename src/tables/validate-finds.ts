@@ -166,8 +166,9 @@ function updateImport(
 
 /**
  * Returns the import to update, whose document differs: a draft, a queued one, also where only its
- * issues are more or fewer, or, if the find is complete, a refused one. Undefined for any other, such
- * as one that was sent or is being sent, and for a draft that stays one, even with other issues.
+ * issues are more or fewer, or, if the find is complete, a refused one. Undefined for any other,
+ * such as one that was sent or is being sent, and for a draft that stays one, even with other
+ * issues.
  */
 function findImportToUpdate(
   outbox: Outbox,

@@ -5,7 +5,7 @@ import { findNamedFinds } from '../../outbox/changes/resolve-finds.ts';
 import { makeLabelLookup, makeReferenceFormatter } from '../../tables/exports/exported-find.ts';
 import {
   EXPORT_FORMATS,
-  EXPORTER_NAMES,
+  EXPORT_PURPOSES,
   EXPORTERS,
   type ExportFormat,
   type ExportPurpose,
@@ -51,8 +51,8 @@ export const registerCommands: Registration = (program, run) => {
     .addOption(
       new Option(
         '--for <form>',
-        EXPORTER_NAMES.map((name) => `${name}: ${EXPORTERS[name].summary}`).join('; '),
-      ).choices(EXPORTER_NAMES),
+        EXPORT_PURPOSES.map((name) => `${name}: ${EXPORTERS[name].summary}`).join('; '),
+      ).choices(EXPORT_PURPOSES),
     )
     .action(run(exportCommand));
 };

@@ -7,7 +7,7 @@ import { storeQuestionsAboutNamedFinds } from '../../outbox/alike-finds.ts';
 import type { EnqueuedFind } from '../../outbox/changes/enqueue-finds.ts';
 import { planRemovalOfSubject } from '../../outbox/changes/remove-finds.ts';
 import { findByLocalId } from '../../outbox/stored-finds.ts';
-import { IssueCollector, MAX_ERRORS } from '../../tables/collapse-issues.ts';
+import { IssueCollector } from '../../tables/collapse-issues.ts';
 import {
   type CopiedTable,
   type ImportReport,
@@ -47,6 +47,9 @@ export type ImportOptions = GlobalOptions &
     readonly idPrefix?: string;
     readonly corrections?: string;
   };
+
+/** Errors of an import that are listed; others are only counted. */
+const MAX_ERRORS = 10_000;
 
 type Request = Awaited<ReturnType<typeof openRequest>>;
 

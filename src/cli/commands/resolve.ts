@@ -27,7 +27,7 @@ import {
 } from '../../push/resolve-entries.ts';
 import {
   ANSWER_WORDS,
-  findByNameWithImport,
+  findNamedFindWithImport,
   listFindsWithQuestion,
 } from '../../tables/import-table.ts';
 import { defineCommand, parseWholeNumber, type Registration } from '../command.ts';
@@ -217,7 +217,7 @@ async function resolveOne(
  */
 async function answerQuestion(find: FindToResolve, answer: RowAnswer): Promise<'done' | 'differs'> {
   const { context, outbox, name } = find;
-  const { stored, entry } = findByNameWithImport(outbox, name) ?? {};
+  const { stored, entry } = findNamedFindWithImport(outbox, name) ?? {};
   const [asked] = stored?.wish.asked ?? [];
   if (stored !== undefined && asked !== undefined) {
     assertAnswers(ANSWERS_OF_ROWS[asked.basis], answer, name);
@@ -305,7 +305,7 @@ type Way = readonly [words: Message, flag: string];
  * @throws UsageError where there is nothing to decide
  */
 function makeUndecidedError({ outbox, name, entryId }: FindToResolve): UsageError {
-  const [asked] = findByNameWithImport(outbox, name)?.stored.wish.asked ?? [];
+  const [asked] = findNamedFindWithImport(outbox, name)?.stored.wish.asked ?? [];
   if (asked !== undefined) {
     const answers = ANSWERS_OF_ROWS[asked.basis].map(
       (answer): Way => [ANSWER_WORDS[answer], `--answer ${answer}`],

@@ -9,7 +9,7 @@ import {
   type MappingProposals,
   mapOwnTerm,
   mergeMapping,
-  proposeTerms,
+  proposeEntries,
   type TermProposal,
 } from '../../tables/own-terms/map-terms.ts';
 import {
@@ -165,7 +165,7 @@ async function suggest(
   const vocabulary = await openProfileVocabulary(context);
   const mapping = await readMappingFile(context.places.mappingFile);
   const proposals = await withProgress(terminal, t`Comparing`, (onProgress) =>
-    proposeTerms(list, { vocabulary, mapping, onProgress }),
+    proposeEntries(list, { vocabulary, mapping, onProgress }),
   );
   printIssues(terminal, proposals.issues, terminal.warn);
   if (!terminal.json)

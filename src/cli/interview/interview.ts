@@ -6,7 +6,7 @@ import {
   findQuestionOfElement,
   getQuestion,
   isAskedByDefault,
-  isOptional,
+  isOptionalQuestion,
   listElementsOfQuestion,
   type Question,
 } from '../../finds/questions.ts';
@@ -90,7 +90,7 @@ function askText(
 
 function findEmptyProblem(question: Question, find: Find): string | undefined {
   const state = formatTargetState(getTargetState(find));
-  return isOptional(question, getTargetState(find))
+  return isOptionalQuestion(question, getTargetState(find))
     ? undefined
     : t`State ${state} requires this. Type - to leave it for later.`;
 }
@@ -123,7 +123,7 @@ function listFieldOffers(
   typed: string,
   context: AskingContext,
 ): Offers {
-  const empty = makeEmptyOffer(isOptional(question, getTargetState(find)));
+  const empty = makeEmptyOffer(isOptionalQuestion(question, getTargetState(find)));
   if (typed === EMPTY) return [empty];
   const [element] = listElementsOfQuestion(question.name);
   const list = (text: string): Offers =>

@@ -279,7 +279,7 @@ function convert(direction: 'forward' | 'inverse', [from, to]: Point): Point {
  * applies plate movement and a table of corrections, which no package has (A-POINT-8; assumption
  * A11).
  */
-export const CONVERTED_WITHIN_M = 2;
+const CONVERTED_WITHIN_M = 2;
 
 /** A centimetre, the precision of a table's last decimals. */
 const SAME_WITHIN: Readonly<Record<GeomSystem, number>> = { '4326': 1e-7, '5514': 0.01 };

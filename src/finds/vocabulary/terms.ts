@@ -52,8 +52,8 @@ export function findTermByIdent(vocabulary: Vocabulary, ident: string): Term | u
 }
 
 /**
- * Returns the term of a typed identifier, normalised by {@link normalizeId} and in any letter case;
- * else like {@link findTermByIdent}.
+ * Returns the term of a typed identifier, in any letter case and normalised by {@link normalizeId};
+ * also a deleted or vanished term; undefined where none was harvested.
  */
 export function findTermByTypedIdent(vocabulary: Vocabulary, typed: string): Term | undefined {
   const ident = normalizeId(typed);
@@ -442,8 +442,8 @@ export function findAccountOfHarvest(
 }
 
 /**
- * Begins a run of a harvest, by which a run of another process loses it. Must run inside
- * `Vocabulary.change`.
+ * Begins a run of a harvest, after which {@link assertLatestRun} throws for all earlier runs. Must
+ * run inside `Vocabulary.change`.
  * @returns the number of the run, for {@link assertLatestRun}
  */
 export function beginHarvestRun(vocabulary: Vocabulary, harvestId: number): number {

@@ -38,7 +38,7 @@ const meanings = new Map<string, ColumnName>([
   ...FIELDS.flatMap(({ name, alias = name }) => [[name, name] as const, [alias, name] as const]),
 ]);
 
-/** Every column name that a table may have: the contract's names and their English aliases. */
+/** Every name by which {@link findColumnByName} finds a column, folded. */
 export const COLUMN_NAMES: readonly string[] = [...meanings.keys()];
 
 /**
@@ -61,7 +61,7 @@ export const POINT_COLUMNS: readonly ColumnName[] = [
   'geom_sjtsk_wkt',
 ];
 
-/** Tells if a column has coordinates or a geometry; `geom_system` has neither. */
+/** Tells if a column is one of {@link POINT_COLUMNS}; `geom_system` is not. */
 export function isPointColumn(name: string): boolean {
   return POINT_COLUMNS.some((column) => column === name);
 }
@@ -74,8 +74,8 @@ const STORED_COLUMNS = new Set([
 ]);
 
 /**
- * Tells if the stored values of a column count: numbers, coordinates, days and truth values. Of all
- * other columns the displayed texts count.
+ * Tells if of a column's cells the stored values count, as of numbers, states, days, truth values,
+ * points and their systems. Of all other columns the displayed texts count.
  */
 export function isReadAsStored(name: ColumnName): boolean {
   return STORED_COLUMNS.has(name);
@@ -289,7 +289,7 @@ export function makeColumnKeys(header: readonly string[]): string[] {
 
 /**
  * Returns the key by which a museum's texts are compared, such as headers and own terms: letter
- * case, white space and the composition of accents do not count, accents do.
+ * case, the amount of white space and the composition of accents do not count, accents do.
  */
 export function makeTextKey(text: string): string {
   return text.normalize('NFC').trim().replace(/\s+/g, ' ').toLowerCase();

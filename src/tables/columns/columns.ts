@@ -279,9 +279,9 @@ function makeDuplicateIssue(table: Table, name: ColumnName, firstAt: number, at:
 }
 
 /**
- * Normalises the text of a cell for storage, as its column requires: by {@link normalizeRegistrationNumber}, by
- * {@link normalizeId} for identifiers and local ids, else by {@link normalizeText}. Names of
- * photographs are only trimmed.
+ * Normalises the text of a cell for storage: registration numbers by
+ * {@link normalizeRegistrationNumber}, identifiers and local ids by {@link normalizeId}, other
+ * texts by {@link normalizeText}. Names of photographs are only trimmed.
  */
 export function normalizeCell(name: ColumnName, text: string): string {
   if (name === 'photos') return text.trim();
@@ -290,11 +290,11 @@ export function normalizeCell(name: ColumnName, text: string): string {
 }
 
 /**
- * Returns the trimmed text of a cell, '' where the row is shorter. For an element that is a number,
- * coordinate, day or truth value it is the stored text, with the unit of a depth that only the
- * number format shows; for any other the displayed text, such as `00012` or `12.10`.
+ * Returns the trimmed text of a cell, '' where the row is shorter: of a column of
+ * {@link isReadAsStored} the stored text, with the unit of a depth that only the number format
+ * shows; of any other the displayed text, such as `00012` or `12.10`.
  * @param index of the column in the table, from 0
- * @param name element of the column
+ * @param name meaning of the column
  */
 export function getTrimmedCell(row: RowCells, index: number, name: ColumnName): string {
   const shown = getDisplayedText(row, index).trim();

@@ -74,7 +74,7 @@ type Report = (doubt: Doubt, column: ColumnName, more?: Parameters<typeof toIssu
  * Reads a row as a find, whose completeness and the service's rules are checked later. Where a cell
  * cannot be read there is no `find`, since it would be incomplete, and `issues` has an error. A
  * missing photograph is only a warning.
- * @param localId of the find: the text of its cell, or a digest of a row without such a cell
+ * @param localId of the find: the text of its cell, or a digest of the row in a table without ids
  */
 export function mapRowToFind(
   row: TableRow,

@@ -144,7 +144,7 @@ function digestRow(row: TableRow, columns: Columns): string {
   return `row-${createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, 16)}`;
 }
 
-/** Columns that distinguish a find from a remark: object, place and date. */
+/** Columns that distinguish a find from a remark: object, place, date and photographs. */
 const TELLING: readonly ColumnName[] = [
   'druh_nalezu',
   'specifikace',
@@ -163,8 +163,8 @@ const SEPARATOR = /^[-–—=_*.·~+|/\\\s]+$/;
 
 /**
  * Returns the table without the rows that are no finds, with a warning for each: totals, repeated
- * headers, separators, and remarks, which have no object, place, day or usual local id, and are
- * fewer than the rows that have an object, place or day. Tables of features, waypoints or documents
+ * headers, separators, and remarks: rows without object, place, day, photograph and usual local id
+ * that are fewer than the other rows. Tables of features, waypoints or documents
  * of the service stay as they are, since each of their rows is a find.
  * @param map meanings of the columns of a foreign table
  * @param advice for the end of each warning: what to do if the row is a find

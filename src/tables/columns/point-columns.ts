@@ -233,7 +233,8 @@ function makeProblem(
 
 /**
  * Makes the reading of a row without a point: its system is the stated one, else WGS 84 beside
- * columns of degrees or of positions, else none. A point in columns of another system than the stated one is a problem.
+ * columns of degrees or of positions, else none. A point in columns of another system than the
+ * stated one is a problem.
  */
 function makeReadingWithoutPoint(
   stated: GeomSystem | undefined,

@@ -91,8 +91,8 @@ export type KnownNames = {
 /**
  * Makes the function that proposes the meanings of a foreign table's columns from the answers of a
  * person so far. The table is read only now, so the function may be called after each answer. A
- * column with values but without a meaning goes into the note, except values that the service
- * derives, and coordinates, which are secret.
+ * column with values but without a meaning goes into the note, except one of
+ * {@link isIgnoredHeader}, and coordinates, which are secret.
  * @param known tells which values name finds
  */
 export function makeColumnProposer(table: Table, lookupTerm: LookupTerm, known: KnownNames) {
@@ -165,7 +165,7 @@ function completeRule(
 
 /**
  * Returns the meanings that each column may have, column by column; none for a column that is
- * empty, whose values the service derives, or whose header means nothing. A column whose values
+ * empty, of {@link isIgnoredHeader}, or whose header means nothing. A column whose values
  * name finds of the outbox has their local ids, and then no other column may have them by its
  * header; a column whose values are identifiers of the service has those.
  * @param elements the meanings of headers that are considered, in the order of the result

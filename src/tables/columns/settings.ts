@@ -59,7 +59,7 @@ export function parseSettingTexts(texts: readonly string[]): readonly Setting[] 
  * normalised for storage, and need not be valid. Returns an error issue, with the nearest names,
  * for an unknown name.
  */
-export function makeSetting(givenName: string, value: string): Setting | Issue {
+function makeSetting(givenName: string, value: string): Setting | Issue {
   const name = findColumnByName(givenName);
   if (name !== undefined) return { name, givenName, value: normalizeCell(name, value) };
   return makeErrorIssue('element-unknown', explainUnknownElement(givenName), { column: givenName });
@@ -87,8 +87,8 @@ const FIND_WITHOUT_COLUMNS: Table = {
 };
 
 /**
- * Parses the values of one find: `elements` and `photos` have what could be read; `issues` has the
- * errors and warnings, also of elements that are given twice, which are left out. A faulty value
+ * Parses the values of one find: `elements` and `photos` have what could be read, `issues` the
+ * errors and warnings. An element that is given twice is left out, with an error. A faulty value
  * does not affect the others.
  * @param localId for the issues, and for the lookup of the stored find; '' for values of no find
  * @param context without `resolvePhoto`, photographs are not looked for, and keep their names

@@ -35,8 +35,8 @@ export type ProposedTable = ReturnType<typeof proposeTableColumns>;
 /**
  * Proposes the meanings of a foreign table's columns, for a person to confirm. Returns the proposal
  * by the flags alone (`proposed`), their `answers`, the function that proposes again after further
- * answers (`propose`), the table without the rows that are no finds, and `write`. Nothing is stored
- * in the outbox.
+ * answers (`propose`), the table without the rows that are no finds, and the function that writes
+ * the map of a proposal and the terms that it lacks (`write`). Nothing is stored in the outbox.
  * @throws UsageError for an invalid `set`
  */
 export function proposeTableColumns(

@@ -87,7 +87,7 @@ export function makeReferenceFormatter(
 }
 
 /** Returns the label in the current language; the Czech one where the English one is empty. */
-export function chooseLabel({ cs, en }: Labels): string {
+function chooseLabel({ cs, en }: Labels): string {
   return getLanguage() === 'en' && en !== '' ? en : cs;
 }
 

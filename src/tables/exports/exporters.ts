@@ -96,7 +96,7 @@ const ROWS = {
 export type ExportPurpose = keyof typeof ROWS;
 
 /** Purposes of an export, as `--for` lists them. */
-export const EXPORTER_NAMES = Object.keys(ROWS) as readonly ExportPurpose[];
+export const EXPORT_PURPOSES = Object.keys(ROWS) as readonly ExportPurpose[];
 /** The exports for other people or programs, by purpose. */
 export const EXPORTERS: Readonly<Record<ExportPurpose, Exporter>> = ROWS;
 

@@ -36,8 +36,8 @@ const MAX_BROKEN_ROWS = 100;
 export async function decodeCsvTable(
   file: string,
   bytes: Buffer,
-  encoding: string | undefined,
-  named: HeaderRows | undefined,
+  encoding?: string,
+  named?: HeaderRows,
 ): Promise<Table> {
   const { text, issues } = await convertToUtf8(file, bytes, encoding);
   const table = parseCsvTable(file, text, named);

@@ -64,8 +64,8 @@ export async function readWorkbookForms(
   parts: WorkbookParts,
   photoFolder = dirname(table.file),
 ): Promise<Table> {
-  const { parseXlsxSheets } = await import('./xlsx.ts');
-  const repeats = parseXlsxSheets(table.file, parts).filter(isRepeatedGroupTable);
+  const { parseXlsxTables } = await import('./xlsx.ts');
+  const repeats = parseXlsxTables(table.file, parts).filter(isRepeatedGroupTable);
   const issues = table.issues.filter(
     ({ rule }) => rule !== 'table-other-sheets' || repeats.length === 0,
   );

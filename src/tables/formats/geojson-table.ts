@@ -31,7 +31,7 @@ type Values = Readonly<Record<string, unknown>>;
  * @param file its name for messages
  * @throws FileError where the bytes are no GeoJSON, too many, or in another coordinate system
  */
-export function parseGeoJson(file: string, bytes: Buffer): Table {
+export function parseGeoJsonTable(file: string, bytes: Buffer): Table {
   assertInputSize(file, bytes.length, MAX_JSON_BYTES);
   const text = decodeUtf8(file, bytes);
   let document: unknown;

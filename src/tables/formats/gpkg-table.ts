@@ -45,7 +45,7 @@ const POINT_TYPES = ['POINT', 'MULTIPOINT', 'GEOMETRY'];
  * @throws FileError where the file is no GeoPackage, has no such layer, or the layer is computed,
  * too large, or in a coordinate system other than WGS 84 and S-JTSK
  */
-export function readGeoPackage(file: string, bytes: Buffer, named: string | undefined): Table {
+export function readGeoPackageTable(file: string, bytes: Buffer, named: string | undefined): Table {
   try {
     assertImageReadableInTime(file, bytes);
     const database = openDatabaseImage(file, bytes);

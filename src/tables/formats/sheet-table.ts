@@ -19,7 +19,6 @@ import type { TablePlace } from '../../finds/find.ts';
 import { findHeader, type HeaderRows } from '../header-row.ts';
 import {
   assertTableSize,
-  type CellValue,
   checkCells,
   makeCutShortError,
   makeNoRowsIssue,
@@ -37,6 +36,16 @@ export type CellRange = {
   readonly lastRow: number;
   readonly firstColumn: number;
   readonly lastColumn: number;
+};
+
+/** Stored text of a cell, and the displayed text where it differs. */
+export type CellValue = {
+  readonly text: string;
+  readonly shown?: ShownCell;
+  /** An error excludes the row; with a warning it is read, with `text` as the value. */
+  readonly fault?: Doubt;
+  /** All of it is struck through. */
+  readonly isStruck?: boolean;
 };
 
 /** A value in a row, with its column from 1. */

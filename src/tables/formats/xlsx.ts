@@ -5,6 +5,8 @@ import { formatSpreadsheetNumber } from '../../base/characters.ts';
 import { memoize } from '../../base/collections.ts';
 import { withoutFormulaMark } from '../../base/csv.ts';
 import { FileError } from '../../base/errors.ts';
+import { makeRuleProblem, type RuleProblem } from '../../base/issue.ts';
+import { msg } from '../../base/message.ts';
 import {
   getAttribute,
   getChild,
@@ -18,24 +20,23 @@ import type { HeaderRows } from '../header-row.ts';
 import {
   assertInputSize,
   assertTableSize,
-  type CellValue,
   getSheetOrLayer,
   isBeyondSafeIntegers,
   makeCutShortError,
   makeFormulaFault,
   makeMissingSheetError,
-  makeOverlongNumberValue,
+  makeOverlongNumberFault,
   makePasswordError,
   makeSyntaxError,
   makeTooLargeError,
   makeUnreadSheetsIssues,
   makeUnsupportedFormatError,
   type Table,
-  UNSAVED_RESULT,
 } from '../table.ts';
 import {
   type CellFormat,
   type CellRange,
+  type CellValue,
   formatSerialDay,
   joinTextPieces,
   KNOWN_FORMATS,
@@ -206,6 +207,12 @@ function parsePlainValue(
   }
 }
 
+/** Fault of a formula whose result is not in the file. */
+const UNSAVED_RESULT: RuleProblem = makeRuleProblem(
+  'table-formula',
+  msg`The result of the formula was not saved with the file. Open it in a spreadsheet and save it, or write the value.`,
+);
+
 /** Tells if an empty cell is a formula without a saved result; that of a text may be empty. */
 function isUnsaved(cell: XmlElement, type: string): boolean {
   return getChild(cell, 'f') !== undefined && (type !== 'str' || getChild(cell, 'v') === undefined);
@@ -235,6 +242,18 @@ function parseNumberValue(
   if (shown === undefined || !format.isDate) return makeShownValue(stored, shown);
   const day = format.isWholeDay ? (formatSerialDay(days) ?? stored) : shown;
   return { text: day, shown: { text: shown, isDate: true } };
+}
+
+/**
+ * Makes the value of a cell whose number has too many digits: its digits, with a warning, where the
+ * file has them all; else an empty text with an error, since an exponent replaces the last digits.
+ * @param raw the number as the file has it
+ */
+function makeOverlongNumberValue(raw: string): CellValue {
+  const fault = makeOverlongNumberFault(raw);
+  return /^-?\d+$/.test(raw)
+    ? { text: raw, fault: { ...fault, severity: 'warning' } }
+    : { text: '', fault };
 }
 
 function makeShownValue(text: string, shown: string | undefined): CellValue {
@@ -432,7 +451,7 @@ function toPartError(file: string, part: string, thrown: unknown): unknown {
  * @throws FileError where the parts are no workbook, there is no such sheet, a named row is empty,
  * or the sheet is malformed or too large
  */
-export function parseXlsx(
+export function parseXlsxTable(
   file: string,
   parts: WorkbookParts,
   named: string | undefined,
@@ -454,7 +473,7 @@ export function parseXlsx(
  * @param parts from {@link unpackWorkbook}
  * @throws FileError where the parts are no workbook, or a sheet is malformed or too large
  */
-export function parseXlsxSheets(file: string, parts: WorkbookParts): Table[] {
+export function parseXlsxTables(file: string, parts: WorkbookParts): Table[] {
   const workbook = openWorkbook(file, parts);
   return listFilledSheets(workbook).map((sheet) => makeTableOfSheet(readSheet(workbook, sheet)));
 }

@@ -24,7 +24,7 @@ import {
   checkMappedTerm,
   findSetOfElement,
   getMappingKey,
-  indexByTerm,
+  indexRowsByTerm,
   lookUpMappedTerm,
   type MappedTerm,
   type Mapping,
@@ -191,7 +191,7 @@ export function mapOwnTerm({ rows }: Mapping, oneTerm: OneTerm, harvested: Harve
   const term = oneTerm.term.trim();
   if (term === '') throw new UsageError(t`The term is empty.`);
   const { id, label } = findEntry(harvested, set, oneTerm.entry.trim());
-  const byTerm = indexByTerm(rows);
+  const byTerm = indexRowsByTerm(rows);
   const key = getMappingKey(set, term);
   const before = byTerm.get(key);
   const row: MappedTerm = { set, term, id, label, note: before?.note ?? '' };
@@ -218,14 +218,14 @@ function findEntry(
 export function mergeMapping(stored: Mapping, table: Table, lookupTerm: LookupTerm) {
   const { file, rows: read, unconfirmed, issues: readIssues } = parseMapping(table);
   const issues = [...readIssues];
-  const settled = read.flatMap((each) => {
-    const { row, issue } = settleRow(each, lookupTerm);
+  const usable = read.flatMap((each) => {
+    const { row, issue } = useEntryNames(each, lookupTerm);
     if (issue !== undefined) issues.push(issue.with({ file, row: each.row }));
     return row ?? [];
   });
-  const merged = indexByTerm(stored.rows);
+  const merged = indexRowsByTerm(stored.rows);
   const tally = { added: 0, changed: 0, unchanged: 0, unconfirmed };
-  for (const [key, row] of indexByTerm(settled)) {
+  for (const [key, row] of indexRowsByTerm(usable)) {
     const before = merged.get(key);
     const note = row.note === '' ? (before?.note ?? '') : row.note;
     merged.set(key, { ...row, note });
@@ -237,10 +237,10 @@ export function mergeMapping(stored: Mapping, table: Table, lookupTerm: LookupTe
 }
 
 /**
- * Returns the row with the entry's own identifier and label; otherwise an error. A row whose set
- * was not harvested is kept with a warning.
+ * Returns the row with the identifier and label that its entry has now; a row whose set was not
+ * harvested as it is, with a warning; otherwise an error alone.
  */
-function settleRow(
+function useEntryNames(
   row: MappingRow,
   lookupTerm: LookupTerm,
 ): { readonly row?: MappingRow; readonly issue?: Issue | undefined } {
@@ -291,7 +291,7 @@ const CANDIDATES = 4;
  * @param list table with the columns that {@link parseOwnTerms} reads
  * @throws UsageError where no term has a proposal, and a set that may have one was not harvested
  */
-export function proposeTerms(list: Table, options: SuggestMappingOptions): MappingProposals {
+export function proposeEntries(list: Table, options: SuggestMappingOptions): MappingProposals {
   const { vocabulary, mapping, onProgress } = options;
   const { terms, issues } = parseOwnTerms(list);
   const open = listOpenTerms(terms, mapping);
@@ -309,7 +309,7 @@ export function proposeTerms(list: Table, options: SuggestMappingOptions): Mappi
 
 /** Lists the own terms that the mapping lacks. */
 function listOpenTerms(terms: readonly OwnTerm[], { rows }: Mapping): readonly OwnTerm[] {
-  const mapped = indexByTerm(rows);
+  const mapped = indexRowsByTerm(rows);
   return terms.filter(
     (own) => !listSets(own).some((set) => mapped.has(getMappingKey(set, own.term))),
   );

@@ -22,8 +22,7 @@ import { parseBoolean } from '../../finds/parse-cell.ts';
 import { explainFailedLookup } from '../../finds/resolve-references.ts';
 import { makeTextKey } from '../columns/column-meaning.ts';
 import { makeChangedToDateMessage, makeMissingColumnIssue } from '../columns/columns.ts';
-import { parseCsvTable } from '../formats/csv-table.ts';
-import { convertToUtf8 } from '../input-file.ts';
+import { decodeCsvTable } from '../formats/csv-table.ts';
 import { getDisplayedText, type Table, type TableRow } from '../table.ts';
 
 /** A museum's own term, and the vocabulary entry to which a person mapped it. */
@@ -57,10 +56,9 @@ const IDENTIFIER = /^(?:HES|ORG|OS|ruian)-\d+$/i;
 
 /**
  * Reads the rows of a mapping from its table. Confirmed rows that cannot be used are left out with
- * errors, and so are all rows of a term that is mapped to two entries; the others are only counted,
- * unless their term became a date.
- * There are no rows, only errors, where a column is missing or a row of the table could not be
- * read. A table without rows is no fault.
+ * errors, and so are all rows of a term that is mapped to two entries. Unconfirmed rows are only
+ * counted; one whose term became a date is an error instead. There are no rows, only errors, where
+ * a column is missing or a row of the table could not be read. A table without rows is no fault.
  */
 export function parseMapping(table: Table): Mapping {
   const columns = findMappingColumns(table);
@@ -168,15 +166,14 @@ function withoutContradictions(
 }
 
 /**
- * Returns the key by which own terms of a set are compared: letter case and white space do not
- * count, accents do.
+ * Returns the key by which own terms of a set are compared, as {@link makeTextKey} compares texts.
  */
 export function getMappingKey(set: string, term: string): string {
   return `${set}\n${makeTextKey(term)}`;
 }
 
 /** Returns the rows of a mapping by the {@link getMappingKey} of their terms. */
-export function indexByTerm(rows: readonly MappedTerm[]): Map<string, MappedTerm> {
+export function indexRowsByTerm(rows: readonly MappedTerm[]): Map<string, MappedTerm> {
   return new Map(rows.map((row) => [getMappingKey(row.set, row.term), row]));
 }
 
@@ -195,17 +192,17 @@ const PEOPLE = 'osoba';
  * that are mapped to several people. Any other text is looked up by `lookupTerm`.
  */
 export function makeMappedLookup(lookupTerm: LookupTerm, { rows }: Mapping): LookupTerm {
-  const byTerm = indexByTerm(rows);
+  const byTerm = indexRowsByTerm(rows);
   const people = groupBy(
     rows.filter(({ set }) => set === PEOPLE),
     ({ term }) => makePersonKey(term),
   );
   return (set, cell) => {
     const row = byTerm.get(getMappingKey(set, cell));
-    if (row !== undefined) return lookUpMapped(row, lookupTerm);
+    if (row !== undefined) return lookUpOwnTerm(row, lookupTerm);
     const name = set === PEOPLE ? makePersonKey(cell) : '';
     const alike = name === '' ? [] : (people.get(name) ?? []);
-    const lookups = alike.map((each) => lookUpMapped(each, lookupTerm));
+    const lookups = alike.map((each) => lookUpOwnTerm(each, lookupTerm));
     const [first] = lookups;
     if (first === undefined) return lookupTerm(set, cell);
     const terms = lookups.flatMap((each) => (each.kind === 'found' ? [each.term] : []));
@@ -214,7 +211,7 @@ export function makeMappedLookup(lookupTerm: LookupTerm, { rows }: Mapping): Loo
   };
 }
 
-function lookUpMapped(row: MappedTerm, lookupTerm: LookupTerm): TermLookupResult {
+function lookUpOwnTerm(row: MappedTerm, lookupTerm: LookupTerm): TermLookupResult {
   const lookup = lookUpMappedTerm(row, lookupTerm);
   if (lookup.kind === 'found') return { ...lookup, isOwn: true };
   const { set: setSpec, id, label } = row;
@@ -292,8 +289,8 @@ function isNameOfTerm({ label, labelEn = '' }: TermCandidate, name: string): boo
 }
 
 /**
- * Returns the issues of the mapping itself, and those of its rows: an error where the entry was deleted, moved to another set, is ambiguous or unknown; a warning where it was renamed,
- * or its set was not harvested.
+ * Returns the issues of the mapping itself, then those that {@link checkMappedTerm} has of its
+ * rows.
  */
 export function checkMapping({ file, rows, issues }: Mapping, lookupTerm: LookupTerm): Issue[] {
   const rowIssues = rows.flatMap((row) =>
@@ -306,7 +303,8 @@ export function checkMapping({ file, rows, issues }: Mapping, lookupTerm: Lookup
 
 /**
  * Returns the issue of a row of the mapping, at most one: a warning where its entry has another
- * label now, or was not harvested; an error where the entry cannot be used.
+ * label now, or the set was not harvested; an error where the entry was deleted, is ambiguous,
+ * unknown or of another set.
  * @param lookup result of {@link lookUpMappedTerm} for the row
  */
 export function checkMappedTerm(
@@ -347,12 +345,11 @@ const CONFLICT_RULES = {
 export async function readMappingFile(file: string): Promise<Mapping> {
   if (!existsSync(file)) return { file, rows: [], unconfirmed: 0, issues: [] };
   try {
-    const { text, issues } = await convertToUtf8(file, readFileSync(file));
-    const mapping = parseMapping(parseCsvTable(file, text));
+    const mapping = parseMapping(await decodeCsvTable(file, readFileSync(file)));
     const { unconfirmed } = mapping;
     const message = msg`Rows that are not confirmed, and so have no effect: ${unconfirmed}. Write yes under "confirmed", or delete them.`;
     const open = unconfirmed > 0 ? [makeErrorIssue('mapping-row', message, { file })] : [];
-    return { ...mapping, issues: [...issues, ...mapping.issues, ...open] };
+    return { ...mapping, issues: [...mapping.issues, ...open] };
   } catch (thrown) {
     if (!(thrown instanceof FileError)) throw thrown;
     const advice = msg`Save it as CSV in UTF-8, or move it away; until then, pas uses none of your own terms.`;
