@@ -55,7 +55,7 @@ if (args.length === 1 && args[0] === '--version') {
 } else run();
 
 async function run() {
-  const pas = require('../dist/pas/start.cjs');
+  const pas = require('../dist/pas/main.cjs');
   t = pas.t;
   process.exitCode = await pas.startCommandLine(args, {
     environment: process.env,

@@ -7,7 +7,7 @@ const ROOT = join(import.meta.dirname, '..');
 const SOURCES = ['src', 'mock-server', 'test/conformance', 'scripts'];
 const SETTINGS = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
 /** The build writes this file last. */
-const OUTPUT = join(ROOT, 'dist', 'pas', 'start.cjs');
+const OUTPUT = join(ROOT, 'dist', 'pas', 'main.cjs');
 
 const getTime = (/** @type {string} */ path) =>
   statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;

@@ -13,8 +13,8 @@ const JOINED = /^(?:chalk|commander|smol-toml)$/;
  * needs it, unless it is named for a file of {@link LATER}.
  */
 const FILES = {
-  start: ['cli/start'],
   main: ['cli/main'],
+  program: ['cli/program'],
   outbox: [
     'cli/context/make-context',
     'cli/context/profile-outbox',
@@ -63,7 +63,7 @@ const later = [...FILES.later, ...FILES.colours].map(locate);
 /** @type {Map<string, string>} */
 const fileByUrl = new Map();
 const bundle = await rolldown({
-  input: join(DIST, 'src', 'cli', 'start.js'),
+  input: join(DIST, 'src', 'cli', 'main.js'),
   platform: 'node',
   preserveEntrySignatures: 'allow-extension',
   external: (name) => !/^[.#]/.test(name) && !isAbsolute(name) && !JOINED.test(name),

@@ -15,7 +15,7 @@ const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 const PAS = [
   '--input-type=module',
   '--eval',
-  `import { startCommandLine } from ${JSON.stringify(pathToFileURL(join(ROOT, 'dist', 'src', 'cli', 'start.js')))};
+  `import { startCommandLine } from ${JSON.stringify(pathToFileURL(join(ROOT, 'dist', 'src', 'cli', 'main.js')))};
    process.exitCode = await startCommandLine(process.argv.slice(1), { environment: process.env, streams: process, cwd: process.cwd() });`,
   '--',
 ];

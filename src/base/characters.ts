@@ -273,6 +273,11 @@ export function cutText(text: string, cells: number): string {
   return `${shortened.trimEnd()}…`;
 }
 
+/** Puts `head` before the first line of a text, and `indent` blanks before each other line. */
+export function indentText(text: string, head: string, indent: number): string {
+  return head + text.replaceAll('\n', `\n${' '.repeat(indent)}`);
+}
+
 /**
  * Breaks lines that are wider than `cells` between words; the text's own line breaks stay. A part
  * in backticks is one word, and a word that is too wide gets a line of its own. An indented line

@@ -1,31 +1,48 @@
-import { CommanderError } from 'commander';
-import { toPrintable, wrapText } from '../base/characters.ts';
+import { existsSync } from 'node:fs';
+import module from 'node:module';
+import { dirname, join } from 'node:path';
+import { indentText, toPrintable, wrapText } from '../base/characters.ts';
+import { ConfigError, EXIT_CODES, getErrorMessage, PasError, UsageError } from '../base/errors.ts';
 import {
-  ConfigError,
-  EXIT_CODES,
-  type ExitReason,
-  getErrorMessage,
-  PasError,
-  UsageError,
-} from '../base/errors.ts';
-import {
+  chooseLanguage,
   findLanguageFlag,
-  getLanguage,
   LANGUAGES,
   parseLanguage,
+  setLanguage,
   setProfileFlagSource,
   t,
 } from '../base/message.ts';
 import { getPackageVersion } from '../base/own-files.ts';
-import type { Runner } from './command.ts';
-import type { GlobalOptions, Runtime } from './context/context.ts';
-import {
-  buildProgram,
-  indentText,
-  moveGlobalFlags,
-  resolveAlias,
-  toUsageError,
-} from './program.ts';
+import type { Runtime } from './context/context.ts';
+import { type Environment, makeDataPaths, readStoredLanguage } from './context/places.ts';
+
+export { t } from '../base/message.ts';
+
+/**
+ * Chooses the language by flag, environment or configuration, then runs a command line as
+ * {@link runCommandLine}. The modules of commands are loaded through a cache of compiled code.
+ * @param args words after `pas`
+ * @returns the exit code
+ */
+export async function startCommandLine(args: readonly string[], runtime: Runtime): Promise<number> {
+  setLanguage(
+    chooseLanguage(args, runtime.environment, () => readStoredLanguage(runtime.environment)),
+  );
+  cacheCompiledCode(runtime.environment);
+  return runCommandLine(args, runtime);
+}
+
+/**
+ * Sets the cache of compiled modules (Node 22.1 and later) in the state folder, unless that is
+ * missing or read-only.
+ */
+function cacheCompiledCode(environment: Environment): void {
+  const { enableCompileCache } = module as {
+    readonly enableCompileCache?: (folder: string) => unknown;
+  };
+  const state = dirname(makeDataPaths(environment).paceFile);
+  if (existsSync(state)) enableCompileCache?.(join(state, 'compiled'));
+}
 
 /**
  * Runs a command line in the language that is set. An error that ends it, also a bug, is printed
@@ -40,61 +57,14 @@ export async function runCommandLine(args: readonly string[], runtime: Runtime):
     assertKnownLanguage(args, runtime);
     assertNoTracing(runtime);
     assertCurrentFolder(runtime);
-    const reason = await runCommand(resolveAlias(moveGlobalFlags(args)), runtime);
+    const { runCommand } = await import('./program.ts');
+    const reason = await runCommand(args, runtime);
     const [code, meaning] = EXIT_CODES[reason];
     if (code !== 0 && json) printExit(runtime, { code, message: String(meaning), hint: undefined });
     return code;
   } catch (thrown) {
-    // Help and version end by an error, too.
-    return thrown instanceof CommanderError
-      ? EXIT_CODES.done[0]
-      : printError(thrown, json, runtime);
+    return printError(thrown, json, runtime);
   }
-}
-
-/**
- * Runs the command that the words begin with, and returns its exit reason.
- * @throws CommanderError with exit code 0 after help and version; UsageError for other words that
- * commander refuses; errors of the command
- */
-async function runCommand(words: readonly string[], runtime: Runtime): Promise<ExitReason> {
-  let reason: ExitReason = 'done';
-  const run = makeRunner(runtime, (ended) => {
-    reason = ended;
-  });
-  const program = await buildProgram(run, runtime.streams, getLanguage(), words);
-  await program.parseAsync([...words], { from: 'user' }).catch((thrown: unknown) => {
-    throw thrown instanceof CommanderError && thrown.exitCode !== 0
-      ? toUsageError(thrown, program, words)
-      : thrown;
-  });
-  return reason;
-}
-
-/** @param onEnd called with the exit reason of a command that ends without an error */
-function makeRunner(runtime: Runtime, onEnd: (reason: ExitReason) => void): Runner {
-  return (work) =>
-    async (...given) => {
-      // The last value is the command itself, and the one before it its flags.
-      const words = given.slice(0, -1);
-      // Help and a mistyped command need no context.
-      const [{ restrictHomePermissions, makeContext }, { toDatabaseError }] = await Promise.all([
-        import('./context/make-context.ts'),
-        import('../base/disk/database.ts'),
-      ]);
-      const context = makeContext(runtime, words.at(-1) as GlobalOptions);
-      setProfileFlagSource(context.getProfileFlag);
-      try {
-        restrictHomePermissions(context);
-        onEnd(await work(context, ...(words as never[])));
-      } catch (thrown) {
-        // Errors that no lower layer explains: a damaged database page, a full or missing disk.
-        const named = thrown instanceof Error && 'path' in thrown ? thrown.path : undefined;
-        throw toDatabaseError(String(named ?? context.places.home), thrown);
-      } finally {
-        await context.close();
-      }
-    };
 }
 
 /**

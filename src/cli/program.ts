@@ -1,7 +1,21 @@
 import { Command, CommanderError, type Help, type HelpConfiguration, Option } from 'commander';
-import { measureDisplayWidth, padEndText, toPrintable, wrapText } from '../base/characters.ts';
-import { EXIT_CODES, UsageError } from '../base/errors.ts';
-import { LANGUAGES, type Language, type Message, msg, t } from '../base/message.ts';
+import {
+  indentText,
+  measureDisplayWidth,
+  padEndText,
+  toPrintable,
+  wrapText,
+} from '../base/characters.ts';
+import { EXIT_CODES, type ExitReason, UsageError } from '../base/errors.ts';
+import {
+  getLanguage,
+  LANGUAGES,
+  type Language,
+  type Message,
+  msg,
+  setProfileFlagSource,
+  t,
+} from '../base/message.ts';
 import { getPackageVersion } from '../base/own-files.ts';
 import {
   addCommonOptions,
@@ -12,6 +26,7 @@ import {
   readOutline,
   registerOutlinedCommands,
 } from './command.ts';
+import type { GlobalOptions, Runtime } from './context/context.ts';
 import type { TextOutput } from './terminal.ts';
 
 const HEADINGS: Readonly<Record<string, Message>> = {
@@ -94,7 +109,7 @@ function translateCommanderError(message: string): string {
  * else the command that prints help.
  * @param args the refused words, with those of the command first
  */
-export function toUsageError(
+function toUsageError(
   { code, message }: CommanderError,
   program: Command,
   args: readonly string[],
@@ -124,6 +139,55 @@ function formatHelpCommand(program: Command, args: readonly string[]): string {
   return path.length === 1 ? 'pas help' : `${path.join(' ')} --help`;
 }
 
+/**
+ * Runs the command that a command line names, in the language that is set.
+ * @param args words after `pas`
+ * @returns the exit reason; `done` after help and version
+ * @throws UsageError for words that commander refuses; errors of the command
+ */
+export async function runCommand(args: readonly string[], runtime: Runtime): Promise<ExitReason> {
+  const words = resolveAlias(moveGlobalFlags(args));
+  let reason: ExitReason = 'done';
+  const run = makeRunner(runtime, (ended) => {
+    reason = ended;
+  });
+  const program = await buildProgram(run, runtime.streams, getLanguage(), words);
+  try {
+    await program.parseAsync([...words], { from: 'user' });
+  } catch (thrown) {
+    if (!(thrown instanceof CommanderError)) throw thrown;
+    // Help and version end by an error, too.
+    if (thrown.exitCode !== 0) throw toUsageError(thrown, program, words);
+  }
+  return reason;
+}
+
+/** @param onEnd called with the exit reason of a command that ends without an error */
+function makeRunner(runtime: Runtime, onEnd: (reason: ExitReason) => void): Runner {
+  return (work) =>
+    async (...given) => {
+      // The last value is the command itself, and the one before it its flags.
+      const words = given.slice(0, -1);
+      // Help and a mistyped command need no context.
+      const [{ restrictHomePermissions, makeContext }, { toDatabaseError }] = await Promise.all([
+        import('./context/make-context.ts'),
+        import('../base/disk/database.ts'),
+      ]);
+      const context = makeContext(runtime, words.at(-1) as GlobalOptions);
+      setProfileFlagSource(context.getProfileFlag);
+      try {
+        restrictHomePermissions(context);
+        onEnd(await work(context, ...(words as never[])));
+      } catch (thrown) {
+        // Errors that no lower layer explains: a damaged database page, a full or missing disk.
+        const named = thrown instanceof Error && 'path' in thrown ? thrown.path : undefined;
+        throw toDatabaseError(String(named ?? context.places.home), thrown);
+      } finally {
+        await context.close();
+      }
+    };
+}
+
 /** Streams of the help and of its errors. */
 type Outputs = { readonly stdout: TextOutput; readonly stderr: TextOutput };
 
@@ -135,7 +199,7 @@ type Outputs = { readonly stdout: TextOutput; readonly stderr: TextOutput };
  * @param run makes the actions of commands
  * @param args words after `pas`, with aliases resolved
  */
-export async function buildProgram(
+async function buildProgram(
   run: Runner,
   outputs: Outputs,
   language: Language,
@@ -253,11 +317,6 @@ function formatHelpItem(
   return `  ${term}\n${indentText(wrapText(description, Math.max(columns - 6, 12)), ' '.repeat(6), 6)}`;
 }
 
-/** Puts `head` before the first line of a text, and `indent` blanks before each other line. */
-export function indentText(text: string, head: string, indent: number): string {
-  return head + text.replaceAll('\n', `\n${' '.repeat(indent)}`);
-}
-
 type CommandModule = { readonly registerCommands: (program: Command, run: Runner) => void };
 
 /**
@@ -321,7 +380,7 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
  * unknown word is left out, so that commander refuses that word.
  * @param args words after `pas`
  */
-export function resolveAlias(args: readonly string[]): readonly string[] {
+function resolveAlias(args: readonly string[]): readonly string[] {
   const [first = 'help', ...rest] = args;
   if (first !== 'help') return [...(ALIASES[first] ?? [first]), ...rest];
   const [asked = 'help'] = rest;
@@ -349,7 +408,7 @@ async function loadCommands(program: Command, run: Runner, word?: string): Promi
  * lines are returned unchanged, such as global flags before no command or before another flag.
  * @param args words after `pas`
  */
-export function moveGlobalFlags(args: readonly string[]): readonly string[] {
+function moveGlobalFlags(args: readonly string[]): readonly string[] {
   const start = countGlobalFlags(args);
   const rest = args.slice(start);
   if (start === 0 || rest[0] === undefined || rest[0].startsWith('-')) return args;

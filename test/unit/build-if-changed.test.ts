@@ -15,7 +15,7 @@ function makeProject(): string {
   writeFileSync(join(folder, 'src', 'old.ts'), '');
   writeFileSync(
     join(folder, 'build.cjs'),
-    "require('node:fs').appendFileSync('dist/pas/start.cjs', 'built ')",
+    "require('node:fs').appendFileSync('dist/pas/main.cjs', 'built ')",
   );
   writeFileSync(join(folder, 'package.json'), '{"scripts":{"build":"node build.cjs"}}');
   return folder;
@@ -24,7 +24,7 @@ function makeProject(): string {
 function countBuilds(folder: string): number {
   const run = spawnSync(process.execPath, ['scripts/build-if-changed.mjs'], { cwd: folder });
   expect(run.status).toBe(0);
-  return readFileSync(join(folder, 'dist/pas/start.cjs'), 'utf8').split(' ').length - 1;
+  return readFileSync(join(folder, 'dist/pas/main.cjs'), 'utf8').split(' ').length - 1;
 }
 
 test('demo, mock and conformance build once, and again after a source was changed or removed', () => {
@@ -34,7 +34,7 @@ test('demo, mock and conformance build once, and again after a source was change
   const later = new Date(Date.now() + 60_000);
   utimesSync(join(folder, 'src', 'old.ts'), later, later);
   expect(countBuilds(folder)).toBe(2);
-  utimesSync(join(folder, 'dist/pas/start.cjs'), later, later);
+  utimesSync(join(folder, 'dist/pas/main.cjs'), later, later);
   expect(countBuilds(folder)).toBe(2);
   rmSync(join(folder, 'src', 'old.ts'));
   const evenLater = new Date(Date.now() + 120_000);

@@ -253,50 +253,66 @@ export function assertAllowedCharacters(bytes: Buffer, start: number, end: numbe
   throw makeForbiddenError(`0x${code}`, bytes, start + match.index);
 }
 
-/** Decodes the source between two offsets; throws XmlSyntaxError for what is not allowed there. */
-type Decode = (bytes: Buffer, start: number, end: number) => string;
-
 const REFERENCE = '&(?:#(\\d+);|#x([\\da-fA-F]+);|([\\w.:-]+);)?';
-
-/** Decodes character data: references and line breaks. */
-export const decodeText = makeDecoder(new RegExp(`\\r\\n?|\\]\\]>|${REFERENCE}`, 'g'), '\n');
-
-/** Decodes the content of a CDATA section: only its line breaks change. */
-export const decodeCdata = makeDecoder(/\r\n?/g, '\n');
-
-/** Decodes an attribute value: references; line breaks and tabs as blanks (XML 1.0, 3.3.3). */
-export const decodeAttributeValue = makeDecoder(
-  new RegExp(`\\r\\n?|[\\t\\n<]|${REFERENCE}`, 'g'),
-  ' ',
-);
+const ODD_IN_TEXT = new RegExp(`\\r\\n?|\\]\\]>|${REFERENCE}`, 'g');
+const ODD_IN_CDATA = /\r\n?/g;
+const ODD_IN_ATTRIBUTE = new RegExp(`\\r\\n?|[\\t\\n<]|${REFERENCE}`, 'g');
 
 /**
- * Makes a function that replaces white space and references once, from left to right; the result is
- * not parsed again. One at a time, into one buffer: millions of matches, or of pieces, would take
- * many times the memory of the text.
+ * Decodes character data between two byte offsets: references and line breaks.
+ * @throws XmlSyntaxError for what XML forbids there
+ */
+export function decodeText(bytes: Buffer, start: number, end: number): string {
+  return decodeSource(bytes, start, end, ODD_IN_TEXT, '\n');
+}
+
+/**
+ * Decodes the content of a CDATA section between two byte offsets: only its line breaks change.
+ * @throws XmlSyntaxError for a character that XML forbids
+ */
+export function decodeCdata(bytes: Buffer, start: number, end: number): string {
+  return decodeSource(bytes, start, end, ODD_IN_CDATA, '\n');
+}
+
+/**
+ * Decodes an attribute value between two byte offsets: references; line breaks and tabs as blanks
+ * (XML 1.0, 3.3.3).
+ * @throws XmlSyntaxError for what XML forbids there
+ */
+export function decodeAttributeValue(bytes: Buffer, start: number, end: number): string {
+  return decodeSource(bytes, start, end, ODD_IN_ATTRIBUTE, ' ');
+}
+
+/**
+ * Replaces white space and references once, from left to right; the result is not parsed again. One
+ * at a time, into one buffer: millions of matches, or of pieces, would take many times the memory
+ * of the text.
  * @param pattern matches them, and what is not allowed
  * @param space replaces a line break
  */
-function makeDecoder(pattern: RegExp, space: string): Decode {
-  return (bytes, start, end) => {
-    assertAllowedCharacters(bytes, start, end);
-    // No character is longer than a reference to it.
-    const decoded = Buffer.allocUnsafe(end - start);
-    let length = 0;
-    let from = start;
-    for (const match of bytes.toString('latin1', start, end).matchAll(pattern)) {
-      const [markup] = match;
-      const at = start + match.index;
-      length += bytes.copy(decoded, length, from, at);
-      if (markup.startsWith('&'))
-        length += decoded.write(resolveReference(match, bytes, at), length);
-      else if (markup.trim() === '') length += decoded.write(space, length);
-      else throw makeForbiddenError(markup, bytes, at);
-      from = at + markup.length;
-    }
-    length += bytes.copy(decoded, length, from, end);
-    return decoded.toString('utf8', 0, length);
-  };
+function decodeSource(
+  bytes: Buffer,
+  start: number,
+  end: number,
+  pattern: RegExp,
+  space: string,
+): string {
+  assertAllowedCharacters(bytes, start, end);
+  // No character is longer than a reference to it.
+  const decoded = Buffer.allocUnsafe(end - start);
+  let length = 0;
+  let from = start;
+  for (const match of bytes.toString('latin1', start, end).matchAll(pattern)) {
+    const [markup] = match;
+    const at = start + match.index;
+    length += bytes.copy(decoded, length, from, at);
+    if (markup.startsWith('&')) length += decoded.write(resolveReference(match, bytes, at), length);
+    else if (markup.trim() === '') length += decoded.write(space, length);
+    else throw makeForbiddenError(markup, bytes, at);
+    from = at + markup.length;
+  }
+  length += bytes.copy(decoded, length, from, end);
+  return decoded.toString('utf8', 0, length);
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {
