@@ -155,7 +155,7 @@ type Answer =
 /**
  * Records a person's decision about an entry, without a wish. The decision settles the attempts that
  * are open or of unknown outcome, except those of a dropped entry, and replaces each `abandon` of
- * its slot. `resend` also overrules the refusals of what the entry sends now.
+ * this entry. `resend` also overrules the refusals of what the entry sends now.
  * @throws DatabaseError where a fact is damaged, or the disk fails
  */
 export function recordDecision(
@@ -169,7 +169,11 @@ export function recordDecision(
   const refused = attempts.filter(({ id }) => verdicts.get(id)?.kind === 'refused');
   // An entry that was given up with an unknown outcome is uncertain again.
   const open = entry.state === 'dropped' ? [] : listUnsettledAttemptIds(outbox, entry);
-  const abandonments = decisions.filter(({ body }) => body.answer === 'abandon');
+  // An import has all versions of its find.
+  const abandonments = decisions.filter(
+    ({ body }) =>
+      body.answer === 'abandon' && (entry.kind === 'import' || body.intent === entry.intent),
+  );
   appendFacts(outbox, [
     makeDecisionFact(outbox, entry, {
       answer: answer.kind,

@@ -126,8 +126,9 @@ function decideEntry(outbox: Outbox, entry: Entry, decision: PersonDecision): vo
     }
     case 'resend': {
       const rejects = entry.held?.candidates ?? [];
-      recordDecision(outbox, entry, { kind: 'resend', rejects }, msg`a person decided: send`);
+      // First: a withdrawal does not count beside an attempt that may have arrived.
       restoreWish(outbox, entry);
+      recordDecision(outbox, entry, { kind: 'resend', rejects }, msg`a person decided: send`);
       const now = findEntryById(outbox, entry.id);
       if (now !== undefined && maySend(now)) storeQuestion(outbox, entry.id, null);
       return;

@@ -3,7 +3,14 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { outboxFolder } from '../support/outbox-files.ts';
 import { findAt } from '../support/records-at-service.ts';
-import { accountFlags, expectEnded, findStates, type Home, signedIn } from '../support/run-pas.ts';
+import {
+  accountFlags,
+  expectEnded,
+  findStates,
+  type Home,
+  settledAfter,
+  signedIn,
+} from '../support/run-pas.ts';
 import { sendSeason, tinyPng, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -41,6 +48,49 @@ test('a number that the record had before another one is not found in an index t
   await mock.service.clock({ advance_ms: 20 * MINUTE_MS });
   await home.do('push');
   expect(await numberAtService()).toBe('X');
+});
+
+describe('an entry of unknown outcome that was dropped', () => {
+  beforeEach(async () => {
+    home = await signedIn(mock.service, settledAfter(300));
+    await sendSeason(home, 1);
+  });
+
+  const lose = (endpoint: string) =>
+    mock.service.faults({ endpoint, fault: 'reset-before-save', times: 1 });
+
+  const sendDropped = async (endpoint: string, name: string): Promise<void> => {
+    await lose(endpoint);
+    await expectEnded(home.pas('push'), 6);
+    await home.do('resolve', name, '--drop');
+    await home.do('resolve', name, '--resend');
+    await mock.service.clock({ advance_ms: 20 * MINUTE_MS });
+    await home.do('push');
+  };
+
+  test('is sent once a person wants it again', async () => {
+    await home.do('import', writeSeason(home, 2));
+    await sendDropped('import', 'K-2');
+    await home.do('number', 'set', 'K-2', 'X');
+    await sendDropped('number', 'K-2');
+    await home.do('photo', 'add', 'K-2', home.file('a.png', tinyPng(7)));
+    await sendDropped('photo', 'K-2');
+    expect(await numberAtService()).toBe('X');
+    await mock.expectMade({ finds: 2, photos: 1 });
+  });
+
+  test('stays dropped where a later number of the record is decided', async () => {
+    await home.do('number', 'set', 'K-1', 'Y');
+    await lose('number');
+    await expectEnded(home.pas('push'), 6);
+    await home.do('resolve', 'K-1', '--drop');
+    await home.do('number', 'set', 'K-1', 'W', '--replace');
+    await lose('number');
+    await expectEnded(home.pas('push'), 6);
+    await home.do('resolve', 'K-1', '--resend');
+    await home.do('push');
+    expect(await numberAtService()).toBe('W');
+  });
 });
 
 /** A copy of the data home on this machine. */
