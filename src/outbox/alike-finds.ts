@@ -20,7 +20,7 @@ import {
 import { type Candidate, getCandidateKey } from './facts.ts';
 import { isRejectedCandidate, judgeDeparture, makeFindCandidate } from './gate.ts';
 import { makeImportSlot } from './intents.ts';
-import type { Outbox } from './open-outbox.ts';
+import { type Outbox, splitIntoBatches } from './open-outbox.ts';
 import {
   findByLocalId,
   findByUuid,
@@ -54,9 +54,6 @@ export function listRejectedFinds(outbox: Outbox, entry: Entry): StoredFind[] {
     .flatMap((key) => findByUuid(outbox, key) ?? [])
     .filter(({ isHidden }) => !isHidden);
 }
-
-/** Finds per transaction: few enough that a parallel push waits only briefly. */
-const BATCH = 100;
 
 type EnteredFind = Pick<StoredFind, 'uuid' | 'localId' | 'wish'>;
 type Entered = { readonly stored: StoredFind; readonly find: ComparableFind };
@@ -103,9 +100,9 @@ export function storeQuestionsAboutAlikeFinds(
     .map((stored): Entered => ({ stored, find: makeComparableFind(stored) }));
   if (entered.length === 0) return;
   const listAlike = makeAlikeSearch(outbox, entered, arrived);
-  for (let at = 0; at < entered.length; at += BATCH)
+  for (const batch of splitIntoBatches(entered))
     outbox.change(() => {
-      for (const each of entered.slice(at, at + BATCH)) {
+      for (const each of batch) {
         const alike = hasEnoughToCompare(each.find) ? listAlike(each) : [];
         // Most are like no other one, so their facts are not read.
         if (alike.length > 0 || each.stored.wish.namesake !== undefined)

@@ -24,7 +24,6 @@ import {
   type Candidate,
   type DecidedBody,
   type Fact,
-  type FactOf,
   listNamedAttempts,
   makeDamagedError,
   makeFact,
@@ -40,24 +39,13 @@ import { type AttemptVerdict, foldSlot, getAcceptedRecord } from './fold.ts';
 import { findStoredIntent } from './intents.ts';
 import { getCommandId, type Outbox, readHeader, requireLedger } from './open-outbox.ts';
 
-function isAttemptOf({ kind, intent }: Entry, fact: Fact): fact is FactOf<'attempted'> {
-  return fact.kind === 'attempted' && (kind === 'import' || fact.body.intent === intent);
-}
-
 /**
  * Returns all attempts of an entry, oldest first by this machine's clock; of an import, those of all
  * versions of its find.
  * @throws DatabaseError where a fact is damaged
  */
 export function listAttempts(outbox: Outbox, entry: Entry): Attempt[] {
-  return makeOwnAttempts(entry, listFactsOfSlot(outbox, entry));
-}
-
-function makeOwnAttempts(entry: Entry, facts: readonly Fact[]): Attempt[] {
-  return makeAttempts(
-    facts.filter((fact) => isAttemptOf(entry, fact)),
-    facts,
-  );
+  return makeAttempts(entry, listFactsOfSlot(outbox, entry));
 }
 
 /**
@@ -96,7 +84,7 @@ function selectAttempts(
   kinds: readonly AttemptVerdict['kind'][],
 ): Attempt[] {
   const { verdicts } = foldSlot(facts);
-  return makeOwnAttempts(entry, facts).filter(({ id }) => {
+  return makeAttempts(entry, facts).filter(({ id }) => {
     const verdict = verdicts.get(id);
     return verdict !== undefined && kinds.includes(verdict.kind);
   });
@@ -116,7 +104,7 @@ export type Evidence = InconclusiveLookup & { readonly verdict: EvidenceVerdict 
  */
 export function listEvidence(outbox: Outbox, entry: Entry): Evidence[] {
   const facts = listFactsOfSlot(outbox, entry);
-  const ids = new Set(facts.filter((fact) => isAttemptOf(entry, fact)).map(({ id }) => id));
+  const ids = new Set(makeAttempts(entry, facts).map(({ id }) => id));
   const settled = facts
     .flatMap((fact) => makeEvidence(entry, ids, fact) ?? [])
     .sort((a, b) => a.at - b.at);

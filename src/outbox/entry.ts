@@ -8,9 +8,9 @@ import {
   type AnsweredBody,
   type Candidate,
   type Fact,
-  type FactOf,
   HELD_BASES,
   type HeldBasis,
+  listFactsOfKind,
   type Photograph,
   parseStoredMessage,
   type RowBasis,
@@ -187,12 +187,13 @@ export type Attempt = {
 };
 
 /**
- * Makes attempts of their facts and of their answers, oldest first by this machine's clock. The
- * first answer to an attempt counts; `orphaned`, the note that none came, only without an answer.
+ * Makes the attempts of an entry from facts, oldest first by this machine's clock; of an import,
+ * those of all versions of its find. The first answer to an attempt counts; `orphaned`, the note
+ * that none came, only without an answer.
  * @param facts all of the slot, in the order in which they came
  */
 export function makeAttempts(
-  attempted: readonly FactOf<'attempted'>[],
+  { kind, intent }: Pick<Entry, 'kind' | 'intent'>,
   facts: readonly Fact[],
 ): Attempt[] {
   const answers = new Map<string, AnsweredBody>();
@@ -203,7 +204,8 @@ export function makeAttempts(
     if (before === undefined || before.outcome === 'orphaned')
       answers.set(fact.body.attempt, fact.body);
   }
-  return attempted
+  return listFactsOfKind(facts, 'attempted')
+    .filter(({ body }) => kind === 'import' || body.intent === intent)
     .map(({ id, body }): Attempt => {
       const answer = answers.get(id);
       return {

@@ -183,6 +183,21 @@ function withStatements(
   };
 }
 
+/** Few enough that a parallel push waits for less than a quarter of a second. */
+const MAX_BATCH = 100;
+
+/** Yields items in batches of at most 100, each of which is to be stored in one transaction. */
+export function* splitIntoBatches<T>(items: Iterable<T>): Generator<readonly T[]> {
+  let batch: T[] = [];
+  for (const item of items) {
+    batch.push(item);
+    if (batch.length < MAX_BATCH) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}
+
 /**
  * Returns the id of the running command, which is made at the first call; null where no person gave
  * a command.

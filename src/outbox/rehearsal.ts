@@ -118,12 +118,10 @@ function listIssues({ state, issues, reason, kind }: Entry): readonly Issue[] {
     : [];
 }
 
-const PROJECT_ELEMENT = 'projekt';
-
 /** Tells if all errors concern the project, which the training instance may not have. */
 function isAboutProject(outbox: Outbox, entry: Entry): boolean {
   const errors = entry.issues.filter(({ severity }) => severity === 'error');
-  if (errors.length > 0) return errors.every(({ element }) => element === PROJECT_ELEMENT);
+  if (errors.length > 0) return errors.every(({ element }) => element === 'projekt');
   const last = listAttempts(outbox, entry).at(-1);
   return (
     entry.kind === 'import' &&

@@ -209,7 +209,7 @@ async function launch(session: PushSession, entry: Entry): Promise<void> {
       // No code may await this answer now, so the loop throws the error.
       session.failure ??= { thrown };
     })
-    .finally(() => session.endFlight(entry));
+    .finally(() => session.flights.delete(entry.id));
   session.addFlight(claimed.entry, done);
   // The request is sent in this pass of the event loop, before the queries for the next one can
   // delay it.

@@ -68,6 +68,7 @@ export class PushSession {
   readonly hold: Hold;
   /** Aborted when the push is stopped, or has a cause to end. */
   readonly halt: AbortSignal;
+  /** Requests in flight, by the row of their entry. */
   readonly flights = new Map<number, Flight>();
   /**
    * Entries that the service accepted, without those whose record it has given to another find
@@ -158,7 +159,7 @@ export class PushSession {
       .filter((scope) => this.state.alone.has(makeScopeKey(scope)));
   }
 
-  /** Registers the request of an entry as in flight, until {@link endFlight}. */
+  /** Adds the request of an entry to `flights`; the caller deletes it once the answer is recorded. */
   addFlight(entry: Entry, done: Promise<void>): void {
     const key = makeScopeKey(getEntryScope(entry));
     const isAlone =
@@ -195,11 +196,6 @@ export class PushSession {
     waiting.abort();
     // A server on the same processor can receive the request before the commit takes the processor.
     await this.push.clock.sleep(AFTER_DEPARTURE_MS);
-  }
-
-  /** Ends what {@link addFlight} began, once the answer is recorded. */
-  endFlight(entry: Entry): void {
-    this.flights.delete(entry.id);
   }
 
   /**

@@ -54,25 +54,23 @@ export type PushState = {
   readonly accessProven: boolean;
 };
 
-const INITIAL_STATE: PushState = {
-  throttled: 0,
-  locked: 0,
-  refusals: new Map(),
-  alone: new Set(),
-  failures: 0,
-  throttles: 0,
-  backoffUntil: asWallMs(0),
-  lastBusy: undefined,
-  nonConforming: new Set(),
-  accessProven: false,
-};
-
 /**
  * Makes the state of a push before its first answer.
  * @param ended kinds and projects that ended in earlier rounds: they stay ended
  */
 export function makeInitialPushState(ended: readonly RefusalSeries[]): PushState {
-  return { ...INITIAL_STATE, refusals: new Map(ended.map((each) => [makeScopeKey(each), each])) };
+  return {
+    throttled: 0,
+    locked: 0,
+    refusals: new Map(ended.map((each) => [makeScopeKey(each), each])),
+    alone: new Set(),
+    failures: 0,
+    throttles: 0,
+    backoffUntil: asWallMs(0),
+    lastBusy: undefined,
+    nonConforming: new Set(),
+    accessProven: false,
+  };
 }
 
 /** An answer, or its absence, with all that its meaning depends on. */

@@ -15,7 +15,7 @@ import {
 } from '../outbox/changes/enqueue-change.ts';
 import { makeSubjectLookup } from '../outbox/changes/resolve-finds.ts';
 import { isDroppedFind } from '../outbox/entry-queries.ts';
-import type { Outbox } from '../outbox/open-outbox.ts';
+import { type Outbox, splitIntoBatches } from '../outbox/open-outbox.ts';
 import { getSubjectName, isRemoved } from '../outbox/stored-finds.ts';
 import {
   type ColumnMap,
@@ -181,12 +181,6 @@ type NumberToQueue = AddressedNumber & { readonly planned: TableNumber };
 type NumbersPlan = NumbersReport & { readonly rows: readonly NumberToQueue[] };
 
 /**
- * Numbers per transaction: few enough that a parallel push waits for less than a quarter of a
- * second.
- */
-const BATCH = 100;
-
-/**
  * Plans the registration numbers of a table; nothing is stored. A number that a find has already is
  * `kept`, so that the table can be imported again, also after an interruption. Left out with an
  * error: a find with two numbers, a number of two finds, a number that another find here or record
@@ -232,8 +226,8 @@ function convertToIssue(thrown: unknown, { place }: NumberRow): Issue {
 }
 
 /**
- * Queues planned numbers, in transactions of {@link BATCH}, between which it blocks the thread for
- * at most {@link MAX_PAUSE_MS}, so that another process can write. A number is left out, with an
+ * Queues planned numbers, in the transactions of {@link splitIntoBatches}, between which it blocks
+ * the thread for at most {@link MAX_PAUSE_MS}, so that another process can write. A number is left out, with an
  * error, where its find was removed since, or where it would replace a number of the record:
  * without `mayReplace` any, with it another than the planned one. After an error of the disk, the
  * earlier transactions stay.
@@ -249,10 +243,12 @@ export function queuePlannedNumbers(
   const issues: Issue[] = [...rowIssues];
   const queue = (number: NumberToQueue) => queuePlannedNumber(outbox, number, mayReplace, issues);
   const numbers: TableNumber[] = [];
-  for (let at = 0; at < rows.length; at += BATCH) {
+  let doneCount = 0;
+  for (const batch of splitIntoBatches(rows)) {
     const beganMs = outbox.clock.monotonicMs();
-    numbers.push(...outbox.change(() => rows.slice(at, at + BATCH).flatMap(queue)));
-    if (at + BATCH < rows.length) yieldToWriters(outbox, beganMs);
+    numbers.push(...outbox.change(() => batch.flatMap(queue)));
+    doneCount += batch.length;
+    if (doneCount < rows.length) yieldToWriters(outbox, beganMs);
   }
   return { numbers, issues };
 }

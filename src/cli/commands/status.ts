@@ -1,13 +1,13 @@
 import { formatIso } from '../../base/clock.ts';
 import type { ExitReason } from '../../base/errors.ts';
 import { cmd, formatMoment, type Message, msg, msgid, ngettext, t } from '../../base/message.ts';
+import { listVocabularyHarvests } from '../../finds/vocabulary/terms.ts';
 import type { Entry } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { formatEntry, KIND_WORDS, STATE_WORDS } from '../../outbox/views/entry-words.ts';
 import {
   type Delay,
   getOutboxStatus,
-  isVocabularyEmpty,
   type NewPerson,
   type OutboxStatus,
   type WaitingCounts,
@@ -122,7 +122,8 @@ async function makeNextSteps(
   const first: Section[] = [];
   if (getSourceOfSecrets(context) === 'nowhere')
     first.push({ title: t`Sign in:`, lines: [cmd`pas login`] });
-  if (oaiBase !== undefined && isVocabularyEmpty(vocabulary))
+  const harvests = vocabulary === undefined ? [] : listVocabularyHarvests(vocabulary);
+  if (oaiBase !== undefined && harvests.length === 0)
     first.push({
       title: t`Harvest the vocabularies; finds are checked with them offline:`,
       lines: [cmd`pas harvest-vocab`],

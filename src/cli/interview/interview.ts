@@ -2,6 +2,7 @@ import { hasErrors, type Issue } from '../../base/issue.ts';
 import { formatDay, t } from '../../base/message.ts';
 import { formatReferenceCell, getField, type TargetState } from '../../finds/fields.ts';
 import type { Find } from '../../finds/find.ts';
+import { formatRecordState } from '../../finds/harvested-find.ts';
 import {
   findQuestionOfElement,
   getQuestion,
@@ -11,7 +12,7 @@ import {
   type Question,
 } from '../../finds/questions.ts';
 import { NOT_HARVESTED } from '../../finds/value-rules.ts';
-import { formatAnswer, formatFindLine, formatTargetState } from '../../outbox/views/entry-words.ts';
+import { formatAnswer, formatFindLine } from '../../outbox/views/entry-words.ts';
 import { type Annotation, askChoice, type Prompt, type PromptOffer } from '../prompt.ts';
 import { type Answer, type OfferTerms, RULES_OF_ABSENCE, withoutAnswer } from './answer.ts';
 
@@ -89,7 +90,7 @@ function askText(
 }
 
 function findEmptyProblem(question: Question, find: Find): string | undefined {
-  const state = formatTargetState(getTargetState(find));
+  const state = formatRecordState(getTargetState(find));
   return isOptionalQuestion(question, getTargetState(find))
     ? undefined
     : t`State ${state} requires this. Type - to leave it for later.`;
@@ -155,7 +156,7 @@ function makeEmptyOffer(isOptionalNow: boolean): PromptOffer<string> {
 function listFixedOffers({ how }: Question, typed: string): Offers {
   const states = ([1, 2, 3] as const).map((stav) => ({
     value: String(stav),
-    name: formatTargetState(stav),
+    name: formatRecordState(stav),
   }));
   const answers = [
     { value: 'true', name: t`yes` },
@@ -258,7 +259,7 @@ function formatProblems(issues: readonly Issue[]): string[] {
 }
 
 function formatIncomplete(find: Find): string {
-  const state = formatTargetState(getTargetState(find));
+  const state = formatRecordState(getTargetState(find));
   return t`Not ready for state ${state}. What do you want to correct?`;
 }
 
@@ -272,7 +273,7 @@ function listChoices(
   questions: readonly Question[],
 ): readonly PromptOffer<Choice>[] {
   const stav = getTargetState(find);
-  const state = formatTargetState(stav);
+  const state = formatRecordState(stav);
   const wrong = new Set(
     issues
       .filter(({ severity }) => severity === 'error')

@@ -11,7 +11,7 @@ import { recordDecision } from '../attempts.ts';
 import { findImportOfFind } from '../entry-queries.ts';
 import { getOriginalDigest } from '../facts.ts';
 import type { PreparedDocument } from '../intents.ts';
-import type { Outbox } from '../open-outbox.ts';
+import { type Outbox, splitIntoBatches } from '../open-outbox.ts';
 import {
   findByLocalId,
   type ImportedRow,
@@ -97,11 +97,6 @@ export type EnqueueReport = {
 };
 
 /**
- * Finds per transaction: enough for speed, and few enough that a parallel push waits only briefly.
- */
-const BATCH = 100;
-
-/**
  * Stores finds in the outbox with their documents: queued, or with errors as drafts. Into a find
  * that is here its row is merged, as {@link mergeRowIntoFind} does; a sent one is never changed. Of
  * each batch of 100, photographs are copied and new rows validated first, which takes time; then the
@@ -149,17 +144,6 @@ function askAboutUncomparedFinds(
     outbox,
     new Set(finds.filter(isUncompared).map(({ find }) => find)),
   );
-}
-
-function* splitIntoBatches(finds: Iterable<Find>): Generator<readonly Find[]> {
-  let batch: Find[] = [];
-  for (const find of finds) {
-    batch.push(find);
-    if (batch.length < BATCH) continue;
-    yield batch;
-    batch = [];
-  }
-  if (batch.length > 0) yield batch;
 }
 
 type PlannedFind = {

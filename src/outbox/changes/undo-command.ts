@@ -20,7 +20,7 @@ import {
 } from '../facts.ts';
 import { foldSlot, mayBeAtService, type SlotState } from '../fold.ts';
 import { findUnverifiedIntent, isImportSlot } from '../intents.ts';
-import { getCommandId, type Outbox, updateHeader } from '../open-outbox.ts';
+import { getCommandId, type Outbox, splitIntoBatches, updateHeader } from '../open-outbox.ts';
 import { getSubjectName, isRemoved } from '../stored-finds.ts';
 import { resolveClashesAfterUndo } from '../unite.ts';
 
@@ -134,9 +134,6 @@ type UndoResult = {
   readonly kept: ReadonlySet<string>;
 };
 
-/** Parts per transaction: few enough that a parallel push waits only briefly. */
-const BATCH = 100;
-
 /**
  * Takes back what a command wanted and decided, by appending what was wanted before; the running
  * command becomes this undo. The undo of an undo is a redo. What was attempted since, or changed by
@@ -160,13 +157,15 @@ export function undoCommand(
   outbox.command.words = makeUndoWords(command.id);
   const parts = listParts(outbox, command);
   const tally: UndoTally = { returned: new Set(), undone: new Set(), kept: new Set() };
-  for (let at = 0; at < parts.length; at += BATCH) {
+  let doneCount = 0;
+  for (const batch of splitIntoBatches(parts)) {
+    doneCount += batch.length;
     outbox.change(() => {
-      for (const part of parts.slice(at, at + BATCH)) undoPart(outbox, command, part, tally);
+      for (const part of batch) undoPart(outbox, command, part, tally);
       // With the last of them: an undo that is interrupted before is continued, and settles all.
-      if (at + BATCH >= parts.length) resolveClashesAfterUndo(outbox, tally.returned);
+      if (doneCount === parts.length) resolveClashesAfterUndo(outbox, tally.returned);
     });
-    onProgress(Math.min(at + BATCH, parts.length), parts.length);
+    onProgress(doneCount, parts.length);
   }
   // A find that is wanted again, or an answer that is taken back, may leave a question open.
   storeQuestionsAboutAlikeFinds(outbox, ({ uuid }) => tally.returned.has(uuid));

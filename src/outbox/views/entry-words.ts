@@ -8,7 +8,6 @@ import {
   getField,
   getPoint,
   getPointElement,
-  type TargetState,
 } from '../../finds/fields.ts';
 import type { Find } from '../../finds/find.ts';
 import { formatRecordState, formatWithIdentifier } from '../../finds/harvested-find.ts';
@@ -50,12 +49,6 @@ export function formatEntry({ kind, find }: Pick<Entry, 'kind' | 'find'>): Messa
     number: msg`number of ${find}`,
     photo: msg`photo of ${find}`,
   }[kind];
-}
-
-/** Formats the number and the name of a state: `1 registered`. */
-export function formatTargetState(stav: TargetState): string {
-  const names = { 1: t`1 registered`, 2: t`2 submitted`, 3: t`3 confirmed` };
-  return names[stav];
 }
 
 /** Formats what a find has for a question of `pas add`; undefined where it has nothing for it. */

@@ -10,8 +10,6 @@ import type { Message } from '../../base/message.ts';
 import { NEW_PERSON } from '../../finds/fields.ts';
 import type { LookupTerm, TermCandidate } from '../../finds/find.ts';
 import { groupSimilarNames } from '../../finds/person-name.ts';
-import type { Vocabulary } from '../../finds/vocabulary/term.ts';
-import { listVocabularyHarvests } from '../../finds/vocabulary/terms.ts';
 import {
   ENTRY_KINDS,
   ENTRY_STATES,
@@ -309,14 +307,6 @@ export function getOutboxStatus(outbox: Outbox): OutboxStatus {
     changed: listChangedFinds(outbox),
     needsPerson,
   };
-}
-
-/**
- * Tells if a vocabulary has no harvested set.
- * @param vocabulary undefined where its file is missing
- */
-export function isVocabularyEmpty(vocabulary: Vocabulary | undefined): boolean {
-  return vocabulary === undefined || listVocabularyHarvests(vocabulary).length === 0;
 }
 
 /** Counts entries of all kinds by state, without those of removed finds. */

@@ -4,6 +4,7 @@ import { assertMayWrite, writeOutputFile } from '../../base/disk/output-file.ts'
 import { UsageError } from '../../base/errors.ts';
 import { callInEachLanguage, LANGUAGES, type Message, msg, t } from '../../base/message.ts';
 import { type ElementName, getField, isElementName } from '../../finds/fields.ts';
+import { formatRecordState } from '../../finds/harvested-find.ts';
 import { EARLIEST_YEAR } from '../../finds/parse-cell.ts';
 import {
   FIND_QUESTIONS,
@@ -20,7 +21,6 @@ import {
 } from '../../finds/questions.ts';
 import { COUNTRY } from '../../finds/rules.ts';
 import { MAX_CHARACTERS, MAX_DEPTH_CM } from '../../finds/value-rules.ts';
-import { formatTargetState } from '../../outbox/views/entry-words.ts';
 import { makeWorkbook } from '../exports/write-rows.ts';
 import {
   CONSTRAINT_TEXTS,
@@ -144,7 +144,7 @@ function toLanguageColumn(column: string, language: keyof typeof LANGUAGE_NAMES)
 
 const CHOICES: readonly (readonly [list: string, name: string, label: () => Message])[] = [
   ...([1, 2, 3] as const).map(
-    (stav) => ['stav', String(stav), () => formatTargetState(stav)] as const,
+    (stav) => ['stav', String(stav), () => formatRecordState(stav)] as const,
   ),
   ['ano_ne', 'true', () => msg`yes`],
   ['ano_ne', 'false', () => msg`no`],

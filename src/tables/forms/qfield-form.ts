@@ -6,6 +6,7 @@ import {
   getElementLabel,
   type TargetState,
 } from '../../finds/fields.ts';
+import { formatRecordState } from '../../finds/harvested-find.ts';
 import { EARLIEST_YEAR } from '../../finds/parse-cell.ts';
 import {
   FORM_WRITTEN,
@@ -14,7 +15,6 @@ import {
   type TypableElement,
 } from '../../finds/questions.ts';
 import { MAX_CHARACTERS, MAX_DEPTH_CM } from '../../finds/value-rules.ts';
-import { formatTargetState } from '../../outbox/views/entry-words.ts';
 import {
   type Constraint,
   type FormTab,
@@ -134,7 +134,7 @@ function makeWidget(field: Field, { lists, states }: FormContent): Widget {
     case 'boolean':
       return { kind: 'CheckBox', settings: { CheckedState: '', UncheckedState: '' } };
     case 'state':
-      return makeValueMap(states.map((state) => [formatTargetState(state), String(state)]));
+      return makeValueMap(states.map((state) => [formatRecordState(state), String(state)]));
     case 'geom-system':
       return TEXT;
     case 'text':

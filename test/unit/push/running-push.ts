@@ -67,7 +67,7 @@ export function aPush() {
       ),
     /** From now on the entry is under way. */
     sent: (id: number) => {
-      session.endFlight(entry(id));
+      session.flights.delete(id);
       session.addFlight(entry(id), Promise.resolve());
     },
     anImport: (localId = 'K-1') => queueImport(outbox, localId).entryId,
