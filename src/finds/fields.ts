@@ -3,7 +3,7 @@ import { type Message, msg } from '../base/message.ts';
 import { type GeomSystem, type PointInSystem, parsePoint } from './place/geometry.ts';
 
 /** Type of an element's value, by the kind of the element (S-TYPE-1). */
-export type ValueByKind = {
+type ValueByKind = {
   text: string;
   /** In the field's `unit`. */
   integer: number;
@@ -46,7 +46,7 @@ export type TargetState = 1 | 2 | 3;
  * A row of the table of elements: the only description of an element, for documents, table
  * columns, questions, forms, exports and reports.
  */
-export type FieldRow = {
+type FieldRow = {
   readonly name: string;
   readonly kind: keyof ValueByKind;
   /** English column name. Points have none: their columns are `lon`, `lat` and others. */

@@ -150,7 +150,7 @@ export function isNameOfOnePerson(name: string): boolean {
 
 /**
  * Splits a name without a comma. Known given names at one end are the given name; else words that
- * end in `ová`, at one end, are the surname. Undefined where neither end shows the order, or the
+ * end in `ová`, at one end, are the surname. Undefined where no end or both show the order, or the
  * rest of the name contradicts it.
  */
 export function splitNameWithoutComma(name: string): PersonName | undefined {

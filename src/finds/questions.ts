@@ -166,8 +166,7 @@ function pickElements(
 export const FORM_POINT = 'point';
 /** Metres. The phone warns of a less accurate point, and so does the import. */
 export const FORM_WORST_ACCURACY_M = 20;
-/** Group that repeats once per photograph, and its question. */
-export const FORM_PHOTOS = 'photos';
+/** Question of a group that repeats once per photograph. */
 export const FORM_PHOTO = 'photo';
 /**
  * Choice for a value that the list lacks, which is then typed: a finder as `Surname, Given name`,
@@ -217,6 +216,3 @@ export const FINDS_LAYER = 'finds';
 export const PHOTOS_LAYER = 'photos';
 /** Column of {@link PHOTOS_LAYER}: local id of the find. */
 export const FORM_FIND = 'find';
-
-/** Folder in which QField stores photographs, beside the GeoPackage. */
-export const PHOTO_FOLDER = 'DCIM';

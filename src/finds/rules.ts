@@ -127,7 +127,8 @@ function warnUnverified(message: Message): Finding {
 }
 
 /**
- * A box around Czechia with a margin of a few kilometres: no point outside is in a cadastral area.
+ * A box around Czechia, in degrees of WGS 84, with a margin of a few kilometres: no point outside
+ * is in a cadastral area.
  */
 export const COUNTRY = { minLon: 12.0, maxLon: 18.95, minLat: 48.5, maxLat: 51.1 };
 

@@ -65,7 +65,7 @@ function findElementIllegalCharacter(value: FindElements[Field['name']]): string
 }
 
 /** Limit for a registration number, in code points. */
-export const MAX_CHARACTERS = 255;
+export const MAX_NUMBER_CHARACTERS = 255;
 
 /**
  * Explains why a trimmed registration number cannot be assigned: it is too long (A-NUMBER-2), or
@@ -74,8 +74,8 @@ export const MAX_CHARACTERS = 255;
  */
 export function findNumberProblem(value: string): RuleProblem | undefined {
   const characters = [...value].length;
-  if (characters > MAX_CHARACTERS) {
-    const problem = msg`The number has ${characters} characters; the service accepts at most ${MAX_CHARACTERS}. Shorten it.`;
+  if (characters > MAX_NUMBER_CHARACTERS) {
+    const problem = msg`The number has ${characters} characters; the service accepts at most ${MAX_NUMBER_CHARACTERS}. Shorten it.`;
     return makeRuleProblem('number-length', problem);
   }
   return findUnseenCharacter(value);

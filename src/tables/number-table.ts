@@ -340,8 +340,9 @@ function leaveOutContradictions(
 }
 
 /**
+ * Asserts that no other find or record here has a registration number.
  * @param subject UUID of the find, or identifier of the record, that is to get the number
- * @throws UsageError where another find or record here has it
+ * @throws UsageError where one has it
  */
 export function assertNumberIsFree(outbox: Outbox, subject: string, value: string): void {
   const find = getSubjectName(outbox, subject);

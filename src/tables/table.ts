@@ -229,7 +229,7 @@ export function assertTableSize(file: string, counts: Counts): void {
 const COUNTED = Object.keys(LIMITS) as (keyof typeof LIMITS)[];
 
 /** A row of a format with named values: a feature, a waypoint, a find. */
-export type NamedValues = RowNumber &
+type NamedValues = RowNumber &
   BesideColumns & {
     readonly values: ReadonlyMap<string, string>;
   };

@@ -63,7 +63,7 @@ export function describeProject({ facts = {} }: TermDetails): string {
 }
 
 /** A superior entry and the kind of the relation, from the record. */
-export type Superior = { readonly ident: string; readonly kind: string };
+type Superior = { readonly ident: string; readonly kind: string };
 
 type TermContent = {
   readonly ident: string;

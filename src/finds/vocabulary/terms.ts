@@ -78,8 +78,9 @@ export function findTermsByRowId(
 }
 
 /**
- * Returns terms of any set, also those that are gone, with this Czech or English name; case and
- * accents do not count. People are found by {@link makeFinderKey} of their name as well.
+ * Returns terms of any set, also those that are gone, that have this name: a label in Czech or
+ * English, or another one such as an organisation's short name. Case and accents do not count.
+ * People are found by {@link makeFinderKey} of their name as well.
  */
 export function findTermsByName(vocabulary: Vocabulary, name: string): Term[] {
   return selectTerms(

@@ -40,7 +40,7 @@ export type ColumnProposal = {
 };
 
 /** Question that a person must answer: which unit it is, or which column. */
-export type ColumnQuestion = {
+type ColumnQuestion = {
   readonly asks: 'unit' | 'column';
   readonly element: ColumnName;
   readonly keys: readonly string[];

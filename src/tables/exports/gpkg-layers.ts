@@ -231,7 +231,7 @@ function toStoredValue(value: ExportValue | undefined): string | number | null {
 type TemplateValue = string | number | boolean | undefined | readonly TemplateValues[];
 
 /** Values of a template by the names of their placeholders. */
-export type TemplateValues = { readonly [name: string]: TemplateValue };
+type TemplateValues = { readonly [name: string]: TemplateValue };
 
 const PLACEHOLDER = /\{#(\w+)\}(.*?)\{\/\1\}|\{(&?)(\w+)\}/gs;
 
@@ -418,22 +418,21 @@ type Colour = `${number},${number},${number},${number}`;
 type Category = { readonly value: string; readonly label: string; readonly colour: Colour };
 
 /**
- * Renders the QGIS style of a layer of points as XML, with a colour for each value of a column.
+ * Renders the QGIS style of a layer of points as XML: a colour for each value of a column, and
+ * labels.
  * @param categories the one with an empty value is for all other values
+ * @param called QGIS expression of a point's label
  */
-export function renderPointStyle(column: string, categories: readonly Category[]): string {
-  return fillQgisTemplate('points.xml', {
+export function renderPointStyle(
+  column: string,
+  categories: readonly Category[],
+  called: string,
+): string {
+  const points = fillQgisTemplate('points.xml', {
     column,
     categories: categories.map((category, index) => ({ ...category, index })),
   });
-}
-
-/**
- * Renders the labels of a layer in QGIS as XML.
- * @param called QGIS expression of the text
- */
-export function renderLabelStyle(called: string): string {
-  return fillQgisTemplate('labels.xml', { called });
+  return points + fillQgisTemplate('labels.xml', { called });
 }
 
 const COLOURS = {
@@ -458,6 +457,6 @@ function renderFindStyle(): string {
     colour,
   }));
   const others = { value: '', label: t`not queued`, colour: '255,255,255,255' } as const;
-  const style = renderPointStyle(STATE_COLUMN, [...categories, others]) + renderLabelStyle(called);
-  return fillQgisTemplate('layer.qml', { style, called });
+  const points = renderPointStyle(STATE_COLUMN, [...categories, others], called);
+  return fillQgisTemplate('layer.qml', { style: points, called });
 }

@@ -9,7 +9,7 @@ import {
 import { FORM_LABEL_GAP, hasWrittenQuestion } from '../../finds/questions.ts';
 import { MAX_NAME_LENGTH } from '../../finds/resolve-references.ts';
 import { canProjectTakeFinds, HANDOVER_REQUIRED } from '../../finds/rules.ts';
-import { MAX_CHARACTERS, MAX_DEPTH_CM, type RuleContext } from '../../finds/value-rules.ts';
+import { MAX_DEPTH_CM, MAX_NUMBER_CHARACTERS, type RuleContext } from '../../finds/value-rules.ts';
 import type { Term, Vocabulary } from '../../finds/vocabulary/term.ts';
 import { isSetHarvested, listTermsOfSet } from '../../finds/vocabulary/terms.ts';
 
@@ -116,7 +116,7 @@ export type FieldFormWriter = (request: FieldFormRequest) => Promise<readonly st
 export const CONSTRAINT_TEXTS: Readonly<Partial<Record<ElementName, Message>>> = {
   hloubka: msg`Depth is in whole centimetres below the surface, 0 to ${MAX_DEPTH_CM}.`,
   datum_nalezu: msg`The date is in the future or very long ago.`,
-  evidencni_cislo: msg`A registration number has at most ${MAX_CHARACTERS} characters.`,
+  evidencni_cislo: msg`A registration number has at most ${MAX_NUMBER_CHARACTERS} characters.`,
   predano: HANDOVER_REQUIRED,
   nalezce: msg`Write the surname, a comma and the given name: Novák, Jan.`,
   projekt: msg`Write the identifier alone, such as C-202400101.`,

@@ -11,7 +11,6 @@ import {
   FORM_LABEL_GAP,
   FORM_NOT_LISTED,
   FORM_PHOTO,
-  FORM_PHOTOS,
   FORM_POINT,
   FORM_WORST_ACCURACY_M,
   FORM_WRITTEN,
@@ -20,7 +19,7 @@ import {
   type Question,
 } from '../../finds/questions.ts';
 import { COUNTRY } from '../../finds/rules.ts';
-import { MAX_CHARACTERS, MAX_DEPTH_CM } from '../../finds/value-rules.ts';
+import { MAX_DEPTH_CM, MAX_NUMBER_CHARACTERS } from '../../finds/value-rules.ts';
 import { makeWorkbook } from '../exports/write-rows.ts';
 import {
   CONSTRAINT_TEXTS,
@@ -37,6 +36,8 @@ import {
 const LANGUAGE_NAMES = { cs: 'Čeština (cs)', en: 'English (en)' } as const;
 
 const FORM_ID = 'pas_finds';
+/** Group that repeats once per photograph. */
+const FORM_PHOTOS = 'photos';
 
 /**
  * Writes the form of a find as an XLSForm for ODK Collect and KoboCollect, and its lists as CSV
@@ -327,7 +328,7 @@ function makeRequired(name: ElementName): Partial<FormRow> {
 const CONSTRAINTS: Readonly<Partial<Record<ElementName, string>>> = {
   hloubka: `. >= 0 and . <= ${MAX_DEPTH_CM}`,
   datum_nalezu: `. <= today() and . >= date('${EARLIEST_YEAR}-01-01')`,
-  evidencni_cislo: `string-length(normalize-space(.)) > 0 and string-length(.) <= ${MAX_CHARACTERS}`,
+  evidencni_cislo: `string-length(normalize-space(.)) > 0 and string-length(.) <= ${MAX_NUMBER_CHARACTERS}`,
   predano: ". = 'true'",
   nalezce: `regex(., '${NAME_PATTERN}')`,
   projekt: String.raw`regex(., '^[^\s,;]+$')`,

@@ -8,7 +8,6 @@ import {
   FORM_FIND,
   FORM_PHOTO,
   getFormLabel,
-  PHOTO_FOLDER,
   PHOTOS_LAYER,
 } from '../../finds/questions.ts';
 import { findRoleRank } from '../../finds/value-rules.ts';
@@ -20,7 +19,6 @@ import {
   type LayerColumn,
   makeLayerTemplateValues,
   type QgisLayer,
-  renderLabelStyle,
   renderPointStyle,
 } from '../exports/gpkg-layers.ts';
 import { FORM_FILE } from '../readers.ts';
@@ -92,7 +90,7 @@ function makeLayers(
     columns,
     called,
     form: makeFormTabs(columns),
-    style: renderPointStyle('stav', [ALL]) + renderLabelStyle(called),
+    style: renderPointStyle('stav', [ALL], called),
     settings: COPIED,
   };
   const listLayers = [...content.lists.keys()].map((name) =>
@@ -159,6 +157,8 @@ const ATTACHMENT = {
   StorageType: '',
 };
 
+/** Folder in which QField stores photographs, beside the GeoPackage. */
+const PHOTO_FOLDER = 'DCIM';
 const PHOTO_NAME = `'${PHOTO_FOLDER}/' || substr("${FORM_FIND}", 1, 8) || '_' || format_date(now(), 'yyyyMMddhhmmsszzz') || '.{extension}'`;
 
 const PROJECT_FILE = 'finds.qgs';

@@ -14,7 +14,7 @@ import {
   hasWrittenQuestion,
   type TypableElement,
 } from '../../finds/questions.ts';
-import { MAX_CHARACTERS, MAX_DEPTH_CM } from '../../finds/value-rules.ts';
+import { MAX_DEPTH_CM, MAX_NUMBER_CHARACTERS } from '../../finds/value-rules.ts';
 import {
   type Constraint,
   type FormTab,
@@ -245,7 +245,7 @@ function makeConstraint(
 const OWN_CONSTRAINTS: Readonly<Partial<Record<ElementName, string>>> = {
   hloubka: `"hloubka" >= 0 and "hloubka" <= ${MAX_DEPTH_CM}`,
   datum_nalezu: `"datum_nalezu" <= to_date(now()) and "datum_nalezu" >= to_date('${EARLIEST_YEAR}-01-01')`,
-  evidencni_cislo: `length("evidencni_cislo") <= ${MAX_CHARACTERS}`,
+  evidencni_cislo: `length("evidencni_cislo") <= ${MAX_NUMBER_CHARACTERS}`,
   predano: '"stav" < 3 or "predano"',
 };
 

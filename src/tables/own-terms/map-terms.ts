@@ -36,7 +36,7 @@ import {
 } from './mapping.ts';
 
 /**
- * Returns a harvested term, also a deleted one, with its path, direct superiors and direct
+ * Returns a harvested term, also one that is gone, with its path, direct superiors and direct
  * inferiors; the lists are empty where there are none.
  * @param ident identifier of the term, in any letter case
  * @throws UsageError where the term was not harvested
@@ -61,10 +61,10 @@ export function getTermWithNeighbours(vocabulary: Vocabulary, ident: string) {
 const ALL_VOCABULARIES = 'heslo';
 
 /**
- * Renders the harvested terms of sets, without deleted ones, as a CSV table or one line of JSON,
- * each with the identifiers of its direct superiors. Nothing is written.
+ * Renders the present terms of sets as a CSV table or one line of JSON, each with the identifiers
+ * of its direct superiors. Nothing is written.
  * @param sets names in full, such as `heslo:obdobi`; all vocabularies if empty
- * @throws UsageError for a set of which nothing was harvested
+ * @throws UsageError as {@link assertHarvested} does
  */
 export function renderTerms(
   vocabulary: Vocabulary,
@@ -148,9 +148,10 @@ export function expandSetName(name: string): string {
 }
 
 /**
- * Checks that terms of a set were harvested, since otherwise the set would seem to be empty.
+ * Asserts that a set was harvested as a whole once and has terms: otherwise it would seem to be
+ * empty.
  * @param set name in full
- * @throws UsageError where none was harvested; its hint has the nearest set, if the name may be
+ * @throws UsageError where it was not or has none; its hint has the nearest set, if the name may be
  * mistyped
  */
 export function assertHarvested(vocabulary: Vocabulary, set: string): void {
@@ -183,7 +184,7 @@ type HarvestedTerms = { readonly vocabulary: Vocabulary; readonly lookupTerm: Lo
  * which keeps the note of an earlier one, `rows` the whole new mapping, and `replaced` the
  * identifier to which the term was mapped before, null where to none.
  * @throws UsageError where no element has the set, the term is empty, or the entry is none of the
- * set, ambiguous or deleted
+ * set, ambiguous, deleted or not harvested
  */
 export function mapOwnTerm({ rows }: Mapping, oneTerm: OneTerm, harvested: HarvestedTerms) {
   const set = findSetOfElement(oneTerm.set);
@@ -211,7 +212,7 @@ function findEntry(
 
 /**
  * Merges the confirmed rows of a table into the mapping; nothing is written. `rows` is the whole
- * new mapping; `added`, `changed` and `unchanged` count its own terms that the table confirms,
+ * new mapping; `added`, `changed` and `unchanged` count the own terms that the table confirms,
  * `unconfirmed` the rows that are passed over. A row without a note keeps that of the mapping. Rows
  * that contradict each other, or whose entry cannot be used, are left out with errors.
  */

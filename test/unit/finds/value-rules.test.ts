@@ -4,7 +4,7 @@ import type { TermLookupResult } from '../../../src/finds/find.ts';
 import { checkFindByRules } from '../../../src/finds/rules.ts';
 import {
   findNumberProblem,
-  MAX_CHARACTERS,
+  MAX_NUMBER_CHARACTERS,
   type RuleContext,
 } from '../../../src/finds/value-rules.ts';
 import { aFind, DELETED, lookupTerm, nothingHarvested } from './a-find.ts';
@@ -20,7 +20,7 @@ function said(overrides: Partial<FindElements>, context: Partial<RuleContext> = 
 
 describe('a registration number', () => {
   test('has at most as many characters as the service accepts, whatever their bytes', () => {
-    expect(findNumberProblem('🏺'.repeat(MAX_CHARACTERS))).toBeUndefined();
+    expect(findNumberProblem('🏺'.repeat(MAX_NUMBER_CHARACTERS))).toBeUndefined();
     expect(findNumberProblem('a'.repeat(256))).toMatchObject({ rule: 'number-length' });
     expect(String(findNumberProblem('a'.repeat(256))?.problem)).toBe(
       'The number has 256 characters; the service accepts at most 255. Shorten it.',
