@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { curatorSets } from '../support/records-at-service.ts';
-import { expectEnded, type Run, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { expectEnded, findStates, type Run, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { sendSeason, writeSeason } from '../support/season.ts';
 import { answer, startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
 import { useHome, useMock } from '../support/use-mock.ts';
@@ -399,6 +399,16 @@ describe('a find of one table that is like a find of another one', () => {
     await home.pas('import', table('b.csv', { ...second, id: 'K-1' }));
     await home.do('resolve', 'K-1', '--answer', 'new');
     expect(await isAsked('K-1-2')).toBe(true);
+  });
+
+  test('that two tables ask about keeps a question after one answer, which is named', async () => {
+    await home.do('import', table('a.csv', second));
+    for (const id of ['J-1', 'L-1'])
+      await home.pas('import', table(`${id}.csv`, { ...second, id, note: id }));
+    const run = await home.do('resolve', 'K-2', '--answer', 'new');
+    expect(run.stderr).toMatch(/L-1\.csv differs little from K-2.*Answer: pas resolve K-2$/m);
+    await home.do('resolve', 'K-2', '--answer', 'new');
+    expect(await findStates(home)).toEqual({ 'K-2': 'queued', 'J-1': 'queued', 'L-1': 'queued' });
   });
 
   test('is asked about when its row becomes complete', async () => {

@@ -12,9 +12,9 @@ import {
   ROW_ANSWERS,
   type RowAnswer,
 } from '../../outbox/entry.ts';
-import type { CandidateIdentity } from '../../outbox/facts.ts';
+import { type AskedRow, type CandidateIdentity, parseStoredMessage } from '../../outbox/facts.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { findByUuid, type StoredFind } from '../../outbox/stored-finds.ts';
+import { findByUuid, getSubjectName, type StoredFind } from '../../outbox/stored-finds.ts';
 import type { ReconciledEntry } from '../../push/judge-import.ts';
 import { reconcileOutbox } from '../../push/push-all.ts';
 import {
@@ -210,18 +210,20 @@ async function resolveOne(
 }
 
 /**
- * Answers the question about a find: what a row is, or if the find is another find or a record.
- * Where it is the `same` as another find here, that gets its number and photographs, and it is
+ * Answers the first question about a find: what a row is, or if the find is another find or a
+ * record. Another question about a row is named, since the same answer may be wrong there. Where it is the `same` as another find here, that gets its number and photographs, and it is
  * removed, without a further question.
  * @throws UsageError where there is no question, or it has no such answer
  */
 async function answerQuestion(find: FindToResolve, answer: RowAnswer): Promise<'done' | 'differs'> {
   const { context, outbox, name } = find;
   const { stored, entry } = findNamedFindWithImport(outbox, name) ?? {};
-  const [asked] = stored?.wish.asked ?? [];
+  const [asked, left] = stored?.wish.asked ?? [];
   if (stored !== undefined && asked !== undefined) {
     assertAnswers(ANSWERS_OF_ROWS[asked.basis], answer, name);
-    return (await importAnsweredRow(context, stored, asked, answer)).outcome;
+    const { outcome } = await importAnsweredRow(context, stored, asked, answer);
+    if (left !== undefined) warnOfQuestion(find, stored, left);
+    return outcome;
   }
   assertAnswers(listAnswerWords(entry?.held ?? null), answer, name);
   const { candidates = [] } = entry?.held ?? {};
@@ -235,6 +237,17 @@ async function answerQuestion(find: FindToResolve, answer: RowAnswer): Promise<'
     context.terminal.printLine(t`${name} is the same as ${record} and was removed.`);
   } else await carryOut(find, { kind: 'created', identCely: record }, true);
   return 'done';
+}
+
+function warnOfQuestion(
+  { context, outbox }: FindToResolve,
+  { uuid }: StoredFind,
+  { question: stored }: AskedRow,
+): void {
+  const question = parseStoredMessage(stored);
+  // The answer before may have given the find another local id.
+  const answer = cmd`pas resolve ${getSubjectName(outbox, uuid)}`;
+  context.terminal.warn(t`Not imported: ${question} Answer: ${answer}`);
 }
 
 /** @throws UsageError where a number would replace another one, or the find was sent meanwhile */
