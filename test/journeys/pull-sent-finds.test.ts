@@ -196,7 +196,9 @@ describe('finds that an archaeologist sent', () => {
       '0 of 1 photograph queued',
     );
     await home.do('push', '--yes');
-    expect((await pull()).finds[0]).toMatchObject({ photos: [expect.any(String)] });
+    expect((await pull()).finds[0]).toMatchObject({ photos: [expect.any(String)], photos_sent: 1 });
+    const { entries } = await home.json('show', 'K-1');
+    expect(entries.filter(({ kind }: { kind: string }) => kind === 'photo')).toHaveLength(1);
   });
 
   test('that were deleted at the service are reported, and keep their last known content', async () => {

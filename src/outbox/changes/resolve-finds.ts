@@ -22,7 +22,11 @@ import {
   type StoredFind,
 } from '../stored-finds.ts';
 import { listLabelledElements } from '../views/entry-words.ts';
-import { findSentFind, findStateAtService } from '../views/records-at-service.ts';
+import {
+  findSentFind,
+  findStateAtService,
+  omitResentPhotographs,
+} from '../views/records-at-service.ts';
 import { convertStoredFind } from './enqueue-finds.ts';
 
 /**
@@ -245,7 +249,7 @@ export function getFindDetails(outbox: Outbox, name: string) {
     find,
     elements,
     texts: listLabelledElements(elements),
-    stories: listEntriesOfSubject(outbox, subject).map(
+    stories: omitResentPhotographs(listEntriesOfSubject(outbox, subject)).map(
       (entry): EntryHistory => ({
         entry,
         attempts: listAttempts(outbox, entry),

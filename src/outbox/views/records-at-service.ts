@@ -25,7 +25,7 @@ import {
   listEntriesOfSubject,
   listNumberEntries,
 } from '../entry-queries.ts';
-import { convertReadErrors } from '../facts.ts';
+import { convertReadErrors, getOriginalDigest } from '../facts.ts';
 import type { Outbox } from '../open-outbox.ts';
 import { iterateFinds, type StoredFind } from '../stored-finds.ts';
 
@@ -186,7 +186,7 @@ export type SentFind = {
    * With that number. Where the entry differs from what was accepted, they are not what was sent.
    */
   readonly elements: FindElements;
-  /** Number of accepted photographs. */
+  /** Number of accepted photographs; one that was deleted there and sent again counts once. */
   readonly photos: number;
 };
 
@@ -219,8 +219,24 @@ export function findSentFind(outbox: Outbox, find: StoredFind): SentFind | undef
     entry: sent,
     number,
     elements: number ? { ...find.elements, evidencni_cislo: number.value } : find.elements,
-    photos: accepted.filter(({ kind }) => kind === 'photo').length,
+    photos: omitResentPhotographs(accepted).filter(({ kind }) => kind === 'photo').length,
   };
+}
+
+/**
+ * Returns the entries without each photograph that was queued once more, as one is that the service
+ * has deleted: of each picture of a find or record the last entry stays.
+ */
+export function omitResentPhotographs(entries: readonly Entry[]): Entry[] {
+  const lastEntries = new Map(
+    entries.map((entry) => [
+      entry.kind === 'photo'
+        ? `${entry.subject} ${getOriginalDigest(entry.photograph)}`
+        : `${entry.id}`,
+      entry,
+    ]),
+  );
+  return [...lastEntries.values()];
 }
 
 /**
