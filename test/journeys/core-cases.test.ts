@@ -285,7 +285,7 @@ describe('a table whose rows got other numbers', () => {
     const { code, stdout } = await home.pas('import', shifted);
     expect(code).toBe(3);
     for (const find of ['K-1', 'K-2']) expect(stdout).toContain(`is equal to ${find}`);
-    await home.do('push');
+    await expectEnded(home.pas('push'), 6);
     await mock.expectMade({ finds: 2 });
     // The question about the number of K-1 is the first of two.
     await home.do('resolve', 'K-1', '--answer', 'new');

@@ -211,8 +211,7 @@ describe('a table that is imported again', () => {
     await home.do('push');
     table('season.csv', { id: 'S-1', day: '2024-07-02', place: 'les', note: 'b' });
     expect((await imports(season)).report).toMatchObject({ questions: 1 });
-    const { stderr } = await home.do('push');
-    expect(stderr).toContain('Entries with an open question: 1.');
+    await expectEnded(home.pas('push'), 6, 'Entries with an open question: 1.');
     const { stdout } = await home.do('status');
     expect(stdout).toContain('pas resolve S-1');
     expect(stdout).not.toContain('Everything is sent');
@@ -386,6 +385,20 @@ describe('another table with the same local ids', () => {
     expect((await imports(other)).report).toMatchObject({ added: 1, updated: 1, unchanged: 1 });
     expect(await readElements('PET-3')).toMatchObject({ lokalizace: 'pole' });
   });
+});
+
+test('a copy of a table with other local ids and one corrected day is asked about, row by row', async () => {
+  const rows = ['1', '2', '3'].map((id) => ({ id: `K-${id}`, day: `2024-03-0${id}`, note: id }));
+  const [one, two, three] = rows as [Row, Row, Row];
+  await home.do('import', table('t.csv', ...rows));
+  await home.do('push');
+  const copy = [one, two, { ...three, day: '2024-04-03' }].map((row) => ({
+    ...row,
+    id: row.id.replace('K', 'Q'),
+  }));
+  const { report } = await imports(table('copy.csv', ...copy));
+  expect(report).toMatchObject({ added: 0, questions: 3 });
+  await expectEnded(home.pas('push'), 6, 'open question: 3');
 });
 
 describe('a find of one table that is like a find of another one', () => {

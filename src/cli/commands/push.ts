@@ -340,7 +340,7 @@ function chooseExitReason(
   { drafts, left }: Expected,
 ): ExitReason {
   const { uncertain, refused, queued } = remaining.totals;
-  if (uncertain + remaining.held > 0) return 'uncertain';
+  if (uncertain + remaining.asked > 0) return 'uncertain';
   const hasSentAll = atRest === true && queued === 0;
   if (hasSentAll && stopCause?.kind === 'interrupted') return refused > 0 ? 'dataRefused' : 'done';
   if (stopCause !== undefined) return EXIT_REASON_OF_STOP[stopCause.kind];

@@ -227,9 +227,11 @@ function makeEditionTest(
   listAlike: (row: Find) => readonly Compared[],
 ): IsEdition {
   const editions = findEditions(rows, (row) => {
-    const keyed = (byNumber.get(row) ?? []).filter((each) => isKnown(row, each));
-    if (keyed.length > 0 || !isRowDigest(row.localId)) return listTables(keyed);
-    return listTables(listAlike(row).filter(({ matched }) => matched === 'same'));
+    const ofNumber = byNumber.get(row) ?? [];
+    // The finds may have other numbers here: the table may have been imported with a prefix.
+    return ofNumber.length > 0
+      ? listTables(ofNumber.filter((each) => isKnown(row, each)))
+      : listTables(listAlike(row).filter(({ matched }) => matched === 'same'));
   });
   // A file without any number of its earlier content has only other finds by now.
   const isSavedAgain = [...byNumber.values()].some((each) =>
