@@ -40,7 +40,7 @@ export type HarvesterOptions = {
   readonly onWait?: (waitMs: number, reason: string) => void;
   /** Maximum wait for an answer, in milliseconds; default 120000. */
   readonly answerTimeoutMs?: number;
-  /** Allow an address without TLS; loopback addresses are always allowed. */
+  /** Send credentials to an address without TLS; to this machine that is always allowed. */
   readonly allowHttp?: boolean;
 };
 

@@ -10,9 +10,7 @@ export type MonotonicMs = number & { readonly __brand: 'monotonic' };
 /** Milliseconds since 1970 UTC by the clock of the service. */
 export type ServerMs = number & { readonly __brand: 'server' };
 
-/**
- * Marks milliseconds that come from outside, such as a database or a header, as those of a clock.
- */
+// Each marks milliseconds from outside, such as a database or a header, as those of one clock.
 export const asWallMs = (ms: number): WallMs => ms as WallMs;
 export const asMonotonicMs = (ms: number): MonotonicMs => ms as MonotonicMs;
 export const asServerMs = (ms: number): ServerMs => ms as ServerMs;

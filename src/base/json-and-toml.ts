@@ -65,7 +65,10 @@ export function formatTomlValue(value: unknown): string | undefined {
     : undefined;
 }
 
-/** Quotes a basic string of TOML: the escapes of JSON, and DEL, which JSON leaves as it is. */
+/**
+ * Formats a text as a basic string of TOML, in double quotes: with the escapes of JSON, and DEL as
+ * `\u007f`, which JSON leaves as it is.
+ */
 export function quoteTomlString(text: string): string {
   return JSON.stringify(text).replaceAll('\u007f', '\\u007f');
 }

@@ -84,7 +84,7 @@ type CountedText = { readonly many: string; readonly count: number };
  * @param text English text, or singular: the key of the catalog
  * @param counted plural and number of a text with plural forms
  */
-export function translate(text: string, values: readonly unknown[], counted?: CountedText): string {
+function translate(text: string, values: readonly unknown[], counted?: CountedText): string {
   const forms = activeCatalog?.forms[text];
   const english = counted === undefined || counted.count === 1 ? text : counted.many;
   const form =
@@ -325,9 +325,9 @@ const WITHOUT_PROFILE = new Set(['demo', 'init', 'profile', 'mock-server', 'comp
 let getProfileFlag = (): string => '';
 
 /**
- * Sets the function that is called whenever a {@link Command} is formatted, and returns what
- * follows the words of a command that uses a profile: ` --profile NAME`, or '' where the command
- * takes the right profile anyway.
+ * Sets the function that returns what follows the words of a {@link Command} that uses a profile
+ * and names none: ` --profile NAME`, or '' where it takes the right profile anyway. It is called
+ * each time that such a command is formatted.
  */
 export function setProfileFlagSource(flag: () => string): void {
   getProfileFlag = flag;

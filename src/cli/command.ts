@@ -110,16 +110,6 @@ export function parseWholeNumber(text: string): number {
   return Number(text);
 }
 
-/**
- * Parses the value of a flag as {@link parseWholeNumber} does, but not 0.
- * @throws InvalidArgumentError for any other text
- */
-export function parsePositiveWholeNumber(text: string): number {
-  const number = parseWholeNumber(text);
-  if (number > 0) return number;
-  throw new InvalidArgumentError(t`Enter a whole number, 1 or more.`);
-}
-
 /** Adds `--where`, which selects finds and may be repeated; returns the command. */
 export function addWhereOption(command: Command): Command {
   return command.option(
@@ -135,19 +125,6 @@ export function addSheetOption(command: Command): Command {
     '--sheet <name>',
     t`sheet of a workbook or layer of a GeoPackage to read, by name or number (default: the first with content)`,
   );
-}
-
-/**
- * Adds `--sheet`, `--encoding` and `--header-row`, which say how to read a table; returns the
- * command.
- */
-export function addReadingOptions(command: Command): Command {
-  return addSheetOption(command)
-    .option('--encoding <name>', t`encoding of a CSV table (default: detected)`)
-    .option(
-      '--header-row <n>',
-      t`row with the column names, or two rows such as 2-3 (default: detected)`,
-    );
 }
 
 /**

@@ -68,7 +68,7 @@ export function makeWarning(message: string, todo: Message): Finding {
 
 /**
  * Makes a finding of the level `problem`, which prevents a push, now or soon, with its remedy.
- * @param reason exit reason of a command that meets this problem
+ * @param reason exit reason of a command that meets this problem, by default `dataRefused`
  */
 export function makeProblem(
   message: string,
@@ -115,7 +115,7 @@ export function checkHome(home: string): Finding {
 }
 
 /**
- * Measures the free space of the disk of the data folder, or of its nearest existing parent: a
+ * Checks the free space of the disk of the data folder, or of its nearest existing parent: a
  * warning below 500 MiB, a problem below 20 MiB.
  */
 export function checkSpace(home: string): Finding {

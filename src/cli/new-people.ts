@@ -1,4 +1,5 @@
 import { cmd, msgid, ngettext, t } from '../base/message.ts';
+import type { TermCandidate } from '../finds/find.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import {
   listNewFinders,
@@ -7,7 +8,7 @@ import {
 } from '../outbox/views/outbox-status.ts';
 import type { Context } from './context/context.ts';
 import { openMappedLookup } from './context/open-service.ts';
-import { formatFindCount, formatPerson } from './result-texts.ts';
+import { formatFindCount } from './result-texts.ts';
 
 const MAX_SHOWN = 20;
 
@@ -23,7 +24,7 @@ export async function listNewPeopleOfProfile(
   context: Context,
   outbox: Outbox,
   subjects?: readonly string[],
-) {
+): Promise<readonly NewPerson[]> {
   return (await listNewFinders(outbox, () => openMappedLookup(context), subjects)).people;
 }
 
@@ -69,6 +70,11 @@ function printNewPerson(
   print(
     `    ${t`Nearest: ${names}.`} ${t`To use the first: ${cmd`pas edit ${first} --set nalezce=${id}`}`}`,
   );
+}
+
+/** Formats `label (identifier)`, with what the vocabulary says about the person. */
+function formatPerson({ id, label, about }: TermCandidate): string {
+  return about === undefined ? `${label} (${id})` : `${label} (${id}, ${about})`;
 }
 
 /**

@@ -1,7 +1,6 @@
 import { withHiddenDifference, withoutFullStop } from '../base/characters.ts';
 import { type ExitReason, UsageError } from '../base/errors.ts';
 import { type Command, cmd, formatMoment, msg, msgid, ngettext, t } from '../base/message.ts';
-import type { TermCandidate } from '../finds/find.ts';
 import {
   type Entry,
   findRowAnswers,
@@ -101,28 +100,6 @@ export function formatPhotographCount(count: number): string {
 
 export function formatNumberCount(count: number): string {
   return ngettext(msgid`${count} number`, `${count} numbers`, count);
-}
-
-export function formatRecordCount(count: number): string {
-  return ngettext(msgid`${count} record`, `${count} records`, count);
-}
-
-export function formatRequestCount(count: number): string {
-  return ngettext(msgid`${count} request`, `${count} requests`, count);
-}
-
-/** Formats the sentence that the place was removed from `count` photographs. */
-export function formatPlaceRemovedNote(count: number): string {
-  return ngettext(
-    msgid`The place was removed from ${count} photograph.`,
-    `The place was removed from ${count} photographs.`,
-    count,
-  );
-}
-
-/** Formats `label (identifier)`, with what the vocabulary says about the person. */
-export function formatPerson({ id, label, about }: TermCandidate): string {
-  return about === undefined ? `${label} (${id})` : `${label} (${id}, ${about})`;
 }
 
 /** Words for the kind of an instance, in the middle of a sentence. */

@@ -82,9 +82,9 @@ export type HarvestFlags = {
 };
 
 /**
- * Runs a harvest with progress on the terminal, until it is done, Ctrl-C or `--deadline`. Before
- * that the account is requested, unless the harvest is anonymous. The signals are handled until the
- * context is closed.
+ * Requests the account as {@link fetchHarvestingAccount}, then runs a harvest with progress on the
+ * terminal, until it is done, Ctrl-C or `--deadline`. The signals of the system are handled until
+ * the context is closed.
  * @param harvest called once with what every harvest needs; the caller adds sets and output
  * @throws UsageError for an invalid deadline; ConfigError for the profile; errors of `harvest`,
  * such as UnavailableError at the deadline

@@ -204,12 +204,12 @@ const NARROWEST = 10;
  * Formats a table as lines with aligned columns, the header first. Cells of columns in which a row
  * has a blank are cut to fit, others never. Where that is not enough, each row becomes a paragraph
  * of lines `NAME  cell`, without a header.
- * @param columns width of the terminal in character cells; by default nothing is cut
+ * @param room width of the terminal in character cells; by default nothing is cut
  */
 export async function formatTable(
   header: readonly string[],
   rows: readonly (readonly string[])[],
-  columns = Number.POSITIVE_INFINITY,
+  room = Number.POSITIVE_INFINITY,
 ): Promise<string[]> {
   const all = [header, ...rows];
   await loadWidthLibrary(all.flat());
@@ -219,7 +219,7 @@ export async function formatTable(
   const widths = fitColumns(
     natural,
     measureLeast(natural, rows),
-    columns - GAP.length * (header.length - 1),
+    room - GAP.length * (header.length - 1),
   );
   if (widths === undefined)
     return rows.flatMap((row, index) => [
@@ -448,8 +448,8 @@ const PLACE = ['find', 'file', 'sheet', 'row', 'column', 'line', 'element'] as c
 
 /**
  * Converts issues to JSON, in their order. Each has its place (`find`, `file`, `sheet`, `row`,
- * `column`, `line`, `element`, null where unknown); only a conflict has its three values as `base`,
- * `ours` and `theirs`.
+ * `column`, `line`, `element`, null where unknown) and the `unit` that `row` counts; only a conflict
+ * has its three values as `base`, `ours` and `theirs`.
  */
 export function toIssuesJson(issues: readonly Issue[]): Record<string, unknown>[] {
   return issues.map((issue) => {

@@ -200,14 +200,14 @@ function switchToWal(database: Database): void {
       database.pragma('journal_mode = wal');
       return;
     } catch (thrown) {
-      if (attempt === MAX_SWITCHES || !isBusy(thrown)) throw thrown;
+      if (attempt === MAX_SWITCHES || !isBusyError(thrown)) throw thrown;
       database.transaction(() => {}).exclusive();
     }
   }
 }
 
 /** Tells if an error, or the cause of a DatabaseError, is that another connection has the lock. */
-export function isBusy(thrown: unknown): boolean {
+export function isBusyError(thrown: unknown): boolean {
   return getErrorCode(thrown instanceof DatabaseError ? thrown.cause : thrown).startsWith(
     'SQLITE_BUSY',
   );
@@ -235,7 +235,7 @@ export function runTransaction<T>(database: Database, work: () => T): T {
       try {
         return transaction.immediate();
       } catch (thrown) {
-        if (hasBegun || waitedMs >= timeoutMs || !isBusy(thrown)) throw thrown;
+        if (hasBegun || waitedMs >= timeoutMs || !isBusyError(thrown)) throw thrown;
       }
     }
   } finally {

@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts';
 import { ConfigError, DatabaseError, getErrorCode } from '../errors.ts';
 import { type Message, msg } from '../message.ts';
 import { runChildScript } from '../own-files.ts';
-import { convertDatabaseErrors, type Database, isBusy, openSqlite } from './database.ts';
+import { convertDatabaseErrors, type Database, isBusyError, openSqlite } from './database.ts';
 import { createFolder, restrictPermissions } from './files.ts';
 
 /** A lock that this process holds until it releases it or ends in any way. */
@@ -44,7 +44,7 @@ export function acquireLockFile(path: string): LockFile | undefined {
       database.exec('begin immediate; pragma user_version = 1');
     } catch (thrown) {
       database.close();
-      if (isBusy(thrown)) return undefined;
+      if (isBusyError(thrown)) return undefined;
       throw thrown;
     }
     held.add(database);

@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
-import { cmd, t } from '../../base/message.ts';
+import { cmd, msgid, ngettext, t } from '../../base/message.ts';
 import {
   harvestRecords,
   type RecordHarvest,
@@ -17,7 +17,6 @@ import {
   getHarvestUsername,
   requireHarvestBase,
 } from '../context/context.ts';
-import { formatRecordCount } from '../result-texts.ts';
 import {
   type HarvestFlags,
   hasDoubtfulRecords,
@@ -184,4 +183,8 @@ function formatFigures({
   const countText = formatRecordCount(records);
   const figures = t`${countText}, ${written} new or changed, ${deleted} deleted, ${vanished} vanished, ${masked} not shown to this account`;
   return `${formatSetName(setSpec)}: ${pass === 'full' ? figures : t`changes, ${figures}`}`;
+}
+
+function formatRecordCount(count: number): string {
+  return ngettext(msgid`${count} record`, `${count} records`, count);
 }

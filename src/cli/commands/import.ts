@@ -5,7 +5,7 @@ import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { cmd, msgid, ngettext, quoteShellWord, t } from '../../base/message.ts';
 import type { TableProposal } from '../../tables/columns/propose-columns.ts';
 import { proposeTableColumns, type UnmappedTerm } from '../../tables/columns/wizard.ts';
-import { addReadingOptions, appendValue, defineCommand, type Registration } from '../command.ts';
+import { addSheetOption, appendValue, defineCommand, type Registration } from '../command.ts';
 import type { Context } from '../context/context.ts';
 import { openTermOffers, openValidationContext, readTableOrInput } from '../context/find-input.ts';
 import {
@@ -53,6 +53,16 @@ export const registerCommands: Registration = (program, run) => {
     )
     .action(run(start));
 };
+
+/** Adds the flags that say how to read a table; returns the command. */
+function addReadingOptions(command: Command): Command {
+  return addSheetOption(command)
+    .option('--encoding <name>', t`encoding of a CSV table (default: detected)`)
+    .option(
+      '--header-row <n>',
+      t`row with the column names, or two rows such as 2-3 (default: detected)`,
+    );
+}
 
 /** Answers to the questions of an import that meets finds. */
 function addMergeOptions(command: Command): Command {

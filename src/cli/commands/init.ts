@@ -12,7 +12,6 @@ import {
   parseProfileKeyValue,
   parseProfileSettings,
   toCamelCase,
-  toFlag,
   toProfile,
 } from '../context/config.ts';
 import {
@@ -62,6 +61,11 @@ export const registerCommands: Registration = (program, run) => {
     }),
   );
 };
+
+/** Returns `--base-url` for `base_url`. */
+function toFlag(key: ProfileKey): string {
+  return `--${key.replaceAll('_', '-')}`;
+}
 
 /** On a terminal: signs in to the new profile and harvests its vocabularies, unless declined. */
 async function continueSetup(context: Context, name: string): Promise<ExitReason> {

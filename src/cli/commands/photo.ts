@@ -18,7 +18,7 @@ import { defineCommand, parseWholeNumber, type Registration } from '../command.t
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { makePhotographKeepingOfProfile } from '../context/find-input.ts';
 import { announceInstance } from '../context/open-service.ts';
-import { formatFindCount, formatPlaceRemovedNote, printNextStep } from '../result-texts.ts';
+import { formatFindCount, printNextStep } from '../result-texts.ts';
 import { printIssues, toIssuesJson, withProgress } from '../terminal.ts';
 
 /**
@@ -298,4 +298,13 @@ function printSameFile(
     terminal.warn(
       t`${name} has changed since it was queued or sent for ${find}; its current content is queued.`,
     );
+}
+
+/** Formats the sentence that the place was removed from `count` photographs. */
+function formatPlaceRemovedNote(count: number): string {
+  return ngettext(
+    msgid`The place was removed from ${count} photograph.`,
+    `The place was removed from ${count} photographs.`,
+    count,
+  );
 }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/message.ts';
+import { maskProxyCredentials } from '../../service/http/proxy.ts';
 import { makeSecretsOwner } from '../../service/secrets.ts';
 import { defineCommand, type Registration } from '../command.ts';
 import {
@@ -12,7 +13,7 @@ import {
   requireProfileSettings,
   toProfile,
 } from '../context/config.ts';
-import { type Context, maskProxyPassword } from '../context/context.ts';
+import type { Context } from '../context/context.ts';
 import { saveProfile } from '../context/profile-outbox.ts';
 import { INSTANCE_WORDS } from '../result-texts.ts';
 
@@ -147,4 +148,13 @@ async function remove(context: Context, name: string): Promise<ExitReason> {
   if (outbox !== '' && existsSync(folder)) terminal.note(t`Its outbox stays in ${folder}.`);
   terminal.printValue({ removed: name });
   return 'done';
+}
+
+/** Returns settings in which the password of the proxy's address is masked, to be shown. */
+function maskProxyPassword<Settings extends { readonly proxy?: string | undefined }>(
+  settings: Settings,
+): Settings {
+  return settings.proxy === undefined
+    ? settings
+    : { ...settings, proxy: maskProxyCredentials(settings.proxy) };
 }

@@ -81,7 +81,7 @@ export function makePushListeners(context: Context, outbox: Outbox) {
       for (const each of settled) {
         if (each.verdict.kind === 'undecided')
           printUncertain(formatEntry(each.entry), each.entry.id);
-        else terminal.note(formatReconciled(each));
+        else terminal.note(formatReconciledEntry(each));
       }
     },
     onSearchFailed: ({ message }: PasError) => {
@@ -95,7 +95,7 @@ export function makePushListeners(context: Context, outbox: Outbox) {
  * Formats what a search found out about an uncertain entry; for one that stays uncertain with the
  * command by which a person decides.
  */
-export function formatReconciled({ entry, verdict }: ReconciledEntry): string {
+export function formatReconciledEntry({ entry, verdict }: ReconciledEntry): string {
   const what = formatEntry(entry);
   switch (verdict.kind) {
     case 'found':

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
-import { cmd, formatDecimal, type Message, msg, t } from '../../base/message.ts';
+import { cmd, formatDecimal, type Message, msg, msgid, ngettext, t } from '../../base/message.ts';
 import { ENTRY_KINDS, type EntryKind } from '../../outbox/entry.ts';
 import { clearBackoff } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
@@ -32,12 +32,7 @@ import {
   printNewPeople,
   toNewPeopleJson,
 } from '../new-people.ts';
-import {
-  EXIT_REASON_OF_STOP,
-  formatRequestCount,
-  formatStopCause,
-  LOST_LEDGER_NOTE,
-} from '../result-texts.ts';
+import { EXIT_REASON_OF_STOP, formatStopCause, LOST_LEDGER_NOTE } from '../result-texts.ts';
 import { printIssues } from '../terminal.ts';
 import { makePushListeners, makeWaitListener } from './push-progress.ts';
 
@@ -355,4 +350,8 @@ function chooseExitReason(
     t`Entries that got an answer that the contract does not allow, and are still queued: ${stillNonConforming}. Run ${cmd`pas push`} again; if it happens again, send the output of ${cmd`pas show`} to the operator of the service.`,
   );
   return 'outsideContract';
+}
+
+function formatRequestCount(count: number): string {
+  return ngettext(msgid`${count} request`, `${count} requests`, count);
 }

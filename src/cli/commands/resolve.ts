@@ -42,7 +42,7 @@ import { openUnitedOutbox, withPushLockIfFree } from '../context/profile-outbox.
 import { importAnsweredRow } from '../interview/ask-about-table.ts';
 import { listAnswerWords, makeNotReplacedError } from '../result-texts.ts';
 import { requireConfirmation, withProgress } from '../terminal.ts';
-import { formatReconciled } from './push-progress.ts';
+import { formatReconciledEntry } from './push-progress.ts';
 
 type ResolveOptions = GlobalOptions & {
   readonly created?: string;
@@ -112,7 +112,7 @@ async function reconcile(context: Context, names: readonly string[]): Promise<Ex
     t`Checking the service`,
     (onSearch) => reconcileOutbox({ ...sync, onSearch }, harvesting, subjects),
   );
-  for (const one of settled) context.terminal.printLine(formatReconciled(one));
+  for (const one of settled) context.terminal.printLine(formatReconciledEntry(one));
   if (settled.length === 0) context.terminal.printLine(t`Nothing is uncertain.`);
   context.terminal.printValue({ reconciled: settled.map(toReconciledJson) });
   return remainingCount > 0 ? 'uncertain' : 'done';

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { InvalidArgumentError } from 'commander';
 import { formatIso } from '../../base/clock.ts';
 import type { ExitReason } from '../../base/errors.ts';
 import { cmd, type Message, msg, t } from '../../base/message.ts';
@@ -18,7 +19,7 @@ import {
   renderTerms,
   toTermJson,
 } from '../../tables/own-terms/map-terms.ts';
-import { defineCommand, parsePositiveWholeNumber, type Registration } from '../command.ts';
+import { defineCommand, parseWholeNumber, type Registration } from '../command.ts';
 import {
   type Context,
   type GlobalOptions,
@@ -85,6 +86,13 @@ const registerVocab: Registration = (program, run) => {
     .action(run(writeTerms));
   registerMapCommands(parent, run);
 };
+
+/** Parses as {@link parseWholeNumber}, but not 0. */
+function parsePositiveWholeNumber(text: string): number {
+  const number = parseWholeNumber(text);
+  if (number > 0) return number;
+  throw new InvalidArgumentError(t`Enter a whole number, 1 or more.`);
+}
 
 function noteNothingHarvested({ terminal }: Context): void {
   terminal.note(t`Nothing was harvested yet. Run \`${cmd`pas harvest-vocab`}\`.`);

@@ -249,11 +249,6 @@ export function parseProfileKeyValue(text: string): readonly [key: string, value
   return [text.slice(0, at).trim(), text.slice(at + 1).trim()];
 }
 
-/** Returns `--base-url` for `base_url`. */
-export function toFlag(key: ProfileKey): string {
-  return `--${key.replaceAll('_', '-')}`;
-}
-
 /**
  * Checks keys and values of a profile as in config.toml, and returns the values in their normal
  * form; no key is required.

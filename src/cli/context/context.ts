@@ -15,7 +15,7 @@ import type { VocabularyStore } from '../../finds/vocabulary/term-lookup.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import type { PushLockOptions } from '../../outbox/push-lock.ts';
 import type { ProfileUser } from '../../push/account.ts';
-import { maskProxyCredentials, type NetworkSettings } from '../../service/http/proxy.ts';
+import type { NetworkSettings } from '../../service/http/proxy.ts';
 import type { Connections } from '../../service/http/send.ts';
 import { makeSecretsOwner, type SecretLocation, type SecretStore } from '../../service/secrets.ts';
 import type { Prompt } from '../prompt.ts';
@@ -139,15 +139,6 @@ export function omitAccountVariables(environment: Environment): Environment {
     ...otherVariables
   } = environment;
   return otherVariables;
-}
-
-/** Returns settings in which the password of the proxy's address is masked, to be shown. */
-export function maskProxyPassword<Settings extends { readonly proxy?: string | undefined }>(
-  settings: Settings,
-): Settings {
-  return settings.proxy === undefined
-    ? settings
-    : { ...settings, proxy: maskProxyCredentials(settings.proxy) };
 }
 
 /**

@@ -147,7 +147,7 @@ export async function openServiceAccess(context: Context): Promise<ServiceAccess
  * Opens the harvesting client of the profile with its authentication; it repeats requests after
  * pauses where that is safe. Nothing is requested yet.
  * @throws ConfigError where the profile has no harvesting interface; AuthError where it must sign
- * in there without a user name or password, or that is in an unavailable keyring
+ * in there, and the user name or password is missing or the keyring unavailable
  */
 export async function openHarvestClient(context: Context): Promise<OaiClient> {
   const profile = context.getProfile();
@@ -211,8 +211,8 @@ export async function openMappedLookup(context: Context): Promise<LookupTerm> {
 }
 
 /**
- * Opens the vocabulary of the profile; undefined where none was ever harvested in this data home,
- * and then no file is made.
+ * Opens the vocabulary of the profile; undefined where this data home has no file of vocabularies,
+ * and then none is made.
  * @throws as {@link openProfileVocabulary}
  */
 export async function findProfileVocabulary(context: Context): Promise<Vocabulary | undefined> {

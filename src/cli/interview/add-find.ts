@@ -31,7 +31,7 @@ import {
   openTermOffers,
   openValidationContext,
 } from '../context/find-input.ts';
-import { readAnswer, readPosition, withSettings } from './answer.ts';
+import { applySettings, readAnswer, readPosition } from './answer.ts';
 import { type InterviewContext, type InterviewResult, runInterview } from './interview.ts';
 
 /** Values given before the questions. */
@@ -155,7 +155,7 @@ async function startFind(
   const settings = parseSettingTexts(set);
   const givenId = settings.find(({ name }) => name === 'local_id')?.value;
   const problem = givenId === undefined ? undefined : findLocalIdProblem(givenId);
-  const { find, issues } = withSettings(
+  const { find, issues } = applySettings(
     { ...base, localId: givenId ?? base.localId },
     settings.filter(({ name }) => name !== 'local_id'),
     point === undefined ? undefined : await readPosition(point, context.folder),

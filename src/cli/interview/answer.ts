@@ -96,7 +96,7 @@ export async function readAnswer(
       return readPointAnswer(text, find, context);
     default: {
       const setting = { name: question.name, givenName: question.name, value: text.trim() };
-      const settled = withSettings(find, [setting], undefined, context);
+      const settled = applySettings(find, [setting], undefined, context);
       if (hasErrors(settled.issues)) return { problem: joinIssueMessages(settled.issues) };
       const answer = judgeAnswer(question.name, settled.find, context);
       if ('problem' in answer) return answer;
@@ -111,7 +111,7 @@ export async function readAnswer(
  * the point, both points are removed, and `geom_system`, which every find needs, becomes 4326; it
  * stays only where it was stated without a point.
  */
-export function withoutAnswer({ name }: Question, find: Find): Find {
+export function removeAnswer({ name }: Question, find: Find): Find {
   if (name === 'photos') return { ...find, photos: [] };
   if (name !== 'point') return withElements(find, [name], {});
   const { geom_system: stated = '4326', geom_wkt, geom_sjtsk_wkt } = find.elements;
@@ -198,7 +198,7 @@ function withPosition(find: Find, { system, point }: Position): Find {
  * stays as it is: a flag has no question to confirm it.
  * @param reading of `--point`, which is refused beside settings of the point; undefined for none
  */
-export function withSettings(
+export function applySettings(
   find: Find,
   settings: readonly Setting[],
   reading: Reading<Position> | undefined,

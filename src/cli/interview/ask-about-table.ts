@@ -277,8 +277,8 @@ export async function askAboutRow(
 /**
  * Imports the row of a stored question as a person answered it, and prints what became of the row.
  * @param stored the find that the question is about
- * @returns the local id of the find that has the row now, not yet compared with others that it was
- * not asked about; `differs` where the row still has an error or a question, or differs from the
+ * @returns the local id of the find that has the row now; if other finds are like it was not
+ * looked up. `differs` where the row still has an error or a question, or differs from the
  * sent find
  * @throws ConfigError where the schema cannot be used; DatabaseError where the outbox is unusable
  */

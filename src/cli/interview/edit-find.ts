@@ -22,7 +22,7 @@ import { recordFindWish } from '../../outbox/wishes.ts';
 import { IDENTIFYING_COLUMNS, type Setting } from '../../tables/columns/column-meaning.ts';
 import { makeNotSharedMessage, parseSettingTexts } from '../../tables/columns/settings.ts';
 import { makeValidationForGoal } from './add-find.ts';
-import { withSettings } from './answer.ts';
+import { applySettings } from './answer.ts';
 import type { InterviewResult } from './interview.ts';
 
 type EditContext = {
@@ -79,7 +79,7 @@ export function planEdits(
   for (const stored of finds) {
     try {
       const find = getEditableFind(context, stored);
-      const read = withSettings(find, settings, point, { resolveReference });
+      const read = applySettings(find, settings, point, { resolveReference });
       if (hasErrors(read.issues)) issues.push(...read.issues);
       else planned.push(...planEdit(context, stored, { ...read, goal: 'send' }));
     } catch (thrown) {
@@ -126,7 +126,8 @@ export async function planAnsweredEdit(
 /**
  * Replaces the finder of unsent finds by a person of the vocabulary, and stores one find after
  * another. A find in which the identifier is no valid finder stays as it is.
- * @param finds their uuids; unknown ones are passed over, and of several those that were sent
+ * @param finds their uuids; unknown ones are passed over, and where there are several, those that
+ * were sent, too
  * @param id identifier of the person
  * @throws UsageError where the only find was sent, or one was changed meanwhile; those before it
  * stay stored

@@ -14,7 +14,7 @@ import {
 import { NOT_HARVESTED } from '../../finds/value-rules.ts';
 import { formatAnswer, formatFindLine } from '../../outbox/views/entry-words.ts';
 import { type Annotation, askChoice, type Prompt, type PromptOffer } from '../prompt.ts';
-import { type Answer, type OfferTerms, RULES_OF_ABSENCE, withoutAnswer } from './answer.ts';
+import { type Answer, type OfferTerms, RULES_OF_ABSENCE, removeAnswer } from './answer.ts';
 
 /** How to prompt for the answers about a find, to read and to check them. */
 type AskingContext = {
@@ -51,7 +51,7 @@ async function askQuestion(
           message: formatQuestionTitle(question),
           listOffers: (typed) => listFieldOffers(question, find, fallback, typed.trim(), context),
         }));
-    if (text === '' || text === EMPTY) return withoutAnswer(question, find);
+    if (text === '' || text === EMPTY) return removeAnswer(question, find);
     if (text === own) return find;
     const answer = await context.read(question, text, find);
     if ('problem' in answer) {
@@ -241,7 +241,7 @@ export async function reviewFind(
 }
 
 function withSystem(find: Find): Find {
-  return find.elements.geom_system === undefined ? withoutAnswer(getQuestion('point'), find) : find;
+  return find.elements.geom_system === undefined ? removeAnswer(getQuestion('point'), find) : find;
 }
 
 /** Formats missing elements in one line, other issues in lines of their own, no unchecked terms. */

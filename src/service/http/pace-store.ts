@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts';
 import {
   convertDatabaseErrors,
   type Database,
-  isBusy,
+  isBusyError,
   openPreparedDatabase,
 } from '../../base/disk/database.ts';
 import { deleteDatabase } from '../../base/disk/database-file.ts';
@@ -255,7 +255,7 @@ export function openPaceStore(path: string, clock: Clock): PaceStore & { close()
             return result;
           });
         } catch (thrown) {
-          if (!isBusy(thrown) || clock.monotonicMs() >= untilMs) throw thrown;
+          if (!isBusyError(thrown) || clock.monotonicMs() >= untilMs) throw thrown;
           await clock.sleep(PAUSE_MS);
         }
       }
