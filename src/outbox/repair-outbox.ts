@@ -122,20 +122,15 @@ function removeDamagedRows(outbox: Outbox) {
   });
 }
 
-type Named = {
-  readonly row: number;
-  readonly id: string;
-  readonly subject: string;
-  readonly slot: string;
-};
-
 const isNamed = createRowGuard({ row: isNumber, id: isText, subject: isText });
 const hasSlot = createRowGuard({ slot: isText });
 
-/** Returns what is left of a damaged row. */
-function parseNamed(row: unknown): Named {
+/** Parses what names a damaged row; its slot is '' where the row has none. */
+function parseNamed(row: unknown) {
   return { ...parseValue(isNamed, row), slot: hasSlot(row) ? row.slot : '' };
 }
+
+type Named = ReturnType<typeof parseNamed>;
 
 /**
  * Makes all entries again from the facts, in one transaction. Lookups, and questions that do not

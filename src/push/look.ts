@@ -12,6 +12,7 @@ import {
   toComparableFind,
 } from '../finds/match-finds.ts';
 import { computeOverlapMs } from '../harvest/harvest-records.ts';
+import { DAY_MS } from '../harvest/protocol.ts';
 import {
   type FindLookup,
   fetchFindRecord,
@@ -38,7 +39,7 @@ import {
   makeCandidates,
   makeFindCandidate,
 } from '../outbox/gate.ts';
-import { type Outbox, readHeader, updateHeader } from '../outbox/open-outbox.ts';
+import { type Outbox, readHeader, splitIntoBatches, updateHeader } from '../outbox/open-outbox.ts';
 import { findByUuid, type StoredFind } from '../outbox/stored-finds.ts';
 import {
   deleteUnexplainedRecord,
@@ -81,8 +82,6 @@ export type LookContext = {
   readonly judged: Map<number, string>;
 };
 
-const DAY_MS = 24 * 3600 * 1000;
-
 /**
  * Looks at the service and at this machine for what each queued entry may be already, and stores
  * the question about it, or ends one that no longer stands. One harvest covers all projects;
@@ -97,11 +96,11 @@ export async function holdEntriesWithQuestions(context: LookContext): Promise<vo
   const fromMs = lookup === undefined ? 0 : computeSearchStart(context, lookup, waiting);
   const harvest = await searchUnlessRefused(context, (open) => harvestFinds(open, fromMs));
   const result = await storeAndIndexSearch(context, harvest);
-  await runInSlices(waiting, stop, (slice) =>
+  await runInBatches(waiting, stop, (batch) =>
     outbox.change(() => {
       const queued = listQueuedEntries(
         outbox,
-        slice.map(({ id }) => id),
+        batch.map(({ id }) => id),
       );
       for (const entry of queued) {
         const knowledge = gatherKnowledge(outbox, entry, result);
@@ -251,18 +250,18 @@ async function holdChange(context: LookContext, entry: NumberEntry | PhotoEntry)
   return true;
 }
 
-/** Entries per transaction. Between them, signals are handled and other processes can write. */
-const SLICE = 50;
-
-/** Works on slices of the items, and ends with the reason of the signal. */
-async function runInSlices<T>(
-  items: readonly T[],
+/**
+ * Works on batches of the items, between which signals are handled and other processes can write;
+ * ends with the reason of the signal.
+ */
+async function runInBatches<T>(
+  items: Iterable<T>,
   stop: AbortSignal,
-  work: (slice: readonly T[]) => void,
+  work: (batch: readonly T[]) => void,
 ): Promise<void> {
-  for (let at = 0; at < items.length; at += SLICE) {
+  for (const batch of splitIntoBatches(items)) {
     stop.throwIfAborted();
-    work(items.slice(at, at + SLICE));
+    work(batch);
     await letOthersRun();
   }
 }
@@ -280,9 +279,9 @@ async function storeAndIndexSearch(
   const isUnexplained = (record: HarvestedFind): boolean =>
     isUnexplainedCreation(outbox, account, record) ||
     listUnexplainedFiles(outbox, record).length > 0;
-  await runInSlices([...(harvest?.lookups ?? [])], stop, (slice) =>
+  await runInBatches(harvest?.lookups ?? [], stop, (batch) =>
     outbox.change(() => {
-      for (const [identCely, listed] of slice)
+      for (const [identCely, listed] of batch)
         if (listed.kind === 'shown' && isUnexplained(listed.record))
           storeUnexplainedRecord(outbox, listed.record);
         // A record that was shown before still exists where it is no longer shown.
@@ -292,8 +291,8 @@ async function storeAndIndexSearch(
   // Later searches show only changes, and an equal find may be queued later.
   const seenRecords = harvest === undefined ? [] : listUnexplainedRecords(outbox);
   const records = makeFindIndex<HarvestedFind>();
-  await runInSlices(seenRecords, stop, (slice) => {
-    for (const find of slice)
+  await runInBatches(seenRecords, stop, (batch) => {
+    for (const find of batch)
       if (isUnexplainedCreation(outbox, account, find))
         records.add(toComparableFind(find.elements, undefined, find.protectedWithheld), find);
   });
