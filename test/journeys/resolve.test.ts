@@ -52,6 +52,14 @@ describe('a record that a person names for a find', () => {
     expect((await findStates(home))['K-2']).toBe('uncertain');
   });
 
+  test('is refused for a draft with a photograph', async () => {
+    const table = 'local_id;projekt;pristupnost;stav;photos\nD-1;C-202400101;archeolog;2;p.png\n';
+    home.file('p.png', tinyPng(4));
+    await home.pas('import', home.file('draft.csv', table));
+    const run = await home.pas('resolve', 'D-1', '--created', next(await newest()), '--yes');
+    await expectEnded(run, 2, 'Nothing of D-1 waits for a decision');
+  });
+
   test('is refused without a terminal if the service does not list it, with or without --yes', async () => {
     const ident = next(await newest(), 40);
     for (const flags of [[], ['--yes']]) {

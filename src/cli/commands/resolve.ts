@@ -289,8 +289,11 @@ async function carryOut(
   const { terminal } = context;
   let asked: Entry | undefined;
   if (decision.kind === 'created') {
-    asked = getOpenDecision(outbox, name, entryId).entry;
-    await checkRecord(find, asked, decision.identCely, isSure);
+    const { entry, kinds } = getOpenDecision(outbox, name, entryId);
+    if (kinds.includes('created')) {
+      asked = entry;
+      await checkRecord(find, asked, decision.identCely, isSure);
+    }
   }
   const settled = withPushLockIfFree(context, (isLocked) =>
     resolveEntries(outbox, name, decision, entryId, isLocked, asked),
