@@ -4,11 +4,9 @@ import { FIELDS } from '../finds/fields.ts';
 import { parseTerm, TERM_KINDS, type Vocabulary } from '../finds/vocabulary/term.ts';
 import {
   assertLatestRun,
-  beginHarvestRun,
-  getOrCreateVocabularyHarvest,
+  beginVocabularyHarvest,
   isInSet,
-  listUnseenTerms,
-  storeHarvestSubject,
+  listTermsOfSet,
   storeHiddenTerm,
   storeTerm,
   storeTombstone,
@@ -83,14 +81,13 @@ async function harvestSet(
 ): Promise<SetHarvest> {
   const { vocabulary, clock } = options;
   const startedMs = clock.monotonicMs();
-  const { id, run } = vocabulary.change(() => {
-    const harvestId = getOrCreateVocabularyHarvest(vocabulary, setSpec);
-    storeHarvestSubject(vocabulary, harvestId, `${options.subject} ${options.metadataPrefix}`);
-    return { id: harvestId, run: beginHarvestRun(vocabulary, harvestId) };
-  });
-  const state = makeVocabularyState(vocabulary, { id, run });
-  const listUnseen = (scan: number) =>
-    listUnseenTerms(vocabulary, setSpec, new Set(state.listSeenIn(scan).map(getShortIdentifier)));
+  const subject = `${options.subject} ${options.metadataPrefix}`;
+  const harvest = vocabulary.change(() => beginVocabularyHarvest(vocabulary, setSpec, subject));
+  const state = makeVocabularyState(vocabulary, harvest);
+  const listUnseen = (scan: number) => {
+    const seen = new Set(state.listSeenIn(scan).map(getShortIdentifier));
+    return listTermsOfSet(vocabulary, setSpec).filter(({ ident }) => !seen.has(ident));
+  };
   const result = await harvestList({
     ...options,
     ...service,
@@ -122,13 +119,13 @@ async function harvestSet(
 /** Makes the state of a harvest, which only its latest run may change. */
 function makeVocabularyState(
   vocabulary: Vocabulary,
-  { id, run }: { readonly id: number; readonly run: number },
+  harvest: ReturnType<typeof beginVocabularyHarvest>,
 ): HarvestState {
   return {
-    ...makeStoredState(vocabulary, id),
+    ...makeStoredState(vocabulary, harvest.id),
     change: (work) =>
       vocabulary.change(() => {
-        assertLatestRun(vocabulary, id, run);
+        assertLatestRun(vocabulary, harvest);
         return work();
       }),
   };

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { TermDraft, Vocabulary } from '../../src/finds/vocabulary/term.ts';
 import { openVocabulary, type VocabularyStore } from '../../src/finds/vocabulary/term-lookup.ts';
-import { getOrCreateVocabularyHarvest, storeTerm } from '../../src/finds/vocabulary/terms.ts';
+import { beginVocabularyHarvest, storeTerm } from '../../src/finds/vocabulary/terms.ts';
 import { makeStoredState } from '../../src/harvest/harvest-state.ts';
 import { completePass } from '../unit/harvest/begun-pass.ts';
 import { manualClock } from './manual-clock.ts';
@@ -53,7 +53,7 @@ export function fill(store: VocabularyStore, ...drafts: readonly TermDraft[]): V
 export function markHarvested(vocabulary: Vocabulary, ...sets: readonly string[]): Vocabulary {
   vocabulary.change(() => {
     for (const set of sets) {
-      const state = makeStoredState(vocabulary, getOrCreateVocabularyHarvest(vocabulary, set));
+      const state = makeStoredState(vocabulary, beginVocabularyHarvest(vocabulary, set, '').id);
       completePass(state, 1);
     }
   });

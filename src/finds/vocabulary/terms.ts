@@ -381,20 +381,6 @@ type VocabularyHarvest = Omit<ReturnType<typeof parseHarvest>, 'unfinished'> & {
 };
 
 /**
- * Returns the row id of the harvest of a set or family, which is stored at its first use. Must run
- * inside `Vocabulary.change`.
- */
-export function getOrCreateVocabularyHarvest({ sql, source }: Vocabulary, setSpec: string): number {
-  sql('insert into harvests (source, set_spec) values (?, ?) on conflict do nothing').run(
-    source,
-    setSpec,
-  );
-  return Number(
-    sql('select id from harvests where source = ? and set_spec = ?').pluck().get(source, setSpec),
-  );
-}
-
-/**
  * Returns the harvests of this source, one for each set or family that was begun, by its name;
  * `unfinished`: a pass was begun and is not complete.
  */
@@ -413,16 +399,35 @@ export function isSetHarvested(vocabulary: Vocabulary, setSpec: string): boolean
   );
 }
 
+/** A harvest by its row id, and its latest run. */
+type HarvestRun = { readonly id: number; readonly run: number };
+
 /**
- * Stores what a harvest reads, and for which account. Where that changes, the harvest begins anew,
- * without rights, watermark and unfinished pass: another account or endpoint sees other records,
- * which a list of changes would not show. Must run inside `Vocabulary.change`.
+ * Begins a run of the harvest of a set or family, which is stored at its first use; then
+ * {@link assertLatestRun} throws for all earlier runs. Where the subject changed, the harvest begins
+ * anew, without rights, watermark and unfinished pass: another account or endpoint sees other
+ * records, which a list of changes would not show. Must run inside `Vocabulary.change`.
  * @param subject `{version} {account} {format}`, with an empty account for an anonymous harvest
  */
-export function storeHarvestSubject({ sql }: Vocabulary, harvestId: number, subject: string): void {
+export function beginVocabularyHarvest(
+  { sql, source }: Vocabulary,
+  setSpec: string,
+  subject: string,
+): HarvestRun {
+  sql('insert into harvests (source, set_spec) values (?, ?) on conflict do nothing').run(
+    source,
+    setSpec,
+  );
+  const id = Number(
+    sql('select id from harvests where source = ? and set_spec = ?').pluck().get(source, setSpec),
+  );
   sql(
-    'update harvests set subject = :subject, rights = null, watermark_at = null, pass = null where id = :harvestId and subject <> :subject',
-  ).run({ harvestId, subject });
+    'update harvests set subject = :subject, rights = null, watermark_at = null, pass = null where id = :id and subject <> :subject',
+  ).run({ id, subject });
+  const run = sql('update harvests set runs = runs + 1 where id = ? returning runs')
+    .pluck()
+    .get(id);
+  return { id, run: Number(run) };
 }
 
 /**
@@ -443,40 +448,17 @@ export function findAccountOfHarvest(
 }
 
 /**
- * Begins a run of a harvest, after which {@link assertLatestRun} throws for all earlier runs. Must
- * run inside `Vocabulary.change`.
- * @returns the number of the run, for {@link assertLatestRun}
+ * Asserts that no process has begun a run of the harvest since this one; each would overwrite the
+ * position of the other.
+ * @throws DatabaseError where one has
  */
-export function beginHarvestRun(vocabulary: Vocabulary, harvestId: number): number {
-  return Number(
-    vocabulary
-      .sql('update harvests set runs = runs + 1 where id = ? returning runs')
-      .pluck()
-      .get(harvestId),
-  );
-}
-
-/**
- * Asserts that no process began a run of the harvest since {@link beginHarvestRun} returned `run`;
- * each would overwrite the position of the other.
- * @throws DatabaseError where one did
- */
-export function assertLatestRun(vocabulary: Vocabulary, harvestId: number, run: number): void {
-  const latest = vocabulary.sql('select runs from harvests where id = ?').pluck().get(harvestId);
+export function assertLatestRun(vocabulary: Vocabulary, { id, run }: HarvestRun): void {
+  const latest = vocabulary.sql('select runs from harvests where id = ?').pluck().get(id);
   if (latest === run) return;
   throw new DatabaseError(msg`${vocabulary.path}: another pas has taken over this harvest.`, {
     hint: msg`Nothing is lost: run the command again when the other one is done.`,
     passing: true,
   });
-}
-
-/** Returns the present terms of a set or family that a complete pass did not list. */
-export function listUnseenTerms(
-  vocabulary: Vocabulary,
-  setSpec: string,
-  seenIdents: ReadonlySet<string>,
-): Term[] {
-  return listTermsOfSet(vocabulary, setSpec).filter(({ ident }) => !seenIdents.has(ident));
 }
 
 /**

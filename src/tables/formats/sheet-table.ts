@@ -160,18 +160,16 @@ export function makeTableOfSheet(
     ({ firstRow, firstColumn }) => firstRow > headerRow && firstColumn <= header.length,
   );
   const { filled, across } = fillMerged(file, rows, merged);
+  const checkStored = (row: number): Issue[] => [
+    ...listFaults(rows[row - 1] ?? [], header),
+    ...checkMerged(across.get(row)),
+  ];
   const readRows = function* (): Generator<TableRow> {
     for (const [index, cells] of filled.entries()) {
       const row = index + 1;
-      const own = rows[index] ?? [];
       // A value that a merged cell fills in does not make a blank row a find.
-      const isBlank = !hasText(own) && listFaults(own, header).length === 0 && !across.has(row);
-      if (row <= headerRow || isBlank) continue;
-      yield {
-        row,
-        cells: header.map((_, column) => cells[column]?.text ?? ''),
-        shown: collectShown(cells),
-      };
+      const isBlank = !hasText(rows[index] ?? []) && checkStored(row).length === 0;
+      if (row > headerRow && !isBlank) yield makeTableRow(row, cells, header.length);
     }
   };
   return makeTableOfReadableRows({
@@ -180,8 +178,7 @@ export function makeTableOfSheet(
     headerRow,
     readRows,
     check: ({ row, cells }) => [
-      ...listFaults(rows[row - 1] ?? [], header),
-      ...checkMerged(across.get(row)),
+      ...checkStored(row),
       ...checkBeyond(filled[row - 1] ?? [], header.length),
       ...checkCells(cells, header),
     ],
@@ -196,6 +193,11 @@ export function makeTableOfSheet(
 
 function hasText(cells: Cells): boolean {
   return cells.some(({ text }) => text !== '');
+}
+
+function makeTableRow(row: number, cells: Cells, width: number): TableRow {
+  const texts = Array.from({ length: width }, (_, column) => cells[column]?.text ?? '');
+  return { row, cells: texts, shown: collectShown(cells) };
 }
 
 function collectShown(cells: Cells): ReadonlyMap<number, ShownCell> | undefined {
@@ -218,10 +220,7 @@ function listFaults(cells: Cells, header: readonly string[]): Issue[] {
 function* padRows(rows: readonly Cells[]): Generator<TableRow> {
   const width = rows.reduce((widest, cells) => Math.max(widest, cells.length), 0);
   for (const [index, cells] of rows.entries()) {
-    yield {
-      row: index + 1,
-      cells: Array.from({ length: width }, (_, column) => cells[column]?.text ?? ''),
-    };
+    yield makeTableRow(index + 1, cells, width);
   }
 }
 
