@@ -1,14 +1,19 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import {
-  blankXmpWithGps,
-  findXmpGps,
-  type GpsFinding,
-  getMostTellingGpsFinding,
-  isTiff,
-  parsePhotoExif,
-  removeTiffGps,
-} from './photo-exif.ts';
+import { parsePhotoExif } from './photo-exif.ts';
+
+/**
+ * GPS data that were found in a photograph and removed, the most telling last: `other` without a
+ * position, such as only the version, or a text that cannot be read.
+ */
+const FINDINGS = ['none', 'other', 'position'] as const;
+/** Result of reading the GPS data of a photograph; see {@link FINDINGS}. */
+type GpsFinding = (typeof FINDINGS)[number];
+
+/** Returns the finding that comes last in the order of {@link FINDINGS}; `none` without any. */
+function getMostTellingGpsFinding(...findings: readonly GpsFinding[]): GpsFinding {
+  return FINDINGS.findLast((each) => findings.includes(each)) ?? 'none';
+}
 
 /** `parts`, concatenated, are the photograph without GPS data. */
 type StrippedPhotograph = {
@@ -189,5 +194,206 @@ function removeFromExtended(segments: readonly Buffer[]): GpsFinding {
   const parts = segments.map((segment) => segment.subarray(EXTENDED_HEAD_BYTES));
   const finding = blankXmpWithGps(Buffer.concat(parts));
   if (finding !== 'none') for (const part of parts) part.fill(0x20);
+  return finding;
+}
+
+// Directories of a TIFF file (TIFF 6.0 and EXIF 2.32): an EXIF block is one without a picture.
+
+const GPS_POINTER = 0x8825;
+const EXIF_POINTER = 0x8769;
+const XMP_TAG = 0x02bc;
+/** Tags of latitude and longitude, and those of the destination. */
+const TELLING: readonly number[] = [0x02, 0x04, 0x14, 0x16];
+const LAST_GPS_TAG = 0x1f;
+const BIG_TIFF = 43;
+const ENTRY_BYTES = 12;
+/** Bytes of one value, by type number. */
+const TYPE_BYTES: readonly number[] = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4];
+/** A file of many pages has a directory each; a damaged one may claim any number. */
+const MAX_DIRECTORIES = 20_000;
+/** Limit for a value of a GPS directory; a larger one is skipped as damaged. */
+const MAX_VALUE_BYTES = 65_536;
+
+type Tiff = {
+  readonly bytes: Buffer;
+  readonly u16: (at: number) => number;
+  readonly u32: (at: number) => number;
+  readonly setU16: (value: number, at: number) => void;
+};
+
+/**
+ * An entry of a directory. `value` is the value itself where it has four bytes, else its offset.
+ */
+type Entry = {
+  readonly at: number;
+  readonly tag: number;
+  readonly type: number;
+  readonly count: number;
+  readonly value: number;
+};
+
+/**
+ * Removes from a TIFF structure, such as an EXIF block, the GPS directories with their pointers,
+ * and XMP that has GPS properties. All other bytes stay, and so does the length.
+ * @param bytes changed in place
+ * @returns the most telling finding of what was removed; `none` also for bytes that are no TIFF,
+ * and for a BigTIFF
+ */
+function removeTiffGps(bytes: Buffer): GpsFinding {
+  const tiff = openTiff(bytes);
+  if (tiff === undefined) return 'none';
+  let finding: GpsFinding = 'none';
+  const waiting = [tiff.u32(4)];
+  const seen = new Set<number>();
+  for (
+    let at = waiting.pop();
+    at !== undefined && seen.size < MAX_DIRECTORIES;
+    at = waiting.pop()
+  ) {
+    if (at < 8 || at + 2 > bytes.length || seen.has(at)) continue;
+    seen.add(at);
+    finding = getMostTellingGpsFinding(finding, removeFromDirectory(tiff, at, waiting));
+  }
+  return finding;
+}
+
+/** Tells if bytes begin as a TIFF of either byte order, or as many raw images of cameras, does. */
+function isTiff(bytes: Buffer): boolean {
+  return ['II*\0', 'MM\0*'].includes(bytes.toString('latin1', 0, 4));
+}
+
+function openTiff(bytes: Buffer): Tiff | undefined {
+  if (bytes.length < 8) return undefined;
+  const order = bytes.toString('latin1', 0, 2);
+  if (order !== 'II' && order !== 'MM') return undefined;
+  const little = order === 'II';
+  const tiff: Tiff = {
+    bytes,
+    u16: (at) => (little ? bytes.readUInt16LE(at) : bytes.readUInt16BE(at)),
+    u32: (at) => (little ? bytes.readUInt32LE(at) : bytes.readUInt32BE(at)),
+    setU16: (value, at) =>
+      void (little ? bytes.writeUInt16LE(value, at) : bytes.writeUInt16BE(value, at)),
+  };
+  // Readers do not insist on the version number. BigTIFF has another layout.
+  return tiff.u16(2) === BIG_TIFF ? undefined : tiff;
+}
+
+/** Lists the entries of a directory; fewer than stated where the file is truncated. */
+function listEntries({ bytes, u16, u32 }: Tiff, directory: number): Entry[] {
+  const count = Math.min(u16(directory), Math.floor((bytes.length - directory - 2) / ENTRY_BYTES));
+  return Array.from({ length: count }, (_, index) => {
+    const at = directory + 2 + index * ENTRY_BYTES;
+    return { at, tag: u16(at), type: u16(at + 2), count: u32(at + 4), value: u32(at + 8) };
+  });
+}
+
+/** Returns the offset of the next directory, 0 behind the last; undefined where it is truncated. */
+function findNextDirectory({ bytes, u16, u32 }: Tiff, directory: number): number | undefined {
+  if (directory + 2 > bytes.length) return undefined;
+  const end = directory + 2 + u16(directory) * ENTRY_BYTES;
+  return end + 4 > bytes.length ? undefined : u32(end);
+}
+
+/**
+ * Removes the GPS data of one directory.
+ * @param waiting receives the offsets of the directories to which this one leads, to be visited
+ * later
+ */
+function removeFromDirectory(tiff: Tiff, directory: number, waiting: number[]): GpsFinding {
+  // In a damaged file this directory may overlap the GPS directory. So all of it is read before
+  // anything is cleared, and all is cleared before entries move.
+  const count = tiff.u16(directory);
+  const entries = listEntries(tiff, directory);
+  const next = findNextDirectory(tiff, directory);
+  const pointers = entries.filter(({ tag }) => tag === GPS_POINTER);
+  const findings = [
+    ...pointers.map(({ value }) => clearGpsDirectory(tiff, value)),
+    ...entries.filter(({ tag }) => tag === XMP_TAG).map((entry) => removeFromXmp(tiff, entry)),
+  ];
+  if (pointers.length > 0) removeEntries(tiff, directory, count, pointers);
+  for (const { tag, value } of entries) if (tag === EXIF_POINTER) waiting.push(value);
+  if (next !== undefined) waiting.push(next);
+  return getMostTellingGpsFinding(...findings);
+}
+
+/**
+ * Removes entries, the last first, and moves up what follows with the offset of the next directory.
+ */
+function removeEntries(
+  { bytes, setU16 }: Tiff,
+  directory: number,
+  count: number,
+  entries: readonly Entry[],
+): void {
+  let remaining = count;
+  for (const { at } of entries.toReversed()) {
+    const end = Math.min(bytes.length, directory + 2 + remaining * ENTRY_BYTES + 4);
+    bytes.copyWithin(at, at + ENTRY_BYTES, end);
+    bytes.fill(0, end - ENTRY_BYTES, end);
+    remaining -= 1;
+  }
+  setU16(remaining, directory);
+}
+
+/**
+ * Overwrites a GPS directory, so that its data cannot be recovered. Values are overwritten only
+ * where the directory is certainly one of GPS: in a damaged file the pointer may lead into the
+ * picture.
+ */
+function clearGpsDirectory(tiff: Tiff, directory: number): 'other' | 'position' {
+  const { bytes } = tiff;
+  if (directory < 8 || directory + 2 > bytes.length) return 'other';
+  const entries = listEntries(tiff, directory);
+  const isGps = ({ tag, type }: Entry): boolean =>
+    tag <= LAST_GPS_TAG && (TYPE_BYTES[type] ?? 0) > 0;
+  if (entries.length === 0 || entries.length > LAST_GPS_TAG + 1 || !entries.every(isGps))
+    return 'other';
+  for (const { type, count, value } of entries) {
+    const lengthBytes = (TYPE_BYTES[type] ?? 0) * count;
+    if (lengthBytes > 4 && lengthBytes <= MAX_VALUE_BYTES && value >= 8 && value < bytes.length)
+      bytes.fill(0, value, Math.min(bytes.length, value + lengthBytes));
+  }
+  bytes.fill(0, directory, directory + 2 + entries.length * ENTRY_BYTES);
+  return entries.some(({ tag }) => TELLING.includes(tag)) ? 'position' : 'other';
+}
+
+function removeFromXmp({ bytes }: Tiff, { count, value }: Entry): GpsFinding {
+  return value < 8 || value >= bytes.length
+    ? 'none'
+    : blankXmpWithGps(bytes.subarray(value, value + count));
+}
+
+// XMP packets.
+
+/**
+ * A GPS property of XMP under any prefix: those of EXIF and of drone makers, one of whom misspells
+ * it.
+ */
+const XMP_PROPERTY = /[\s<][\w.-]+:(gps\w*|latitude|longitude|longtitude)(?=[\s=/>]|$)/gi;
+const XMP_TELLING = /l(?:at|ong)i?t/i;
+/** "GPS" in UTF-16 of either byte order. */
+const WIDE = /G\0P\0S\0/i;
+
+/**
+ * Tells what GPS properties an XMP packet has, or a file with one: `position` with a latitude or
+ * longitude, `other` with further ones only. "GPS" anywhere in UTF-16 counts as `position`.
+ */
+function findXmpGps(packet: Buffer): GpsFinding {
+  const text = packet.toString('latin1');
+  if (WIDE.test(text)) return 'position';
+  const names = Array.from(text.matchAll(XMP_PROPERTY), ([, name = '']) => name);
+  if (names.length === 0) return 'none';
+  return names.some((name) => XMP_TELLING.test(name)) ? 'position' : 'other';
+}
+
+/**
+ * Overwrites the whole of an XMP packet with blanks where it has GPS properties, so that no reader
+ * finds any in it.
+ * @param packet changed in place; its length stays
+ * @returns the finding of {@link findXmpGps}; `none` where nothing was changed
+ */
+function blankXmpWithGps(packet: Buffer): GpsFinding {
+  const finding = findXmpGps(packet);
+  if (finding !== 'none') packet.fill(0x20);
   return finding;
 }

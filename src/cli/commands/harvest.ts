@@ -11,12 +11,8 @@ import type { RecordHarvestSubject } from '../../harvest/harvest-store.ts';
 import { openHarvestOutput } from '../../harvest/open-output.ts';
 import { formatSetName } from '../../harvest/protocol.ts';
 import { defineCommand, type Registration } from '../command.ts';
-import {
-  type Context,
-  type GlobalOptions,
-  getHarvestUsername,
-  requireHarvestBase,
-} from '../context/context.ts';
+import { type Context, type GlobalOptions, requireHarvestBase } from '../context/context.ts';
+import { getHarvestUsername } from '../context/open-service.ts';
 import {
   type HarvestFlags,
   hasDoubtfulRecords,

@@ -20,14 +20,9 @@ import {
   toTermJson,
 } from '../../tables/own-terms/map-terms.ts';
 import { defineCommand, parseWholeNumber, type Registration } from '../command.ts';
-import {
-  type Context,
-  type GlobalOptions,
-  getHarvestUsername,
-  requireHarvestBase,
-} from '../context/context.ts';
+import { type Context, type GlobalOptions, requireHarvestBase } from '../context/context.ts';
 import { listTermIdsInUse } from '../context/find-input.ts';
-import { openProfileVocabulary } from '../context/open-service.ts';
+import { getHarvestUsername, openProfileVocabulary } from '../context/open-service.ts';
 import { renewProfileDocuments } from '../context/profile-outbox.ts';
 import { formatJsonTree } from '../result-texts.ts';
 import {

@@ -183,14 +183,6 @@ export const SECRET_PLACE_TEXTS: Readonly<
 };
 
 /**
- * Returns the user name with which the profile harvests; empty for an anonymous harvest, or where
- * none is known.
- */
-export function getHarvestUsername({ oaiAuth, username }: Profile): string {
-  return oaiAuth === 'none' ? '' : (username ?? '');
-}
-
-/**
  * Returns the address of the harvesting interface of the profile (`oai_base`).
  * @throws ConfigError where it has none
  */

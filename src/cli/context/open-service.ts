@@ -34,7 +34,6 @@ import { isProtectedAddress, type Profile } from './config.ts';
 import {
   type Context,
   findOwnHarvestBase,
-  getHarvestUsername,
   getPassword,
   getProfileUser,
   handleSignals,
@@ -195,6 +194,14 @@ export async function openVocabularyLookups(context: Context) {
     profile.oaiBase ?? '',
     getHarvestUsername(profile),
   );
+}
+
+/**
+ * Returns the user name with which the profile harvests; empty for an anonymous harvest, or where
+ * none is known.
+ */
+export function getHarvestUsername({ oaiAuth, username }: Profile): string {
+  return oaiAuth === 'none' ? '' : (username ?? '');
 }
 
 /**
