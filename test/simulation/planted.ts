@@ -383,9 +383,9 @@ import { recordDecision } from '../outbox/attempts.ts';`,
     name: 'a look forgets what an earlier one showed',
     themes: ['a second laptop has the same table'],
     file: 'src/push/look.ts',
-    from: `for (const [identCely, listed] of slice)`,
+    from: `for (const [identCely, listed] of batch)`,
     to: `outbox.sql('delete from unexplained').run();
-      for (const [identCely, listed] of slice)`,
+      for (const [identCely, listed] of batch)`,
   },
   {
     name: 'what a colleague sent from this machine is not asked about',
