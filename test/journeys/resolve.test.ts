@@ -1,6 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { expectEnded, findStates, type Home, settledAfter, signedIn } from '../support/run-pas.ts';
-import { importSeason, tinyPng } from '../support/season.ts';
+import { importSeason, tinyPng, writeSeason } from '../support/season.ts';
 import { answer, startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -53,9 +54,12 @@ describe('a record that a person names for a find', () => {
   });
 
   test('is refused for a draft with a photograph', async () => {
-    const table = 'local_id;projekt;pristupnost;stav;photos\nD-1;C-202400101;archeolog;2;p.png\n';
-    home.file('p.png', tinyPng(4));
-    await home.pas('import', home.file('draft.csv', table));
+    const season = readFileSync(writeSeason(home, 1, { state: 2, photos: true }), 'utf8');
+    const draft = season
+      .replace('K-1', 'D-1')
+      .replace(';HES-000253;', ';;')
+      .replace('2024-06-01', '2024-07-02');
+    await home.pas('import', home.file('draft.csv', draft));
     const run = await home.pas('resolve', 'D-1', '--created', next(await newest()), '--yes');
     await expectEnded(run, 2, 'Nothing of D-1 waits for a decision');
   });
