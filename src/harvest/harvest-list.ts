@@ -17,9 +17,6 @@ import {
   computeWatermarkMs,
   type HarvestPass,
   type HarvestState,
-  hasUnseenRecords,
-  isSteadyScan,
-  isWorthResuming,
   type ListKind,
   makeScanProgress,
   type RecordStore,
@@ -157,6 +154,11 @@ function choosePass(options: HarvestOptions): HarvestPass {
   return beginPass(options, isFull ? 'full' : 'changes');
 }
 
+/** Tells if an interrupted pass goes on. One of no page, or of a list of one page, begins again. */
+function isWorthResuming({ token, pages }: HarvestPass): boolean {
+  return token !== null || pages > 1;
+}
+
 function beginPass(
   { store, clock, serverNowMs }: HarvestOptions,
   kind: HarvestPass['kind'],
@@ -213,6 +215,20 @@ async function readCompletely(run: Run): Promise<void> {
       : t`it repeatedly refuses its own resumption tokens`;
     throw makeIncompleteError(run, pass, reason);
   }
+}
+
+/** Tells if a scan saw fewer records than the service counts; false where that does not count. */
+function hasUnseenRecords({ listSize, seen }: HarvestPass): boolean {
+  return listSize !== null && seen < listSize;
+}
+
+/**
+ * Tells if a scan to the end saw the list as it was at one moment: on one page, or all counted
+ * records while nothing moved. A count alone does not show a skipped record where one left the list
+ * while another one came.
+ */
+function isSteadyScan({ listSize, pages, moved, seen }: HarvestPass): boolean {
+  return pages === 1 || (!moved && seen === listSize);
 }
 
 /** Makes the error `incomplete`, with the counts of the pass. */

@@ -60,25 +60,6 @@ export function makeScanProgress(scan: number, agrees: boolean): ScanProgress {
   return { scan, seen: 0, agrees, moved: false, token: null, pages: 0, cutMs: null };
 }
 
-/** Tells if an interrupted pass goes on. One of no page, or of a list of one page, begins again. */
-export function isWorthResuming({ token, pages }: HarvestPass): boolean {
-  return token !== null || pages > 1;
-}
-
-/** Tells if a scan saw fewer records than the service counts; false where that does not count. */
-export function hasUnseenRecords({ listSize, seen }: HarvestPass): boolean {
-  return listSize !== null && seen < listSize;
-}
-
-/**
- * Tells if a scan to the end saw the list as it was at one moment: on one page, or all counted
- * records while nothing moved. A count alone does not show a skipped record where one left the list
- * while another one came.
- */
-export function isSteadyScan({ listSize, pages, moved, seen }: HarvestPass): boolean {
-  return pages === 1 || (!moved && seen === listSize);
-}
-
 /** The list of a scan, or that of the changes since the pass began. */
 export type ListKind = 'whole' | 'changes';
 
@@ -158,7 +139,7 @@ export type SeenRecord = {
   readonly skipped: boolean;
 };
 
-/** No pass has a scan of this number. */
+/** Number in place of that of a scan, for a record that is not on the list; scans begin at 1. */
 export const UNLISTED = 0;
 
 /** State of one list between two runs. */

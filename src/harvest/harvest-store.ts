@@ -34,7 +34,7 @@ export type CommittedPart = {
   readonly closedBytes: number | null;
 };
 
-/** Open store of a harvest into a file; all functions of this module work on it. */
+/** Open store of a harvest into a file. */
 export type HarvestStore = ReturnType<typeof openHarvestStore>;
 
 /** Equal to that in schemas/harvest. */

@@ -61,8 +61,8 @@ function toMetadataJson(metadata: XmlElement, repeated: RepeatedElements): JsonO
 
 /**
  * Converts an element, such as a set description, to JSON: text alone to a string, an empty element
- * to null, a refusal to `masked: true`, any other to an object with its attributes as `@name`, then
- * its children, then its text as `#text`.
+ * to null, a refusal to `masked: true`, any other to an object with its attributes as `@name`
+ * (without those of `xsi`), then its children, then its trimmed text as `#text`.
  * @param repeated children that are lists even if there is one
  */
 export function toElementJson(element: XmlElement, repeated: RepeatedElements = NOTHING): Json {
@@ -181,8 +181,8 @@ export type JsonRequest = {
 };
 
 /**
- * Completes an identifier that a person typed, as {@link toFullIdentifier}, in capitals, or for one
- * of RÚIAN in small letters, as the service writes them; a full one keeps its letter case.
+ * Returns the full form of an identifier that a person typed, without blanks. A short one is put
+ * into capitals, one of RÚIAN into small letters, as the service writes them.
  * @throws UsageError where the identifier is empty
  */
 export function resolveIdentifier(oaiBase: string, identifier: string): string {
@@ -264,10 +264,10 @@ export async function fetchRecordsJson({ client, version, args, signal }: JsonRe
 }
 
 /**
- * Requests one record (GetRecord; section 4.1), and returns it as {@link toRecordJson} does. An
- * identifier or format that is not given is sent as ''.
- * @throws as {@link SendRequest}: UsageError, OaiError, AuthError, UnavailableError,
- * InterruptedError
+ * Requests the record `args.identifier` in the format `args.metadataPrefix` (GetRecord; section
+ * 4.1), and returns it as {@link toRecordJson} does.
+ * @throws as {@link SendRequest}: UsageError (also without a format), OaiError, AuthError,
+ * UnavailableError, InterruptedError
  */
 export async function fetchRecordJson({
   client,

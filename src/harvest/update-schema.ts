@@ -38,7 +38,7 @@ export type SchemaInUse = {
  * @param folder of the kept schema
  * @throws ConfigError where the kept schema is damaged, or pas has none of the profile's version
  */
-export async function findSchemaInUse(
+export async function readSchemaInUse(
   profile: DocumentProfile,
   folder: string,
 ): Promise<SchemaInUse> {

@@ -4,7 +4,7 @@ import type { ExitReason } from '../../base/errors.ts';
 import { cmd, formatMoment, t } from '../../base/message.ts';
 import {
   deleteKeptSchema,
-  findSchemaInUse,
+  readSchemaInUse,
   type SchemaChange,
   type SchemaInUse,
   updateSchema,
@@ -37,7 +37,7 @@ async function schema(context: Context, options: SchemaOptions): Promise<ExitRea
   const profile = context.getProfile();
   const folder = getOwnSchemaFolder(context, profile);
   const change = await changeSchema(context, folder, options);
-  print(context, profile.schemaVersion, await findSchemaInUse(profile, folder), change);
+  print(context, profile.schemaVersion, await readSchemaInUse(profile, folder), change);
   if (change === 'fetched' || change === 'updated')
     terminal.note(t`Validate the queue with it: \`${cmd`pas validate`}\`.`);
   return 'done';

@@ -18,8 +18,8 @@ export function withMaskedAnswers(
   send: Exchange,
   words: readonly string[] = [],
 ): Exchange {
-  const maskSuccess = createAnswerMask(secrets.filter(({ length }) => length >= MIN_CHARACTERS));
-  const maskFailure = createAnswerMask([...secrets, ...words]);
+  const maskSuccess = makeAnswerMask(secrets.filter(({ length }) => length >= MIN_CHARACTERS));
+  const maskFailure = makeAnswerMask([...secrets, ...words]);
   return async (request) => {
     const response = await send(request);
     return [200, 201].includes(response.status) ? maskSuccess(response) : maskFailure(response);
@@ -30,7 +30,7 @@ export function withMaskedAnswers(
  * Makes a function that replaces secrets in the headers and the body of an answer by `***`, also
  * within a word, and also percent-encoded, escaped as in JSON and in Base64.
  */
-export function createAnswerMask(
+export function makeAnswerMask(
   secrets: readonly string[],
 ): (response: HttpResponse) => HttpResponse {
   // Pages of a harvest are large, and often no secret is known.
@@ -47,9 +47,9 @@ export function createAnswerMask(
 }
 
 /**
- * Makes a function that replaces secrets in a text as {@link createAnswerMask} does in an answer.
+ * Makes a function that replaces secrets in a text as {@link makeAnswerMask} does in an answer.
  */
-export function createTextMask(secrets: readonly string[]): (text: string) => string {
+export function makeTextMask(secrets: readonly string[]): (text: string) => string {
   const mask = createBytesMask(secrets);
   return (text) => Buffer.from(mask(Buffer.from(text).toString('latin1')), 'latin1').toString();
 }

@@ -212,12 +212,12 @@ const STORED_FIELDS = [
 ] as const;
 
 /** Formats a state as the text of a store: its numbers, separated by blanks. */
-export function encodePaceState(state: PaceState): string {
+export function formatPaceState(state: PaceState): string {
   return STORED_FIELDS.map((field) => state[field]).join(' ');
 }
 
-/** Parses the text of {@link encodePaceState}; undefined where it is not five numbers from 0. */
-export function decodePaceState(text: string): PaceState | undefined {
+/** Parses the text of {@link formatPaceState}; undefined where it is not five numbers from 0. */
+export function parsePaceState(text: string): PaceState | undefined {
   const numbers = text.split(' ').map(Number);
   if (numbers.length !== STORED_FIELDS.length) return undefined;
   if (!numbers.every((number) => Number.isFinite(number) && number >= 0)) return undefined;
@@ -245,12 +245,12 @@ export function openPaceStore(path: string, clock: Clock): PaceStore & { close()
         try {
           return runImmediately(path, database, () => {
             const { result, next } = change(
-              scopes.map((scope) => decodePaceState(String(read.get(scope))) ?? UNSEEN),
+              scopes.map((scope) => parsePaceState(String(read.get(scope))) ?? UNSEEN),
               clock.monotonicMs(),
             );
             next?.forEach((state, index) => {
               const scope = scopes[index];
-              if (scope !== undefined) write.run(scope, encodePaceState(state));
+              if (scope !== undefined) write.run(scope, formatPaceState(state));
             });
             return result;
           });

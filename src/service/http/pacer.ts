@@ -45,8 +45,8 @@ export type Turn = {
 };
 
 /**
- * `waitUntilNear` and `acquire` throw LongPauseError, and all that read the store its errors. An
- * aborted signal rejects at once, also during a wait for the store.
+ * `waitUntilNear` and `acquire` throw LongPauseError for a wait of more than two minutes. All but
+ * `pauseAfterThrottle` throw the errors of the store, and at once the reason of an aborted signal.
  */
 export type Pace = {
   /**

@@ -15,7 +15,8 @@ type Variables = Readonly<Record<string, string | undefined>>;
 /**
  * Chooses the proxy for an address: `configured`, else that of the environment as for curl
  * (HTTPS_PROXY or HTTP_PROXY, then ALL_PROXY, each in small letters first), except that HTTP_PROXY
- * also counts in capitals. Undefined without a proxy, and for a host in NO_PROXY in either case.
+ * also counts in capitals. Undefined without a proxy, and for a host in NO_PROXY, even if one is
+ * configured.
  * @param configured an empty text is no proxy; undefined: that of the environment
  * @throws ConfigError where the proxy is no http address
  */

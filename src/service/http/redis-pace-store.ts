@@ -5,14 +5,14 @@ import type { Clock } from '../../base/clock.ts';
 import { getErrorMessage } from '../../base/errors.ts';
 import { type Message, msg } from '../../base/message.ts';
 import { describeNetworkError } from './exchange.ts';
-import { createTextMask } from './masking.ts';
+import { makeTextMask } from './masking.ts';
 import {
-  decodePaceState,
-  encodePaceState,
+  formatPaceState,
   MAX_LEASE_MS,
   type PaceState,
   type PaceStore,
   PaceStoreError,
+  parsePaceState,
   UNSEEN,
 } from './pace-store.ts';
 
@@ -131,7 +131,7 @@ export async function openRedisPaceStore(
   options: RedisPaceOptions,
   signal?: AbortSignal,
 ): Promise<RedisPaceStore> {
-  const mask = createTextMask(options.password === undefined ? [] : [options.password]);
+  const mask = makeTextMask(options.password === undefined ? [] : [options.password]);
   const toError: ToStoreError = (thrown) => toStoreError(thrown, mask);
   const redis = await connect(options, toError, signal);
   try {
@@ -286,9 +286,9 @@ function storeIn(
         stored.write([[SERVER_FIELD, from, runId], ...changes]).catch(failBroken);
       const rewrite = (states: readonly PaceState[]) =>
         fields.map((field, index): FieldChange => {
-          return [field, texts[index] ?? '', encodePaceState(states[index] ?? UNSEEN)];
+          return [field, texts[index] ?? '', formatPaceState(states[index] ?? UNSEEN)];
         });
-      const storedStates = texts.map((text) => (text === '' ? UNSEEN : decodePaceState(text)));
+      const storedStates = texts.map((text) => (text === '' ? UNSEEN : parsePaceState(text)));
       if (stored.clockWasSet || server !== runId || storedStates.includes(undefined)) {
         const fresh = storedStates.map((state) => makeForgottenState(state, nowMs));
         if (await write(server, rewrite(fresh))) stored.clockWasSet = false;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { HttpResponse } from '../../../src/service/http/exchange.ts';
-import { createAnswerMask, withMaskedAnswers } from '../../../src/service/http/masking.ts';
+import { makeAnswerMask, withMaskedAnswers } from '../../../src/service/http/masking.ts';
 
 const PASSWORD = 'Žluťoučký "kůň" & <spol.>/42%';
 
@@ -28,7 +28,7 @@ const SPELLINGS: readonly (readonly [string, (secret: string) => string])[] = [
 
 describe('a secret repeated by an answer is removed', () => {
   test('of one character, and only that', () => {
-    const { body } = createAnswerMask(['x'])(said('you said: x to me'));
+    const { body } = makeAnswerMask(['x'])(said('you said: x to me'));
     expect(body.toString()).toBe('you said: *** to me');
   });
 
@@ -38,7 +38,7 @@ describe('a secret repeated by an answer is removed', () => {
         fc.string({ unit: 'grapheme', minLength: 6, maxLength: 300, size: 'max' }),
         (secret) => {
           const text = spell(secret);
-          const { body } = createAnswerMask([secret])(said(`you said: ${text} to me`));
+          const { body } = makeAnswerMask([secret])(said(`you said: ${text} to me`));
           expect(body.includes(text)).toBe(false);
           expect(body.toString()).toMatch(/^you said: .{0,10}\*\*\*.{0,4} to me$/s);
         },
@@ -51,14 +51,14 @@ describe('a secret repeated by an answer is removed', () => {
       ...said(''),
       headers: { 'x-you-said': Buffer.from(PASSWORD).toString('latin1') },
     };
-    expect(createAnswerMask([PASSWORD])(response).headers).toEqual({ 'x-you-said': '***' });
+    expect(makeAnswerMask([PASSWORD])(response).headers).toEqual({ 'x-you-said': '***' });
   });
 });
 
 describe('and nothing else', () => {
   test('bytes of any encoding stay unchanged', () => {
     const bytes = Buffer.from(Array.from({ length: 512 }, (_, at) => at % 256));
-    expect(createAnswerMask([PASSWORD])(said(bytes)).body.equals(bytes)).toBe(true);
+    expect(makeAnswerMask([PASSWORD])(said(bytes)).body.equals(bytes)).toBe(true);
   });
 
   test('a password that is a common word stays in data of finds, and is removed from failures', async () => {

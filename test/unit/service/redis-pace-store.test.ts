@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../../src/base/clock.ts';
-import { decodePaceState, encodePaceState, UNSEEN } from '../../../src/service/http/pace-store.ts';
+import { formatPaceState, parsePaceState, UNSEEN } from '../../../src/service/http/pace-store.ts';
 import {
   isAddressFault,
   makeRedisField,
@@ -84,9 +84,9 @@ test('a state is read as it was written, for any numbers', () => {
       }),
       (written) => {
         // Answers are compared as text, so the text must not change on its way through a number.
-        const text = encodePaceState(written);
-        const state = decodePaceState(text);
-        expect(state === undefined ? undefined : encodePaceState(state)).toBe(text);
+        const text = formatPaceState(written);
+        const state = parsePaceState(text);
+        expect(state === undefined ? undefined : formatPaceState(state)).toBe(text);
       },
     ),
   );
@@ -96,11 +96,11 @@ test('a state that no pas wrote is not accepted', () => {
   fc.assert(
     fc.property(
       fc.string(),
-      (text) => decodePaceState(text) === undefined || text.split(' ').length === 5,
+      (text) => parsePaceState(text) === undefined || text.split(' ').length === 5,
     ),
   );
   for (const text of ['', '1 2 3 4', '1 2 3 4 5 6', '1 2 3 4 x', '-1 2 3 4 5', 'NaN 0 0 0 0'])
-    expect(decodePaceState(text)).toBeUndefined();
+    expect(parsePaceState(text)).toBeUndefined();
 });
 
 test('the name of an account is not in its scope, and its case makes no difference', () => {
@@ -176,7 +176,7 @@ describe('a server that answers like Redis', () => {
 });
 
 test('a clock that was set delays all processes, even if another one departs at the same moment', async () => {
-  const leaving = encodePaceState({
+  const leaving = formatPaceState({
     ...UNSEEN,
     lastDepartureMs: 1_700_000_000_000,
     reservedUntilMs: 1_700_000_060_000,
