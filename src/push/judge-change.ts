@@ -45,15 +45,11 @@ type UncertainNumber = {
  * Judges from its record if an uncertain number arrived: `found` where the record shows it;
  * `absent` where the record shows a number from before when it would show this one by now. Any
  * other number leaves it undecided, since another user may have replaced this one meanwhile.
- * @param listed the record as the harvest shows it now; undefined where it is not listed
+ * @param listed the record as the harvest shows it now
  */
-export function judgeNumber(
-  judged: UncertainNumber,
-  listed: FindLookup | undefined,
-  view: ViewTime,
-): Verdict {
+export function judgeNumber(judged: UncertainNumber, listed: FindLookup, view: ViewTime): Verdict {
   const { identCely, value, knownNumbers, window } = judged;
-  if (listed?.kind !== 'shown') return makeNotShownVerdict(identCely);
+  if (listed.kind !== 'shown') return makeNotShownVerdict(identCely);
   const current = getNumber(listed.record);
   if (current === value) return judgeShownNumber(judged, listed.datestampMs, view);
   const isOlder =
@@ -227,18 +223,18 @@ export function toSentPhotos(outbox: Outbox, entries: readonly PhotoEntry[]): Se
  * Judges from the files of its record if an uncertain photograph arrived. An equal digest is proof;
  * since the service may remove GPS data and so change the bytes, name, time and sender count as
  * well.
- * @param listed the record as the harvest shows it now; undefined where it is not listed
- * @param settled photographs of the same record that are known to exist, whose files belong to them
  * @param uncertain all uncertain photographs of the record
+ * @param settled its photographs that are known to exist, whose files belong to them
+ * @param listed the record as the harvest shows it now
  */
 export function judgePhoto(
   judged: SentPhoto,
   uncertain: readonly SentPhoto[],
   settled: readonly SentPhoto[],
-  listed: FindLookup | undefined,
+  listed: FindLookup,
   view: ViewTime,
 ): Verdict {
-  if (listed?.kind !== 'shown') return makeNotShownVerdict(judged.identCely);
+  if (listed.kind !== 'shown') return makeNotShownVerdict(judged.identCely);
   const { files } = listed.record;
   const owners = assignFiles(files, settled);
   const equal = files.find(

@@ -123,7 +123,7 @@ function judgePhotos(
   { outbox }: SearchContext,
   identCely: string,
   entries: readonly PhotoEntry[],
-  listed: FindLookup | undefined,
+  listed: FindLookup,
   view: HarvestView,
 ): [number, Verdict][] {
   const uncertain = toSentPhotos(outbox, entries);
@@ -140,7 +140,7 @@ function judgePhotos(
 function judgeNumberEntry(
   { outbox }: SearchContext,
   entry: NumberEntry,
-  listed: FindLookup | undefined,
+  listed: FindLookup,
   view: HarvestView,
 ): Verdict {
   const { identCely, value } = entry;

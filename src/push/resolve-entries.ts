@@ -295,7 +295,7 @@ type RecordComparison = {
 
 /**
  * Requests a record that a person assigns to an import, and compares it with what was sent.
- * @returns undefined where the service has no such record
+ * @returns undefined where the service has no such record, or it was deleted
  * @throws as {@link fetchFindRecord}
  */
 export async function fetchRecordComparison(
@@ -305,8 +305,8 @@ export async function fetchRecordComparison(
   identCely: string,
 ): Promise<RecordComparison | undefined> {
   const listed = await fetchFindRecord(source, identCely);
-  if (listed?.kind === 'missing' || listed?.kind === 'deleted') return undefined;
-  if (listed?.kind !== 'shown')
+  if (listed.kind === 'missing' || listed.kind === 'deleted') return undefined;
+  if (listed.kind !== 'shown')
     return {
       compared: [],
       doubts: [msg`The service has ${identCely}, but does not show it to this account.`],

@@ -167,7 +167,7 @@ describe('a verdict on a photograph names its evidence, in words and with the co
   });
 
   test('record-not-shown', () => {
-    expect(inWords(judgePhoto(photo, [photo], [], undefined, view([])))).toMatchObject({
+    expect(inWords(judgePhoto(photo, [photo], [], { kind: 'missing' }, view([])))).toMatchObject({
       basis: 'record-not-shown',
       reason: 'the harvest does not show C-1-N00001 to this account',
       candidates: [],
