@@ -1,4 +1,5 @@
 import { existsSync, renameSync } from 'node:fs';
+import { isSoundDatabase } from '../../base/disk/database-file.ts';
 import type { LockFile } from '../../base/disk/lock-file.ts';
 import { DatabaseError, OutboxLeasedError, PasError } from '../../base/errors.ts';
 import type { Issue } from '../../base/issue.ts';
@@ -418,9 +419,11 @@ async function readStoredOutbox<T>(
   name: string,
   read: (outbox: Outbox) => T,
 ): Promise<T | undefined> {
-  if (!existsSync(context.getOutboxPlaces(name).outboxFile)) return undefined;
+  const { outboxFile } = context.getOutboxPlaces(name);
+  if (!existsSync(outboxFile)) return undefined;
   try {
-    return await withStoredOutbox(context, name, read);
+    // Opened, a damaged one would get the changes in its log: it must stay as it is.
+    return isSoundDatabase(outboxFile) ? await withStoredOutbox(context, name, read) : undefined;
   } catch (thrown) {
     if (thrown instanceof PasError) return undefined;
     throw thrown;
