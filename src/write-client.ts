@@ -88,23 +88,33 @@ export function openWriteClient(options: ServiceOptions): WriteClient {
         makeNumberRequest(baseUrl, identCely, value.trim()),
       );
     },
-    addPhoto: async (identCely, path) => {
-      const { photograph, issues } = await inspectPhotograph(path);
-      if (photograph === undefined)
-        throw new FileError(path, issues.map(({ message }) => message).join(' '));
-      const file = {
-        name: path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1),
-        mediaType: photograph.mediaType,
-        sha512: photograph.sha512,
-        sizeBytes: photograph.sizeBytes,
-      };
-      return send({ kind: 'photo', identCely }, () =>
-        makePhotoRequest(baseUrl, identCely, { ...file, open: () => openVerifiedFile(path, file) }),
-      );
-    },
+    addPhoto: async (identCely, path) =>
+      send({ kind: 'photo', identCely }, await preparePhoto(baseUrl, identCely, path)),
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/**
+ * Checks a photograph, and returns the function that makes the request which streams its file.
+ * @throws FileError for a file that is no acceptable photograph
+ */
+async function preparePhoto(
+  baseUrl: string,
+  identCely: string,
+  path: string,
+): Promise<() => HttpRequest> {
+  const { photograph, issues } = await inspectPhotograph(path);
+  if (photograph === undefined)
+    throw new FileError(path, issues.map(({ message }) => message).join(' '));
+  const file = {
+    name: path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1),
+    mediaType: photograph.mediaType,
+    sha512: photograph.sha512,
+    sizeBytes: photograph.sizeBytes,
+  };
+  return () =>
+    makePhotoRequest(baseUrl, identCely, { ...file, open: () => openVerifiedFile(path, file) });
 }
 
 type Target = Parameters<typeof sendEntryRequest>[1];

@@ -78,7 +78,7 @@ export const INVISIBLE_CHARACTER =
  * see the difference: one of the two characters is a blank, a control character, or not of ASCII.
  * Any other message is returned unchanged.
  */
-export function withHiddenDifference(message: Message, one: string, other: string): Message {
+export function addHiddenDifference(message: Message, one: string, other: string): Message {
   const first = [...one];
   const second = [...other];
   const found = first.findIndex((character, index) => character !== second[index]);
@@ -102,7 +102,7 @@ function formatCharacter(character: string | undefined): Message {
  * Returns a sentence without its full stop and the white space at its end, to be quoted in another
  * one.
  */
-export function withoutFullStop(text: string): string {
+export function removeFullStop(text: string): string {
   return text.trimEnd().replace(/\.$/, '');
 }
 

@@ -41,7 +41,7 @@ export function formatPlainCsvCell(text: string, delimiter: ',' | ';' = ','): st
  * Removes the mark of {@link formatCsvCell} from a cell of any format, since other programs may
  * have copied the mark there. A cell without the mark is returned unchanged.
  */
-export function withoutFormulaMark(cell: string): string {
+export function removeFormulaMark(cell: string): string {
   if (!cell.includes("'")) return cell;
   const text = cell.startsWith("'") && FORMULA_START.test(cell.slice(1)) ? cell.slice(1) : cell;
   return text.replace(MARKED_INNER_FORMULA, '$1$2');
@@ -49,7 +49,7 @@ export function withoutFormulaMark(cell: string): string {
 
 /**
  * Prepares a text for a format in which pas marks no formulas: a text that looks as if it had the
- * mark of {@link formatCsvCell} gets another one, which {@link withoutFormulaMark} removes when the
+ * mark of {@link formatCsvCell} gets another one, which {@link removeFormulaMark} removes when the
  * text is read. Any other text is returned unchanged.
  */
 export function protectFormulaMark(text: string): string {

@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { withoutFullStop } from '../base/characters.ts';
+import { removeFullStop } from '../base/characters.ts';
 import { DAMAGE_HINT, toDatabaseError } from '../base/disk/database.ts';
 import { findDamage } from '../base/disk/database-file.ts';
 import { isLockingReliable } from '../base/disk/lock-file.ts';
@@ -358,7 +358,7 @@ async function checkAccess(service: ServiceToCheck): Promise<Finding> {
   if (answer instanceof TransportError)
     return toProblem(makeNoAnswerError(service.baseUrl, answer));
   const body = parseErrorBody(answer.body);
-  const detail = body.kind === 'detail' ? `: ${withoutFullStop(body.detail)}` : '';
+  const detail = body.kind === 'detail' ? `: ${removeFullStop(body.detail)}` : '';
   const message = t`The write interface answered with status ${answer.status}${detail}.`;
   switch (answer.status) {
     case 405:

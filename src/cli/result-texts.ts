@@ -1,4 +1,4 @@
-import { withHiddenDifference, withoutFullStop } from '../base/characters.ts';
+import { addHiddenDifference, removeFullStop } from '../base/characters.ts';
 import { type ExitReason, UsageError } from '../base/errors.ts';
 import { type Command, cmd, formatMoment, msg, msgid, ngettext, t } from '../base/message.ts';
 import {
@@ -68,7 +68,7 @@ export function toHeldQuestionJson({ held }: Entry): { readonly held?: Record<st
  */
 export function formatStopCause(cause: StopCause): string {
   const reason =
-    cause.kind === 'interrupted' ? t`interrupted` : withoutFullStop(String(cause.reason));
+    cause.kind === 'interrupted' ? t`interrupted` : removeFullStop(String(cause.reason));
   if (cause.kind !== 'waiting' && cause.kind !== 'not-yet') return reason;
   const until = formatMoment(cause.untilMs);
   return t`${reason} (until ${until})`;
@@ -141,7 +141,7 @@ export type Replacement = {
  */
 export function makeNotReplacedError({ find, value, replaces }: Replacement): UsageError {
   return new UsageError(
-    withHiddenDifference(
+    addHiddenDifference(
       t`${find} has the number ${replaces}, which ${value} would replace. Nothing was queued.`,
       replaces,
       value,

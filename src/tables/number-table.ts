@@ -1,4 +1,4 @@
-import { withHiddenDifference } from '../base/characters.ts';
+import { addHiddenDifference } from '../base/characters.ts';
 import { groupBy } from '../base/collections.ts';
 import { UsageError } from '../base/errors.ts';
 import { hasErrors, type Issue, makeErrorIssue, makeWarningIssue, toIssue } from '../base/issue.ts';
@@ -267,7 +267,7 @@ function queuePlannedNumber(
     // Another process may have changed the number while a person was asked about the planned one.
     if (mayReplace && replaces === planned.replaces) return true;
     const message = msg`${find} has the number ${replaces}, but the row has ${row.value}. The number was not changed.`;
-    const says = withHiddenDifference(message, replaces, row.value);
+    const says = addHiddenDifference(message, replaces, row.value);
     const where = { ...row.place, find, element: 'evidencni_cislo' };
     issues.push(makeErrorIssue('number-replaces', says, where));
     return false;
@@ -329,7 +329,7 @@ function leaveOutContradictions(
     if (other === undefined) return [first];
     const row = first.row.place.row;
     const otherRow = other.row.place.row;
-    const message = withHiddenDifference(
+    const message = addHiddenDifference(
       msg`Rows ${row} and ${otherRow} give ${first.find} two numbers, ${first.row.value} and ${other.row.value}. Keep one; neither was queued.`,
       first.row.value,
       other.row.value,

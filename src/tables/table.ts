@@ -1,5 +1,5 @@
 import { formatCodePoint, makeIdKey } from '../base/characters.ts';
-import { withoutFormulaMark } from '../base/csv.ts';
+import { removeFormulaMark } from '../base/csv.ts';
 import { FileError } from '../base/errors.ts';
 import {
   hasErrors,
@@ -313,7 +313,7 @@ export function makeTableOfRecords(
   // Complete when `makeTableOfReadableRows` returns, since it reads all records.
   const header: string[] = [];
   const known = new Set<string>();
-  const getCellText = place.unit === 'find' ? (text: string) => text : withoutFormulaMark;
+  const getCellText = place.unit === 'find' ? (text: string) => text : removeFormulaMark;
   const readRows = function* (): Generator<TableRow | Issue> {
     for (const record of readRecords()) {
       if (!('values' in record)) {

@@ -1,4 +1,4 @@
-import { withoutFormulaMark } from '../../base/csv.ts';
+import { removeFormulaMark } from '../../base/csv.ts';
 import { FileError } from '../../base/errors.ts';
 import { type Issue, makeErrorIssue } from '../../base/issue.ts';
 import { type Message, msg } from '../../base/message.ts';
@@ -154,7 +154,7 @@ function splitRecord(
     };
   const plain = text.slice(start, lineEnd);
   if (!plain.includes(QUOTE))
-    return { cells: plain.split(delimiter).map((cell) => withoutFormulaMark(cell.trim())) };
+    return { cells: plain.split(delimiter).map((cell) => removeFormulaMark(cell.trim())) };
   const cells: string[] = [];
   for (let at = start; ; at += 1) {
     let end = findEnd(CELL_ENDS[delimiter], text, at);
@@ -183,7 +183,7 @@ function findClosingQuote(text: string, from: number, limit: number): number | u
 
 function parseCellText(text: string): string {
   const [, constant] = CONSTANT_FORMULA.exec(text) ?? [];
-  return constant === undefined ? withoutFormulaMark(text) : constant.replaceAll('""', QUOTE);
+  return constant === undefined ? removeFormulaMark(text) : constant.replaceAll('""', QUOTE);
 }
 
 /**

@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 import { fromBufferPromise } from 'yauzl';
 import { formatSpreadsheetNumber } from '../../base/characters.ts';
 import { memoize } from '../../base/collections.ts';
-import { withoutFormulaMark } from '../../base/csv.ts';
+import { removeFormulaMark } from '../../base/csv.ts';
 import { FileError } from '../../base/errors.ts';
 import { makeRuleProblem, type RuleProblem } from '../../base/issue.ts';
 import { msg } from '../../base/message.ts';
@@ -179,7 +179,7 @@ function parseCellValue(cell: XmlElement, values: BookValues): CellValue | undef
 
 function parseTextValue(pieces: readonly TextPiece[], isStruck: boolean): CellValue {
   const value = joinTextPieces(pieces, isStruck);
-  return { ...value, text: withoutFormulaMark(value.text) };
+  return { ...value, text: removeFormulaMark(value.text) };
 }
 
 /** @returns undefined where the cell is malformed */
@@ -195,7 +195,7 @@ function parsePlainValue(
   if (raw === '') return ['s', 'str', 'b', 'd', 'n'].includes(type) ? { text: '' } : undefined;
   switch (type) {
     case 'str':
-      return { text: withoutFormulaMark(unescapeText(raw).trim()) };
+      return { text: removeFormulaMark(unescapeText(raw).trim()) };
     case 'b':
       return makeTruthValue(raw === '1');
     case 'd':

@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { formatCsvCell, protectFormulaMark, withoutFormulaMark } from '../../../src/base/csv.ts';
+import { formatCsvCell, protectFormulaMark, removeFormulaMark } from '../../../src/base/csv.ts';
 
 const SEPARATORS = [',', ';', '\t'] as const;
 const FORMULA = /^[=+\-@]\S/;
@@ -40,8 +40,8 @@ test('for any text, it is read back as it was written', () => {
   fc.assert(
     fc.property(hostile, (text) => {
       const [cell = ''] = splitCells(`${formatCsvCell(text)};end`, ';');
-      expect(withoutFormulaMark(cell)).toBe(text);
-      expect(withoutFormulaMark(protectFormulaMark(text))).toBe(text);
+      expect(removeFormulaMark(cell)).toBe(text);
+      expect(removeFormulaMark(protectFormulaMark(text))).toBe(text);
     }),
   );
 });
