@@ -19,8 +19,8 @@ import { type Environment, makeDataPaths, readStoredLanguage } from './context/p
 export { t } from '../base/message.ts';
 
 /**
- * Chooses the language by flag, environment or configuration, then runs a command line as
- * {@link runCommandLine}. The modules of commands are loaded through a cache of compiled code.
+ * Chooses the language by flag, environment, configuration or locale, sets the cache of compiled
+ * code, and then runs a command line as {@link runCommandLine}, which loads the other modules.
  * @param args words after `pas`
  * @returns the exit code
  */
