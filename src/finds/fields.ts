@@ -441,17 +441,6 @@ export function getPoint(elements: FindElements): PointInSystem | undefined {
   return isReadable(reading) ? { system, ...reading.value } : undefined;
 }
 
-/**
- * Tells if an element may reveal where the find was made: one of `chranene_udaje`, or one with
- * `revealsLocation`, such as note, finder and coordinate system. False for an unknown name.
- */
-export function canRevealLocation(name: string): boolean {
-  return FIELDS.some(
-    (field) =>
-      field.name === name && (field.parent !== undefined || field.revealsLocation === true),
-  );
-}
-
 /** Elements of the point, which change together. */
 export const POINT_ELEMENTS = ['geom_system', 'geom_wkt', 'geom_sjtsk_wkt'] as const;
 

@@ -77,7 +77,7 @@ type TermFailure =
   | { readonly kind: 'ambiguous'; readonly candidates: readonly TermCandidate[] }
   | {
       readonly kind: 'unknown';
-      /** All entries of a small set. */
+      /** The nearest entries, or all of a small set; empty where none is near. */
       readonly nearest: readonly TermCandidate[];
     }
   /** The identifier exists in another vocabulary, or was deleted. */

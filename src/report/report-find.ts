@@ -1,7 +1,6 @@
 import { formatLocalDate } from '../base/clock.ts';
 import { formatDay, getLanguage, t } from '../base/message.ts';
 import {
-  canRevealLocation,
   FIELDS,
   type Field,
   type FindElements,
@@ -246,4 +245,15 @@ function listProblems(entry: Entry, places: FindSources['places']): Problem[] {
     element,
     message: conceal(message, element),
   }));
+}
+
+/**
+ * Tells if an element may reveal where the find was made: one of `chranene_udaje`, or one with
+ * `revealsLocation`, such as note, finder and coordinate system. False for an unknown name.
+ */
+function canRevealLocation(name: string): boolean {
+  return FIELDS.some(
+    (field) =>
+      field.name === name && (field.parent !== undefined || field.revealsLocation === true),
+  );
 }

@@ -47,11 +47,7 @@ import {
 } from '../../tables/columns/column-meaning.ts';
 import type { RowContext } from '../../tables/columns/map-row.ts';
 import { findLocalIdProblem } from '../../tables/columns/map-table.ts';
-import {
-  isPointOrSystemColumn,
-  orderElements,
-  parseSettings,
-} from '../../tables/columns/settings.ts';
+import { orderElements, parseSettings } from '../../tables/columns/settings.ts';
 import type { Mapping } from '../../tables/own-terms/mapping.ts';
 import type { Annotation, PromptOffer } from '../prompt.ts';
 
@@ -230,6 +226,11 @@ function listKeptPointSettings(find: Find, given: readonly Setting[]): Setting[]
   return listPointSettings(find).filter(
     ({ name }) => given.every((each) => each.name !== name) && !(hasPoint && isPointColumn(name)),
   );
+}
+
+/** Tells if a column has coordinates, a geometry or the coordinate system of the point. */
+function isPointOrSystemColumn(name: string): boolean {
+  return name === 'geom_system' || isPointColumn(name);
 }
 
 /** Returns the coordinate system of a find, and the point in that system, as far as it has them. */

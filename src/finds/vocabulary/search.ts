@@ -22,7 +22,7 @@ export type SearchOptions = {
 /** A found term, and how near it is to the typed text. */
 export type SearchHit = {
   readonly term: Term;
-  /** 1 is the name itself. */
+  /** From 0 to 1, which is the name itself. */
   readonly score: number;
 };
 

@@ -164,7 +164,7 @@ const SEPARATOR = /^[-–—=_*.·~+|/\\\s]+$/;
 /**
  * Returns the table without the rows that are no finds, with a warning for each: totals, repeated
  * headers, separators, and remarks: rows without object, place, day, photograph and usual local id
- * that are fewer than the other rows. Tables of features, waypoints or documents
+ * that are fewer than those with one of the first four. Tables of features, waypoints or documents
  * of the service stay as they are, since each of their rows is a find.
  * @param map meanings of the columns of a foreign table
  * @param advice for the end of each warning: what to do if the row is a find

@@ -8,6 +8,7 @@ import {
   type FindElements,
   getField,
   isElementName,
+  isPointElement,
   POINT_ELEMENTS,
 } from '../../finds/fields.ts';
 import type { LookupTerm } from '../../finds/find.ts';
@@ -18,7 +19,6 @@ import {
   type ColumnMap,
   findColumnByName,
   IDENTIFYING_COLUMNS,
-  isPointColumn,
   type Setting,
 } from './column-meaning.ts';
 import { normalizeCell, parseColumns } from './columns.ts';
@@ -115,11 +115,6 @@ export function parseSettings(
   return { elements, photos, issues: [...twice.map(makeRepeatIssue), ...all] };
 }
 
-/** Tells if a column has coordinates, a geometry or the coordinate system of the point. */
-export function isPointOrSystemColumn(name: string): boolean {
-  return name === 'geom_system' || isPointColumn(name);
-}
-
 /** Returns the settings whose column an earlier setting names; empty where each is named once. */
 export function listRepeatedSettings(settings: readonly Setting[]): Setting[] {
   const names = settings.map(({ name }) => name);
@@ -143,7 +138,7 @@ function makeRepeatIssue({ name, givenName }: Setting): Issue {
  * so the same find is stored as the same text, whatever its source.
  */
 export function orderElements(elements: FindElements): FindElements {
-  const names = FIELDS.map(({ name }) => name).filter((name) => !isPointOrSystemColumn(name));
+  const names = FIELDS.map(({ name }) => name).filter((name) => !isPointElement(name));
   return Object.fromEntries(
     [...names, ...POINT_ELEMENTS].flatMap((name) =>
       elements[name] === undefined ? [] : [[name, elements[name]]],

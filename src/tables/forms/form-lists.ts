@@ -85,7 +85,10 @@ export type FieldFormRequest = FieldFormOrder & {
   readonly starting: FindElements;
 };
 
-/** Defaults of every find by element, as stored: listed or plain ones, and those that are typed. */
+/**
+ * Defaults of every find by element, as a form stores them: `written` has those that are typed since
+ * the list of their element lacks them, `chosen` all others.
+ */
 export type FormDefaults = {
   readonly chosen: ReadonlyMap<string, string>;
   readonly written: ReadonlyMap<string, string>;
