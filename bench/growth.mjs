@@ -7,7 +7,10 @@ import { listEntriesNeedingPerson } from '../dist/src/outbox/entry-queries.js';
 import { readHeader } from '../dist/src/outbox/open-outbox.js';
 import { countFinds } from '../dist/src/outbox/stored-finds.js';
 import { uniteWithLedger } from '../dist/src/outbox/unite.js';
-import { countEntries, countWaitingEntries } from '../dist/src/outbox/views/outbox-status.js';
+import {
+  countEntriesByState,
+  countWaitingEntries,
+} from '../dist/src/outbox/views/outbox-status.js';
 import { holdEntriesWithQuestions } from '../dist/src/push/look.js';
 import {
   ACCOUNT,
@@ -147,7 +150,7 @@ async function measuredAt(bench, size) {
     statuses.push(
       timeMs(() => {
         countFinds(outbox);
-        countEntries(outbox);
+        countEntriesByState(outbox);
         countWaitingEntries(outbox);
         listEntriesNeedingPerson(outbox, 20);
       }),

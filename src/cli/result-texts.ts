@@ -2,10 +2,11 @@ import { addHiddenDifference, removeFullStop } from '../base/characters.ts';
 import { type ExitReason, UsageError } from '../base/errors.ts';
 import { type Command, cmd, formatMoment, msg, msgid, ngettext, t } from '../base/message.ts';
 import {
+  ANSWERS_OF_ROWS,
   type Entry,
-  findRowAnswers,
   type HeldQuestion,
   hasIdentForm,
+  isAboutRow,
   isAnswerable,
   type RowAnswer,
 } from '../outbox/entry.ts';
@@ -27,7 +28,7 @@ export function getSettlingCommand({ id, kind, state, held, find }: Entry): Comm
   if (kind !== 'import' && (isInDoubt || state === 'refused'))
     return cmd`pas resolve ${find} --entry ${id}`;
   const isEdited =
-    findRowAnswers(held) === undefined &&
+    (held === null || !isAboutRow(held)) &&
     (state === 'refused' || state === 'draft' || !isAnswerable({ held }));
   if (isEdited) return cmd`pas edit ${find}`;
   return isInDoubt ? cmd`pas resolve ${find}` : cmd`pas show ${find}`;
@@ -40,10 +41,11 @@ export function getSettlingCommand({ id, kind, state, held, find }: Entry): Comm
  */
 export function listAnswerWords(held: HeldQuestion | null): readonly RowAnswer[] {
   if (held === null || !isAnswerable({ held })) return [];
+  if (isAboutRow(held)) return ANSWERS_OF_ROWS[held.basis];
   const [first = '', ...others] = listCandidateNames(held);
   const isOneRecord = hasIdentForm(first) && others.length === 0 && held.basis !== 'number-used';
   const mayBeSame = held.basis === 'alike-here' || isOneRecord;
-  return findRowAnswers(held) ?? (mayBeSame ? ['same', 'new'] : ['new']);
+  return mayBeSame ? ['same', 'new'] : ['new'];
 }
 
 function listCandidateNames({ candidates }: HeldQuestion): string[] {

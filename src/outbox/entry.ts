@@ -87,11 +87,6 @@ export const ANSWERS_OF_ROWS: Readonly<Record<RowBasis, readonly RowAnswer[]>> =
   'row-changed': ['table', 'mine'],
 };
 
-/** Returns the answers that a question about a row may have; undefined for any other, or none. */
-export function findRowAnswers(held: HeldQuestion | null): readonly RowAnswer[] | undefined {
-  return held !== null && isAboutRow(held) ? ANSWERS_OF_ROWS[held.basis] : undefined;
-}
-
 /**
  * Tells if a person's decision can answer the question about an entry; true where it has none. False
  * where two copies of the outbox want different versions: only an edit makes one of them.

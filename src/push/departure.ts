@@ -36,7 +36,7 @@ export type SendResult = {
 };
 
 /**
- * Makes the request of a queued entry; the file of a photograph is opened when that is sent.
+ * Makes the request of a queued entry; the file of a photograph is opened when the request is sent.
  * @throws Error where the entry has no document, or no record to change
  */
 export function makeEntryRequest(

@@ -383,7 +383,10 @@ function findStoring(file: HarvestedFile): HistoryEntry | undefined {
   return file.history.find(({ type }) => type === 'SBR0');
 }
 
-/** Returns the names of those files that have the digest or the name of a photograph. */
+/**
+ * Returns the names of those files that have the digest of a photograph, or came from a file of its
+ * name.
+ */
 export function listEqualFiles(
   { photograph: { sha512, originalSha512, name } }: PhotoEntry,
   files: readonly HarvestedFile[],
@@ -397,8 +400,9 @@ export function listEqualFiles(
 }
 
 /**
- * Returns the names of photographs from the same file that the same record has, or may have, from
- * another account, or under another subject: that of its find, or that of the record.
+ * Returns the names of photographs from the same file that the record has already, or may have: those
+ * that other accounts sent, and those that were sent here under another subject, which is either the
+ * find or the record.
  * @param ofOthers what other accounts sent to the record
  */
 export function listSamePhotographs(

@@ -434,8 +434,9 @@ type NumberLookupOptions = {
 };
 
 /**
- * Makes the lookup of the other find or record that has a number, normalised, or is to get it. All
- * numbers are read once, with the first lookup.
+ * Makes a lookup that takes a number, as normalizeRegistrationNumber makes it, and the name of a
+ * find. It returns the name of another find or record that has the number or is to get it; undefined
+ * for none. All numbers are read once, at the first lookup.
  */
 export function makeNumberLookup(
   outbox: Outbox,

@@ -237,7 +237,8 @@ export type EntryHistory = {
 
 /**
  * Returns what `pas show` shows of a find, or of a record with entries: `find` is undefined for a
- * record, and `atService` where the find was not sent, or no pull has seen its record.
+ * record, and `atService` where the find was not sent, or no pull has seen its record. Of a
+ * photograph that was sent again after the service had deleted it, only the last entry counts.
  * @throws UsageError for an unknown or ambiguous name, or a record without entries
  */
 export function getFindDetails(outbox: Outbox, name: string) {

@@ -77,7 +77,7 @@ const parseDelay = createRowParser({
 });
 
 /** Returns the ten most frequent reasons why attempted entries are still queued, most first. */
-export function listDelays(outbox: Outbox): Delay[] {
+function listDelays(outbox: Outbox): Delay[] {
   const rows = outbox
     .sql(
       `select kind, reason, count(*) as count, min(not_before_at) as notBeforeAt,
@@ -109,7 +109,7 @@ const COUNT_ENTRIES = `with others as materialized (
     group by kind, state`;
 
 /** Counts entries by kind and state, without those of removed finds. */
-export function countEntries(outbox: Outbox): EntryCounts {
+function countEntries(outbox: Outbox): EntryCounts {
   const counts = Object.fromEntries(
     ENTRY_KINDS.map((kind) => [kind, Object.fromEntries(ENTRY_STATES.map((state) => [state, 0]))]),
   ) as Record<EntryKind, Record<EntryState, number>>;

@@ -8,7 +8,7 @@ import { makeCandidates } from '../../../src/outbox/gate.ts';
 import {
   countUnheldQueuedEntries,
   countWaitingEntries,
-  listDelays,
+  getOutboxStatus,
   listDroppedFindsWithDependents,
 } from '../../../src/outbox/views/outbox-status.ts';
 import { withdrawWish } from '../../../src/outbox/wishes.ts';
@@ -65,7 +65,7 @@ test('entries that need a person are listed with their questions first, and the 
   attemptEntry(outbox, busy, { state: 'queued', reason: 'locked', notBeforeAt: 5 });
   expect(listEntriesNeedingPerson(outbox, 9).map(({ localId }) => localId)).toEqual(['K-2', 'K-1']);
   expect(listEntriesNeedingPerson(outbox, 1).map(({ localId }) => localId)).toEqual(['K-2']);
-  expect(listDelays(outbox)).toEqual([
+  expect(getOutboxStatus(outbox).delayed).toEqual([
     { kind: 'import', reason: 'locked', count: 1, find: 'K-3', notBeforeAt: 5 },
   ]);
   expect(listDraftImports(outbox, undefined)).toEqual([]);

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { DatabaseError } from '../../../src/base/errors.ts';
 import { openOutbox, readHeader } from '../../../src/outbox/open-outbox.ts';
-import { countEntries } from '../../../src/outbox/views/outbox-status.ts';
+import { countEntriesByState } from '../../../src/outbox/views/outbox-status.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 import { BINDING, queueImport, tempOutbox } from '../../support/temp-outbox.ts';
@@ -41,7 +41,7 @@ test('a partial change is rolled back', () => {
       throw new Error('power cut');
     }),
   ).toThrow('power cut');
-  expect(countEntries(outbox).import.queued).toBe(0);
+  expect(countEntriesByState(outbox).queued).toBe(0);
 });
 
 test('a disk error during a statement is an error that names the file', () => {

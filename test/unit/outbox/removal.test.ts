@@ -8,7 +8,7 @@ import {
   iterateFinds,
   listLatestFinds,
 } from '../../../src/outbox/stored-finds.ts';
-import { countEntries } from '../../../src/outbox/views/outbox-status.ts';
+import { countEntriesByState } from '../../../src/outbox/views/outbox-status.ts';
 import {
   attemptEntry,
   listAllEntries,
@@ -45,7 +45,7 @@ describe('a find with an attempt', () => {
       [],
       0,
     ]);
-    expect(countEntries(outbox).import.dropped).toBe(0);
+    expect(countEntriesByState(outbox).dropped).toBe(0);
     queueImport(outbox, 'K-1');
     expect(listLatestFinds(outbox, 9).map(({ localId }) => localId)).toEqual(['K-1-2']);
   });
