@@ -100,7 +100,9 @@ export type Term = TermContent & {
 export type Vocabulary = {
   readonly path: string;
   readonly clock: Clock;
+  /** Row id of the source. */
   readonly source: number;
+  /** Address of the harvesting interface. */
   readonly oaiBase: string;
   /** Ids of the words that the transaction under way has met. */
   readonly wordIds: Map<string, number>;
@@ -118,7 +120,7 @@ export type Vocabulary = {
  * its name or its set
  */
 export function parseTerm(entity: XmlElement, setSpec: string | undefined): TermDraft | undefined {
-  const kind = TERM_KINDS.find((kind) => kind === entity.name);
+  const kind = TERM_KINDS.find((each) => each === entity.name);
   if (kind === undefined) return undefined;
   // In the three kinds of area, `kod` is the identifier.
   const ident = getChildText(entity, 'ident_cely') ?? getChildText(entity, 'kod');

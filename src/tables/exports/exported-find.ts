@@ -222,8 +222,8 @@ function makeFeature(find: ExportedFind): Record<string, unknown> {
 
 /**
  * Yields the text of an XML document with the import document of each find, in an element that adds
- * local id, identifier and photographs. Characters that XML cannot hold become U+FFFD. Labels and
- * states are not written.
+ * local id, identifier and photographs. Characters that XML cannot hold become U+FFFD. States are
+ * not written, and of references only what is stored.
  * @param profile of the import documents
  */
 export function* renderFindsXml(
