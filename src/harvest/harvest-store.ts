@@ -62,6 +62,8 @@ export function openHarvestStore(path: string) {
     migrateDatabase(opened, join(packageRoot, 'schemas', 'harvest'));
     // Takes the lock even where no migration was needed.
     opened.transaction(() => {}).immediate();
+    // The library keeps 16 MB of pages in memory, and most records are looked up only once.
+    opened.pragma('cache_size = -2000');
   });
   const file = statSync(path, { bigint: true });
   const { sql } = guardDatabase(database, (thrown) => toDatabaseError(path, thrown));
