@@ -33,16 +33,17 @@ export function withMaskedAnswers(
 export function makeAnswerMask(
   secrets: readonly string[],
 ): (response: HttpResponse) => HttpResponse {
-  // Pages of a harvest are large, and often no secret is known.
-  if (secrets.length === 0) return (response) => response;
-  const mask = createBytesMask(secrets);
+  const spellings = listSpellings(secrets);
   return ({ status, headers, body }) => ({
     status,
     headers: Object.fromEntries(
       // Node decodes the bytes of a header as Latin-1.
-      Object.entries(headers).map(([name, value]) => [name, mask(value)]),
+      Object.entries(headers).map(([name, value]) => [name, maskBytes(value, spellings)]),
     ),
-    body: Buffer.from(mask(body.toString('latin1')), 'latin1'),
+    // A page of a harvest is large, and hardly ever has a secret.
+    body: spellings.some((spelling) => body.includes(spelling, 0, 'latin1'))
+      ? Buffer.from(maskBytes(body.toString('latin1'), spellings), 'latin1')
+      : body,
   });
 }
 
@@ -50,26 +51,30 @@ export function makeAnswerMask(
  * Makes a function that replaces secrets in a text as {@link makeAnswerMask} does in an answer.
  */
 export function makeTextMask(secrets: readonly string[]): (text: string) => string {
-  const mask = createBytesMask(secrets);
-  return (text) => Buffer.from(mask(Buffer.from(text).toString('latin1')), 'latin1').toString();
+  const spellings = listSpellings(secrets);
+  return (text) => {
+    const masked = maskBytes(Buffer.from(text).toString('latin1'), spellings);
+    return Buffer.from(masked, 'latin1').toString();
+  };
 }
 
-/** Makes a function that masks the spellings of secrets in bytes that are given as Latin-1. */
-function createBytesMask(secrets: readonly string[]): (bytes: string) => string {
-  const spellings = new Set(
-    secrets
-      .filter((secret) => secret !== '')
-      .flatMap(listSpellings)
-      .map((spelling) => Buffer.from(spelling).toString('latin1')),
-  );
+/** Replaces spellings in bytes; both are given as Latin-1. */
+function maskBytes(bytes: string, spellings: readonly string[]): string {
+  return spellings.reduce((masked, spelling) => masked.replaceAll(spelling, MASK), bytes);
+}
+
+/** Returns the bytes of all spellings of secrets as Latin-1. */
+function listSpellings(secrets: readonly string[]): string[] {
+  const spellings = secrets
+    .filter((secret) => secret !== '')
+    .flatMap(spellSecret)
+    .map((spelling) => Buffer.from(spelling).toString('latin1'));
   // A long spelling may contain a shorter one.
-  const longestFirst = [...spellings].toSorted((a, b) => b.length - a.length);
-  return (bytes) =>
-    longestFirst.reduce((masked, spelling) => masked.replaceAll(spelling, MASK), bytes);
+  return [...new Set(spellings)].sort((a, b) => b.length - a.length);
 }
 
 /** Returns a secret as it is, percent-encoded, JSON-escaped and in Base64. */
-function listSpellings(secret: string): string[] {
+function spellSecret(secret: string): string[] {
   const bytes = Buffer.from(secret);
   const json = JSON.stringify(secret).slice(1, -1);
   const asUnit = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
