@@ -260,7 +260,10 @@ type EvidenceBody = {
 export type CandidateIdentity = {
   /** Local id, identifier of a record, file name or number. */
   readonly name: string;
-  /** UUID of a find, by which it is known again: another one may get its local id. */
+  /**
+   * UUID of a find, by which it is known again: another one may get its local id. That of the user
+   * of a number ends with the number.
+   */
   readonly uuid?: string | undefined;
 };
 /** A candidate, and how strongly it matches. */
@@ -278,8 +281,7 @@ export type RejectedMatch = 'same' | 'near';
  * `created`: this record is the entry's. `resend`: the named attempts did not arrive, or their
  * refusal is overruled; the rejected candidates are others. `abandon`: the named attempts no longer
  * matter. `detach`, by pas: the service gave the record to another find, so what named it does not
- * count.
- * `undo`: what it replaces does not count.
+ * count. `undo`: what it replaces does not count.
  */
 export type DecidedBody = {
   readonly answer: 'created' | 'resend' | 'abandon' | 'detach' | 'undo';
@@ -425,8 +427,7 @@ export function makeDamagedError(path: string, what: string, cause?: unknown): D
 
 /**
  * Returns the result of `read`, which parses stored values.
- * @param path of the outbox, for the message
- * @param what names the values in the message
+ * @param what names the values in the message, as `path` names the outbox
  * @throws a PasError of `read` as it is; DatabaseError (damaged) in place of any other error
  */
 export function convertReadErrors<T>(path: string, what: string, read: () => T): T {

@@ -40,7 +40,7 @@ import {
   makeFindCandidate,
 } from '../outbox/gate.ts';
 import { type Outbox, readHeader, splitIntoBatches, updateHeader } from '../outbox/open-outbox.ts';
-import { findByUuid, type StoredFind } from '../outbox/stored-finds.ts';
+import { findByLocalId, findByUuid, type StoredFind } from '../outbox/stored-finds.ts';
 import {
   deleteUnexplainedRecord,
   listUnexplainedRecords,
@@ -343,7 +343,7 @@ function gatherKnowledge(outbox: Outbox, entry: Entry, result: SearchResult): Kn
   const listed = result.lookups.get(identCely);
   const ofRecord = gatherRecordKnowledge(outbox, entry, listed, result);
   if (entry.kind === 'number') {
-    const users = listUsersOfNumber(entry.value, entry.find, result.lookupNumber);
+    const users = listUsersOfNumber(outbox, entry.value, entry.find, result.lookupNumber);
     return { ...ofRecord, 'number-used': users.filter(({ name }) => name !== entry.identCely) };
   }
   const sent = ofRecord['equal-photograph'] ?? [];
@@ -376,6 +376,7 @@ function gatherImportKnowledge(
     'local-id-in-use': attempts > 0 ? [] : listNamesakes(outbox, find),
     'attempted-elsewhere': listMatches(comparable, result.attempted),
     'number-used': listUsersOfNumber(
+      outbox,
       find.elements.evidencni_cislo,
       find.localId,
       result.lookupNumber,
@@ -415,13 +416,17 @@ function gatherRecordKnowledge(
 
 /** Returns the other find or record that has the number, or is to get it. */
 function listUsersOfNumber(
+  outbox: Outbox,
   value: string | undefined,
   name: string,
   lookupNumber: LookupNumber,
 ): readonly Candidate[] {
   const number = normalizeRegistrationNumber(value ?? '');
   const other = number === '' ? undefined : lookupNumber(number, name);
-  return other === undefined ? [] : makeCandidates([other]);
+  if (other === undefined) return [];
+  const { uuid = other } = findByLocalId(outbox, other) ?? {};
+  // An answer about likeness, or about another number, does not allow this one.
+  return [{ name: other, uuid: `${uuid} ${number}`, matched: 'same' }];
 }
 
 /** Returns what a find may be already: an equal local id is a question as well. */

@@ -139,6 +139,24 @@ describe('pas undo', () => {
     expect((await list()).map(({ state }) => state)).toEqual(['accepted', 'accepted']);
   });
 
+  test('that gives the number to a new find under a freed local id asks once more', async () => {
+    const set = (find: string, number: string) =>
+      home.do('edit', find, '--set', `evidencni_cislo=${number}`);
+    await importSeason(home, 2);
+    for (const number of ['X', 'Y']) await set('K-1', number);
+    await set('K-2', 'X');
+    await home.do('undo', (await log())[1]?.id ?? '');
+    await expectEnded(home.pas('push'), 6);
+    await home.do('resolve', 'K-2', '--resend');
+    await home.do('remove', 'K-1', '--yes');
+    await importSeason(home, 1);
+    await set('K-2', 'Z');
+    await set('K-1', 'X');
+    await home.do('undo', (await log())[1]?.id ?? '');
+    await expectEnded(home.pas('push'), 6);
+    expect((await home.pas('status')).stdout).toContain('its number is also the number of K-1.');
+  });
+
   test('takes no push that could answer no question', async () => {
     await importConflict(home);
     const before = await log();
