@@ -82,7 +82,7 @@ export type OaiClient = PageSource & {
   identify(signal?: AbortSignal): Promise<Identity>;
   listMetadataFormats(identifier?: string, signal?: AbortSignal): Promise<MetadataFormat[]>;
   listSets(args?: OaiArguments, signal?: AbortSignal): Promise<ListPage<OaiSet>>;
-  /** @param identifier full identifier, or the one of the record */
+  /** @param identifier in its full or its short form */
   getRecord(identifier: string, metadataPrefix: string, signal?: AbortSignal): Promise<OaiRecord>;
 };
 

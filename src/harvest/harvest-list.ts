@@ -105,7 +105,8 @@ const CLOCK_STEP_MS = 2000;
 /**
  * Updates the stored records of a list: all of them the first time, then the changes. Each page is
  * committed with the token of the next one, so that an interrupted run continues there. Returns
- * only when no record can be missing (docs/harvesting.md has the rules).
+ * only when no listed record can be missing but those in `broken` (docs/harvesting.md has the
+ * rules).
  * @throws as {@link SendRequest}; OaiError `incomplete`, `loop` or `endless`; errors of the store
  */
 export async function harvestList(options: HarvestOptions): Promise<HarvestResult> {

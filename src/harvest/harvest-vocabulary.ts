@@ -54,7 +54,7 @@ export type SetHarvest = SetResult & { readonly elapsedMs: number };
 /**
  * Updates the stored vocabularies, set by set. What was read before an error stays stored.
  * @throws as {@link harvestList}; UsageError for an unknown set, or one of other records;
- * DatabaseError where the disk fails
+ * DatabaseError where the disk fails, or another process begins to harvest the same set
  */
 export async function harvestVocabularies(
   options: HarvestVocabularyOptions,

@@ -72,7 +72,7 @@ export type OpenedOutput = { readonly store: HarvestStore; readonly output: Reco
 /**
  * Opens or creates the file of a harvest. What a killed process left after the committed part is
  * cut off. A file that is missing, empty or, with `verify`, changed by another program is begun
- * anew.
+ * anew, and its store emptied, so that all is harvested again.
  * @throws FileError where another program changed the file, without `verify`; DatabaseError where
  * the disk fails
  */
@@ -267,8 +267,8 @@ type TombstoneOptions = {
 const RECORDS_AT_ONCE = 100;
 
 /**
- * Stores that records are deleted: pages of 100 deleted records, as the service would send them,
- * with the time at which the pass began, or the record's own last change where that is later.
+ * Stores that records are deleted, by pages of up to 100 deleted records, as the service would send
+ * them, with the time at which the pass began, or the record's last change where that is later.
  * @throws errors of the store
  */
 export async function storeTombstones(
