@@ -37,7 +37,7 @@ import {
 } from './facts.ts';
 import { type AttemptVerdict, foldSlot, getAcceptedRecord } from './fold.ts';
 import { findStoredIntent } from './intents.ts';
-import { getCommandId, type Outbox, readHeader, requireLedger } from './open-outbox.ts';
+import { getOrMakeCommandId, type Outbox, readHeader, requireLedger } from './open-outbox.ts';
 
 /**
  * Returns all attempts of an entry, oldest first by this machine's clock; of an import, those of all
@@ -240,7 +240,7 @@ export function makeDecisionFact(
     body: {
       ...decision,
       intent,
-      command: decision.answer === 'detach' ? null : getCommandId(outbox),
+      command: decision.answer === 'detach' ? null : getOrMakeCommandId(outbox),
       at: outbox.clock.now(),
       reason: makeStoredMessage(reason),
     },

@@ -202,7 +202,7 @@ export function* splitIntoBatches<T>(items: Iterable<T>): Generator<readonly T[]
  * Returns the id of the running command, which is made at the first call; null where no person gave
  * a command.
  */
-export function getCommandId({ command, clock }: Outbox): string | null {
+export function getOrMakeCommandId({ command, clock }: Outbox): string | null {
   if (command.words !== undefined) command.id ??= makeCommandId(command.words, clock.now());
   return command.id ?? null;
 }

@@ -31,7 +31,7 @@ import {
 import type { Ledger } from './ledger.ts';
 import {
   assertSameAccount,
-  getCommandId,
+  getOrMakeCommandId,
   type Outbox,
   readHeader,
   runAsCommand,
@@ -287,7 +287,7 @@ function isUnattempted(outbox: Outbox, { uuid }: StoredFind): boolean {
  * one, so that an undo takes both back.
  */
 function runForCommand(outbox: Outbox, wanting: string | null, work: () => void): void {
-  runAsCommand(outbox, getCommandId(outbox) ?? wanting, work);
+  runAsCommand(outbox, getOrMakeCommandId(outbox) ?? wanting, work);
 }
 
 function updateWish(outbox: Outbox, find: StoredFind, changes: Partial<FindWish>): void {

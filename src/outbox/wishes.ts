@@ -30,7 +30,7 @@ import {
   storeIntent,
 } from './intents.ts';
 import { chooseNumberIntent } from './number-chain.ts';
-import { getCommandId, type Outbox } from './open-outbox.ts';
+import { getOrMakeCommandId, type Outbox } from './open-outbox.ts';
 import type { StoredFind } from './stored-finds.ts';
 
 // Wishes say what is to be sent. Each function appends the facts of one change by the running
@@ -147,7 +147,7 @@ function makeBody(outbox: Outbox, intent: string | null, replaces: readonly stri
     // Only an undo brings back an earlier wish: its successors must not be taken for that.
     restores: undefined,
     replaces,
-    command: getCommandId(outbox),
+    command: getOrMakeCommandId(outbox),
     at: outbox.clock.now(),
   };
 }

@@ -20,7 +20,7 @@ import {
 } from '../facts.ts';
 import { foldSlot, mayBeAtService, type SlotState } from '../fold.ts';
 import { findUnverifiedIntent, isImportSlot } from '../intents.ts';
-import { getCommandId, type Outbox, splitIntoBatches, updateHeader } from '../open-outbox.ts';
+import { getOrMakeCommandId, type Outbox, splitIntoBatches, updateHeader } from '../open-outbox.ts';
 import { getSubjectName, isRemoved } from '../stored-finds.ts';
 import { resolveClashesAfterUndo } from '../unite.ts';
 
@@ -438,7 +438,7 @@ function makeReturningWish(
     body: {
       ...body,
       replaces: heads,
-      command: getCommandId(outbox),
+      command: getOrMakeCommandId(outbox),
       at: outbox.clock.now(),
     },
   };
