@@ -11,6 +11,7 @@ import { fetchFindRecord, type RecordSource } from '../harvest/pull-finds.ts';
 import { storeQuestionsAboutChangedFinds } from '../outbox/alike-finds.ts';
 import { getSlotState } from '../outbox/append-facts.ts';
 import { listEvidence, recordDecision, recordOrphanedAttempts } from '../outbox/attempts.ts';
+import { requeueEntry } from '../outbox/changes/enqueue-change.ts';
 import { findSubject } from '../outbox/changes/resolve-finds.ts';
 import {
   type Entry,
@@ -125,10 +126,7 @@ function decideEntry(outbox: Outbox, entry: Entry, decision: PersonDecision): vo
       return;
     }
     case 'resend': {
-      const rejects = entry.held?.candidates ?? [];
-      // First: a withdrawal does not count beside an attempt that may have arrived.
-      restoreWish(outbox, entry);
-      recordDecision(outbox, entry, { kind: 'resend', rejects }, msg`a person decided: send`);
+      requeueEntry(outbox, entry, msg`a person decided: send`, entry.held?.candidates);
       const now = findEntryById(outbox, entry.id);
       if (now !== undefined && maySend(now)) storeQuestion(outbox, entry.id, null);
       return;

@@ -799,6 +799,27 @@ describe('a find that an older copy removed before it knew of the attempt', () =
   });
 });
 
+test('a photograph that one copy took back and another one wants is sent as advised', async () => {
+  await importSeason(home, 1);
+  await home.do('photo', 'add', 'K-1', home.file('p.png', tinyPng(3)));
+  const second = makeSecondHome();
+  cpSync(join(home.folder, 'pas', 'outboxes'), join(home.folder, 'second', 'outboxes'), {
+    recursive: true,
+  });
+  await second.do('undo');
+  await home.do('undo');
+  const [undo] = await home.json('undo', '--list');
+  await home.do('undo', undo?.id ?? '');
+  await pushInVain('import', second);
+  await mock.service.faults();
+  await expectEnded(home.pas('push'), 6);
+  const { stderr } = await home.pas('resolve', 'K-1');
+  const [, file = ''] = /pas photo add K-1 (\S+)/.exec(stderr) ?? [];
+  await home.do('photo', 'add', 'K-1', file);
+  await home.do('push');
+  await mock.expectMade({ finds: 1, photos: 1 });
+});
+
 describe('a row of another table that is like a find here', () => {
   /** Writes a table with the row of K-1 as B-1, with this note. @returns its path */
   function writeLike(note: string): string {

@@ -1276,12 +1276,13 @@ class Scene {
     if (isOpen()) await this.#run(name, profile, ['reconcile']);
   }
 
-  /** Those whose copies went with a home. */
+  /** Those whose copies went with a home, and those that one copy of an outbox took back. */
   async #bringPhotographs(name: MachineName, profile: Profile): Promise<void> {
-    const refused = this.#entries(name).filter(
-      (entry) => entry.profile === profile && entry.kind === 'photo' && entry.state === 'refused',
+    const missing = this.#entries(name).filter(
+      ({ kind, state, held, profile: its }) =>
+        its === profile && kind === 'photo' && (state === 'refused' || held === 'edited-twice'),
     );
-    for (const { digest, find, ident, service } of refused) {
+    for (const { digest, find, ident, service } of missing) {
       const photograph = this.#photographs.get(digest ?? '');
       const record = this.#records(service).find((each) => each.ident === ident);
       if (photograph === undefined || record?.isDeleted === true) continue;

@@ -380,11 +380,18 @@ function listWays({ kinds, candidates, entry }: OpenDecision): Way[] {
 
 /** Formats how to keep the shown one of two versions: only a change makes one of two. */
 function formatKeeping(entry: Entry, find: string): Message {
-  const command =
-    entry.kind === 'number'
-      ? cmd`pas number set ${find} ${entry.value} --replace`
-      : cmd`pas edit ${find}`;
-  return msg`keep the version that is shown here: ${command}`;
+  return msg`keep the version that is shown here: ${getKeepingCommand(entry, find)}`;
+}
+
+function getKeepingCommand(entry: Entry, find: string): Message {
+  switch (entry.kind) {
+    case 'import':
+      return cmd`pas edit ${find}`;
+    case 'number':
+      return cmd`pas number set ${find} ${entry.value} --replace`;
+    case 'photo':
+      return cmd`pas photo add ${find} ${entry.photograph.source ?? entry.photograph.name}`;
+  }
 }
 
 /**

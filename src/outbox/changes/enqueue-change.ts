@@ -3,11 +3,11 @@ import { normalizeRegistrationNumber } from '../../base/characters.ts';
 import { groupBy, once } from '../../base/collections.ts';
 import { UsageError } from '../../base/errors.ts';
 import { hasErrors, type Issue, makeWarningIssue } from '../../base/issue.ts';
-import { cmd, msg } from '../../base/message.ts';
+import { cmd, type Message, msg } from '../../base/message.ts';
 import type { Find, LookupNumber } from '../../finds/find.ts';
 import { parseRegistrationNumber } from '../../finds/value-rules.ts';
 import { recordDecision } from '../attempts.ts';
-import type { NumberEntry, PhotoEntry } from '../entry.ts';
+import { type Entry, isAnswerable, type NumberEntry, type PhotoEntry } from '../entry.ts';
 import {
   findIdentOfSubject,
   findImportOfFind,
@@ -18,6 +18,7 @@ import {
   listPhotographsByDigest,
   listPhotographsBySource,
 } from '../entry-queries.ts';
+import type { Candidate } from '../facts.ts';
 import { getOriginalDigest } from '../facts.ts';
 import { makeRecordSubject } from '../intents.ts';
 import { findKnownAccount, type Outbox } from '../open-outbox.ts';
@@ -110,7 +111,7 @@ function classifyNumberChange(
 ): NumberChange {
   switch (last?.state) {
     case 'queued':
-      return last.value === value ? 'kept' : 'replaced';
+      return last.value === value && isAnswerable(last) ? 'kept' : 'replaced';
     case 'refused':
       return 'replaced';
     case 'sending':
@@ -148,19 +149,27 @@ export function enqueueNumber(
     if (change === 'kept') return change;
     recordNumberWish(outbox, subject, value, { expects, isChangedSince });
     const wanted = findLastNumberEntry(outbox, subject, ['dropped']);
-    if (wanted?.state === 'refused') requeue(outbox, wanted);
+    if (wanted?.state === 'refused') requeueEntry(outbox, wanted, ASKED_AGAIN);
     return change;
   });
 }
 
+const ASKED_AGAIN = msg`a person asked for it once more`;
+
 /**
- * Queues a refused or dropped number or photograph again, for which a person has asked once more.
- * One that may have been sent stays uncertain.
+ * Records that a person wants an entry sent that was dropped, refused, held or uncertain. A dropped
+ * one that may have been sent is uncertain.
+ * @param rejects candidates that the person calls others
  */
-function requeue(outbox: Outbox, entry: NumberEntry | PhotoEntry): void {
-  const answer = { kind: 'resend', rejects: [] } as const;
-  recordDecision(outbox, entry, answer, msg`a person asked for it once more`);
+export function requeueEntry(
+  outbox: Outbox,
+  entry: Entry,
+  reason: Message,
+  rejects: readonly Candidate[] = [],
+): void {
+  // First: a withdrawal does not count beside an attempt that may have arrived.
   restoreWish(outbox, entry);
+  recordDecision(outbox, entry, { kind: 'resend', rejects }, reason);
 }
 
 /** @throws UsageError for a removed find, also one that was removed since it was looked up */
@@ -182,8 +191,8 @@ export type PhotoChange = 'kept' | 'queued' | 'again' | 'replaced' | 'beside';
 
 /**
  * Queues a photograph for a find or record, unless it is queued or sent already. A picture that was
- * refused or dropped, or that the service no longer has, is queued again; one that is queued with
- * GPS data is replaced by its copy without them. A new picture replaces the queued or refused one
+ * refused or dropped, that one copy of the outbox took back, or that the service no longer has, is
+ * queued again; one that is queued with GPS data is replaced by its copy without them. A new picture replaces the queued or refused one
  * of the same file, if there is exactly one.
  * @param photograph whose copy is in the data home
  * @param together digests of the files that are queued in one go: none replaces another one
@@ -206,9 +215,9 @@ export function enqueuePhoto(
       recordPhotoWish(outbox, subject, photograph, getNextPhotoOccasion(outbox, subject, original));
       return 'again';
     }
-    if (first.state !== 'dropped' && first.state !== 'refused')
+    if (first.state !== 'dropped' && first.state !== 'refused' && isAnswerable(first))
       return replaceVariant(outbox, subject, same, photograph) ? 'queued' : 'kept';
-    requeue(outbox, first);
+    requeueEntry(outbox, first, ASKED_AGAIN);
     recordPhotoWish(outbox, subject, photograph);
     return 'queued';
   });
