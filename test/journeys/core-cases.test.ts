@@ -808,7 +808,7 @@ test('a photograph that one copy took back and another one wants is sent as advi
   });
   await second.do('undo');
   await home.do('undo');
-  const [undo] = await home.json('undo', '--list');
+  const [undo] = (await home.json('undo', '--list')) as { id: string }[];
   await home.do('undo', undo?.id ?? '');
   await pushInVain('import', second);
   await mock.service.faults();
