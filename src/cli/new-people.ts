@@ -108,18 +108,19 @@ type Admission = {
  * beforehand.
  * @returns false where the service may not create them; then nothing should be sent
  * @throws InterruptedError on Ctrl-C; ConfigError where the schema cannot be used; DatabaseError;
- * UsageError where a find was changed meanwhile
+ * UsageError where a find was changed meanwhile, or the mapping has an error
  */
 export async function admitNewPeople(
   context: Context,
   { outbox, subjects, isAllAccepted, mayAsk }: Admission,
 ): Promise<boolean> {
-  const lookup = () => openMappedLookup(context);
+  const openContext = async () =>
+    (await import('./context/find-input.ts')).openConversionContext(context);
+  const lookup = async () => (await openContext()).lookupTerm;
   const { people, mapped } = await listNewFinders(outbox, lookup, subjects);
   if (mapped.length > 0) {
     const { replaceFinder } = await import('./interview/edit-find.ts');
-    const { openValidationContext } = await import('./context/find-input.ts');
-    const ruleContext = await openValidationContext(context);
+    const ruleContext = await openContext();
     for (const [id, finds] of mapped) replaceFinder({ outbox, ruleContext }, finds, id);
   }
   const open = people.filter(({ isAccepted }) => !isAccepted);

@@ -12,7 +12,7 @@ import { collapseRepeatedWarnings } from '../../tables/collapse-issues.ts';
 import { parseFindFilters } from '../../tables/find-filters.ts';
 import { addWhereOption, appendValue, defineCommand, type Registration } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
-import { openValidationContext } from '../context/find-input.ts';
+import { openConversionContext } from '../context/find-input.ts';
 import { openAddingSession, openInterview } from '../interview/add-find.ts';
 import { readPosition } from '../interview/answer.ts';
 import { type PlannedEdit, planAnsweredEdit, planEdits } from '../interview/edit-find.ts';
@@ -116,7 +116,7 @@ async function planChange(
   options: EditOptions,
 ) {
   const { set = [], point } = options;
-  const ruleContext = await openValidationContext(context);
+  const ruleContext = await openConversionContext(context);
   const position = point === undefined ? undefined : await readPosition(point, context.cwd);
   if (set.length > 0 || position !== undefined)
     return planEdits({ outbox, ruleContext }, finds, set, position);

@@ -4,7 +4,7 @@ import { t } from '../../base/message.ts';
 import { FIELD_APPS, type FieldApp, writeFieldForm } from '../../tables/forms/field-tools.ts';
 import { appendValue, defineCommand, type Registration } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
-import { listPrefilledValues, openValidationContext } from '../context/find-input.ts';
+import { listPrefilledValues, openConversionContext } from '../context/find-input.ts';
 import { openProfileVocabulary } from '../context/open-service.ts';
 import { confirmReplacing } from '../terminal.ts';
 
@@ -51,7 +51,7 @@ async function make(
     overwrite: tool === 'odk' && (await confirmReplacing(context, destination)),
     vocabulary: await openProfileVocabulary(context),
     defaults: listPrefilledValues(context, set),
-    rules: await openValidationContext(context),
+    rules: await openConversionContext(context),
     nowMs: context.clock.now(),
   });
   for (const file of files) terminal.note(t`Written: ${file}`);

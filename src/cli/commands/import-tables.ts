@@ -15,7 +15,7 @@ import {
   listFindsWithQuestion,
   makeCorrectionsWriter,
 } from '../../tables/import-table.ts';
-import { readMappingFile } from '../../tables/own-terms/mapping.ts';
+import { readSoundMapping } from '../../tables/own-terms/mapping.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import {
   makePhotographKeepingOfProfile,
@@ -59,10 +59,10 @@ type Request = Awaited<ReturnType<typeof openRequest>>;
  * and the others are imported; lock files of office programs are passed over. After an error, the
  * finds stored before stay.
  * @param files names, or `-` for standard input
- * @returns `dataRefused` where a row or the mapping has an error, a row differs from its sent find,
- * or a table is not read; the answers about rows do not count
- * @throws FileError where the only table cannot be read; UsageError for flags that do not fit;
- * ConfigError where the schema cannot be used; DatabaseError where the outbox cannot
+ * @returns `dataRefused` where a row has an error or differs from its sent find, or a table is not
+ * read; the answers about rows do not count
+ * @throws FileError where the only table cannot be read; UsageError for flags that do not fit, and
+ * where the mapping has an error; ConfigError where the schema cannot be used; DatabaseError where the outbox cannot
  */
 export async function importTables(
   context: Context,
@@ -72,9 +72,9 @@ export async function importTables(
   const corrections =
     options.corrections === undefined ? undefined : makeCorrectionsWriter(options.corrections);
   const issues = new IssueCollector(MAX_ERRORS);
-  const request = await openRequest(context, files, options, issues);
-  const ofMapping = await readMappingFile(context.places.mappingFile);
+  const ofMapping = await readSoundMapping(context.places.mappingFile);
   for (const issue of ofMapping.issues) issues.add(issue);
+  const request = await openRequest(context, files, options, issues);
   const { reports, unread } = await importFiles(context, files, request, options);
   const imported = joinReports(reports, issues.listAll());
   const isAll = printIssues(context.terminal, imported.issues);

@@ -7,7 +7,7 @@ import type { TableProposal } from '../../tables/columns/propose-columns.ts';
 import { proposeTableColumns, type UnmappedTerm } from '../../tables/columns/wizard.ts';
 import { addSheetOption, appendValue, defineCommand, type Registration } from '../command.ts';
 import type { Context } from '../context/context.ts';
-import { openTermOffers, openValidationContext, readTableOrInput } from '../context/find-input.ts';
+import { openConversionContext, openTermOffers, readTableOrInput } from '../context/find-input.ts';
 import {
   askAboutTable,
   formatTableProposal,
@@ -115,7 +115,7 @@ async function runWizard(
     outbox: await context.openOutbox(),
     mapFile,
     set: options.set ?? [],
-    lookupTerm: (await openValidationContext(context)).lookupTerm,
+    lookupTerm: (await openConversionContext(context)).lookupTerm,
   });
   const { proposed } = wizard;
   // Such as the detected header row.

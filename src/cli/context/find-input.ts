@@ -27,7 +27,7 @@ import {
 } from '../../tables/columns/settings.ts';
 import { parseHeaderRows } from '../../tables/header-row.ts';
 import { readInputFile, readPipe } from '../../tables/input-file.ts';
-import { readMappingFile } from '../../tables/own-terms/mapping.ts';
+import { readMappingFile, readSoundMapping } from '../../tables/own-terms/mapping.ts';
 import { parseTableBytes, readTable } from '../../tables/readers.ts';
 import type { Table } from '../../tables/table.ts';
 import type { OfferTerms } from '../interview/answer.ts';
@@ -56,6 +56,15 @@ export async function openValidationContext(context: Context) {
     organisation: account?.organisation,
     today: formatLocalDate(context.clock.now()),
   };
+}
+
+/**
+ * Opens what {@link openValidationContext} does, to convert texts to entries as well.
+ * @throws UsageError where the mapping has an error; as {@link openValidationContext}
+ */
+export async function openConversionContext(context: Context) {
+  await readSoundMapping(context.places.mappingFile);
+  return openValidationContext(context);
 }
 
 /**

@@ -28,8 +28,8 @@ import {
 import type { Context } from '../context/context.ts';
 import {
   makePhotographKeepingOfProfile,
+  openConversionContext,
   openTermOffers,
-  openValidationContext,
 } from '../context/find-input.ts';
 import { applySettings, readAnswer, readPosition } from './answer.ts';
 import { type InterviewContext, type InterviewResult, runInterview } from './interview.ts';
@@ -73,7 +73,7 @@ export type AddingSession = Awaited<ReturnType<typeof openAddingSession>>;
  */
 export async function openAddingSession(context: Context, beginning: GivenAnswers) {
   const outbox = await context.openOutbox();
-  const ruleContext = await openValidationContext(context);
+  const ruleContext = await openConversionContext(context);
   const keeping = makePhotographKeepingOfProfile(context);
   const validate = (find: Find): ValidatedFind =>
     validateFind(find, { ...ruleContext, lookupNumber: makeNumberLookup(outbox) });

@@ -159,7 +159,7 @@ function withoutContradictions(
     first.set(key, other ?? row);
     if (other === undefined || other.id === row.id) continue;
     contradictory.add(key);
-    const message = msg`Rows ${other.row} and ${row.row} map "${row.term}" to different entries. Keep one; neither is used.`;
+    const message = msg`Rows ${other.row} and ${row.row} map "${row.term}" to different entries. Keep one.`;
     issues.push(makeErrorIssue('mapping-twice', message, { file, row: row.row }));
   }
   return rows.filter((row) => !contradictory.has(getMappingKey(row.set, row.term)));
@@ -343,7 +343,8 @@ const CONFLICT_RULES = {
  * @throws the system's error where the file exists and cannot be read, such as a folder
  */
 export async function readMappingFile(file: string): Promise<Mapping> {
-  if (!existsSync(file)) return { file, rows: [], unconfirmed: 0, issues: [] };
+  const empty = { file, rows: [], unconfirmed: 0, issues: [] };
+  if (!existsSync(file)) return empty;
   try {
     const mapping = parseMapping(await decodeCsvTable(file, readFileSync(file)));
     const { unconfirmed } = mapping;
@@ -352,15 +353,9 @@ export async function readMappingFile(file: string): Promise<Mapping> {
     return { ...mapping, issues: [...mapping.issues, ...open] };
   } catch (thrown) {
     if (!(thrown instanceof FileError)) throw thrown;
-    const advice = msg`Save it as CSV in UTF-8, or move it away; until then, pas uses none of your own terms.`;
-    return {
-      file,
-      rows: [],
-      unconfirmed: 0,
-      issues: [
-        makeErrorIssue('mapping-file', joinMessages([thrown.message, advice], ' '), { file }),
-      ],
-    };
+    const advice = msg`Save it as CSV in UTF-8, or move it away.`;
+    const says = joinMessages([thrown.message, advice], ' ');
+    return { ...empty, issues: [makeErrorIssue('mapping-file', says, { file })] };
   }
 }
 
@@ -385,7 +380,7 @@ export async function changeMappingFile<Change extends { readonly rows: readonly
     msg`${path}: another pas process is changing the mapping.`,
   );
   try {
-    const before = await readMappingToChange(file);
+    const before = await readSoundMapping(file);
     const changed = change(before);
     const text = formatMapping(changed.rows);
     if (text !== formatMapping(before.rows)) writePrivateFile(file, text);
@@ -396,10 +391,11 @@ export async function changeMappingFile<Change extends { readonly rows: readonly
 }
 
 /**
- * Reads the mapping for a change.
- * @throws UsageError where it has an error: a row that is not read would be lost
+ * Reads the mapping, to change it or to convert texts by it.
+ * @throws UsageError where it has an error: a row that is not read would be lost, and its own term
+ * would become another entry in the finds
  */
-async function readMappingToChange(file: string): Promise<Mapping> {
+export async function readSoundMapping(file: string): Promise<Mapping> {
   const mapping = await readMappingFile(file);
   const first = mapping.issues.find(({ severity }) => severity === 'error');
   if (first === undefined) return mapping;
