@@ -179,7 +179,7 @@ export type CurrentBody = {
   /** For a number: that of the record when it was wanted; '' for none, null where unknown. */
   readonly expects?: string | null;
   readonly photograph?: Photograph;
-  /** Wish that an undo brings back. */
+  /** Wish that an undo brings back, or that is repeated as part of no command. */
   readonly restores?: string;
   /** Facts of the slot that no longer say what is wanted. */
   readonly replaces: readonly string[];

@@ -100,7 +100,7 @@ function makeFindWish(
 /**
  * Changes what belongs to a find beside its content, such as its local id, its row as last imported
  * or a question about a row. Of two versions that copies want, this concerns the shown one. Does
- * nothing where no version is wanted.
+ * nothing where no version is wanted. As part of no command it is taken back with that version.
  */
 export function updateFindWish(
   outbox: Outbox,
@@ -113,7 +113,8 @@ export function updateFindWish(
     if (shown === undefined || wanted.kind === 'nothing') return;
     const replaced = wanted.kind === 'one' ? heads : [shown.id];
     const wanting = makeBody(outbox, shown.body.intent, replaced);
-    const body = { ...wanting, find: { ...wish, ...changes } };
+    const restores = wanting.command === null ? shown.id : undefined;
+    const body = { ...wanting, restores, find: { ...wish, ...changes } };
     appendWish(outbox, makeImportSlot(uuid), body);
   });
 }
@@ -144,7 +145,7 @@ function makeBody(outbox: Outbox, intent: string | null, replaces: readonly stri
   return {
     intent,
     hides: false,
-    // Only an undo brings back an earlier wish: its successors must not be taken for that.
+    // A successor of what an undo brought back must not be taken for that.
     restores: undefined,
     replaces,
     command: getOrMakeCommandId(outbox),

@@ -174,6 +174,37 @@ describe('pas undo', () => {
     expect(await log()).toMatchObject([{ command: 'import', undone: false }]);
   });
 
+  test('passes by an import that only linked the finds to another table', async () => {
+    const season = writeSeason(home, 2, { photos: true });
+    await home.do('import', season);
+    await home.do('edit', 'K-2', '--set', 'poznamka=mine');
+    await home.do('number', 'set', 'K-1', 'A 1');
+    const known = await log();
+    await home.do('export', 'linked.csv');
+    await home.do('import', 'linked.csv');
+    await home.do('import', season);
+    expect(await log()).toEqual(known);
+    for (const { id, finds } of known)
+      expect(await home.json('undo')).toEqual({ undone: id, finds: finds.length, kept: [] });
+    expect(await list()).toEqual([]);
+  });
+
+  test('takes a command back, and an undo, where the find was linked to a table since', async () => {
+    const season = writeSeason(home, 1);
+    await home.do('import', season);
+    await home.do('edit', 'K-1', '--set', 'poznamka=mine');
+    const [edit] = await log();
+    await home.do('undo');
+    const [undo] = await log();
+    await home.do('export', 'linked.csv');
+    await home.do('import', 'linked.csv');
+    expect(await home.json('undo', undo?.id ?? '')).toMatchObject({ finds: 1, kept: [] });
+    expect((await home.do('show', 'K-1')).stdout).toContain('mine');
+    await home.do('import', season);
+    expect(await home.json('undo', edit?.id ?? '')).toMatchObject({ finds: 1, kept: [] });
+    expect((await home.do('show', 'K-1')).stdout).not.toContain('mine');
+  });
+
   test('of a command that was redone takes it back again, after earlier ones of its kind', async () => {
     await importSeason(home, 1);
     const states: unknown[] = [];

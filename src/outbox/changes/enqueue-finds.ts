@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util';
 import { memoize } from '../../base/collections.ts';
 import { hasErrors, Issue } from '../../base/issue.ts';
 import { msg } from '../../base/message.ts';
-import type { FindElements } from '../../finds/fields.ts';
 import type { Find } from '../../finds/find.ts';
 import type { ValidatedFind } from '../../finds/rules.ts';
 import { NUMBER_USED } from '../../finds/value-rules.ts';
@@ -11,7 +10,7 @@ import { recordDecision } from '../attempts.ts';
 import { findImportOfFind } from '../entry-queries.ts';
 import { getOriginalDigest } from '../facts.ts';
 import type { PreparedDocument } from '../intents.ts';
-import { type Outbox, splitIntoBatches } from '../open-outbox.ts';
+import { getOrMakeCommandId, type Outbox, runAsCommand, splitIntoBatches } from '../open-outbox.ts';
 import {
   findByLocalId,
   type ImportedRow,
@@ -332,6 +331,13 @@ function makeStoredResult(
   return makeResult(localId, change, prepared, [...named, ...photos.issues], photos);
 }
 
+/** What importing a row changes in its find, or would change. */
+type RowEffects = {
+  readonly change: 'updated' | 'kept';
+  readonly followed: PhotographChanges;
+  readonly numberQueued: boolean;
+};
+
 /** A sent find stays unchanged; photographs and a number of its row are writes of their own. */
 function storeMerged(
   prepared: PhotographedFind,
@@ -341,28 +347,29 @@ function storeMerged(
   const { find, photographs, content } = prepared;
   const { stored, before } = merge;
   const change = classifyChange(content, merge);
-  // A row that differs from a sent find of no table does not become the row of the find.
-  const isStored = merge.kind !== 'sent' || before !== undefined;
   const numberQueued =
     merge.kind === 'sent' && context.queueNumbers === true && queueNumber(prepared, merge, context);
-  const { evidencni_cislo } = find.elements;
-  const base = mustStayUnchanged(merge.entry)
-    ? { ...before?.elements, ...(numberQueued ? { evidencni_cislo } : undefined) }
-    : merge.merged.base;
-  if (isStored && !context.dryRun)
-    writeMerged(prepared, merge, { isUpdated: change === 'updated', base }, context);
   const followed = applyRowPhotographs(find, photographs, before, stored.uuid, context);
+  const effects = { change, followed, numberQueued };
+  // A row that differs from a sent find of no table does not become the row of the find.
+  const isStored = merge.kind !== 'sent' || before !== undefined;
+  if (isStored && !context.dryRun) writeMerged(prepared, merge, effects, context);
   return merge.kind === 'sent'
-    ? listCorrections(prepared, merge, { followed, numberQueued }, context)
+    ? listCorrections(prepared, merge, effects, context)
     : makeStoredResult(prepared, stored.localId, change, followed);
 }
 
 function writeMerged(
   { find, row, content, photographs }: PhotographedFind,
-  { stored, entry, before, merged }: FindMerge,
-  { isUpdated, base }: { readonly isUpdated: boolean; readonly base: FindElements },
+  { kind, stored, entry, before, merged }: FindMerge,
+  { change, followed, numberQueued }: RowEffects,
   { outbox, table }: EnqueueContext,
 ): void {
+  const isUpdated = change === 'updated';
+  const { evidencni_cislo } = find.elements;
+  const base = mustStayUnchanged(entry)
+    ? { ...before?.elements, ...(numberQueued ? { evidencni_cislo } : undefined) }
+    : merged.base;
   const imported = { elements: base, photos: digestPhotographs(find, photographs, before) };
   const path = table?.path ?? null;
   const isNewPlace = isUpdated || (table !== undefined && stored.wish.path !== path);
@@ -381,19 +388,23 @@ function writeMerged(
     base: serializeImportedRow(imported, isUpdated ? merged.elements : stored.elements),
   };
   if (isUpdated) recordFindWish(outbox, stored, { ...wish, elements: merged.elements }, content);
-  else if (!isDeepStrictEqual(toJson(wish), toJson(stored.wish)))
-    updateFindWish(outbox, stored, wish);
-}
-
-/** Removes the properties that are undefined. */
-function toJson(value: object): unknown {
-  return JSON.parse(JSON.stringify(value));
+  else if (JSON.stringify(wish) !== JSON.stringify(stored.wish)) {
+    const isSeen =
+      numberQueued ||
+      followed.photosAdded + followed.photosRemoved > 0 ||
+      (kind === 'taken' && merged.conflicts.length > 0) ||
+      localId !== stored.localId ||
+      wish.asked?.length !== stored.wish.asked?.length;
+    // A person who sees no change would not expect an undo to take this.
+    const command = isSeen ? getOrMakeCommandId(outbox) : null;
+    runAsCommand(outbox, command, () => updateFindWish(outbox, stored, wish));
+  }
 }
 
 function classifyChange(
   content: PreparedDocument,
   { stored, entry, merged }: FindMerge,
-): 'updated' | 'kept' {
+): RowEffects['change'] {
   if (mustStayUnchanged(entry)) return 'kept';
   if (entry === undefined || !hasSameElements(stored.elements, merged.elements)) return 'updated';
   const isSameDocument = isDeepStrictEqual(content.document, entry.document);
@@ -404,10 +415,7 @@ function classifyChange(
 function listCorrections(
   prepared: PhotographedFind,
   merge: FindMerge,
-  {
-    followed,
-    numberQueued,
-  }: { readonly followed: PhotographChanges; readonly numberQueued: boolean },
+  { followed, numberQueued }: RowEffects,
   context: EnqueueContext,
 ): StoreResult {
   const { find, content, issuesOfPhotos } = prepared;

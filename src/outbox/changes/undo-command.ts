@@ -375,19 +375,24 @@ function planWishUndo(
 
 /**
  * Tells if a wish, or that of an attempt, is one of these. A redo brings a wish back as a fact of
- * its own.
+ * its own, and what is part of no command repeats one.
  */
 function isWishOf(wishes: ReadonlySet<string>, facts: readonly Fact[], id: string): boolean {
-  return wishes.has(id) || wishes.has(findOrigin(facts, id));
+  const before = findRepeatedWish(facts, id);
+  return wishes.has(id) || (before !== undefined && isWishOf(wishes, facts, before));
 }
 
-/** Returns the wish behind a fact: that of an attempt, and that which an undo brought back. */
+/** Returns the first of the wishes behind a fact. */
 function findOrigin(facts: readonly Fact[], id: string): string {
+  const before = findRepeatedWish(facts, id);
+  return before === undefined ? id : findOrigin(facts, before);
+}
+
+/** Returns the wish of an attempt, or the one that a wish repeats or an undo brought back. */
+function findRepeatedWish(facts: readonly Fact[], id: string): string | undefined {
   const fact = facts.find((each) => each.id === id);
-  if (fact?.kind === 'attempted') return findOrigin(facts, fact.body.current);
-  return fact?.kind === 'current' && fact.body.restores !== undefined
-    ? findOrigin(facts, fact.body.restores)
-    : id;
+  if (fact?.kind === 'attempted') return fact.body.current;
+  return fact?.kind === 'current' ? fact.body.restores : undefined;
 }
 
 /** Tells if an undo has taken the wishes back already. */
