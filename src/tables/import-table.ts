@@ -88,7 +88,7 @@ export type ImportReport = Pick<EnqueueReport, 'finds'> & {
   readonly copied: CopiedTable | undefined;
 };
 
-/** The copy of a table with its issues; `left`: rows that could not be read, so it lacks them. */
+/** The copy of a table with its issues; `left`: numbers of the rows that it lacks. */
 export type CopiedTable = {
   readonly file: string;
   readonly rows: number;

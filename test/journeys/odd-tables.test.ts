@@ -87,6 +87,29 @@ test('the workbook with issues keeps days as days', async () => {
   expect(sheet).toContain('<v>45444</v>');
 });
 
+test.each(['mend.xlsx', 'mend.csv'])(
+  'a row with a misplaced date is not in %s, which would accept it',
+  async (copy) => {
+    const homeCopy = home.copy();
+    const rows = [
+      ['local_id', 'datum_nalezu', 'poznamka'],
+      ['M-1', { day: 45444 }, { day: 45445 }],
+      ['M-2', { day: 45444 }, 'mez'],
+    ] as const;
+    homeCopy.file('season.xlsx', makeWorkbook([{ name: 'nálezy', rows }]));
+    const run = await homeCopy.pas('import', 'season.xlsx', '--issues-to', copy);
+    expect(run.stderr).toContain(
+      `Number of rows in ${copy}, with their errors in the column issues: 1`,
+    );
+    expect(run.stderr).toContain('which cannot show their faults: 2. Correct them in season.xlsx.');
+    expect(await homeCopy.json('import', copy)).toMatchObject({
+      added: 0,
+      unchanged: 1,
+      invalid: 0,
+    });
+  },
+);
+
 test('map links are points, in tables, in pas add and in pas edit', async () => {
   const homeCopy = home.copy();
   const run = await homeCopy.pas('import', odd('links-of-maps.csv'), '--json');

@@ -263,12 +263,12 @@ function printCopied(
   { file, rows: count, left: remaining }: CopiedTable,
 ): void {
   terminal.note(
-    t`Rows in ${file}, with their errors in the column issues: ${count}. Correct them and import the file.`,
+    t`Number of rows in ${file}, with their errors in the column issues: ${count}. Correct them and import the file.`,
   );
   if (remaining.length === 0) return;
   const rows = remaining.join(', ');
   terminal.warn(
-    t`Rows that could not be parsed are not in the copy: ${rows}. Correct them in ${table}.`,
+    t`Row numbers that are not in the copy, which cannot show their faults: ${rows}. Correct them in ${table}.`,
   );
 }
 

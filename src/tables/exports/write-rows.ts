@@ -72,7 +72,7 @@ type IssuesTable = {
   readonly rows: Iterable<readonly RowCell[]>;
   /** Number of rows without the headings. */
   readonly count: number;
-  /** Rows with issues that could not be read, so the copy lacks them. */
+  /** Rows with issues that the copy lacks. */
   readonly left: readonly number[];
 };
 
@@ -91,7 +91,9 @@ function restoreCell(row: TableRow, index: number, header: string): string {
 /**
  * Makes the rows of a copy of a table, to be corrected and imported again: the first column has the
  * issues of each row, in place of such a column of an earlier copy. Rows with errors come first;
- * otherwise the order is that of the table. The rows can be iterated once.
+ * otherwise the order is that of the table. Rows that could not be read are left out, and so are
+ * those with a misplaced date: as a text of the copy it would be accepted. The rows can be iterated
+ * once.
  * @param issues by the number of their row; those of the header are not copied
  */
 export function makeIssuesTable(table: Table, issues: RowIssues): IssuesTable {
@@ -102,16 +104,25 @@ export function makeIssuesTable(table: Table, issues: RowIssues): IssuesTable {
     const text = (issues.get(row.row) ?? []).map(formatIssue).join(' | ');
     return [text, ...kept.map((written) => ({ written }))];
   };
+  const left = new Set(issues.keys());
+  left.delete(table.headerRow ?? 1);
+  let count = 0;
+  for (const { row } of table.rows)
+    if (!issues.get(row)?.some(isDateError)) {
+      left.delete(row);
+      count += 1;
+    }
   const hasError = ({ row }: TableRow): boolean => hasErrors(issues.get(row) ?? []);
   const rows = function* (): Generator<readonly RowCell[]> {
     yield [ISSUES_COLUMN, ...table.header.filter((_, index) => keeps[index])];
-    for (const row of table.rows) if (hasError(row)) yield makeRow(row);
+    for (const row of table.rows) if (hasError(row) && !left.has(row.row)) yield makeRow(row);
     for (const row of table.rows) if (!hasError(row)) yield makeRow(row);
   };
-  const left = new Set(issues.keys());
-  for (const { row } of table.rows) left.delete(row);
-  left.delete(table.headerRow ?? 1);
-  return { rows: rows(), count: table.rowCount, left: [...left].sort((a, b) => a - b) };
+  return { rows: rows(), count, left: [...left].sort((a, b) => a - b) };
+}
+
+function isDateError({ rule, severity }: Issue): boolean {
+  return rule === 'cell-date' && severity === 'error';
 }
 
 function formatIssue({ severity, element, message }: Issue): string {
