@@ -153,8 +153,11 @@ const WORD = /(?<!\p{L})\p{L}{3,40}(?!\p{L})/gu;
 
 function makeEncodingIssue(file: string, encoding: string, sample: string): Issue {
   const words = (sample.match(WORD) ?? []).filter((word) => /[^\0-\x7f]/.test(word));
-  const shown = [...new Set(words)].slice(0, WORDS_SHOWN).join(', ') || '–';
-  const says = msg`${file} is read as ${encoding}, with words such as ${shown}. If they are wrong, save it as UTF-8, or import with --encoding.`;
+  const shown = [...new Set(words)].slice(0, WORDS_SHOWN).join(', ');
+  const says =
+    shown === ''
+      ? msg`${file} is read as ${encoding}.`
+      : msg`${file} is read as ${encoding}, with words such as ${shown}. If they are wrong, save it as UTF-8, or import with --encoding.`;
   return makeWarningIssue('table-encoding', says, { file });
 }
 

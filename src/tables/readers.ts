@@ -138,17 +138,12 @@ function detectReader(file: string, bytes: Buffer): TableReader {
 }
 
 /**
- * Returns the first character that is no blank, of UTF-8 or of UTF-16 with its mark, among the
- * first 1024 bytes; undefined where all are blank.
+ * Returns the first character that is no blank among the first 1024 bytes of a text in UTF-8 or
+ * UTF-16, after its mark; undefined where all are blank.
  */
 function findTextStart(bytes: Buffer): string | undefined {
-  const utf16 =
-    (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
-  const head = bytes.toString('latin1', 0, 1024);
-  const text = utf16
-    ? head.slice(2).replaceAll('\u0000', '')
-    : head.replace(/^\u00ef\u00bb\u00bf/, '');
-  return /[^\s]/.exec(text)?.[0];
+  const head = bytes.toString('latin1', 0, 1024).replaceAll('\u0000', '');
+  return /\S/.exec(head.replace(/^(?:\u00ff\u00fe|\u00fe\u00ff|\u00ef\u00bb\u00bf)/, ''))?.[0];
 }
 
 /**
@@ -191,10 +186,12 @@ async function readFolder(folder: string, options: ReadOptions): Promise<Table> 
     tables.some((form) => name.startsWith(`${parse(form).name}-`));
   const [table, ...others] = tables.filter((name) => !isGroup(name));
   if (table !== undefined && others.length === 0) return readTable(join(folder, table), options);
-  const all = tables.join(', ') || '–';
+  const all = tables.join(', ');
   throw new FileError(
     folder,
-    msg`${folder} is a folder with these tables: ${all}. Name the one to import.`,
+    table === undefined
+      ? msg`${folder} is a folder without a CSV or XLSX.`
+      : msg`${folder} is a folder with these tables: ${all}. Name the one to import.`,
   );
 }
 

@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { expectEnded, PROJECT } from '../support/run-pas.ts';
@@ -216,16 +216,24 @@ test('a broken map, or a copy that cannot be written, stops before anything is c
   );
   const fixed = await home.pas('import', 'nalezy.csv', '--map', 'fixed.toml');
   expect([fixed.code, fixed.stderr.match(/✗/g)?.length]).toEqual([2, 2]);
-  expect((await home.pas('import', 'nalezy.csv', 'numbers.csv', '--issues-to', 'x.csv')).code).toBe(
+  await expectEnded(
+    home.pas('import', 'nalezy.csv', 'numbers.csv', '--issues-to', 'x.csv'),
     2,
+    '--issues-to copies one table.',
   );
-  const itself = await home.pas('import', 'nalezy.csv', '--issues-to', './nalezy.csv');
-  expect([itself.code, read('nalezy.csv')]).toEqual([
+  await expectEnded(
+    home.pas('import', 'nalezy.csv', '--issues-to', './nalezy.csv'),
     2,
-    readFileSync(join(EXAMPLE, 'nalezy.csv'), 'utf8'),
-  ]);
+    'a file other than the table',
+  );
+  expect(read('nalezy.csv')).toBe(readFileSync(join(EXAMPLE, 'nalezy.csv'), 'utf8'));
   await expectEnded(home.pas('import', 'nalezy.csv', '--map', 'missing.toml'), 2);
   expect(existsSync(join(home.folder, 'x.csv'))).toBe(false);
+});
+
+test('a folder without a table is named as such', async () => {
+  mkdirSync(join(home.folder, 'empty'));
+  await expectEnded(home.pas('import', 'empty'), 2, 'empty is a folder without a CSV or XLSX.');
 });
 
 test('a copy of a file that is not a spreadsheet is refused before any find is queued', async () => {

@@ -86,7 +86,9 @@ export async function importTables(
     context.terminal.note(t`${file} lists what to correct on the service's pages: ${count}.`);
   }
   await askAboutRows(context, request);
-  return imported.hasErrors || unread > 0 || imported.finds.some((find) => find.change === 'sent')
+  return hasErrors(imported.issues) ||
+    unread > 0 ||
+    imported.finds.some((find) => find.change === 'sent')
     ? 'dataRefused'
     : 'done';
 }
@@ -210,7 +212,6 @@ function joinReports(reports: readonly ImportReport[], issues: readonly Issue[])
     finds: reports.flatMap(({ finds }) => finds),
     rows: reports.reduce((sum, { rows }) => sum + rows, 0),
     missing: reports.flatMap(({ missing }) => missing),
-    hasErrors: hasErrors(issues),
     issues,
   };
 }
@@ -252,8 +253,10 @@ function parseIssuesCopy(
   { issuesTo: file }: ImportOptions,
 ): string | undefined {
   if (file === undefined) return undefined;
-  if (file === '-' || files.length > 1 || resolve(files[0] ?? '') === resolve(file))
-    throw new UsageError(t`--issues-to needs the name of a file to which it copies one table.`);
+  if (files.length > 1)
+    throw new UsageError(t`--issues-to copies one table. Import the tables one by one.`);
+  if (file === '-' || resolve(files[0] ?? '') === resolve(file))
+    throw new UsageError(t`--issues-to needs the name of a file other than the table.`);
   return file;
 }
 

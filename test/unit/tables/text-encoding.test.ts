@@ -88,6 +88,11 @@ describe('a table in another encoding than UTF-8', () => {
     ]);
   });
 
+  test('is reported without words where all are in ASCII', async () => {
+    const { issues } = await convertToUtf8('season.csv', Buffer.from('a;b\n', 'utf16le'));
+    expect(issues.map(({ message }) => message)).toEqual(['season.csv is read as UTF-16LE.']);
+  });
+
   test('is read even with a quarter of a million letters without a gap, in linear time', async () => {
     const { issues } = await convertToUtf8(
       'season.csv',
