@@ -1,7 +1,7 @@
 import { removeFormulaMark } from '../../base/csv.ts';
 import { FileError } from '../../base/errors.ts';
 import { type Issue, makeErrorIssue } from '../../base/issue.ts';
-import { type Message, msg } from '../../base/message.ts';
+import { isMessage, type Message, msg } from '../../base/message.ts';
 import { findHeader, type HeaderRows } from '../header-row.ts';
 import { convertToUtf8, decodeUtf8 } from '../input-file.ts';
 import {
@@ -102,13 +102,15 @@ function* parseRecords(
   let brokenRows = 0;
   for (let row = 1, at = 0; at < text.length; row++) {
     const lineEnd = findEnd(LINE_END, text, at);
-    const { cells, problem, end = lineEnd } = splitRecord(text, at, lineEnd, delimiter, line);
-    if (problem === undefined) {
+    const record = splitRecord(text, at, lineEnd, delimiter, line);
+    const end = isMessage(record) ? lineEnd : record.end;
+    if (isMessage(record)) {
+      yield makeErrorIssue('table-quote', record, { file, row });
+      brokenRows += 1;
+    } else {
+      const { cells } = record;
       assertTableSize(file, { lines: line, columns: cells.length });
       yield { row, line, cells };
-    } else {
-      yield makeErrorIssue('table-quote', problem, { file, row });
-      brokenRows += 1;
     }
     if (brokenRows === MAX_BROKEN_ROWS) {
       const message = msg`Too many rows with broken quotes: nothing from here on was read.`;
@@ -129,14 +131,9 @@ function findEnd(pattern: RegExp, text: string, from: number): number {
   return pattern.exec(text)?.index ?? text.length;
 }
 
-/** A record ends with its line, unless a quoted cell has line breaks. */
-type SplitRecord =
-  | { readonly cells: readonly string[]; readonly problem?: undefined; readonly end?: number }
-  | { readonly cells?: undefined; readonly problem: Message; readonly end?: undefined };
-
 /**
- * Splits the record that begins with this line into trimmed cells without formula marks; `end` is
- * set only if it was found by quotes.
+ * Splits the record that begins with this line into trimmed cells without formula marks, or returns
+ * its fault. It ends with the line, unless a quoted cell has line breaks.
  * @param start position of its first character
  * @param line number of the line, for problems
  */
@@ -146,15 +143,15 @@ function splitRecord(
   lineEnd: number,
   delimiter: Delimiter,
   line: number,
-): SplitRecord {
+): Message | { readonly cells: readonly string[]; readonly end: number } {
   const length = lineEnd - start;
   if (length > MAX_RECORD_CHARACTERS)
-    return {
-      problem: msg`Line ${line} of the file has ${length} characters, which is too much for one find. Check if the line breaks were lost.`,
-    };
+    return msg`Line ${line} of the file has ${length} characters, which is too much for one find. Check if the line breaks were lost.`;
   const plain = text.slice(start, lineEnd);
-  if (!plain.includes(QUOTE))
-    return { cells: plain.split(delimiter).map((cell) => removeFormulaMark(cell.trim())) };
+  if (!plain.includes(QUOTE)) {
+    const cells = plain.split(delimiter).map((cell) => removeFormulaMark(cell.trim()));
+    return { cells, end: lineEnd };
+  }
   const cells: string[] = [];
   for (let at = start; ; at += 1) {
     let end = findEnd(CELL_ENDS[delimiter], text, at);
@@ -164,9 +161,7 @@ function splitRecord(
       const closed = findClosingQuote(text, opened, start + MAX_RECORD_CHARACTERS);
       end = closed === undefined ? end : findEnd(CELL_ENDS[delimiter], text, closed);
       if (closed === undefined || text.slice(closed + 1, end).trim() !== '')
-        return {
-          problem: msg`The row that begins at line ${line} of the file has a quote (") that never closes, or closes in the middle of a cell. Double a quote that belongs to the text ("").`,
-        };
+        return msg`The row that begins at line ${line} of the file has a quote (") that never closes, or closes in the middle of a cell. Double a quote that belongs to the text ("").`;
       cells.push(parseCellText(text.slice(opened, closed).replaceAll('""', QUOTE)));
     } else cells.push(parseCellText(cell));
     if (text[end] !== delimiter) return { cells, end };

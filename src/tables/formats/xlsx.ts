@@ -111,8 +111,8 @@ function readSheetPart(part: WorkbookPart, values: BookValues, sheet: SheetConte
   }
 }
 
-function isTrue(element: XmlElement, attribute: string): boolean {
-  return /^(?:1|true)$/.test(getAttribute(element, attribute) ?? '');
+function isTrue(element: XmlElement, attribute: string, absent = '0'): boolean {
+  return /^(?:1|true)$/.test(getAttribute(element, attribute) ?? absent);
 }
 
 /** Reads the cells of a row; addresses are optional, and cells without a value may be missing. */
@@ -289,7 +289,7 @@ function parseLook(properties: XmlElement): TextLook {
 /** Tells if a font, or the properties of a text, strike it through. */
 function isStruckFont(font: XmlElement): boolean {
   const strike = getChild(font, 'strike');
-  return strike !== undefined && !/^(?:0|false)$/.test(getAttribute(strike, 'val') ?? '1');
+  return strike !== undefined && isTrue(strike, 'val', '1');
 }
 
 function unescapeText(text: string): string {
