@@ -382,12 +382,6 @@ function isWishOf(wishes: ReadonlySet<string>, facts: readonly Fact[], id: strin
   return wishes.has(id) || (before !== undefined && isWishOf(wishes, facts, before));
 }
 
-/** Returns the first of the wishes behind a fact. */
-function findOrigin(facts: readonly Fact[], id: string): string {
-  const before = findRepeatedWish(facts, id);
-  return before === undefined ? id : findOrigin(facts, before);
-}
-
 /** Returns the wish of an attempt, or the one that a wish repeats or an undo brought back. */
 function findRepeatedWish(facts: readonly Fact[], id: string): string | undefined {
   const fact = facts.find((each) => each.id === id);
@@ -419,13 +413,13 @@ function listWishesBefore(
   const replaced = new Set(
     listFactsOfKind(facts, 'current')
       .filter(({ id }) => own.has(id))
-      .flatMap(({ body }) => body.replaces.filter((id) => !own.has(findOrigin(facts, id)))),
+      .flatMap(({ body }) => body.replaces.filter((id) => !isWishOf(own, facts, id))),
   );
   if (replaced.size === 0)
     return [{ ...last, intent: null, hides: true, was: last.intent ?? last.was ?? null }];
   return facts.flatMap((fact): CurrentBody[] => {
     if (!replaced.has(fact.id)) return [];
-    const restores = findOrigin(facts, fact.id);
+    const restores = fact.id;
     if (fact.kind === 'current') return [{ ...fact.body, restores }];
     return fact.kind === 'attempted' ? [{ ...unpackAttempt(fact).current.body, restores }] : [];
   });
