@@ -254,7 +254,7 @@ function storeAskedRow(
 }
 
 function storeNew(prepared: PhotographedFind, context: EnqueueContext): StoreResult {
-  const { find, row } = prepared;
+  const { find, row, photographs } = prepared;
   const { outbox, table, dryRun } = context;
   const localId = getNameOfRow(row);
   const others = row.kind === 'new' ? row.others : [];
@@ -268,10 +268,7 @@ function storeNew(prepared: PhotographedFind, context: EnqueueContext): StoreRes
       { kind: 'resend', rejects: others },
       msg`a person decided: another find`,
     );
-  const followed =
-    find.photos.length === 0
-      ? NO_PHOTOGRAPH_CHANGES
-      : applyRowPhotographs(find, prepared.photographs, undefined, uuid ?? '', context);
+  const followed = applyRowPhotographs(find, photographs, undefined, uuid ?? '', context);
   return makeStoredResult(prepared, localId, 'added', followed);
 }
 
