@@ -48,7 +48,7 @@ export const RUN_AGAIN = msg`Run the command again; what was stored is kept. If 
 /** Advice to a person about each error of the protocol (OAI-PMH 2.0, section 3.6). */
 export const ERROR_HINTS: Readonly<Record<string, Message>> = {
   badArgument: msg`Check the set, the format and the dates. An overloaded service may give the same answer, so you can also try again later.`,
-  badResumptionToken: RUN_AGAIN,
+  badResumptionToken: msg`The service refuses the token, which is unknown or has expired: begin the list without it.`,
   badVerb: CHECK_ADDRESS,
   cannotDisseminateFormat: msg`See \`${cmd`pas oai formats`}\` for what this service offers.`,
   idDoesNotExist: msg`Check the identifier.`,
@@ -84,7 +84,10 @@ export function assertOaiArguments(verb: Verb, args: OaiArguments): void {
 }
 
 function makeMissingError(verb: Verb, name: ArgumentName): UsageError {
-  return new UsageError(t`The argument ${name} of ${verb} is missing or empty.`);
+  const option = name.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`);
+  return new UsageError(t`The argument ${name} of ${verb} is missing or empty.`, {
+    hint: t`Specify it: --${option} VALUE`,
+  });
 }
 
 /**

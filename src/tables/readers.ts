@@ -98,7 +98,7 @@ export const FORM_FILE = 'finds.gpkg';
 const ALL_READERS: readonly TableReader[] = Object.values(READERS);
 
 /** Extensions of formats that are not read, whose content may look like a text or XML. */
-const OTHER_FORMATS = /\.(?:xls|f?ods|html?|shp|dbf|km[lz])$/i;
+const OTHER_FORMATS = /\.(?:xls|f?ods|html?|jsonl|shp|dbf|km[lz])$/i;
 /** Container of the old format of Excel, which also holds encrypted workbooks. */
 const OLD_WORKBOOK = '\u00d0\u00cf\u0011\u00e0\u00a1\u00b1\u001a\u00e1';
 

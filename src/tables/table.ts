@@ -10,7 +10,7 @@ import {
   type RuleProblem,
   toIssue,
 } from '../base/issue.ts';
-import { type Message, msg } from '../base/message.ts';
+import { cmd, type Message, msg } from '../base/message.ts';
 import type { RowNumber, RowPlace, TablePlace } from '../finds/find.ts';
 import type { PointInSystem } from '../finds/place/geometry.ts';
 
@@ -162,7 +162,7 @@ export function makeSyntaxError(
 /** Makes the error of a format that pas does not read, which advises one that it does. */
 export function makeUnsupportedFormatError(file: string): FileError {
   return new FileError(file, msg`${file} is in a format that pas does not read.`, {
-    hint: msg`Save it as .xlsx or CSV UTF-8, a map as GeoPackage or GeoJSON; unpack an archive of submitted forms, and import the folder.`,
+    hint: msg`Save it as .xlsx or CSV UTF-8, a map as GeoPackage or GeoJSON; unpack an archive of submitted forms, and import the folder; for records of pas harvest, use \`${cmd`pas pull`}\` and \`${cmd`pas export`}\`.`,
   });
 }
 

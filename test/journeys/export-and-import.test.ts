@@ -63,6 +63,7 @@ test('only the requested finds are written, and no file is replaced without --ye
   const nowhere = await home.pas('export', '--out', join(home.folder, 'no/such/folder.csv'));
   await expectEnded(nowhere, 2);
   await expectEnded(home.pas('export', '--out', 'finds.doc'), 2);
+  await expectEnded(home.pas('export', 'finds.doc'), 2, /no find finds\.doc[\s\S]*\.csv, \.xlsx/);
   expect(existsSync(join(home.folder, 'finds.doc'))).toBe(false);
   expect((await home.do('export', '--format', 'geojson', '--where', 'project=C-1')).stdout).toBe(
     '{"type":"FeatureCollection","features":[\n]}\n',

@@ -104,6 +104,11 @@ test.each<readonly [string, string | Buffer]>([
   await expectEnded(run, 2, /does not read[\s\S]*Save it as \.xlsx.*GeoPackage/);
 });
 
+test('the records of a harvest are no table, and a person learns how to get one', async () => {
+  const { run } = await imported('records.jsonl', '{"identifier":"A"}\n{"identifier":"B"}\n');
+  await expectEnded(run, 2, /records of pas harvest, use `pas pull` and `pas export`/);
+});
+
 test('every reader removes the formula mark, whatever program the file went through', async () => {
   const note = "'- okraj";
   const xlsx = makeZip(

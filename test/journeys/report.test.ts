@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { canMountDisks, pasOnSmallDisk } from '../support/hostile-disk.ts';
@@ -85,6 +85,12 @@ describe('a report', () => {
     await expectEnded(home.pas('report', '-', '--json'), 2);
   });
 
+  test('is not written under the name of another format', async () => {
+    await expectEnded(home.pas('report', 'season.pdf'), 2, 'season.html');
+    expect(existsSync(path('season.pdf'))).toBe(false);
+    await home.do('report', 'SEASON.HTM');
+  });
+
   test('says which photographs are damaged, and is written all the same', async () => {
     const table = home.file(
       'lost.csv',
@@ -115,9 +121,10 @@ describe('an existing file', () => {
   test('is never replaced if it is a file of pas or a folder, and no folder is created', async () => {
     const outbox = outboxFile(home);
     const before = statSync(outbox).size;
+    mkdirSync(path('folder.html'));
     for (const [target, words] of [
       [outbox, 'belongs to pas itself'],
-      [home.folder, 'is a folder'],
+      [path('folder.html'), 'is a folder'],
       [join(home.folder, 'nowhere', 'a.html'), 'does not exist'],
     ] as const) {
       await expectEnded(home.pas('report', target, '--yes'), 2, words);

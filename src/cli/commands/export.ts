@@ -1,6 +1,6 @@
 import { Option } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
-import { t } from '../../base/message.ts';
+import { cmd, msg, t } from '../../base/message.ts';
 import { findNamedFinds } from '../../outbox/changes/resolve-finds.ts';
 import { makeLabelLookup, makeReferenceFormatter } from '../../tables/exports/exported-find.ts';
 import {
@@ -18,6 +18,10 @@ import type { Context, GlobalOptions } from '../context/context.ts';
 import { openMappedLookup, openProfileVocabulary } from '../context/open-service.ts';
 import { formatFindCount } from '../result-texts.ts';
 import { confirmReplacing, withProgress } from '../terminal.ts';
+
+const ENDINGS = EXPORT_FORMATS.map((each) => `.${each}`).join(', ');
+/** A word may be meant as a find, or as the file. */
+const HINT_OF_WORDS = msg`\`${cmd`pas list`}\` shows the finds; the name of a file ends with one of these: ${ENDINGS}.`;
 
 type ExportOptions = GlobalOptions & {
   readonly where?: readonly string[];
@@ -67,7 +71,8 @@ async function exportCommand(
   words: readonly string[],
   given: ExportOptions,
 ): Promise<ExitReason> {
-  const file = given.out === undefined ? words.find(isNameOfExport) : undefined;
+  const named = words.find((word) => findFormatOfExtension(getExtension(word)) !== undefined);
+  const file = given.out === undefined ? named : undefined;
   const names = words.filter((word) => word !== file);
   const options = { ...given, out: given.out ?? file ?? '-' };
   const { terminal, streams } = context;
@@ -79,7 +84,7 @@ async function exportCommand(
   }
   const format = chooseFormat(options);
   const outbox = await context.openOutbox();
-  const finds = names.length === 0 ? undefined : findNamedFinds(outbox, names);
+  const finds = names.length === 0 ? undefined : findNamedFinds(outbox, names, HINT_OF_WORDS);
   const getLabels = makeLabelLookup(await openProfileVocabulary(context));
   const formatReference =
     options.codes === true
@@ -112,11 +117,6 @@ async function exportCommand(
   return 'done';
 }
 
-/** Tells if a word is the name of a file to write, by its ending. */
-function isNameOfExport(word: string): boolean {
-  return findFormatOfExtension(getExtension(word)) !== undefined;
-}
-
 /**
  * Returns the format of the flag, else that of the ending, else the first that `--for` allows.
  * @throws UsageError for an unknown ending, or a format that `--for` does not allow
@@ -128,10 +128,10 @@ function chooseFormat({ format, out = '-', for: reader }: ExportOptions): Export
   const chosen = format ?? (extension === '' ? first : findFormatOfExtension(extension));
   if (chosen !== undefined && formats.includes(chosen)) return chosen;
   const names = formats.map((each) => `.${each}`).join(', ');
-  const use = t`Use a file name that ends with one of these: ${names}`;
-  throw chosen === undefined
-    ? new UsageError(t`pas cannot tell the format from the name ${out}.`, { hint: use })
-    : new UsageError(t`--for ${reader} cannot be written as ${chosen}.`, { hint: use });
+  const named = format ?? out;
+  throw new UsageError(t`The finds cannot be written as ${named}.`, {
+    hint: t`Use a file name that ends with one of these: ${names}`,
+  });
 }
 
 function getExtension(name: string): string {

@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { join, parse, resolve } from 'node:path';
 import { type ExitReason, InterruptedError, UsageError } from '../../base/errors.ts';
 import { formatSize, t } from '../../base/message.ts';
 import { findNamedFinds } from '../../outbox/changes/resolve-finds.ts';
@@ -36,8 +36,9 @@ export const registerCommands: Registration = (program, run) => {
 
 /**
  * Writes the page to a file, or to stdout, about which nothing else is printed.
- * @throws UsageError for stdout with `--json`, or where the file exists and may not be replaced;
- * FileError where it is one of pas's own; InterruptedError on Ctrl-C, after which no page is there
+ * @throws UsageError for stdout with `--json`, a name that does not end as HTML, or where the file
+ * exists and may not be replaced; FileError where it is one of pas's own; InterruptedError on
+ * Ctrl-C, after which no page is there
  */
 async function report(
   context: Context,
@@ -52,6 +53,11 @@ async function report(
   const target = resolve(context.cwd, file);
   const { writeReport } = await import('../../report/write-report.ts');
   const overwrite = !toStdout && (await confirmReplacing(context, target));
+  const { dir, name, ext } = parse(file);
+  if (!toStdout && !/^\.html?$/i.test(ext)) {
+    const page = join(dir, `${name}.html`);
+    throw new UsageError(t`The page is HTML, so its name must say so: ${page}`);
+  }
   const request = await makeReportRequest(context, names, options);
   const write = (to: Parameters<typeof writeReport>[1]) =>
     withProgress(terminal, t`Finds`, (onFind) => writeReport({ ...request, onFind }, to));

@@ -34,15 +34,17 @@ import { convertStoredFind } from './enqueue-finds.ts';
  * names, also hidden ones.
  * @throws UsageError with all unknown names, or for an ambiguous one
  */
-export function findNamedFinds(outbox: Outbox, names: readonly string[]): StoredFind[] {
+export function findNamedFinds(
+  outbox: Outbox,
+  names: readonly string[],
+  hint = msg`\`${cmd`pas list`}\` shows the finds.`,
+): StoredFind[] {
   const lookUp = makeFindLookup(outbox, { isTyped: true });
   const finds = names.map((name) => requireUnambiguousName(lookUp(name), name));
   const missing = names.filter((_, index) => finds[index] === undefined);
   if (missing.length > 0) {
     const names = missing.join(', ');
-    throw new UsageError(msg`There is no find ${names}.`, {
-      hint: msg`\`${cmd`pas list`}\` shows the finds.`,
-    });
+    throw new UsageError(msg`There is no find ${names}.`, { hint });
   }
   return [
     ...new Map(finds.flatMap((find) => (find === undefined ? [] : [[find.uuid, find]]))).values(),
