@@ -10,6 +10,7 @@ import {
   isAnswerable,
   type RowAnswer,
 } from '../outbox/entry.ts';
+import type { Candidate } from '../outbox/facts.ts';
 import type { StopCause } from '../push/push-context.ts';
 import type { Context } from './context/context.ts';
 
@@ -36,16 +37,28 @@ export function getSettlingCommand({ id, kind, state, held, find }: Entry): Comm
 
 /**
  * Returns the words that `pas resolve --answer` accepts for the question of an entry; empty without
- * a question, or where it cannot be answered by a word. `same` is among them only where one find
- * here or one record is meant.
+ * a question, or where it cannot be answered by a word. `same` is among them only where it means one
+ * find here, or one record.
  */
 export function listAnswerWords(held: HeldQuestion | null): readonly RowAnswer[] {
   if (held === null || !isAnswerable({ held })) return [];
   if (isAboutRow(held)) return ANSWERS_OF_ROWS[held.basis];
-  const [first = '', ...others] = listCandidateNames(held);
-  const isOneRecord = hasIdentForm(first) && others.length === 0 && held.basis !== 'number-used';
-  const mayBeSame = held.basis === 'alike-here' || isOneRecord;
-  return mayBeSame ? ['same', 'new'] : ['new'];
+  const { basis, candidates } = held;
+  const meant = findMeantCandidate(candidates);
+  const isOneRecord =
+    candidates.length === 1 && hasIdentForm(meant?.name ?? '') && basis !== 'number-used';
+  const isOneFind = basis === 'alike-here' && meant !== undefined;
+  return isOneFind || isOneRecord ? ['same', 'new'] : ['new'];
+}
+
+/**
+ * Returns the candidate that the answer `same` means: the first with the match `same`, else the only
+ * one; undefined where several are only near.
+ */
+export function findMeantCandidate(candidates: readonly Candidate[]): Candidate | undefined {
+  const [first, ...others] = candidates;
+  const only = others.length === 0 ? first : undefined;
+  return candidates.find(({ matched }) => matched === 'same') ?? only;
 }
 
 function listCandidateNames({ candidates }: HeldQuestion): string[] {

@@ -40,7 +40,7 @@ import {
 import { openHarvestClient, openServiceAccess } from '../context/open-service.ts';
 import { openUnitedOutbox, withPushLockIfFree } from '../context/profile-outbox.ts';
 import { importAnsweredRow } from '../interview/ask-about-table.ts';
-import { listAnswerWords, makeNotReplacedError } from '../result-texts.ts';
+import { findMeantCandidate, listAnswerWords, makeNotReplacedError } from '../result-texts.ts';
 import { requireConfirmation, withProgress } from '../terminal.ts';
 import { formatReconciledEntry } from './push-progress.ts';
 
@@ -211,7 +211,8 @@ async function resolveOne(
 
 /**
  * Answers the first question about a find: what a row is, or if the find is another find or a
- * record. Another question about a row is named, since the same answer may be wrong there. Where it is the `same` as another find here, that gets its number and photographs, and it is
+ * record. Another question about a row is named, since the same answer may be wrong there. Where
+ * the find is the `same` as another one here, that gets its number and photographs, and it is
  * removed, without a further question.
  * @throws UsageError where there is no question, or it has no such answer
  */
@@ -229,7 +230,7 @@ async function answerQuestion(find: FindToResolve, answer: RowAnswer): Promise<'
   const { candidates = [] } = entry?.held ?? {};
   const isHere = ({ uuid }: CandidateIdentity): boolean =>
     uuid === undefined || findByUuid(outbox, uuid)?.isHidden === false;
-  const candidate = candidates.find(isHere) ?? { name: '' };
+  const candidate = findMeantCandidate(candidates.filter(isHere)) ?? { name: '' };
   const record = candidate.name;
   if (answer !== 'same') await carryOut(find, { kind: 'resend' }, true);
   else if (stored !== undefined && entry?.held?.basis === 'alike-here') {

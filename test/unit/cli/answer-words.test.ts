@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { msg } from '../../../src/base/message.ts';
-import { listAnswerWords } from '../../../src/cli/result-texts.ts';
+import { findMeantCandidate, listAnswerWords } from '../../../src/cli/result-texts.ts';
 import { makeCandidates } from '../../../src/outbox/gate.ts';
 
 const RECORD = 'C-202400101-N00001';
@@ -15,4 +15,14 @@ test.each([
   expect(listAnswerWords({ basis: 'attempted-elsewhere', question: msg`?`, candidates })).toEqual(
     answers,
   );
+});
+
+test.each([
+  [['near', 'same'], 'B-2', ['same', 'new']],
+  [['near'], 'B-1', ['same', 'new']],
+  [['near', 'near'], undefined, ['new']],
+] as const)('of alike finds that match %s, the answer same means %s', (matches, name, answers) => {
+  const candidates = matches.map((matched, at) => ({ name: `B-${at + 1}`, matched }));
+  expect(findMeantCandidate(candidates)?.name).toBe(name);
+  expect(listAnswerWords({ basis: 'alike-here', question: msg`?`, candidates })).toEqual(answers);
 });
