@@ -381,7 +381,8 @@ function listWays({ kinds, candidates, entry }: OpenDecision): Way[] {
 
 /** Formats how to keep the shown one of two versions: only a change makes one of two. */
 function formatKeeping(entry: Entry, find: string): Message {
-  return msg`keep the version that is shown here: ${getKeepingCommand(entry, find)}`;
+  const command = getKeepingCommand(entry, find);
+  return msg`keep the version that is shown here: ${command}`;
 }
 
 function getKeepingCommand(entry: Entry, find: string): Message {
