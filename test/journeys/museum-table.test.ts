@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { expectEnded, PROJECT } from '../support/run-pas.ts';
@@ -229,11 +229,6 @@ test('a broken map, or a copy that cannot be written, stops before anything is c
   expect(read('nalezy.csv')).toBe(readFileSync(join(EXAMPLE, 'nalezy.csv'), 'utf8'));
   await expectEnded(home.pas('import', 'nalezy.csv', '--map', 'missing.toml'), 2);
   expect(existsSync(join(home.folder, 'x.csv'))).toBe(false);
-});
-
-test('a folder without a table is named as such', async () => {
-  mkdirSync(join(home.folder, 'empty'));
-  await expectEnded(home.pas('import', 'empty'), 2, 'empty is a folder without a CSV or XLSX.');
 });
 
 test('a copy of a file that is not a spreadsheet is refused before any find is queued', async () => {

@@ -15,11 +15,10 @@ import {
   listFindsWithQuestion,
   makeCorrectionsWriter,
 } from '../../tables/import-table.ts';
-import { readSoundMapping } from '../../tables/own-terms/mapping.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import {
   makePhotographKeepingOfProfile,
-  openValidationContext,
+  openConversionContext,
   readColumnMap,
   readTableOrInput,
   type TableOptions,
@@ -62,7 +61,8 @@ type Request = Awaited<ReturnType<typeof openRequest>>;
  * @returns `dataRefused` where a row has an error or differs from its sent find, or a table is not
  * read; the answers about rows do not count
  * @throws FileError where the only table cannot be read; UsageError for flags that do not fit, and
- * where the mapping has an error; ConfigError where the schema cannot be used; DatabaseError where the outbox cannot
+ * where the mapping has an error; ConfigError where the schema cannot be used; DatabaseError where
+ * the outbox cannot
  */
 export async function importTables(
   context: Context,
@@ -72,8 +72,6 @@ export async function importTables(
   const corrections =
     options.corrections === undefined ? undefined : makeCorrectionsWriter(options.corrections);
   const issues = new IssueCollector(MAX_ERRORS);
-  const ofMapping = await readSoundMapping(context.places.mappingFile);
-  for (const issue of ofMapping.issues) issues.add(issue);
   const request = await openRequest(context, files, options, issues);
   const { reports, unread } = await importFiles(context, files, request, options);
   const imported = joinReports(reports, issues.listAll());
@@ -99,7 +97,7 @@ async function importFiles(
   files: readonly string[],
   request: Request,
   options: ImportOptions,
-): Promise<{ readonly reports: readonly ImportReport[]; readonly unread: number }> {
+) {
   const { terminal } = context;
   const reports: ImportReport[] = [];
   let unread = 0;
@@ -133,7 +131,7 @@ async function openRequest(
   issues: IssueCollector,
 ) {
   const copy = parseIssuesCopy(files, options);
-  const ruleContext = await openValidationContext(context);
+  const ruleContext = await openConversionContext(context);
   const outbox = await context.openOutbox();
   outbox.command.words = 'import';
   const { idPrefix, set, keepRows, onConflict } = options;

@@ -12,11 +12,7 @@ import {
   proposeEntries,
   type TermProposal,
 } from '../../tables/own-terms/map-terms.ts';
-import {
-  changeMappingFile,
-  type MappingRow,
-  readMappingFile,
-} from '../../tables/own-terms/mapping.ts';
+import { changeMappingFile, readMappingFile } from '../../tables/own-terms/mapping.ts';
 import { addSheetOption, defineCommand, type Registration } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { readTableOrInput } from '../context/find-input.ts';
@@ -73,12 +69,8 @@ async function printMapping(context: Context): Promise<ExitReason> {
       t`Nothing is mapped yet. Start with \`${cmd`pas vocab map suggest`} TERMS.csv\`.`,
     );
   }
-  terminal.printValue(rows.map(toRowJson));
+  terminal.printValue(rows.map(({ row: _row, ...mapped }) => ({ ...mapped, confirmed: true })));
   return hasErrors(issues) ? 'dataRefused' : 'done';
-}
-
-function toRowJson({ set, term, id, label, note }: MappingRow): Record<string, unknown> {
-  return { set, term, id, label, note, confirmed: true };
 }
 
 /**

@@ -284,8 +284,7 @@ export function parseOwnTerms(table: Table) {
  * empty name.
  */
 function isNameOfTerm({ label, labelEn = '' }: TermCandidate, name: string): boolean {
-  const simplify = (text: string): string => text.normalize('NFC').trim().toLowerCase();
-  return name === '' || [label, labelEn].some((each) => simplify(each) === simplify(name));
+  return name === '' || [label, labelEn].some((each) => makeTextKey(each) === makeTextKey(name));
 }
 
 /**
