@@ -149,7 +149,7 @@ async function sendGet(options: UpdateSchemaOptions, url: string): Promise<HttpR
     return await withRetry(send, { clock, random, onWait, attempts: MAX_ATTEMPTS })({
       method: 'GET',
       url,
-      headers: { accept: '*/*', 'accept-encoding': 'identity' },
+      headers: { accept: '*/*' },
       answerTimeoutMs,
       maxAnswerBytes: MAX_SCHEMA_BYTES,
     });

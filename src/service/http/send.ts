@@ -100,6 +100,7 @@ function makeHeaders({ method, headers, body }: HttpRequest): Record<string, str
   const all: Record<string, string> = {
     'user-agent': `pas/${getPackageVersion()}`,
     'accept-language': getLanguage(),
+    'accept-encoding': 'identity',
     ...headers,
   };
   if (body !== undefined) all['content-type'] = body.contentType;

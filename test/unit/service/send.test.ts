@@ -267,6 +267,10 @@ test.each([
   expect(await readBytes(request)).toContain('\r\naccept-language: cs\r\n');
 });
 
+test('a request asks for an answer that is not compressed', async () => {
+  expect(await readBytes({})).toContain('\r\naccept-encoding: identity\r\n');
+});
+
 test('a request may ask for another language than that of the output', async () => {
   const bytes = await readBytes({ headers: { 'accept-language': 'de' } });
   expect(bytes.match(/accept-language: .*/gi)).toEqual(['accept-language: de']);
