@@ -198,7 +198,7 @@ function warnOfOthers(context: Context, outbox: Outbox): void {
     .join(', ');
   if (unused !== '')
     terminal.warn(
-      t`${outbox.path} is empty, and no profile uses ${unused}. If the address or the user name was changed in config.toml, change it back, and then with ${cmd`pas profile set`}.`,
+      t`${outbox.path} is empty, and no profile uses ${unused}. If the address or the user name was changed in config.toml, change it back there, and then change it with ${cmd`pas profile set`}.`,
     );
   if (mayBelongToSender(outbox))
     terminal.note(
