@@ -323,7 +323,7 @@ function getDetail(response: HttpResponse, body: ErrorBody): Message {
     case 'other':
       if (status === 413)
         return msg`a proxy in front of the service does not take a request of this size (status 413)`;
-      return body.excerpt === ''
+      return body.excerpt === '' || headers['content-encoding'] !== undefined
         ? msg`status ${status}`
         : msg`status ${status} with "${body.excerpt}"`;
   }

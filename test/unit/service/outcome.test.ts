@@ -61,6 +61,11 @@ describe('a refusal as in the contract', () => {
     expect(outcome(operation, answer(429, detail))).toBe(kind);
   });
 
+  test('does not quote an answer that is compressed all the same', () => {
+    const coded = answer(422, '\u001f\ufffd', { 'content-encoding': 'gzip' });
+    expect(inWords(classifyAnswer('import', coded, 0))).toMatchObject({ detail: 'status 422' });
+  });
+
   test('of a number that the record already has counts only in the service’s own words, without findings and not as a page', () => {
     const findings = [
       { line: null, column: null, message: 'evidencni_cislo: wrong', error_type: 2 },
