@@ -69,25 +69,19 @@ export function assertOaiArguments(verb: Verb, args: OaiArguments): void {
     const taken = [...required, ...optional].join(', ') || '-';
     throw new UsageError(t`${verb} takes no argument ${stray}; it takes: ${taken}.`);
   }
-  const empty = names.find((name) => args[name] === '');
-  if (empty !== undefined) throw makeMissingError(verb, empty);
-  if (args.resumptionToken !== undefined) {
-    if (names.length > 1)
-      throw new UsageError(
-        t`Use a resumption token alone: it already contains the set, the format and the dates.`,
-      );
-    return;
+  const hasToken = args.resumptionToken !== undefined;
+  const missing = [...names, ...(hasToken ? [] : required)].find((name) => !args[name]);
+  if (missing !== undefined) {
+    const option = missing.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`);
+    throw new UsageError(t`The argument ${missing} of ${verb} is missing or empty.`, {
+      hint: t`Specify it: --${option} VALUE`,
+    });
   }
-  const missing = required.find((name) => args[name] === undefined);
-  if (missing !== undefined) throw makeMissingError(verb, missing);
+  if (hasToken && names.length > 1)
+    throw new UsageError(
+      t`Use a resumption token alone: it already contains the set, the format and the dates.`,
+    );
   assertWindow(args);
-}
-
-function makeMissingError(verb: Verb, name: ArgumentName): UsageError {
-  const option = name.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`);
-  return new UsageError(t`The argument ${name} of ${verb} is missing or empty.`, {
-    hint: t`Specify it: --${option} VALUE`,
-  });
 }
 
 /**
