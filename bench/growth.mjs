@@ -5,7 +5,7 @@ import { openSqlite } from '../dist/src/base/disk/database.js';
 import { openOaiClient } from '../dist/src/harvest/client.js';
 import { listEntriesNeedingPerson } from '../dist/src/outbox/entry-queries.js';
 import { readHeader } from '../dist/src/outbox/open-outbox.js';
-import { countFinds } from '../dist/src/outbox/stored-finds.js';
+import { countVisibleFinds } from '../dist/src/outbox/stored-finds.js';
 import { uniteWithLedger } from '../dist/src/outbox/unite.js';
 import {
   countEntriesByState,
@@ -149,7 +149,7 @@ async function measuredAt(bench, size) {
     settles.push(timeMs(() => claimAndSettle(outbox, SAMPLE)) / SAMPLE);
     statuses.push(
       timeMs(() => {
-        countFinds(outbox);
+        countVisibleFinds(outbox);
         countEntriesByState(outbox);
         countWaitingEntries(outbox);
         listEntriesNeedingPerson(outbox, 20);

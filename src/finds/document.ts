@@ -11,7 +11,7 @@ import {
 import { type Issue, makeErrorIssue } from '../base/issue.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
 import { packageRoot } from '../base/own-files.ts';
-import { buildXml, replaceIllegalCharacters, type XmlNode } from '../base/xml/build.ts';
+import { buildXml, replaceCharactersIllegalInXml, type XmlNode } from '../base/xml/build.ts';
 import {
   getAttribute,
   getChildren,
@@ -166,7 +166,7 @@ function makeFieldNode(field: Field, elements: FindElements, name: string): XmlN
  */
 function normalizeXmlText(text: string): string {
   const lines = text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
-  return trimText(replaceIllegalCharacters(lines));
+  return trimText(replaceCharactersIllegalInXml(lines));
 }
 
 /**

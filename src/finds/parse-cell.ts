@@ -243,11 +243,11 @@ function withMonthNumber(date: string): string {
  * Parses a day into YYYY-MM-DD: in that form, also with slashes (as GDAL writes it), in the Czech
  * one with dots (`3. 4. 2024`, `03.04.2024`), as eight digits (`20240403`), or with the month in
  * Roman numerals or by its Czech name; each may have a midnight behind it. The year has four
- * digits. A moment is parsed by {@link parseDayOfMoment}. The `!` of {@link isConfirmedDate} is
+ * digits. A moment is parsed by {@link parseDayOfMoment}. The `!` of {@link hasConfirmationMark} is
  * dropped. Unreadable (rule `date`) in any other form, and where the calendar lacks the day.
  */
 export function parseDateCell(written: string): Reading<string> {
-  const cell = isConfirmedDate(written) ? written.slice(0, -1).trimEnd() : written;
+  const cell = hasConfirmationMark(written) ? written.slice(0, -1).trimEnd() : written;
   if (isRealDate(cell)) return { value: cell };
   const moment = parseDayOfMoment(cell);
   if (moment !== undefined) return { value: moment };
@@ -271,7 +271,7 @@ export function parseDateCell(written: string): Reading<string> {
  * Tells if a cell ends in `!`, by which a person confirms a day that pas would doubt:
  * `1936-05-01!`. The day itself is not read.
  */
-export function isConfirmedDate(cell: string): boolean {
+export function hasConfirmationMark(cell: string): boolean {
   return cell.endsWith('!');
 }
 

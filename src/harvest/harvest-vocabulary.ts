@@ -22,7 +22,12 @@ import {
   type SetResult,
 } from './harvest-records.ts';
 import { type HarvestState, makeStoredState } from './harvest-state.ts';
-import { findEntity, formatSetName, getShortIdentifier, type OaiRecord } from './protocol.ts';
+import {
+  findNativeContent,
+  formatSetName,
+  getShortIdentifier,
+  type OaiRecord,
+} from './protocol.ts';
 
 /**
  * Tells if imports need a set of vocabularies: one that is harvested by default, or that contains
@@ -148,7 +153,7 @@ function storeRecord(vocabulary: Vocabulary, harvestedSet: string, record: OaiRe
     storeHiddenTerm(vocabulary, ident, setSpec, datestampMs);
     return true;
   }
-  const entity = findEntity(record);
+  const entity = findNativeContent(record);
   const draft = entity === undefined ? undefined : parseTerm(entity, specificSet);
   if (draft !== undefined) storeTerm(vocabulary, draft, datestampMs);
   return draft !== undefined;

@@ -279,7 +279,7 @@ function isWithoutContent(element: XmlElement): boolean {
  * Returns the entity of a record in the native format: the first element in its root, in any
  * version of the namespace. Undefined for a record without content.
  */
-export function findEntity(record: OaiRecord): XmlElement | undefined {
+export function findNativeContent(record: OaiRecord): XmlElement | undefined {
   return record.metadata?.children[0];
 }
 

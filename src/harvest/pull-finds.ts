@@ -21,7 +21,7 @@ import { fetchServiceTraits, type ServiceTraits } from './harvest-records.ts';
 import { openStateInMemory } from './harvest-state.ts';
 import {
   DAY_MS,
-  findEntity,
+  findNativeContent,
   formatDatestamp,
   getEndOfDatestampMs,
   getShortIdentifier,
@@ -352,7 +352,7 @@ function toListedFind(record: OaiRecord): ListedFind | undefined {
   const { datestampMs, deleted } = record.header;
   if (deleted) return { kind: 'deleted', datestampMs };
   if (record.refused) return { kind: 'withheld', datestampMs };
-  const entity = findEntity(record);
+  const entity = findNativeContent(record);
   const find = entity === undefined ? undefined : parseHarvestedFind(entity);
   return find === undefined ? undefined : { kind: 'shown', datestampMs, record: find };
 }

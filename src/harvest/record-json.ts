@@ -185,7 +185,7 @@ export type JsonRequest = {
  * into capitals, one of RÚIAN into small letters, as the service writes them.
  * @throws UsageError where the identifier is empty
  */
-export function resolveIdentifier(oaiBase: string, identifier: string): string {
+export function completeTypedIdentifier(oaiBase: string, identifier: string): string {
   const typed = normalizeId(identifier).replaceAll(' ', '');
   if (typed === '') throw new UsageError(t`The identifier is empty.`);
   const full = toFullIdentifier(oaiBase, typed);

@@ -77,7 +77,7 @@ export function storeQuestionsAboutChangedFinds(outbox: Outbox): void {
 }
 
 /**
- * Ends settled questions as {@link endSettledQuestions} does, then compares drafts and queued finds
+ * Ends settled questions as {@link endObsoleteAlikeQuestions} does, then compares drafts and queued finds
  * with all finds here, in transactions of 100. A find that is the same as another one or nearly so,
  * or that came with its local id, gets a question, unless it has one or the other find has one about
  * it. Never alike are:
@@ -92,7 +92,7 @@ export function storeQuestionsAboutAlikeFinds(
   hasEntered: (find: StoredFind) => boolean,
   arrived: ReadonlySet<string> = new Set(),
 ): void {
-  endSettledQuestions(outbox);
+  endObsoleteAlikeQuestions(outbox);
   // The newest first: of two that entered, it gets the question.
   const entered = listWaitingFinds(outbox)
     .filter(hasEntered)
@@ -156,7 +156,7 @@ const ALIKE = 'alike-here';
  * Ends each question about alike finds whose candidates are all settled: removed, dropped, no longer
  * alike, or called different by a person.
  */
-export function endSettledQuestions(outbox: Outbox): void {
+export function endObsoleteAlikeQuestions(outbox: Outbox): void {
   for (const { id, subject, held } of listEntriesWithQuestion(outbox)) {
     const stored = held?.basis === ALIKE ? findByUuid(outbox, subject) : undefined;
     if (held === null || stored === undefined) continue;

@@ -35,7 +35,7 @@ import {
   updateHeader,
 } from './open-outbox.ts';
 import { getPushPlace, type PushLockOptions, withPushLock } from './push-lock.ts';
-import { countFinds } from './stored-finds.ts';
+import { countVisibleFinds } from './stored-finds.ts';
 import { requestFullUnion, restoreIntentContents, uniteWithLedger } from './unite.ts';
 import { countEntriesByState } from './views/outbox-status.ts';
 
@@ -348,7 +348,7 @@ export function describeOutbox(outbox: Outbox, machine: string) {
     user: account?.username || account?.email,
     /** Undefined where the ledger is unusable. */
     place: outbox.ledger === undefined ? undefined : getPushPlace(outbox, machine),
-    finds: countFinds(outbox),
+    finds: countVisibleFinds(outbox),
     entries: unsentCount + accepted + dropped,
     accepted,
     /** Entries that are neither accepted nor dropped; the service may have some of them. */

@@ -28,7 +28,7 @@ import {
 } from './open-outbox.ts';
 import { type PushLockOptions, withPushLock } from './push-lock.ts';
 import { backUpOutbox, openCopyOfBackup, replaceOutboxContents } from './repair-outbox.ts';
-import { countFinds, getSubjectName } from './stored-finds.ts';
+import { countVisibleFinds, getSubjectName } from './stored-finds.ts';
 import { NOTHING_UNITED, type UnionResult, uniteWithLedger } from './unite.ts';
 
 /** Files of an outbox, its lock, and a function that opens it. */
@@ -212,7 +212,7 @@ async function uniteAndRestorePhotographs(
       lost:
         previous?.isDamaged !== false ? [] : listLostWork(previous.aside, restored, options.clock),
       /** Counted after the union with the ledger. */
-      finds: countFinds(restored),
+      finds: countVisibleFinds(restored),
       uncertain:
         listEntriesInState(restored, 'uncertain').length +
         listEntriesInState(restored, 'sending').length,

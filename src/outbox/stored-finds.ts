@@ -213,7 +213,7 @@ export function findEntryCommand({ sql }: Outbox, uuid: string): string | undefi
 }
 
 /** Counts the finds that are not hidden. */
-export function countFinds(outbox: Outbox): number {
+export function countVisibleFinds(outbox: Outbox): number {
   const count = outbox
     .sql('select (select count(*) from finds) - (select count(*) from finds where hidden = 1)')
     .pluck()
@@ -232,7 +232,7 @@ const parseName = createRowParser({ name: isText, localId: isText });
  * Returns all names of all finds, each with the find's local id: the local id itself, the number in
  * its table, and the identifier of its record.
  */
-export function listNamesOfFinds(outbox: Outbox): ReturnType<typeof parseName>[] {
+export function listFindIdentifiers(outbox: Outbox): ReturnType<typeof parseName>[] {
   const rows = outbox
     .sql(
       `select local_id as name, local_id as localId from finds

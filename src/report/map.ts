@@ -34,7 +34,7 @@ const MIN_METRES = { overview: 16_000, detail: 900 };
  * map needs; the box is in its middle. The projection is equirectangular with the scale of the
  * middle latitude: over the width of the country the error is less than 2 %.
  */
-export function makeFrameAround(
+export function makeMapFrame(
   { minX, minY, maxX, maxY }: BoundingBox,
   kind: MapSheet['kind'],
 ): MapFrame {
@@ -132,7 +132,7 @@ export function planMapSheets(
   const makeSheet = (kind: MapSheet['kind'], members: readonly MappedFind[]) => ({
     kind,
     finds: members,
-    frame: makeFrameAround(makeBoxAround(members.map(({ place }) => place.wgs84)), kind),
+    frame: makeMapFrame(makeBoxAround(members.map(({ place }) => place.wgs84)), kind),
   });
   const overview = makeSheet('overview', finds);
   const largest = groupOverlappingFinds(finds, overview.frame, 'overview').slice(0, MAX_DETAILS);

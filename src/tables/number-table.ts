@@ -227,7 +227,7 @@ function convertToIssue(thrown: unknown, { place }: NumberRow): Issue {
 
 /**
  * Queues planned numbers, in the transactions of {@link splitIntoBatches}, between which it blocks
- * the thread for at most {@link MAX_PAUSE_MS}, so that another process can write. A number is left out, with an
+ * the thread for at most {@link MAX_YIELD_MS}, so that another process can write. A number is left out, with an
  * error, where its find was removed since, or where it would replace a number of the record:
  * without `mayReplace` any, with it another than the planned one. After an error of the disk, the
  * earlier transactions stay.
@@ -283,10 +283,10 @@ function queuePlannedNumber(
 
 /** SQLite has no queue of writers, so a waiting one needs a pause in which the file is free. */
 function yieldToWriters({ clock }: Outbox, beganMs: number): void {
-  clock.hold(Math.min(MAX_PAUSE_MS, clock.monotonicMs() - beganMs));
+  clock.hold(Math.min(MAX_YIELD_MS, clock.monotonicMs() - beganMs));
 }
 
-const MAX_PAUSE_MS = 50;
+const MAX_YIELD_MS = 50;
 
 /**
  * Returns the find or record of a row. Either column may hold a local id or an identifier, in any

@@ -22,7 +22,7 @@ export function findCharacterIllegalInXml(text: string): string | undefined {
 }
 
 /** Replaces each character that {@link findCharacterIllegalInXml} finds by U+FFFD. */
-export function replaceIllegalCharacters(text: string): string {
+export function replaceCharactersIllegalInXml(text: string): string {
   return text.replace(ILLEGAL_CHARACTERS, '\uFFFD');
 }
 

@@ -17,7 +17,7 @@ import {
 import { addSheetOption, defineCommand, type Registration } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { readColumnMap, readTableOrInput } from '../context/find-input.ts';
-import { announceInstance, openVocabularyLookups } from '../context/open-service.ts';
+import { announceService, openVocabularyLookups } from '../context/open-service.ts';
 import {
   formatNumberCount,
   makeNotReplacedError,
@@ -85,7 +85,7 @@ async function set(
       value: number,
       replaces: planNumberChange(outbox, subject, number).replaces ?? '',
     });
-  if (change !== 'kept') announceInstance(context);
+  if (change !== 'kept') announceService(context);
   context.terminal.printLine(
     change === 'kept'
       ? t`Number ${number} for ${find} is already queued or set.`
@@ -146,7 +146,7 @@ async function importNumbers(
   const current = count(({ change }) => change === 'kept');
   const replaced = count(({ change, replaces }) => change === 'replaced' || replaces !== null);
   const queued = numbers.length - current - replaced;
-  if (queued + replaced > 0) announceInstance(context);
+  if (queued + replaced > 0) announceService(context);
   printIssues(terminal, issues);
   const all = formatNumberCount(numbers.length);
   terminal.printLine(

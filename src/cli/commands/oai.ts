@@ -8,6 +8,7 @@ import {
   type Verb,
 } from '../../harvest/protocol.ts';
 import {
+  completeTypedIdentifier,
   fetchFormatsJson,
   fetchHeadersJson,
   fetchIdentityJson,
@@ -16,7 +17,6 @@ import {
   fetchSetsJson,
   type JsonRequest,
   type PagingJson,
-  resolveIdentifier,
 } from '../../harvest/record-json.ts';
 import { defineCommand, type Registration } from '../command.ts';
 import {
@@ -102,7 +102,7 @@ function makeArguments(
     identifier:
       identifier === undefined
         ? undefined
-        : resolveIdentifier(requireHarvestBase(profile), identifier),
+        : completeTypedIdentifier(requireHarvestBase(profile), identifier),
     metadataPrefix: metadataPrefix ?? (isNative ? `oai_${profile.prefix}` : undefined),
     set,
     from,

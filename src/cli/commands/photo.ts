@@ -17,7 +17,7 @@ import type { Confidence, MatchReason, PhotoMatch } from '../../photos/match-pho
 import { defineCommand, parseWholeNumber, type Registration } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { makePhotographKeepingOfProfile } from '../context/find-input.ts';
-import { announceInstance } from '../context/open-service.ts';
+import { announceService } from '../context/open-service.ts';
 import { formatFindCount, printNextStep } from '../result-texts.ts';
 import { printIssues, toIssuesJson, withProgress } from '../terminal.ts';
 
@@ -263,7 +263,7 @@ async function add(context: Context, find: string, files: readonly string[]): Pr
       together.add(getOriginalDigest(added.photograph));
       printSameFile(context, file, find, added.change);
       if (added.change === 'kept') continue;
-      if (queued === 0) announceInstance(context);
+      if (queued === 0) announceService(context);
       queued += 1;
       if (added.photograph.originalSha512 !== undefined) stripped += 1;
     }

@@ -17,7 +17,7 @@ import {
 import { defineCommand, parseWholeNumber, type Registration } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import {
-  announceInstance,
+  announceService,
   openPush,
   requireProductionConfirmation,
 } from '../context/open-service.ts';
@@ -103,7 +103,7 @@ async function pushCommand(
     throw new UsageError(
       t`--watch runs until you stop it, so it cannot be combined with --limit or --dry-run.`,
     );
-  announceInstance(context);
+  announceService(context);
   if (!isDryRun) {
     await openUnitedOutbox(context);
     await renewProfileDocuments(context);

@@ -8,8 +8,8 @@ import { formatIssuePlace } from '../../base/issue.ts';
 import { formatToml, isPlainObject, tryParseToml } from '../../base/json-and-toml.ts';
 import { cmd, LANGUAGES, type Language, type Message, msg, t } from '../../base/message.ts';
 import { parseProxy } from '../../service/http/proxy.ts';
-import { isAddressFault, parseRedisAddress } from '../../service/http/redis-pace-store.ts';
-import { type DataPaths, type Environment, makeOutboxName } from './places.ts';
+import { isRedisAddressFault, parseRedisAddress } from '../../service/http/redis-pace-store.ts';
+import { type DataPaths, type Environment, makeOutboxFolderName } from './places.ts';
 
 /** Keys of config.toml, for all profiles or for one. */
 type NetworkKeys = { readonly proxy?: string | undefined; readonly ca_file?: string | undefined };
@@ -107,7 +107,7 @@ function parseProfiles(path: string, tables: Record<string, unknown>, ofProjects
  * outbox exists; undefined without an address.
  */
 export function findOutboxName({ base_url: address, username }: ProfileSettings) {
-  return address === undefined ? undefined : makeOutboxName(address, username ?? '');
+  return address === undefined ? undefined : makeOutboxFolderName(address, username ?? '');
 }
 
 /** Lists the names of the profiles that use the outbox, in the order of config.toml. */
@@ -333,7 +333,7 @@ export function requireAddress(where: string, value: unknown): string {
 function checkPacing(where: string, value: unknown): string {
   const text = String(value);
   const read = text === 'local' ? undefined : parseRedisAddress(text);
-  if (read === undefined || !isAddressFault(read)) return text;
+  if (read === undefined || !isRedisAddressFault(read)) return text;
   throw new ConfigError(`${where} ${read.message}.`, { hint: read.hint });
 }
 

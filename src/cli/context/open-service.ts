@@ -21,7 +21,7 @@ import { openPaceStore, type PaceStore, PaceStoreError } from '../../service/htt
 import { makePace, type Pace } from '../../service/http/pacer.ts';
 import {
   formatRedisEndpoint,
-  isAddressFault,
+  isRedisAddressFault,
   parseRedisAddress,
   type RedisAddress,
   type RedisPaceStore,
@@ -90,7 +90,7 @@ export function withMaskedPassword(send: Exchange, password: string | undefined)
  * Prints the instance and account to which a command writes, or for which it queues, so that
  * production and training are not confused; nothing under `--quiet`.
  */
-export function announceInstance({ terminal, getProfile }: Context): void {
+export function announceService({ terminal, getProfile }: Context): void {
   const { kind, baseUrl, username, name } = getProfile();
   const account = username ?? t`no user name`;
   const { green, yellow } = terminal.color;
@@ -464,6 +464,6 @@ export async function openRedisOfProfile(
  */
 export function getRedisAddress({ pacing }: Profile): RedisAddress {
   const address = parseRedisAddress(pacing);
-  if (isAddressFault(address)) throw new ConfigError(address.message);
+  if (isRedisAddressFault(address)) throw new ConfigError(address.message);
   return address;
 }

@@ -114,7 +114,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export type DataPaths = {
   readonly home: string;
   readonly configFile: string;
-  /** Has a folder for each outbox, see {@link makeOutboxName}. */
+  /** Has a folder for each outbox, see {@link makeOutboxFolderName}. */
   readonly outboxesFolder: string;
   readonly vocabularyFile: string;
   readonly mappingFile: string;
@@ -280,7 +280,7 @@ export type OutboxPaths = {
  * @param address normalised
  * @param username empty where only a token is known
  */
-export function makeOutboxName(address: string, username: string): string {
+export function makeOutboxFolderName(address: string, username: string): string {
   return hash('sha256', `${address} ${username.trim().toLowerCase()}`, 'hex').slice(0, 32);
 }
 
@@ -297,7 +297,7 @@ export function listOutboxNames({ outboxesFolder }: DataPaths): string[] {
 
 /**
  * Makes the paths of an outbox; nothing is created.
- * @param name from {@link makeOutboxName}
+ * @param name from {@link makeOutboxFolderName}
  * @param hasLedgerBeside see {@link isLedgerBesideOutbox}
  */
 export function makeOutboxPaths(

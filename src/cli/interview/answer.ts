@@ -35,7 +35,7 @@ import { describeProject, type Term, type Vocabulary } from '../../finds/vocabul
 import {
   findTermByIdent,
   isSetHarvested,
-  listTermPath,
+  listTermsAbove,
   listTermsOfSet,
 } from '../../finds/vocabulary/terms.ts';
 import type { PhotographKeeping } from '../../outbox/changes/kept-photographs.ts';
@@ -376,7 +376,7 @@ function listOwnTermOffers(
 
 /** Makes the choice of an entry; its description has the identifier and the entries above it. */
 function makeTermOffer(vocabulary: Vocabulary, term: Term): PromptOffer<string> {
-  const path = listTermPath(vocabulary, term.ident).map(({ label, ident }) => label || ident);
+  const path = listTermsAbove(vocabulary, term.ident).map(({ label, ident }) => label || ident);
   return {
     value: term.ident,
     name: `${getTermName(term)} ${describeProject(term.details)}`.trim(),

@@ -166,7 +166,7 @@ export function listInferiors(vocabulary: Vocabulary, ident: string): Neighbour[
  * Returns the terms above a term, from the topmost to its direct superior; of several superiors
  * the first is followed. Empty without one. A circle of superiors ends before it repeats a term.
  */
-export function listTermPath(vocabulary: Vocabulary, ident: string): Neighbour[] {
+export function listTermsAbove(vocabulary: Vocabulary, ident: string): Neighbour[] {
   const path: Neighbour[] = [];
   const seen = new Set([ident]);
   let [above] = listDirectSuperiors(vocabulary, ident);

@@ -34,7 +34,7 @@ import {
   listAskedRowsExcept,
   type MergeSide,
   makeAskedRow,
-  makeDroppedIssue,
+  makeDroppedFindWarning,
   makeQuestionIssues,
   makeSentIssue,
   mergeRowIntoFind,
@@ -216,7 +216,7 @@ function store(prepared: PhotographedFind, context: EnqueueContext): StoreResult
   if (merge === undefined) return storeNew(prepared, context);
   const { stored, entry } = merge;
   if (stored.isHidden || entry?.state === 'dropped')
-    return makeResult(stored.localId, 'kept', prepared, [makeDroppedIssue(stored, find)]);
+    return makeResult(stored.localId, 'kept', prepared, [makeDroppedFindWarning(stored, find)]);
   if (row.kind === 'question' || merge.kind === 'conflict')
     return storeAskedRow(prepared, merge, context);
   return storeMerged(prepared, merge, context);

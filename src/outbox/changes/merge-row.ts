@@ -426,7 +426,7 @@ export function makeQuestionIssues(
 }
 
 /** Makes the warning about a row whose find a person dropped, so that the row is left out. */
-export function makeDroppedIssue({ localId }: StoredFind, { source }: Find): Issue {
+export function makeDroppedFindWarning({ localId }: StoredFind, { source }: Find): Issue {
   const message = msg`The find was dropped and is not queued again. To queue this row: ${cmd`pas resolve ${localId} --resend`}, then import the table again.`;
   return makeWarningIssue('given-up', message, { find: localId, ...source });
 }

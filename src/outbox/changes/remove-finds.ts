@@ -1,6 +1,6 @@
 import { UsageError } from '../../base/errors.ts';
 import { msg } from '../../base/message.ts';
-import { endSettledQuestions } from '../alike-finds.ts';
+import { endObsoleteAlikeQuestions } from '../alike-finds.ts';
 import { recordDecision } from '../attempts.ts';
 import type { Entry } from '../entry.ts';
 import { getWantedElements, listEntriesOfSubject } from '../entry-queries.ts';
@@ -71,7 +71,7 @@ export function removeFinds(
     ...removeSubject(outbox, subject),
   }));
   if (removals.some(({ because }) => because === undefined)) {
-    endSettledQuestions(outbox);
+    endObsoleteAlikeQuestions(outbox);
     deleteUnneededIntentContents(outbox);
     deleteUnusedCopies(outbox, photosFolder);
   }

@@ -18,7 +18,7 @@ import {
   findByIdentCely,
   findByLocalId,
   findByUuid,
-  listNamesOfFinds,
+  listFindIdentifiers,
   type StoredFind,
 } from '../stored-finds.ts';
 import { listLabelledElements } from '../views/entry-words.ts';
@@ -217,7 +217,7 @@ export function findRowNumber({ localId, wish }: StoredFind): string | undefined
 
 function indexNames(outbox: Outbox, makeKey: MakeKey): Map<string, Set<string>> {
   const names = new Map<string, Set<string>>();
-  for (const { name, localId } of listNamesOfFinds(outbox)) {
+  for (const { name, localId } of listFindIdentifiers(outbox)) {
     const key = makeKey(name);
     names.set(key, (names.get(key) ?? new Set()).add(localId));
   }

@@ -45,7 +45,7 @@ const HAS_PASSWORD: AddressFault = {
 
 /**
  * Parses `redis://[user@]host[:port][/database]`, or the same with `rediss` for TLS. Returns a
- * fault for any other text, and for an address with a password; {@link isAddressFault} tells.
+ * fault for any other text, and for an address with a password; {@link isRedisAddressFault} tells.
  */
 export function parseRedisAddress(text: string): RedisAddress | AddressFault {
   if (!/^rediss?:\/\//.test(text) || !URL.canParse(text)) return NO_ADDRESS;
@@ -66,7 +66,7 @@ export function parseRedisAddress(text: string): RedisAddress | AddressFault {
 }
 
 /** Tells if {@link parseRedisAddress} refused the text. */
-export function isAddressFault(read: RedisAddress | AddressFault): read is AddressFault {
+export function isRedisAddressFault(read: RedisAddress | AddressFault): read is AddressFault {
   return 'hint' in read;
 }
 

@@ -77,7 +77,7 @@ const STORED_COLUMNS = new Set([
  * Tells if of a column's cells the stored values count, as of numbers, states, days, truth values,
  * points and their systems. Of all other columns the displayed texts count.
  */
-export function isReadAsStored(name: ColumnName): boolean {
+export function isStoredValueRead(name: ColumnName): boolean {
   return STORED_COLUMNS.has(name);
 }
 

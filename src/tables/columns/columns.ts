@@ -22,7 +22,7 @@ import {
   type ElementRule,
   findColumnByName,
   IDENTIFYING_COLUMNS,
-  isReadAsStored,
+  isStoredValueRead,
   JOINABLE_COLUMNS,
   makeColumnKeys,
   makeTextKey,
@@ -291,7 +291,7 @@ export function normalizeCell(name: ColumnName, text: string): string {
 
 /**
  * Returns the trimmed text of a cell, '' where the row is shorter: of a column of
- * {@link isReadAsStored} the stored text, with the unit of a depth that only the number format
+ * {@link isStoredValueRead} the stored text, with the unit of a depth that only the number format
  * shows; of any other the displayed text, such as `00012` or `12.10`.
  * @param index of the column in the table, from 0
  * @param name meaning of the column
@@ -299,7 +299,7 @@ export function normalizeCell(name: ColumnName, text: string): string {
 export function getTrimmedCell(row: RowCells, index: number, name: ColumnName): string {
   const shown = getDisplayedText(row, index).trim();
   const stored = row.cells[index]?.trim() ?? '';
-  if (!isReadAsStored(name) || stored === shown) return shown;
+  if (!isStoredValueRead(name) || stored === shown) return shown;
   const [unit = ''] = /[cdm]?m$/i.exec(shown) ?? [];
   return name === 'hloubka' ? stored + unit : stored;
 }
@@ -330,7 +330,7 @@ function describeStandIn(text: string): Doubt {
  * columns whose stored value counts.
  */
 function findCellDoubt(text: string, name: ColumnName): Doubt | undefined {
-  if (isReadAsStored(name)) return undefined;
+  if (isStoredValueRead(name)) return undefined;
   if (/^[+-]?\d+(?:[.,]\d+)?E[+-]?\d+$/.test(text)) {
     const problem = msg`"${text}" is a number that a spreadsheet shortened. Format the column as text, and write all digits.`;
     return { severity: 'warning', rule: 'cell-shortened', problem };

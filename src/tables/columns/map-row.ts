@@ -23,7 +23,7 @@ import {
 import type { Find } from '../../finds/find.ts';
 import {
   findDayDoubt,
-  isConfirmedDate,
+  hasConfirmationMark,
   parseBoolean,
   parseDateCell,
   parseDepth,
@@ -200,7 +200,7 @@ function checkDay(
   { today, findKnown }: RowContext,
   report: Report,
 ): void {
-  if (day === undefined || today === undefined || isConfirmedDate(cell)) return;
+  if (day === undefined || today === undefined || hasConfirmationMark(cell)) return;
   const doubt = findDayDoubt(day, today);
   if (doubt === undefined || findKnown?.(localId)?.day === day) return;
   const confirm = msg`If ${day} is right, write ${day}! in the cell.`;

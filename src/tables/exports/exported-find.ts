@@ -3,7 +3,7 @@ import { memoize } from '../../base/collections.ts';
 import { joinFileNames, protectFormulaMark } from '../../base/csv.ts';
 import { isReadable } from '../../base/issue.ts';
 import { callInEachLanguage, getLanguage, t } from '../../base/message.ts';
-import { renderXmlElement, replaceIllegalCharacters } from '../../base/xml/build.ts';
+import { renderXmlElement, replaceCharactersIllegalInXml } from '../../base/xml/build.ts';
 import { type DocumentProfile, makeDocumentNode } from '../../finds/document.ts';
 import {
   FIELDS,
@@ -232,9 +232,10 @@ export function* renderFindsXml(
 ): Generator<string> {
   yield `<?xml version="1.0" encoding="UTF-8"?>\n<finds xmlns="${FINDS_NAMESPACE}">\n`;
   for (const { localId, identCely, elements, photos } of finds) {
-    const attributes: Record<string, string> = { local_id: replaceIllegalCharacters(localId) };
+    const attributes: Record<string, string> = { local_id: replaceCharactersIllegalInXml(localId) };
     if (identCely !== undefined) attributes['ident_cely'] = identCely;
-    if (photos.length > 0) attributes['photos'] = replaceIllegalCharacters(joinFileNames(photos));
+    if (photos.length > 0)
+      attributes['photos'] = replaceCharactersIllegalInXml(joinFileNames(photos));
     yield renderXmlElement(
       { name: 'find', attributes, content: [makeDocumentNode(elements, profile)] },
       1,

@@ -5,7 +5,7 @@ import type { DocumentProfile } from '../../finds/document.ts';
 import type { Entry } from '../../outbox/entry.ts';
 import { getWantedElements, listEntriesOfSubject } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { countFinds, iterateFinds, type StoredFind } from '../../outbox/stored-finds.ts';
+import { countVisibleFinds, iterateFinds, type StoredFind } from '../../outbox/stored-finds.ts';
 import { type FindFilter, getElementsAtService } from '../../outbox/views/records-at-service.ts';
 import {
   type ExportedFind,
@@ -150,7 +150,7 @@ export async function exportFinds(
   request: ExportRequest,
   to: Destination,
 ): Promise<number | undefined> {
-  const total = request.finds?.length ?? countFinds(outbox);
+  const total = request.finds?.length ?? countVisibleFinds(outbox);
   let count = 0;
   const counted = function* (): Generator<ExportedFind> {
     for (const find of makeExportedFinds(outbox, request)) {

@@ -4,7 +4,7 @@ import { BYTE_ORDER_MARK, formatCsvCell, protectFormulaMark } from '../../base/c
 import { hasErrors, type Issue } from '../../base/issue.ts';
 import { foldName } from '../../base/names.ts';
 import { isRealDate } from '../../finds/parse-cell.ts';
-import { findColumnByName, isReadAsStored } from '../columns/column-meaning.ts';
+import { findColumnByName, isStoredValueRead } from '../columns/column-meaning.ts';
 import { getDisplayedText, type Table, type TableRow } from '../table.ts';
 
 /**
@@ -84,7 +84,8 @@ function restoreCell(row: TableRow, index: number, header: string): string {
   const stored = row.cells[index] ?? '';
   const shown = getDisplayedText(row, index);
   const column = findColumnByName(header);
-  const isText = column === undefined ? Number(shown) === Number(stored) : !isReadAsStored(column);
+  const isText =
+    column === undefined ? Number(shown) === Number(stored) : !isStoredValueRead(column);
   return isText ? shown : stored;
 }
 

@@ -16,7 +16,7 @@ import {
   isSetHarvested,
   listDirectSuperiors,
   listInferiors,
-  listTermPath,
+  listTermsAbove,
   listTermsOfSet,
 } from '../../finds/vocabulary/terms.ts';
 import type { Table } from '../table.ts';
@@ -51,7 +51,7 @@ export function getTermWithNeighbours(vocabulary: Vocabulary, ident: string) {
   return {
     term,
     /** From the topmost entry down to the direct superior. */
-    path: listTermPath(vocabulary, term.ident),
+    path: listTermsAbove(vocabulary, term.ident),
     above: listDirectSuperiors(vocabulary, term.ident),
     below: listInferiors(vocabulary, term.ident),
   };

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import {
   buildXml,
   findCharacterIllegalInXml,
-  replaceIllegalCharacters,
+  replaceCharactersIllegalInXml,
   type XmlNode,
 } from '../../../src/base/xml/build.ts';
 import type { XmlElement } from '../../../src/base/xml/element.ts';
@@ -29,7 +29,7 @@ describe('writing XML', () => {
     (character) => {
       const text = `before${character}after`;
       expect(findCharacterIllegalInXml(text)).toBe(character);
-      expect(replaceIllegalCharacters(text)).toBe('before\ufffdafter');
+      expect(replaceCharactersIllegalInXml(text)).toBe('before\ufffdafter');
       expect(() => buildXml({ name: 'root', content: text })).toThrow(RangeError);
       expect(() => buildXml({ name: 'root', attributes: { a: text } })).toThrow(RangeError);
     },
@@ -40,7 +40,7 @@ describe('writing XML', () => {
   });
 
   test('round-trips any tree of elements', () => {
-    const text = fc.string({ unit: 'binary', maxLength: 20 }).map(replaceIllegalCharacters);
+    const text = fc.string({ unit: 'binary', maxLength: 20 }).map(replaceCharactersIllegalInXml);
     const attributes = fc.dictionary(
       fc.constantFrom('a', 'b', 'c'),
       text.map((value) => value.replace(/[\t\n]/g, ' ')),

@@ -8,7 +8,7 @@ import {
   countTermsBySet,
   findTermByIdent,
   findTermsByName,
-  listTermPath,
+  listTermsAbove,
   listTermsOfSet,
   storeHiddenTerm,
   storeTerm,
@@ -116,11 +116,11 @@ test('the path to a term starts at the top, and a cycle in the data ends it', ()
     aTerm('HES-000004', 'vejce', below('HES-000005')),
     aTerm('HES-000005', 'slepice', below('HES-000004')),
   );
-  expect(listTermPath(vocabulary, 'HES-000003').map(({ label }) => label)).toEqual([
+  expect(listTermsAbove(vocabulary, 'HES-000003').map(({ label }) => label)).toEqual([
     'pravěk',
     'doba bronzová',
   ]);
-  expect(listTermPath(vocabulary, 'HES-000004').map(({ label }) => label)).toEqual(['slepice']);
+  expect(listTermsAbove(vocabulary, 'HES-000004').map(({ label }) => label)).toEqual(['slepice']);
 });
 
 test('data of two services are never mixed', () => {

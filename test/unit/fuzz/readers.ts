@@ -19,7 +19,7 @@ import { parsePosition } from '../../../src/finds/place/read-position.ts';
 import { checkFindByRules } from '../../../src/finds/rules.ts';
 import { parseTerm } from '../../../src/finds/vocabulary/term.ts';
 import { openOaiClient } from '../../../src/harvest/client.ts';
-import { findEntity, type OaiRecord } from '../../../src/harvest/protocol.ts';
+import { findNativeContent, type OaiRecord } from '../../../src/harvest/protocol.ts';
 import {
   readRepeatedElements,
   toHeaderJson,
@@ -161,7 +161,7 @@ function readRecords(
   for (const record of records) {
     JSON.stringify(toHeaderJson(record));
     JSON.stringify(toRecordJson(record, repeated));
-    const entity = findEntity(record);
+    const entity = findNativeContent(record);
     if (entity === undefined) continue;
     parseHarvestedFind(entity);
     const term = parseTerm(entity, record.header.setSpecs[0]);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { AuthError, UnavailableError } from '../../../src/base/errors.ts';
 import { openOaiClient } from '../../../src/harvest/client.ts';
-import { findEntity, MalformedAnswerError } from '../../../src/harvest/protocol.ts';
+import { findNativeContent, MalformedAnswerError } from '../../../src/harvest/protocol.ts';
 import {
   answer,
   listXml,
@@ -41,7 +41,7 @@ describe('the six verbs', () => {
       metadata: undefined,
       refused: false,
     });
-    expect(items[0] && findEntity(items[0])).toBeUndefined();
+    expect(items[0] && findNativeContent(items[0])).toBeUndefined();
   });
 
   test('GetRecord by the bare identifier and by the full one', async () => {
@@ -60,7 +60,7 @@ describe('the six verbs', () => {
       <o:record><o:header><o:identifier>x/id/A</o:identifier><o:datestamp>2025-01-01</o:datestamp></o:header><o:metadata>
       <whatever:svc xmlns:whatever="urn:svc/2.1/"><whatever:heslo/></whatever:svc></o:metadata></o:record></o:ListRecords></o:OAI-PMH>`;
     const { items } = await readPage(text);
-    expect(items[0] && findEntity(items[0])).toMatchObject({
+    expect(items[0] && findNativeContent(items[0])).toMatchObject({
       name: 'heslo',
       namespace: 'urn:svc/2.1/',
     });

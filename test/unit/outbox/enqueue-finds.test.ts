@@ -8,7 +8,7 @@ import type { Entry } from '../../../src/outbox/entry.ts';
 import { findImportOfFind, listEntriesOfSubject } from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import {
-  countFinds,
+  countVisibleFinds,
   findByLocalId,
   getImportedRow,
   serializeImportedRow,
@@ -117,7 +117,7 @@ test.each([
   expect(issues).toMatchObject([
     { rule: 'given-up', message: expect.stringContaining('pas resolve K-1 --resend') },
   ]);
-  expect([countFinds(outbox), ...states(outbox)]).toEqual([0, 'import dropped']);
+  expect([countVisibleFinds(outbox), ...states(outbox)]).toEqual([0, 'import dropped']);
 });
 
 test('a waypoint never replaces a find of the same name from another file', () => {
@@ -151,13 +151,13 @@ test('finds are read in batches, and a batch is on disk before the next is read'
   const stored: number[] = [];
   const finds = function* (): Generator<Find> {
     for (let index = 1; index <= 251; index++) {
-      stored.push(countFinds(outbox));
+      stored.push(countVisibleFinds(outbox));
       yield { localId: `K-${index}`, elements: {}, photos: [] };
     }
   };
   await enqueueFinds(finds(), context(outbox));
   expect([...new Set(stored)]).toEqual([0, 100, 200]);
-  expect(countFinds(outbox)).toBe(251);
+  expect(countVisibleFinds(outbox)).toBe(251);
 });
 
 test('a find that a person enters again has the entered values, whatever was edited before', async () => {

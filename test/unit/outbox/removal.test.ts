@@ -3,7 +3,7 @@ import { removeSubject } from '../../../src/outbox/changes/remove-finds.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import {
-  countFinds,
+  countVisibleFinds,
   findByLocalId,
   iterateFinds,
   listLatestFinds,
@@ -40,11 +40,11 @@ describe('a find with an attempt', () => {
       ['import', 'dropped'],
     ]);
     expect(findByLocalId(outbox, 'K-1')).toMatchObject({ isHidden: true });
-    expect([[...iterateFinds(outbox)], listLatestFinds(outbox, 9), countFinds(outbox)]).toEqual([
-      [],
-      [],
-      0,
-    ]);
+    expect([
+      [...iterateFinds(outbox)],
+      listLatestFinds(outbox, 9),
+      countVisibleFinds(outbox),
+    ]).toEqual([[], [], 0]);
     expect(countEntriesByState(outbox).dropped).toBe(0);
     queueImport(outbox, 'K-1');
     expect(listLatestFinds(outbox, 9).map(({ localId }) => localId)).toEqual(['K-1-2']);
@@ -56,5 +56,5 @@ test('removing entries of a record alone removes no find', () => {
   queueImport(outbox, 'K-1');
   queueNumber(outbox, makeRecordSubject(IDENT), 'A 1', '');
   expect(removeSubject(outbox, makeRecordSubject(IDENT)).because).toBeUndefined();
-  expect([listAllEntries(outbox).length, countFinds(outbox)]).toEqual([1, 1]);
+  expect([listAllEntries(outbox).length, countVisibleFinds(outbox)]).toEqual([1, 1]);
 });

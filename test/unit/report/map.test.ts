@@ -5,7 +5,7 @@ import { toSJtsk } from '../../../src/finds/place/geometry.ts';
 import {
   groupOverlappingFinds,
   MAP,
-  makeFrameAround,
+  makeMapFrame,
   planMapSheets,
   roundDownToStep,
 } from '../../../src/report/map.ts';
@@ -33,7 +33,7 @@ describe('a map’s frame', () => {
         fc.array(lonLat, { minLength: 1, maxLength: 20 }),
         fc.constantFrom('overview', 'detail'),
         (points, kind) => {
-          const frame = makeFrameAround(makeBoxAround(points), kind as 'overview' | 'detail');
+          const frame = makeMapFrame(makeBoxAround(points), kind as 'overview' | 'detail');
           for (const point of points) {
             const [x, y] = frame.place(point);
             expect(x).toBeGreaterThanOrEqual(0);
@@ -53,7 +53,7 @@ describe('a map’s frame', () => {
   });
 
   test('has the printed scale, to a thousandth', () => {
-    const frame = makeFrameAround({ minX: 15.1, minY: 49.8, maxX: 15.2, maxY: 49.86 }, 'detail');
+    const frame = makeMapFrame({ minX: 15.1, minY: 49.8, maxX: 15.2, maxY: 49.86 }, 'detail');
     const a = toSJtsk([15.15, 49.83]);
     const b = toSJtsk([15.16, 49.83]);
     const units = frame.place([15.16, 49.83])[0] - frame.place([15.15, 49.83])[0];
@@ -76,7 +76,7 @@ test('groups contain every find once, and separate distant ones', () => {
   fc.assert(
     fc.property(fc.array(lonLat, { minLength: 1, maxLength: 80 }), (places) => {
       const finds = places.map((place, index) => findAt(index, place));
-      const frame = makeFrameAround(makeBoxAround(places), 'overview');
+      const frame = makeMapFrame(makeBoxAround(places), 'overview');
       const groups = groupOverlappingFinds(finds, frame, 'detail');
       expect(
         groups.flatMap(({ members }) => members.map(({ number }) => number)).sort((a, b) => a - b),
@@ -98,13 +98,13 @@ test('ten thousand finds make no more groups than fit a map', () => {
       [12 + ((index * 7919) % 700) / 100, 48.6 + ((index * 104_729) % 500) / 200] as const,
   );
   const finds = places.map((place, index) => findAt(index, place));
-  const frame = makeFrameAround(makeBoxAround(places), 'overview');
+  const frame = makeMapFrame(makeBoxAround(places), 'overview');
   expect(groupOverlappingFinds(finds, frame, 'overview').length).toBeLessThan(1000);
 });
 
 test('two hundred thousand finds of one place are one group', () => {
   const finds = Array.from({ length: 200_000 }, (_, index) => findAt(index, [15.17, 49.84]));
-  const frame = makeFrameAround(makeBoxAround([[15.17, 49.84]]), 'detail');
+  const frame = makeMapFrame(makeBoxAround([[15.17, 49.84]]), 'detail');
   expect(
     groupOverlappingFinds(finds, frame, 'detail').map(({ members }) => members.length),
   ).toEqual([200_000]);

@@ -1,6 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isAddressFault, parseRedisAddress } from '../../../src/service/http/redis-pace-store.ts';
+import {
+  isRedisAddressFault,
+  parseRedisAddress,
+} from '../../../src/service/http/redis-pace-store.ts';
 import { inWords } from '../../support/in-words.ts';
 
 test.each([
@@ -46,7 +49,7 @@ test('an address with a password is refused, and no refusal repeats any of it', 
     fc.property(fc.string({ minLength: 8 }), fc.constantFrom('', 'eva'), (password, user) => {
       const text = `redis://${user}:${password}@pace.example.org/0`;
       const read = parseRedisAddress(text);
-      if (!isAddressFault(read)) throw new Error(`${text} was taken`);
+      if (!isRedisAddressFault(read)) throw new Error(`${text} was taken`);
       if (password.trim().length >= 8)
         expect(`${read.message}${read.hint}`).not.toContain(password);
     }),

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { type Clock, systemClock } from '../../../src/base/clock.ts';
 import { formatPaceState, parsePaceState, UNSEEN } from '../../../src/service/http/pace-store.ts';
 import {
-  isAddressFault,
+  isRedisAddressFault,
   makeRedisField,
   openRedisPaceStore,
   parseRedisAddress,
@@ -66,7 +66,7 @@ type More = {
 
 async function openStore(url: string, more: More): Promise<RedisPaceStore> {
   const address = parseRedisAddress(url);
-  if (isAddressFault(address)) throw new Error(String(address.message));
+  if (isRedisAddressFault(address)) throw new Error(String(address.message));
   const { password, clock = systemClock, random = Math.random } = more;
   return openRedisPaceStore({ address, password, service: 'http://service', clock, random });
 }
