@@ -283,7 +283,8 @@ export function indentText(text: string, head: string, indent: number): string {
  * in backticks is one word, and a word that is too wide gets a line of its own. An indented line
  * that is a command (`pas`, `chmod`, `source`) is never broken, so that a person can copy it.
  * Continuation lines are indented as the text behind the mark and label of the first line; where
- * that takes more than half of the width, as the first line; else by four.
+ * that is more than half of `cells`, as the first line; where that is too, by four.
+ * @param cells terminal cells; a wide character takes two
  */
 export function wrapText(text: string, cells: number): string {
   return text

@@ -117,6 +117,7 @@ export function checkHome(home: string): Finding {
 /**
  * Checks the free space of the disk of the data folder, or of its nearest existing parent: a
  * warning below 500 MiB, a problem below 20 MiB.
+ * @throws the error of `statfs`, where the system tells no free space
  */
 export function checkSpace(home: string): Finding {
   const place = findNearestExisting(home);
@@ -175,11 +176,11 @@ export function checkOutbox(outbox: Outbox, machine: string): Finding {
 const MAX_NAMED = 3;
 
 /**
- * Checks that the file of every photograph that is neither accepted nor dropped exists and has its
- * size; a push verifies its bytes.
+ * Checks that the copy of every photograph that is neither accepted nor dropped exists, has its size
+ * and is readable; a push verifies its bytes.
  * @param outbox undefined where there is none
  * @param onProgress called before each photograph
- * @throws DatabaseError where the outbox cannot be read
+ * @throws DatabaseError where the outbox cannot be read; the system's error where a copy cannot be
  */
 export function checkPhotographs(
   outbox: Outbox | undefined,

@@ -448,8 +448,10 @@ const PLACE = ['find', 'file', 'sheet', 'row', 'column', 'line', 'element'] as c
 
 /**
  * Converts issues to JSON, in their order. Each has its place (`find`, `file`, `sheet`, `row`,
- * `column`, `line`, `element`, null where unknown) and the `unit` that `row` counts; only a conflict
- * has its three values as `base`, `ours` and `theirs`.
+ * `column`, `line`, `element`, null where unknown), the `unit` that `row` counts (null without a
+ * row), `rule`, `severity` and `message`. Where they are known, it has the `written` text and
+ * `candidates` as `id` and `label`; only a conflict has its three values as `base`, `ours` and
+ * `theirs`.
  */
 export function toIssuesJson(issues: readonly Issue[]): Record<string, unknown>[] {
   return issues.map((issue) => {

@@ -48,6 +48,9 @@ export type HistoryEntry = {
   readonly note: string;
 };
 
+/** Type of the event by which a record was made. */
+export const CREATION = 'SN01';
+
 /** A harvested `samostatny_nalez` record, in the shape of a find of pas. */
 export type HarvestedFind = {
   readonly identCely: string;

@@ -268,7 +268,7 @@ export function parseDateCell(written: string): Reading<string> {
 }
 
 /**
- * Tells if a cell ends in `!`, by which a person confirms a day that pas would doubt:
+ * Tells if a cell of a date ends in `!`, by which a person confirms a day that pas would doubt:
  * `1936-05-01!`. The day itself is not read.
  */
 export function hasConfirmationMark(cell: string): boolean {

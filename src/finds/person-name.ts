@@ -194,11 +194,11 @@ export function isGivenNameFirst(name: string): boolean {
  * hyphenated word, if each part is.
  */
 export function isGivenName(word: string): boolean {
-  const parts = word.split('-');
-  return parts.every(
-    (part) => GIVEN_NAMES.has(foldName(part)) || /^(?:\p{Lu}|\p{L}\.)\.?$/u.test(part),
-  );
+  return word.split('-').every((part) => GIVEN_NAMES.has(foldName(part)) || INITIAL.test(part));
 }
+
+/** A capital, or a letter with a full stop. */
+const INITIAL = /^(?:\p{Lu}|\p{L}\.)$/u;
 
 /** Tells if a word ends in `ová` or `ova` and is no given name. */
 function isFeminineSurname(word: string): boolean {

@@ -156,13 +156,15 @@ export type ResolvedFinder =
   | (RuleProblem & { readonly candidates?: readonly TermCandidate[] });
 
 /**
- * Resolves a finder by identifier or name. A mapping of the user's own comes first. A name written
- * exactly as that of a known person gets the id {@link NEW_PERSON}: the service finds the person by
- * the name; one that differs in case, accents, order, titles or blanks gets the person's
- * identifier, with a remark. Any other name gets {@link NEW_PERSON} as well, and the service
- * creates a person, if it is certain which part is the surname. Unreadable, with candidates where
- * there are some: a name that several people have, an abbreviated one, one in another order than
- * the known person's, and what is no name of one person.
+ * Resolves a finder by identifier or name. A mapping of the user's own comes first, and gives its
+ * identifier. A name written exactly as that of a known person gets the id {@link NEW_PERSON}: the
+ * service finds the person by the name. The person's identifier is for a name that is too long for
+ * the service, and, with a remark, for one that differs in case, accents, order, titles or blanks.
+ * Any other name gets {@link NEW_PERSON} as well, and the service creates a person, if it is certain
+ * which part is the surname. Unreadable, with candidates where there are some: an identifier that
+ * the vocabulary lacks, a mapping to what is no entry now, a name that several people have, an
+ * abbreviated one, one in another order than the known person's, a new one that is too long, and
+ * what is no name of one person.
  */
 export function resolveFinder(cell: string, lookupTerm: LookupTerm): ResolvedFinder {
   if (extractIdentifier(cell) !== undefined) return resolveTerm(PEOPLE, cell, lookupTerm);
@@ -171,7 +173,17 @@ export function resolveFinder(cell: string, lookupTerm: LookupTerm): ResolvedFin
   const joined = name.parts.join(', ');
   const plain = name.suffix === undefined ? joined : `${joined} ${name.suffix}`;
   const known = findKnownPeople([...new Set([written, plain])], lookupTerm);
-  if (known !== undefined) return chooseKnown(known, written, name);
+  return known === undefined
+    ? resolveUnknownFinder(written, name, plain, lookupTerm)
+    : chooseKnown(known, written, name);
+}
+
+function resolveUnknownFinder(
+  written: string,
+  name: WrittenName,
+  plain: string,
+  lookupTerm: LookupTerm,
+): ResolvedFinder {
   if (isUnknownPerson(written)) {
     const message = msg`"${written}" is not a person's name. Leave the finder out, or map the words to a person: ${cmd`pas vocab map set osoba ${written}`} ID`;
     return makeRuleProblem('finder-unknown', message);

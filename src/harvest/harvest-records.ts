@@ -291,21 +291,20 @@ type SetState = HarvestState & {
 export function openSetState(store: HarvestStore, setSpec: string): SetState {
   const { sql, change } = store;
   const harvestId = change(() => getOrCreateHarvest(store, setSpec));
-  const stored = makeStoredState(store, harvestId);
-  const state = {
-    ...stored,
+  const ownState = {
+    ...makeStoredState(store, harvestId),
     isInOtherSet: (identifier: string) =>
       sql('select 1 from seen_records where identifier = ? and harvest <> ? and scan > 0')
         .pluck()
         .get(identifier, harvestId) === 1,
   };
   // The only set shares its records with none.
-  if (sql('select count(*) from harvests').pluck().get() === 1) return state;
+  if (sql('select count(*) from harvests').pluck().get() === 1) return ownState;
   return {
-    ...state,
-    findSeen: (identifier) => state.findSeen(identifier) ?? findInOtherSet(store, identifier),
+    ...ownState,
+    findSeen: (identifier) => ownState.findSeen(identifier) ?? findInOtherSet(store, identifier),
     markSeen: (identifier, seenRecord) => {
-      state.markSeen(identifier, seenRecord);
+      ownState.markSeen(identifier, seenRecord);
       sql(
         'update seen_records set datestamp_at = ?, digest = ? where identifier = ? and harvest <> ?',
       ).run(seenRecord.datestampMs, seenRecord.digest, identifier, harvestId);

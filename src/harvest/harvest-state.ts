@@ -120,8 +120,9 @@ export function recountPass(pass: HarvestPass, size: number | undefined): Harves
 const MAX_BEHIND_MS = 7 * DAY_MS;
 
 /**
- * Returns the server time from which the next pass must request changes: the beginning of this one,
- * by this machine's clock where that is up to 7 days behind: a clock ahead would hide changes.
+ * Returns the time from which the next pass must request changes: the earlier of both clocks when
+ * this pass began, since a server's clock that was ahead would hide changes. A clock of this machine
+ * that is over 7 days behind is ignored.
  */
 export function computeWatermarkMs({ beganMs, localMs }: HarvestPass): number {
   return beganMs - localMs > MAX_BEHIND_MS ? beganMs : Math.min(beganMs, localMs);

@@ -276,8 +276,9 @@ function isWithoutContent(element: XmlElement): boolean {
 }
 
 /**
- * Returns the entity of a record in the native format: the first element in its root, in any
- * version of the namespace. Undefined for a record without content.
+ * Returns the content of a record in the native format, such as `samostatny_nalez`: the first
+ * element in the root of its metadata. Name and namespace are not checked, so it serves for native
+ * records only. Undefined for a record without content.
  */
 export function findNativeContent(record: OaiRecord): XmlElement | undefined {
   return record.metadata?.children[0];

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { OaiError, UsageError } from '../base/errors.ts';
 import { t } from '../base/message.ts';
-import { type HarvestedFind, parseHarvestedFind } from '../finds/harvested-find.ts';
+import { CREATION, type HarvestedFind, parseHarvestedFind } from '../finds/harvested-find.ts';
 import { listAttempts, listEffectiveAttempts } from '../outbox/attempts.ts';
 import { deleteUnneededIntentContents } from '../outbox/intents.ts';
 import { type Outbox, readHeader } from '../outbox/open-outbox.ts';
@@ -249,7 +249,7 @@ function isCreatedByUs(
   { entry }: SentFind,
   { history }: HarvestedFind,
 ): boolean {
-  const created = history.find(({ type }) => type === 'SN01');
+  const created = history.find(({ type }) => type === CREATION);
   const createdMs = Date.parse(created?.at ?? '');
   return listEffectiveAttempts(outbox, entry).some(
     ({ account, startedAt, serverDateAt }) =>

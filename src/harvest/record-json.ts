@@ -60,9 +60,10 @@ function toMetadataJson(metadata: XmlElement, repeated: RepeatedElements): JsonO
 }
 
 /**
- * Converts an element, such as a set description, to JSON: text alone to a string, an empty element
- * to null, a refusal to `masked: true`, any other to an object with its attributes as `@name`
- * (without those of `xsi`), then its children, then its trimmed text as `#text`.
+ * Converts an element, such as a set description, to JSON. Without children and attributes it
+ * becomes its trimmed text, or null without text; without children and with the text of the
+ * refusal, `masked: true`. Any other becomes an object: its attributes as `@name` (without those of
+ * `xsi`), its children by name, several of one name as a list, and its trimmed text as `#text`.
  * @param repeated children that are lists even if there is one
  */
 export function toElementJson(element: XmlElement, repeated: RepeatedElements = NOTHING): Json {
@@ -181,8 +182,9 @@ export type JsonRequest = {
 };
 
 /**
- * Returns the full form of an identifier that a person typed, without blanks. A short one is put
- * into capitals, one of RÚIAN into small letters, as the service writes them.
+ * Returns the full form of an identifier that a person typed, without blanks and with hyphens for
+ * dashes. A short one is put into capitals, one of RÚIAN into small letters, as the service writes
+ * them; one with a scheme, such as `https:`, keeps its case.
  * @throws UsageError where the identifier is empty
  */
 export function completeTypedIdentifier(oaiBase: string, identifier: string): string {

@@ -77,7 +77,7 @@ export function storeQuestionsAboutChangedFinds(outbox: Outbox): void {
 }
 
 /**
- * Ends settled questions as {@link endObsoleteAlikeQuestions} does, then compares drafts and queued finds
+ * Ends questions as {@link endObsoleteAlikeQuestions} does, then compares drafts and queued finds
  * with all finds here, in transactions of 100. A find that is the same as another one or nearly so,
  * or that came with its local id, gets a question, unless it has one or the other find has one about
  * it. Never alike are:
@@ -153,25 +153,29 @@ function hasQuestionAbout(outbox: Outbox, uuid: string, other: string): boolean 
 const ALIKE = 'alike-here';
 
 /**
- * Ends each question about alike finds whose candidates are all settled: removed, dropped, no longer
- * alike, or called different by a person.
+ * Ends each question about alike finds of which no candidate is left: all are removed, dropped, no
+ * longer alike, or called different by a person. One about a find that is not queued, such as a
+ * draft, stays.
  */
 export function endObsoleteAlikeQuestions(outbox: Outbox): void {
   for (const { id, subject, held } of listEntriesWithQuestion(outbox)) {
-    const stored = held?.basis === ALIKE ? findByUuid(outbox, subject) : undefined;
-    if (held === null || stored === undefined) continue;
-    const isOpen = (candidate: Candidate): boolean => {
-      const other = findByUuid(outbox, getCandidateKey(candidate));
-      if (other === undefined || other.isHidden || isDroppedFind(outbox, other.uuid)) return false;
-      const matched = matchFinds(makeComparableFind(stored), makeComparableFind(other), true);
-      return (
-        matched !== 'other' &&
-        !isRejectedBy(outbox, subject, candidate) &&
-        !isRejectedBy(outbox, other.uuid, makeFindCandidate(stored, candidate.matched))
-      );
-    };
-    if (!held.candidates.some(isOpen)) outbox.change(() => storeQuestion(outbox, id, null));
+    if (held?.basis !== ALIKE) continue;
+    const stored = findByUuid(outbox, subject);
+    if (stored === undefined) continue;
+    if (!held.candidates.some((candidate) => isStillAlike(outbox, stored, candidate)))
+      outbox.change(() => storeQuestion(outbox, id, null));
   }
+}
+
+function isStillAlike(outbox: Outbox, stored: StoredFind, candidate: Candidate): boolean {
+  const other = findByUuid(outbox, getCandidateKey(candidate));
+  if (other === undefined || other.isHidden || isDroppedFind(outbox, other.uuid)) return false;
+  const matched = matchFinds(makeComparableFind(stored), makeComparableFind(other), true);
+  return (
+    matched !== 'other' &&
+    !isRejectedBy(outbox, stored.uuid, candidate) &&
+    !isRejectedBy(outbox, other.uuid, makeFindCandidate(stored, candidate.matched))
+  );
 }
 
 function storeQuestionAbout(outbox: Outbox, stored: StoredFind, alike: readonly Candidate[]): void {

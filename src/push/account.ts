@@ -215,8 +215,10 @@ export const ROLE_WORDS: Readonly<Record<Role, Message>> = {
 /**
  * Requests the account to which the session's token belongs (A-USER-1); a refused token is renewed
  * once. Nothing is stored.
+ * @param signal ends the sign-in and the request
  * @throws AuthError where the service refuses sign-in or account; UnavailableError where it does
- * not answer or is closed; ContractError for an answer without an account
+ * not answer or is closed; ContractError for an unusable answer to the sign-in, or one without an
+ * account; InterruptedError after `signal`
  */
 export async function fetchAccount(
   { baseUrl, session, send }: Pick<OpenService, 'baseUrl' | 'session' | 'send'>,

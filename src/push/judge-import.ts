@@ -4,6 +4,7 @@ import { getChild } from '../base/xml/element.ts';
 import { parseXml } from '../base/xml/parse.ts';
 import type { HarvestedElements } from '../finds/fields.ts';
 import {
+  CREATION,
   countDifferencesBesideNumber,
   type HarvestedFind,
   type HistoryEntry,
@@ -234,10 +235,11 @@ function isExpectedToShow(
 }
 
 /**
- * Makes the undecided verdict about a write that may exist though a harvest does not show it;
- * undefined where the harvest would show it by now: the service must have finished the write, and
- * its index must have had time to catch up.
- * @param shownMs last change of the record, where the write was a change of it
+ * Makes the undecided verdict about a write that may exist though a harvest does not show it, also
+ * where the time of the attempt is unknown. Undefined where the harvest would show it by now: the
+ * service must have finished the write, and its index must have had time to catch up.
+ * @param shownMs last change of the record by the service's clock, in milliseconds since 1970 UTC,
+ * where the write was a change of it
  */
 export function makeTooEarlyVerdict(
   { bounds }: AttemptWindow,
@@ -492,5 +494,5 @@ export function isMadeInWindow(window: AttemptWindow, find: HarvestedFind): bool
 
 /** Returns the event by which a record was made, or else its first; undefined where it has none. */
 export function findCreationEvent({ history }: HarvestedFind): HistoryEntry | undefined {
-  return history.find(({ type }) => type === 'SN01') ?? history[0];
+  return history.find(({ type }) => type === CREATION) ?? history[0];
 }

@@ -148,7 +148,7 @@ async function searchUnlessRefused<T>(
   }
 }
 
-/** Makes a key by which an entry that sends another content than before is recognised. */
+/** Makes the key of what an entry sends; a photograph's name may change while its intent stays. */
 export function makeEntryContentKey(entry: Entry): string {
   return entry.kind === 'photo' ? `${entry.intent} ${entry.photograph.name}` : entry.intent;
 }

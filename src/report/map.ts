@@ -30,8 +30,9 @@ const MARGIN = 0.14;
 const MIN_METRES = { overview: 16_000, detail: 900 };
 
 /**
- * Makes the frame of a map around a box of degrees, with a margin, at least as wide as this kind of
- * map needs; the box is in its middle. The projection is equirectangular with the scale of the
+ * Makes the frame of a map around a box of degrees, which is in its middle: with a margin, at least
+ * as wide as this kind of map needs, and in the proportions of {@link MAP}, into whose drawing units
+ * `place` converts longitude and latitude. The projection is equirectangular with the scale of the
  * middle latitude: over the width of the country the error is less than 2 %.
  */
 export function makeMapFrame(
@@ -41,9 +42,9 @@ export function makeMapFrame(
   const midX = (minX + maxX) / 2;
   const midY = (minY + maxY) / 2;
   const [mPerLon, mPerLat] = computeMetresPerDegree(midY);
-  const wide = Math.max((maxX - minX) * mPerLon * (1 + 2 * MARGIN), MIN_METRES[kind]);
-  const high = (maxY - minY) * mPerLat * (1 + 2 * MARGIN);
-  const metresPerUnit = Math.max(wide / MAP.width, high / MAP.height);
+  const widthMetres = Math.max((maxX - minX) * mPerLon * (1 + 2 * MARGIN), MIN_METRES[kind]);
+  const heightMetres = (maxY - minY) * mPerLat * (1 + 2 * MARGIN);
+  const metresPerUnit = Math.max(widthMetres / MAP.width, heightMetres / MAP.height);
   const halfLon = (MAP.width / 2) * (metresPerUnit / mPerLon);
   const halfLat = (MAP.height / 2) * (metresPerUnit / mPerLat);
   return {

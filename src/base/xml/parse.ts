@@ -18,11 +18,11 @@ import { XML_NAMESPACE, type XmlAttribute, type XmlDocument, type XmlElement } f
 export { XmlSyntaxError };
 
 /**
- * Parses XML 1.0 with namespaces, strictly and without a DTD: nothing is fetched, only the five
- * predefined entities and character references are resolved, and any violation is an error with its
- * position.
+ * Parses XML 1.0 with namespaces, strictly: nothing is fetched, only the five predefined entities
+ * and character references are resolved, and any violation is an error with its position.
  * @param maxNodes limit of elements, attributes and other markup together
- * @throws XmlSyntaxError for a document that is malformed, in an unknown encoding, or over a limit
+ * @throws XmlSyntaxError for a document that is malformed, in an unknown encoding, has a DTD, or is
+ * over a limit: `maxNodes`, 256 nested elements, 64 KiB of a tag, 4 MiB of a text
  */
 export function parseXml(bytes: Buffer, maxNodes = Number.POSITIVE_INFINITY): XmlDocument {
   const utf8 = decodeXml(bytes);

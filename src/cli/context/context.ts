@@ -316,14 +316,14 @@ export function makeTimeoutSignal(
   ms: number,
   reason: Error,
 ): AbortSignal {
-  const over = new AbortController();
-  const ended = new AbortController();
-  onClose(() => ended.abort());
-  clock.sleep(ms, ended.signal).then(
-    () => over.abort(reason),
+  const timeout = new AbortController();
+  const closing = new AbortController();
+  onClose(() => closing.abort());
+  clock.sleep(ms, closing.signal).then(
+    () => timeout.abort(reason),
     () => {},
   );
-  return over.signal;
+  return timeout.signal;
 }
 
 type ProcessOptions = {

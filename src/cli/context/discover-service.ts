@@ -317,10 +317,11 @@ const MAX_PROFILE_BYTES = 64 * 1024;
 /**
  * Reads the settings that an institution publishes as TOML: the keys of a profile alone, or one
  * `[profiles.NAME]` as in config.toml, beside which other keys are ignored. Nothing is stored.
- * @param from a file, or an address of https or of this machine, which may not redirect
+ * @param from a file, or an address of https or of this machine, which may not redirect, and whose
+ * answer has at most 64 KiB
  * @param settings only those of the network are used, for an address
  * @throws ConfigError where the settings are invalid or have `allow_http`, and for an address that
- * is none, is unprotected or answers with another status than 200; UnavailableError where it does
+ * cannot be parsed, is unprotected or answers with another status than 200; UnavailableError where it does
  * not answer; FileError where the file cannot be read
  */
 export async function fetchSharedProfile(

@@ -87,7 +87,7 @@ export function withMaskedPassword(send: Exchange, password: string | undefined)
 }
 
 /**
- * Prints the instance and account to which a command writes, or for which it queues, so that
+ * Prints the instance of the service, and the account, to which a command writes, or for which it queues, so that
  * production and training are not confused; nothing under `--quiet`.
  */
 export function announceService({ terminal, getProfile }: Context): void {

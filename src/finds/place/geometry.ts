@@ -91,7 +91,7 @@ const GIS_POINT = new RegExp(
 
 /**
  * Splits the geometry of a GIS program, such as `SRID=4326;POINT Z (14.4 50.1 230)`, into `epsg`,
- * the SRID before it (undefined without one), and `wkt`, well-known text for {@link parsePoint}:
+ * the number in the leading `SRID=…;` (undefined without one), and `wkt`, text for {@link parsePoint}:
  * a point without height and measure, also for a MultiPoint of one; empty for an empty point; any
  * other geometry as it is, so that it is refused then.
  */

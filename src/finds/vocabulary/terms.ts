@@ -164,7 +164,8 @@ export function listInferiors(vocabulary: Vocabulary, ident: string): Neighbour[
 
 /**
  * Returns the terms above a term, from the topmost to its direct superior; of several superiors
- * the first is followed. Empty without one. A circle of superiors ends before it repeats a term.
+ * the first by identifier is followed. One that is not stored has the label '' and ends the way up.
+ * Empty without a superior. A circle of superiors ends before it repeats a term.
  */
 export function listTermsAbove(vocabulary: Vocabulary, ident: string): Neighbour[] {
   const path: Neighbour[] = [];

@@ -74,8 +74,8 @@ const STORED_COLUMNS = new Set([
 ]);
 
 /**
- * Tells if of a column's cells the stored values count, as of numbers, states, days, truth values,
- * points and their systems. Of all other columns the displayed texts count.
+ * Tells if the stored value of a cell in this column is read, not its displayed text: numbers,
+ * states, days, truth values, points and their systems.
  */
 export function isStoredValueRead(name: ColumnName): boolean {
   return STORED_COLUMNS.has(name);

@@ -196,7 +196,8 @@ export function mapOwnTerm({ rows }: Mapping, oneTerm: OneTerm, harvested: Harve
   const key = getMappingKey(set, term);
   const before = byTerm.get(key);
   const row: MappedTerm = { set, term, id, label, note: before?.note ?? '' };
-  return { row, replaced: before?.id ?? null, rows: [...byTerm.set(key, row).values()] };
+  byTerm.set(key, row);
+  return { row, replaced: before?.id ?? null, rows: [...byTerm.values()] };
 }
 
 function findEntry(
