@@ -7,7 +7,7 @@ import {
   LocalizedError,
   UnavailableError,
 } from '../../base/errors.ts';
-import { formatMoment, type Message, msg } from '../../base/message.ts';
+import { cmd, formatMoment, type Message, msg } from '../../base/message.ts';
 
 /** About 31 years, so that the end of the pause is a valid date. */
 const MAX_RETRY_AFTER_S = 1_000_000_000;
@@ -119,9 +119,9 @@ export function isWebPage({ body }: { readonly body: Buffer }): boolean {
 
 /**
  * Asserts that an answer is not that of a closed or overloaded service (A-AUTH-13), a proxy or a
- * network that wants a sign-in: a status of 500 or more, 408, 425 or 429, or a web page.
+ * network that wants a sign-in: a status of 500 or more, 408, 425 or 429, a redirect or a web page.
  * @param address of the service, for the error
- * @param hint of the error, except for a web page
+ * @param hint of the error, except for a redirect or a web page
  * @throws UnavailableError for such an answer
  */
 export function assertAvailable(
@@ -129,7 +129,10 @@ export function assertAvailable(
   response: HttpResponse,
   hint: Message = msg`The queue is kept. Try again later.`,
 ): void {
-  const { status } = response;
+  const { status, headers } = response;
+  const target = headers['location'];
+  if (status >= 300 && status < 400 && target !== undefined)
+    throw new UnavailableError(msg`${address} redirects to ${target}.`, { hint: WEB_PAGE_ADVICE });
   // The status of a network that wants a sign-in: RFC 6585, section 6.
   const isOfNetwork = status === 511;
   if (!isOfNetwork && (status >= 500 || [408, 425, 429].includes(status)))
@@ -143,8 +146,8 @@ export function assertAvailable(
   );
 }
 
-/** Hint where a web page came in place of data. */
-export const WEB_PAGE_ADVICE = msg`Open the address in a browser on this computer, or use another network, then run the command again; what was stored is kept. If it is the wrong address, correct it in the profile.`;
+/** Hint where a redirect or a web page came in place of data. */
+export const WEB_PAGE_ADVICE = msg`Open the address in a browser on this computer, or use another network, then run the command again; what was stored is kept. If it is the wrong address, correct it with \`${cmd`pas profile set`}\`.`;
 
 /**
  * Sends a request and returns its answer. Wrappers (pacing, retrying, signing in) have the same

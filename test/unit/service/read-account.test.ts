@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { PasError } from '../../../src/base/errors.ts';
 import { fetchAccount } from '../../../src/push/account.ts';
-import type { HttpRequest, HttpResponse } from '../../../src/service/http/exchange.ts';
+import {
+  type HttpRequest,
+  type HttpResponse,
+  WEB_PAGE_ADVICE,
+} from '../../../src/service/http/exchange.ts';
 
 const BASE = 'https://finds.example.org';
 
@@ -83,6 +87,12 @@ describe('an invalid account answer', () => {
     ['a refusal', answerWith(403), `${BASE} refuses this account.`, SIGN_IN],
     ['another status', answerWith(404, 'no'), answered('status 404'), ADDRESS],
     ['a success without content', answerWith(204), answered('status 204'), ADDRESS],
+    [
+      'a redirect, which may be the sign-in of a network',
+      { ...answerWith(301, '<html>'), headers: { location: 'https://new.example/api' } },
+      `${BASE} redirects to https://new.example/api.`,
+      String(WEB_PAGE_ADVICE),
+    ],
     ['no XML', answerWith(200, 'welcome'), answered('not XML'), ADDRESS],
     ['no user', answerWith(200, '<svc/>'), answered('no user in it'), ADDRESS],
     [
