@@ -211,7 +211,7 @@ function settleByOutcome(state: PushState, input: SettlementInput): SettledOutco
     case 'refused-unspecified':
       return { settlement: settleUndetailedRefusal(input, outcome.detail) };
     case 'refused-by-intermediary': {
-      const reason = msg`refused by a proxy between pas and the service: ${outcome.detail}`;
+      const reason = msg`refused by a proxy between pas and the service: ${outcome.detail}; open the address of the service in a browser on this computer, or use another network`;
       const notBeforeAt = now + computeBackoffMs(RETRY_POLICY.slow, input.failuresBefore + 1);
       return { settlement: makeRequeue(input, reason, notBeforeAt) };
     }
