@@ -127,6 +127,12 @@ describe('a service behind a proxy', () => {
       /the proxy http:\S+ failed: it wants a user name and a password/,
     );
   });
+
+  test('names the proxy that does not speak TLS', async () => {
+    await using proxy = await startProxy();
+    const home = await homeBehind(mock.service, PLAIN, { HTTP_PROXY: `https://${proxy.host}` });
+    await expectEnded(home.pas('login'), 5, /the proxy https:\S+ failed: it does not speak TLS/);
+  });
 });
 
 describe('a page of a firewall', () => {

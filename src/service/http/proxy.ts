@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { type Agent, type ClientRequest, Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
@@ -136,6 +137,12 @@ async function makeProxyAgent(proxy: URL, options: ProxyAgentOptions): Promise<A
       .then(() => made.signal.aborted || late.abort())
       .catch(() => undefined);
     const socket = await connect(request, target)
+      .then(async (opened) => {
+        // The library for http does not wait for TLS with the proxy.
+        if (!options.isSecure && opened instanceof tls.TLSSocket)
+          await once(opened, 'secureConnect', { signal });
+        return opened;
+      })
       .catch((thrown: unknown) => {
         throw makeProxyError(proxy, describeFailure(thrown, late.signal, options), thrown);
       })
