@@ -51,7 +51,9 @@ function explainPlainly(outbox: Outbox, entry: Entry, settleMs: number | undefin
   const last = listAttempts(outbox, entry).at(-1);
   const looked = listEvidence(outbox, entry).at(-1);
   const nowMs = outbox.clock.now();
-  const untilMs = last === undefined ? nowMs : (last.endedAt ?? last.startedAt) + settleMs;
+  const endedAt = last?.endedAt ?? last?.startedAt ?? 0;
+  // Where this machine's clock was set back since, the service's counts.
+  const untilMs = endedAt > nowMs ? (last?.bounds?.untilMs ?? nowMs) : endedAt + settleMs;
   const isFinal =
     looked?.verdict === 'undecided' && (untilMs <= nowMs || looked.candidates.length > 0);
   if (isFinal && !PASSING.includes(looked.basis)) return isUnseen;

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { asServerMs } from '../../../src/base/clock.ts';
 import { msg } from '../../../src/base/message.ts';
 import { appendFacts } from '../../../src/outbox/append-facts.ts';
 import {
@@ -82,6 +83,21 @@ test('an entry that is still being sent counts from its start', async () => {
   const { outbox, clock, entryId } = inDoubt();
   claimEntry(outbox, entryId);
   await clock.advance(3 * MINUTE_MS);
+  expect(explainUncertain(outbox, entryId, SETTLE_MS)[0]).toContain('after 09:10.');
+});
+
+test('a clock that was ahead at the attempt does not put the date off', async () => {
+  const { outbox, clock, entryId } = inDoubt();
+  const claimed = claimEntry(outbox, entryId);
+  const rightMs = clock.now();
+  await clock.advance(365 * 24 * 60 * MINUTE_MS);
+  recordAnswer(
+    outbox,
+    claimed,
+    { state: 'uncertain', reason: msg`no answer` },
+    { outcome: 'uncertain', serverDateAt: asServerMs(rightMs) },
+  );
+  outbox.clock.now = () => rightMs;
   expect(explainUncertain(outbox, entryId, SETTLE_MS)[0]).toContain('after 09:10.');
 });
 
