@@ -131,7 +131,7 @@ export function assertAvailable(
 ): void {
   const { status, headers } = response;
   const target = headers['location'];
-  if (status >= 300 && status < 400 && target !== undefined)
+  if (REDIRECTS.includes(status) && target !== undefined)
     throw new UnavailableError(msg`${address} redirects to ${target}.`, { hint: WEB_PAGE_ADVICE });
   // The status of a network that wants a sign-in: RFC 6585, section 6.
   const isOfNetwork = status === 511;
