@@ -112,7 +112,10 @@ function judgeFind(asked: Asked, evidence: Evidence): string[] {
     ),
   );
   const isForThis = twins.some((twin) => twin.services.has(service));
-  const open = inState('queued', 'sending').filter(({ isHidden }) => isHidden === 0);
+  // A person must say first what a row of a table is.
+  const open = inState('queued', 'sending').filter(
+    ({ isHidden, held }) => isHidden === 0 && held?.startsWith('row-') !== true,
+  );
   const edited = madeRecords.filter(
     (record) => asked.edited !== undefined && record.place !== asked.edited,
   );

@@ -327,7 +327,7 @@ class Scene {
   constructor(stage: Stage, { seed, steps }: Scenario) {
     const { time, service, other, folder, templates } = stage;
     this.#isFair = steps.every(isFair);
-    this.#isOrdinary = steps.every(isOrdinary);
+    this.#isOrdinary = steps.every(isOrdinary) && !bringsRemovedBack(steps);
     this.#wereClocksSet = steps.some(({ kind }) => kind === 'clock');
     this.#isAnonymous = steps.some(({ kind }) => kind === 'anonymous');
     this.#wasCopied = steps.some(isCopying);
@@ -1552,6 +1552,16 @@ function isSameWish(one: Wish, other: Wish): boolean {
 
 function isForPerson({ state, held }: Entry): boolean {
   return state === 'uncertain' || (state === 'queued' && held !== null);
+}
+
+/**
+ * Tells if a table is imported again after a find was removed: saved over a later table, it asks if
+ * that row is one of the later finds.
+ */
+function bringsRemovedBack(steps: readonly Step[]): boolean {
+  const does = (step: Step): string | undefined => ('does' in step ? step.does : undefined);
+  const removed = steps.findIndex((step) => does(step) === 'remove');
+  return removed >= 0 && steps.slice(removed).some((step) => does(step) === 'import-again');
 }
 
 /** Tells if all that happens is known to one ledger, so that nothing is to be asked. */
