@@ -255,38 +255,26 @@ export function assertAllowedCharacters(bytes: Buffer, start: number, end: numbe
 
 const REFERENCE = '&(?:#(\\d+);|#x([\\da-fA-F]+);|([\\w.:-]+);)?';
 const ODD_IN_TEXT = new RegExp(`\\r\\n?|\\]\\]>|${REFERENCE}`, 'g');
-const ODD_IN_CDATA = /\r\n?/g;
 const ODD_IN_ATTRIBUTE = new RegExp(`\\r\\n?|[\\t\\n<]|${REFERENCE}`, 'g');
 
-/**
- * Decodes character data between two byte offsets: references and line breaks.
- * @throws XmlSyntaxError for what XML forbids there
- */
+/** Decodes references and line breaks of a text; throws XmlSyntaxError for forbidden ones. */
 export function decodeText(bytes: Buffer, start: number, end: number): string {
   return decodeSource(bytes, start, end, ODD_IN_TEXT, '\n');
 }
 
-/**
- * Decodes the content of a CDATA section between two byte offsets: only its line breaks change.
- * @throws XmlSyntaxError for a character that XML forbids
- */
+/** Decodes the content of a CDATA section as {@link decodeText}, without references. */
 export function decodeCdata(bytes: Buffer, start: number, end: number): string {
-  return decodeSource(bytes, start, end, ODD_IN_CDATA, '\n');
+  return decodeSource(bytes, start, end, /\r\n?/g, '\n');
 }
 
-/**
- * Decodes an attribute value between two byte offsets: references; line breaks and tabs as blanks
- * (XML 1.0, 3.3.3).
- * @throws XmlSyntaxError for what XML forbids there
- */
+/** Decodes an attribute value as {@link decodeText}, white space as blanks (XML 1.0, 3.3.3). */
 export function decodeAttributeValue(bytes: Buffer, start: number, end: number): string {
   return decodeSource(bytes, start, end, ODD_IN_ATTRIBUTE, ' ');
 }
 
 /**
- * Replaces white space and references once, from left to right; the result is not parsed again. One
- * at a time, into one buffer: millions of matches, or of pieces, would take many times the memory
- * of the text.
+ * Replaces white space and references once, from left to right; the result is not parsed again.
+ * Into one buffer: millions of matches, or pieces, would take many times the memory of the text.
  * @param pattern matches them, and what is not allowed
  * @param space replaces a line break
  */
