@@ -425,13 +425,13 @@ function findSimilarRecords(judged: SentImport, view: HarvestView): string[] {
   const shown = view.finds.filter((find) => isNear(judged, find) && !isAnothers(find));
   return [
     ...shown.map(({ identCely }) => identCely),
-    ...listChangedSince(judged, 'withheld', view),
+    ...listChangedSince(judged, 'withheld', view).filter((ident) => !view.isExplained(ident)),
   ];
 }
 
 /**
- * Returns records of its project, known only by header, that changed since and belong to no other
- * entry.
+ * Returns records of its project, known only by header, that changed since, also those of other
+ * entries: the service may have given it the identifier of a record that was deleted before.
  */
 function listChangedSince(
   { elements, window }: SentImport,
@@ -446,8 +446,7 @@ function listChangedSince(
           listed.datestampMs >= window.bounds.fromMs - CLOCK_MARGIN_MS) &&
         identCely.startsWith(`${getReferenceId(elements.projekt)}-`),
     )
-    .map(([identCely]) => identCely)
-    .filter((identCely) => !view.isExplained(identCely));
+    .map(([identCely]) => identCely);
 }
 
 /** Most elements that differ in a corrected version, which may have another time or project. */

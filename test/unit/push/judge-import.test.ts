@@ -123,9 +123,9 @@ test.each<Case>([
   ],
   ['deleted since', changed('deleted', START + MINUTE), 'deleted-since'],
   [
-    'deleted, of another find',
+    'deleted, once of another find, whose identifier it may have got',
     changed('deleted', START + MINUTE, MADE, { owned: MADE }),
-    'not-among-those-shown',
+    'deleted-since',
   ],
   ['deleted before', changed('deleted', START - MINUTE), 'not-among-those-shown'],
   [
