@@ -27,7 +27,7 @@ import {
 } from '../../tables/columns/settings.ts';
 import { parseHeaderRows } from '../../tables/header-row.ts';
 import { readInputFile, readPipe } from '../../tables/input-file.ts';
-import { readMappingFile, readSoundMapping } from '../../tables/own-terms/mapping.ts';
+import { type Mapping, readMappingFile, readSoundMapping } from '../../tables/own-terms/mapping.ts';
 import { parseTableBytes, readTable } from '../../tables/readers.ts';
 import type { Table } from '../../tables/table.ts';
 import type { OfferTerms } from '../interview/answer.ts';
@@ -38,12 +38,13 @@ import { openMappedLookup, openProfileVocabulary, openVocabularyLookups } from '
 /**
  * Opens what the validation of finds needs, except `lookupNumber`, which compares numbers with
  * other finds: the profile's schema, the account as the service last described it (undefined before
- * the first sign-in), the harvested vocabularies with the museum's mapping, whose issues are
- * dropped, and the day of this machine. Nothing is requested.
+ * the first sign-in), the harvested vocabularies with the museum's mapping, and the day of this
+ * machine. Nothing is requested.
+ * @param mapping as for {@link openMappedLookup}
  * @throws ConfigError where the schema or the profile cannot be used; DatabaseError where outbox or
  * vocabulary cannot
  */
-export async function openValidationContext(context: Context) {
+export async function openValidationContext(context: Context, mapping?: Mapping) {
   const profile = context.getProfile();
   const schema = await openFindSchema(profile, makeOwnSchemaReader(context));
   const lookups = await openVocabularyLookups(context);
@@ -51,7 +52,7 @@ export async function openValidationContext(context: Context) {
   return {
     schema,
     ...lookups,
-    lookupTerm: await openMappedLookup(context),
+    lookupTerm: await openMappedLookup(context, mapping),
     role: account?.role,
     organisation: account?.organisation,
     today: formatLocalDate(context.clock.now()),
@@ -63,8 +64,7 @@ export async function openValidationContext(context: Context) {
  * @throws UsageError where the mapping has an error; as {@link openValidationContext}
  */
 export async function openConversionContext(context: Context) {
-  await readSoundMapping(context.places.mappingFile);
-  return openValidationContext(context);
+  return openValidationContext(context, await readSoundMapping(context.places.mappingFile));
 }
 
 /**

@@ -29,6 +29,7 @@ import {
 import { openVerifiedFile } from '../../service/http/request-body.ts';
 import { makeSecretsOwner } from '../../service/secrets.ts';
 import type { Account } from '../../service/session.ts';
+import type { Mapping } from '../../tables/own-terms/mapping.ts';
 import { requireConfirmation } from '../terminal.ts';
 import { isProtectedAddress, type Profile } from './config.ts';
 import {
@@ -87,8 +88,8 @@ export function withMaskedPassword(send: Exchange, password: string | undefined)
 }
 
 /**
- * Prints the instance of the service, and the account, to which a command writes, or for which it queues, so that
- * production and training are not confused; nothing under `--quiet`.
+ * Prints the instance of the service, and the account, to which a command writes, or for which it
+ * queues, so that production and training are not confused; nothing under `--quiet`.
  */
 export function announceService({ terminal, getProfile }: Context): void {
   const { kind, baseUrl, username, name } = getProfile();
@@ -206,15 +207,16 @@ export function getHarvestUsername({ oaiAuth, username }: Profile): string {
 
 /**
  * Opens the lookup of terms, first among the museum's own terms, then in the harvested
- * vocabularies. Issues of the mapping are dropped.
+ * vocabularies.
+ * @param given mapping of the museum's terms; read from its file by default, without its issues
  * @throws as {@link openVocabularyLookups}
  */
-export async function openMappedLookup(context: Context): Promise<LookupTerm> {
+export async function openMappedLookup(context: Context, given?: Mapping): Promise<LookupTerm> {
   const [{ lookupTerm }, { makeMappedLookup, readMappingFile }] = await Promise.all([
     openVocabularyLookups(context),
     import('../../tables/own-terms/mapping.ts'),
   ]);
-  return makeMappedLookup(lookupTerm, await readMappingFile(context.places.mappingFile));
+  return makeMappedLookup(lookupTerm, given ?? (await readMappingFile(context.places.mappingFile)));
 }
 
 /**
