@@ -176,8 +176,8 @@ export function checkOutbox(outbox: Outbox, machine: string): Finding {
 const MAX_NAMED = 3;
 
 /**
- * Checks that the copy of every photograph that is neither accepted nor dropped exists, has its size
- * and is readable; a push verifies its bytes.
+ * Checks that the copy of every photograph that is neither accepted nor dropped exists, has its
+ * size and is readable; a push verifies its bytes.
  * @param outbox undefined where there is none
  * @param onProgress called before each photograph
  * @throws DatabaseError where the outbox cannot be read; the system's error where a copy cannot be

@@ -37,8 +37,8 @@ export function getSettlingCommand({ id, kind, state, held, find }: Entry): Comm
 
 /**
  * Returns the words that `pas resolve --answer` accepts for the question of an entry; empty without
- * a question, or where it cannot be answered by a word. `same` is among them only where it means one
- * find here, or one record.
+ * a question, or where it cannot be answered by a word. `same` is among them only where it means
+ * one find here, or one record.
  */
 export function listAnswerWords(held: HeldQuestion | null): readonly RowAnswer[] {
   if (held === null || !isAnswerable({ held })) return [];
@@ -52,8 +52,8 @@ export function listAnswerWords(held: HeldQuestion | null): readonly RowAnswer[]
 }
 
 /**
- * Returns the candidate that the answer `same` means: the first with the match `same`, else the only
- * one; undefined where several are only near.
+ * Returns the candidate that the answer `same` means: the first with the match `same`, else the
+ * only one; undefined where several are only near.
  */
 export function findMeantCandidate(candidates: readonly Candidate[]): Candidate | undefined {
   const [first, ...others] = candidates;

@@ -160,11 +160,11 @@ export type ResolvedFinder =
  * identifier. A name written exactly as that of a known person gets the id {@link NEW_PERSON}: the
  * service finds the person by the name. The person's identifier is for a name that is too long for
  * the service, and, with a remark, for one that differs in case, accents, order, titles or blanks.
- * Any other name gets {@link NEW_PERSON} as well, and the service creates a person, if it is certain
- * which part is the surname. Unreadable, with candidates where there are some: an identifier that
- * the vocabulary lacks, a mapping to what is no entry now, a name that several people have, an
- * abbreviated one, one in another order than the known person's, a new one that is too long, and
- * what is no name of one person.
+ * Any other name gets {@link NEW_PERSON} as well, and the service creates a person, if it is
+ * certain which part is the surname. Unreadable, with candidates where there are some: an
+ * identifier that the vocabulary lacks, a mapping to what is no entry now, a name that several
+ * people have, an abbreviated one, one in another order than the known person's, a new one that is
+ * too long, and what is no name of one person.
  */
 export function resolveFinder(cell: string, lookupTerm: LookupTerm): ResolvedFinder {
   if (extractIdentifier(cell) !== undefined) return resolveTerm(PEOPLE, cell, lookupTerm);

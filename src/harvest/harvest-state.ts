@@ -121,8 +121,8 @@ const MAX_BEHIND_MS = 7 * DAY_MS;
 
 /**
  * Returns the time from which the next pass must request changes: the earlier of both clocks when
- * this pass began, since a server's clock that was ahead would hide changes. A clock of this machine
- * that is over 7 days behind is ignored.
+ * this pass began, since a server's clock that was ahead would hide changes. A clock of this
+ * machine that is over 7 days behind is ignored.
  */
 export function computeWatermarkMs({ beganMs, localMs }: HarvestPass): number {
   return beganMs - localMs > MAX_BEHIND_MS ? beganMs : Math.min(beganMs, localMs);

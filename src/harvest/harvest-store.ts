@@ -95,8 +95,8 @@ function makeTransactions(path: string, database: Database) {
      */
     change,
     /**
-     * Runs `work` as `change`, in the open group of changes or in a new one. Where `work` fails, the
-     * whole group is lost.
+     * Runs `work` as `change`, in the open group of changes or in a new one. Where `work` fails,
+     * the whole group is lost.
      */
     changeInGroup: <T>(work: () => T): T => {
       if (!database.inTransaction) execute('begin');

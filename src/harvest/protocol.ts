@@ -313,8 +313,8 @@ const MAX_RECORD_BYTES = 1024 * 1024;
 
 /**
  * Returns the full identifier in the last header before a byte of an answer, by a search in the
- * source, which need not be well-formed. Undefined where that header's record has ended, and without
- * a header in the 1 MiB before the byte.
+ * source, which need not be well-formed. Undefined where that header's record has ended, and
+ * without a header in the 1 MiB before the byte.
  */
 export function findIdentifierBefore(body: Buffer, byte: number): string | undefined {
   const before = body.toString('latin1', Math.max(0, byte - MAX_RECORD_BYTES), byte);

@@ -34,8 +34,8 @@ import {
 
 /**
  * Returns the other one of two finds that came with the same local id, so that one of them was
- * renamed: a list of one, with the match `near` also where they are not alike. Empty where this find
- * had no such clash, or no other find has the local id by which it knows the other one.
+ * renamed: a list of one, with the match `near` also where they are not alike. Empty where this
+ * find had no such clash, or no other find has the local id by which it knows the other one.
  */
 export function listNamesakes(outbox: Outbox, find: StoredFind): Candidate[] {
   const { namesake } = find.wish;
@@ -79,8 +79,8 @@ export function storeQuestionsAboutChangedFinds(outbox: Outbox): void {
 /**
  * Ends questions as {@link endObsoleteAlikeQuestions} does, then compares drafts and queued finds
  * with all finds here, in transactions of 100. A find that is the same as another one or nearly so,
- * or that came with its local id, gets a question, unless it has one or the other find has one about
- * it. Never alike are:
+ * or that came with its local id, gets a question, unless it has one or the other find has one
+ * about it. Never alike are:
  * - two finds that a person called different, and finds with too little content;
  * - dropped finds, and two finds that one command entered and nothing has changed since;
  * - two rows of one table with different numbers, unless one of them is in `arrived`.

@@ -40,8 +40,8 @@ import { findStoredIntent } from './intents.ts';
 import { getOrMakeCommandId, type Outbox, readHeader, requireLedger } from './open-outbox.ts';
 
 /**
- * Returns all attempts of an entry, oldest first by this machine's clock; of an import, those of all
- * versions of its find.
+ * Returns all attempts of an entry, oldest first by this machine's clock; of an import, those of
+ * all versions of its find.
  * @throws DatabaseError where a fact is damaged
  */
 export function listAttempts(outbox: Outbox, entry: Entry): Attempt[] {
@@ -60,8 +60,9 @@ export function listUnsettledAttemptIds(outbox: Outbox, entry: Entry): string[] 
 
 /**
  * Returns the accepted attempts of an entry, oldest first; where there is none, those whose outcome
- * is unknown, also after a person gave them up. One that was refused, is proven absent or was resent
- * explains no record and no file, so it is left out. Of an import all versions of its find count.
+ * is unknown, also after a person gave them up. One that was refused, is proven absent or was
+ * resent explains no record and no file, so it is left out. Of an import all versions of its find
+ * count.
  * @param facts all facts of the entry's subject; read from the outbox by default
  * @throws DatabaseError where a fact is damaged
  */
@@ -141,9 +142,9 @@ type Answer =
   | { readonly kind: 'abandon' };
 
 /**
- * Records a person's decision about an entry, without a wish. The decision settles the attempts that
- * are open or of unknown outcome, except those of a dropped entry, and replaces each `abandon` of
- * this entry. `resend` also overrules the refusals of what the entry sends now.
+ * Records a person's decision about an entry, without a wish. The decision settles the attempts
+ * that are open or of unknown outcome, except those of a dropped entry, and replaces each `abandon`
+ * of this entry. `resend` also overrules the refusals of what the entry sends now.
  * @throws DatabaseError where a fact is damaged, or the disk fails
  */
 export function recordDecision(
@@ -225,8 +226,9 @@ type NewDecision = Omit<DecidedBody, 'intent' | 'command' | 'at' | 'reason'> & {
 };
 
 /**
- * Makes the fact of a decision about an intent, with the present time, and with the id of the running
- * command, which may be made here; with none for `detach`, which pas decides. Nothing is stored.
+ * Makes the fact of a decision about an intent, with the present time, and with the id of the
+ * running command, which may be made here; with none for `detach`, which pas decides. Nothing is
+ * stored.
  */
 export function makeDecisionFact(
   outbox: Outbox,
@@ -257,8 +259,8 @@ export type AttemptRequest = Pick<
 export type Claim = { readonly entry: Entry; readonly attempt: string };
 
 /**
- * Records an attempt of a queued entry, first in the ledger and then in the outbox; both are on disk
- * when this returns. After an error the ledger gets the answer that nothing was sent.
+ * Records an attempt of a queued entry, first in the ledger and then in the outbox; both are on
+ * disk when this returns. After an error the ledger gets the answer that nothing was sent.
  * @param id row of the entry
  * @param makeRequest called with the entry as it is now; undefined if it must not be sent now
  * @returns the attempt, and the entry to send, which may have changed since the caller read it;
@@ -399,8 +401,9 @@ export type AnswerDetails = Pick<AnsweredBody, 'outcome'> & {
 };
 
 /**
- * Records the end of an attempt, with or without an answer: first in the ledger, where it is on disk
- * at once, then in the outbox, where it is with the end of the caller's transaction, if one is open.
+ * Records the end of an attempt, with or without an answer: first in the ledger, where it is on
+ * disk at once, then in the outbox, where it is with the end of the caller's transaction, if one is
+ * open.
  * @throws DatabaseError where one of them cannot be written
  */
 export function recordAnswer(

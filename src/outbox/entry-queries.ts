@@ -460,8 +460,8 @@ export type Renewal = 'change' | 'harvest';
 
 /**
  * Returns the UUIDs of finds that must be validated again, in the order of the queue: queued or
- * refused ones whose document does not begin with `head`, and drafts that no person keeps as drafts.
- * Removed finds are left out.
+ * refused ones whose document does not begin with `head`, and drafts that no person keeps as
+ * drafts. Removed finds are left out.
  * @param head the first bytes of each document that the profile makes now
  * @param after `change` of profile or schema; after a `harvest` of vocabularies also queued finds
  * with an identifier that was not checked are returned

@@ -88,8 +88,8 @@ export const ANSWERS_OF_ROWS: Readonly<Record<RowBasis, readonly RowAnswer[]>> =
 };
 
 /**
- * Tells if a person's decision can answer the question about an entry; true where it has none. False
- * where two copies of the outbox want different versions: only an edit makes one of them.
+ * Tells if a person's decision can answer the question about an entry; true where it has none.
+ * False where two copies of the outbox want different versions: only an edit makes one of them.
  */
 export function isAnswerable({ held }: Pick<Entry, 'held'>): boolean {
   return held === null || HELD_BASES[held.basis] !== 'copies';
@@ -221,8 +221,8 @@ export function makeAttempts(
 }
 
 /**
- * Counts the attempts with this outcome since the last one with another outcome. Attempts without an
- * end do not count.
+ * Counts the attempts with this outcome since the last one with another outcome. Attempts without
+ * an end do not count.
  * @param attempts of one entry, oldest first
  */
 export function countAttemptsInARow(attempts: readonly Attempt[], outcome: AttemptOutcome): number {

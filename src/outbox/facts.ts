@@ -401,7 +401,7 @@ export function parseFact(path: string, row: unknown): Fact {
 
 /**
  * Returns the facts of an outbox or ledger that match a condition.
- * @param condition SQL that follows `where`: it may sort and limit, and has `?` for each of `values`
+ * @param condition SQL after `where`; it may sort and limit, and has `?` for each of `values`
  * @throws DatabaseError where a fact differs from what was written
  */
 export function selectFacts(

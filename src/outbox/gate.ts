@@ -2,7 +2,9 @@ import { type Message, msg } from '../base/message.ts';
 import type { Entry, HeldQuestion } from './entry.ts';
 import { type Candidate, type GateBasis, getCandidateKey, type RejectedMatch } from './facts.ts';
 
-/** Candidates for what an entry is already, by the question about them; absent or empty for none. */
+/**
+ * Candidates for what an entry is already, by the question about them; absent or empty for none.
+ */
 export type Knowledge = { readonly [Basis in GateBasis]?: readonly Candidate[] };
 
 /**

@@ -187,7 +187,9 @@ export function parseStoredIntent(path: string, row: unknown): StoredIntent {
   return row;
 }
 
-/** Tells if an intent's id is the hash of its content; true where the content was deleted (null). */
+/**
+ * Tells if an intent's id is the hash of its content; true where the content was deleted (null).
+ */
 export function hasSoundContent({ id, kind, subject, content }: StoredIntent): boolean {
   return content === null || findIdOfContent(kind, subject, content) === id;
 }

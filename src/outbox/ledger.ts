@@ -194,8 +194,8 @@ function makeServiceFunctions({ sql, listTexts, change }: GuardedDatabase) {
 function makeFactFunctions(path: string, { sql, listTexts, change }: GuardedDatabase) {
   return {
     /**
-     * Appends the facts that are missing, and stores intents that no attempt carries; all is on disk
-     * when this returns. Without facts the intents are not stored either.
+     * Appends the facts that are missing, and stores intents that no attempt carries; all is on
+     * disk when this returns. Without facts the intents are not stored either.
      */
     append: (
       scope: LedgerScope,

@@ -1,8 +1,8 @@
 import type { KnownIntent, NumberIntent } from './intents.ts';
 
-// In which order the numbers of a record are sent. The wish for a number replaces the one before it,
-// so only the last one is sent. One that was attempted stays known, and the next one names it: X, Y,
-// X, Y are four intents. None leaves while another one of the record may be under way.
+// In which order the numbers of a record are sent. The wish for a number replaces the one before
+// it, so only the last one is sent. One that was attempted stays known, and the next one names it:
+// X, Y, X, Y are four intents. None leaves while another one of the record may be under way.
 
 /**
  * Returns the intent by which a find or record is to get a number: the one that was attempted last,

@@ -324,8 +324,8 @@ export function assertSameAccount(outbox: Outbox, account: string, hint?: Messag
 
 /**
  * Asserts that what an outbox has may become an owner's, as by a new address, a union of two
- * outboxes, or a restore: the kind is the owner's, the address is one of the owner's service, and the
- * account is the owner's, as far as both are known.
+ * outboxes, or a restore: the kind is the owner's, the address is one of the owner's service, and
+ * the account is the owner's, as far as both are known.
  * @param path of the outbox, or of the backup that it was copied from
  * @throws ConfigError where it may not
  */

@@ -19,8 +19,8 @@ export type PushLockOptions = {
 };
 
 /**
- * Takes both locks of an outbox, or none; `release` frees them, as does the end of the process. Only
- * under them may a process send from an outbox, or reconcile, restore, repair or move it.
+ * Takes both locks of an outbox, or none; `release` frees them, as does the end of the process.
+ * Only under them may a process send from an outbox, or reconcile, restore, repair or move it.
  * @throws OutboxLeasedError where another process holds one for longer than 35 ms
  * @throws DatabaseError where the lock file cannot be created or opened: with exit code 5 where the
  * disk is full, else with 12
@@ -92,8 +92,8 @@ export function getPushPlace(outbox: Outbox, machine: string): PushPlace {
 
 /**
  * Stores in the header that the outbox is pushed from here; the caller holds the push lock. After
- * another place, or with a lost ledger, the next push must search the service as for the first time,
- * and the next union compares all facts.
+ * another place, or with a lost ledger, the next push must search the service as for the first
+ * time, and the next union compares all facts.
  * @param machine identifier of this machine; empty where it has none
  * @param place as {@link getPushPlace} returned it
  */

@@ -43,8 +43,8 @@ import { countEntriesByState } from './views/outbox-status.ts';
 const TABLES_OF_AN_OUTBOX = ['header', 'intents', 'facts', 'entries'];
 
 /**
- * Copies a snapshot of the outbox to a file, in place of an older copy, and writes the time into the
- * header of the copy. A push may run meanwhile.
+ * Copies a snapshot of the outbox to a file, in place of an older copy, and writes the time into
+ * the header of the copy. A push may run meanwhile.
  * @throws DatabaseError where anything in the outbox is damaged; the older copy stays then
  */
 export function backUpOutbox(outbox: Outbox, target: string): void {

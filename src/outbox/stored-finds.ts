@@ -229,8 +229,9 @@ export function listFindUuids({ listTexts }: Outbox): Set<string> {
 const parseName = createRowParser({ name: isText, localId: isText });
 
 /**
- * Returns the identifiers of all finds, also of hidden ones, as `name` with the find's local id: the
- * local id itself, the number in its table, and of an accepted find the identifier of its record.
+ * Returns the identifiers of all finds, also of hidden ones, as `name` with the find's local id:
+ * the local id itself, the number in its table, and of an accepted find the identifier of its
+ * record.
  */
 export function listFindIdentifiers(outbox: Outbox): ReturnType<typeof parseName>[] {
   const rows = outbox

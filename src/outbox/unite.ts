@@ -227,7 +227,8 @@ function keepQuestionsOfCopies(outbox: Outbox, uuid: string): void {
 
 /**
  * Keeps one of two finds with one local id and equal content, one of which was never attempted;
- * else the one that arrived gets another local id, and the `namesake` about which a person is asked.
+ * else the one that arrived gets another local id, and the `namesake` about which a person is
+ * asked.
  * @param isKnown tells if a find was here before what arrived
  */
 function adoptOrRename(outbox: Outbox, uuid: string, isKnown: (uuid: string) => boolean): void {
@@ -255,8 +256,8 @@ function adoptOrRename(outbox: Outbox, uuid: string, isKnown: (uuid: string) => 
 /**
  * Resolves clashes of finds that an undo brought back with those here, in the caller's transaction.
  * Of two with one local id and equal content, one of them never attempted, only one is kept. Of any
- * other two with one local id, the find that came back gets another local id and a `namesake`, about
- * which the caller stores a question. A record that both have is detached from both.
+ * other two with one local id, the find that came back gets another local id and a `namesake`,
+ * about which the caller stores a question. A record that both have is detached from both.
  * @param subjects UUIDs of the finds that came back; subjects of records have no effect
  */
 export function resolveClashesAfterUndo(outbox: Outbox, subjects: ReadonlySet<string>): void {

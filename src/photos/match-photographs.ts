@@ -4,8 +4,8 @@ import type { Point } from '../finds/place/geometry.ts';
 import type { PhotoExif } from './photo-exif.ts';
 
 /**
- * Names of photographs, and the grade that they give with a find `K-12`; a find `12` where they lack
- * the letter. Files are without their extension.
+ * Names of photographs, and the grade that they give with a find `K-12`; a find `12` where they
+ * lack the letter. Files are without their extension.
  *
  * | name | grade |
  * |---|---|

@@ -400,9 +400,9 @@ export function listEqualFiles(
 }
 
 /**
- * Returns the names of photographs from the same file that the record has already, or may have: those
- * that other accounts sent, and those that were sent here under another subject, which is either the
- * find or the record.
+ * Returns the names of photographs from the same file that the record has already, or may have:
+ * those that other accounts sent, and those that were sent here under another subject, which is
+ * either the find or the record.
  * @param ofOthers what other accounts sent to the record
  */
 export function listSamePhotographs(

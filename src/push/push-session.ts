@@ -159,7 +159,9 @@ export class PushSession {
       .filter((scope) => this.state.alone.has(makeScopeKey(scope)));
   }
 
-  /** Adds the request of an entry to `flights`; the caller deletes it once the answer is recorded. */
+  /**
+   * Adds the request of an entry to `flights`; the caller deletes it once the answer is recorded.
+   */
   addFlight(entry: Entry, done: Promise<void>): void {
     const key = makeScopeKey(getEntryScope(entry));
     const isAlone =

@@ -31,9 +31,9 @@ const MIN_METRES = { overview: 16_000, detail: 900 };
 
 /**
  * Makes the frame of a map around a box of degrees, which is in its middle: with a margin, at least
- * as wide as this kind of map needs, and in the proportions of {@link MAP}, into whose drawing units
- * `place` converts longitude and latitude. The projection is equirectangular with the scale of the
- * middle latitude: over the width of the country the error is less than 2 %.
+ * as wide as this kind of map needs, and in the proportions of {@link MAP}, into whose drawing
+ * units `place` converts longitude and latitude. The projection is equirectangular with the scale
+ * of the middle latitude: over the width of the country the error is less than 2 %.
  */
 export function makeMapFrame(
   { minX, minY, maxX, maxY }: BoundingBox,

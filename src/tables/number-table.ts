@@ -228,9 +228,9 @@ function convertToIssue(thrown: unknown, { place }: NumberRow): Issue {
 /**
  * Queues planned numbers, in the transactions of {@link splitIntoBatches}, between which it blocks
  * the thread for at most {@link MAX_YIELD_MS}, so that another process can write. A number is left
- * out, with an error, where its find was removed since, or where it would replace a number of the record:
- * without `mayReplace` any, with it another than the planned one. After an error of the disk, the
- * earlier transactions stay.
+ * out, with an error, where its find was removed since, or where it would replace a number of the
+ * record: without `mayReplace` any, with it another than the planned one. After an error of the
+ * disk, the earlier transactions stay.
  * @param mayReplace a person allows that the planned numbers replace those of the records
  * @returns the numbers that are queued or `kept`, with the issues of the plan and of those left out
  * @throws DatabaseError where the disk fails

@@ -82,8 +82,8 @@ export function copyDatabase(
 
 /**
  * Asserts that SQLite finds no damage in a database.
- * @param check `pragma integrity_check(1)`, or that of one table, of the connection that has the file
- * open; without it the file is opened, and all of it checked
+ * @param check `pragma integrity_check(1)`, or that of one table, of the connection that has the
+ * file open; without it the file is opened, and all of it checked
  * @throws DatabaseError where there is damage (damaged), or the file cannot be read
  */
 export function assertUndamaged(path: string, check?: Statement): void {

@@ -206,7 +206,9 @@ function switchToWal(database: Database): void {
   }
 }
 
-/** Tells if an error, or the cause of a DatabaseError, says that another connection holds the lock. */
+/**
+ * Tells if an error, or the cause of a DatabaseError, says that another connection holds the lock.
+ */
 export function isBusyError(thrown: unknown): boolean {
   return getErrorCode(thrown instanceof DatabaseError ? thrown.cause : thrown).startsWith(
     'SQLITE_BUSY',

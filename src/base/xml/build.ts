@@ -58,8 +58,8 @@ export function renderXmlElement({ name, attributes, content = '' }: XmlNode, de
 const PLAIN = /^[\u0020\u0021\u0023-\u0025\u0027-\u003B\u003D\u003F-\uD7FF]*$/;
 
 /**
- * Escapes an attribute value to stand in double quotes, with its tabs and line feeds: a parser would
- * turn them into blanks.
+ * Escapes an attribute value to stand in double quotes, with its tabs and line feeds: a parser
+ * would turn them into blanks.
  * @param name of the element, for the error
  * @throws RangeError where the value has a character of {@link findCharacterIllegalInXml}
  */

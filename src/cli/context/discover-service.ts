@@ -321,8 +321,8 @@ const MAX_PROFILE_BYTES = 64 * 1024;
  * answer has at most 64 KiB
  * @param settings only those of the network are used, for an address
  * @throws ConfigError where the settings are invalid or have `allow_http`, and for an address that
- * cannot be parsed, is unprotected or answers with another status than 200; UnavailableError where it does
- * not answer; FileError where the file cannot be read
+ * cannot be parsed, is unprotected or answers with another status than 200; UnavailableError where
+ * it does not answer; FileError where the file cannot be read
  */
 export async function fetchSharedProfile(
   context: Context,

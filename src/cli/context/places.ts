@@ -275,8 +275,9 @@ export type OutboxPaths = {
 };
 
 /**
- * Makes the name of the folder of an outbox, also that of its push lock: 32 hexadecimal digits, the same
- * for one service and account, also where the user name has other letter case or blanks around it.
+ * Makes the name of the folder of an outbox, also that of its push lock: 32 hexadecimal digits, the
+ * same for one service and account, also where the user name has other letter case or blanks around
+ * it.
  * @param address normalised
  * @param username empty where only a token is known
  */

@@ -353,8 +353,8 @@ function pointProfiles(
 
 /**
  * Opens the outbox of the profile for a user name with which its account has just signed in. One of
- * another account is opened unchanged; any other moves to the place of that name, which its profiles
- * get. To be called before the context opens the outbox.
+ * another account is opened unchanged; any other moves to the place of that name, which its
+ * profiles get. To be called before the context opens the outbox.
  * @param account identifier of the account at the service
  * @throws ConfigError where the configuration cannot be changed, or an outbox that is already at
  * the new place is of another owner; OutboxLeasedError during a push; DatabaseError where an outbox

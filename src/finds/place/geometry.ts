@@ -91,9 +91,9 @@ const GIS_POINT = new RegExp(
 
 /**
  * Splits the geometry of a GIS program, such as `SRID=4326;POINT Z (14.4 50.1 230)`, into `epsg`,
- * the number in the leading `SRID=…;` (undefined without one), and `wkt`, text for {@link parsePoint}:
- * a point without height and measure, also for a MultiPoint of one; empty for an empty point; any
- * other geometry as it is, so that it is refused then.
+ * the number in the leading `SRID=…;` (undefined without one), and `wkt`, text for
+ * {@link parsePoint}: a point without height and measure, also for a MultiPoint of one; empty for
+ * an empty point; any other geometry as it is, so that it is refused then.
  */
 export function parseGisGeometry(text: string): { readonly wkt: string; readonly epsg?: number } {
   const [, srid, body = ''] =

@@ -405,9 +405,9 @@ type HarvestRun = { readonly id: number; readonly run: number };
 
 /**
  * Begins a run of the harvest of a set or family, which is stored at its first use; then
- * {@link assertLatestRun} throws for all earlier runs. Where the subject changed, the harvest begins
- * anew, without rights, watermark and unfinished pass: another account or endpoint sees other
- * records, which a list of changes would not show. Must run inside `Vocabulary.change`.
+ * {@link assertLatestRun} throws for all earlier runs. Where the subject changed, the harvest
+ * begins anew, without rights, watermark and unfinished pass: another account or endpoint sees
+ * other records, which a list of changes would not show. Must run inside `Vocabulary.change`.
  * @param subject `{version} {account} {format}`, with an empty account for an anonymous harvest
  */
 export function beginVocabularyHarvest(

@@ -18,8 +18,7 @@ import {
   listPhotographsByDigest,
   listPhotographsBySource,
 } from '../entry-queries.ts';
-import type { Candidate } from '../facts.ts';
-import { getOriginalDigest } from '../facts.ts';
+import { type Candidate, getOriginalDigest } from '../facts.ts';
 import { makeRecordSubject } from '../intents.ts';
 import { findKnownAccount, type Outbox } from '../open-outbox.ts';
 import {
@@ -192,8 +191,8 @@ export type PhotoChange = 'kept' | 'queued' | 'again' | 'replaced' | 'beside';
 /**
  * Queues a photograph for a find or record, unless it is queued or sent already. A picture that was
  * refused or dropped, that one copy of the outbox took back, or that the service no longer has, is
- * queued again; one that is queued with GPS data is replaced by its copy without them. A new picture replaces the queued or refused one
- * of the same file, if there is exactly one.
+ * queued again; one that is queued with GPS data is replaced by its copy without them. A new
+ * picture replaces the queued or refused one of the same file, if there is exactly one.
  * @param photograph whose copy is in the data home
  * @param together digests of the files that are queued in one go: none replaces another one
  * @throws UsageError where the find was removed
@@ -324,9 +323,9 @@ export type PhotographChanges = {
 type ChangeContext = { readonly outbox: Outbox; readonly dryRun: boolean };
 
 /**
- * Queues the photographs that a row names and the find does not have yet, and removes those that the
- * row named at its last import and no longer names, unless they were attempted. A photograph that a
- * person dropped stays dropped. A dry run only counts.
+ * Queues the photographs that a row names and the find does not have yet, and removes those that
+ * the row named at its last import and no longer names, unless they were attempted. A photograph
+ * that a person dropped stays dropped. A dry run only counts.
  * @param before the row as last imported; undefined for a new find, of which nothing is removed
  * @param subject '' for a find that does not exist yet, in a dry run
  */
@@ -444,8 +443,8 @@ type NumberLookupOptions = {
 
 /**
  * Makes a lookup that takes a number, as normalizeRegistrationNumber makes it, and the name of a
- * find. It returns the name of another find or record that has the number or is to get it; undefined
- * for none. All numbers are read once, at the first lookup.
+ * find. It returns the name of another find or record that has the number or is to get it;
+ * undefined for none. All numbers are read once, at the first lookup.
  */
 export function makeNumberLookup(
   outbox: Outbox,

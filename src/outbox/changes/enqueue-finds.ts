@@ -98,8 +98,8 @@ export type EnqueueReport = {
 /**
  * Stores finds in the outbox with their documents: queued, or with errors as drafts. Into a find
  * that is here its row is merged, as {@link mergeRowIntoFind} does; a sent one is never changed. Of
- * each batch of 100, photographs are copied and new rows validated first, which takes time; then the
- * batch is stored in one transaction. After an error the earlier batches stay. A dry run stores
+ * each batch of 100, photographs are copied and new rows validated first, which takes time; then
+ * the batch is stored in one transaction. After an error the earlier batches stay. A dry run stores
  * nothing.
  * @throws UsageError where a photograph changed while it was read; FileError where one cannot be
  * read; DatabaseError where the disk fails
@@ -328,7 +328,7 @@ function makeStoredResult(
   return makeResult(localId, change, prepared, [...named, ...photos.issues], photos);
 }
 
-/** What importing a row changes in its find, or would change. */
+/** Effects of importing a row on its find; in a dry run, those that it would have. */
 type RowEffects = {
   readonly change: 'updated' | 'kept';
   readonly followed: PhotographChanges;

@@ -319,8 +319,8 @@ function formatDifferences(differences: readonly RowDifference[]): Message {
 
 /**
  * Makes what is stored of a row that an import leaves out: the question, and all that is needed to
- * import the row after the answer. The question is the plan's; where row and find were both changed,
- * it asks whose values are right.
+ * import the row after the answer. The question is the plan's; where row and find were both
+ * changed, it asks whose values are right.
  * @param path of the table, with the sheet; undefined for standard input
  */
 export function makeAskedRow(

@@ -127,8 +127,8 @@ export function makeSubjectLookup(
 }
 
 /**
- * Returns, by {@link makeIdKey} of its number, for each row about which a person is asked, the local
- * id of a find that it may be.
+ * Returns, by {@link makeIdKey} of its number, for each row about which a person is asked, the
+ * local id of a find that it may be.
  */
 export function indexAskedNumbers(outbox: Outbox): ReadonlyMap<string, string> {
   const finds = new Map<string, string>();
@@ -267,7 +267,8 @@ type OpenValidation = () => Promise<(find: Find) => ValidatedFind>;
 
 /**
  * Returns the stored document of a find, as it is to be sent, without issues. Where there is none,
- * as for a draft, the find is validated: the result has the document that it would have, and issues.
+ * as for a draft, the find is validated: the result has the document that it would have, and
+ * issues.
  * @param openValidation called only then
  */
 export async function getDocumentOfFind(

@@ -51,8 +51,8 @@ export function listLastCommands({ listTexts }: Outbox): LoggedCommand[] {
 }
 
 /**
- * Returns the commands of {@link listLastCommands} as `--json` prints them, each with its finds: their
- * elements before and after it, null where there were none or their content was deleted.
+ * Returns the commands of {@link listLastCommands} as `--json` prints them, each with its finds:
+ * their elements before and after it, null where there were none or their content was deleted.
  */
 export function listCommandLog(outbox: Outbox) {
   return listLastCommands(outbox).map((command) => ({

@@ -351,8 +351,8 @@ export function findStateAtService(outbox: Outbox, sent: SentFind): StateAtServi
 
 /**
  * Returns the elements of a find with the changes that the last pull showed. A number that was set
- * here wins over the pulled one unless it was accepted before that pull. The elements of a find that
- * was not sent, or not pulled, have no such changes.
+ * here wins over the pulled one unless it was accepted before that pull. The elements of a find
+ * that was not sent, or not pulled, have no such changes.
  */
 export function getElementsAtService(outbox: Outbox, find: StoredFind): FindElements {
   const last = findLastNumberEntry(outbox, find.uuid);

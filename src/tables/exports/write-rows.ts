@@ -28,8 +28,8 @@ function formatTruth(value: boolean): string {
 
 /**
  * Yields the lines of a CSV table for Excel and LibreOffice: with a byte order mark, semicolons and
- * CRLF, texts that look like formulas marked as texts, and a `decimal` with a comma, as in countries
- * where a semicolon separates cells. A row is read only when its line is requested.
+ * CRLF, texts that look like formulas marked as texts, and a `decimal` with a comma, as in
+ * countries where a semicolon separates cells. A row is read only when its line is requested.
  */
 export function* formatCsvLines(rows: Iterable<readonly RowCell[]>): Generator<string> {
   let mark = BYTE_ORDER_MARK;

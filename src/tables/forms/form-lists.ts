@@ -86,8 +86,8 @@ export type FieldFormRequest = FieldFormOrder & {
 };
 
 /**
- * Defaults of every find by element, as a form stores them: `written` has those that are typed since
- * the list of their element lacks them, `chosen` all others.
+ * Defaults of every find by element, as a form stores them: `written` has those that are typed
+ * since the list of their element lacks them, `chosen` all others.
  */
 export type FormDefaults = {
   readonly chosen: ReadonlyMap<string, string>;
