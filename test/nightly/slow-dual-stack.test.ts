@@ -11,6 +11,7 @@ const { status } = spawnSync('unshare', ['-n', '-m', 'test', '-c', '/dev/net/tun
 /** In a network of its own: a name with two addresses, of which IPv6 has no route. */
 const SCENE = `set -e
 mount --bind "$1/hosts" /etc/hosts
+: > "$1/started"
 python3 "$2/delayed_network.py" > "$1/started" &
 trap 'kill $!' EXIT
 until grep -q ready "$1/started"; do sleep 0.1; done
