@@ -4,13 +4,12 @@ import type { Clock } from '../base/clock.ts';
 import {
   createRowGuard,
   type Database,
+  hasNewestSchema,
   isAnyRow,
   isNumber,
   isText,
-  migrateDatabase,
   openSqlite,
   orNull,
-  parseTexts,
   parseValue,
 } from '../base/disk/database.ts';
 import {
@@ -234,22 +233,10 @@ const TRUTH = ['header', 'account', 'accepted_people', 'intents', 'facts'] as co
 
 /** Tells if SQLite finds no damage in the file, and its tables are those of an outbox. */
 function isSoundOutboxFile(path: string): boolean {
-  return isSoundDatabase(path) && isSound(() => readSchema(path) === makeSchema());
-}
-
-const SCHEMA = 'select sql from sqlite_schema where sql is not null order by name';
-
-function readSchema(path: string): string {
-  return withDatabase(openSqlite(path, { readonly: true }), (database) =>
-    parseTexts(database.prepare(SCHEMA).pluck().all()).join('\n'),
-  );
-}
-
-function makeSchema(): string {
-  return withDatabase(openSqlite(':memory:'), (database) => {
-    migrateDatabase(database, join(packageRoot, 'schemas', 'outbox'));
-    return parseTexts(database.prepare(SCHEMA).pluck().all()).join('\n');
-  });
+  const folder = join(packageRoot, 'schemas', 'outbox');
+  const hasSchema = () =>
+    withDatabase(openSqlite(path, { readonly: true }), (file) => hasNewestSchema(file, folder));
+  return isSoundDatabase(path) && isSound(hasSchema);
 }
 
 function withDatabase<T>(database: Database, work: (database: Database) => T): T {

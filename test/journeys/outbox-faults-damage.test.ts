@@ -47,6 +47,9 @@ describe('A profile', () => {
   });
 });
 
+/** Another layout, by its number and a table. */
+const NEWER = 'create table later (only integer); pragma user_version = 99';
+
 describe('Data of a newer pas are left as they are:', () => {
   beforeEach(async () => {
     await importSeason(home, 2);
@@ -54,7 +57,7 @@ describe('Data of a newer pas are left as they are:', () => {
   });
 
   test('an outbox is read by no command.', async () => {
-    changeDatabase(outboxFile(home), `pragma user_version = 99`);
+    changeDatabase(outboxFile(home), NEWER);
     for (const words of [
       ['push'],
       ['list'],
@@ -66,12 +69,12 @@ describe('Data of a newer pas are left as they are:', () => {
       const run = await home.pas(...words);
       expect([words, run.code]).toEqual([words, 13]);
     }
-    changeDatabase(outboxFile(home), 'pragma user_version = 1');
+    changeDatabase(outboxFile(home), 'drop table later; pragma user_version = 1');
     expect(await findStates(home)).toEqual({ 'K-1': 'accepted', 'K-2': 'queued' });
   });
 
   test('a newer journal stops sending, and other commands work.', async () => {
-    changeDatabase(ledgerFile(home), 'pragma user_version = 99');
+    changeDatabase(ledgerFile(home), NEWER);
     await expectEnded(home.pas('push'), 13);
     for (const words of [
       ['list'],
@@ -82,6 +85,15 @@ describe('Data of a newer pas are left as they are:', () => {
     ])
       await home.do(...words);
     await mock.expectMade({ finds: 1 });
+  });
+
+  test('a damaged number of their layout alone stops nothing.', async () => {
+    for (const number of [0, 2, 100]) {
+      for (const file of [outboxFile(home), ledgerFile(home)])
+        changeDatabase(file, `pragma user_version = ${number}`);
+      await home.do('push');
+    }
+    await mock.expectMade({ finds: 2 });
   });
 });
 

@@ -1499,7 +1499,8 @@ function isCopying(step: Step): boolean {
   return (
     COPYING.includes(step.kind) ||
     'elsewhere' in step ||
-    ('does' in step && step.does === 'restore')
+    ('does' in step && step.does === 'restore') ||
+    (step.kind === 'watch' && step.meanwhile.some(({ does }) => does === 'restore'))
   );
 }
 

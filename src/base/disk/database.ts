@@ -138,16 +138,12 @@ export function loadSqlite(): typeof Sqlite {
 
 function makeNotLoadedError(isReadyMade: boolean, thrown: unknown): DatabaseError {
   const { version, platform, arch } = process;
-  const why = dropSearchedPaths(getErrorMessage(thrown));
+  // Node's message goes on with all searched paths.
+  const [why = ''] = getErrorMessage(thrown).split(/(?: Tried:)?\n/, 1);
   return new DatabaseError(
     msg`SQLite cannot be loaded by Node ${version} on ${platform}-${arch}: ${why}`,
     { cause: thrown, hint: isReadyMade ? REINSTALL : COMPILE },
   );
-}
-
-/** Node's message continues with all the searched paths. */
-function dropSearchedPaths(text: string): string {
-  return text.split(/(?: Tried:)?\n/, 1).join();
 }
 
 type OpenOptions = {
@@ -378,30 +374,41 @@ export function openPreparedDatabase(
  * SQLite unchanged
  */
 export function migrateDatabase(database: Database, folder: string): void {
-  const migrations = readdirSync(folder)
+  const migrations = listMigrations(folder);
+  const newest = migrations.at(-1)?.number ?? 0;
+  const step = (): void => {
+    // In the transaction: two processes that start together must not both apply a file.
+    const current = readCurrentVersion(database);
+    // With the tables of the newest file, only the number is damaged.
+    if (current !== newest && !hasNewestSchema(database, folder)) {
+      const file = basename(database.name);
+      if (current > newest)
+        throw new DatabaseTooNewError(
+          t`${file} was written by a newer pas (schema ${current}; this pas knows ${newest}).`,
+          { hint: t`Install the newest pas. Nothing was changed.` },
+        );
+      for (const { number, path } of migrations)
+        if (number > current) database.exec(readFileSync(path, 'utf8'));
+    }
+    database.pragma(`user_version = ${newest}`);
+  };
+  if (readCurrentVersion(database) !== newest) runTransaction(database, step);
+}
+
+function listMigrations(folder: string): { readonly number: number; readonly path: string }[] {
+  return readdirSync(folder)
     .filter((name) => /^\d{6}_.+\.sql$/.test(name))
     .sort()
     .map((name) => ({ number: Number(name.slice(0, 6)), path: join(folder, name) }));
-  const newest = migrations.at(-1)?.number ?? 0;
-  const step = (): void => {
-    // Read inside the write transaction, so that two processes that start together do not both
-    // apply a file.
-    const current = readCurrentVersion(database);
-    if (current > newest) {
-      const file = basename(database.name);
-      throw new DatabaseTooNewError(
-        t`${file} was written by a newer pas (schema ${current}; this pas knows ${newest}).`,
-        {
-          hint: t`Install the newest pas. Nothing was changed.`,
-        },
-      );
-    }
-    for (const migration of migrations.filter(({ number }) => number > current)) {
-      database.exec(readFileSync(migration.path, 'utf8'));
-      database.pragma(`user_version = ${migration.number}`);
-    }
-  };
-  if (readCurrentVersion(database) !== newest) runTransaction(database, step);
+}
+
+/** Tells if a database has exactly the tables and indexes that the SQL files of a folder make. */
+export function hasNewestSchema(database: Database, folder: string): boolean {
+  const model = openSqlite(':memory:');
+  for (const { path } of listMigrations(folder)) model.exec(readFileSync(path, 'utf8'));
+  const query = 'select sql from sqlite_schema where sql is not null order by name';
+  const read = (from: Database): string => from.prepare(query).pluck().all().join('\n');
+  return read(database) === read(model);
 }
 
 function readCurrentVersion(database: Database): number {

@@ -131,7 +131,7 @@ test('a state file of a newer pas is refused', () => {
   const path = aPath();
   openHarvestStore(path).close();
   const newer = openSqlite(path);
-  newer.pragma('user_version = 2');
+  newer.exec('create table later (only integer); pragma user_version = 2');
   newer.close();
   expect(() => openHarvestStore(path)).toThrow(/newer pas/);
 });
