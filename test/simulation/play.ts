@@ -1103,8 +1103,8 @@ class Scene {
     const record = this.#records(ORIGIN).find(isOwn);
     if (asked === undefined || record === undefined) return;
     this.#note(`a curator makes a ${does} of ${find}`);
-    // Requests in flight arrive after it.
-    if (this.#network.onItsWay > 0) this.#network.wasLate = true;
+    // Requests in flight arrive after it, and an index that lags shows what was before it.
+    if (this.#network.onItsWay > 0 || this.#indexDelayMs > 0) this.#network.wasLate = true;
     this.#curated.add(find);
     for (const twin of this.#asked.values())
       if (twin.note === asked.note) this.#curated.add(twin.id);
