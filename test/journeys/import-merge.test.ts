@@ -408,10 +408,17 @@ describe('a find of one table that is like a find of another one', () => {
     (await home.pas('status')).stdout.includes(`${name}: it is the same as K-2`);
 
   test('is asked about when its row was asked about a third one', async () => {
+    await home.do('import', table('a.csv', second, { ...second, id: 'K-3', note: 'třetí' }));
+    await home.pas('import', table('b.csv', { ...second, id: 'B-1', note: 'čtvrtý' }));
+    await home.do('resolve', 'K-2', '--answer', 'new');
+    expect((await home.pas('status')).stdout).toContain('B-1: it differs little from K-3');
+  });
+
+  test('is asked about, and not a find that only has its number', async () => {
     await home.do('import', table('a.csv', first, second));
     await home.pas('import', table('b.csv', { ...second, id: 'K-1' }));
-    await home.do('resolve', 'K-1', '--answer', 'new');
-    expect(await isAsked('K-1-2')).toBe(true);
+    await home.do('resolve', 'K-2', '--answer', 'same');
+    expect(await findStates(home)).toEqual({ 'K-1': 'queued', 'K-2': 'queued' });
   });
 
   test('that two tables ask about keeps a question after one answer, which is named', async () => {

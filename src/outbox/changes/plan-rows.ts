@@ -1,5 +1,5 @@
 import { makeIdKey } from '../../base/characters.ts';
-import { addToGroup, groupBy } from '../../base/collections.ts';
+import { addToGroup, groupBy, memoize, once } from '../../base/collections.ts';
 import { type FindElements, NEW_PERSON } from '../../finds/fields.ts';
 import { type Find, isRowDigest } from '../../finds/find.ts';
 import {
@@ -49,41 +49,41 @@ type FindsByRow = ReadonlyMap<Find, readonly Compared[]>;
 type IsEdition = (find: FindHere) => boolean;
 
 /** Comparison of the table as a whole with the finds here, on which each row's plan depends. */
-type TableComparison = Pick<PlannedTable, 'prefix' | 'hasKey'> & {
+type TableComparison = Pick<PlannedTable, 'prefix'> & {
   readonly byNumber: FindsByRow;
   readonly isEdition: IsEdition;
   /** Returns the finds that are the same as a row, or nearly, without those that are gone. */
   readonly listAlike: (row: Find) => Compared[];
-  readonly renumbered: RenumberedRows;
-  /** Finds whose numbers only rows of other finds have. */
-  readonly displaced: ReadonlySet<FindHere>;
-  /** Returns the local id that a row has as a new find. */
+  /** Returns the finds of an edition that had the content of a row when they were last imported. */
+  readonly listFormerlyEqual: (row: Find) => FindHere[];
+  /** Returns the local id that a row has as a new find; `makeFreeName` one that no find has. */
   readonly makeName: (row: Find) => string;
+  readonly makeFreeName: (row: Find) => string;
 };
 
-/** Rows that have another number than at their last import, and the finds that they were. */
-type RenumberedRows = {
-  readonly finds: ReadonlySet<FindHere>;
-  readonly byRow: ReadonlyMap<Find, Compared>;
-};
+/** Plans a row with the finds that no other row is; undefined leaves it to the next step. */
+type PlanStep = (
+  row: Find,
+  comparison: TableComparison,
+  isFree: (find: FindHere) => boolean,
+) => RowPlan | undefined;
 
 /**
  * Plans what each row of a table is, in comparison with the finds here; nothing is stored. The
  * table is an edition of those tables from which it has finds, if at least half of its rows are
- * known. The first line that holds decides; its find is then no other row's:
+ * known. Each line is tried for all rows before the next one, and a find that is a row, or about
+ * which one is asked as near, is no other row's:
  *
  * | row | plan |
  * |---|---|
- * | was imported with another number, whose find no row has any more (renumbered) | ask: near |
- * | number of a find that is equal, removed or dropped | same |
- * | number of a find of an edition, or a UUID | same; ask: another, if two of object, place, day differ, or another row was that find |
- * | number of another table's find, nearly equal | ask: near |
- * | number of another table's find, not alike, and a prefix leaves no free name | ask: another |
- * | no numbers in an edition, and an equal find | same |
- * | equal or nearly equal to a find that is no other row's | ask: near |
+ * | number of a find that is equal, removed or dropped, or a find of an edition that was imported so | same |
+ * | content that a find of an edition had when it was last imported (renumbered) | ask: near |
+ * | number of a find of an edition, or a UUID, and nearly equal; of another table's find, and nearly equal | same; ask: near |
+ * | equal, then nearly equal, to a find of an edition; equal and without numbers | ask: near; same |
+ * | number of a find of an edition, or a UUID, and no two of object, place, day differ | same |
+ * | equal, then nearly equal, to any find | ask: near |
+ * | number of a find of an edition, or a UUID; or of another find, and a prefix leaves no free name | ask: another |
  * | any other | new |
- *
- * Where the find to ask about as another turns out to be another row, the lines below decide first.
  *
  * The rows are all in memory only where there are finds to compare them with.
  */
@@ -97,25 +97,25 @@ export function planRows(
   if (known.length === 0) return { finds: rows, planRow: planNew, names: new Set<string>() };
   const finds = [...rows];
   const comparison = compareTable(finds, known, table);
-  const keyed = finds.map((row) => ({ row, plan: planByNumber(row, comparison) }));
-  const taken = new Set(keyed.flatMap(({ plan }) => (plan === undefined ? [] : listTaken(plan))));
+  const taken = new Set<string>();
+  const isFree = ({ localId }: FindHere): boolean => !taken.has(localId);
   const plans = new Map<Find, RowPlan>();
-  for (const { row, plan = planByContent(row, comparison, taken) } of keyed) {
-    for (const find of listTaken(plan)) taken.add(find);
-    plans.set(row, plan);
-  }
-  // The find of a row's number may have turned out to be another row.
-  for (const [row, plan] of plans) {
-    if (plan.kind !== 'question' || plan.basis !== 'row-another' || !taken.has(plan.find)) continue;
-    const byContent = planByContent(row, comparison, taken);
-    for (const find of listTaken(byContent)) taken.add(find);
-    if (byContent.kind !== 'new') plans.set(row, byContent);
-  }
+  for (const step of STEPS)
+    for (const row of finds) {
+      const plan = plans.has(row) ? undefined : step(row, comparison, isFree);
+      if (plan === undefined) continue;
+      plans.set(row, plan);
+      if (plan.kind !== 'new' && !isAskedAsAnother(plan)) taken.add(plan.find);
+    }
   return {
     finds,
     planRow: (row) => plans.get(row) ?? planNew(row),
     names: new Set([...plans.values()].map((plan) => getLocalIdOfPlan(plan))),
   };
+}
+
+function isAskedAsAnother(plan: RowPlan): boolean {
+  return plan.kind === 'question' && plan.basis === 'row-another';
 }
 
 /** The rows of a table with the plan of each. */
@@ -132,12 +132,6 @@ export type PlannedRows = {
  */
 export function getLocalIdOfPlan(plan: RowPlan): string {
   return plan.kind === 'new' ? plan.localId : plan.find;
-}
-
-/** Returns the local id of the find here that no other row can be, once a row has this plan. */
-function listTaken(plan: RowPlan): string[] {
-  const isTaking = plan.kind === 'same' || (plan.kind === 'question' && plan.basis === 'row-near');
-  return isTaking ? [plan.find] : [];
 }
 
 function compareTable(
@@ -159,65 +153,122 @@ function compareTable(
     });
   };
   const isEdition = makeEditionTest(rows, byNumber, path, (row) => listAlike(row, () => true));
+  const listFormer = once(() => groupByFormerContent(known.filter(isEdition)));
+  const makeName = makeNamer(rows, byNumber, prefix, isEdition);
   return {
     prefix,
-    hasKey,
     byNumber,
     isEdition,
-    listAlike: (row) => listAlike(row, isEdition),
-    renumbered: findRenumberedRows(byNumber, comparable, known.filter(isEdition)),
-    displaced: listDisplaced(byNumber),
-    makeName: makeNamer(rows, byNumber, prefix, isEdition),
+    listAlike: memoize((row) => listAlike(row, isEdition)),
+    listFormerlyEqual: (row) => {
+      const content = comparable.get(row);
+      return content !== undefined && hasEnoughToCompare(content) ? listFormer()(content) : [];
+    },
+    makeName,
+    makeFreeName: makeFreeNamer(known, makeName, hasKey),
   };
 }
 
-/**
- * Plans a row by its number; undefined where no find here has it, and the row had no other one
- * before.
- */
-function planByNumber(
-  row: Find,
-  { byNumber, isEdition, makeName, renumbered, prefix }: TableComparison,
-): RowPlan | undefined {
-  const before = renumbered.byRow.get(row);
-  if (before !== undefined) return makePlanToAsk('row-near', before, makeName(row));
-  const [best] = (byNumber.get(row) ?? []).toSorted(
+/** Lists the finds with the number of a row, those of an edition first, then the more alike. */
+function listFindsOfNumber(row: Find, { byNumber, isEdition }: TableComparison): Compared[] {
+  return (byNumber.get(row) ?? []).toSorted(
     (a, b) => rank(a, isEdition(a.find)) - rank(b, isEdition(b.find)),
   );
-  if (best === undefined) return undefined;
-  const { find, matched } = best;
-  const same: RowPlan = { kind: 'same', find: find.localId };
-  if (find.isGone() || matched === 'same') return same;
-  if (isUniversal(row.localId) || isEdition(find)) {
-    const isAnother = renumbered.finds.has(find) || hasOtherTraits(row, find);
-    return isAnother ? makePlanToAsk('row-another', best, makeName(row)) : same;
-  }
-  if (matched === 'near') return makePlanToAsk('row-near', best, makeName(row));
-  const isNameFree = makeIdKey(makeName(row)) !== makeIdKey(find.localId);
-  return prefix === undefined && isNameFree
-    ? undefined
-    : makePlanToAsk('row-another', best, makeName(row));
 }
 
-/** @param taken local ids of the finds that other rows are */
-function planByContent(
+/** A find of an edition that a person changed since is in place too, where the row did not change. */
+const planInPlace: PlanStep = (row, comparison, isFree) => {
+  const [best] = listFindsOfNumber(row, comparison);
+  if (best === undefined || !isFree(best.find)) return undefined;
+  const { find, matched } = best;
+  const isUnchanged =
+    isOfNumber(row, find, comparison) && compareWithRow(find.base ?? find.elements, row) === 'same';
+  return find.isGone() || matched === 'same' || isUnchanged ? makeSame(find) : undefined;
+};
+
+const planRenumbered: PlanStep = (row, { listFormerlyEqual, makeName }, isFree) => {
+  if (isRowDigest(row.localId) || isUniversal(row.localId)) return undefined;
+  const find = listFormerlyEqual(row).find((each) => isFree(each) && !each.isGone());
+  return find && makePlanToAsk('row-near', { find, matched: 'same' }, makeName(row));
+};
+
+/** Where `isAlikeOnly`, a row that differs much from the find of its number is left. */
+function planByNumber(
   row: Find,
-  { displaced, hasKey, isEdition, listAlike, makeName }: TableComparison,
-  taken: ReadonlySet<string>,
-): RowPlan {
-  const hasRow = (find: FindHere): boolean =>
-    isEdition(find) && hasKey(find.key) && !hasKeyOf(find, row) && !displaced.has(find);
-  const alike = listAlike(row).filter(({ find }) => !taken.has(find.localId) && !hasRow(find));
-  const name = makeName(row);
-  // A prefix says that the find of this number is another one.
-  const isOther = ({ find }: Compared): boolean =>
-    name !== row.localId && hasKeyOf(find, row) && hasOtherTraits(row, find);
-  const [best] = alike.filter((each) => !isOther(each)).toSorted(compareMatches);
-  if (best === undefined) return makeNew(name, alike.filter(isOther).map(toCandidate));
-  return isRowDigest(row.localId) && best.matched === 'same' && isEdition(best.find)
-    ? { kind: 'same', find: best.find.localId }
-    : makePlanToAsk('row-near', best, name);
+  comparison: TableComparison,
+  isFree: (find: FindHere) => boolean,
+  isAlikeOnly: boolean,
+): RowPlan | undefined {
+  const best = listFindsOfNumber(row, comparison).find(({ find }) => isFree(find));
+  if (best === undefined) return undefined;
+  const { find, matched } = best;
+  if (isOfNumber(row, find, comparison)) {
+    const isAlike = compareWithRow(find.elements, row) !== 'other';
+    return hasOtherTraits(row, find) || (isAlikeOnly && !isAlike) ? undefined : makeSame(find);
+  }
+  return matched === 'near' ? makePlanToAsk('row-near', best, comparison.makeName(row)) : undefined;
 }
+
+/** Makes the step for content that is this like a find's, or also only that of an edition's. */
+function makeContentStep(likeness: 'same' | 'near', isOfEditionOnly: boolean): PlanStep {
+  return (row, comparison, isFree) => {
+    const { isEdition, listAlike, makeName } = comparison;
+    const best = listAlike(row).find(
+      (each) =>
+        each.matched === likeness &&
+        (!isOfEditionOnly || isEdition(each.find)) &&
+        isFree(each.find) &&
+        !isOtherByPrefix(row, each, comparison),
+    );
+    if (best === undefined) return undefined;
+    return isRowDigest(row.localId) && likeness === 'same' && isEdition(best.find)
+      ? makeSame(best.find)
+      : makePlanToAsk('row-near', best, makeName(row));
+  };
+}
+
+const planAsAnother: PlanStep = (row, comparison) => {
+  const [best] = listFindsOfNumber(row, comparison);
+  if (best === undefined) return undefined;
+  const { prefix, makeName } = comparison;
+  const name = makeName(row);
+  const isNameFree = makeIdKey(name) !== makeIdKey(best.find.localId);
+  return !isOfNumber(row, best.find, comparison) && prefix === undefined && isNameFree
+    ? undefined
+    : makePlanToAsk('row-another', best, name);
+};
+
+const planAsNew: PlanStep = (row, comparison, isFree) =>
+  makeNew(
+    comparison.makeFreeName(row),
+    comparison
+      .listAlike(row)
+      .filter((each) => isFree(each.find) && isOtherByPrefix(row, each, comparison))
+      .map(toCandidate),
+  );
+
+/** Tells if a number that a row and a find have in common names one find. */
+function isOfNumber(row: Find, find: FindHere, { isEdition }: TableComparison): boolean {
+  return isUniversal(row.localId) || isEdition(find);
+}
+
+/** A prefix says that the find of a row's number is another one, unless they look alike. */
+function isOtherByPrefix(row: Find, { find }: Compared, { makeName }: TableComparison): boolean {
+  return makeName(row) !== row.localId && hasKeyOf(find, row) && hasOtherTraits(row, find);
+}
+
+const STEPS: readonly PlanStep[] = [
+  planInPlace,
+  planRenumbered,
+  (row, comparison, isFree) => planByNumber(row, comparison, isFree, true),
+  makeContentStep('same', true),
+  makeContentStep('near', true),
+  (row, comparison, isFree) => planByNumber(row, comparison, isFree, false),
+  makeContentStep('same', false),
+  makeContentStep('near', false),
+  planAsAnother,
+  planAsNew,
+];
 
 /** Makes the test for finds of the tables that these rows are an edition of. */
 function makeEditionTest(
@@ -255,60 +306,27 @@ function makePlanToAsk(
   };
 }
 
-/**
- * Finds the renumbered rows: a row with the content that another find had when it was last
- * imported, where no row of that find's number has it any more.
- * @param known finds of the tables that these rows are an edition of
- */
-function findRenumberedRows(
-  byNumber: FindsByRow,
-  comparable: ReadonlyMap<Find, ComparableFind>,
-  known: readonly FindHere[],
-): RenumberedRows {
-  const inPlace = new Set<FindHere | Find>();
-  for (const [row, candidates] of byNumber)
-    for (const { find, matched } of candidates)
-      if (matched === 'same' || isAsImported(row, find)) inPlace.add(find).add(row);
-  const absent = known
-    .filter((find) => !inPlace.has(find) && !find.isGone())
-    .map((find) => ({ find, content: toComparableFind(find.base ?? find.elements) }));
-  const groups = groupBy(absent, ({ content }) => makeContentKey(content));
-  const byRow = new Map<Find, Compared>();
-  const finds = new Set<FindHere>();
-  for (const [row, content] of comparable) {
-    if (inPlace.has(row) || isRowDigest(row.localId) || isUniversal(row.localId)) continue;
-    if (!hasEnoughToCompare(content)) continue;
-    const match = groups
-      .get(makeContentKey(content))
-      ?.find(
-        ({ find, content: its }) => !finds.has(find) && matchFinds(content, its, true) === 'same',
-      );
-    if (match === undefined) continue;
-    finds.add(match.find);
-    byRow.set(row, { find: match.find, matched: 'same' });
-  }
-  return { finds, byRow };
+/** Groups finds by the content that they had when they were last imported. */
+function groupByFormerContent(finds: readonly FindHere[]) {
+  const former = finds.map((find) => ({
+    find,
+    content: toComparableFind(find.base ?? find.elements),
+  }));
+  const groups = groupBy(former, ({ content }) => makeContentKey(content));
+  return (content: ComparableFind): FindHere[] =>
+    (groups.get(makeContentKey(content)) ?? [])
+      .filter((each) => matchFinds(content, each.content, true) === 'same')
+      .map(({ find }) => find);
 }
 
-function isAsImported(row: Find, { base, elements }: FindHere): boolean {
-  const before = base ?? elements;
-  const now = toComparableFind(overlayRow(before, row));
-  return matchFinds(now, toComparableFind(before), true) === 'same';
+/** Compares a find, or what it was, with itself after the values of a row of its table. */
+function compareWithRow(elements: FindElements, row: Find): FindLikeness {
+  return matchFinds(toComparableFind(overlayRow(elements, row)), toComparableFind(elements), true);
 }
 
 /** Returns a key that rows of one content have in common; their finders may be others. */
 function makeContentKey({ project, day, place, point, details }: ComparableFind): string {
   return JSON.stringify([project, day, place, point, details]);
-}
-
-function listDisplaced(byNumber: FindsByRow): ReadonlySet<FindHere> {
-  const displaced = new Set<FindHere>();
-  const kept = new Set<FindHere>();
-  for (const [row, candidates] of byNumber)
-    for (const { find, matched } of candidates)
-      (matched === 'same' || !hasOtherTraits(row, find) ? kept : displaced).add(find);
-  for (const find of kept) displaced.delete(find);
-  return displaced;
 }
 
 function listTables(compared: readonly Compared[]): string[] {
@@ -317,6 +335,10 @@ function listTables(compared: readonly Compared[]): string[] {
 
 function hasKeyOf({ key }: FindHere, { localId }: Find): boolean {
   return makeIdKey(key) === makeIdKey(localId);
+}
+
+function makeSame({ localId }: FindHere): RowPlan {
+  return { kind: 'same', find: localId };
 }
 
 function makeNew(localId: string, others: readonly Candidate[] = []): RowPlan {
@@ -330,10 +352,6 @@ function toCandidate({ find, matched }: Compared): Candidate {
 /** Finds with one number that are not alike are rejected like those that differ a little. */
 function getRejectedMatch(matched: FindLikeness): RejectedMatch {
   return matched === 'same' ? 'same' : 'near';
-}
-
-function compareMatches(a: Compared, b: Compared): number {
-  return Number(b.matched === 'same') - Number(a.matched === 'same');
 }
 
 /** A find of an edition comes first, then the one that is more alike. */
@@ -424,5 +442,21 @@ function makeNamer(
     if (isRowDigest(localId)) return localId;
     const ofProject = hasOfOther && projekt !== undefined ? `${projekt.id}-` : '';
     return `${given ?? ofProject}${localId}`;
+  };
+}
+
+/** A find that is no row of its number may have the local id of a new one. */
+function makeFreeNamer(
+  known: readonly FindHere[],
+  makeName: TableComparison['makeName'],
+  hasKey: PlannedTable['hasKey'],
+): TableComparison['makeFreeName'] {
+  const names = new Set(known.map(({ localId }) => makeIdKey(localId)));
+  return (row) => {
+    const first = makeName(row);
+    let name = first;
+    for (let count = 2; names.has(makeIdKey(name)) || (name !== first && hasKey(name)); count += 1)
+      name = `${first}-${count}`;
+    return name;
   };
 }
