@@ -256,7 +256,7 @@ export function matchFinds(a: ComparableFind, b: ComparableFind, isEdition = fal
   if (a.project !== b.project) return 'other';
   const isOneId = a.localId !== undefined && a.localId === b.localId;
   if (!isOneId && !isEdition && areApart(a, b)) return 'other';
-  const different = countDifferent(a, b);
+  const different = countDifferences(a, b);
   if (different === 0) return 'same';
   if (different <= MAX_DIFFERENT) return 'near';
   return a.number !== '' && a.number === b.number && agreeInPart(a, b) ? 'near' : 'other';
@@ -281,8 +281,8 @@ function isPlaceReadable(a: ComparableFind, b: ComparableFind): boolean {
   return !a.isPlaceWithheld && !b.isPlaceWithheld;
 }
 
-/** Stops at the first difference that is too many. */
-function countDifferent(a: ComparableFind, b: ComparableFind): number {
+/** Counts the elements in which two finds differ; one more than those of `near` stands for all. */
+export function countDifferences(a: ComparableFind, b: ComparableFind): number {
   let count = 0;
   if (a.day !== b.day) count += 1;
   if (!isSamePerson(a.finder, b.finder)) count += 1;

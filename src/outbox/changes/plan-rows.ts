@@ -4,6 +4,7 @@ import { type FindElements, NEW_PERSON } from '../../finds/fields.ts';
 import { type Find, isRowDigest } from '../../finds/find.ts';
 import {
   type ComparableFind,
+  countDifferences,
   type FindLikeness,
   findEditions,
   hasEnoughToCompare,
@@ -41,6 +42,7 @@ type PlannedTable = {
 
 /** A find here, and how alike it is to a row. */
 type Compared = { readonly find: FindHere; readonly matched: FindLikeness };
+type AlikeFind = Compared & { readonly differences: number };
 
 /** The finds that have the number of a row, by row. */
 type FindsByRow = ReadonlyMap<Find, readonly Compared[]>;
@@ -53,7 +55,7 @@ type TableComparison = Pick<PlannedTable, 'prefix'> & {
   readonly byNumber: FindsByRow;
   readonly isEdition: IsEdition;
   /** Returns the finds that are the same as a row, or nearly, without those that are gone. */
-  readonly listAlike: (row: Find) => Compared[];
+  readonly listAlike: (row: Find) => AlikeFind[];
   /** Returns the finds of an edition that had the content of a row when they were last imported. */
   readonly listFormerlyEqual: (row: Find) => FindHere[];
   /** Returns the local id that a row has as a new find; `makeFreeName` one that no find has. */
@@ -79,9 +81,9 @@ type PlanStep = (
  * | number of a find that is equal, removed or dropped, or a find of an edition that was imported so | same |
  * | content that a find of an edition had when it was last imported (renumbered) | ask: near |
  * | number of a find of an edition, or a UUID, and nearly equal; of another table's find, and nearly equal | same; ask: near |
- * | equal, then nearly equal, to a find of an edition; equal and without numbers | ask: near; same |
+ * | as little different as possible from a find of an edition; equal and without numbers | ask: near; same |
  * | number of a find of an edition, or a UUID, and no two of object, place, day differ | same |
- * | equal, then nearly equal, to any find | ask: near |
+ * | as little different as possible from any find | ask: near |
  * | number of a find of an edition, or a UUID; or of another find, and a prefix leaves no free name | ask: another |
  * | any other | new |
  *
@@ -144,12 +146,13 @@ function compareTable(
   const comparable = new Map(rows.map((row) => [row, toComparableFind(row.elements)]));
   const index = makeFindIndex<FindHere>();
   for (const find of known) index.add(toComparableFind(find.elements), find);
-  const listAlike = (row: Find, isEdition: IsEdition): Compared[] => {
+  const listAlike = (row: Find, isEdition: IsEdition): AlikeFind[] => {
     const content = comparable.get(row);
     if (content === undefined || !hasEnoughToCompare(content)) return [];
     return index.list(content).flatMap(({ find: other, item: find }) => {
       const matched = matchFinds(content, other, isEdition(find));
-      return matched === 'other' || find.isGone() ? [] : [{ find, matched }];
+      const differences = countDifferences(content, other);
+      return matched === 'other' || find.isGone() ? [] : [{ find, matched, differences }];
     });
   };
   const isEdition = makeEditionTest(rows, byNumber, path, (row) => listAlike(row, () => true));
@@ -209,19 +212,19 @@ function planByNumber(
   return matched === 'near' ? makePlanToAsk('row-near', best, comparison.makeName(row)) : undefined;
 }
 
-/** Makes the step for content that is this like a find's, or also only that of an edition's. */
-function makeContentStep(likeness: 'same' | 'near', isOfEditionOnly: boolean): PlanStep {
+/** Makes the step for content that differs so little from a find's, or from one's of an edition. */
+function makeContentStep(maxDifferences: number, isOfEditionOnly: boolean): PlanStep {
   return (row, comparison, isFree) => {
     const { isEdition, listAlike, makeName } = comparison;
     const best = listAlike(row).find(
       (each) =>
-        each.matched === likeness &&
+        each.differences <= maxDifferences &&
         (!isOfEditionOnly || isEdition(each.find)) &&
         isFree(each.find) &&
         !isOtherByPrefix(row, each, comparison),
     );
     if (best === undefined) return undefined;
-    return isRowDigest(row.localId) && likeness === 'same' && isEdition(best.find)
+    return isRowDigest(row.localId) && best.matched === 'same' && isEdition(best.find)
       ? makeSame(best.find)
       : makePlanToAsk('row-near', best, makeName(row));
   };
@@ -257,15 +260,20 @@ function isOtherByPrefix(row: Find, { find }: Compared, { makeName }: TableCompa
   return makeName(row) !== row.localId && hasKeyOf(find, row) && hasOtherTraits(row, find);
 }
 
+/** Two finds with one registration number may differ in many elements. */
+const MANY = Number.POSITIVE_INFINITY;
+
 const STEPS: readonly PlanStep[] = [
   planInPlace,
   planRenumbered,
   (row, comparison, isFree) => planByNumber(row, comparison, isFree, true),
-  makeContentStep('same', true),
-  makeContentStep('near', true),
+  makeContentStep(0, true),
+  makeContentStep(1, true),
+  makeContentStep(MANY, true),
   (row, comparison, isFree) => planByNumber(row, comparison, isFree, false),
-  makeContentStep('same', false),
-  makeContentStep('near', false),
+  makeContentStep(0, false),
+  makeContentStep(1, false),
+  makeContentStep(MANY, false),
   planAsAnother,
   planAsNew,
 ];
