@@ -80,10 +80,11 @@ type PlanStep = (
  * |---|---|
  * | number of a find that is equal, removed or dropped, or a find of an edition that was imported so | same |
  * | content that a find of an edition had when it was last imported (renumbered) | ask: near |
- * | number of a find of an edition, or a UUID, and nearly equal; of another table's find, and nearly equal | same; ask: near |
- * | as little different as possible from a find of an edition; equal and without numbers | ask: near; same |
+ * | equal to a find of an edition; without numbers | ask: near; same |
+ * | number of a find of an edition, or a UUID, and nearly equal | same |
+ * | as little different as possible from a find of an edition | ask: near |
  * | number of a find of an edition, or a UUID, and no two of object, place, day differ | same |
- * | as little different as possible from any find | ask: near |
+ * | equal to any find; number of one, and nearly equal; as little different as possible | ask: near |
  * | number of a find of an edition, or a UUID; or of another find, and a prefix leaves no free name | ask: another |
  * | any other | new |
  *
@@ -195,22 +196,24 @@ const planRenumbered: PlanStep = (row, { listFormerlyEqual, makeName }, isFree) 
   return find && makePlanToAsk('row-near', { find, matched: 'same' }, makeName(row));
 };
 
-/** Where `isAlikeOnly`, a row that differs much from the find of its number is left. */
-function planByNumber(
-  row: Find,
-  comparison: TableComparison,
-  isFree: (find: FindHere) => boolean,
-  isAlikeOnly: boolean,
-): RowPlan | undefined {
-  const best = listFindsOfNumber(row, comparison).find(({ find }) => isFree(find));
-  if (best === undefined) return undefined;
-  const { find, matched } = best;
-  if (isOfNumber(row, find, comparison)) {
-    const isAlike = compareWithRow(find.elements, row) !== 'other';
-    return hasOtherTraits(row, find) || (isAlikeOnly && !isAlike) ? undefined : makeSame(find);
-  }
-  return matched === 'near' ? makePlanToAsk('row-near', best, comparison.makeName(row)) : undefined;
+/** Makes the step for numbers of an edition, where `isAlikeOnly` only of finds that are alike. */
+function makeNumberStep(isAlikeOnly: boolean): PlanStep {
+  return (row, comparison, isFree) => {
+    const best = listFindsOfNumber(row, comparison).find(({ find }) => isFree(find));
+    if (best === undefined || !isOfNumber(row, best.find, comparison)) return undefined;
+    const { find } = best;
+    const isLeft =
+      hasOtherTraits(row, find) || (isAlikeOnly && compareWithRow(find.elements, row) === 'other');
+    return isLeft ? undefined : makeSame(find);
+  };
 }
+
+const planNearByNumber: PlanStep = (row, comparison, isFree) => {
+  const best = listFindsOfNumber(row, comparison).find(({ find }) => isFree(find));
+  return best?.matched === 'near'
+    ? makePlanToAsk('row-near', best, comparison.makeName(row))
+    : undefined;
+};
 
 /** Makes the step for content that differs so little from a find's, or from one's of an edition. */
 function makeContentStep(maxDifferences: number, isOfEditionOnly: boolean): PlanStep {
@@ -266,12 +269,13 @@ const MANY = Number.POSITIVE_INFINITY;
 const STEPS: readonly PlanStep[] = [
   planInPlace,
   planRenumbered,
-  (row, comparison, isFree) => planByNumber(row, comparison, isFree, true),
   makeContentStep(0, true),
+  makeNumberStep(true),
   makeContentStep(1, true),
   makeContentStep(MANY, true),
-  (row, comparison, isFree) => planByNumber(row, comparison, isFree, false),
+  makeNumberStep(false),
   makeContentStep(0, false),
+  planNearByNumber,
   makeContentStep(1, false),
   makeContentStep(MANY, false),
   planAsAnother,
