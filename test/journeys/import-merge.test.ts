@@ -520,6 +520,22 @@ test('a table that is imported again unchanged takes back nothing that another o
   await expectEnded(home.pas('import', table('t.csv', { id: 'A-1', depth: '11' })), 3);
 });
 
+test('a number that its table or a person changes is sent in place of one that was set before', async () => {
+  const season = writeSeason(home, 2);
+  const [header, ...rows] = readFileSync(season, 'utf8').trim().split('\n');
+  await home.do('import', season);
+  for (const name of ['K-1', 'K-2']) await home.do('number', 'set', name, `B ${name}`);
+  home.file('season.csv', `${header};evidencni_cislo\n${rows[0]};C 1\n${rows[1]};\n`);
+  await home.do('import', season, '--on-conflict', 'table');
+  await home.do('edit', 'K-2', '--set', 'evidencni_cislo=D 2');
+  await home.do('push', '--yes');
+  for (const [name, evidencni_cislo] of Object.entries({ 'K-1': 'C 1', 'K-2': 'D 2' }))
+    expect(await home.json('show', name)).toMatchObject({
+      elements: { evidencni_cislo },
+      entries: [{ kind: 'import' }],
+    });
+});
+
 test('differences to sent finds are listed for the curator, and numbers are queued', async () => {
   const season = await sendSeason(home, 1, { state: 2 });
   const text = readFileSync(season, 'utf8').split('\n');

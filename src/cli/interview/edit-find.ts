@@ -7,10 +7,10 @@ import { formatWithIdentifier } from '../../finds/harvested-find.ts';
 import type { Position } from '../../finds/place/read-position.ts';
 import { makeReferenceResolver } from '../../finds/resolve-references.ts';
 import { type ValidationContext, validateFind } from '../../finds/rules.ts';
-import { makeNumberLookup } from '../../outbox/changes/enqueue-change.ts';
-import { convertStoredFind, makePreparedDocument } from '../../outbox/changes/enqueue-finds.ts';
+import { makeNumberLookup, withdrawQueuedNumber } from '../../outbox/changes/enqueue-change.ts';
+import { makePreparedDocument } from '../../outbox/changes/enqueue-finds.ts';
 import { type EntryState, isAnswerable } from '../../outbox/entry.ts';
-import { findImportOfFind } from '../../outbox/entry-queries.ts';
+import { findImportOfFind, getWantedElements } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import {
   findByUuid,
@@ -144,8 +144,7 @@ export function replaceFinder(context: EditContext, finds: readonly string[], id
  */
 function getEditableFind({ outbox }: EditContext, stored: StoredFind): Find {
   assertEditable(outbox, stored);
-  const { localId, elements } = convertStoredFind(stored);
-  return { localId, elements, photos: [] };
+  return { localId: stored.localId, elements: getWantedElements(outbox, stored), photos: [] };
 }
 
 /**
@@ -157,7 +156,8 @@ function planEdit(
   stored: StoredFind,
   { find, goal, issues: remarks }: InterviewResult & { readonly issues: readonly Issue[] },
 ): PlannedEdit[] {
-  const changes = listChanges(stored.elements, find.elements);
+  const shown = getWantedElements(outbox, stored);
+  const changes = listChanges(shown, find.elements);
   const validate = (each: Find) =>
     validateFind(each, { ...ruleContext, lookupNumber: makeNumberLookup(outbox) });
   const validated = makeValidationForGoal(validate, goal)(find);
@@ -170,9 +170,10 @@ function planEdit(
   const store = () =>
     outbox.change(() => {
       assertEditable(outbox, stored);
-      assertUnchanged(outbox, stored);
+      assertUnchanged(outbox, stored, shown);
       const base = serializeImportedRow(getImportedRow(stored) ?? null, find.elements);
       const wish = { ...stored.wish, elements: find.elements, base };
+      withdrawQueuedNumber(outbox, stored.uuid);
       recordFindWish(outbox, stored, wish, makePreparedDocument(validated));
       const state = findImportOfFind(outbox, stored.uuid)?.state ?? 'draft';
       return { state, issues: [...remarks, ...validated.issues] };
@@ -218,8 +219,14 @@ function assertEditable(outbox: Outbox, { uuid, localId }: StoredFind): void {
 }
 
 /** @throws UsageError where another process changed the find since it was read */
-function assertUnchanged(outbox: Outbox, { uuid, localId, version }: StoredFind): void {
-  if (findByUuid(outbox, uuid)?.version === version) return;
+function assertUnchanged(
+  outbox: Outbox,
+  { uuid, localId, version }: StoredFind,
+  { evidencni_cislo: number }: FindElements,
+): void {
+  const now = findByUuid(outbox, uuid);
+  const isSame = now?.version === version;
+  if (isSame && getWantedElements(outbox, now).evidencni_cislo === number) return;
   throw new UsageError(msg`Another pas process changed ${localId}.`, {
     hint: msg`Run the command again.`,
   });

@@ -153,6 +153,15 @@ export function enqueueNumber(
   });
 }
 
+/**
+ * Withdraws the number that is queued for a find; does nothing where there is none. Its content, as
+ * a person changed it since, has the number that is to be sent.
+ */
+export function withdrawQueuedNumber(outbox: Outbox, uuid: string): void {
+  const last = findLastNumberEntry(outbox, uuid);
+  if (last?.state === 'queued') withdrawWish(outbox, last, 'removed');
+}
+
 const ASKED_AGAIN = msg`a person asked for it once more`;
 
 /**

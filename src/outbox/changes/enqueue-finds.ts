@@ -25,6 +25,7 @@ import {
   type PhotographChanges,
   planNumberChange,
   type RowPhotographs,
+  withdrawQueuedNumber,
 } from './enqueue-change.ts';
 import type { PhotographKeeping, Sendable } from './kept-photographs.ts';
 import {
@@ -358,7 +359,7 @@ function storeMerged(
 
 function writeMerged(
   { find, row, content, photographs }: PhotographedFind,
-  { kind, stored, entry, before, merged }: FindMerge,
+  { kind, stored, entry, before, merged, replacesNumber }: FindMerge,
   { change, followed, numberQueued }: RowEffects,
   { outbox, table }: EnqueueContext,
 ): void {
@@ -384,6 +385,7 @@ function writeMerged(
     ...(isNewPlace ? { ...getFileAndRow(find), path } : undefined),
     base: serializeImportedRow(imported, isUpdated ? merged.elements : stored.elements),
   };
+  if (isUpdated && replacesNumber) withdrawQueuedNumber(outbox, stored.uuid);
   if (isUpdated) recordFindWish(outbox, stored, { ...wish, elements: merged.elements }, content);
   else if (JSON.stringify(wish) !== JSON.stringify(stored.wish)) {
     const isSeen =
@@ -400,10 +402,11 @@ function writeMerged(
 
 function classifyChange(
   content: PreparedDocument,
-  { stored, entry, merged }: FindMerge,
+  { stored, entry, merged, replacesNumber }: FindMerge,
 ): RowEffects['change'] {
   if (mustStayUnchanged(entry)) return 'kept';
-  if (entry === undefined || !hasSameElements(stored.elements, merged.elements)) return 'updated';
+  if (replacesNumber || entry === undefined || !hasSameElements(stored.elements, merged.elements))
+    return 'updated';
   const isSameDocument = isDeepStrictEqual(content.document, entry.document);
   return isSameDocument || entry.state === 'refused' ? 'kept' : 'updated';
 }

@@ -227,7 +227,10 @@ export type FindMerge = {
    * find and the row changed an element to different values.
    */
   readonly kind: 'taken' | 'sent' | 'conflict';
+  /** Its elements lack a number that was set since, which stays an entry of its own. */
   readonly merged: MergedRow;
+  /** The find takes another number, so one that was set since is not sent. */
+  readonly replacesNumber: boolean;
 };
 
 /**
@@ -253,27 +256,17 @@ export function mergeRowIntoFind(
   const isOpen = merged.conflicts.length > 0 && side === undefined;
   const changed = isOpen ? 'conflict' : 'taken';
   const kind = mustStayUnchanged(entry) ? 'sent' : changed;
+  const replacesNumber = merged.elements.evidencni_cislo !== elements.evidencni_cislo;
+  const { evidencni_cislo } = stored.elements;
+  const withOwnNumber = { ...merged.elements, evidencni_cislo };
   return {
     stored,
     entry,
     elements,
     before,
     kind: merged.differences.length === 0 ? 'taken' : kind,
-    merged: withStoredNumber(merged, stored, elements),
-  };
-}
-
-/** Separates the number that was set since, which is an entry of its own, from the elements. */
-function withStoredNumber(merged: MergedRow, stored: StoredFind, shown: FindElements): MergedRow {
-  const { evidencni_cislo: storedNumber } = stored.elements;
-  const { evidencni_cislo: now, ...otherElements } = merged.elements;
-  if (now === storedNumber || now !== shown.evidencni_cislo) return merged;
-  return {
-    ...merged,
-    elements:
-      storedNumber === undefined
-        ? otherElements
-        : { evidencni_cislo: storedNumber, ...otherElements },
+    merged: replacesNumber ? merged : { ...merged, elements: omitAbsentElements(withOwnNumber) },
+    replacesNumber,
   };
 }
 
