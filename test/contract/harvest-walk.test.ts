@@ -51,7 +51,9 @@ async function listSets(version: SchemaVersion): Promise<string[]> {
 describe.each(SCHEMA_VERSIONS)('version %s', (version) => {
   test('the verbs that describe the repository', async () => {
     for (const query of ['verb=Identify', 'verb=ListMetadataFormats', 'verb=ListSets']) {
-      expectValid(version, (await ask(mock, query, { version })).text);
+      const { text } = await ask(mock, query, { version });
+      expectValid(version, text);
+      expect(text).toMatch(/^<\?xml [^>]+>\n<\?xml-stylesheet /);
     }
   });
 });

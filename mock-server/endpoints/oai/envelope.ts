@@ -55,9 +55,9 @@ function renderRequest({ requestUrl, deployed }: Envelope, query: URLSearchParam
 }
 
 function wrap(envelope: Envelope, request: string, content: string): string {
-  const style = envelope.deployed ? '<?xml-stylesheet type="text/xsl" href="/oai2.xsl"?>\n' : '';
   return (
-    `<?xml version="1.0" encoding="UTF-8"?>\n${style}<OAI-PMH xmlns="http://www.openarchives.org/OAI/2.0/"` +
+    '<?xml version="1.0" encoding="UTF-8"?>\n<?xml-stylesheet type="text/xsl" href="/oai2.xsl"?>\n' +
+    '<OAI-PMH xmlns="http://www.openarchives.org/OAI/2.0/"' +
     ' xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"' +
     ' xsi:schemaLocation="http://www.openarchives.org/OAI/2.0/ http://www.openarchives.org/OAI/2.0/OAI-PMH.xsd">\n' +
     `<responseDate>${formatSeconds(envelope.responseMs)}</responseDate>\n${request}\n${content}\n</OAI-PMH>\n`
