@@ -101,34 +101,6 @@ export function isAnnouncingMoreThan({ message }: IncomingBody, limitBytes: numb
 }
 
 /**
- * Counts a body as it arrives, without destroying the message, so that it can be answered. Bytes
- * above the limit are discarded.
- * @param take gets every chunk within the limit
- * @returns false as soon as the body is longer than `limitBytes`
- * @throws ClientDisconnected
- */
-function drainBody(
-  body: IncomingBody,
-  limitBytes: number,
-  take: (chunk: Buffer) => void,
-): Promise<boolean> {
-  const { message, sample } = body;
-  if (isAnnouncingMoreThan(body, limitBytes)) return Promise.resolve(false);
-  body.inviteBody();
-  return new Promise((resolve, reject) => {
-    let sizeBytes = 0;
-    sample.follow(message);
-    message.on('data', (chunk: Buffer) => {
-      sizeBytes += chunk.length;
-      if (sizeBytes <= limitBytes) take(chunk);
-      else resolve(false);
-    });
-    message.once('end', () => resolve(true));
-    onDisconnect(message, () => reject(new ClientDisconnected()));
-  });
-}
-
-/**
  * Calls `tell` when the client disconnects, or has disconnected, before its body was read to the
  * end.
  */
@@ -144,16 +116,30 @@ export function onDisconnect(message: IncomingMessage, tell: () => void): void {
 }
 
 /**
- * Reads a whole body; undefined when it is longer than `limitBytes`.
+ * Reads a whole body, without destroying the message, so that it can be answered. Bytes above the
+ * limit are discarded.
+ * @returns undefined as soon as the body is longer than `limitBytes`
  * @throws ClientDisconnected
  */
 export async function readBody(
-  incoming: IncomingBody,
+  body: IncomingBody,
   limitBytes: number,
 ): Promise<Buffer | undefined> {
-  const parts: Buffer[] = [];
-  const fits = await drainBody(incoming, limitBytes, (chunk) => void parts.push(chunk));
-  return fits ? Buffer.concat(parts) : undefined;
+  const { message, sample } = body;
+  if (isAnnouncingMoreThan(body, limitBytes)) return undefined;
+  body.inviteBody();
+  return new Promise((resolve, reject) => {
+    const parts: Buffer[] = [];
+    let sizeBytes = 0;
+    sample.follow(message);
+    message.on('data', (chunk: Buffer) => {
+      sizeBytes += chunk.length;
+      if (sizeBytes <= limitBytes) parts.push(chunk);
+      else resolve(undefined);
+    });
+    message.once('end', () => resolve(Buffer.concat(parts)));
+    onDisconnect(message, () => reject(new ClientDisconnected()));
+  });
 }
 
 /** Spells the names of headers as the contract does: `X-Record-ID`, `WWW-Authenticate`. */

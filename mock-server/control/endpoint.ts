@@ -39,7 +39,7 @@ import { viewJournal, viewWholeEntry } from './journal-view.ts';
 import { answerPageFile } from './page-files.ts';
 import { changeRecord, deleteRecord, restoreRecord, showRecord } from './records.ts';
 import { moveFind } from './state-changes.ts';
-import { changeAccount, viewState } from './state-view.ts';
+import { changeAccount, viewClock, viewState } from './state-view.ts';
 import { addTenant, listTenants, removeTenant } from './tenants.ts';
 import { verifyRequests } from './verify.ts';
 
@@ -220,11 +220,6 @@ function saveSettings(mock: Mock, { body }: { readonly body: unknown }): unknown
   return mock.settings;
 }
 
-function viewClock(mock: Mock): unknown {
-  const nowMs = mock.clock.now();
-  return { now_ms: nowMs, now: new Date(nowMs).toISOString(), frozen: mock.clock.frozen };
-}
-
 function moveClock(mock: Mock, { body }: { readonly body: unknown }): unknown {
   const command = clockCommand(body);
   instant((command.set ?? mock.clock.now()) + (command.advance_ms ?? 0), 'the clock');
@@ -253,7 +248,8 @@ function holdLock(
  * a job
  */
 async function askVerify(mock: Mock, { body }: { readonly body: unknown }): Promise<unknown> {
-  const verified = await verifyRequests(mock.journal, body);
+  const usernames = mock.accounts.listAll().map(({ username }) => username);
+  const verified = await verifyRequests(mock.journal, usernames, body);
   if (!verified.ok) throw new HttpError(makeJsonAnswer(406, verified));
   return verified;
 }

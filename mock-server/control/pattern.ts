@@ -1,5 +1,6 @@
+import { METHODS } from 'node:http';
 import { type Exchange, SECRET_HEADERS } from '../base/exchange.ts';
-import { ControlRefusal } from '../base/http-message.ts';
+import { ControlRefusal, parseTarget } from '../base/http-message.ts';
 import {
   array,
   check,
@@ -32,24 +33,38 @@ const headerCheck = check(
   },
 );
 
-/** Conditions on a request; absent keys are no conditions. */
-export const readPattern = object({
-  method: optional(text({ min: 1 })),
-  /** Without the query. */
-  path: optional(text({ min: 1 })),
-  /** Regular expression of the path with its query. */
-  path_matches: optional(readExpression),
-  user: optional(nullable(text())),
-  status: optional(integer({ min: 0, max: 599 })),
-  find: optional(text({ min: 1 })),
-  rule: optional(readRule),
-  fault: optional(nullable(readOneOf(Object.keys(FAULTS) as FaultName[]))),
-  request_headers: optional(array(headerCheck)),
-  answer_headers: optional(array(headerCheck)),
-  request_body: optional(array(readBodyCheck)),
-  answer_body: optional(array(readBodyCheck)),
-});
-export type Pattern = Readonly<ReturnType<typeof readPattern>>;
+const readMethod = check(text(), (method) =>
+  METHODS.includes(method.toUpperCase()) ? undefined : `no method is called ${method}`,
+);
+
+/** Reads a path as the journal lists it, without its query; any other would match nothing. */
+const readPath = check(text(), (path) =>
+  /^\/[^?]*$/.test(path) && parseTarget(path).target === path
+    ? undefined
+    : 'begins with / and has no query, as in the journal',
+);
+
+/**
+ * Makes a reader of conditions on a request; absent keys are no conditions.
+ * @param usernames of all accounts: no request is of another user
+ */
+export const makePatternReader = (usernames: readonly string[]) =>
+  object({
+    method: optional(readMethod),
+    path: optional(readPath),
+    /** Regular expression of the path with its query. */
+    path_matches: optional(readExpression),
+    user: optional(nullable(readOneOf(usernames))),
+    status: optional(integer({ min: 0, max: 599 })),
+    find: optional(text({ min: 1 })),
+    rule: optional(readRule),
+    fault: optional(nullable(readOneOf(Object.keys(FAULTS) as FaultName[]))),
+    request_headers: optional(array(headerCheck)),
+    answer_headers: optional(array(headerCheck)),
+    request_body: optional(array(readBodyCheck)),
+    answer_body: optional(array(readBodyCheck)),
+  });
+export type Pattern = Readonly<ReturnType<ReturnType<typeof makePatternReader>>>;
 
 /**
  * Asserts that a pattern is valid: an invalid one would match nothing, as `count: 0` requires.

@@ -10,7 +10,6 @@ import { getId, getText } from '../state/records/record.ts';
 /** Returns `GET /state`: counts, accounts, the projects into which they may import, addresses. */
 export function viewState(mock: Mock, addresses: Addresses): unknown {
   const accounts = mock.accounts.listAll();
-  const nowMs = mock.clock.now();
   return {
     counts: countState(mock),
     accounts: accounts.map(viewAccount),
@@ -25,7 +24,7 @@ export function viewState(mock: Mock, addresses: Addresses): unknown {
         .map((account) => account.username),
     })),
     addresses: viewAddresses(addresses, mock.training),
-    clock: { now_ms: nowMs, now: new Date(nowMs).toISOString(), frozen: mock.clock.frozen },
+    clock: viewClock(mock),
     deployed: mock.deployed,
     training: mock.training,
     seed_number: mock.seedNumber,
@@ -46,6 +45,12 @@ export function viewAddresses(
     schema_base: addresses.schemaBase,
     control_url: addresses.controlUrl,
   };
+}
+
+/** Returns the clock as `GET /clock` does. */
+export function viewClock({ clock }: Mock): unknown {
+  const nowMs = clock.now();
+  return { now_ms: nowMs, now: new Date(nowMs).toISOString(), frozen: clock.frozen };
 }
 
 function viewAccount(account: Account): unknown {

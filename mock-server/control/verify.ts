@@ -4,9 +4,9 @@ import type { Journal, JournalEntry } from '../state/journal.ts';
 import { Matcher } from './matcher.ts';
 import {
   assertJudgeable,
+  makePatternReader,
   matchesExchange,
   type Pattern,
-  readPattern,
   type Sources,
   selectListed,
 } from './pattern.ts';
@@ -33,21 +33,22 @@ const count: Reader<Range> = (value, place) => {
   return { at_least: exact, at_most: exact };
 };
 
-const question = check(
-  object({
-    request: optional(readPattern),
-    count: optional(count),
-    order: optional(array(readPattern)),
-    gap_ms: optional(readRange(number({ min: 0 }))),
-  }),
-  ({ request, order, count: wanted }) => {
-    if ((request === undefined) === (order === undefined)) return 'needs either request or order';
-    if (order?.length === 0) return 'needs a request in order';
-    return order !== undefined && wanted !== undefined
-      ? 'takes count beside request only'
-      : undefined;
-  },
-);
+const makeQuestionReader = (readPattern: Reader<Pattern>) =>
+  check(
+    object({
+      request: optional(readPattern),
+      count: optional(count),
+      order: optional(array(readPattern)),
+      gap_ms: optional(readRange(number({ min: 0 }))),
+    }),
+    ({ request, order, count: wanted }) => {
+      if ((request === undefined) === (order === undefined)) return 'needs either request or order';
+      if (order?.length === 0) return 'needs a request in order';
+      return order !== undefined && wanted !== undefined
+        ? 'takes count beside request only'
+        : undefined;
+    },
+  );
 
 /** Result of an assertion: `entries` of the journal that match. */
 type Verdict = {
@@ -58,18 +59,24 @@ type Verdict = {
 
 /**
  * Checks number, order and intervals of matching requests.
+ * @param usernames of all accounts
  * @throws ShapeError; ControlRefusal where kept data do not suffice
  */
-export async function verifyRequests(journal: Journal, body: unknown): Promise<Verdict> {
-  const { request, count: wanted = { at_least: 1 }, order, gap_ms } = question(body);
+export async function verifyRequests(
+  journal: Journal,
+  usernames: readonly string[],
+  body: unknown,
+): Promise<Verdict> {
+  const readQuestion = makeQuestionReader(makePatternReader(usernames));
+  const { request = {}, count: wanted = { at_least: 1 }, order, gap_ms } = readQuestion(body);
   const sources: Sources = { journal, matcher: new Matcher() };
   let verified: Comparison;
   try {
-    for (const pattern of order ?? [request ?? {}]) await assertJudgeable(sources.matcher, pattern);
+    for (const pattern of order ?? [request]) await assertJudgeable(sources.matcher, pattern);
     await journal.waitUntilSettled();
     verified =
       order === undefined
-        ? await verifyCount(sources, request ?? {}, wanted)
+        ? await verifyCount(sources, request, wanted)
         : await verifyOrder(sources, order);
   } finally {
     await sources.matcher.end();

@@ -87,7 +87,7 @@ describe('a gap between two writes', () => {
     write(journal, 1000, 97);
     expect(write(journal, 1003, 0).gap_ms).toBe(100);
     const holds = async (at_least: number) =>
-      (await verifyRequests(journal, { request: {}, gap_ms: { at_least } })).ok;
+      (await verifyRequests(journal, [], { request: {}, gap_ms: { at_least } })).ok;
     expect([await holds(100), await holds(101)]).toEqual([true, false]);
   });
 });
