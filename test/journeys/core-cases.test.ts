@@ -296,21 +296,24 @@ describe('a table whose rows got other numbers', () => {
     expect((await home.do('import', shifted)).stdout).toContain('3 unchanged');
   });
 
-  test('gives no number or photograph by such a number to the find that had its number before', async () => {
-    await home.do('import', writeDays([0, 'K-1']));
-    await expectEnded(home.pas('import', writeDays([1, 'K-1'])), 3);
-    await home.do('resolve', 'K-1', '--answer', 'new');
-    const numbers = home.file('numbers.csv', 'local_id;evidencni_cislo\nK-1;N 1\n');
-    const run = await home.pas('number', 'import', numbers);
-    await expectEnded(run, 3);
-    expect(run.stdout).toContain(
-      'may be any of K-1, K-1-2. Queue its number alone: pas number set',
-    );
-    home.file(join('camera', 'K-1.png'), tinyPng(1));
-    const { stdout } = await home.pas('photo', 'match', join(home.folder, 'camera'));
-    expect(stdout).toContain('named after several: K-1, K-1-2');
-    expect(await changesOf('K-1')).toStrictEqual([]);
-  });
+  test.each(['K-1', '2'])(
+    'gives no number or photograph by the number %s to the find that had it before',
+    async (name) => {
+      await home.do('import', writeDays([0, name]));
+      await expectEnded(home.pas('import', writeDays([1, name])), 3);
+      await home.do('resolve', name, '--answer', 'new');
+      const numbers = home.file('numbers.csv', `local_id;evidencni_cislo\n${name};N 1\n`);
+      const run = await home.pas('number', 'import', numbers);
+      await expectEnded(run, 3);
+      expect(run.stdout).toContain(
+        `may be any of ${name}, ${name}-2. Queue its number alone: pas number set`,
+      );
+      home.file(join('camera', `${name}.png`), tinyPng(1));
+      const { stdout } = await home.pas('photo', 'match', join(home.folder, 'camera'));
+      expect(stdout).toContain(`named after several: ${name}, ${name}-2`);
+      expect(await changesOf(name)).toStrictEqual([]);
+    },
+  );
 
   test.each([
     ['that looks like another find', [[1, 'K-1']] as const],

@@ -287,7 +287,7 @@ function listMatchableFinds({ outbox }: MatchSources): MatchableFind[] {
       return {
         localId,
         identCely,
-        number: findRowNumber(find),
+        number: findRowNumber(outbox, find),
         isNumberAsked: asked.has(makeIdKey(getRowKey(find))),
         foundOn,
         point,

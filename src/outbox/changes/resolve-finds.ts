@@ -201,18 +201,22 @@ function hasTakenNumber(
   { uuid }: StoredFind,
 ): boolean {
   const other = findByLocalId(outbox, localId);
-  const its = other === undefined || other.uuid === uuid ? undefined : findRowNumber(other);
+  const its = other === undefined || other.uuid === uuid ? undefined : findRowNumber(outbox, other);
   return its !== undefined && makeIdKey(its) === makeIdKey(number);
 }
 
 /**
  * Returns the number that a table gives a find in place of its local id; undefined where that is
- * the number, or has it behind a prefix.
+ * the number, or has it behind a prefix. `2-2` is the second find with the number 2, if there is a
+ * find 2.
  */
-export function findRowNumber({ localId, wish }: StoredFind): string | undefined {
+export function findRowNumber(outbox: Outbox, { localId, wish }: StoredFind): string | undefined {
   const { key } = wish;
   if (key === undefined || !localId.endsWith(key)) return key;
-  return /\d$/.test(localId.slice(0, -key.length)) ? key : undefined;
+  const prefix = localId.slice(0, -key.length);
+  const isSecond =
+    prefix.endsWith(`${key}-`) && findByLocalId(outbox, prefix.slice(0, -1)) !== undefined;
+  return isSecond || /\d$/.test(prefix) ? key : undefined;
 }
 
 function indexNames(outbox: Outbox, makeKey: MakeKey): Map<string, Set<string>> {
