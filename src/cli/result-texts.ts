@@ -1,6 +1,15 @@
 import { addHiddenDifference, removeFullStop } from '../base/characters.ts';
 import { type ExitReason, UsageError } from '../base/errors.ts';
-import { type Command, cmd, formatMoment, msg, msgid, ngettext, t } from '../base/message.ts';
+import {
+  type Command,
+  cmd,
+  formatMoment,
+  msg,
+  msgid,
+  ngettext,
+  quoteShellWord,
+  t,
+} from '../base/message.ts';
 import {
   ANSWERS_OF_ROWS,
   type Entry,
@@ -61,10 +70,6 @@ export function findMeantCandidate(candidates: readonly Candidate[]): Candidate 
   return candidates.find(({ matched }) => matched === 'same') ?? only;
 }
 
-function listCandidateNames({ candidates }: HeldQuestion): string[] {
-  return candidates.map(({ name }) => name);
-}
-
 /**
  * Converts the question of a held entry to JSON, as the key `held`; an object without keys where
  * the entry is not held.
@@ -72,7 +77,7 @@ function listCandidateNames({ candidates }: HeldQuestion): string[] {
 export function toHeldQuestionJson({ held }: Entry): { readonly held?: Record<string, unknown> } {
   if (held === null) return {};
   const { question, basis } = held;
-  const candidates = listCandidateNames(held);
+  const candidates = held.candidates.map(({ name }) => name);
   const answers = listAnswerWords(held);
   return { held: { question: String(question), basis, candidates, answers } };
 }
@@ -165,4 +170,10 @@ export function makeNotReplacedError({ find, value, replaces }: Replacement): Us
       hint: t`To replace it: ${cmd`pas number set ${find} ${value} --replace`}`,
     },
   );
+}
+
+/** Joins the first `most` names as words of a command line, and marks that there are more. */
+export function joinShellWords(names: readonly string[], most: number): string {
+  const words = names.slice(0, most).map((name) => quoteShellWord(name));
+  return `${words.join(' ')}${names.length > most ? ' …' : ''}`;
 }

@@ -134,28 +134,18 @@ export function isOptionalQuestion({ requiredFrom }: Question, stav: TargetState
 }
 
 /**
- * Returns the elements whose values are suggested for the next find (`carried`), such as project
- * and finder.
- */
-export function pickCarriedElements(elements: FindElements): FindElements {
-  return pickElements(elements, ({ stays }) => stays === 'carried');
-}
-
-/**
- * Returns the elements that a copy of a find has (`carried` and `copied`): all except those that
+ * Returns the elements that another find repeats: with `carried` those that are suggested for the
+ * next find, such as project and finder; with `copied` also those that only a copy has. Others
  * belong to one find, such as point, depth, registration number and note.
  */
-export function pickCopiedElements(elements: FindElements): FindElements {
-  return pickElements(elements, ({ stays }) => stays !== undefined);
-}
-
-function pickElements(
+export function pickRepeatedElements(
   elements: FindElements,
-  isPicked: (question: Question) => boolean,
+  stays: 'carried' | 'copied',
 ): FindElements {
-  const names = new Set<string>(
-    FIND_QUESTIONS.filter(isPicked).flatMap(({ name }) => listElementsOfQuestion(name)),
+  const picked = FIND_QUESTIONS.filter(
+    (question) => question.stays === 'carried' || question.stays === stays,
   );
+  const names = new Set<string>(picked.flatMap(({ name }) => listElementsOfQuestion(name)));
   return Object.fromEntries(Object.entries(elements).filter(([name]) => names.has(name)));
 }
 

@@ -135,7 +135,7 @@ function checkNumberForm({ evidencni_cislo: number = '' }: FindElements): Findin
     findElementIllegalCharacter(number) === undefined
       ? findUnseenCharacter(trimText(number))
       : undefined;
-  return toErrors('evidencni_cislo', unseen?.problem);
+  return toFindings('evidencni_cislo', unseen?.problem);
 }
 
 function checkNumberUse(
@@ -144,7 +144,7 @@ function checkNumberUse(
   find: string,
 ): Finding[] {
   const used = findUsedNumberProblem(number, find, context);
-  return toErrors('evidencni_cislo', used?.problem);
+  return toFindings('evidencni_cislo', used?.problem);
 }
 
 function checkDepthRange({ hloubka: depthCm }: FindElements): Finding[] {
@@ -173,7 +173,7 @@ function checkPlausibleDate(
 ): Finding[] {
   if (date === undefined || !isRealDate(date)) return [];
   const doubt = findDayDoubt(date, today);
-  return toWarnings('datum_nalezu', doubt);
+  return toFindings('datum_nalezu', doubt, true);
 }
 
 function checkFinderName({ nalezce }: FindElements): Finding[] {
@@ -181,15 +181,15 @@ function checkFinderName({ nalezce }: FindElements): Finding[] {
   const problem = findPersonNameProblem(nalezce.text);
   if (problem !== undefined) return [{ element: 'nalezce', message: problem }];
   const doubt = findPersonNameDoubt(nalezce.text);
-  return toWarnings('nalezce', doubt);
+  return toFindings('nalezce', doubt, true);
 }
 
-function toErrors(element: ElementName, message: Message | undefined): Finding[] {
-  return message === undefined ? [] : [{ element, message }];
-}
-
-function toWarnings(element: ElementName, message: Message | undefined): Finding[] {
-  return message === undefined ? [] : [{ element, message, warning: true }];
+function toFindings(
+  element: ElementName,
+  message: Message | undefined,
+  warning?: boolean,
+): Finding[] {
+  return message === undefined ? [] : [{ element, message, warning }];
 }
 
 /**
@@ -215,7 +215,7 @@ function checkReferences(elements: FindElements, { lookupTerm }: RuleContext): r
       return [{ element: name, message, warning: true, rule: NOT_HARVESTED }];
     }
     const message = findMembershipProblem(lookup, name, set, id);
-    return toErrors(name, message);
+    return toFindings(name, message);
   });
 }
 

@@ -309,13 +309,7 @@ const FAILURES: readonly Failure[] = [
     hint: msg`Choose another place, or raise the limit of file sizes.`,
     passing: true,
   },
-  { codes: ['EROFS'], words: msg`the disk is read-only`, hint: CHECK_FOLDER },
   { codes: ['EACCES', 'EPERM'], words: msg`permission denied`, hint: CHECK_FOLDER },
-  {
-    codes: ['ENOTDIR', 'EEXIST'],
-    words: msg`a part of the path is not a folder`,
-    hint: CHECK_FOLDER,
-  },
   {
     codes: ['SQLITE_BUSY'],
     words: msg`another program is writing to the database`,
@@ -323,20 +317,14 @@ const FAILURES: readonly Failure[] = [
     passing: true,
   },
   {
-    codes: ['SQLITE_CORRUPT'],
+    codes: ['SQLITE_CORRUPT', 'SQLITE_NOTADB'],
     words: msg`the database is damaged`,
     hint: DAMAGE_HINT,
     damaged: true,
   },
   {
-    codes: ['SQLITE_NOTADB'],
-    words: msg`the file is not a database`,
-    hint: DAMAGE_HINT,
-    damaged: true,
-  },
-  {
-    codes: ['SQLITE_READONLY', 'SQLITE_CANTOPEN'],
-    words: msg`the database cannot be opened or written`,
+    codes: ['SQLITE_READONLY', 'SQLITE_CANTOPEN', 'EROFS', 'ENOTDIR', 'EEXIST'],
+    words: msg`it cannot be opened or written`,
     hint: CHECK_FOLDER,
   },
   {

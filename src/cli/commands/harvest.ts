@@ -176,11 +176,7 @@ function formatFigures({
   vanished,
   masked,
 }: SetFigures): string {
-  const countText = formatRecordCount(records);
+  const countText = ngettext(msgid`${records} record`, `${records} records`, records);
   const figures = t`${countText}, ${written} new or changed, ${deleted} deleted, ${vanished} vanished, ${masked} not shown to this account`;
   return `${formatSetName(setSpec)}: ${pass === 'full' ? figures : t`changes, ${figures}`}`;
-}
-
-function formatRecordCount(count: number): string {
-  return ngettext(msgid`${count} record`, `${count} records`, count);
 }

@@ -2,7 +2,7 @@ import { basename, dirname, resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { type ExitReason, FileError, UsageError } from '../../base/errors.ts';
 import { hasErrors, type Issue } from '../../base/issue.ts';
-import { cmd, msgid, ngettext, quoteShellWord, t } from '../../base/message.ts';
+import { cmd, msgid, ngettext, t } from '../../base/message.ts';
 import { storeQuestionsAboutNamedFinds } from '../../outbox/alike-finds.ts';
 import type { EnqueuedFind } from '../../outbox/changes/enqueue-finds.ts';
 import { planRemovalOfSubject } from '../../outbox/changes/remove-finds.ts';
@@ -25,7 +25,12 @@ import {
 } from '../context/find-input.ts';
 import { askAboutRow, importAnsweredRow } from '../interview/ask-about-table.ts';
 import { listNewPeopleOfProfile, printNewPeople, toNewPeopleJson } from '../new-people.ts';
-import { formatFindCount, formatPhotographCount, printNextStep } from '../result-texts.ts';
+import {
+  formatFindCount,
+  formatPhotographCount,
+  joinShellWords,
+  printNextStep,
+} from '../result-texts.ts';
 import { printIssues, toIssuesJson, withProgress } from '../terminal.ts';
 
 /** Answers of `--on-conflict`: `ask` leaves the conflict open where no person can answer. */
@@ -225,19 +230,14 @@ function printMissing(
   { outbox }: Request,
 ): void {
   const count = missing.length;
-  const all = joinShellWords(missing);
+  const all = joinShellWords(missing, MAX_MISSING);
   terminal.warn(t`Finds that are no longer in ${file}, and were not changed (${count}): ${all}.`);
   const removable = missing.filter((localId) => {
     const uuid = findByLocalId(outbox, localId)?.uuid ?? '';
     return planRemovalOfSubject(outbox, uuid).because === undefined;
   });
-  const names = joinShellWords(removable);
+  const names = joinShellWords(removable, MAX_MISSING);
   if (removable.length > 0) terminal.warn(t`If any is not a find: ${cmd`pas remove`} ${names}`);
-}
-
-function joinShellWords(names: readonly string[]): string {
-  const words = names.slice(0, MAX_MISSING).map((name) => quoteShellWord(name));
-  return `${words.join(' ')}${names.length > MAX_MISSING ? ' …' : ''}`;
 }
 
 const MAX_MISSING = 20;

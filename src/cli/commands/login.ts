@@ -18,7 +18,12 @@ import {
   getSourceOfSecrets,
   SECRET_PLACE_TEXTS,
 } from '../context/context.ts';
-import { openService, probeHarvestAuth, withMaskedPassword } from '../context/open-service.ts';
+import {
+  type BasicCredentials,
+  openService,
+  probeHarvestAuth,
+  withMaskedPassword,
+} from '../context/open-service.ts';
 import { adoptUsername, uniteOutboxesOfAccount } from '../context/profile-outbox.ts';
 
 type LoginOptions = GlobalOptions & {
@@ -93,7 +98,7 @@ async function login(context: Context, options: LoginOptions): Promise<ExitReaso
   const who = formatAccount(account);
   context.terminal.printLine(t`Signed in to ${profile.baseUrl} as ${who}.`);
   await storeAccountOrWarn(context, signer, account);
-  await enableHarvestAuth(context, { username, password, identCely: account.identCely });
+  await enableHarvestAuth(context, { kind: 'basic', username, password }, account.identCely);
   report(context, account, context.openSecrets().getLocation(owner));
   return 'done';
 }
@@ -101,11 +106,11 @@ async function login(context: Context, options: LoginOptions): Promise<ExitReaso
 /** Enables the harvest of the account: a push can look for existing records only with it. */
 async function enableHarvestAuth(
   context: Context,
-  credentials: { readonly username: string; readonly password: string; readonly identCely: string },
+  credentials: BasicCredentials,
+  identCely: string,
 ): Promise<void> {
   const { name } = context.getProfile();
-  const isTaken = await probeHarvestAuth(context, credentials);
-  if (isTaken !== true) return;
+  if (!(await probeHarvestAuth(context, credentials, identCely))) return;
   context.changeConfig((config) => mergeProfileSettings(config, [name], { oai_auth: 'basic' }));
   context.terminal.note(
     t`The harvesting interface accepts this account: from now on pas signs in there as well (oai_auth = basic).`,

@@ -96,16 +96,20 @@ async function runDemo(context: Context, options: DemoOptions): Promise<ExitReas
   const run = (words: readonly string[]) => runCommand(context, environment, words);
   try {
     const before = await fetchServerCounts(server.control_url);
-    const printStep = makeStepPrinter(context);
-    for (const { text, commands } of makeSteps(server.base_url)) {
-      printStep(text);
+    const steps = makeSteps(server.base_url);
+    for (const [index, { text, commands }] of steps.entries()) {
+      printStep(context, index + 1, text);
       for (const words of commands) {
         const { reason, output } = await run(words);
         printIndented(context, output.trimEnd());
         if (reason !== 'done') return reason;
       }
     }
-    printStep(t`Read every find back by harvest and compare it with what was sent:`);
+    printStep(
+      context,
+      steps.length + 1,
+      t`Read every find back by harvest and compare it with what was sent:`,
+    );
     const pulled = await run(['pull', '--full', '--json']);
     if (pulled.reason !== 'done') return pulled.reason;
     const { output } = await run(['status', '--json']);
@@ -115,14 +119,18 @@ async function runDemo(context: Context, options: DemoOptions): Promise<ExitReas
       finds,
       accepted: entries.import.accepted,
       photos: entries.photo.accepted,
-      harvestedBack: (JSON.parse(pulled.output) as PullReport).finds.filter(isUnchanged).length,
-      elapsedMs: Math.round(context.clock.monotonicMs() - startedMs),
+      harvested_back: (JSON.parse(pulled.output) as PullReport).finds.filter(isUnchanged).length,
+      elapsed_ms: Math.round(context.clock.monotonicMs() - startedMs),
     };
     const added = { finds: after.finds - before.finds, photos: after.photos - before.photos };
     return conclude(context, figures, added) ? 'done' : 'outsideContract';
   } finally {
     await server.close();
-    if (options.keep === true) printKeptHome(context, join(folder, 'home'));
+    const home = join(folder, 'home');
+    if (options.keep === true)
+      context.terminal.printLine(
+        `\n${t`The data folder is kept: PAS_HOME=${home} ${cmd`pas list`}`}`,
+      );
     else await rm(folder, { recursive: true, force: true });
   }
 }
@@ -183,32 +191,13 @@ function printIndented({ terminal }: Context, text: string): void {
   terminal.printLine(text === '' ? '' : `   ${text.replaceAll('\n', '\n   ')}`);
 }
 
-function printKeptHome({ terminal }: Context, home: string): void {
-  terminal.printLine();
-  terminal.printLine(t`The data folder is kept: PAS_HOME=${home} ${cmd`pas list`}`);
-}
-
-type Figures = {
-  readonly finds: number;
-  readonly accepted: number;
-  readonly photos: number;
-  readonly harvestedBack: number;
-  readonly elapsedMs: number;
-};
-
 type StatusReport = {
   readonly finds: number;
   readonly entries: Readonly<Record<EntryKind, { readonly accepted: number }>>;
 };
 
-function makeStepPrinter(context: Context): (text: string) => void {
-  let number = 0;
-  const { printLine, color } = context.terminal;
-  return (text) => {
-    number += 1;
-    printLine();
-    printLine(color.bold(`${number}. ${text}`));
-  };
+function printStep({ terminal }: Context, number: number, text: string): void {
+  terminal.printLine(`\n${terminal.color.bold(`${number}. ${text}`)}`);
 }
 
 type PulledFind = { readonly standing: RecordStanding; readonly changed: readonly unknown[] };
@@ -219,6 +208,9 @@ function isUnchanged({ standing, changed }: PulledFind): boolean {
 }
 
 type ServerCounts = { readonly finds: number; readonly photos: number };
+/** As `--json` prints them. */
+type Figures = ServerCounts &
+  Readonly<Record<'accepted' | 'harvested_back' | 'elapsed_ms', number>>;
 
 async function fetchServerCounts(controlUrl: string): Promise<ServerCounts> {
   const answer = await fetch(`${controlUrl}/state`);
@@ -228,7 +220,7 @@ async function fetchServerCounts(controlUrl: string): Promise<ServerCounts> {
 
 /** Prints the figures, and tells if those of pas and of the server agree. */
 function conclude({ terminal }: Context, figures: Figures, server: ServerCounts): boolean {
-  const { accepted, harvestedBack } = figures;
+  const { accepted, harvested_back: harvestedBack } = figures;
   const agrees =
     figures.finds === accepted &&
     accepted === server.finds &&
@@ -238,7 +230,7 @@ function conclude({ terminal }: Context, figures: Figures, server: ServerCounts)
   const photographs = formatPhotographCount(figures.photos);
   const serverFinds = formatFindCount(server.finds);
   const serverPhotographs = formatPhotographCount(server.photos);
-  const seconds = formatDecimal(figures.elapsedMs / 1000, 1);
+  const seconds = formatDecimal(figures.elapsed_ms / 1000, 1);
   terminal.printLine();
   terminal.printLine(
     t`${finds}: ${accepted} accepted with ${photographs}, ${harvestedBack} read back unchanged.`,
@@ -251,12 +243,6 @@ function conclude({ terminal }: Context, figures: Figures, server: ServerCounts)
       ? terminal.color.green(t`All figures agree with the server.`)
       : terminal.color.red(t`The figures do not agree.`),
   );
-  terminal.printValue({
-    finds: figures.finds,
-    accepted,
-    photos: figures.photos,
-    harvested_back: harvestedBack,
-    elapsed_ms: figures.elapsedMs,
-  });
+  terminal.printValue(figures);
   return agrees;
 }

@@ -13,7 +13,7 @@ import {
 import { findSubject } from '../../outbox/changes/resolve-finds.ts';
 import { getOriginalDigest } from '../../outbox/facts.ts';
 import { STATE_WORDS } from '../../outbox/views/entry-words.ts';
-import type { Confidence, MatchReason, PhotoMatch } from '../../photos/match-photographs.ts';
+import type { Confidence, MatchReason } from '../../photos/match-photographs.ts';
 import { defineCommand, parseWholeNumber, type Registration } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { makePhotographKeepingOfProfile } from '../context/find-input.ts';
@@ -40,10 +40,6 @@ const CONFIDENCE_WORDS: Readonly<Record<Confidence, Message>> = {
   doubtful: msg`doubtful`,
   none: '–',
 };
-
-function formatReasons({ reasons }: PhotoMatch): string {
-  return reasons.map(formatReason).join(', ');
-}
 
 const KILOMETRE_M = 1000;
 
@@ -92,7 +88,7 @@ function formatMatchRow(fate: FileStatus): readonly string[] {
         fate.file,
         find ?? '',
         String(CONFIDENCE_WORDS[confidence]),
-        formatReasons(fate.match),
+        fate.match.reasons.map(formatReason).join(', '),
       ];
     }
     case 'known': {

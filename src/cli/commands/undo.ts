@@ -1,14 +1,13 @@
 import { type ExitReason, UsageError } from '../../base/errors.ts';
-import { cmd, formatMoment, msg, quoteShellWord, t } from '../../base/message.ts';
+import { cmd, formatMoment, msg, t } from '../../base/message.ts';
 import {
   findCommandToUndo,
-  type LoggedCommand,
   listCommandLog,
   undoCommand,
 } from '../../outbox/changes/undo-command.ts';
 import { defineCommand, type Registration } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
-import { formatFindCount } from '../result-texts.ts';
+import { formatFindCount, joinShellWords } from '../result-texts.ts';
 import { withProgress } from '../terminal.ts';
 
 /** Registers `pas undo`. */
@@ -74,24 +73,24 @@ async function list(context: Context): Promise<ExitReason> {
   const outbox = await context.openOutbox();
   const commands = listCommandLog(outbox);
   const rows = commands.map(({ id, at, command, finds, undone }) => {
-    const names = finds.slice(0, MAX_NAMES).map(({ local_id }) => quoteShellWord(local_id));
+    const names = finds.map(({ local_id: localId }) => localId);
     return [
       id,
       formatMoment(Date.parse(at)),
       undone ? t`pas ${command} (undone)` : `pas ${command}`,
       `${finds.length}`,
-      `${names.join(' ')}${finds.length > MAX_NAMES ? ' …' : ''}`,
+      joinShellWords(names, MAX_NAMES),
     ];
   });
   await terminal.printTable([t`ID`, t`WHEN`, t`COMMAND`, t`FINDS`, t`FOR EXAMPLE`], rows);
   const next = findCommandToUndo(outbox);
-  terminal.note(next === undefined ? t`There is no command to undo.` : describeNext(next));
+  terminal.note(
+    next === undefined
+      ? t`There is no command to undo.`
+      : t`Undone next by ${cmd`pas undo`}: pas ${next.words}, ${next.id}`,
+  );
   terminal.printValue(commands);
   return 'done';
-}
-
-function describeNext({ words, id }: LoggedCommand): string {
-  return t`Undone next by ${cmd`pas undo`}: pas ${words}, ${id}`;
 }
 
 const MAX_NAMES = 5;

@@ -9,16 +9,14 @@ import { formatToml, isPlainObject, tryParseToml } from '../../base/json-and-tom
 import { cmd, LANGUAGES, type Language, type Message, msg, t } from '../../base/message.ts';
 import { parseProxy } from '../../service/http/proxy.ts';
 import { isRedisAddressFault, parseRedisAddress } from '../../service/http/redis-pace-store.ts';
+import type { DefaultsTables } from '../../tables/columns/settings.ts';
 import { type DataPaths, type Environment, makeOutboxFolderName } from './places.ts';
-
-/** Keys of config.toml, for all profiles or for one. */
-type NetworkKeys = { readonly proxy?: string | undefined; readonly ca_file?: string | undefined };
 
 /** Content of config.toml, with its values checked. */
 export type Config = {
   readonly defaultProfile: string | undefined;
   /** Settings of the network, unless a profile has its own. */
-  readonly network: NetworkKeys;
+  readonly network: Pick<ProfileSettings, 'proxy' | 'ca_file'>;
   /** Language of messages, where neither `--lang` nor PAS_LANG sets it. */
   readonly language: Language | undefined;
   readonly profiles: ReadonlyMap<string, ProfileSettings>;
@@ -27,12 +25,6 @@ export type Config = {
    * find is made.
    */
   readonly defaults: DefaultsTables;
-};
-
-/** `defaults` of each profile, and the table `projects`. */
-type DefaultsTables = {
-  readonly profiles: ReadonlyMap<string, unknown>;
-  readonly projects: Record<string, unknown>;
 };
 
 /**
@@ -187,7 +179,7 @@ const TABLE = {
   /** `local`, or the address of a Redis. */
   pacing: { check: checkPacing, fallback: 'local' },
   pacing_fallback_interval_ms: { check: checkCount, fallback: 2000 },
-  max_in_flight: { check: checkParallel, fallback: 16 },
+  max_in_flight: { check: (where, value) => Math.max(1, checkCount(where, value)), fallback: 16 },
   photo_max_bytes: { check: checkCount, fallback: 262_144_000 },
   /** Remove the place where a photograph was taken from the copy that is queued. */
   strip_gps: { check: checkBoolean, fallback: false },
@@ -259,7 +251,7 @@ export function parseProfileSettings(where: string, value: unknown): ProfileSett
   const settings: Record<string, Value> = {};
   for (const [key, setting] of Object.entries(checkTable(where, value))) {
     assertKnownKey(where, key, PROFILE_KEYS);
-    if (isProfileKey(key)) settings[key] = KEY_RULES[key].check(`${where}: ${key}`, setting);
+    settings[key] = KEY_RULES[key as ProfileKey].check(`${where}: ${key}`, setting);
   }
   return settings as ProfileSettings;
 }
@@ -267,10 +259,6 @@ export function parseProfileSettings(where: string, value: unknown): ProfileSett
 function checkTable(where: string, value: unknown): Record<string, unknown> {
   if (isPlainObject(value)) return value;
   throw new ConfigError(t`${where} must be a table.`);
-}
-
-function isProfileKey(key: string): key is ProfileKey {
-  return Object.hasOwn(KEY_RULES, key);
 }
 
 function checkChoice<Choice extends string>(
@@ -288,11 +276,6 @@ function checkCount(where: string, value: unknown): number {
   const number = typeof value === 'bigint' || typeof value === 'string' ? Number(value) : value;
   if (typeof number === 'number' && Number.isSafeInteger(number) && number >= 0) return number;
   throw new ConfigError(t`${where} must be a whole number, 0 or more.`);
-}
-
-/** Nothing in flight would send nothing: 0 counts as 1. */
-function checkParallel(where: string, value: unknown): number {
-  return Math.max(1, checkCount(where, value));
 }
 
 function checkBoolean(where: string, value: unknown): boolean {

@@ -294,29 +294,27 @@ async function getCredentials(context: Context, profile: Profile): Promise<OaiCr
   }
 }
 
+export type BasicCredentials = Extract<OaiCredentials, { readonly kind: 'basic' }>;
+
 /**
  * Tests if the harvesting interface accepts the account that has just signed in: then it shows the
  * account its own user record, which is hidden from all others (B-SEE-12). The password is sent
  * only to an address of the profile, over TLS or to this machine.
  * @param identCely identifier of the account
- * @returns false also where the interface does not answer; undefined, without a request, where
- * `oai_auth` is set, or the profile has no harvesting interface of its own or an unprotected one
+ * @returns false also where the interface does not answer, and without a request where `oai_auth`
+ * is set, or the profile has no harvesting interface of its own or an unprotected one
  */
 export async function probeHarvestAuth(
   context: Context,
-  {
-    username,
-    password,
-    identCely,
-  }: { readonly username: string; readonly password: string; readonly identCely: string },
-): Promise<boolean | undefined> {
+  credentials: BasicCredentials,
+  identCely: string,
+): Promise<boolean> {
   const profile = context.getProfile();
   const oaiBase = findOwnHarvestBase(context);
   const isSaid = context.getConfig().profiles.get(profile.name)?.oai_auth !== undefined;
-  if (isSaid || oaiBase === undefined || !isProtectedAddress(oaiBase)) return undefined;
+  if (isSaid || oaiBase === undefined || !isProtectedAddress(oaiBase)) return false;
   const { send } = await context.openConnections();
-  const credentials = { kind: 'basic', username, password } as const;
-  const exchange = withMaskedPassword(send, password);
+  const exchange = withMaskedPassword(send, credentials.password);
   const client = await makeClient(context, oaiBase, credentials, exchange);
   try {
     const { header, refused } = await client.getRecord(identCely, `oai_${profile.prefix}`);

@@ -237,19 +237,10 @@ function makeUserSystem(): UserSystem {
     platform: process.platform,
     homeFolder: homedir(),
     get accountFolder() {
-      return findAccountFolder();
+      return runUnlessRefused(() => userInfo().homedir);
     },
   };
 }
-
-function findAccountFolder(): string | undefined {
-  try {
-    return userInfo().homedir;
-  } catch {
-    return undefined;
-  }
-}
-
 /**
  * Reads `lang` from config.toml with little code; undefined where it is missing or cannot be read.
  * It may be no language of pas: faults are reported when the whole file is read.

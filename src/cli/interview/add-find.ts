@@ -4,7 +4,7 @@ import { hasErrors, type Issue, makeErrorIssue } from '../../base/issue.ts';
 import { cmd, t } from '../../base/message.ts';
 import type { FindElements } from '../../finds/fields.ts';
 import { type Find, KEPT_AS_DRAFT, makeNextLocalId } from '../../finds/find.ts';
-import { FIND_QUESTIONS, pickCarriedElements, pickCopiedElements } from '../../finds/questions.ts';
+import { FIND_QUESTIONS, pickRepeatedElements } from '../../finds/questions.ts';
 import { makeReferenceResolver } from '../../finds/resolve-references.ts';
 import { type ValidatedFind, validateFind } from '../../finds/rules.ts';
 import { makeNumberLookup } from '../../outbox/changes/enqueue-change.ts';
@@ -138,7 +138,7 @@ async function saveFind(context: AddingContext, find: Find, goal: Goal): Promise
  */
 function getCopiedElements(outbox: Outbox, named: string): FindElements {
   const [lender] = findNamedFinds(outbox, [named]);
-  return pickCopiedElements(lender?.elements ?? {});
+  return pickRepeatedElements(lender?.elements ?? {}, 'copied');
 }
 
 /**
@@ -328,7 +328,7 @@ function suggestValues(find: Find, context: AddingContext): Find {
   // An element that the last find lacks is suggested from the one before it.
   const carried: FindElements = Object.assign(
     {},
-    ...ofProject.map(({ elements }) => pickCarriedElements(elements)).reverse(),
+    ...ofProject.map(({ elements }) => pickRepeatedElements(elements, 'carried')).reverse(),
   );
   const isSameDay = ofProject[0] !== undefined && enteredNow.has(ofProject[0].localId);
   return {

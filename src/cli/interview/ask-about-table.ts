@@ -199,7 +199,8 @@ function formatColumn({ profile, rule, doubt }: ColumnProposal): string[] {
   const examples = cutText(profile.examples.join(' · ').replace(/\s+/g, ' '), MAX_EXAMPLES);
   const markOfCertain = rule.element === undefined ? '–' : '✓';
   const mark = doubt === undefined ? markOfCertain : '?';
-  const count = rule.element === undefined ? ` (${formatValues(filled)})` : '';
+  const values = ngettext(msgid`${filled} value`, `${filled} values`, filled);
+  const count = rule.element === undefined ? ` (${values})` : '';
   return [
     ` ${mark} ${key} → ${formatColumnRule(rule)}${count}`,
     ...[examples, doubt ?? ''].filter((line) => line !== '').map((line) => `     ${line}`),
@@ -207,10 +208,6 @@ function formatColumn({ profile, rule, doubt }: ColumnProposal): string[] {
 }
 
 const MAX_EXAMPLES = 90;
-
-function formatValues(count: number): string {
-  return ngettext(msgid`${count} value`, `${count} values`, count);
-}
 
 /** Formats a rule: `hloubka (m)`; an ignored column is marked. */
 function formatColumnRule(rule: ColumnRule): string {

@@ -25,7 +25,7 @@ import { getSubjectName, isRemoved } from '../stored-finds.ts';
 import { resolveClashesAfterUndo } from '../unite.ts';
 
 /** A command that changed something; `at` is in milliseconds since 1970 UTC. */
-export type LoggedCommand = {
+type LoggedCommand = {
   readonly id: string;
   /** As its facts have it: with its words. */
   readonly command: string;

@@ -166,6 +166,12 @@ export function makeNotSharedMessage(name: string): Message {
 /** Defaults of config.toml for new finds of a profile or a project. */
 export type FindDefaults = readonly Setting[];
 
+/** Of config.toml, unchecked: by the name of a profile, and by the identifier of a project. */
+export type DefaultsTables = {
+  readonly profiles: ReadonlyMap<string, unknown>;
+  readonly projects: Readonly<Record<string, unknown>>;
+};
+
 type DefaultsFile = {
   /** Under `[profiles.NAME.defaults]`. */
   readonly profiles: ReadonlyMap<string, FindDefaults>;
@@ -202,16 +208,9 @@ export function parseFindDefaults(where: Message, values: unknown): FindDefaults
 /**
  * Parses the defaults of all profiles and projects in config.toml.
  * @param path of config.toml, for errors
- * @param tables of TOML, by the name of a profile or the identifier of a project
  * @throws ConfigError as {@link parseFindDefaults} does
  */
-export function parseDefaults(
-  path: string,
-  tables: {
-    readonly profiles: ReadonlyMap<string, unknown>;
-    readonly projects: Readonly<Record<string, unknown>>;
-  },
-): DefaultsFile {
+export function parseDefaults(path: string, tables: DefaultsTables): DefaultsFile {
   const profiles = [...tables.profiles].map(([profile, values]) => {
     const where = msg`${path}, defaults of profile ${profile}`;
     return [profile, parseFindDefaults(where, values)] as const;
