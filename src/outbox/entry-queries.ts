@@ -9,7 +9,6 @@ import {
 } from '../base/disk/database.ts';
 import { type FindElements, replaceNumber } from '../finds/fields.ts';
 import { KEPT_AS_DRAFT } from '../finds/find.ts';
-import { NOT_HARVESTED } from '../finds/value-rules.ts';
 import {
   ENTRY_COLUMNS,
   type Entry,
@@ -463,8 +462,8 @@ export type Renewal = 'change' | 'harvest';
  * refused ones whose document does not begin with `head`, and drafts that no person keeps as
  * drafts. Removed finds are left out.
  * @param head the first bytes of each document that the profile makes now
- * @param after `change` of profile or schema; after a `harvest` of vocabularies also queued finds
- * with an identifier that was not checked are returned
+ * @param after `change` of profile or schema; after a `harvest` of vocabularies all queued finds
+ * are returned, since an entry or a project may have changed
  */
 export function listOutdatedFinds(outbox: Outbox, head: Buffer, after: Renewal): string[] {
   return outbox.listTexts(
@@ -472,9 +471,9 @@ export function listOutdatedFinds(outbox: Outbox, head: Buffer, after: Renewal):
      where entries.kind = 'import' and state in ('draft', 'queued', 'refused') and hidden = 0
        and case when document is null then state = 'draft' and instr(coalesce(issues, ''), :kept) = 0
            else state <> 'draft' and substr(document, 1, length(:head)) <> :head
-             or :after = 'harvest' and state = 'queued' and instr(issues, :unchecked) > 0 end
+             or :after = 'harvest' and state = 'queued' end
      order by entries.id`,
-    { head, after, kept: JSON.stringify(KEPT_AS_DRAFT), unchecked: JSON.stringify(NOT_HARVESTED) },
+    { head, after, kept: JSON.stringify(KEPT_AS_DRAFT) },
   );
 }
 

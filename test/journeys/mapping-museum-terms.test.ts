@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import iconv from 'iconv-lite';
 import { describe, expect, test } from 'vitest';
@@ -124,6 +124,7 @@ test.each([
     'row 3: Rows 2 and 3 map "kroužek" to different entries',
   ],
   ['no table', () => '\0', 'Save it as CSV in UTF-8'],
+  ['a folder in its place', () => undefined, 'mapping.csv is a folder, not a file. Save it'],
 ])('a mapping with %s changes no find, and stops no reading', async (_, damage, says) => {
   const homeCopy = home.copy();
   await homeCopy.do('vocab', 'map', 'set', 'druh_nalezu', 'kroužek', 'mince');
@@ -134,8 +135,11 @@ M-1;C-202400101;2;kroužek;keramika;doba bronzová;sběr;5;2024-03-09;Nová, Jan
   );
   await homeCopy.do('import', 't.csv');
   const before = await homeCopy.json<Listed[]>('list');
-  const path = join('pas', 'mapping.csv');
-  homeCopy.file(path, damage(readFileSync(join(homeCopy.folder, path), 'utf8')));
+  const path = join(homeCopy.folder, 'pas', 'mapping.csv');
+  const damaged = damage(readFileSync(path, 'utf8'));
+  rmSync(path);
+  if (damaged === undefined) mkdirSync(path);
+  else writeFileSync(path, damaged);
   for (const args of [
     ['import', 't.csv'],
     ['edit', 'M-1', '--set', 'druh_nalezu=kroužek'],
@@ -269,7 +273,7 @@ describe('a reviewed mapping', () => {
     await moveEntry('obdobi');
     await expectEnded(home.pas('validate'), 0);
     await mock.service.control('POST', '/records/HES-000286/delete');
-    await home.do('harvest-vocab', 'heslo');
+    await home.pas('harvest-vocab', 'heslo');
     await reported('mapping-deleted', /HES-000286.*is no entry of Period \(heslo:obdobi\)/);
 
     const again = await home.pas('import', table('laten'), '--json');
@@ -285,14 +289,13 @@ describe('a reviewed mapping', () => {
     });
   });
 
-  test('a find whose term was deleted is queued again when the term is back', async () => {
+  test('a find whose term was deleted is a draft after the harvest, and queued again when the term is back', async () => {
     const readState = async () =>
       (await home.json('list')).find(({ local_id }) => local_id === 'S-1')?.state;
     await home.do('vocab', 'map', 'set', 'obdobi', 'laten', 'doba železná');
     await home.do('import', table('laten'));
     await mock.service.control('POST', '/records/HES-000282/delete');
-    await home.do('harvest-vocab', 'heslo');
-    await expectEnded(home.pas('validate'), 3);
+    await expectEnded(home.pas('harvest-vocab', 'heslo'), 3, /Drafts until .*: S-1\./);
     expect(await readState()).toBe('draft');
     await mock.service.control('POST', '/records/HES-000282/restore');
     await home.do('harvest-vocab', 'heslo');
@@ -302,7 +305,7 @@ describe('a reviewed mapping', () => {
   async function moveEntry(vocabulary: string): Promise<void> {
     const changes = { nazev_heslare: { '@lang': 'cs', '#': vocabulary } };
     await mock.service.control('POST', '/records', { ident: 'HES-000286', changes });
-    await home.do('harvest-vocab', 'heslo');
+    await home.pas('harvest-vocab', 'heslo');
   }
 
   /**

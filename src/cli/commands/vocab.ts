@@ -219,8 +219,8 @@ const registerHarvest: Registration = (program, run) => {
 
 /**
  * Harvests sets into the vocabulary, all of them where none is named, and prints the results. Then
- * finds of the outbox are checked again: drafts, which may be complete with the new entries, and
- * those with identifiers that could not be checked before.
+ * finds of the outbox are checked again: drafts, which may be complete with the new entries, and,
+ * where any record was read, queued finds.
  * @returns `dataRefused` where records were skipped, lost ones are not confirmed, or a find has
  * become a draft
  */
@@ -249,8 +249,9 @@ async function harvestVocab(
   terminal.printValue({ sets: results.map(toHarvestJson) });
   warnOfUnconfirmedLosses(terminal, results);
   warnOfBrokenRecords(terminal, results);
+  const after = results.some(({ records }) => records > 0) ? 'harvest' : 'change';
   const hasOutbox = existsSync(context.getOutboxPlaces().outboxFile);
-  const issues = hasOutbox ? await renewProfileDocuments(context, 'harvest') : [];
+  const issues = hasOutbox ? await renewProfileDocuments(context, after) : [];
   return hasDoubtfulRecords(results) || issues.length > 0 ? 'dataRefused' : 'done';
 }
 

@@ -161,8 +161,7 @@ export async function openUnitedOutbox(context: Context, purpose?: 'push'): Prom
 /**
  * Validates unsent finds again whose documents may be outdated, and stores the results: those that
  * were made for another profile or schema, and drafts, except those that a person keeps as drafts;
- * after a harvest of vocabularies also those with identifiers that could not be checked. Other
- * documents stay, also where a vocabulary has changed. The validation is loaded only when needed.
+ * after a harvest of vocabularies all that are queued. The validation is loaded only when needed.
  * @returns the issues of the finds that have become drafts, which were printed
  * @throws ConfigError where the schema cannot be used; DatabaseError where the disk fails
  */

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { groupBy } from '../../base/collections.ts';
@@ -23,6 +23,7 @@ import { explainFailedLookup } from '../../finds/resolve-references.ts';
 import { makeTextKey } from '../columns/column-meaning.ts';
 import { makeChangedToDateMessage, makeMissingColumnIssue } from '../columns/columns.ts';
 import { decodeCsvTable } from '../formats/csv-table.ts';
+import { readInputFile } from '../input-file.ts';
 import { getDisplayedText, type Table, type TableRow } from '../table.ts';
 
 /** A museum's own term, and the vocabulary entry to which a person mapped it. */
@@ -337,15 +338,14 @@ const CONFLICT_RULES = {
 
 /**
  * Reads a museum's mapping from its file; without a file it has neither rows nor issues. Faults are
- * issues: a faulty row is left out, and all rows of a file that is no table or lacks a column.
- * Unconfirmed rows, which only a person can have put there, are an error as well.
- * @throws the system's error where the file exists and cannot be read, such as a folder
+ * issues: a faulty row is left out, and all rows of a file that is no table, lacks a column or
+ * cannot be read. Unconfirmed rows, which only a person can have put there, are an error as well.
  */
 export async function readMappingFile(file: string): Promise<Mapping> {
   const empty = { file, rows: [], unconfirmed: 0, issues: [] };
   if (!existsSync(file)) return empty;
   try {
-    const mapping = parseMapping(await decodeCsvTable(file, readFileSync(file)));
+    const mapping = parseMapping(await decodeCsvTable(file, await readInputFile(file)));
     const { unconfirmed } = mapping;
     const message = msg`Rows that are not confirmed, and so have no effect: ${unconfirmed}. Write yes under "confirmed", or delete them.`;
     const open = unconfirmed > 0 ? [makeErrorIssue('mapping-row', message, { file })] : [];
