@@ -8,6 +8,7 @@ import type { LookupTerm } from '../finds/find.ts';
 import { type ValidationContext, validateFind } from '../finds/rules.ts';
 import { makeNumberLookup } from '../outbox/changes/enqueue-change.ts';
 import { convertStoredFind, makePreparedDocument } from '../outbox/changes/enqueue-finds.ts';
+import { selectCorrectableIssues } from '../outbox/changes/merge-row.ts';
 import { findNamedFinds, makeFindLookup } from '../outbox/changes/resolve-finds.ts';
 import type { ImportEntry } from '../outbox/entry.ts';
 import { findImportOfFind } from '../outbox/entry-queries.ts';
@@ -122,8 +123,8 @@ function assertNoOtherFile(outbox: Outbox, name: string): void {
 }
 
 /**
- * Validates a find, updates its entry's document and returns its issues; repeats where another
- * process changed the find meanwhile. Empty where that removed it.
+ * Validates a find, updates its entry's document and returns the issues that can be corrected;
+ * repeats where another process changed the find meanwhile. Empty where that removed it.
  */
 function validateStored(
   outbox: Outbox,
@@ -139,7 +140,10 @@ function validateStored(
     const validated = validateFind(find, ruleContext);
     if (updateImport(outbox, stored, makePreparedDocument(validated))) {
       const where = { find: stored.localId, ...find.source };
-      return validated.issues.map((issue) => new Issue({ ...where, ...issue }));
+      const entry = findImportOfFind(outbox, stored.uuid);
+      return selectCorrectableIssues(validated.issues, entry).map(
+        (issue) => new Issue({ ...where, ...issue }),
+      );
     }
   }
   return [];

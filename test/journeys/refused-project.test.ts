@@ -61,3 +61,14 @@ test('a watch sends five of them, too, however many rounds follow', async () => 
   // 405: whether the account may write at all.
   expect(statuses).toEqual([403, 405, 403, 403, 403, 403, 201]);
 });
+
+test('a project that was closed since is no error of finds that were sent', async () => {
+  const home = await signedIn(mock.service, settledAfter(0));
+  const season = writeSeason(home, 1);
+  await home.do('import', season);
+  await home.do('push');
+  const changes = { stav: '5' };
+  await mock.service.control('POST', '/records', { ident: 'C-202400101', changes });
+  await home.do('harvest-vocab', 'projekt');
+  for (const command of [['import', season], ['validate']]) await home.do(...command);
+});

@@ -4,7 +4,6 @@ import { hasErrors, Issue } from '../../base/issue.ts';
 import { msg } from '../../base/message.ts';
 import type { Find } from '../../finds/find.ts';
 import type { ValidatedFind } from '../../finds/rules.ts';
-import { NUMBER_USED } from '../../finds/value-rules.ts';
 import { storeQuestionsAboutNamedFinds } from '../alike-finds.ts';
 import { recordDecision } from '../attempts.ts';
 import { findImportOfFind } from '../entry-queries.ts';
@@ -42,6 +41,7 @@ import {
   mustStayUnchanged,
   type RowDifference,
   type RowPlan,
+  selectCorrectableIssues,
 } from './merge-row.ts';
 import { getLocalIdOfPlan, type PlannedRows } from './plan-rows.ts';
 
@@ -188,7 +188,9 @@ function planFind(
   const row = table?.planRow(find) ?? { kind: 'new', localId, others: [] };
   const stored = findByLocalId(outbox, getLocalIdOfPlan(row));
   const merge = stored && mergeRowIntoFind(outbox, stored, find, side, table ?? null);
-  return { find, row, merge, content: prepare(getMergedFind(find, row, merge)) };
+  const { document, issues } = prepare(getMergedFind(find, row, merge));
+  const content = { document, issues: selectCorrectableIssues(issues, merge?.entry) };
+  return { find, row, merge, content };
 }
 
 /** Returns the find as it is to be stored, with the elements of the find here that it keeps. */
@@ -232,7 +234,7 @@ function makeResult(
   issues: readonly Issue[],
   { photosAdded, photosRemoved }: PhotographChanges = NO_PHOTOGRAPH_CHANGES,
 ): StoreResult {
-  const ready = content.document !== null;
+  const ready = !hasErrors(content.issues);
   return { enqueued: { find: name, change, ready, photosAdded, photosRemoved }, issues };
 }
 
@@ -429,12 +431,11 @@ function listCorrections(
   const issues = isCorrect
     ? []
     : [makeSentIssue(merge, differences, find, context.queueNumbers === true)];
-  const used = content.issues.filter(({ rule }) => rule === NUMBER_USED);
   const result = makeResult(
     stored.localId,
     isCorrect ? 'kept' : 'sent',
     prepared,
-    [...issues, ...used, ...issuesOfPhotos, ...followed.issues],
+    [...issues, ...content.issues, ...issuesOfPhotos, ...followed.issues],
     followed,
   );
   return { ...result, enqueued: { ...result.enqueued, correction, numberQueued } };
@@ -455,7 +456,7 @@ function queueNumber(
   const isChanged = merged.differences.some(({ element }) => element === 'evidencni_cislo');
   if (!isChanged || number === undefined || entry?.identCely == null || !maySetNumbers(outbox))
     return false;
-  if (content.issues.some(({ rule }) => rule === NUMBER_USED)) return false;
+  if (hasErrors(content.issues)) return false;
   const { change, replaces } = planNumberChange(outbox, stored.uuid, number);
   if (change === 'kept' || (replaces !== undefined && replaces !== elements.evidencni_cislo))
     return false;

@@ -15,6 +15,7 @@ import {
 import type { Find } from '../../finds/find.ts';
 import { isSameValue } from '../../finds/match-finds.ts';
 import { isNearPoint } from '../../finds/place/geometry.ts';
+import { NUMBER_USED } from '../../finds/value-rules.ts';
 import type { ImportEntry } from '../entry.ts';
 import { findImportOfFind, getWantedElements } from '../entry-queries.ts';
 import {
@@ -276,6 +277,17 @@ export function mergeRowIntoFind(
  */
 export function mustStayUnchanged(entry: ImportEntry | undefined): boolean {
   return entry !== undefined && !['draft', 'queued', 'refused'].includes(entry.state);
+}
+
+/**
+ * Returns the issues of a validated find that a person can still correct: of one that must stay
+ * unchanged only a number that another find has, since its project may be closed by now.
+ */
+export function selectCorrectableIssues(
+  issues: readonly Issue[],
+  entry: ImportEntry | undefined,
+): readonly Issue[] {
+  return mustStayUnchanged(entry) ? issues.filter(({ rule }) => rule === NUMBER_USED) : issues;
 }
 
 /**
