@@ -162,13 +162,15 @@ function findDifference(
   const [first = 'projekt'] = part;
   const getName = (...candidates: readonly FindElements[]): ElementName =>
     part.length === 1 ? first : findPointName(...candidates);
-  const formatPart = (elements: FindElements): string | undefined =>
-    formatElement(elements[getName(elements)]);
+  const formatPart = (elements: FindElements, isExact = false): string | undefined =>
+    formatElement(elements[getName(elements)], isExact);
+  // Two entries may have one label, such as two people, or one entry that got the label of another.
+  const isExact = formatPart(find) === formatPart(row);
   return {
     element: getName(row, find),
-    base: formatPart(base),
-    ours: formatPart(find),
-    theirs: formatPart(row),
+    base: formatPart(base, isExact),
+    ours: formatPart(find, isExact),
+    theirs: formatPart(row, isExact),
   };
 }
 
@@ -181,10 +183,12 @@ function findPointName(...candidates: readonly FindElements[]): (typeof POINT_EL
   return 'geom_system';
 }
 
-/** Formats a value for people; a term without a text by its identifier. */
-function formatElement(value: Value): string | undefined {
-  if (value === undefined) return undefined;
-  return typeof value === 'object' ? value.text || value.id : value.toString();
+/** Formats a value for people; a term without a text by its identifier, an exact one by both. */
+function formatElement(value: Value, isExact: boolean): string | undefined {
+  if (typeof value !== 'object') return value?.toString();
+  const { id, text } = value;
+  if (text === '') return id;
+  return isExact ? `${text} (${id})` : text;
 }
 
 /**

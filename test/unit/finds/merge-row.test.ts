@@ -7,7 +7,8 @@ import {
   mergeRow,
 } from '../../../src/outbox/changes/merge-row.ts';
 
-const TERM = fc.constantFrom('HES-000605', 'HES-000691').map((id) => ({ id, text: '' }));
+/** Entries of one label. */
+const TERM = fc.constantFrom('HES-000605', 'HES-000691').map((id) => ({ id, text: 'spona' }));
 const POINT = fc.constantFrom(
   { geom_system: '4326', geom_wkt: 'POINT (14.42 50.08)' } as const,
   { geom_system: '5514', geom_sjtsk_wkt: 'POINT (-743000 -1043000)' } as const,
@@ -82,16 +83,14 @@ describe('a row merged with its find and its last import', () => {
     );
   });
 
-  test('has each element from one of the two sides, and a conflict only if both changed it', () => {
+  test('has each element from one of the two sides, and shows where they differ', () => {
     fc.assert(
       fc.property(elements, elements, elements, (base, find, row) => {
         const merged = mergeRow(base, find, row);
         const names = [...Object.keys(find), ...Object.keys(row)] as ElementName[];
         for (const name of names)
           expect([find[name], row[name]]).toContainEqual(merged.elements[name]);
-        for (const { base: was, ours, theirs } of merged.conflicts) {
-          expect(ours === theirs && ours === was).toBe(false);
-        }
+        for (const { ours, theirs } of merged.differences) expect(ours).not.toBe(theirs);
         const kept = mergeRow(base, find, row, undefined, 'mine');
         const taken = mergeRow(base, find, row, undefined, 'table');
         expect(merged.elements).toEqual(kept.elements);
