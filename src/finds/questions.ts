@@ -88,16 +88,6 @@ function listFieldQuestions(field: Field): PlacedQuestion[] {
 }
 
 /**
- * Returns the question of this name.
- * @throws Error where the table of questions lacks it, which is a bug
- */
-export function getQuestion(name: QuestionName): Question {
-  const question = FIND_QUESTIONS.find((each) => each.name === name);
-  if (question === undefined) throw new Error(`the table of questions lacks ${name}`);
-  return question;
-}
-
-/**
  * Returns the elements that the answer to a question fills: one, all of the point, or none for the
  * local id and photographs.
  */

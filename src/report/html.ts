@@ -16,8 +16,8 @@ export type HtmlPart = string | number | Html | undefined | readonly HtmlPart[];
 
 /**
  * Makes markup from a template literal, whose values are inserted as {@link renderPart} renders
- * them. A value may stand in text or within double quotes; an address only if it comes from
- * {@link parseWebAddress}.
+ * them. A value may stand in text or within double quotes; an address only if it is known to be of
+ * the web.
  */
 export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
   return trustMarkup(
@@ -58,16 +58,6 @@ const ESCAPES: Readonly<Record<string, string>> = {
 
 function escapeHtml(text: string): string {
   return text.replace(/[&<>"'\r\0]/g, (character) => ESCAPES[character] ?? character);
-}
-
-/**
- * Parses an absolute address of `http:` or `https:` into its normal form, for a link; undefined for
- * other schemes, such as `javascript:`, and for any other text.
- */
-export function parseWebAddress(address: string): string | undefined {
-  if (!URL.canParse(address)) return undefined;
-  const { protocol, href } = new URL(address);
-  return protocol === 'https:' || protocol === 'http:' ? href : undefined;
 }
 
 /** Style and script of the page, and the content security policy with their digests. */

@@ -1,6 +1,6 @@
 import { formatMoment, getLanguage, t } from '../base/message.ts';
 import type { Thumbnail } from '../photos/photograph.ts';
-import { type Assets, type Html, html, parseWebAddress, renderPart, trustMarkup } from './html.ts';
+import { type Assets, type Html, html, renderPart, trustMarkup } from './html.ts';
 import { renderMaps } from './map.ts';
 import {
   formatReportedFindCount,
@@ -137,9 +137,8 @@ ${find.problems.length === 0 ? undefined : html`<ul class="problems" aria-label=
 
 function renderIdentifier({ identCely, recordUrl }: ReportFind): Html | undefined {
   if (identCely === undefined) return undefined;
-  const address = recordUrl === undefined ? undefined : parseWebAddress(recordUrl);
-  if (address === undefined) return html`<span class="ident">${identCely}</span>`;
-  return html`<a class="ident" href="${address}" rel="noreferrer noopener external">${identCely}</a>`;
+  if (recordUrl === undefined) return html`<span class="ident">${identCely}</span>`;
+  return html`<a class="ident" href="${recordUrl}" rel="noreferrer noopener external">${identCely}</a>`;
 }
 
 function renderFacts({ facts }: ReportFind): Html[] {

@@ -107,7 +107,7 @@ export async function readAnswer(
  * the point, both points are removed, and `geom_system`, which every find needs, becomes 4326; it
  * stays only where it was stated without a point.
  */
-export function removeAnswer({ name }: Question, find: Find): Find {
+export function removeAnswer(name: QuestionName, find: Find): Find {
   if (name === 'photos') return { ...find, photos: [] };
   if (name !== 'point') return withElements(find, [name], {});
   const { geom_system: stated = '4326', geom_wkt, geom_sjtsk_wkt } = find.elements;

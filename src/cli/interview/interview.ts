@@ -5,7 +5,6 @@ import type { Find } from '../../finds/find.ts';
 import { formatRecordState } from '../../finds/harvested-find.ts';
 import {
   findQuestionOfElement,
-  getQuestion,
   isAskedByDefault,
   isOptionalQuestion,
   listElementsOfQuestion,
@@ -51,7 +50,7 @@ async function askQuestion(
           message: formatQuestionTitle(question),
           listOffers: (typed) => listFieldOffers(question, find, fallback, typed.trim(), context),
         }));
-    if (text === '' || text === EMPTY) return removeAnswer(question, find);
+    if (text === '' || text === EMPTY) return removeAnswer(question.name, find);
     if (text === own) return find;
     const answer = await context.read(question, text, find);
     if ('problem' in answer) {
@@ -241,7 +240,7 @@ export async function reviewFind(
 }
 
 function withSystem(find: Find): Find {
-  return find.elements.geom_system === undefined ? removeAnswer(getQuestion('point'), find) : find;
+  return find.elements.geom_system === undefined ? removeAnswer('point', find) : find;
 }
 
 /** Formats missing elements in one line, other issues in lines of their own, no unchecked terms. */

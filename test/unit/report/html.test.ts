@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type HtmlPart, html, parseWebAddress, renderPart } from '../../../src/report/html.ts';
+import { type HtmlPart, html, renderPart } from '../../../src/report/html.ts';
 
 const BACK: Readonly<Record<string, string>> = {
   amp: '&',
@@ -39,17 +39,4 @@ describe('markup from a template', () => {
     const forged = JSON.parse('{"markup":"<script>","length":0}') as HtmlPart;
     expect(() => renderPart(html`${forged}`)).toThrow();
   });
-});
-
-test.each([
-  [
-    'https://finds.example.org/id/C-202400101-N00001',
-    'https://finds.example.org/id/C-202400101-N00001',
-  ],
-  ['javascript:alert(1)', undefined],
-  ['JaVaScRiPt:alert(1)', undefined],
-  ['data:text/html,<script>', undefined],
-  ['//elsewhere', undefined],
-])('an address links to the web or nowhere: %s', (address, expected) => {
-  expect(parseWebAddress(address)).toBe(expected);
 });
