@@ -12,6 +12,7 @@ import { storeQuestionsAboutChangedFinds } from '../outbox/alike-finds.ts';
 import { getSlotState } from '../outbox/append-facts.ts';
 import { listEvidence, recordDecision, recordOrphanedAttempts } from '../outbox/attempts.ts';
 import { requeueEntry } from '../outbox/changes/enqueue-change.ts';
+import { assertNoRowQuestion } from '../outbox/changes/remove-finds.ts';
 import { findSubject } from '../outbox/changes/resolve-finds.ts';
 import {
   type Entry,
@@ -66,7 +67,8 @@ const DECIDES: Readonly<Record<DecisionKind, readonly Decidable[]>> = {
  * @param asked entry about which the person was asked; undefined where nothing was asked
  * @returns the settled entries, as they were before
  * @throws UsageError for an unknown or ambiguous name, where there is nothing to decide, or the
- * decision no longer applies to `asked`, or where it names a record that cannot be the entry's
+ * decision no longer applies to `asked`, where it names a record that cannot be the entry's, and
+ * where a find would be dropped about which a row of a table is asked
  */
 export function resolveEntries(
   outbox: Outbox,
@@ -132,6 +134,7 @@ function decideEntry(outbox: Outbox, entry: Entry, decision: PersonDecision): vo
       return;
     }
     case 'drop':
+      if (entry.kind === 'import') assertNoRowQuestion(outbox, entry.subject);
       recordDecision(outbox, entry, { kind: 'abandon' }, msg`dropped by a person`);
       // Another number may be wanted since.
       if (isIntentWanted(getSlotState(outbox, entry).wanted, entry, entry.intent))

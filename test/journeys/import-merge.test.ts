@@ -417,6 +417,11 @@ describe('a find of one table that is like a find of another one', () => {
   test('is asked about, and not a find that only has its number', async () => {
     await home.do('import', table('a.csv', first, second));
     await home.pas('import', table('b.csv', { ...second, id: 'K-1' }));
+    for (const words of [
+      ['remove', 'K-2'],
+      ['resolve', 'K-2', '--drop'],
+    ])
+      await expectEnded(home.pas(...words), 2, 'Answer first: pas resolve K-2');
     await home.do('resolve', 'K-2', '--answer', 'same');
     expect(await findStates(home)).toEqual({ 'K-1': 'queued', 'K-2': 'queued' });
   });

@@ -1,12 +1,12 @@
 import { UsageError } from '../../base/errors.ts';
-import { msg } from '../../base/message.ts';
+import { cmd, msg } from '../../base/message.ts';
 import { endObsoleteAlikeQuestions } from '../alike-finds.ts';
 import { recordDecision } from '../attempts.ts';
 import type { Entry } from '../entry.ts';
 import { getWantedElements, listEntriesOfSubject } from '../entry-queries.ts';
 import { deleteUnneededIntentContents } from '../intents.ts';
 import type { Outbox } from '../open-outbox.ts';
-import { isRemoved, type StoredFind } from '../stored-finds.ts';
+import { findByUuid, isRemoved, type StoredFind } from '../stored-finds.ts';
 import { recordPhotoWish, withdrawWish } from '../wishes.ts';
 import { deleteUnusedCopies } from './content-store.ts';
 import { enqueueNumber } from './enqueue-change.ts';
@@ -25,8 +25,8 @@ type Removal = {
 /**
  * Plans the removal of finds and records; nothing is stored. One that is named twice is planned
  * once, by the first name.
- * @throws UsageError for an unknown or ambiguous name, a record without entries, or a find that was
- * removed before
+ * @throws UsageError for an unknown or ambiguous name, a record without entries, and a find that was
+ * removed before or has a question about a row
  */
 export function planRemoval(outbox: Outbox, names: readonly string[]): PlannedRemoval[] {
   const named = new Map<string, string>();
@@ -36,8 +36,21 @@ export function planRemoval(outbox: Outbox, names: readonly string[]): PlannedRe
   }
   return [...named].map(([subject, name]) => {
     if (isRemoved(outbox, subject)) throw new UsageError(msg`${name} was removed before.`);
+    assertNoRowQuestion(outbox, subject);
     return { name, subject, ...planRemovalOfSubject(outbox, subject) };
   });
+}
+
+/**
+ * Asserts that no row of a table waits for an answer about a find: it would be lost with the find.
+ * @throws UsageError with the command that answers
+ */
+export function assertNoRowQuestion(outbox: Outbox, subject: string): void {
+  const { localId, wish } = findByUuid(outbox, subject) ?? {};
+  if (localId !== undefined && wish?.asked !== undefined)
+    throw new UsageError(msg`A row of a table waits for an answer about ${localId}.`, {
+      hint: msg`Answer first: ${cmd`pas resolve ${localId}`}`,
+    });
 }
 
 /** Plans the removal of one find or record; nothing is stored. */
