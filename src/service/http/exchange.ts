@@ -22,8 +22,7 @@ export function parseRetryAfterMs(
   headers: AnswerHead['headers'],
   nowMs: number,
 ): number | undefined {
-  const text = headers['retry-after']?.trim();
-  if (text === undefined || text === '') return undefined;
+  const text = headers['retry-after']?.trim() ?? '';
   if (/^\d+$/.test(text)) return Math.min(Number(text), MAX_RETRY_AFTER_S) * 1000;
   // Date.parse accepts other texts, such as "-1"; all three HTTP forms begin with the name of the
   // day.
@@ -463,10 +462,14 @@ type RedirectRules = {
   send(url: string): Promise<HttpResponse>;
   /**
    * Returns the address at which to go on.
+   * @param from without its query
    * @throws where the redirect must not be followed
    */
   choose(from: string, target: URL): string;
-  /** Makes the error of a redirect from an address that cannot be followed. */
+  /**
+   * Makes the error of a redirect that cannot be followed.
+   * @param from without its query
+   */
   makeError(from: string, problem: Message): Error;
 };
 
@@ -485,12 +488,20 @@ export async function followRedirects(
   for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
     const response = await send(url);
     if (!REDIRECTS.includes(response.status)) return { url, response };
+    const from = removeQuery(url);
     const { location = '' } = response.headers;
     const target =
       location !== '' && URL.canParse(location, url) ? new URL(location, url) : undefined;
-    if (target === undefined || !/^https?:$/.test(target.protocol))
-      throw makeError(url, msg`it redirects to "${location}", which pas does not follow`);
-    url = choose(url, target);
+    if (target === undefined || !/^https?:$/.test(target.protocol)) {
+      const shown = removeQuery(location);
+      throw makeError(from, msg`it redirects to "${shown}", which pas does not follow`);
+    }
+    url = choose(from, target);
   }
-  throw makeError(start, msg`the service redirects in a loop`);
+  throw makeError(removeQuery(start), msg`the service redirects in a loop`);
+}
+
+/** Returns an address for messages: its query may have a resumption token. */
+function removeQuery(address: string): string {
+  return address.replace(/\?.*$/s, '');
 }
