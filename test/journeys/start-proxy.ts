@@ -68,7 +68,8 @@ export async function startProxy({ account, manner }: ProxyOptions = {}): Promis
       return;
     }
     const target = connect(Number(request.url?.split(':').at(-1)), '127.0.0.1', () => {
-      socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
+      // Any 2xx opens the tunnel.
+      socket.write(`HTTP/1.1 ${account === undefined ? 200 : 201} Established\r\n\r\n`);
       socket.pipe(target);
       target.pipe(socket);
     });

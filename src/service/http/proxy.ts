@@ -129,8 +129,11 @@ async function makeProxyAgent(proxy: URL, options: ProxyAgentOptions): Promise<A
     // `connect` reads the options before it first waits.
     agent.connectOpts = { ...agent.connectOpts, signal };
     let status = 200;
-    request.once('proxyConnect', (answer: { readonly statusCode?: number }) => {
-      status = answer.statusCode ?? 200;
+    request.once('proxyConnect', (answer: { statusCode?: number }) => {
+      const { statusCode = 200 } = answer;
+      // Any 2xx opens the tunnel (RFC 9110, section 9.3.6); the library knows only 200.
+      status = statusCode >= 200 && statusCode < 300 ? 200 : statusCode;
+      answer.statusCode = status;
     });
     options.clock
       .sleep(options.connectTimeoutMs, made.signal)
