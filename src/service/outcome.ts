@@ -206,7 +206,10 @@ export function classifyAnswer(
     case 'closed':
       return { kind, detail };
     case 'throttled':
-      return makeThrottledOutcome(operation, response, nowMs);
+      // Only a throttle sends this header, but not every throttle does (A-RATE-5).
+      if (operation !== 'import' && response.headers['retry-after'] === undefined)
+        return { kind: 'busy' };
+      return { kind, waitMs: parseRetryAfterMs(response.headers, nowMs) };
     default:
       return { kind: 'uncertain', detail, outsideContract: response.status !== 500 };
   }
@@ -296,17 +299,6 @@ function parseRecordIdent(body: Buffer): string | undefined {
     if (thrown instanceof XmlSyntaxError) return undefined;
     throw thrown;
   }
-}
-
-/** Only a throttle sends `Retry-After`, but not every throttle does (A-RATE-5). */
-function makeThrottledOutcome(
-  operation: Operation,
-  response: HttpResponse,
-  nowMs: number,
-): Outcome {
-  const waitMs = parseRetryAfterMs(response.headers, nowMs);
-  if (waitMs === undefined && operation !== 'import') return { kind: 'busy' };
-  return { kind: 'throttled', waitMs };
 }
 
 /** Returns the words of an answer for people: those of the service, or its status. */

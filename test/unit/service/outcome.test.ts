@@ -85,11 +85,13 @@ describe('a refusal as in the contract', () => {
     });
   });
 
-  test('for throttling gives the wait, if there is one', () => {
-    expect(classifyAnswer('photo', answer(429, detail, { 'retry-after': '3' }), 0)).toEqual({
-      kind: 'throttled',
-      waitMs: 3000,
-    });
+  test.each([
+    ['3', 3000],
+    ['1.5', undefined],
+    ['', undefined],
+  ])('for throttling gives the wait, if "%s" is one', (text, waitMs) => {
+    const response = answer(429, detail, { 'retry-after': text });
+    expect(classifyAnswer('photo', response, 0)).toEqual({ kind: 'throttled', waitMs });
   });
 });
 
