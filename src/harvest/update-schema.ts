@@ -162,10 +162,10 @@ async function sendGet(options: UpdateSchemaOptions, url: string): Promise<HttpR
 
 function assertFound(url: string, response: HttpResponse): void {
   const { status } = response;
-  if (status === 200) return;
   if (status === 401 || status === 403)
     throw new AuthError(t`${url} is not accessible (status ${status}).`, { hint: KEPT });
   assertAvailable(url, response, t`${KEPT} Try again later.`);
+  if (status === 200) return;
   throw makeUnusableError(url, t`the service answered with status ${status}`);
 }
 
