@@ -66,7 +66,7 @@ export function assertOaiArguments(verb: Verb, args: OaiArguments): void {
   const { required, optional }: Rule = VERBS[verb];
   const stray = names.find((name) => !required.includes(name) && !optional.includes(name));
   if (stray !== undefined) {
-    const taken = [...required, ...optional].join(', ') || '-';
+    const taken = [...required, ...optional].join(', ') || t`nothing`;
     throw new UsageError(t`${verb} takes no argument ${stray}; it takes: ${taken}.`);
   }
   const hasToken = args.resumptionToken !== undefined;

@@ -62,8 +62,8 @@ const QUESTIONS: Readonly<Record<GateBasis, Ask>> = {
   // A find that came with another command and another table; asked when the find enters.
   'alike-here': (names, _entry, matched) =>
     matched === 'same'
-      ? msg`it is the same as ${names}, which is here too`
-      : msg`it differs little from ${names}, which is here too`,
+      ? msg`it is the same as ${names} in this outbox`
+      : msg`it differs little from ${names} in this outbox`,
   // Asked before its numbers and photographs are sent.
   'two-records': (names) =>
     msg`the service has two records of this find (${names}): which one is it?`,

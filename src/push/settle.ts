@@ -218,7 +218,7 @@ function settleByOutcome(state: PushState, input: SettlementInput): SettledOutco
     case 'forbidden':
       return settleForbidden(input, outcome);
     case 'unauthorised':
-      return { settlement: makeRequeue(input, msg`the token had expired`, now) };
+      return { settlement: makeRequeue(input, msg`the service did not accept the token`, now) };
     case 'content-changed': {
       const reason = msg`the photograph has been removed or changed since it was queued, or must not be read; check its permissions, or queue it again with \`${cmd`pas photo add`}\``;
       return { settlement: makeRefusal(entry, reason, []) };

@@ -537,7 +537,7 @@ test('a table with one corrected value after a lost data home: only that row is 
   await expectEnded(home.pas('push'), 6);
   await mock.expectMade({ finds: 3 });
   const { stdout } = await home.pas('status');
-  expect(stdout).toContain('K-3: it differs little from K-3-2, which is here too');
+  expect(stdout).toContain('K-3: it differs little from K-3-2 in this outbox');
   expect(stdout).not.toContain('import of K-1');
 });
 
@@ -879,7 +879,7 @@ describe('a row of another table that is like a find here', () => {
     await home.do('resolve', 'K-1', '--drop');
     await home.do('import', writeLike('jinak'));
     await home.do('edit', 'B-1', '--set', 'poznamka=nález 1');
-    expect((await home.pas('status')).stdout).not.toContain('which is here too');
+    expect((await home.pas('status')).stdout).not.toContain('in this outbox');
     await home.do('resolve', 'K-1', '--resend');
     await expectEnded(home.pas('push'), 6);
     await mock.expectMade({ finds: 1 });

@@ -466,7 +466,7 @@ describe('a find of one table that is like a find of another one', () => {
     await home.do('import', table('b.csv', { ...second, id: 'J-1' }));
     expect(await isAsked('J-1')).toBe(true);
     await home.do(...command);
-    expect((await home.pas('status')).stdout).not.toContain('which is here too');
+    expect((await home.pas('status')).stdout).not.toContain('in this outbox');
   });
 });
 

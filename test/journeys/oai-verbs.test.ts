@@ -163,7 +163,7 @@ describe('an invalid request is refused', () => {
     [2, /later than/, ['records', '--from', '2025-02-01', '--until', '2025-01-01']],
     [2, /argument identifier of GetRecord is missing[\s\S]*--identifier/, ['get']],
     [2, /takes no argument set; it takes: identifier\./, ['formats', '--set', 'pian']],
-    [2, /takes no argument from; it takes: -\./, ['identify', '--from', '2025-01-01']],
+    [2, /takes no argument from; it takes: nothing\./, ['identify', '--from', '2025-01-01']],
     [2, /Choose from identify, formats, sets/, ['identfy']],
     [2, /empty/, ['get', '--identifier', ' ']],
     [2, /cannot be used with/, ['sets', '--xml', '--json']],

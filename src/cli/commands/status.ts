@@ -235,7 +235,7 @@ const STEPS: readonly Step[] = [
     takes: ({ state, kind, held }) => state === 'refused' && kind === 'import' && held === null,
   },
   {
-    title: msg`Send these again with another value or file, or drop them:`,
+    title: msg`Send these again with another value or file, or drop them. Once a reason outside them is settled, send them unchanged:`,
     takes: ({ state, kind }) => state === 'refused' && kind !== 'import',
   },
   {

@@ -25,7 +25,7 @@ describe('arguments are checked before anything is sent', () => {
       'an argument of another verb',
       'Identify',
       { set: 'heslo' },
-      'Identify takes no argument set; it takes: -.',
+      'Identify takes no argument set; it takes: nothing.',
     ],
     [
       'an empty value',
