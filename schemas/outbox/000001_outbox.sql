@@ -95,8 +95,6 @@ create table entries (
   local_id text check (length(local_id) > 0),
   -- the fact with its wish
   fact text,
-  -- its table
-  source_path text,
   -- it was removed after an attempt
   hidden integer check (hidden in (0, 1)),
   project text, value text, expects text, photograph text,
@@ -122,7 +120,7 @@ create index entries_unsettled on entries (state, id) where state in ('draft', '
 create index entries_held on entries (id) where held is not null;
 
 create view finds as
-select id, subject as uuid, local_id, intent, fact, source_path, hidden, state, changed, attempts, ident_cely
+select id, subject as uuid, local_id, intent, fact, hidden, state, changed, attempts, ident_cely
 from entries where key = 'import';
 
 -- records that a search showed and no fact explains, as JSON

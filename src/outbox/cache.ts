@@ -40,7 +40,6 @@ const WRITTEN = describeColumns('entries', {
   intent: isNumber,
   localId: orNull(isText),
   fact: orNull(isText),
-  sourcePath: orNull(isText),
   hidden: orNull(isNumber),
   refusal: orNull(isText),
 });
@@ -61,9 +60,9 @@ export function storeFoldedEntries(outbox: Outbox, subject: string, facts: reado
 }
 
 const INSERT_NEW_FIND = `insert into entries (id, key, kind, subject, slot, intent, state, changed,
-    local_id, fact, source_path, hidden, project, attempts, unknown_attempts, not_before_at, created_at, updated_at)
+    local_id, fact, hidden, project, attempts, unknown_attempts, not_before_at, created_at, updated_at)
   select seq, '${IMPORT_KEY}', 'import', subject, slot, :intent, :state, 0,
-    :localId, id, :path, 0, :project, 0, 0, 0, :createdAt, :now
+    :localId, id, 0, :project, 0, 0, 0, :createdAt, :now
   from facts where seq = :fact`;
 
 /**
@@ -74,7 +73,7 @@ const INSERT_NEW_FIND = `insert into entries (id, key, kind, subject, slot, inte
 export function storeEntryOfNewFind(
   outbox: Outbox,
   fact: number,
-  { localId, path, createdAt }: FindWish,
+  { localId, createdAt }: FindWish,
   { row, intent, hasDocument }: KnownIntent,
 ): void {
   outbox.sql(INSERT_NEW_FIND).run({
@@ -82,7 +81,6 @@ export function storeEntryOfNewFind(
     intent: row,
     state: hasDocument ? 'queued' : 'draft',
     localId: chooseFreeLocalId(outbox, localId, null),
-    path,
     project: findProject(intent),
     createdAt,
     now: outbox.clock.now(),
@@ -199,7 +197,6 @@ function makeImportRow(
     identCely: state.records[0] ?? null,
     localId: chooseFreeLocalId(outbox, find.localId, uuid),
     fact: wish.id,
-    sourcePath: find.path,
     hidden: isHidden ? 1 : 0,
     project: findProject(intent.intent),
     refusal: isDraft ? null : (refusal?.issues ?? null),
@@ -215,7 +212,6 @@ const UNFILLED = {
   photograph: null,
   localId: null,
   fact: null,
-  sourcePath: null,
   hidden: null,
 } as const;
 

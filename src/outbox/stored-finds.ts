@@ -244,11 +244,3 @@ export function listFindIdentifiers(outbox: Outbox): ReturnType<typeof parseName
     .all();
   return rows.map(parseName);
 }
-
-/**
- * Returns the finds of a table in the order of entry, without removed ones.
- * @param path its full path, with the sheet
- */
-export function listFindsOfTable(outbox: Outbox, path: string): StoredFind[] {
-  return selectFinds(outbox, 'source_path = ? and hidden = 0 order by finds.id', path);
-}

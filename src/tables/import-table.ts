@@ -1,5 +1,5 @@
 import { extname, resolve } from 'node:path';
-import { addToGroup } from '../base/collections.ts';
+import { addToGroup, groupBy } from '../base/collections.ts';
 import { assertMayWrite, writeOutputFile } from '../base/disk/output-file.ts';
 import { UsageError } from '../base/errors.ts';
 import { hasErrors, type Issue } from '../base/issue.ts';
@@ -18,7 +18,12 @@ import {
   enqueueFinds,
 } from '../outbox/changes/enqueue-finds.ts';
 import type { PhotographKeeping } from '../outbox/changes/kept-photographs.ts';
-import { listAskedRowsExcept, type MergeSide, type RowPlan } from '../outbox/changes/merge-row.ts';
+import {
+  listAskedRowsExcept,
+  listDifferingTraits,
+  type MergeSide,
+  type RowPlan,
+} from '../outbox/changes/merge-row.ts';
 import {
   type FindHere,
   getLocalIdOfPlan,
@@ -43,7 +48,6 @@ import {
   getImportedRow,
   getRowKey,
   iterateFinds,
-  listFindsOfTable,
   type StoredFind,
 } from '../outbox/stored-finds.ts';
 import { updateFindWish } from '../outbox/wishes.ts';
@@ -80,8 +84,8 @@ export type ImportReport = Pick<EnqueueReport, 'finds'> & {
   /** Rows of finds, also those with errors, without those that look like no finds. */
   readonly rows: number;
   /**
-   * Local ids of finds from an earlier import of this table that it no longer has; empty for
-   * standard input, and where an error of the header, a key or an unreadable row hides some.
+   * Local ids of finds from an earlier import or edition of this table that it no longer has; empty
+   * for standard input, and where an error of the header, a key or an unreadable row hides some.
    */
   readonly missing: readonly string[];
   /** Undefined where no copy was requested. */
@@ -98,8 +102,8 @@ export type CopiedTable = {
 /**
  * Imports a table into the outbox, in a transaction per batch of finds: complete finds are queued,
  * others are drafts. Rows that cannot be read are left out with errors, and rows that look like no
- * finds with warnings. Earlier questions about its rows are removed first, and asked again where
- * they still stand. With `dryRun` nothing is stored; a requested copy is written last in any case.
+ * finds with warnings. Earlier questions about rows that are read, or that the table no longer has,
+ * are removed first, and asked again where they still stand. With `dryRun` nothing is stored; a requested copy is written last in any case.
  * After an error the finds of earlier batches stay.
  * @param read table as its file was read
  * @throws UsageError where a photograph changed while it was read, and, before anything is stored,
@@ -122,16 +126,20 @@ export async function importTable(read: Table, context: ImportContext): Promise<
   for (const issue of mapped.issues) onIssue(issue);
   const path = context.isPiped === true ? undefined : makeTablePath(table);
   const hasKey = (key: string): boolean => mapped.keys.has(key);
-  const planned = planRows(readFinds(mapped.rows, onIssue), listKnownFinds(outbox), {
+  const known = listKnownFinds(outbox);
+  const planned = planRows(readFinds(mapped.rows, onIssue), known, {
     path,
     prefix: context.idPrefix,
     hasKey,
   });
-  const missing =
-    path === undefined || hasErrors(mapped.issues)
-      ? []
-      : listMissingFinds(outbox, path, planned.names, hasKey);
-  if (!context.dryRun && path !== undefined) forgetAskedRows(outbox, path);
+  const missing: string[] = [];
+  // Only then are there questions and finds of earlier imports.
+  if (path !== undefined && known.length > 0) {
+    const isUnread = makeUnreadTest(planned, mapped);
+    if (!hasErrors(mapped.issues))
+      missing.push(...listMissingFinds(known, path, planned, isUnread));
+    if (!context.dryRun) forgetAskedRows(outbox, path, planned, isUnread);
+  }
   const { finds } = await enqueuePlannedFinds(planned, path, context, onIssue);
   const copied = copy === undefined ? undefined : await writeCopy(read, copy, rowIssues);
   return { finds, rows: table.rowCount + countUnreadRows(table), missing, copied };
@@ -223,12 +231,47 @@ function listKnownFinds(outbox: Outbox): FindHere[] {
   });
 }
 
-/** Removes the questions about rows of a table that is imported again; the import asks anew. */
-function forgetAskedRows(outbox: Outbox, path: string): void {
-  for (const { stored } of listFindsWithQuestion(outbox)) {
-    const asked = listAskedRowsExcept(stored, (row) => row.path === path);
-    if (asked?.length !== stored.wish.asked?.length) updateFindWish(outbox, stored, { asked });
-  }
+/** Makes the test for numbers of rows that the table has, or may have, but that are not read. */
+function makeUnreadTest({ finds }: PlannedRows, { keys, issues }: MappedTable) {
+  const read = new Set(Array.from(finds, ({ localId }) => localId));
+  const areKnown = !hasErrors(issues);
+  return (key: string): boolean => !read.has(key) && (keys.has(key) || !areKnown);
+}
+
+/**
+ * Removes the questions about rows of this table that are read, which the import asks anew, or that
+ * it no longer has. They stay where the file is another table by now: no row is the same as one of
+ * its earlier finds, or as one that a question is about.
+ */
+function forgetAskedRows(
+  outbox: Outbox,
+  path: string,
+  { finds, planRow }: PlannedRows,
+  isUnread: (key: string) => boolean,
+): void {
+  const asking = listFindsWithQuestion(outbox).filter(({ stored }) =>
+    stored.wish.asked?.some((row) => row.path === path),
+  );
+  if (asking.length === 0) return;
+  const asked = groupBy(
+    asking.flatMap(({ stored }) => stored.wish.asked ?? []).filter((row) => row.path === path),
+    ({ key }) => key,
+  );
+  const isEarlierRow = (find: Find): boolean => {
+    const plan = planRow(find);
+    const isOfFind = plan.kind === 'same' && findByLocalId(outbox, plan.find)?.wish.path === path;
+    return isOfFind || asked.get(find.localId)?.some((row) => isSameRow(row, find)) === true;
+  };
+  if (![...finds].some(isEarlierRow)) return;
+  for (const { stored } of asking)
+    updateFindWish(outbox, stored, {
+      asked: listAskedRowsExcept(stored, (row) => row.path === path && !isUnread(row.key)),
+    });
+}
+
+/** Tells if a row may be an earlier one of its number: at most one of object, day and place differs. */
+function isSameRow({ elements }: AskedRow, find: Find): boolean {
+  return listDifferingTraits(elements, elements, find.elements).length < 2;
 }
 
 /** Returns the path of a table; each sheet of a workbook is a table of its own. */
@@ -237,18 +280,22 @@ function makeTablePath({ file, sheet }: Table): string {
 }
 
 /**
- * Returns the local ids of finds that came from this table and of which no row is left; hidden ones
- * are left out.
+ * Returns the local ids of finds of which this table has no row, though they came from it, or from
+ * one that it is an edition of and of whose finds it has at least half; removed ones are left out.
  */
 function listMissingFinds(
-  outbox: Outbox,
+  known: readonly FindHere[],
   path: string,
-  names: ReadonlySet<string>,
-  hasKey: (key: string) => boolean,
+  { names, isEdition }: PlannedRows,
+  isUnread: (key: string) => boolean,
 ): string[] {
-  return listFindsOfTable(outbox, path).flatMap((find) =>
-    names.has(find.localId) || hasKey(getRowKey(find)) ? [] : find.localId,
-  );
+  return [...groupBy(known, (find) => find.path)].flatMap(([from, finds]) => {
+    const missing = finds.filter(({ localId, key }) => !names.has(localId) && !isUnread(key));
+    const isEarlier = isEdition({ path: from }) && missing.length * 2 <= finds.length;
+    return from === path || isEarlier
+      ? missing.flatMap((find) => (find.isGone() ? [] : find.localId))
+      : [];
+  });
 }
 
 /**

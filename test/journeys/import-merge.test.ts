@@ -167,20 +167,65 @@ describe('a table that is imported again', () => {
     expect(await readElements('R-1')).toMatchObject({ poznamka: 'a' });
   });
 
-  test('names the finds that are no longer in it, with a command that removes them', async () => {
-    const season = table(
-      'season.csv',
-      { id: 'S-l1', note: 'a' },
-      { id: 'S-2', note: 'b' },
-      { id: 'S-3', note: 'c' },
-    );
+  test.each([
+    ['', 'season.csv', ['S-l1', 'S-2'], ['S-3']],
+    [' also under another name', 'next.csv', ['S-2'], ['S-l1', 'S-3']],
+  ])(
+    'names the finds that are no longer in it, with a command that removes them%s',
+    async (_, name, gone, left) => {
+      const rows = [
+        { id: 'S-l1', note: 'a' },
+        { id: 'S-2', note: 'b' },
+        { id: 'S-3', note: 'c' },
+      ];
+      await home.do('import', table('season.csv', ...rows));
+      const edition = table(name, ...rows.filter(({ id }) => left.includes(id)));
+      const { run, report } = await imports(edition);
+      expect(report.not_in_table).toEqual(gone);
+      expect(run.stderr).toContain(`pas remove ${gone.join(' ')}`);
+      await home.do('remove', ...gone, '--yes');
+      expect((await imports(edition)).report.not_in_table).toEqual([]);
+    },
+  );
+
+  test('names the find whose number another row has since it was renumbered', async () => {
+    const rows = listRows([
+      ['1', 'a'],
+      ['2', 'b'],
+      ['3', 'c'],
+    ]);
+    const season = table('season.csv', ...rows);
     await home.do('import', season);
-    table('season.csv', { id: 'S-3', note: 'c' });
-    const { run, report } = await imports(season);
-    expect(report.not_in_table).toEqual(['S-l1', 'S-2']);
-    expect(run.stderr).toMatch(/no longer in .*\(2\).*pas remove S-l1 S-2/s);
-    await home.do('remove', 'S-l1', 'S-2', '--yes');
-    expect((await imports(season)).report.not_in_table).toEqual([]);
+    table(
+      'season.csv',
+      ...listRows([
+        ['1', 'a'],
+        ['2', 'c'],
+      ]),
+    );
+    expect((await imports(season)).report).toMatchObject({ questions: 1, not_in_table: ['2'] });
+  });
+
+  test('ends the questions about its rows only when those are read again', async () => {
+    const asked = [
+      { id: 'K-1', day: '2024-03-01', note: 'a' },
+      { id: 'K-2', day: '2024-03-02', note: 'b' },
+    ];
+    await home.do('import', table('t.csv', ...asked));
+    const rows = asked.map((row) => ({ ...row, id: row.id.replace('K', 'E'), depth: '9' }));
+    const other = table('other.csv', ...rows);
+    expect((await imports(other)).report).toMatchObject({ questions: 2 });
+    const expectQuestions = async (...finds: string[]): Promise<void> => {
+      const commands = (await home.json('status')).needs_person.map(({ command }) => command);
+      expect(commands).toEqual(finds.map((find) => `pas resolve ${find}`));
+    };
+    edit(other, 'hloubka', 'hlubka');
+    await expectEnded(home.pas('import', other), 3);
+    await expectQuestions('K-1', 'K-2');
+    await home.do('import', table('other.csv', { id: 'J-1', day: '2024-05-07', place: 'les' }));
+    await expectQuestions('K-1', 'K-2');
+    await home.pas('import', table('other.csv', rows[0] as Row));
+    await expectQuestions('K-1');
   });
 
   test('of another name asks about the equal find, not about that of the number, and one answer fits all', async () => {

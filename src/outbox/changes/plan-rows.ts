@@ -48,7 +48,7 @@ type AlikeFind = Compared & { readonly differences: number };
 type FindsByRow = ReadonlyMap<Find, readonly Compared[]>;
 
 /** Tells if a find came from a table of which this one is an edition. */
-type IsEdition = (find: FindHere) => boolean;
+type IsEdition = (find: Pick<FindHere, 'path'>) => boolean;
 
 /** Comparison of the table as a whole with the finds here, on which each row's plan depends. */
 type TableComparison = Pick<PlannedTable, 'prefix'> & {
@@ -97,7 +97,8 @@ export function planRows(
 ): PlannedRows {
   const { prefix = '' } = table;
   const planNew = (row: Find): RowPlan => makeNew(`${prefix}${row.localId}`);
-  if (known.length === 0) return { finds: rows, planRow: planNew, names: new Set<string>() };
+  if (known.length === 0)
+    return { finds: rows, planRow: planNew, names: new Set<string>(), isEdition: () => false };
   const finds = [...rows];
   const comparison = compareTable(finds, known, table);
   const taken = new Set<string>();
@@ -114,6 +115,7 @@ export function planRows(
     finds,
     planRow: (row) => plans.get(row) ?? planNew(row),
     names: new Set([...plans.values()].map((plan) => getLocalIdOfPlan(plan))),
+    isEdition: comparison.isEdition,
   };
 }
 
@@ -127,6 +129,7 @@ export type PlannedRows = {
   readonly planRow: (row: Find) => RowPlan;
   /** Local ids of the finds here that a row is or may be, and those of new finds. */
   readonly names: ReadonlySet<string>;
+  readonly isEdition: IsEdition;
 };
 
 /**
