@@ -135,6 +135,30 @@ test('every format is recognised by its content, and missing values come from th
   expect(JSON.parse(piped)).toMatchObject({ added: 1 });
 });
 
+test.each([
+  ['no columns of points', 'geom_system\nU-1;5514\nU-2;', true],
+  ['only empty ones', 'geom_wkt;geom_sjtsk_wkt\nU-1;;\nU-2;;', true],
+  [
+    'a layer saved without its geometry',
+    'geom_wkt;sending_state\nU-1;POINT (14.41 50.01);\nU-2;;',
+    true,
+  ],
+  ['other points', 'geom_wkt\nU-1;POINT (14.41 50.01)\nU-2;', false],
+])(
+  'a row without a point removes that of its find only beside other points: %s',
+  async (_, rest, isKept) => {
+    const file = home.file('p.csv', 'local_id;lon;lat\nU-1;14,41;50,01\nU-2;14,42;50,02\n');
+    const set = ['--set', 'projekt=C-202400101', '--on-conflict', 'table'];
+    await home.pas('import', file, ...set);
+    home.file('p.csv', `local_id;${rest}\n`);
+    await home.pas('import', file, ...set);
+    const { elements } = await home.json('show', 'U-2');
+    expect([elements['geom_system'], elements['geom_wkt']]).toEqual(
+      isKept ? ['4326', 'POINT (14.42 50.02)'] : [undefined, undefined],
+    );
+  },
+);
+
 test('an unreadable file ends with 2 and queues nothing', async () => {
   const before = (await home.json('list')).length;
   for (const [file, message] of [

@@ -128,7 +128,10 @@ export function overlayRow(
   { elements, covered }: { readonly elements: FindElements; readonly covered?: CoveredElements },
 ): FindElements {
   if (covered === undefined) return elements;
-  return { ...base, ...Object.fromEntries([...covered].map((name) => [name, elements[name]])) };
+  const row = Object.fromEntries([...covered].map((name) => [name, elements[name]]));
+  // A table without points says nothing about the system of a point.
+  const keepsPoint = !covered.has('geom_wkt') && getPoint(base) !== undefined;
+  return keepsPoint ? { ...base, ...row, geom_system: base.geom_system } : { ...base, ...row };
 }
 
 function isSamePart(one: FindElements, other: FindElements, part: readonly ElementName[]): boolean {

@@ -2,7 +2,7 @@ import { normalizeId, normalizeRegistrationNumber, normalizeText } from '../../b
 import { type Doubt, type Issue, makeErrorIssue, makeWarningIssue } from '../../base/issue.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
 import { findNearestNames, foldName, joinWithOr } from '../../base/names.ts';
-import { type ElementName, FIELDS, type Field } from '../../finds/fields.ts';
+import { type ElementName, FIELDS } from '../../finds/fields.ts';
 import { isDitto, isFiller } from '../../finds/parse-cell.ts';
 import { STATE_COLUMN } from '../exports/exported-find.ts';
 import { ISSUES_COLUMN } from '../exports/write-rows.ts';
@@ -88,13 +88,16 @@ function makeColumns(
   fixedByName: ReadonlyMap<ColumnName, Setting>,
 ) {
   const names = new Set([...sources.keys(), ...fixedByName.keys()]);
-  const hasPoint = POINT_COLUMNS.some((name) => names.has(name));
   const getHeader = (name: ColumnName): string | undefined =>
     table.header[sources.get(name)?.[0]?.index ?? -1] ?? fixedByName.get(name)?.givenName;
   const read = (row: RowCells, name: ColumnName): string => {
     const text = joinParts((sources.get(name) ?? []).map((source) => readSource(row, source)));
     const value = fixedByName.get(name)?.value;
     return value !== undefined && (text === '' || isFiller(text)) ? value : text;
+  };
+  const getCell = (row: RowCells, name: ColumnName): string => {
+    const text = names.has(name) ? read(row, name) : '';
+    return text === '' || isStandIn(text) ? '' : normalizeCell(name, text);
   };
   return {
     place: getTablePlace(table),
@@ -106,10 +109,7 @@ function makeColumns(
      * Returns the normalised text of a row for a column, as the column map says; '' where the table
      * lacks the column, and for a text that stands for another value or for none.
      */
-    getCell(row: RowCells, name: ColumnName): string {
-      const text = names.has(name) ? read(row, name) : '';
-      return text === '' || isStandIn(text) ? '' : normalizeCell(name, text);
-    },
+    getCell,
     /** Returns the reason to doubt that a readable text was typed so. */
     findDoubt(row: RowCells, name: ColumnName): Doubt | undefined {
       const text = read(row, name);
@@ -117,9 +117,11 @@ function makeColumns(
       const date = sources.get(name)?.find((source) => isMisplacedDate(row, source));
       return date === undefined ? findCellDoubt(text, name) : makeDateCellDoubt(row, date.index);
     },
-    covered: listCovered(names, hasPoint),
-    /** Covered where the format has a point beside the columns. */
+    /** Elements with a column, without the point. */
+    covered: listCovered(names, false),
     coveredWithPoint: listCovered(names, true),
+    /** A row without a point says that its find has none. */
+    tellsMissingPoints: hasPoints(table, names, getCell),
     /**
      * A column map has positions as `form = "position"`: S-JTSK with other axes or signs, and WGS
      * 84 with the latitude first, are read, with a warning; WGS 84 with other signs is not.
@@ -207,10 +209,32 @@ function isMisplacedDate({ cells, shown }: RowCells, { index, rule }: Source): b
   return rule.label === undefined || !/^\d{4}-\d\d-\d\d/.test(cells[index] ?? '');
 }
 
-/** Lists the elements with a column; the columns of a point cover its system and both points. */
+/**
+ * Tells if the table has columns of points, and points. The attributes of a layer of pas without
+ * their geometry, as other programs save them, have only some of its points in columns.
+ */
+function hasPoints(
+  { header, rows }: Table,
+  names: ReadonlySet<ColumnName>,
+  getCell: (row: RowCells, name: ColumnName) => string,
+): boolean {
+  const columns = POINT_COLUMNS.filter((name) => names.has(name));
+  if (columns.length === 0) return false;
+  const isOfLayer = header.includes(STATE_COLUMN);
+  for (const row of rows)
+    if (
+      row.point !== undefined ||
+      (!isOfLayer && columns.some((name) => getCell(row, name) !== ''))
+    )
+      return true;
+  return false;
+}
+
+/** Lists the elements with a column; a point covers both systems. */
 function listCovered(names: ReadonlySet<ColumnName>, hasPoint: boolean): ReadonlySet<ElementName> {
-  const isPoint = ({ kind }: Field): boolean => kind === 'point' || kind === 'geom-system';
-  const covered = FIELDS.filter((field) => names.has(field.name) || (hasPoint && isPoint(field)));
+  const covered = FIELDS.filter(({ kind, name }) =>
+    kind === 'point' ? hasPoint : names.has(name) || (hasPoint && kind === 'geom-system'),
+  );
   return new Set(covered.map(({ name }) => name));
 }
 

@@ -85,10 +85,11 @@ export function mapRowToFind(
   const { issues, point, ...read } = readRowCells(row, localId, columns, context);
   if (hasErrors(issues) || !isReadable(point)) return { issues };
   const { element: pointElement, columns: pointColumns } = point.value;
+  const coversPoint = pointElement !== undefined || columns.tellsMissingPoints;
   const find: Find = {
     localId,
     ...read,
-    covered: row.point === undefined ? columns.covered : columns.coveredWithPoint,
+    covered: coversPoint ? columns.coveredWithPoint : columns.covered,
     coversPhotos: columns.has('photos'),
     source: getRowPlace(columns.place, row),
     getColumn: (element) =>
