@@ -18,11 +18,6 @@ type BackupOptions = GlobalOptions & { readonly photos?: boolean };
 
 /** Registers `pas backup` and `pas restore`. */
 export const registerCommands: Registration = (program, run) => {
-  registerBackup(program, run);
-  registerRestore(program, run);
-};
-
-const registerBackup: Registration = (program, run) => {
   defineCommand(
     program,
     'backup <file>',
@@ -31,6 +26,17 @@ const registerBackup: Registration = (program, run) => {
   )
     .option('--photos', t`also copy the photographs that are not sent yet, into FILE.photos`)
     .action(run(runBackup));
+  defineCommand(
+    program,
+    'restore <file>',
+    t`Restore a backup as the outbox. The ledger of this machine adds what was sent since.`,
+    ['pas restore /media/card/outbox.sqlite', 'pas restore evening.sqlite --replace'],
+  )
+    .option(
+      '--replace',
+      t`replace an outbox that has finds, as with --yes; the old outbox is moved aside`,
+    )
+    .action(run(restore));
 };
 
 /**
@@ -87,20 +93,6 @@ function assertIsFile(file: string): void {
 }
 
 const MAX_NAMED = 20;
-
-const registerRestore: Registration = (program, run) => {
-  defineCommand(
-    program,
-    'restore <file>',
-    t`Restore a backup as the outbox. The ledger of this machine adds what was sent since.`,
-    ['pas restore /media/card/outbox.sqlite', 'pas restore evening.sqlite --replace'],
-  )
-    .option(
-      '--replace',
-      t`replace an outbox that has finds, as with --yes; the old outbox is moved aside`,
-    )
-    .action(run(restore));
-};
 
 type RestoreFlags = GlobalOptions & { readonly replace?: boolean };
 

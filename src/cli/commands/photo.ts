@@ -69,14 +69,10 @@ function formatReason(reason: MatchReason): string {
     case 'same-day':
       return t`on its day`;
     case 'other-day': {
-      const days = formatSigned(reason.days);
+      const days = reason.days > 0 ? `+${reason.days}` : reason.days;
       return t`but ${days} d from its day`;
     }
   }
-}
-
-function formatSigned(number: number): string {
-  return number > 0 ? `+${number}` : String(number);
 }
 
 /** Formats what became of a file as a row of the table: file, find, confidence and reasons. */

@@ -284,7 +284,8 @@ function summarise(
   const { totals, held, asked } = remaining;
   const { uncertain, queued } = totals;
   const { accepted, refused, throttled, locked, stopCause } = result;
-  const requests = formatRequestCount(result.requests);
+  const count = result.requests;
+  const requests = ngettext(msgid`${count} request`, `${count} requests`, count);
   const seconds = formatDecimal(result.elapsedMs / 1000, 1);
   const outcome = t`${accepted} accepted, ${refused} refused, ${uncertain} uncertain, ${queued} still queued`;
   const effort = t`${requests} in ${seconds} s`;
@@ -350,8 +351,4 @@ function chooseExitReason(
     t`Entries that got an answer that the contract does not allow, and are still queued: ${stillNonConforming}. Run ${cmd`pas push`} again; if it happens again, send the output of ${cmd`pas show`} to the operator of the service.`,
   );
   return 'outsideContract';
-}
-
-function formatRequestCount(count: number): string {
-  return ngettext(msgid`${count} request`, `${count} requests`, count);
 }

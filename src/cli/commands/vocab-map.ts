@@ -31,7 +31,19 @@ export const registerMapCommands: Registration = (vocab, run) => {
     .description(
       t`Map your own terms to entries of the vocabularies, in a table that you may edit: mapping.csv in the data home.`,
     );
-  registerSuggest(parent, run);
+  addSheetOption(
+    defineCommand(
+      parent,
+      'suggest <terms>',
+      t`Propose an entry for each term of a list (a column "term", and optionally "set" or "element"), with a score. Nothing is used until a person confirms it.`,
+      [
+        'pas vocab map suggest terms.csv --out proposals.csv',
+        'pas vocab map suggest our-terms.xlsx --sheet 2 --json',
+      ],
+    ),
+  )
+    .option('--out <file>', t`file to write, or - for standard output`, '-')
+    .action(run(suggest));
   addSheetOption(
     defineCommand(
       parent,
@@ -125,22 +137,6 @@ async function setMapping(
 type SuggestOptions = SheetOptions & { readonly out: string };
 
 const COLUMNS = ['set', 'term', 'id', 'label', 'score', 'others', 'confirmed', 'note'] as const;
-
-const registerSuggest: Registration = (parent, run) => {
-  addSheetOption(
-    defineCommand(
-      parent,
-      'suggest <terms>',
-      t`Propose an entry for each term of a list (a column "term", and optionally "set" or "element"), with a score. Nothing is used until a person confirms it.`,
-      [
-        'pas vocab map suggest terms.csv --out proposals.csv',
-        'pas vocab map suggest our-terms.xlsx --sheet 2 --json',
-      ],
-    ),
-  )
-    .option('--out <file>', t`file to write, or - for standard output`, '-')
-    .action(run(suggest));
-};
 
 /**
  * Writes proposals for the terms of a table as CSV, or prints them as JSON under `--json`, which

@@ -43,11 +43,15 @@ type ExportOptions = GlobalOptions & { readonly out: string };
  * `list`, `export` and those of `map`.
  */
 export const registerCommands: Registration = (program, run) => {
-  registerHarvest(program, run);
-  registerVocab(program, run);
-};
-
-const registerVocab: Registration = (program, run) => {
+  defineCommand(
+    program,
+    'harvest-vocab [set...]',
+    t`Harvest the vocabularies and projects: everything the first time, then only changes. Resumes after an interruption.`,
+    ['pas harvest-vocab', 'pas harvest-vocab heslo organizace --full --json'],
+  )
+    .option('--full', t`read everything again, not only what changed`)
+    .option('--accept-losses', t`accept at once that records no longer listed are gone`)
+    .action(run(harvestVocab));
   const parent = program.command('vocab').description(t`Use the harvested vocabularies offline.`);
   defineCommand(
     parent,
@@ -204,18 +208,6 @@ async function show(context: Context, ident: string): Promise<ExitReason> {
 function toNeighbourJson({ ident, label, kind }: Neighbour) {
   return { id: ident, label, kind };
 }
-
-const registerHarvest: Registration = (program, run) => {
-  defineCommand(
-    program,
-    'harvest-vocab [set...]',
-    t`Harvest the vocabularies and projects: everything the first time, then only changes. Resumes after an interruption.`,
-    ['pas harvest-vocab', 'pas harvest-vocab heslo organizace --full --json'],
-  )
-    .option('--full', t`read everything again, not only what changed`)
-    .option('--accept-losses', t`accept at once that records no longer listed are gone`)
-    .action(run(harvestVocab));
-};
 
 /**
  * Harvests sets into the vocabulary, all of them where none is named, and prints the results. Then

@@ -1,7 +1,7 @@
 import { cutText } from '../../base/characters.ts';
 import { hasErrors } from '../../base/issue.ts';
 import { cmd, msgid, ngettext, t } from '../../base/message.ts';
-import { FIELDS, getField, isElementName } from '../../finds/fields.ts';
+import { type ElementName, FIELDS } from '../../finds/fields.ts';
 import { DEPTH_UNITS, type DepthUnit } from '../../finds/parse-cell.ts';
 import { ANSWERS_OF_ROWS, type RowAnswer } from '../../outbox/entry.ts';
 import { type AskedRow, parseStoredMessage } from '../../outbox/facts.ts';
@@ -157,16 +157,12 @@ async function askFixed(
 ): Promise<TableAnswers> {
   const gloss = getGloss(name);
   const message = t`${name} of every find (${gloss})`;
-  const field = isElementName(name) ? getField(name) : undefined;
   const askOnce = async (): Promise<string> => {
-    if (field?.kind !== 'term' && field?.kind !== 'reference') return prompt.askText({ message });
+    if (!hasVocabulary(name)) return prompt.askText({ message });
     const later = { value: '', name: t`leave it for later` };
     return prompt.search({
       message,
-      listOffers: (typed) => [
-        ...(typed.trim() === '' ? [later] : []),
-        ...offerTerms(field.name, typed),
-      ],
+      listOffers: (typed) => [...(typed.trim() === '' ? [later] : []), ...offerTerms(name, typed)],
     });
   };
   for (;;) {
@@ -233,7 +229,7 @@ function getGloss(element: string): string {
  * Tells if `pas vocab list` lists the values of a column's element; false for a column that is no
  * element.
  */
-export function hasVocabulary(element: string): boolean {
+export function hasVocabulary(element: string): element is ElementName {
   const kind = FIELDS.find(({ name }) => name === element)?.kind;
   return kind === 'term' || kind === 'reference';
 }

@@ -222,7 +222,7 @@ export async function reviewFind(
   context: Omit<InterviewContext, 'suggest'>,
 ): Promise<InterviewResult> {
   // The coordinate system is required, even where the question of the point was skipped.
-  let find = withSystem(start);
+  let find = start.elements.geom_system === undefined ? removeAnswer('point', start) : start;
   for (;;) {
     const issues = context.check(find);
     context.say(formatFindLine(find));
@@ -237,10 +237,6 @@ export async function reviewFind(
     find = await askQuestion(choice.question, before, before, context);
     if (find !== before) await context.keep(find, before);
   }
-}
-
-function withSystem(find: Find): Find {
-  return find.elements.geom_system === undefined ? removeAnswer('point', find) : find;
 }
 
 /** Formats missing elements in one line, other issues in lines of their own, no unchecked terms. */

@@ -291,7 +291,9 @@ const SAME_WITHIN: Readonly<Record<GeomSystem, number>> = { '4326': 1e-7, '5514'
  */
 export function isNearPoint(one: PointInSystem, other: PointInSystem, withinM?: number): boolean {
   if (one.system !== other.system || withinM !== undefined) {
-    return getDistance(toMetres(one), toMetres(other)) <= (withinM ?? CONVERTED_WITHIN_M);
+    const from = toMetres(one);
+    const to = toMetres(other);
+    return Math.hypot(from[0] - to[0], from[1] - to[1]) <= (withinM ?? CONVERTED_WITHIN_M);
   }
   const a = toNumbers(one);
   const b = toNumbers(other);
@@ -305,10 +307,6 @@ function toMetres(point: PointInSystem): Point {
 
 function toNumbers({ x, y }: PointInSystem): Point {
   return [Number(x), Number(y)];
-}
-
-function getDistance(one: Point, other: Point): number {
-  return Math.hypot(one[0] - other[0], one[1] - other[1]);
 }
 
 /** A point in both systems. */
