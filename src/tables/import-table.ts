@@ -43,6 +43,7 @@ import type { AskedRow } from '../outbox/facts.ts';
 import { makeFindCandidate } from '../outbox/gate.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import {
+  findByIdentCely,
   findByLocalId,
   findByUuid,
   getImportedRow,
@@ -157,7 +158,7 @@ function mapImportedTable(
     fixed,
     lookupTerm: ruleContext.lookupTerm,
     resolvePhoto: makePhotoResolver(table.photoFolder ?? photoFolder),
-    findKnown: (number) => findKnownFind(lookUp(idPrefix + number), outbox),
+    findKnown: (number, identCely) => findKnownFind(outbox, lookUp(idPrefix + number), identCely),
     today: ruleContext.today,
   });
 }
@@ -198,9 +199,18 @@ function listComingNumbers({ finds, planRow }: PlannedRows): Map<string, string>
   return numbers;
 }
 
-/** Returns what an exported table repeats of a stored find; undefined for none, or several. */
-function findKnownFind(named: NamedFind, outbox: Outbox): KnownFind | undefined {
-  if (named === undefined || 'alike' in named) return undefined;
+/**
+ * Returns what an exported table repeats of a stored find; undefined for none, and for several none
+ * of which has this record.
+ */
+function findKnownFind(outbox: Outbox, named: NamedFind, record: string): KnownFind | undefined {
+  if (named !== undefined && 'alike' in named) {
+    const sent = findByIdentCely(outbox, record);
+    return sent !== undefined && named.alike.includes(sent.localId)
+      ? findKnownFind(outbox, sent, record)
+      : undefined;
+  }
+  if (named === undefined) return undefined;
   const entries = listEntriesOfSubject(outbox, named.uuid).filter(
     ({ state }) => state !== 'dropped',
   );

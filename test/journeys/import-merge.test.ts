@@ -376,6 +376,19 @@ describe('a table that is imported again', () => {
     expect((await home.json('show', 'S-11')).local_id).toBe('S-l1');
   });
 
+  test('exports its renumbered finds so that they are unchanged when imported', async () => {
+    const rows = ['a', 'b', 'c', 'd'];
+    const number = (contents: readonly string[]) =>
+      table('season.csv', ...listRows(contents.map((content, index) => [`${index + 1}`, content])));
+    await home.do('import', number(rows));
+    await expectEnded(home.pas('import', number(rows.slice(1))), 3);
+    await home.do('resolve', '--all', 'same');
+    await home.do('push', '2', '3');
+    const file = join(home.folder, 'export.csv');
+    await home.do('export', file);
+    expect((await imports(file)).report).toMatchObject({ unchanged: 4, questions: 0 });
+  });
+
   test('imports two equal rows as two finds', async () => {
     const season = table('season.csv', { id: 'R-1', note: 'střep' });
     await home.do('import', season);

@@ -385,7 +385,8 @@ function groupByName(known: readonly FindHere[]): ReadonlyMap<string, readonly F
 
 /**
  * Compares a row with the finds of its number; elements without a column do not count. A find whose
- * number another row has is not known by its local id.
+ * number another row has is not known by its local id, unless it is equal, as in an export. Those
+ * with the number in their own table come first.
  */
 function compareByNumber(
   row: Find,
@@ -393,15 +394,18 @@ function compareByNumber(
   hasKey: PlannedTable['hasKey'],
   prefix = '',
 ): Compared[] {
-  const found = named.get(makeIdKey(prefix + row.localId)) ?? [];
-  const ofRow = found.filter((find) => hasKeyOf(find, row) || !hasKey(find.key));
-  return ofRow.map((find) => {
+  const compared = (named.get(makeIdKey(prefix + row.localId)) ?? []).map((find): Compared => {
     const its = overlayRow(find.elements, row);
     const matched = hasSameElements(find.elements, its)
       ? 'same'
       : matchFinds(toComparableFind(its), toComparableFind(find.elements));
     return { find, matched };
   });
+  const isOfTable = ({ find }: Compared): boolean => hasKeyOf(find, row);
+  const others = compared.filter(
+    (each) => !isOfTable(each) && (each.matched === 'same' || !hasKey(each.find.key)),
+  );
+  return [...compared.filter(isOfTable), ...others];
 }
 
 /** Another finder with the same numbers has a table of his own. */

@@ -1,4 +1,5 @@
 import { makeIdKey, parseHtml } from '../../base/characters.ts';
+import { once } from '../../base/collections.ts';
 import { splitFileNames } from '../../base/csv.ts';
 import {
   type Doubt,
@@ -40,8 +41,8 @@ import { parsePointColumns } from './point-columns.ts';
 export type TableContext = {
   /** Usually `makePhotoResolver(dirname(table))`. */
   readonly resolvePhoto: ResolvePhoto;
-  /** Looks up a stored find: an exported table contains its identifier. */
-  readonly findKnown?: (localId: string) => KnownFind | undefined;
+  /** Looks up a stored find; an exported table has the identifier of its record, else ''. */
+  readonly findKnown?: (localId: string, identCely: string) => KnownFind | undefined;
   /** Local day, YYYY-MM-DD; without it no day is doubted. */
   readonly today?: string;
 };
@@ -124,15 +125,15 @@ export function readRowCells(
   };
   const unfit = reportDoubts(row, columns, report);
   const values = parseElements(row, columns, context.resolveReference, report, unfit);
-  checkDay(values, localId, columns.getCell(row, 'datum_nalezu'), context, report);
+  const identCely = columns.getCell(row, 'ident_cely');
+  const getKnown = once(() => context.findKnown?.(localId, identCely));
+  checkDay(values, columns.getCell(row, 'datum_nalezu'), context.today, getKnown, report);
   const point = parsePointColumns(row, columns);
   if (!isReadable(point)) report(point, point.column, { element: point.element });
   else if (point.value.remark !== undefined)
     report(asWarning(point.value.remark), 'wkt', { element: point.value.element });
   const names = splitPhotos(columns.getCell(row, 'photos'), context.resolvePhoto);
-  const identCely = columns.getCell(row, 'ident_cely');
-  const existing =
-    names.length === 0 && identCely === '' ? undefined : context.findKnown?.(localId);
+  const existing = names.length === 0 && identCely === '' ? undefined : getKnown();
   const { photos, missing } = parsePhotos(names, context, existing?.photos ?? [], report);
   checkRecorded(identCely, existing, report);
   const elements: FindElements = isReadable(point)
@@ -196,14 +197,14 @@ function parseElements(
 /** Asks about a doubtful day, unless its cell confirms it, or the find has it already. */
 function checkDay(
   { datum_nalezu: day }: FindElements,
-  localId: string,
   cell: string,
-  { today, findKnown }: RowContext,
+  today: string | undefined,
+  getKnown: () => KnownFind | undefined,
   report: Report,
 ): void {
   if (day === undefined || today === undefined || hasConfirmationMark(cell)) return;
   const doubt = findDayDoubt(day, today);
-  if (doubt === undefined || findKnown?.(localId)?.day === day) return;
+  if (doubt === undefined || getKnown()?.day === day) return;
   const confirm = msg`If ${day} is right, write ${day}! in the cell.`;
   const problem = joinMessages([doubt, confirm], ' ');
   report(makeRuleProblem('date-plausible', problem), 'datum_nalezu');
