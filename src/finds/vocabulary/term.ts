@@ -32,18 +32,9 @@ export type Dating = {
   readonly note: string | null;
 };
 
-type TermLink = {
-  readonly source: string;
-  readonly codeName: string;
-  readonly code: string;
-  readonly uri: string | null;
-  readonly relation: string;
-};
-
 /** Facts that only some kinds of entries have; stored as JSON. */
 export type TermDetails = {
   readonly dating?: Dating;
-  readonly links?: readonly TermLink[];
   /** Further elements of the record, by the contract's name. */
   readonly facts?: Readonly<Record<string, string>>;
   /** True for a project that is a survey, into which finds may be imported. */
@@ -158,7 +149,6 @@ const NOTHING_MORE = {
 function parseHeslo(entity: XmlElement): Content {
   const list = getChildText(entity, 'nazev_heslare');
   const datace = getChild(entity, 'datace');
-  const links = getChildren(entity, 'odkaz').map(parseLink);
   return {
     setSpec: list && `heslo:${list}`,
     label: getChildText(entity, 'heslo'),
@@ -170,10 +160,7 @@ function parseHeslo(entity: XmlElement): Content {
     superiors: getChildren(entity, 'hierarchie_vyse').flatMap((above) =>
       getSuperior(above, 'heslo_nadrazene', getChildText(above, 'typ')),
     ),
-    details: {
-      dating: datace && parseDating(datace),
-      links: links.length === 0 ? undefined : links,
-    },
+    details: { dating: datace && parseDating(datace) },
   };
 }
 
@@ -263,16 +250,6 @@ function parseDating(datace: XmlElement): Dating {
     toMin: parseInteger(getChildText(datace, 'rok_do_min')),
     toMax: parseInteger(getChildText(datace, 'rok_do_max')),
     note: getChildText(datace, 'poznamka') ?? null,
-  };
-}
-
-function parseLink(odkaz: XmlElement): TermLink {
-  return {
-    source: getChildText(odkaz, 'zdroj') ?? '',
-    codeName: getChildText(odkaz, 'nazev_kodu') ?? '',
-    code: getChildText(odkaz, 'kod') ?? '',
-    uri: getChildText(odkaz, 'uri') ?? null,
-    relation: getChildText(odkaz, 'skos_mapping_relation') ?? '',
   };
 }
 

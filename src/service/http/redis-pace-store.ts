@@ -90,8 +90,6 @@ type RedisPaceOptions = {
 
 /** The pace of several machines, which keep their departures in one Redis. */
 export type RedisPaceStore = PaceStore & {
-  /** As Redis names it: `master`, or `slave` for a replica, which is read-only. */
-  readonly role: string;
   close(): void;
 };
 
@@ -135,8 +133,7 @@ export async function openRedisPaceStore(
   const toError: ToStoreError = (thrown) => toStoreError(thrown, mask);
   const redis = await connect(options, toError, signal);
   try {
-    const { runId, role } = await fetchFacts(redis);
-    return storeIn(redis, { runId, role: mask(role) }, options, toError);
+    return storeIn(redis, await fetchRunId(redis), options, toError);
   } catch (thrown) {
     redis.disconnect();
     throw toError(thrown);
@@ -206,10 +203,8 @@ async function waitInTime<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-type Facts = { readonly runId: string; readonly role: string };
-
-/** Reads facts of the server; an account without the right to `INFO` has none. */
-async function fetchFacts(redis: Redis): Promise<Facts> {
+/** Reads the id of the server's run; `unknown` for an account without the right to `INFO`. */
+async function fetchRunId(redis: Redis): Promise<string> {
   let text: unknown = '';
   try {
     text = await waitInTime(redis.info());
@@ -217,9 +212,7 @@ async function fetchFacts(redis: Redis): Promise<Facts> {
     if (!getErrorMessage(thrown).startsWith('NOPERM')) throw thrown;
   }
   if (typeof text !== 'string') throw makeProtocolError();
-  const getFact = (name: string): string =>
-    new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(`${text}`)?.[1] ?? '';
-  return { runId: getFact('run_id') || 'unknown', role: getFact('role') };
+  return /^run_id:(.*?)\r?$/m.exec(text)?.[1] || 'unknown';
 }
 
 type Stamp = { readonly storeMs: number; readonly askedMs: number; readonly answeredMs: number };
@@ -265,7 +258,7 @@ type FieldChange = readonly [field: string, seen: string, next: string];
  */
 function storeIn(
   redis: Redis,
-  { runId, role }: Facts,
+  runId: string,
   { service, clock, random }: RedisPaceOptions,
   toError: ToStoreError,
 ): RedisPaceStore {
@@ -305,7 +298,7 @@ function storeIn(
     }
   };
 
-  return { role, update, close: () => redis.disconnect() };
+  return { update, close: () => redis.disconnect() };
 }
 
 /**

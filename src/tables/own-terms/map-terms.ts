@@ -120,7 +120,7 @@ function formatTermsCsv(terms: readonly ExportedTerm[]): string {
 
 /**
  * Converts a term to JSON for programs, with stable keys and ISO 8601 times; absent values are
- * null. Its details (dating, links, facts, survey, hidden) are keys of their own where it has them.
+ * null. Its details (dating, facts, survey, hidden) are keys of their own where it has them.
  */
 export function toTermJson(term: Term) {
   return {

@@ -12,7 +12,6 @@ const HESLO = `<h:heslo xmlns:h="urn:svc/2.2/"><h:ident_cely>HES-000253</h:ident
   <h:hierarchie_vyse><h:id>hier-1</h:id><h:heslo_nadrazene id="HES-000100" xml:lang="cs">pravěk</h:heslo_nadrazene><h:typ xml:lang="cs">podřízenost</h:typ></h:hierarchie_vyse>
   <h:hierarchie_nize><h:id>hier-2</h:id><h:heslo_podrazene id="HES-000300" xml:lang="cs">nižší</h:heslo_podrazene><h:typ xml:lang="cs">podřízenost</h:typ></h:hierarchie_nize>
   <h:datace><h:rok_od_min>-800000</h:rok_od_min><h:rok_od_max>-700000</h:rok_od_max><h:rok_do_min>-10000</h:rok_do_min><h:rok_do_max>-9000</h:rok_do_max></h:datace>
-  <h:odkaz><h:id>odkaz-1</h:id><h:zdroj>PeriodO</h:zdroj><h:nazev_kodu>id</h:nazev_kodu><h:kod>p0abc</h:kod><h:uri>http://n2t.net/ark:/99152/p0abc</h:uri><h:skos_mapping_relation>skos:closeMatch</h:skos_mapping_relation></h:odkaz>
   </h:heslo>`;
 
 describe('an entry of a vocabulary', () => {
@@ -30,15 +29,6 @@ describe('an entry of a vocabulary', () => {
       superiors: [{ ident: 'HES-000100', kind: 'podřízenost' }],
       details: {
         dating: { fromMin: -800000, fromMax: -700000, toMin: -10000, toMax: -9000, note: null },
-        links: [
-          {
-            source: 'PeriodO',
-            codeName: 'id',
-            code: 'p0abc',
-            uri: 'http://n2t.net/ark:/99152/p0abc',
-            relation: 'skos:closeMatch',
-          },
-        ],
       },
       boundary: null,
     });
