@@ -13,6 +13,7 @@ import {
   type ElementRule,
   findColumnsOfHeader,
   IGNORED_COLUMN,
+  isStoredValueRead,
   JOINABLE_COLUMNS,
   LABELLED_COLUMNS,
   NAMED_COLUMNS,
@@ -165,9 +166,10 @@ function completeRule(
 
 /**
  * Returns the meanings that each column may have, column by column; none for a column that is
- * empty, of {@link isIgnoredHeader}, or whose header means nothing. A column whose values
- * name finds of the outbox has their local ids, and then no other column may have them by its
- * header; a column whose values are identifiers of the service has those.
+ * empty, of {@link isIgnoredHeader}, or whose header means nothing. A column whose values name finds
+ * of the outbox has their local ids, unless its header names a depth, a state or the like; then no
+ * other column may have them by its header. A column whose values are identifiers of the service has
+ * those.
  * @param elements the meanings of headers that are considered, in the order of the result
  */
 export function findColumnMeanings(
@@ -176,7 +178,9 @@ export function findColumnMeanings(
   { isFind, isIdent }: KnownNames,
   elements = NAMED_COLUMNS,
 ): readonly ColumnMeaning[] {
-  const ofFinds = profiles.filter((profile) => computeFittingShare(profile, isFind) >= HALF);
+  const ofFinds = profiles.filter(
+    (profile) => !isOfValue(profile) && computeFittingShare(profile, isFind) >= HALF,
+  );
   return profiles.flatMap((profile): ColumnMeaning[] => {
     if (ofFinds.includes(profile)) return [{ profile, element: 'local_id', rank: 0 }];
     if (computeFittingShare(profile, isIdent) >= HALF)
@@ -190,6 +194,13 @@ export function findColumnMeanings(
       return verdict === undefined ? [] : [{ ...verdict, profile, element }];
     });
   });
+}
+
+/** Tells if a header is exactly a name of an element that may look like the number of a find. */
+function isOfValue({ header }: ColumnProfile): boolean {
+  return [...findColumnsOfHeader(header)].some(
+    ([element, match]) => match === 'exact' && isStoredValueRead(element),
+  );
 }
 
 /**

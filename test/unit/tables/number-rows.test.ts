@@ -107,6 +107,11 @@ test.each<[string, string[], string[]]>([
     ['T-1', '', '1'],
   ],
   [
+    'the finds that are here, unless the column is of another element',
+    ['Inv. č.;Terénní číslo;Cílový stav', '1;T-1;T-2'],
+    ['T-1', '', '1'],
+  ],
+  [
     'the identifiers of the service',
     ['záznam;ev. č.', 'C-202400101-N00012;E 1'],
     ['', 'C-202400101-N00012', 'E 1'],
