@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { addToGroup, once } from '../../base/collections.ts';
 import { createRowParser, isNumber, isText } from '../../base/disk/database.ts';
 import {
@@ -8,6 +10,7 @@ import {
   splitTrigrams,
   splitWords,
 } from '../../base/names.ts';
+import { packageRoot } from '../../base/own-files.ts';
 import type { Term, Vocabulary } from './term.ts';
 import { findTermByTypedIdent, findTermsByRowId } from './terms.ts';
 
@@ -251,102 +254,21 @@ function listOtherWordings(typed: string): string[] {
     );
 }
 
+/**
+ * Domain synonyms in other-words.json, by what they mean (names are separated by `|`):
+ * abbreviations of Czech archaeology, symbols of chemical elements, and words of museums. They are
+ * folded and have no dot. The set decides between several meanings of a word (`stř.` is a sherd
+ * among objects, silver among materials).
+ */
+type OtherWords = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
 /** A text may have any inflected form of a word. */
 const getMeaningsByStem = once((): ReadonlyMap<string, readonly string[]> => {
+  const file = join(packageRoot, 'schemas', 'vocabulary', 'other-words.json');
+  const subjects = JSON.parse(readFileSync(file, 'utf8')) as OtherWords;
   const meanings = new Map<string, string[]>();
-  for (const [names, words] of Object.entries(OTHER_WORDS))
+  for (const [names, words] of Object.values(subjects).flatMap((each) => Object.entries(each)))
     for (const word of words.split(' '))
       for (const name of names.split('|')) addToGroup(meanings, getStem(word), name);
   return meanings;
 });
-
-/**
- * Domain synonyms, by what they mean (names are separated by `|`): abbreviations of Czech
- * archaeology, symbols of chemical elements, and words of museums. They are folded and have no dot.
- * The set decides between several meanings of a word (`stř.` is a sherd among objects, silver among
- * materials).
- */
-const OTHER_WORDS: Readonly<Record<string, string>> = {
-  // materials
-  'bronz|bronzový': 'br',
-  'cín|cínový': 'sn',
-  'dřevo|dřevěný': 'dr',
-  'hlína|hliněný': 'hl',
-  'kámen|kamenný': 'kam',
-  keramika: 'hlina',
-  'keramika|keramický': 'ker',
-  'měď|měděný': 'cu',
-  'olovo|olověný': 'ol pb',
-  'paroh|parohový': 'par',
-  pazourek: 'silicit',
-  'sklo|skleněný': 'skl',
-  'stříbro|stříbrný': 'ag str',
-  'štípaná industrie': 'si',
-  'zlato|zlatý': 'au zl',
-  'železo|železný': 'fe zel',
-  // objects
-  barevný: 'bar',
-  brousek: 'brus',
-  broušený: 'br',
-  'devocionální medailka': 'medailka svatostka',
-  křesadlo: 'ocilka',
-  kus: 'ks',
-  mince: 'brakteat denar dukat gros haler krejcar parvus penize penizek penny tolar',
-  nádoba: 'nad',
-  'neurčený|neurčeno': 'neurc nezj',
-  'okraj|okresní': 'okr',
-  opasek: 'remen',
-  plastika: 'figurka idol soska',
-  předmět: 'pred predm',
-  přezka: 'praska',
-  přilba: 'helma helmice',
-  sekeromlat: 'mlat',
-  spona: 'fibula',
-  střep: 'str',
-  šipka: 'strela',
-  závaží: 'zavazicko',
-  závěsek: 'privesek',
-  zlomek: 'fr frag fragm fragment okraj torzo ulomek zl',
-  'zlomek nádoby': 'strep',
-  // periods and cultures
-  časný: 'c',
-  doba: 'd',
-  'doba bronzová': 'bronz db',
-  'doba halštatská': 'ha',
-  'doba laténská': 'dl lt',
-  'doba římská': 'dr',
-  'doba stěhování národů': 'dsn',
-  'doba železná': 'dz',
-  kultura: 'k kult',
-  'kultura lengyelská': 'lgk mmk',
-  'kultura nálevkovitých pohárů': 'knp',
-  'kultura popelnicových polí': 'kpp',
-  'kultura s kanelovanou keramikou': 'kkk',
-  'kultura s lineární keramikou': 'lbk lnk',
-  'kultura s vypíchanou keramikou': 'kvk stk vypk',
-  'kultura se šňůrovou keramikou': 'ksk snk',
-  'kultura zvoncovitých pohárů': 'kzp',
-  'mladší|mladý': 'ml',
-  'mladší doba římská': 'mdr',
-  neurčeno: 'nedatovano',
-  novověk: 'nv',
-  období: 'obd',
-  pozdní: 'poz',
-  'pozdní středověk': 'ps',
-  raný: 'r ran',
-  'raný novověk': 'rn',
-  'raný středověk': 'hradistni rs slovansky',
-  římský: 'r',
-  'starší doba bronzová': 'sdb',
-  'starší doba římská': 'sdr',
-  'starší|století': 'st',
-  století: 'stol',
-  'středověk|střední': 'str',
-  'únětická kultura': 'uk',
-  vrcholný: 'vrch',
-  'vrcholný středověk': 'vs',
-  // organisations
-  'archeologický ústav': 'au',
-  muzeum: 'muz',
-  ústav: 'ust',
-};
