@@ -211,15 +211,12 @@ export function parseFindDefaults(where: Message, values: unknown): FindDefaults
  * @throws ConfigError as {@link parseFindDefaults} does
  */
 export function parseDefaults(path: string, tables: DefaultsTables): DefaultsFile {
-  const profiles = [...tables.profiles].map(([profile, values]) => {
-    const where = msg`${path}, defaults of profile ${profile}`;
-    return [profile, parseFindDefaults(where, values)] as const;
-  });
-  const projects = Object.entries(tables.projects).map(([project, values]) => {
-    const where = msg`${path}, project ${project}`;
-    return [project, parseFindDefaults(where, values)] as const;
-  });
-  return { profiles: new Map(profiles), projects: new Map(projects) };
+  const parseAll = (all: Iterable<[string, unknown]>, describe: (name: string) => Message) =>
+    new Map([...all].map(([name, values]) => [name, parseFindDefaults(describe(name), values)]));
+  return {
+    profiles: parseAll(tables.profiles, (name) => msg`${path}, defaults of profile ${name}`),
+    projects: parseAll(Object.entries(tables.projects), (name) => msg`${path}, project ${name}`),
+  };
 }
 
 /**
