@@ -1,13 +1,16 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { removeFullStop } from '../base/characters.ts';
 import { DAMAGE_HINT, toDatabaseError } from '../base/disk/database.ts';
 import { findDamage } from '../base/disk/database-file.ts';
 import { isLockingReliable } from '../base/disk/lock-file.ts';
 import { ConfigError, type ExitReason, isDamageError, PasError } from '../base/errors.ts';
 import { cmd, formatMoment, type Message, msg, t } from '../base/message.ts';
-import { packageRoot } from '../base/own-files.ts';
-import { type DocumentProfile, findSchemaNamesProblem } from '../finds/document.ts';
+import {
+  type DocumentProfile,
+  findSchemaNamesProblem,
+  readBundledSchema,
+} from '../finds/document.ts';
 import type { Vocabulary } from '../finds/vocabulary/term.ts';
 import { listVocabularyHarvests } from '../finds/vocabulary/terms.ts';
 import { makeContentStore } from '../outbox/changes/content-store.ts';
@@ -327,7 +330,7 @@ export async function checkService(service: ServiceToCheck, outbox?: Outbox): Pr
       checks.push({ name: 'service', ...toProblem(makeNoAnswerError(baseUrl, thrown)) });
     else throw thrown;
   }
-  return [...checks, { name: 'schema', ...checkSchema(service, account) }];
+  return [...checks, { name: 'schema', ...(await checkSchema(service, account).catch(toProblem)) }];
 }
 
 function formatConnection({ address, family, proxy, certificates }: ConnectionFacts): string {
@@ -388,18 +391,16 @@ function checkClock(response: AnswerHead, atMs: number): Finding {
 }
 
 /**
- * Checks the schema of the profile: a problem for a version that pas does not know; a problem or a
- * warning for another name or address than the service uses, which only a known account tells.
+ * Checks the schema names of the profile: a problem or a warning for another name or address than
+ * the service uses, which only a known account tells.
+ * @throws ConfigError for a version that pas does not know
  */
-function checkSchema(profile: DocumentProfile, account: Account | undefined): Finding {
+async function checkSchema(
+  profile: DocumentProfile,
+  account: Account | undefined,
+): Promise<Finding> {
   const { schemaBase, schemaVersion } = profile;
-  if (!existsSync(join(packageRoot, 'schemas', 'svc', schemaVersion, 'svc.xsd'))) {
-    return makeProblem(
-      t`pas does not know schema version ${schemaVersion}.`,
-      t`Correct schema_version in the profile.`,
-      'config',
-    );
-  }
+  await readBundledSchema(profile);
   const names = account && findSchemaNamesProblem(profile, account);
   if (names === undefined) return makePass(`${schemaBase}/${schemaVersion}/`);
   return names.isCertain

@@ -46,11 +46,10 @@ async function make(
   { for: tool, set }: MakeOptions,
 ): Promise<ExitReason> {
   const { terminal } = context;
-  const files = await writeFieldForm(tool, {
+  const files = await writeFieldForm(tool, listPrefilledValues(context, set), {
     destination,
     overwrite: tool === 'odk' && (await confirmReplacing(context, destination)),
     vocabulary: await openProfileVocabulary(context),
-    defaults: listPrefilledValues(context, set),
     rules: await openConversionContext(context),
     nowMs: context.clock.now(),
   });

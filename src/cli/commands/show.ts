@@ -78,8 +78,10 @@ async function show(context: Context, name: string): Promise<ExitReason> {
   if (find === undefined)
     terminal.printLine(`  ${t`a record of the service that is not stored here as a find`}`);
   else if (find.isHidden) terminal.printLine(`  ${t`removed here`}`);
-  else if (find.wish.file !== null)
-    terminal.printLine(`  ${formatOrigin(find.wish.file, find.wish.row)}`);
+  else if (find.wish.file !== null) {
+    const { file, row } = find.wish;
+    terminal.printLine(`  ${row === null ? t`from ${file}` : t`from ${file}, row ${row}`}`);
+  }
   printFacts(context, texts);
   if (atService !== undefined) printStateAtService(context, atService);
   for (const story of stories) printStory(context, outbox, story);
@@ -109,10 +111,6 @@ function printFacts(
         `  ${padEndText(name, width)} ${text.replaceAll('\n', `\n${' '.repeat(width + 3)}`)}`,
       );
   }
-}
-
-function formatOrigin(file: string, row: number | null): string {
-  return row === null ? t`from ${file}` : t`from ${file}, row ${row}`;
 }
 
 function printStateAtService(context: Context, { pulled, changes }: StateAtService): void {

@@ -123,7 +123,9 @@ function listFieldOffers(
   typed: string,
   context: AskingContext,
 ): Offers {
-  const empty = makeEmptyOffer(isOptionalQuestion(question, getTargetState(find)));
+  const isOptional = isOptionalQuestion(question, getTargetState(find));
+  const name = isOptional ? t`leave it empty` : t`leave it for later`;
+  const empty = { value: EMPTY, name, short: EMPTY };
   if (typed === EMPTY) return [empty];
   const [element] = listElementsOfQuestion(question.name);
   const list = (text: string): Offers =>
@@ -142,14 +144,6 @@ function listFieldOffers(
     name: fallback,
   };
   return [first, ...offers.filter((offer) => !isFallback(offer))];
-}
-
-function makeEmptyOffer(isOptionalNow: boolean): PromptOffer<string> {
-  return {
-    value: EMPTY,
-    name: isOptionalNow ? t`leave it empty` : t`leave it for later`,
-    short: EMPTY,
-  };
 }
 
 function listFixedOffers({ how }: Question, typed: string): Offers {

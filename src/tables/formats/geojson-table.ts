@@ -22,8 +22,6 @@ import {
   type Table,
 } from '../table.ts';
 
-type Values = Readonly<Record<string, unknown>>;
-
 /**
  * Reads GeoJSON (RFC 7946) as a table: each feature is a row, its properties are the columns, its
  * point is in WGS 84, or in S-JTSK where the member `crs` of the specification of 2008 names that.
@@ -61,10 +59,6 @@ function listFeatures(document: unknown): readonly unknown[] | undefined {
   return type === 'FeatureCollection' && Array.isArray(features) ? features : undefined;
 }
 
-function isFeature(value: unknown): value is Values {
-  return isPlainObject(value) && value['type'] === 'Feature';
-}
-
 /**
  * Returns the system of the member `crs`, WGS 84 where it is absent. In practice longitude comes
  * first, even where the named system has latitude first.
@@ -88,7 +82,8 @@ type FeatureValues = {
 
 /** Returns the values and point of a feature, or the first fault, by which it is left out. */
 function parseFeature(feature: unknown, system: GeomSystem): FeatureValues | RuleProblem {
-  if (!isFeature(feature)) return makeRuleProblem('feature', msg`This is not a GeoJSON feature.`);
+  if (!isPlainObject(feature) || feature['type'] !== 'Feature')
+    return makeRuleProblem('feature', msg`This is not a GeoJSON feature.`);
   const values = new Map<string, string>();
   for (const [name, value] of Object.entries(
     isPlainObject(feature['properties']) ? feature['properties'] : {},

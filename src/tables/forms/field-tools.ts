@@ -16,15 +16,11 @@ export type FieldApp = keyof typeof MAKERS;
 /** Apps for which there is a form, as `--for` lists them. */
 export const FIELD_APPS = Object.keys(MAKERS) as readonly FieldApp[];
 
-type FormRequest = FieldFormOrder & {
-  /** Values of config.toml and flags for every find. */
-  readonly defaults: FindDefaults;
-};
-
 /**
  * Writes the form of a find for a phone app, with the given defaults. Where they have no target
  * state, it is 1 for a researcher or an unknown role, else 2. Photographs among the defaults are
  * ignored.
+ * @param defaults of config.toml and flags, for every find
  * @returns paths of the files that must be copied to the phone, the form first
  * @throws UsageError where a default cannot be read, a vocabulary was not harvested, or a file
  * exists that may not be replaced; FileError where the path is not writable; DatabaseError where
@@ -32,7 +28,8 @@ type FormRequest = FieldFormOrder & {
  */
 export async function writeFieldForm(
   tool: FieldApp,
-  { defaults, ...wanted }: FormRequest,
+  defaults: FindDefaults,
+  wanted: FieldFormOrder,
 ): Promise<readonly string[]> {
   const resolveReference = makeReferenceResolver(wanted.rules.lookupTerm);
   const { elements, issues } = parseSettings(defaults, '', { resolveReference });
