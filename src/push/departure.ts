@@ -7,6 +7,7 @@ import {
   type ServerMs,
 } from '../base/clock.ts';
 import { hashSha512 } from '../base/disk/files.ts';
+import type { HarvestedFind } from '../finds/harvested-find.ts';
 import { MAX_CLAIM_AGE_MS } from '../outbox/attempt-bounds.ts';
 import type { Entry } from '../outbox/entry.ts';
 import {
@@ -16,7 +17,12 @@ import {
   TransportError,
 } from '../service/http/exchange.ts';
 import type { Turn } from '../service/http/pacer.ts';
-import { classifyAnswer, classifyTransportError, type Outcome } from '../service/outcome.ts';
+import {
+  classifyAnswer,
+  classifyTransportError,
+  type Outcome,
+  parseAnsweredFind,
+} from '../service/outcome.ts';
 import {
   makeImportRequest,
   makeNumberRequest,
@@ -28,6 +34,8 @@ import type { PushContext } from './push-context.ts';
 /** Outcome of a request, with the times that its settlement needs. */
 export type SendResult = {
   readonly outcome: Outcome;
+  /** The record as an `accepted` answer shows it; undefined where it shows none. */
+  readonly shown: HarvestedFind | undefined;
   readonly status: number | undefined;
   readonly serverDateAt: ServerMs | undefined;
   readonly tookMs: number;
@@ -106,11 +114,13 @@ export async function sendEntryRequest(
       onDeparture,
     });
     const outcome = classifyAnswer(entry.kind, response, clock.now(), addressed);
-    return { outcome, ...measure(response) };
+    const shown = outcome.kind === 'accepted' ? parseAnsweredFind(response.body) : undefined;
+    return { outcome, shown, ...measure(response) };
   } catch (thrown) {
     if (!(thrown instanceof TransportError)) throw thrown;
     return {
       outcome: classifyTransportError(entry.kind, thrown, clock.now(), addressed),
+      shown: undefined,
       ...measure(thrown.head),
     };
   } finally {

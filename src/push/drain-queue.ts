@@ -3,6 +3,8 @@ import { readClock } from '../base/clock.ts';
 import { AuthError, DatabaseError, isAbortError, PasError } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
 import { RETRY_POLICY } from '../base/outcomes.ts';
+import type { HarvestedFind } from '../finds/harvested-find.ts';
+import { matchFinds, toComparableFind } from '../finds/match-finds.ts';
 import { estimateDeparture } from '../outbox/attempt-bounds.ts';
 import {
   type AttemptSettlement,
@@ -11,18 +13,20 @@ import {
   detachSharedRecord,
   recordAnswer,
 } from '../outbox/attempts.ts';
-import type { Entry } from '../outbox/entry.ts';
+import type { Entry, ImportEntry } from '../outbox/entry.ts';
 import {
   countQueuedEntriesOfScope,
   findEntryById,
   findNextClaimableEntry,
 } from '../outbox/entry-queries.ts';
 import { makeDamagedError } from '../outbox/facts.ts';
+import type { Outbox } from '../outbox/open-outbox.ts';
 import { formatEntry } from '../outbox/views/entry-words.ts';
 import { LongPauseError } from '../service/http/exchange.ts';
 import type { Turn } from '../service/http/pacer.ts';
 import type { Outcome } from '../service/outcome.ts';
 import { makeEntryRequest, type SendResult, sendEntryRequest } from './departure.ts';
+import { findCreationEvent, getAttemptWindow, getSentElements } from './judge-import.ts';
 import { makeEntryContentKey } from './look.ts';
 import { makeEntryName, reportSettledEntry, type SignedInPush } from './push-context.ts';
 import { type Hold, type PushResult, PushSession } from './push-session.ts';
@@ -285,7 +289,7 @@ async function settleAttempt(
   });
   const decided = await session.settleAnswer(entry, {
     ...sent,
-    outcome: checkIdentifier(session, entry, sent.outcome),
+    outcome: checkRecord(session, entry, sent),
   });
   await session.waitUntilDeparted();
   const settlement = checkSettled(session, entry, decided.settlement);
@@ -307,10 +311,15 @@ async function settleAttempt(
   await session.finishAttempt(entry, sent);
 }
 
-/** Makes an import uncertain whose answer names a record that cannot be its own. */
-function checkIdentifier({ lost }: PushSession, entry: Entry, outcome: Outcome): Outcome {
+/** Makes an import uncertain whose answer names or shows a record that cannot be its own. */
+function checkRecord(session: PushSession, entry: Entry, { outcome, shown }: SendResult): Outcome {
+  if (outcome.kind !== 'accepted' || entry.kind !== 'import') return outcome;
+  const { identCely } = outcome;
   const detail =
-    outcome.kind === 'accepted' ? findIdentifierProblem(entry, outcome.identCely, lost) : undefined;
+    findIdentifierProblem(entry, identCely, session.lost) ??
+    (shown !== undefined && isOfOtherFind(session.push.outbox, entry, shown)
+      ? msg`the service answered with ${identCely}, and shows another find there`
+      : undefined);
   return detail === undefined ? outcome : { kind: 'uncertain', detail, outsideContract: false };
 }
 
@@ -340,18 +349,31 @@ function checkSettled(
  * A record of another project, or one that several finds were given, is no answer to this import.
  */
 function findIdentifierProblem(
-  entry: Entry,
+  { project }: ImportEntry,
   identCely: string,
   lost: ReadonlySet<string>,
 ): Message | undefined {
-  if (entry.kind !== 'import') return undefined;
   if (lost.has(identCely))
     return msg`the service answered with ${identCely}, which it gave to several finds`;
-  const { project } = entry;
   // A temporary project (X-) may be renamed with its finds.
   return project === null || project.startsWith('X-') || identCely.startsWith(`${project}-`)
     ? undefined
     : msg`the service answered with ${identCely}, which is not a record of ${project}`;
+}
+
+/**
+ * Tells if a record shows other content than was sent, or another maker, as where a proxy mixes up
+ * answers. The service may normalise single values.
+ */
+function isOfOtherFind(outbox: Outbox, entry: ImportEntry, shown: HarvestedFind): boolean {
+  const sent = getSentElements(outbox, entry);
+  const maker = findCreationEvent(shown)?.user;
+  const { accounts } = getAttemptWindow(outbox, entry);
+  if (maker !== undefined && !accounts.has(maker)) return true;
+  // Each whole record has a project; a temporary one may have been renamed.
+  if (sent === undefined || shown.elements.projekt === undefined) return false;
+  const elements = { ...shown.elements, projekt: sent.projekt };
+  return matchFinds(toComparableFind(sent), toComparableFind(elements)) === 'other';
 }
 
 /**

@@ -2,8 +2,9 @@ import { parseHtml } from '../base/characters.ts';
 import { isPlainObject, parseJsonObject } from '../base/json-and-toml.ts';
 import { type Message, msg } from '../base/message.ts';
 import type { OutcomeKind } from '../base/outcomes.ts';
-import { getChild, getChildText } from '../base/xml/element.ts';
+import { getChild } from '../base/xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../base/xml/parse.ts';
+import { type HarvestedFind, parseHarvestedFind } from '../finds/harvested-find.ts';
 import {
   type AnswerHead,
   type HttpResponse,
@@ -269,7 +270,7 @@ function classifyHead(
  */
 function parseSuccess(response: HttpResponse, addressed: string | undefined): Outcome {
   const inHeader = response.headers['x-record-id'];
-  const inBody = parseRecordIdent(response.body);
+  const inBody = parseAnsweredFind(response.body)?.identCely;
   const identCely = inHeader ?? inBody;
   const makeOddOutcome = (detail: Message): Outcome => ({
     kind: 'uncertain',
@@ -287,13 +288,13 @@ function parseSuccess(response: HttpResponse, addressed: string | undefined): Ou
 }
 
 /**
- * Parses `samostatny_nalez/ident_cely` in a success document of the write interface; undefined
- * where it has none.
+ * Parses the record in a success document of the write interface (A-IMPORT-11); undefined where it
+ * has none, or no `ident_cely` of it.
  */
-function parseRecordIdent(body: Buffer): string | undefined {
+export function parseAnsweredFind(body: Buffer): HarvestedFind | undefined {
   try {
     const find = getChild(parseXml(body).root, 'samostatny_nalez');
-    return find === undefined ? undefined : getChildText(find, 'ident_cely');
+    return find && parseHarvestedFind(find);
   } catch (thrown) {
     // The header may name the record of an answer that is no document of the service.
     if (thrown instanceof XmlSyntaxError) return undefined;

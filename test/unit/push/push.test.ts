@@ -266,6 +266,27 @@ describe('a record returned for an import', () => {
     );
   });
 
+  test('that the answer shows with other content, or by another account, leaves it uncertain', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    const more = [
+      '<poznamka>k 1</poznamka>',
+      '<hloubka>3</hloubka><pocet>2</pocet><presna_datace>x</presna_datace>',
+      '<poznamka>K-3</poznamka><historie><uzivatel id="U-9"/></historie>',
+    ];
+    for (const at of [1, 2, 3]) queueFind(outbox, `K-${at}`);
+    const { run } = scene(clock, (_request, index) => {
+      const shown = `<ident_cely>${PROJECT}-N0000${index}</ident_cely><projekt id="${PROJECT}"/>${more[index]}`;
+      return answer(201, {}, `<svc><samostatny_nalez>${shown}</samostatny_nalez></svc>`);
+    });
+    await run(outbox);
+    expect(listAllEntries(outbox).map(({ state }) => state)).toEqual([
+      'accepted',
+      'uncertain',
+      'uncertain',
+    ]);
+  });
+
   test('that belongs to another find leaves both uncertain', async () => {
     using push = queuedScene(2, () => answer(201, { 'x-record-id': N1 }));
     const { outbox, run, events } = push;
