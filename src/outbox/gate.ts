@@ -1,4 +1,5 @@
 import { type Message, msg } from '../base/message.ts';
+import { FORBIDDEN_TEXT } from '../finds/harvested-find.ts';
 import type { Entry, HeldQuestion } from './entry.ts';
 import { type Candidate, type GateBasis, getCandidateKey, type RejectedMatch } from './facts.ts';
 
@@ -92,9 +93,11 @@ const QUESTIONS: Readonly<Record<GateBasis, Ask>> = {
     msg`the record ${names} was deleted, or made by another account or at another time than this find: the service may have given it to another find`,
   // Files of the record that no fact explains.
   'equal-photograph': (names) => msg`the record has a file that may be this photograph (${names})`,
-  // Neither the expected nor the new one: another user has set it.
+  // Neither the expected nor the new one: another user has set it, or may have.
   'number-changed': (names, entry) => {
     const value = entry.kind === 'number' ? entry.value : '';
+    if (names === FORBIDDEN_TEXT)
+      return msg`the service does not show the record to this account, so it may have another number; ${value} is to replace it`;
     return names === ''
       ? msg`the record no longer has a number; ${value} is to be set`
       : msg`the record has the number ${names}; ${value} is to replace it`;

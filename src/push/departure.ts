@@ -35,7 +35,7 @@ import type { PushContext } from './push-context.ts';
 export type SendResult = {
   readonly outcome: Outcome;
   /** The record as an `accepted` answer shows it; undefined where it shows none. */
-  readonly shown: HarvestedFind | undefined;
+  readonly shown?: HarvestedFind | undefined;
   readonly status: number | undefined;
   readonly serverDateAt: ServerMs | undefined;
   readonly tookMs: number;
@@ -120,7 +120,6 @@ export async function sendEntryRequest(
     if (!(thrown instanceof TransportError)) throw thrown;
     return {
       outcome: classifyTransportError(entry.kind, thrown, clock.now(), addressed),
-      shown: undefined,
       ...measure(thrown.head),
     };
   } finally {

@@ -20,13 +20,12 @@ import {
   findNextClaimableEntry,
 } from '../outbox/entry-queries.ts';
 import { makeDamagedError } from '../outbox/facts.ts';
-import type { Outbox } from '../outbox/open-outbox.ts';
 import { formatEntry } from '../outbox/views/entry-words.ts';
 import { LongPauseError } from '../service/http/exchange.ts';
 import type { Turn } from '../service/http/pacer.ts';
 import type { Outcome } from '../service/outcome.ts';
 import { makeEntryRequest, type SendResult, sendEntryRequest } from './departure.ts';
-import { findCreationEvent, getAttemptWindow, getSentElements } from './judge-import.ts';
+import { findCreationEvent, getSentElements } from './judge-import.ts';
 import { makeEntryContentKey } from './look.ts';
 import { makeEntryName, reportSettledEntry, type SignedInPush } from './push-context.ts';
 import { type Hold, type PushResult, PushSession } from './push-session.ts';
@@ -317,7 +316,7 @@ function checkRecord(session: PushSession, entry: Entry, { outcome, shown }: Sen
   const { identCely } = outcome;
   const detail =
     findIdentifierProblem(entry, identCely, session.lost) ??
-    (shown !== undefined && isOfOtherFind(session.push.outbox, entry, shown)
+    (shown !== undefined && isOfOtherFind(session.push, entry, shown)
       ? msg`the service answered with ${identCely}, and shows another find there`
       : undefined);
   return detail === undefined ? outcome : { kind: 'uncertain', detail, outsideContract: false };
@@ -365,11 +364,13 @@ function findIdentifierProblem(
  * Tells if a record shows other content than was sent, or another maker, as where a proxy mixes up
  * answers. The service may normalise single values.
  */
-function isOfOtherFind(outbox: Outbox, entry: ImportEntry, shown: HarvestedFind): boolean {
+function isOfOtherFind(
+  { account, outbox }: SignedInPush,
+  entry: ImportEntry,
+  shown: HarvestedFind,
+): boolean {
+  if ((findCreationEvent(shown)?.user ?? account) !== account) return true;
   const sent = getSentElements(outbox, entry);
-  const maker = findCreationEvent(shown)?.user;
-  const { accounts } = getAttemptWindow(outbox, entry);
-  if (maker !== undefined && !accounts.has(maker)) return true;
   // Each whole record has a project; a temporary one may have been renamed.
   if (sent === undefined || shown.elements.projekt === undefined) return false;
   const elements = { ...shown.elements, projekt: sent.projekt };

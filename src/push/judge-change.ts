@@ -1,6 +1,11 @@
 import { memoize } from '../base/collections.ts';
 import { type Message, msg } from '../base/message.ts';
-import type { HarvestedFile, HarvestedFind, HistoryEntry } from '../finds/harvested-find.ts';
+import {
+  FORBIDDEN_TEXT,
+  type HarvestedFile,
+  type HarvestedFind,
+  type HistoryEntry,
+} from '../finds/harvested-find.ts';
 import { DAY_MS } from '../harvest/protocol.ts';
 import type { FindLookup } from '../harvest/pull-finds.ts';
 import { listFactsOfSubject } from '../outbox/append-facts.ts';
@@ -146,8 +151,8 @@ function findShownNumber(outbox: Outbox, { record, datestampMs }: ShownFind): st
 
 /**
  * Returns, in a list of one, the number that a record has, where another user seems to have set it:
- * it is neither the new number nor one of {@link listNumbersFromHere}. Empty where it is one of
- * these, or unknown.
+ * it is neither the new number nor one of {@link listNumbersFromHere}; of a record that the account
+ * may not read, {@link FORBIDDEN_TEXT}. Empty where it is one of these, or unknown.
  * @param listed the record as the harvest shows it; where that is not its state of now, or nothing,
  * the number accepted last counts
  * @param ofOthers what other accounts sent to the record
@@ -158,6 +163,7 @@ export function listChangedNumbers(
   listed: FindLookup | undefined,
   ofOthers: readonly ChangeOfOtherAccount[],
 ): string[] {
+  if (listed?.kind === 'withheld') return [FORBIDDEN_TEXT];
   const shown =
     findNumberOfOther(outbox, entry, listed, ofOthers) ??
     (listed?.kind === 'shown' ? findShownNumber(outbox, listed) : undefined) ??

@@ -59,7 +59,13 @@ import {
   listSentImports,
 } from './judge-import.ts';
 import { indexFindsOfOtherAccounts, listSentByOtherAccounts } from './other-accounts.ts';
-import { isRecordOfFindHere, listShownRecords, type SearchContext } from './reconcile-entries.ts';
+import type { NoSearchReason, PushContext } from './push-context.ts';
+import {
+  isRecordOfFindHere,
+  isSignedIn,
+  listShownRecords,
+  type SearchContext,
+} from './reconcile-entries.ts';
 
 /** Means of the gate of one round to find entries that the service may have already. */
 export type LookContext = {
@@ -69,8 +75,8 @@ export type LookContext = {
   /** Harvest as the sending account; undefined where there is none, or once it was refused. */
   lookup: SearchContext | undefined;
   readonly stop: AbortSignal;
-  /** Called once, where the service refuses the account for harvesting. */
-  readonly onRefused?: () => void;
+  /** Called once, where the service does not let the account harvest. */
+  readonly onNotChecked?: PushContext['onNotChecked'];
   /** Milliseconds before the oldest unsent entry at which the first look begins. */
   readonly lookBackMs: number;
   /** Undefined where no answer has come yet. */
@@ -94,15 +100,16 @@ export async function holdEntriesWithQuestions(context: LookContext): Promise<vo
   const waiting = listQueuedSummaries(outbox);
   if (waiting.length === 0) return;
   const fromMs = lookup === undefined ? 0 : computeSearchStart(context, lookup, waiting);
-  const harvest = await searchUnlessRefused(context, (open) => harvestFinds(open, fromMs));
+  const harvest = await searchUnlessRefused(context, async (open) => {
+    if (await isSignedIn(open, context.account)) return harvestFinds(open, fromMs);
+    endSearching(context, 'anonymous');
+    return undefined;
+  });
   const result = await storeAndIndexSearch(context, harvest);
   await runInBatches(waiting, stop, (batch) =>
     outbox.change(() => {
-      const queued = listQueuedEntries(
-        outbox,
-        batch.map(({ id }) => id),
-      );
-      for (const entry of queued) {
+      const ids = batch.map(({ id }) => id);
+      for (const entry of listQueuedEntries(outbox, ids)) {
         const knowledge = gatherKnowledge(outbox, entry, result);
         // After an answer to a question it is compared again: only one is asked at a time.
         if (updateQuestion(outbox, entry, knowledge, harvest) === null)
@@ -142,10 +149,14 @@ async function searchUnlessRefused<T>(
     return await search(context.lookup);
   } catch (thrown) {
     if (!(thrown instanceof RefusedAccountError)) throw thrown;
-    context.lookup = undefined;
-    context.onRefused?.();
+    endSearching(context, 'refused');
     return undefined;
   }
+}
+
+function endSearching(context: LookContext, why: NoSearchReason): void {
+  context.lookup = undefined;
+  context.onNotChecked?.(why);
 }
 
 /** Makes the key of what an entry sends; a photograph's name may change while its intent stays. */
@@ -167,23 +178,15 @@ function updateQuestion(
   const from = basis === undefined ? 'machine' : HELD_BASES[basis];
   // Only what asks a question can know that it has ended.
   if (from !== 'machine' && (from !== 'service' || harvest === undefined)) return entry.held;
-  const question = findQuestion(outbox, entry, knowledge);
+  const question = judgeDeparture(entry, knowledge, getSlotState(outbox, entry).rejected) ?? null;
   // The record of a number was requested by itself: one that is not listed has not changed since.
   const isUnchanged =
     entry.kind === 'number' &&
     from === 'service' &&
     harvest?.lookups.has(entry.identCely ?? '') !== true;
-  if (question === undefined && (entry.held === null || isUnchanged)) return entry.held;
-  storeQuestion(outbox, entry.id, question ?? null);
-  return question ?? null;
-}
-
-function findQuestion(
-  outbox: Outbox,
-  entry: Entry,
-  knowledge: Knowledge,
-): HeldQuestion | undefined {
-  return judgeDeparture(entry, knowledge, getSlotState(outbox, entry).rejected);
+  if (question === null && (entry.held === null || isUnchanged)) return entry.held;
+  storeQuestion(outbox, entry.id, question);
+  return question;
 }
 
 /**
@@ -235,11 +238,8 @@ async function holdChange(context: LookContext, entry: NumberEntry | PhotoEntry)
     entry.kind === 'number'
       ? await searchUnlessRefused(context, (lookup) => fetchFindRecord(lookup, identCely))
       : undefined;
-  const question = findQuestion(
-    outbox,
-    entry,
-    gatherRecordKnowledge(outbox, entry, listed, NOTHING_OF_OTHERS),
-  );
+  const knowledge = gatherRecordKnowledge(outbox, entry, listed, NOTHING_OF_OTHERS);
+  const question = judgeDeparture(entry, knowledge, getSlotState(outbox, entry).rejected);
   if (question === undefined) return false;
   outbox.change(() => {
     const [now] = listQueuedEntries(outbox, [entry.id]);

@@ -234,7 +234,7 @@ async function openLookContext(push: SignedInPush): Promise<LookContext> {
     outbox,
     account,
     lookup: isOwn ? await openLookup(push, harvesting, account, stop) : undefined,
-    onRefused: () => push.onNotChecked?.('refused'),
+    onNotChecked: push.onNotChecked,
     lookBackMs,
     stop,
     serverNowMs: serverClock.now(),

@@ -46,6 +46,15 @@ export type SearchContext = FindHarvest & {
 };
 
 /**
+ * Tells if the harvest has the rights of the account: then it shows the account's own record
+ * (B-SEE-12). A service or proxy may ignore the sign-in. True where there is no such record.
+ */
+export async function isSignedIn(lookup: SearchContext, account: string): Promise<boolean> {
+  const own = await fetchFindRecord(lookup, account);
+  return own.kind !== 'withheld';
+}
+
+/**
  * Settles uncertain entries by a harvest: an entry is accepted where the harvest shows what it
  * sent, and queued again where absence is proven; any other judged entry stays uncertain, with the
  * reason. The caller holds the push lock.

@@ -269,9 +269,8 @@ function classifyHead(
  * they name none, two different ones, or another than the addressed.
  */
 function parseSuccess(response: HttpResponse, addressed: string | undefined): Outcome {
-  const inHeader = response.headers['x-record-id'];
   const inBody = parseAnsweredFind(response.body)?.identCely;
-  const identCely = inHeader ?? inBody;
+  const identCely = response.headers['x-record-id'] ?? inBody;
   const makeOddOutcome = (detail: Message): Outcome => ({
     kind: 'uncertain',
     detail,
@@ -279,11 +278,9 @@ function parseSuccess(response: HttpResponse, addressed: string | undefined): Ou
   });
   if (identCely === undefined || !IDENT_CELY.test(identCely))
     return makeOddOutcome(msg`status ${response.status}, but without a record`);
-  if (inBody !== undefined && inBody !== identCely) {
-    return makeOddOutcome(msg`the answer is about ${inBody}, not about ${identCely}`);
-  }
-  if (addressed !== undefined && addressed !== identCely)
-    return makeOddOutcome(msg`the answer is about ${identCely}, not about ${addressed}`);
+  for (const other of [inBody, addressed])
+    if (other !== undefined && other !== identCely)
+      return makeOddOutcome(msg`the answer is about ${identCely}, not about ${other}`);
   return { kind: 'accepted', identCely };
 }
 

@@ -348,10 +348,11 @@ export const PLANTED: readonly Planted[] = [
     name: 'an equal record is the find, without an attempt',
     themes: ['two places have finds of one account'],
     file: 'src/push/look.ts',
-    from: 'storeQuestion(outbox, entry.id, question ?? null);',
+    from: 'storeQuestion(outbox, entry.id, question); return question;',
     to: `if (question?.basis === 'equal-record')
     recordDecision(outbox, entry, { kind: 'created', identCely: question.candidates[0]?.name ?? '' }, '');
-  else storeQuestion(outbox, entry.id, question ?? null);`,
+  else storeQuestion(outbox, entry.id, question);
+  return question;`,
     also: {
       from: `import { RefusedAccountError } from '../base/errors.ts';`,
       to: `import { RefusedAccountError } from '../base/errors.ts';

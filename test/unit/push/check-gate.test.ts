@@ -266,6 +266,16 @@ describe('a number', () => {
     return { ...setup, ident };
   };
 
+  test('is held if the service does not show its record to the account', async () => {
+    using setup = numbered('OLD');
+    const { ident, outbox, service } = setup;
+    service.change(ident, (record) =>
+      Object.assign(record, { number: 'CUR 7', hidden: 'withheld' }),
+    );
+    await service.push(outbox);
+    expect([service.writes, states(outbox)]).toEqual([[], ['held: number-changed']]);
+  });
+
   test('is released if the curator restores the old one', async () => {
     using setup = numbered('OLD');
     const { ident, outbox, service } = setup;
@@ -342,7 +352,7 @@ describe('a number', () => {
   test('stays queued if the service cannot be checked just before it departs', async () => {
     using setup = numbered('OLD');
     setup.service.habits.beforeHarvest = async ({ url }) => {
-      if (url.includes('GetRecord')) throw new UnavailableError('closed for the night');
+      if (url.includes(setup.ident)) throw new UnavailableError('closed for the night');
     };
     expect(await setup.service.push(setup.outbox)).toMatchObject({
       requests: 0,
@@ -436,6 +446,21 @@ describe('if another account harvests', () => {
 });
 
 describe('the scan before a push', () => {
+  test('is reported as anonymous if the service withholds the record of the account', async () => {
+    using setup = scene();
+    const { outbox, service } = setup;
+    service.change(service.make('<projekt id="U"/>'), (record) => {
+      record.hidden = 'withheld';
+      service.records.set(EVA.identCely, record);
+    });
+    queueFind(outbox, 'K-1');
+    expect(await pushing(setup)).toMatchObject({ told: ['anonymous'], result: { accepted: 1 } });
+    updateHeader(outbox, { mustLook: true });
+    queueFind(outbox, 'K-2');
+    await pushing(setup);
+    expect(states(outbox)).toEqual(['accepted', 'held: not-searched']);
+  });
+
   const pushing = async (setup: ReturnType<typeof scene>) => {
     const notChecked: NoSearchReason[] = [];
     const result = await setup.service.push(setup.outbox, {

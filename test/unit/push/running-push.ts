@@ -46,7 +46,6 @@ export function aPush() {
   const entry = (id: number) => getEntry(outbox, id);
   const makeSent = (outcome: Outcome, more: Partial<SendResult> = {}): SendResult => ({
     outcome,
-    shown: undefined,
     status: undefined,
     serverDateAt: undefined,
     tookMs: 1,
