@@ -153,7 +153,13 @@ function printEnd(
   const { terminal } = context;
   const isDry = options.dryRun === true;
   const doneCount = queued.size;
-  terminal.printLine(formatEnd(files, queued, isDry));
+  const all = files.length;
+  const finds = formatFindCount(new Set(queued.values()).size);
+  terminal.printLine(
+    isDry
+      ? t`Would queue ${doneCount} of ${all} files, for ${finds}.`
+      : t`Queued ${doneCount} of ${all} files, for ${finds}.`,
+  );
   if (stripped > 0) terminal.printLine(formatPlaceRemovedNote(stripped));
   if (files.some(({ kind, file }) => kind === 'matched' && !queued.has(file)))
     terminal.printLine(t`To queue another match: ${cmd`pas photo add`} FIND FILE`);
@@ -165,19 +171,6 @@ function printEnd(
     files: files.map((fate) => toStatusValue(fate, queued.get(fate.file))),
     issues: toIssuesJson(issues),
   });
-}
-
-function formatEnd(
-  files: readonly FileStatus[],
-  queued: ReadonlyMap<string, string>,
-  isDry: boolean,
-): string {
-  const doneCount = queued.size;
-  const all = files.length;
-  const finds = formatFindCount(new Set(queued.values()).size);
-  return isDry
-    ? t`Would queue ${doneCount} of ${all} files, for ${finds}.`
-    : t`Queued ${doneCount} of ${all} files, for ${finds}.`;
 }
 
 /** Converts what became of a file to JSON; `queuedFor` is undefined where it was not queued. */
