@@ -300,16 +300,8 @@ export type Thumbnail =
     }
   | { readonly kind: 'none'; readonly why: string };
 
-type MakeThumbnail = (path: string) => Promise<Thumbnail>;
-
 /** The used part of sharp, an optional dependency that some platforms lack. */
 type ImageLibrary = (path: string, options: SharpOptions) => Sharp;
-
-type ThumbnailOptions = {
-  /** Maximum of the longer side. */
-  readonly maxPx: number;
-  readonly library: ImageLibrary | undefined;
-};
 
 /**
  * Loads the library sharp; undefined where it is not installed for this platform. For the whole
@@ -337,38 +329,36 @@ export async function loadImageLibrary(): Promise<ImageLibrary | undefined> {
   }
 }
 
+/** Maximum of the longer side. */
+const MAX_PX = 640;
 const QUALITY = 72;
 const TIMEOUT_SECONDS = 30;
 
 /**
- * Makes a function that reads the photograph of a path and returns a small JPEG, upright and
- * without metadata. The result is `none`, with the reason in the language of the command, where
- * `library` is undefined, and where the file is missing or cannot be drawn within
- * {@link TIMEOUT_SECONDS}. Nothing is thrown.
+ * Reads the photograph of a path and returns a small JPEG, upright and without metadata. The result
+ * is `none`, with the reason in the language of the command, where `library` is undefined, and
+ * where the file is missing or cannot be drawn within {@link TIMEOUT_SECONDS}. Nothing is thrown.
  */
-export function makeThumbnailMaker({ maxPx, library }: ThumbnailOptions): MakeThumbnail {
-  return async (path) => {
-    if (library === undefined)
-      return { kind: 'none', why: t`No preview: the library sharp is not installed.` };
-    const image = await reduceImage(library, path, maxPx);
-    if (image !== undefined) return image;
-    return {
-      kind: 'none',
-      why: t`No preview: the photograph is missing or damaged, or pas cannot draw its format.`,
-    };
+export async function makeThumbnail(
+  library: ImageLibrary | undefined,
+  path: string,
+): Promise<Thumbnail> {
+  if (library === undefined)
+    return { kind: 'none', why: t`No preview: the library sharp is not installed.` };
+  const image = await reduceImage(library, path);
+  if (image !== undefined) return image;
+  return {
+    kind: 'none',
+    why: t`No preview: the photograph is missing or damaged, or pas cannot draw its format.`,
   };
 }
 
-async function reduceImage(
-  library: ImageLibrary,
-  path: string,
-  maxPx: number,
-): Promise<Thumbnail | undefined> {
+async function reduceImage(library: ImageLibrary, path: string): Promise<Thumbnail | undefined> {
   try {
     const { data, info } = await library(path, { failOn: 'error', sequentialRead: true })
       .timeout({ seconds: TIMEOUT_SECONDS })
       .autoOrient()
-      .resize(maxPx, maxPx, { fit: 'inside', withoutEnlargement: true })
+      .resize(MAX_PX, MAX_PX, { fit: 'inside', withoutEnlargement: true })
       .flatten({ background: '#ffffff' })
       .jpeg({ quality: QUALITY })
       .toBuffer({ resolveWithObject: true });

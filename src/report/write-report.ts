@@ -10,7 +10,7 @@ import { makeContentStore } from '../outbox/changes/content-store.ts';
 import type { Photograph } from '../outbox/facts.ts';
 import { findKnownAccount } from '../outbox/open-outbox.ts';
 import { iterateFinds, type StoredFind } from '../outbox/stored-finds.ts';
-import { loadImageLibrary, makeThumbnailMaker, type Thumbnail } from '../photos/photograph.ts';
+import { loadImageLibrary, makeThumbnail, type Thumbnail } from '../photos/photograph.ts';
 import { readPageAssets } from './html.ts';
 import { planMapSheets } from './map.ts';
 import { type FindWithPictures, renderPage } from './page.ts';
@@ -33,8 +33,6 @@ import {
 
 type PageRequest = ReportRequest & {
   readonly photosFolder: string;
-  /** Maximum of the longer side of a picture. */
-  readonly photoPx: number;
   readonly onFind: (doneCount: number, total: number) => void;
 };
 
@@ -75,10 +73,10 @@ export async function writeReport(request: PageRequest, to: Destination): Promis
 
 type PictureOf = (photograph: Photograph) => Promise<Thumbnail>;
 
-async function openPictures({ photoPx, photosFolder }: PageRequest): Promise<PictureOf> {
-  const make = makeThumbnailMaker({ maxPx: photoPx, library: await loadImageLibrary() });
-  const { getPath: getContentPath } = makeContentStore(photosFolder);
-  return ({ sha512 }) => make(getContentPath(sha512));
+async function openPictures({ photosFolder }: PageRequest): Promise<PictureOf> {
+  const library = await loadImageLibrary();
+  const copies = makeContentStore(photosFolder);
+  return ({ sha512 }) => makeThumbnail(library, copies.getPath(sha512));
 }
 
 /** Finds whose pictures are made at once, a balance of processor use and memory. */

@@ -3,6 +3,7 @@ import { UsageError } from '../base/errors.ts';
 import { t } from '../base/message.ts';
 import { foldName } from '../base/names.ts';
 import { isElementName } from '../finds/fields.ts';
+import { isRealDate } from '../finds/parse-cell.ts';
 import { ENTRY_STATES } from '../outbox/entry.ts';
 import { listLabelledElements } from '../outbox/views/entry-words.ts';
 import type { FindFilter } from '../outbox/views/records-at-service.ts';
@@ -89,7 +90,6 @@ function parseStates(text: string) {
 }
 
 function parseDay(text: string): string {
-  if (!/^\d{4}-\d\d-\d\d$/.test(text))
-    throw new UsageError(t`"${text}" is not a date. Write it as YYYY-MM-DD.`);
+  if (!isRealDate(text)) throw new UsageError(t`"${text}" is not a date. Write it as YYYY-MM-DD.`);
   return text;
 }

@@ -93,9 +93,6 @@ async function report(
   return 'done';
 }
 
-/** Longer side of a photograph on the page. */
-const PHOTO_PX = 640;
-
 async function makeReportRequest(
   context: Context,
   names: readonly string[],
@@ -111,7 +108,6 @@ async function makeReportRequest(
     finds: names.length === 0 ? undefined : findNamedFinds(outbox, [...new Set(names)]),
     places: options.withoutPlaces === true ? 'left-out' : 'shown',
     photosFolder: context.getOutboxPlaces().photosFolder,
-    photoPx: PHOTO_PX,
     madeMs: context.clock.now(),
     profile: {
       name: profile.name,

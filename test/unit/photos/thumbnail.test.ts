@@ -3,11 +3,7 @@ import { join } from 'node:path';
 import reader from 'exifreader';
 import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
-import {
-  loadImageLibrary,
-  makeThumbnailMaker,
-  type Thumbnail,
-} from '../../../src/photos/photograph.ts';
+import { loadImageLibrary, makeThumbnail, type Thumbnail } from '../../../src/photos/photograph.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 
 const library = await loadImageLibrary();
@@ -60,13 +56,13 @@ async function colours(jpeg: Buffer): Promise<string[]> {
 }
 
 describe('a thumbnail of a photograph', () => {
-  const make = makeThumbnailMaker({ maxPx: 320, library });
+  const make = (path: string) => makeThumbnail(library, path);
 
-  test('is no larger than requested, upright, and has no position', async () => {
+  test('is no larger than a page shows, upright, and has no position', async () => {
     const bytes = await photograph(6);
     expect(reader.load(bytes).GPSLatitude).toBeDefined();
     const { jpeg, widthPx, heightPx } = image(await make(asFile(bytes)));
-    expect([widthPx, heightPx]).toEqual([240, 320]);
+    expect([widthPx, heightPx]).toEqual([480, 640]);
     expect(await colours(jpeg)).toEqual(['red', 'blue']);
     expect(jpeg.includes('Exif')).toBe(false);
     expect(reader.load(jpeg).GPSLatitude).toBeUndefined();
@@ -90,8 +86,7 @@ describe('a thumbnail of a photograph', () => {
 });
 
 test('without an installed image library there is none, for that reason', async () => {
-  const make = makeThumbnailMaker({ maxPx: 320, library: undefined });
-  expect(await make(asFile(await picture(80, 60)))).toMatchObject({
+  expect(await makeThumbnail(undefined, asFile(await picture(80, 60)))).toMatchObject({
     why: expect.stringContaining('sharp'),
   });
 });
