@@ -128,7 +128,7 @@ async function waitForMore(session: PushSession, next: Entry | undefined): Promi
   const waits: Promise<unknown>[] = [...flights.values()].map(({ done }) => done);
   if (untilMs !== undefined) {
     const ending = AbortSignal.any([waiting.signal, stop]);
-    waits.push(waitUntilAborted(clock.sleep(Math.max(1, untilMs - now), ending)));
+    waits.push(waitUnlessEnding(session, clock.sleep(Math.max(1, untilMs - now), ending)));
   }
   await Promise.race(waits);
   waiting.abort();
@@ -144,15 +144,7 @@ export function explainWaiting(next: Entry): Message {
   return msg`the remaining entries must wait; ${what}: ${reason}`;
 }
 
-async function waitUntilAborted(wait: Promise<unknown>): Promise<void> {
-  try {
-    await wait;
-  } catch (thrown) {
-    if (!isAbortError(thrown)) throw thrown;
-  }
-}
-
-/** Waits for the pace; undefined where the push ends first. */
+/** Waits for the pace or a time; undefined where the wait is aborted, or the push ends first. */
 async function waitUnlessEnding<T>(session: PushSession, wait: Promise<T>): Promise<T | undefined> {
   try {
     return await wait;
@@ -331,17 +323,12 @@ function checkSettled(
   entry: Entry,
   settlement: AttemptSettlement,
 ): AttemptSettlement {
-  if (settlement.state !== 'accepted') return settlement;
+  if (settlement.state !== 'accepted' || entry.kind === 'import') return settlement;
   const { identCely } = settlement;
-  const isLost =
-    entry.kind !== 'import' &&
-    findEntryById(session.push.outbox, entry.id)?.identCely !== entry.identCely;
-  return isLost
-    ? {
-        state: 'uncertain',
-        reason: msg`the service gave the record ${identCely} to another find while this was sent to it`,
-      }
-    : settlement;
+  if (findEntryById(session.push.outbox, entry.id)?.identCely === entry.identCely)
+    return settlement;
+  const reason = msg`the service gave the record ${identCely} to another find while this was sent to it`;
+  return { state: 'uncertain', reason };
 }
 
 /**
