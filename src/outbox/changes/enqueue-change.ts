@@ -352,25 +352,17 @@ export function applyRowPhotographs(
       : listRemovedDigests(find, photographs, before);
   const { photosAdded, sentBefore } = addPhotographs(sendable, subject, context);
   const { photosRemoved, sent } = removePhotographs(removed, subject, context);
+  const where = { find: find.localId, ...find.source };
   const issues = [
-    ...sentBefore.map((name) =>
-      makePhotoIssue(
-        find,
-        msg`Another photograph was sent as ${name} before; this one is queued as well.`,
-      ),
+    ...sentBefore.map(
+      (name) => msg`Another photograph was sent as ${name} before; this one is queued as well.`,
     ),
-    ...sent.map((name) =>
-      makePhotoIssue(
-        find,
+    ...sent.map(
+      (name) =>
         msg`The row no longer lists ${name}, but the photograph was or may have been sent, so it stays with the record.`,
-      ),
     ),
-  ];
+  ].map((message) => makeWarningIssue('photo-name-sent', message, where));
   return { photosAdded, photosRemoved, issues };
-}
-
-function makePhotoIssue({ localId, source }: Find, message: Issue['says']): Issue {
-  return makeWarningIssue('photo-name-sent', message, { find: localId, ...source });
 }
 
 /**

@@ -375,8 +375,10 @@ export function withRetry(exchange: Exchange, options: RetryOptions): Exchange {
     const isTotalOver = (): boolean => clock.monotonicMs() - startedMs >= MAX_TOTAL_MS;
     const maxAttempts = attempts;
     for (let attempt = 1; ; attempt++) {
-      const shortened = attempt === 1 ? request : shortenAnswer(request, getLeftMs());
-      const result = await exchange(shortened).catch(toRepeatableError);
+      const { answerTimeoutMs = DEFAULT_ANSWER_TIMEOUT_MS } = request;
+      const restMs = Math.min(answerTimeoutMs, Math.max(getLeftMs(), MIN_ANSWER_MS));
+      const limited = attempt === 1 ? request : { ...request, answerTimeoutMs: restMs };
+      const result = await exchange(limited).catch(toRepeatableError);
       if (!isRetryable(result)) {
         attempts = PATIENT_ATTEMPTS;
         return unwrapResponse(result);
@@ -396,14 +398,6 @@ export function withRetry(exchange: Exchange, options: RetryOptions): Exchange {
 
 /** Minimum time for the answer of the last attempt. */
 const MIN_ANSWER_MS = 10_000;
-
-function shortenAnswer(request: HttpRequest, leftMs: number): HttpRequest {
-  const { answerTimeoutMs = DEFAULT_ANSWER_TIMEOUT_MS } = request;
-  return {
-    ...request,
-    answerTimeoutMs: Math.min(answerTimeoutMs, Math.max(leftMs, MIN_ANSWER_MS)),
-  };
-}
 
 type Result = HttpResponse | TransportError;
 
@@ -458,18 +452,15 @@ function choosePauseAfter(
 const MAX_REDIRECTS = 5;
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 
+/** How redirects are followed; `from` is an address without its query. */
 type RedirectRules = {
   send(url: string): Promise<HttpResponse>;
   /**
    * Returns the address at which to go on.
-   * @param from without its query
    * @throws where the redirect must not be followed
    */
   choose(from: string, target: URL): string;
-  /**
-   * Makes the error of a redirect that cannot be followed.
-   * @param from without its query
-   */
+  /** Makes the error of a redirect that cannot be followed. */
   makeError(from: string, problem: Message): Error;
 };
 
