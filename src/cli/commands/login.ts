@@ -1,3 +1,4 @@
+import { text } from 'node:stream/consumers';
 import { AuthError, ConfigError, type ExitReason, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/message.ts';
 import {
@@ -132,9 +133,7 @@ async function askPassword(context: Context, fromStdin: boolean): Promise<string
  * @throws UsageError where that is empty
  */
 async function readFirstLine(stdin: NodeJS.ReadStream): Promise<string> {
-  let text = '';
-  for await (const chunk of stdin) text += String(chunk);
-  const [line = ''] = text.split(/\r?\n/);
+  const [line = ''] = (await text(stdin)).split(/\r?\n/);
   if (line === '') throw new UsageError(t`There is no password on standard input.`);
   return line;
 }

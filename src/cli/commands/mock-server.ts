@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -55,10 +56,9 @@ async function serve(context: Context, flags: MockServerFlags): Promise<ExitReas
   const { terminal } = context;
   const server = await start(flags);
   // Before the ready line: its reader may end the server at once.
-  const stopped = new Promise<void>((stop) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-      process.once(signal, () => stop());
-  });
+  const stopped = Promise.race(
+    ['SIGINT', 'SIGTERM', 'SIGHUP'].map((signal) => once(process, signal)),
+  );
   const { base_url, oai_base, schema_base, control_url, port, pid } = server;
   terminal.printLine(
     t`Mock service ready at ${base_url}, with a live page at ${control_url}/ (harvesting ${oai_base}, schemas ${schema_base}, control ${control_url}).`,

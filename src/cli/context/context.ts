@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
-import { setMaxListeners } from 'node:events';
+import { once, setMaxListeners } from 'node:events';
 import { join } from 'node:path';
+import { text as readText } from 'node:stream/consumers';
 import type { Clock } from '../../base/clock.ts';
 import {
   ConfigError,
@@ -349,18 +350,11 @@ export async function runPas(
     cwd,
     stdio: isOnTerminal ? 'inherit' : ['ignore', 'pipe', 'pipe'],
   });
-  let output = '';
-  let errors = '';
-  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-    output += text;
-  });
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    errors += text;
-  });
-  const [code, signal] = await new Promise<[number | null, string | null]>((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', (...ended) => resolve(ended));
-  });
+  const [[code, signal], output, errors] = await Promise.all([
+    once(child, 'close') as Promise<[number | null, string | null]>,
+    child.stdout === null ? '' : readText(child.stdout),
+    child.stderr === null ? '' : readText(child.stderr),
+  ]);
   const reasons = Object.keys(EXIT_CODES) as ExitReason[];
   const reason = reasons.find((each) => EXIT_CODES[each][0] === code);
   if (reason === undefined)
