@@ -182,7 +182,7 @@ function makeImportRow(
   const { intent, body } = wish;
   const folded = getImportState(state);
   const isDraft = !intent.hasDocument && (folded === 'queued' || folded === 'refused');
-  const accepted = findAcceptedIntent(state);
+  const [accepted] = [...state.intents].find(([, each]) => each.state === 'accepted') ?? [];
   const refusal = folded === 'refused' ? findRefusal(state, intent.id) : undefined;
   const versions = state.wanted.kind === 'disputed' ? formatVersions(state, findIntent) : '';
   return {
@@ -214,11 +214,6 @@ const UNFILLED = {
   fact: null,
   hidden: null,
 } as const;
-
-function findAcceptedIntent({ intents }: SlotState): string | undefined {
-  for (const [intent, { state }] of intents) if (state === 'accepted') return intent;
-  return undefined;
-}
 
 /** Returns the refusal that counts. */
 function findRefusal({ intents, verdicts }: SlotState, intent: string): AnsweredBody | undefined {

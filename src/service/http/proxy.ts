@@ -93,10 +93,12 @@ export function maskProxyCredentials(text: string): string {
   return at < 0 ? text : `${scheme}***${text.slice(at)}`;
 }
 
+/** Time limit for a connection, also through a proxy. */
+export const CONNECT_TIMEOUT_MS = 15_000;
+
 type ProxyAgentOptions = {
   readonly isSecure: boolean;
   readonly clock: Clock;
-  readonly connectTimeoutMs: number;
   /** Ends connections that are being made. */
   readonly closing: AbortSignal;
   /** Options of the agent and of its connections. */
@@ -136,7 +138,7 @@ async function makeProxyAgent(proxy: URL, options: ProxyAgentOptions): Promise<A
       answer.statusCode = status;
     });
     options.clock
-      .sleep(options.connectTimeoutMs, made.signal)
+      .sleep(CONNECT_TIMEOUT_MS, made.signal)
       .then(() => made.signal.aborted || late.abort())
       .catch(() => undefined);
     const socket = await connect(request, target)
@@ -147,7 +149,7 @@ async function makeProxyAgent(proxy: URL, options: ProxyAgentOptions): Promise<A
         return opened;
       })
       .catch((thrown: unknown) => {
-        throw makeProxyError(proxy, describeFailure(thrown, late.signal, options), thrown);
+        throw makeProxyError(proxy, describeFailure(thrown, late.signal), thrown);
       })
       .finally(() => made.abort());
     if (status === 200) return socket;
@@ -164,12 +166,8 @@ function makeProxyHeaders({ username, password }: URL): Record<string, string> {
   return { 'Proxy-Authorization': `Basic ${Buffer.from(account).toString('base64')}` };
 }
 
-function describeFailure(
-  thrown: unknown,
-  late: AbortSignal,
-  { connectTimeoutMs }: ProxyAgentOptions,
-): Message {
-  const seconds = connectTimeoutMs / 1000;
+function describeFailure(thrown: unknown, late: AbortSignal): Message {
+  const seconds = CONNECT_TIMEOUT_MS / 1000;
   if (late.aborted) return msg`it did not answer within ${seconds} seconds`;
   const isClosed = thrown instanceof Error && /^Proxy connection ended/.test(thrown.message);
   return isClosed ? msg`the connection was lost` : describeNetworkError(thrown);
@@ -215,9 +213,13 @@ type RoutesOptions = {
   readonly maxConnections: number;
   readonly clock: Clock;
   readonly network: NetworkSettings;
-  readonly idleMs: number;
-  readonly connectTimeoutMs: number;
 };
+
+/**
+ * Maximum idle time, below that of servers: a create on a connection that the server closes would
+ * become uncertain.
+ */
+export const IDLE_MS = 2000;
 
 /**
  * Time for each address of a host before the next one is tried. Node gives all but the last one a
@@ -249,7 +251,7 @@ export function openRoutes(options: RoutesOptions): Routes {
 
 async function openRoute(
   { origin, protocol }: URL,
-  { network, maxConnections, idleMs, clock, connectTimeoutMs }: RoutesOptions,
+  { network, maxConnections, clock }: RoutesOptions,
   closing: AbortSignal,
 ): Promise<Route> {
   const proxy = chooseProxy(origin, network.environment, network.proxy);
@@ -259,12 +261,12 @@ async function openRoute(
   const pool = {
     keepAlive: true,
     maxSockets: maxConnections,
-    timeout: idleMs,
+    timeout: IDLE_MS,
     autoSelectFamilyAttemptTimeout: ADDRESS_TIMEOUT_MS,
     ...trust,
   };
   if (proxy !== undefined) {
-    const made = { isSecure, clock, connectTimeoutMs, closing, agent: pool };
+    const made = { isSecure, clock, closing, agent: pool };
     return { agent: await makeProxyAgent(proxy, made), proxy, tls: trust };
   }
   const agent = isSecure ? new HttpsAgent(pool) : new HttpAgent(pool);

@@ -33,15 +33,16 @@ import {
   type TransportErrorReason,
 } from './exchange.ts';
 import {
+  CONNECT_TIMEOUT_MS,
   describeProxyRefusal,
   formatProxyAddress,
+  IDLE_MS,
   makeProxyError,
   type NetworkSettings,
   openRoutes,
   type Route,
 } from './proxy.ts';
 
-const CONNECT_TIMEOUT_MS = 15_000;
 const DEFAULT_MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 /**
  * Size from which the buffer grows to the limit at once, since each copy leaves a buffer to the
@@ -71,8 +72,7 @@ export function openConnections({
   clock = systemClock,
   network = { environment: {} },
 }: ConnectionsOptions): Connections {
-  const connectTimeoutMs = CONNECT_TIMEOUT_MS;
-  const routes = openRoutes({ maxConnections, clock, network, idleMs: IDLE_MS, connectTimeoutMs });
+  const routes = openRoutes({ maxConnections, clock, network });
   const idle = new IdleConnections(clock);
   return {
     send: async (request) => {
@@ -356,12 +356,6 @@ function flatten(headers: IncomingMessage['headers']): Record<string, string> {
   }
   return flat;
 }
-
-/**
- * Maximum idle time, below that of servers: a create on a connection that the server closes would
- * become uncertain.
- */
-const IDLE_MS = 2000;
 
 /**
  * Closes connections that were idle while the process was paused and whose timers have not fired
