@@ -92,8 +92,8 @@ export function toProblem(thrown: unknown): Finding {
   return makeProblem(error.message, todo, error.exitReason);
 }
 
-const LITTLE_SPACE_BYTES = 500 * 1024 * 1024;
-const NO_SPACE_BYTES = 20 * 1024 * 1024;
+const LITTLE_SPACE_MIB = 500;
+const NO_SPACE_MIB = 20;
 
 /**
  * Checks that the data folder can be read and written; a missing one is a warning, another fault a
@@ -125,11 +125,10 @@ export function checkHome(home: string): Finding {
 export function checkSpace(home: string): Finding {
   const place = findNearestExisting(home);
   const { bavail, bsize } = statfsSync(place);
-  const freeBytes = bavail * bsize;
-  const freeMebibytes = Math.floor(freeBytes / 1024 / 1024);
+  const freeMebibytes = Math.floor((bavail * bsize) / 1024 / 1024);
   const message = t`${freeMebibytes} MiB free in ${place}`;
-  if (freeBytes < NO_SPACE_BYTES) return makeProblem(message, t`Free some space.`, 'unavailable');
-  if (freeBytes < LITTLE_SPACE_BYTES) return makeWarning(message, t`Free some space.`);
+  if (freeMebibytes < NO_SPACE_MIB) return makeProblem(message, t`Free some space.`, 'unavailable');
+  if (freeMebibytes < LITTLE_SPACE_MIB) return makeWarning(message, t`Free some space.`);
   return makePass(message);
 }
 
