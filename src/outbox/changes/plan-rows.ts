@@ -1,6 +1,6 @@
 import { makeIdKey } from '../../base/characters.ts';
 import { addToGroup, groupBy, memoize, once } from '../../base/collections.ts';
-import { type FindElements, NEW_PERSON } from '../../finds/fields.ts';
+import { FIELDS, type FindElements, NEW_PERSON } from '../../finds/fields.ts';
 import { type Find, isRowDigest } from '../../finds/find.ts';
 import {
   type ComparableFind,
@@ -41,8 +41,11 @@ type PlannedTable = {
 };
 
 /** A find here, and how alike it is to a row. */
-type Compared = { readonly find: FindHere; readonly matched: FindLikeness };
-type AlikeFind = Compared & { readonly differences: number };
+type Compared = {
+  readonly find: FindHere;
+  readonly matched: FindLikeness;
+  readonly differences: number;
+};
 
 /** The finds that have the number of a row, by row. */
 type FindsByRow = ReadonlyMap<Find, readonly Compared[]>;
@@ -55,7 +58,7 @@ type TableComparison = Pick<PlannedTable, 'prefix'> & {
   readonly byNumber: FindsByRow;
   readonly isEdition: IsEdition;
   /** Returns the finds that are the same as a row, or nearly, without those that are gone. */
-  readonly listAlike: (row: Find) => AlikeFind[];
+  readonly listAlike: (row: Find) => Compared[];
   /** Returns the finds of an edition that had the content of a row when they were last imported. */
   readonly listFormerlyEqual: (row: Find) => FindHere[];
   /** Returns the local id that a row has as a new find; `makeFreeName` one that no find has. */
@@ -81,9 +84,8 @@ type PlanStep = (
  * | number of a find that is equal, removed or dropped, or a find of an edition that was imported so | same |
  * | content that a find of an edition had when it was last imported (renumbered) | ask: near |
  * | equal to a find of an edition; without numbers | ask: near; same |
- * | number of a find of an edition, or a UUID, and nearly equal | same |
+ * | number of a find of an edition, or a UUID, no two of object, place, day differ, and no find of an edition differs less | same |
  * | as little different as possible from a find of an edition | ask: near |
- * | number of a find of an edition, or a UUID, and no two of object, place, day differ | same |
  * | equal to any find; number of one, and nearly equal; as little different as possible | ask: near |
  * | number of a find of an edition, or a UUID; or of another find, and a prefix leaves no free name | ask: another |
  * | any other | new |
@@ -150,7 +152,7 @@ function compareTable(
   const comparable = new Map(rows.map((row) => [row, toComparableFind(row.elements)]));
   const index = makeFindIndex<FindHere>();
   for (const find of known) index.add(toComparableFind(find.elements), find);
-  const listAlike = (row: Find, isEdition: IsEdition): AlikeFind[] => {
+  const listAlike = (row: Find, isEdition: IsEdition): Compared[] => {
     const content = comparable.get(row);
     if (content === undefined || !hasEnoughToCompare(content)) return [];
     return index.list(content).flatMap(({ find: other, item: find }) => {
@@ -189,25 +191,26 @@ const planInPlace: PlanStep = (row, comparison, isFree) => {
   if (best === undefined || !isFree(best.find)) return undefined;
   const { find, matched } = best;
   const isUnchanged =
-    isOfNumber(row, find, comparison) && compareWithRow(find.base ?? find.elements, row) === 'same';
+    isOfNumber(row, find, comparison) &&
+    compareWithRow(find.base ?? find.elements, row).differences === 0;
   return find.isGone() || matched === 'same' || isUnchanged ? makeSame(find) : undefined;
 };
 
 const planRenumbered: PlanStep = (row, { listFormerlyEqual, makeName }, isFree) => {
   if (isRowDigest(row.localId) || isUniversal(row.localId)) return undefined;
   const find = listFormerlyEqual(row).find((each) => isFree(each) && !each.isGone());
-  return find && makePlanToAsk('row-near', { find, matched: 'same' }, makeName(row));
+  return (
+    find && makePlanToAsk('row-near', { find, matched: 'same', differences: 0 }, makeName(row))
+  );
 };
 
-/** Makes the step for numbers of an edition, where `isAlikeOnly` only of finds that are alike. */
-function makeNumberStep(isAlikeOnly: boolean): PlanStep {
+/** Makes the step for a row that differs so little from the find of its number in an edition. */
+function makeNumberStep(maxDifferences: number): PlanStep {
   return (row, comparison, isFree) => {
     const best = listFindsOfNumber(row, comparison).find(({ find }) => isFree(find));
     if (best === undefined || !isOfNumber(row, best.find, comparison)) return undefined;
-    const { find } = best;
-    const isLeft =
-      hasOtherTraits(row, find) || (isAlikeOnly && compareWithRow(find.elements, row) === 'other');
-    return isLeft ? undefined : makeSame(find);
+    const isLeft = best.differences > maxDifferences || hasOtherTraits(row, best.find);
+    return isLeft ? undefined : makeSame(best.find);
   };
 }
 
@@ -273,10 +276,11 @@ const STEPS: readonly PlanStep[] = [
   planInPlace,
   planRenumbered,
   makeContentStep(0, true),
-  makeNumberStep(true),
+  makeNumberStep(1),
   makeContentStep(1, true),
+  makeNumberStep(2),
   makeContentStep(MANY, true),
-  makeNumberStep(false),
+  makeNumberStep(MANY),
   makeContentStep(0, false),
   planNearByNumber,
   makeContentStep(1, false),
@@ -335,8 +339,12 @@ function groupByFormerContent(finds: readonly FindHere[]) {
 }
 
 /** Compares a find, or what it was, with itself after the values of a row of its table. */
-function compareWithRow(elements: FindElements, row: Find): FindLikeness {
-  return matchFinds(toComparableFind(overlayRow(elements, row)), toComparableFind(elements), true);
+function compareWithRow(elements: FindElements, row: Find): Omit<Compared, 'find'> {
+  const its = overlayRow(elements, row);
+  if (hasSameElements(elements, its)) return { matched: 'same', differences: 0 };
+  const before = toComparableFind(elements);
+  const now = toComparableFind(its);
+  return { matched: matchFinds(now, before), differences: countDifferences(now, before) };
 }
 
 /** Returns a key that rows of one content have in common; their finders may be others. */
@@ -369,9 +377,9 @@ function getRejectedMatch(matched: FindLikeness): RejectedMatch {
   return matched === 'same' ? 'same' : 'near';
 }
 
-/** A find of an edition comes first, then the one that is more alike. */
-function rank({ matched }: Compared, isOfEdition: boolean): number {
-  return (isOfEdition ? 0 : 3) + ['same', 'near', 'other'].indexOf(matched);
+/** A find of an edition comes first, then the one that differs less. */
+function rank({ differences }: Compared, isOfEdition: boolean): number {
+  return isOfEdition ? differences : FIELDS.length + differences;
 }
 
 /** Groups finds by local id and by number, each with its find once. */
@@ -394,13 +402,8 @@ function compareByNumber(
   hasKey: PlannedTable['hasKey'],
   prefix = '',
 ): Compared[] {
-  const compared = (named.get(makeIdKey(prefix + row.localId)) ?? []).map((find): Compared => {
-    const its = overlayRow(find.elements, row);
-    const matched = hasSameElements(find.elements, its)
-      ? 'same'
-      : matchFinds(toComparableFind(its), toComparableFind(find.elements));
-    return { find, matched };
-  });
+  const found = named.get(makeIdKey(prefix + row.localId)) ?? [];
+  const compared = found.map((find) => ({ find, ...compareWithRow(find.elements, row) }));
   const isOfTable = ({ find }: Compared): boolean => hasKeyOf(find, row);
   const others = compared.filter(
     (each) => !isOfTable(each) && (each.matched === 'same' || !hasKey(each.find.key)),
