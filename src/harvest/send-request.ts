@@ -312,7 +312,7 @@ export function makeRedirectFollower(endpoint: string, exchange: Exchange): Get 
     const send =
       authorization === undefined
         ? exchange
-        : withMaskedAnswers([authorization.replace(/^\w+ /, '')], exchange);
+        : withMaskedAnswers([extractCredentials(authorization)], exchange);
     const headers: Record<string, string> = { accept: '*/*', 'accept-encoding': 'gzip' };
     if (authorization !== undefined) headers['authorization'] = authorization;
     const { url, response } = await followRedirects(`${lastTarget}?${query}`, {
@@ -337,6 +337,11 @@ export function makeRedirectFollower(endpoint: string, exchange: Exchange): Get 
     if (isXml && targetQuery === query) lastTarget = base;
     return response;
   };
+}
+
+/** Returns the part of an `Authorization` header after its scheme. */
+function extractCredentials(authorization: string): string {
+  return authorization.replace(/^\w+ /, '');
 }
 
 function makeRedirectError(problem: string, hint: Message = CHECK_ADDRESS): OaiError {

@@ -202,12 +202,6 @@ describe('an invalid schema is refused, and the old one stays:', () => {
     expect(await home.json('schema')).toMatchObject({ in_use: 'own', sha512: ownSha512 });
   });
 
-  test('out of reach', async () => {
-    answer = (response) => response.destroy();
-    await expectEnded(home.pas('schema', '--update'), 5);
-    expect(await home.json('schema')).toMatchObject({ in_use: 'bundled' });
-  });
-
   test('changed on this disk: the bundled one is used with a message, and the next update repairs it', async () => {
     const { file } = await home.json<Shown>('schema', '--update');
     writeFileSync(

@@ -6,7 +6,7 @@ import {
 } from 'node:http';
 import { request as overHttps } from 'node:https';
 import type { Socket } from 'node:net';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 import { urlToHttpOptions } from 'node:url';
 import {
@@ -147,7 +147,7 @@ class RequestTask {
       getAnsweredBytes: () => this.#answer.sizeBytes,
     });
     // From the start, since a file can fail before there is a connection.
-    if (this.#body !== undefined && !Buffer.isBuffer(this.#body))
+    if (this.#body instanceof Readable)
       this.#body.on('error', (error) => this.#fail('body', getErrorMessage(error), error));
   }
 
@@ -192,7 +192,7 @@ class RequestTask {
     if (this.#settled || outgoing === undefined) return;
     this.#request.onConnection?.(getConnectionFacts(socket, this.#options.route));
     socket.cork();
-    if (body === undefined || Buffer.isBuffer(body)) {
+    if (!(body instanceof Readable)) {
       if (body === undefined) outgoing.flushHeaders();
       else outgoing.write(body);
       if (!this.#leave(socket)) return;
@@ -285,11 +285,11 @@ class RequestTask {
 
   /** Tells if the service can have all bytes: a stream that has not ended still has some. */
   #isBodyHandedOver(): boolean {
-    return this.#body === undefined || Buffer.isBuffer(this.#body) || this.#body.readableEnded;
+    return !(this.#body instanceof Readable) || this.#body.readableEnded;
   }
 
   #abort(): void {
-    if (this.#body !== undefined && !Buffer.isBuffer(this.#body)) this.#body.destroy();
+    if (this.#body instanceof Readable) this.#body.destroy();
     this.#outgoing?.destroy();
   }
 

@@ -83,6 +83,13 @@ test.each<Case>([
   ['an acceptance settles', anImport, ACCEPTED, 'accepted', undefined],
   ['a closed service', anImport, CLOSED, 'queued', 'the service is closed', () => 0],
   [
+    'a token that is refused, though it may be valid',
+    anImport,
+    { kind: 'unauthorised', detail: 'no' },
+    'queued',
+    'the service did not accept the token',
+  ],
+  [
     'a number that is already current is there',
     aNumber,
     ALREADY,

@@ -88,7 +88,6 @@ describe('a refusal as in the contract', () => {
   test.each([
     ['3', 3000],
     ['1.5', undefined],
-    ['', undefined],
   ])('for throttling gives the wait, if "%s" is one', (text, waitMs) => {
     const response = answer(429, detail, { 'retry-after': text });
     expect(classifyAnswer('photo', response, 0)).toEqual({ kind: 'throttled', waitMs });
