@@ -6,13 +6,10 @@ import { type CurrentBody, convertReadErrors, type FindWish, makeDamagedError } 
 import { parseRecordSubject } from './intents.ts';
 import type { Outbox } from './open-outbox.ts';
 
-/**
- * A row of a table as last imported: its elements, and its photographs with their SHA-512; null for
- * a missing one.
- */
+/** A row of a table as last imported: its elements, and its photographs by path with their SHA-512. */
 export type ImportedRow = {
   readonly elements: FindElements;
-  readonly photos: Readonly<Record<string, string | null>>;
+  readonly photos: Readonly<Record<string, string>>;
 };
 
 /** A find as it is wanted now, with what belongs to it here. */

@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { curatorSets } from '../support/records-at-service.ts';
 import { expectEnded, findStates, type Run, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
@@ -658,7 +658,7 @@ describe('photographs', () => {
       .filter((name) => name !== '');
   };
 
-  test('follow the rows that name them until they are sent', async () => {
+  test('follow the rows that name them until they are sent, also past an import without their folder', async () => {
     writeSeason(home, 2, { photos: true });
     const first = 'K-1';
     const second = 'K-2';
@@ -667,6 +667,8 @@ describe('photographs', () => {
     await home.do('import', path);
     const one = (await names(first))[0] ?? '';
     const two = (await names(second))[0] ?? '';
+    const away = dirname(home.file(join('away', 'other.txt'), ''));
+    await home.do('import', path, '--photos', away);
     home.file('season.csv', season.replace(one, '@').replace(two, one).replace('@', two));
     expect((await imports(path)).report).toMatchObject({ photos: 2, photos_removed: 2 });
     expect([await names(first), await names(second)]).toEqual([[two], [one]]);

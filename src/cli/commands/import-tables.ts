@@ -325,7 +325,9 @@ async function printSummary(
   );
   if (photosRemoved > 0) {
     const removed = formatPhotographCount(photosRemoved);
-    terminal.printLine(t`Removed from the queue, since no row lists them any more: ${removed}.`);
+    terminal.printLine(
+      t`Removed from the queue, since the row of their find no longer lists them: ${removed}.`,
+    );
   }
   if (numbers > 0)
     terminal.printLine(t`Registration numbers queued for finds that were sent: ${numbers}.`);

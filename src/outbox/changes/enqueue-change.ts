@@ -346,10 +346,10 @@ export function applyRowPhotographs(
   context: ChangeContext,
 ): PhotographChanges {
   const sendable = [...photographs.values()].filter((photograph) => photograph !== undefined);
-  const removed =
-    before === undefined || find.coversPhotos === false
-      ? []
-      : listRemovedDigests(find, photographs, before);
+  const digests = getRowDigests(find, photographs, before);
+  const removed = Object.entries(before?.photos ?? {}).flatMap(([path, digest]) =>
+    path in digests || Object.values(digests).includes(digest) ? [] : [digest],
+  );
   const { photosAdded, sentBefore } = addPhotographs(sendable, subject, context);
   const { photosRemoved, sent } = removePhotographs(removed, subject, context);
   const where = { find: find.localId, ...find.source };
@@ -366,28 +366,22 @@ export function applyRowPhotographs(
 }
 
 /**
- * Returns digests that the row no longer names. A file under another name, or one that is missing
- * now, is still named.
+ * Returns the photographs of a row by path, with their digests, for the comparison at its next
+ * import. One that it named before and whose file is missing or cannot be sent now is still named.
  */
-function listRemovedDigests(
+export function getRowDigests(
   find: Find,
   photographs: RowPhotographs,
-  { photos }: ImportedRow,
-): string[] {
+  before: ImportedRow | undefined,
+): ImportedRow['photos'] {
+  if (find.coversPhotos === false) return before?.photos ?? {};
   const missingNames = new Set((find.missingPhotos ?? []).map((name) => basename(name)));
-  const ofRow = new Set(
-    [...photographs.values()].flatMap((photograph) =>
-      photograph === undefined ? [] : getOriginalDigest(photograph),
-    ),
+  const digests = Object.entries(before?.photos ?? {}).filter(
+    ([path]) => photographs.has(path) || missingNames.has(basename(path)),
   );
-  return Object.entries(photos).flatMap(([path, digest]) =>
-    digest === null ||
-    photographs.has(path) ||
-    ofRow.has(digest) ||
-    missingNames.has(basename(path))
-      ? []
-      : [digest],
-  );
+  for (const [path, photograph] of photographs)
+    if (photograph !== undefined) digests.push([path, getOriginalDigest(photograph)]);
+  return Object.fromEntries(digests);
 }
 
 function addPhotographs(

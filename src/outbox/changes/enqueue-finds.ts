@@ -7,19 +7,14 @@ import type { ValidatedFind } from '../../finds/rules.ts';
 import { storeQuestionsAboutNamedFinds } from '../alike-finds.ts';
 import { recordDecision } from '../attempts.ts';
 import { findImportOfFind } from '../entry-queries.ts';
-import { getOriginalDigest } from '../facts.ts';
 import type { PreparedDocument } from '../intents.ts';
 import { getOrMakeCommandId, type Outbox, runAsCommand, splitIntoBatches } from '../open-outbox.ts';
-import {
-  findByLocalId,
-  type ImportedRow,
-  type StoredFind,
-  serializeImportedRow,
-} from '../stored-finds.ts';
+import { findByLocalId, type StoredFind, serializeImportedRow } from '../stored-finds.ts';
 import { recordFindWish, recordNewFind, updateFindWish } from '../wishes.ts';
 import {
   applyRowPhotographs,
   enqueueNumber,
+  getRowDigests,
   maySetNumbers,
   type PhotographChanges,
   planNumberChange,
@@ -282,7 +277,7 @@ function insertNew(
   path: string | undefined,
 ): string {
   const { elements } = find;
-  const base = { elements, photos: digestPhotographs(find, photographs, undefined) };
+  const base = { elements, photos: getRowDigests(find, photographs, undefined) };
   return recordNewFind(
     outbox,
     {
@@ -295,27 +290,6 @@ function insertNew(
     },
     content,
   );
-}
-
-/** Returns the photographs of the row with their digests, for the comparison at the next import. */
-function digestPhotographs(
-  find: Find,
-  photographs: RowPhotographs,
-  before: ImportedRow | undefined,
-): ImportedRow['photos'] {
-  if (find.coversPhotos === false) return before?.photos ?? {};
-  const digestsBefore = before?.photos ?? {};
-  const named = [...photographs].map(
-    ([path, photograph]) =>
-      [
-        path,
-        photograph === undefined ? (digestsBefore[path] ?? null) : getOriginalDigest(photograph),
-      ] as const,
-  );
-  const missing = (find.missingPhotos ?? []).map(
-    (name) => [name, digestsBefore[name] ?? null] as const,
-  );
-  return Object.fromEntries([...named, ...missing]);
 }
 
 function makeStoredResult(
@@ -370,7 +344,7 @@ function writeMerged(
   const base = mustStayUnchanged(entry)
     ? { ...before?.elements, ...(numberQueued ? { evidencni_cislo } : undefined) }
     : merged.base;
-  const imported = { elements: base, photos: digestPhotographs(find, photographs, before) };
+  const imported = { elements: base, photos: getRowDigests(find, photographs, before) };
   const path = table?.path ?? null;
   const isNewPlace = isUpdated || (table !== undefined && stored.wish.path !== path);
   const isRenamed = row.kind === 'same' && row.isRenamed === true;
