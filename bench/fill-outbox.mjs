@@ -130,8 +130,10 @@ export function addFinds(outbox, from, to) {
         hloubka: n % 40,
         poznamka: `nález ${n}`,
       };
-      const find = { localId: `B-${n}`, file: 'bench.csv', row: n + 2, path: null, base: null };
-      const uuid = recordNewFind(outbox, { ...find, elements }, { document: DOCUMENT, issues: [] });
+      const localId = `B-${n}`;
+      const row = { path: null, file: 'bench.csv', row: n + 2, key: localId, photos: {} };
+      const find = { localId, elements, rows: [row] };
+      const uuid = recordNewFind(outbox, find, { document: DOCUMENT, issues: [] });
       return findImportOfFind(outbox, uuid).id;
     }),
   );

@@ -25,6 +25,7 @@ import {
   findByLocalId,
   findByUuid,
   findEntryCommand,
+  findRowOfTable,
   iterateFinds,
   listWaitingFinds,
   type StoredFind,
@@ -124,10 +125,11 @@ function makeAlikeSearch(
   return ({ stored, find }) =>
     known.list(find).flatMap(({ find: other, item }) => {
       if (stored.uuid === item.uuid || areRowsOfOneTable(stored, item, arrived)) return [];
-      const { path } = item.wish;
-      const isEdition =
-        path !== null &&
-        (path === stored.wish.path || editions.get(stored.wish.path)?.has(path) === true);
+      const ofEdition = editions.get(getLastPath(stored));
+      const isEdition = item.wish.rows.some(
+        ({ path }) =>
+          path !== null && (findRowOfTable(stored, path) !== undefined || ofEdition?.has(path)),
+      );
       const matched = matchFinds(find, other, isEdition);
       if (matched === 'other' || isDroppedFind(outbox, item.uuid)) return [];
       const command = findCommand(stored.uuid);
@@ -199,13 +201,14 @@ function findEditionsByTable(
   known: FindIndex<EnteredFind>,
 ): ReadonlyMap<string | null, ReadonlySet<string>> {
   return new Map(
-    [...groupBy(entered, ({ stored }) => stored.wish.path)].map(([table, rows]) => {
+    [...groupBy(entered, ({ stored }) => getLastPath(stored))].map(([table, rows]) => {
       const hasNumbers = rows.some(({ find }) => find.number !== '');
       const listTables = ({ find }: Entered): string[] =>
-        known.list(find).flatMap(({ find: other, item: { wish } }) => {
-          if (wish.path === null || wish.path === table) return [];
-          return isKnownRow(find, other, hasNumbers) ? [wish.path] : [];
-        });
+        known
+          .list(find)
+          .filter(({ find: other }) => isKnownRow(find, other, hasNumbers))
+          .flatMap(({ item }) => item.wish.rows.flatMap(({ path }) => path ?? []))
+          .filter((path) => path !== table);
       return [table, findEditions(rows, listTables)];
     }),
   );
@@ -217,14 +220,14 @@ function areRowsOfOneTable(
   other: EnteredFind,
   arrived: ReadonlySet<string>,
 ): boolean {
-  return (
-    one.wish.path !== null &&
-    one.wish.path === other.wish.path &&
-    getNumberInTable(one) !== getNumberInTable(other) &&
-    ![one, other].some(({ uuid }) => arrived.has(uuid))
-  );
+  if ([one, other].some(({ uuid }) => arrived.has(uuid))) return false;
+  return one.wish.rows.some(({ path, key }) => {
+    const its = path === null ? undefined : findRowOfTable(other, path);
+    return its !== undefined && its.key !== key;
+  });
 }
 
-function getNumberInTable({ wish }: EnteredFind): string {
-  return wish.key ?? wish.localId;
+/** Returns the path of the table that a find was last taken from; null for none. */
+function getLastPath({ wish }: EnteredFind): string | null {
+  return wish.rows[0]?.path ?? null;
 }

@@ -68,20 +68,30 @@ export function makeUuid(now: number): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
 }
 
+/** A find's row in a table as last imported, for the next import of the table. */
+export type TableRow = {
+  /** Full path of the table, with the sheet; null for standard input. */
+  readonly path: string | null;
+  readonly file: string | null;
+  readonly row: number | null;
+  /** Number that the table gives the find, or digest of its row. */
+  readonly key: string;
+  /** Absent where they are those of the find. */
+  readonly elements?: FindElements | undefined;
+  /** The elements as the find last took them, where it was sent before it took `elements`. */
+  readonly base?: FindElements | undefined;
+  /** SHA-512 of its photographs, by path. */
+  readonly photos: Readonly<Record<string, string>>;
+};
+
 /** Belongs to the wish for a find, not to its content. */
 export type FindWish = {
   readonly localId: string;
   /** Local id of a find that came with the same local id as this one; one of them got another. */
   readonly namesake?: string;
   readonly createdAt: number;
-  readonly file: string | null;
-  readonly row: number | null;
-  /** Full path of the table, with the sheet. */
-  readonly path: string | null;
-  /** The row as last imported, as JSON: for the next import of the table. */
-  readonly base: string | null;
-  /** Number that its table gives it, or digest of its row, where that is not the local id. */
-  readonly key?: string | undefined;
+  /** Its rows in the last tables that had it, at most one of each table; the latest comes first. */
+  readonly rows: readonly TableRow[];
   /** Rows that an import left out; the find is not sent before a person has answered for each. */
   readonly asked?: readonly AskedRow[] | undefined;
 };

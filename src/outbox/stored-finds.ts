@@ -1,16 +1,15 @@
-import { isDeepStrictEqual } from 'node:util';
 import { normalizeId } from '../base/characters.ts';
 import { createRowParser, isNumber, isText, orNull, parseValue } from '../base/disk/database.ts';
 import type { FindElements } from '../finds/fields.ts';
-import { type CurrentBody, convertReadErrors, type FindWish, makeDamagedError } from './facts.ts';
+import {
+  type CurrentBody,
+  convertReadErrors,
+  type FindWish,
+  makeDamagedError,
+  type TableRow,
+} from './facts.ts';
 import { parseRecordSubject } from './intents.ts';
 import type { Outbox } from './open-outbox.ts';
-
-/** A row of a table as last imported: its elements, and its photographs by path with their SHA-512. */
-export type ImportedRow = {
-  readonly elements: FindElements;
-  readonly photos: Readonly<Record<string, string>>;
-};
 
 /** A find as it is wanted now, with what belongs to it here. */
 export type StoredFind = {
@@ -27,9 +26,15 @@ export type StoredFind = {
   readonly wish: FindWish;
 };
 
-/** Returns the number or digest of a find's row in its table; the local id where it has neither. */
-export function getRowKey({ localId, wish }: Pick<StoredFind, 'localId' | 'wish'>): string {
-  return wish.key ?? localId;
+/**
+ * Returns a find's row in a table; undefined where it has none.
+ * @param path full path of the table, with the sheet; null for standard input
+ */
+export function findRowOfTable(
+  { wish }: Pick<StoredFind, 'wish'>,
+  path: string | null,
+): TableRow | undefined {
+  return wish.rows.find((row) => row.path === path);
 }
 
 const FROM = `finds join intents on intents.row = finds.intent join facts on facts.subject = finds.uuid and facts.id = finds.fact`;
@@ -54,63 +59,6 @@ function parseFind({ path }: Outbox, stored: unknown): StoredFind {
   ]);
   if (wish === undefined) throw makeDamagedError(path, row.localId);
   return { ...row, elements, isHidden: hidden === 1, wish };
-}
-
-/**
- * Returns a find's row as it was last imported; undefined where none is stored.
- * @throws SyntaxError where the row is damaged
- */
-export function getImportedRow({ wish, elements }: StoredFind): ImportedRow | undefined {
-  return parseImportedRow(wish.base, elements);
-}
-
-/** @param elements of the find then, which the row lacks where they are equal to its own */
-function parseImportedRow(
-  base: string | null,
-  elements: FindElements | undefined,
-): ImportedRow | undefined {
-  if (base === null) return undefined;
-  const row = { elements, ...JSON.parse(base) };
-  return row.elements === undefined ? undefined : row;
-}
-
-const parseRowOfTable = createRowParser({ base: orNull(isText), elements: orNull(isText) });
-
-/**
- * Returns a find's row as last imported from this table, although another one was imported since;
- * else, or where its content was deleted, as last imported from any.
- * @param path full path of the table, with the sheet
- */
-export function getRowOfTable(
-  { sql }: Outbox,
-  stored: StoredFind,
-  path: string | undefined,
-): ImportedRow | undefined {
-  const last = getImportedRow(stored);
-  if (path === undefined || path === stored.wish.path) return last;
-  const row = sql(
-    `select body ->> '$.find.base' as base, content as elements from facts join intents
-       on intents.subject = facts.subject and intents.id = body ->> '$.intent'
-     where facts.subject = ? and facts.kind = 'current' and body ->> '$.find.path' = ?
-     order by seq desc limit 1`,
-  ).get(stored.uuid, path);
-  if (row === undefined) return last;
-  const { base, elements } = parseRowOfTable(row);
-  return parseImportedRow(base, elements === null ? undefined : JSON.parse(elements)) ?? last;
-}
-
-/**
- * Serialises a row as imported, for {@link getImportedRow}: without its elements where they are all
- * equal to those of the find. Null for no row.
- */
-export function serializeImportedRow(
-  base: ImportedRow | null,
-  elements: FindElements,
-): string | null {
-  if (base === null) return null;
-  return JSON.stringify(
-    isDeepStrictEqual(base.elements, elements) ? { photos: base.photos } : base,
-  );
 }
 
 /**
@@ -227,15 +175,15 @@ const parseName = createRowParser({ name: isText, localId: isText });
 
 /**
  * Returns the identifiers of all finds, also of hidden ones, as `name` with the find's local id:
- * the local id itself, the number in its table, and of an accepted find the identifier of its
+ * the local id itself, its numbers in tables, and of an accepted find the identifier of its
  * record.
  */
 export function listFindIdentifiers(outbox: Outbox): ReturnType<typeof parseName>[] {
   const rows = outbox
     .sql(
       `select local_id as name, local_id as localId from finds
-       union all select body ->> '$.find.key', local_id from finds join facts on facts.subject = finds.uuid and facts.id = finds.fact
-         where body ->> '$.find.key' is not null
+       union all select value ->> '$.key', local_id from finds join facts on facts.subject = finds.uuid and facts.id = finds.fact
+         join json_each(body, '$.find.rows')
        union all select ident_cely, local_id from finds where state = 'accepted'`,
     )
     .all();

@@ -221,7 +221,7 @@ function keepQuestionsOfCopies(outbox: Outbox, uuid: string): void {
   const find = findByUuid(outbox, uuid);
   if (find === undefined) return;
   const all = wanted.wishes.flatMap(({ body }) => body.find?.asked ?? []);
-  const asked = [...new Map(all.map((row) => [row.key, row])).values()];
+  const asked = [...new Map(all.map((row) => [`${row.key} ${row.path}`, row])).values()];
   if (asked.length !== (find.wish.asked ?? []).length) updateWish(outbox, find, { asked });
 }
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { FindElements } from '../finds/fields.ts';
 import {
   appendFacts,
@@ -17,6 +18,7 @@ import {
   type Photograph,
   type Slot,
   serializeFact,
+  type TableRow,
 } from './facts.ts';
 import {
   findUnverifiedIntent,
@@ -70,13 +72,16 @@ export function recordNewFind(
  */
 export function recordFindWish(
   outbox: Outbox,
-  { uuid, wish: before }: Pick<StoredFind, 'uuid' | 'wish'>,
+  { uuid, wish: before, elements }: Pick<StoredFind, 'uuid' | 'wish' | 'elements'>,
   find: WantedFind,
   prepared: PreparedDocument,
 ): void {
   const slot = makeImportSlot(uuid);
   const { heads } = getSlotState(outbox, slot);
-  const wish = { namesake: before.namesake, ...find, createdAt: before.createdAt };
+  const rows = find.rows.map((row) =>
+    packRow({ ...row, elements: row.elements ?? elements }, find.elements),
+  );
+  const wish = { namesake: before.namesake, ...find, rows, createdAt: before.createdAt };
   outbox.change(() => {
     const { id } = storeIntent(outbox, makeImportIntent(uuid, find), prepared);
     appendWish(outbox, slot, makeFindWish(outbox, id, heads, wish));
@@ -91,14 +96,30 @@ function makeFindWish(
   outbox: Outbox,
   intent: string,
   replaces: readonly string[],
-  { localId, namesake, createdAt, file, row, path, base, key, asked }: FindWish,
+  { localId, namesake, createdAt, rows, asked }: FindWish,
 ): CurrentBody {
-  const find = { localId, namesake, createdAt, file, row, path, base, key, asked };
+  const find = { localId, namesake, createdAt, rows, asked };
   return { ...makeBody(outbox, intent, replaces), find };
 }
 
+/** Makes a row as it is stored with a find: elements that are equal are not stored twice. */
+export function packRow(
+  { path, file, row, key, elements, base, photos }: TableRow,
+  ofFind: FindElements,
+): TableRow {
+  return {
+    path,
+    file,
+    row,
+    key,
+    elements: isDeepStrictEqual(elements, ofFind) ? undefined : elements,
+    base: isDeepStrictEqual(base, elements) ? undefined : base,
+    photos,
+  };
+}
+
 /**
- * Changes what belongs to a find beside its content, such as its local id, its row as last imported
+ * Changes what belongs to a find beside its content, such as its local id, its rows as last imported
  * or a question about a row. Of two versions that copies want, this concerns the shown one. Does
  * nothing where no version is wanted. As part of no command it is taken back with that version.
  */

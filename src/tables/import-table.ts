@@ -19,8 +19,8 @@ import {
 } from '../outbox/changes/enqueue-finds.ts';
 import type { PhotographKeeping } from '../outbox/changes/kept-photographs.ts';
 import {
+  isAskedAbout,
   listAskedRowsExcept,
-  listDifferingTraits,
   type MergeSide,
   type RowPlan,
 } from '../outbox/changes/merge-row.ts';
@@ -46,8 +46,7 @@ import {
   findByIdentCely,
   findByLocalId,
   findByUuid,
-  getImportedRow,
-  getRowKey,
+  findRowOfTable,
   iterateFinds,
   type StoredFind,
 } from '../outbox/stored-finds.ts';
@@ -127,7 +126,7 @@ export async function importTable(read: Table, context: ImportContext): Promise<
   for (const issue of mapped.issues) onIssue(issue);
   const path = context.isPiped === true ? undefined : makeTablePath(table);
   const hasKey = (key: string): boolean => mapped.keys.has(key);
-  const known = listKnownFinds(outbox);
+  const known = listKnownFinds(outbox, path ?? null);
   const planned = planRows(readFinds(mapped.rows, onIssue), known, {
     path,
     prefix: context.idPrefix,
@@ -222,20 +221,23 @@ function findKnownFind(outbox: Outbox, named: NamedFind, record: string): KnownF
   };
 }
 
-function listKnownFinds(outbox: Outbox): FindHere[] {
+function listKnownFinds(outbox: Outbox, path: string | null): FindHere[] {
   const numbers = new Map(
     listEffectiveNumberEntries(outbox).map(({ subject, value }) => [subject, value]),
   );
   return [...iterateFinds(outbox, true)].map((stored) => {
-    const { uuid, localId, wish, isHidden } = stored;
+    const { uuid, localId, isHidden } = stored;
+    const { rows } = stored.wish;
+    const own = findRowOfTable(stored, path);
+    const last = own ?? rows[0];
     return {
       uuid,
       localId,
-      key: getRowKey(stored),
-      path: wish.path,
+      keys: own === undefined ? rows.map(({ key }) => key) : [own.key],
+      paths: rows.flatMap((row) => row.path ?? []),
       // An exported table has the number that was set since.
       elements: replaceNumber(stored.elements, numbers.get(uuid)),
-      base: getImportedRow(stored)?.elements,
+      base: last && (last.elements ?? stored.elements),
       isGone: () => isHidden || isDroppedFind(outbox, uuid),
     };
   });
@@ -263,25 +265,20 @@ function forgetAskedRows(
     stored.wish.asked?.some((row) => row.path === path),
   );
   if (asking.length === 0) return;
-  const asked = groupBy(
-    asking.flatMap(({ stored }) => stored.wish.asked ?? []).filter((row) => row.path === path),
-    ({ key }) => key,
-  );
+  const asked = asking
+    .flatMap(({ stored }) => stored.wish.asked ?? [])
+    .filter((row) => row.path === path);
   const isEarlierRow = (find: Find): boolean => {
     const plan = planRow(find);
-    const isOfFind = plan.kind === 'same' && findByLocalId(outbox, plan.find)?.wish.path === path;
-    return isOfFind || asked.get(find.localId)?.some((row) => isSameRow(row, find)) === true;
+    const planned = plan.kind === 'same' ? findByLocalId(outbox, plan.find) : undefined;
+    const isOfFind = planned !== undefined && findRowOfTable(planned, path) !== undefined;
+    return isOfFind || asked.some((row) => isAskedAbout(row, find, null));
   };
   if (![...finds].some(isEarlierRow)) return;
   for (const { stored } of asking)
     updateFindWish(outbox, stored, {
       asked: listAskedRowsExcept(stored, (row) => row.path === path && !isUnread(row.key)),
     });
-}
-
-/** Tells if a row may be an earlier one of its number: at most one of object, day and place differs. */
-function isSameRow({ elements }: AskedRow, find: Find): boolean {
-  return listDifferingTraits(elements, elements, find.elements).length < 2;
 }
 
 /** Returns the path of a table; each sheet of a workbook is a table of its own. */
@@ -299,13 +296,14 @@ function listMissingFinds(
   { names, isEdition }: PlannedRows,
   isUnread: (key: string) => boolean,
 ): string[] {
-  return [...groupBy(known, (find) => find.path)].flatMap(([from, finds]) => {
-    const missing = finds.filter(({ localId, key }) => !names.has(localId) && !isUnread(key));
-    const isEarlier = isEdition({ path: from }) && missing.length * 2 <= finds.length;
-    return from === path || isEarlier
-      ? missing.flatMap((find) => (find.isGone() ? [] : find.localId))
-      : [];
+  const ofTables = known.flatMap((find) => find.paths.map((from) => ({ from, find })));
+  const missing = [...groupBy(ofTables, ({ from }) => from)].flatMap(([from, rows]) => {
+    const finds = rows.map(({ find }) => find);
+    const gone = finds.filter(({ localId, keys }) => !names.has(localId) && !keys.some(isUnread));
+    const isEarlier = isEdition({ paths: [from] }) && gone.length * 2 <= finds.length;
+    return from === path || isEarlier ? gone.filter((find) => !find.isGone()) : [];
   });
+  return [...new Set(missing.map(({ localId }) => localId))];
 }
 
 /**
@@ -465,25 +463,19 @@ export async function importRowByAnswer(
   const now = findByLocalId(outbox, stored.localId);
   if (plan.kind === 'new' && now !== undefined)
     updateFindWish(outbox, now, {
-      asked: listAskedRowsExcept(now, ({ key }) => key === asked.key),
+      asked: listAskedRowsExcept(now, (each) => isAskedAbout(each, find, asked.path)),
     });
   return report;
 }
 
-function makePlan(
-  outbox: Outbox,
-  stored: StoredFind,
-  { key, matched, ...asked }: AskedRow,
-  answer: RowAnswer,
-): RowPlan {
+function makePlan(outbox: Outbox, stored: StoredFind, asked: AskedRow, answer: RowAnswer): RowPlan {
   if (answer === 'new')
     return {
       kind: 'new',
       localId: chooseFreeLocalId(outbox, asked.localId, null),
-      others: [makeFindCandidate(stored, matched)],
+      others: [makeFindCandidate(stored, asked.matched)],
     };
-  const isRenamed = asked.basis === 'row-near' && asked.localId !== getRowKey(stored);
-  return { kind: 'same', find: stored.localId, isRenamed };
+  return { kind: 'same', find: stored.localId, answered: asked };
 }
 
 function makeFindOfRow({ key, elements, covered, photos, file, row }: AskedRow): Find {

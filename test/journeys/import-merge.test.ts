@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { curatorSets } from '../support/records-at-service.ts';
 import { expectEnded, findStates, type Run, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
-import { sendSeason, writeSeason } from '../support/season.ts';
+import { sendSeason, tinyPng, writeSeason } from '../support/season.ts';
 import { answer, startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
 import { useHome, useMock } from '../support/use-mock.ts';
 
@@ -180,6 +180,7 @@ describe('a table that is imported again', () => {
       ];
       await home.do('import', table('season.csv', ...rows));
       const edition = table(name, ...rows.filter(({ id }) => left.includes(id)));
+      await home.do('import', edition);
       const { run, report } = await imports(edition);
       expect(report.not_in_table).toEqual(gone);
       expect(run.stderr).toContain(`pas remove ${gone.join(' ')}`);
@@ -213,13 +214,16 @@ describe('a table that is imported again', () => {
   test('of another name asks about the equal find, not about that of the number, and one answer fits all', async () => {
     const first = { day: '2024-06-01', place: 'pole', note: 'a' };
     const second = { day: '2024-07-02', place: 'les', note: 'b' };
-    await home.do('import', table('season.csv', { id: 'S-1', ...first }, { id: 'S-2', ...second }));
+    const season = table('season.csv', { id: 'S-1', ...first }, { id: 'S-2', ...second });
+    await home.do('import', season);
     const other = table('other.csv', { id: 'S-1', ...second }, { id: 'S-5', ...first });
     expect((await imports(other)).report).toMatchObject({ added: 0, questions: 2 });
     await home.do('resolve', '--all', 'same');
     expect(await readElements('S-1')).toMatchObject({ poznamka: 'b' });
     expect(await readElements('S-5')).toMatchObject({ poznamka: 'a' });
-    expect((await imports(other)).report).toMatchObject({ unchanged: 2 });
+    for (const each of [season, other])
+      expect((await imports(each)).report).toMatchObject({ unchanged: 2, questions: 0 });
+    expect(await home.json('show', 'S-2')).toMatchObject({ local_id: 'S-1' });
   });
 
   test('advises to remove only finds that can be removed', async () => {
@@ -242,6 +246,8 @@ describe('a table that is imported again', () => {
     const { stdout } = await home.do('status');
     expect(stdout).toContain('pas resolve S-1');
     expect(stdout).not.toContain('Everything is sent');
+    await expectEnded(home.pas('resolve', 'S-1', '--answer', 'same'), 3);
+    expect((await imports(season)).report).toMatchObject({ questions: 0, already_sent: 1 });
   });
 
   test('names the answer to the question about the row of a draft', async () => {
@@ -474,12 +480,13 @@ describe('a find of one table that is like a find of another one', () => {
 
   test('that two tables ask about keeps a question after one answer, which is named', async () => {
     await home.do('import', table('a.csv', second));
-    for (const id of ['J-1', 'L-1'])
-      await home.pas('import', table(`${id}.csv`, { ...second, id, note: id }));
+    const other = { ...second, id: '1' };
+    await home.pas('import', table('j.csv', { ...other, object: 'HES-000660' }));
+    await home.pas('import', table('l.csv', { ...other, place: 'les' }));
     const run = await home.do('resolve', 'K-2', '--answer', 'new');
-    expect(run.stderr).toMatch(/L-1\.csv differs little from K-2.*Answer: pas resolve K-2$/m);
+    expect(run.stderr).toMatch(/l\.csv differs little from K-2.*Answer: pas resolve K-2$/m);
     await home.do('resolve', 'K-2', '--answer', 'new');
-    expect(await findStates(home)).toEqual({ 'K-2': 'queued', 'J-1': 'queued', 'L-1': 'queued' });
+    expect(await findStates(home)).toEqual({ 'K-2': 'queued', '1': 'queued', '1-2': 'queued' });
   });
 
   test('is asked about when its row becomes complete', async () => {
@@ -560,14 +567,16 @@ describe('an export that is imported again', () => {
   });
 });
 
-test('a table that is imported again unchanged takes back nothing that another one corrected', async () => {
-  const first = table('t.csv', { id: 'A-1', depth: '10' });
+test('each of two tables changes only what its own rows changed, also after an undo', async () => {
+  const first = table('t.csv', { id: 'A-1', depth: '10', note: 'spona' });
   await home.do('import', first);
   const corrected = table('corrected.csv', { id: 'A-1', depth: '12' });
   await home.do('import', corrected);
-  const { report } = await imports(first);
-  expect(report.unchanged).toBe(1);
-  expect((await home.json('show', 'A-1')).elements.hloubka).toBe(12);
+  await home.do('undo');
+  await home.do('import', corrected);
+  for (const each of [first, corrected])
+    expect((await imports(each)).report).toMatchObject({ unchanged: 1, questions: 0 });
+  expect(await readElements('A-1')).toMatchObject({ hloubka: 12, poznamka: 'spona' });
   await expectEnded(home.pas('import', table('t.csv', { id: 'A-1', depth: '11' })), 3);
 });
 
@@ -675,6 +684,16 @@ describe('photographs', () => {
     home.file('season.csv', season.replace(one, '').replace(two, ''));
     expect((await imports(path)).report).toMatchObject({ photos: 0, photos_removed: 2 });
     expect([await names(first), await names(second)]).toEqual([[], []]);
+  });
+
+  test('of another table are sent with those of the find that its row is', async () => {
+    const row = { day: '2024-03-09', note: 'spona' };
+    for (const [index, id] of ['E', 'J'].entries()) {
+      const photos = basename(home.file(`${id}.png`, tinyPng(index)));
+      await home.pas('import', table(`${id}.csv`, { ...row, id, photos }));
+    }
+    await home.do('resolve', 'E', '--answer', 'same');
+    expect((await home.do('show', 'J')).stdout).toMatch(/E\.png.*queued\s+photograph J\.png.*queued/);
   });
 
   test('that were sent stay and are named', async () => {

@@ -134,10 +134,7 @@ test('a reader that closes early ends an export without an error', async () => {
         {
           localId: `K-${n}`,
           elements: { poznamka: 'x'.repeat(100) },
-          file: null,
-          row: null,
-          path: null,
-          base: null,
+          rows: [],
         },
         { document: null, issues: [] },
       );

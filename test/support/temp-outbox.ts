@@ -107,7 +107,7 @@ export function openAnew(outbox: TempOutbox): TempOutbox {
 }
 
 /** The place of a find that no table has. */
-export const NO_PLACE = { file: null, row: null, path: null, base: null };
+export const NO_PLACE = { rows: [] };
 
 /** A queued import, and the UUID of its find. `text` is what it says of the find. */
 export function queueImport(

@@ -74,14 +74,13 @@ async function show(context: Context, name: string): Promise<ExitReason> {
   const { terminal } = context;
   const outbox = await context.openOutbox();
   const { find, elements, texts, stories, atService } = getFindDetails(outbox, name);
+  const { file = null, row = null } = find?.wish.rows[0] ?? {};
   terminal.printLine(terminal.color.bold(find?.localId ?? name));
   if (find === undefined)
     terminal.printLine(`  ${t`a record of the service that is not stored here as a find`}`);
   else if (find.isHidden) terminal.printLine(`  ${t`removed here`}`);
-  else if (find.wish.file !== null) {
-    const { file, row } = find.wish;
+  else if (file !== null)
     terminal.printLine(`  ${row === null ? t`from ${file}` : t`from ${file}, row ${row}`}`);
-  }
   printFacts(context, texts);
   if (atService !== undefined) printStateAtService(context, atService);
   for (const story of stories) printStory(context, outbox, story);
@@ -89,10 +88,7 @@ async function show(context: Context, name: string): Promise<ExitReason> {
     find: find?.uuid ?? null,
     local_id: find?.localId ?? null,
     ident_cely: find === undefined ? name : undefined,
-    source:
-      find === undefined || find.wish.file === null
-        ? null
-        : { file: find.wish.file, row: find.wish.row },
+    source: file === null ? null : { file, row },
     elements,
     at_service: atService === undefined ? null : toStateAtServiceJson(atService),
     entries: stories.map(toStoryJson),

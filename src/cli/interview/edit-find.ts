@@ -12,12 +12,7 @@ import { makePreparedDocument } from '../../outbox/changes/enqueue-finds.ts';
 import { type EntryState, isAnswerable } from '../../outbox/entry.ts';
 import { findImportOfFind, getWantedElements } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import {
-  findByUuid,
-  getImportedRow,
-  type StoredFind,
-  serializeImportedRow,
-} from '../../outbox/stored-finds.ts';
+import { findByUuid, type StoredFind } from '../../outbox/stored-finds.ts';
 import { recordFindWish } from '../../outbox/wishes.ts';
 import { IDENTIFYING_COLUMNS, type Setting } from '../../tables/columns/column-meaning.ts';
 import { makeNotSharedMessage, parseSettingTexts } from '../../tables/columns/settings.ts';
@@ -171,8 +166,7 @@ function planEdit(
     outbox.change(() => {
       assertEditable(outbox, stored);
       assertUnchanged(outbox, stored, shown);
-      const base = serializeImportedRow(getImportedRow(stored) ?? null, find.elements);
-      const wish = { ...stored.wish, elements: find.elements, base };
+      const wish = { ...stored.wish, elements: find.elements };
       withdrawQueuedNumber(outbox, stored.uuid);
       recordFindWish(outbox, stored, wish, makePreparedDocument(validated));
       const state = findImportOfFind(outbox, stored.uuid)?.state ?? 'draft';

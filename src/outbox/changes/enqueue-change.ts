@@ -18,7 +18,7 @@ import {
   listPhotographsByDigest,
   listPhotographsBySource,
 } from '../entry-queries.ts';
-import { type Candidate, getOriginalDigest } from '../facts.ts';
+import { type Candidate, getOriginalDigest, type TableRow } from '../facts.ts';
 import { makeRecordSubject } from '../intents.ts';
 import { findKnownAccount, type Outbox } from '../open-outbox.ts';
 import {
@@ -26,7 +26,6 @@ import {
   findByLocalId,
   findByUuid,
   getSubjectName,
-  type ImportedRow,
   isRemoved,
   iterateFinds,
 } from '../stored-finds.ts';
@@ -341,7 +340,7 @@ type ChangeContext = { readonly outbox: Outbox; readonly dryRun: boolean };
 export function applyRowPhotographs(
   find: Find,
   photographs: RowPhotographs,
-  before: ImportedRow | undefined,
+  before: Pick<TableRow, 'photos'> | undefined,
   subject: string,
   context: ChangeContext,
 ): PhotographChanges {
@@ -372,8 +371,8 @@ export function applyRowPhotographs(
 export function getRowDigests(
   find: Find,
   photographs: RowPhotographs,
-  before: ImportedRow | undefined,
-): ImportedRow['photos'] {
+  before: Pick<TableRow, 'photos'> | undefined,
+): TableRow['photos'] {
   if (find.coversPhotos === false) return before?.photos ?? {};
   const missingNames = new Set((find.missingPhotos ?? []).map((name) => basename(name)));
   const digests = Object.entries(before?.photos ?? {}).filter(

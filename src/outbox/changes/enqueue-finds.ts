@@ -7,10 +7,11 @@ import type { ValidatedFind } from '../../finds/rules.ts';
 import { storeQuestionsAboutNamedFinds } from '../alike-finds.ts';
 import { recordDecision } from '../attempts.ts';
 import { findImportOfFind } from '../entry-queries.ts';
+import type { TableRow } from '../facts.ts';
 import type { PreparedDocument } from '../intents.ts';
 import { getOrMakeCommandId, type Outbox, runAsCommand, splitIntoBatches } from '../open-outbox.ts';
-import { findByLocalId, type StoredFind, serializeImportedRow } from '../stored-finds.ts';
-import { recordFindWish, recordNewFind, updateFindWish } from '../wishes.ts';
+import { findByLocalId, type StoredFind } from '../stored-finds.ts';
+import { packRow, recordFindWish, recordNewFind, updateFindWish } from '../wishes.ts';
 import {
   applyRowPhotographs,
   enqueueNumber,
@@ -26,6 +27,7 @@ import {
   type FindMerge,
   getFileAndRow,
   hasSameElements,
+  isAskedAbout,
   listAskedRowsExcept,
   type MergeSide,
   makeAskedRow,
@@ -244,7 +246,10 @@ function storeAskedRow(
   const asked = makeAskedRow(merge, find, row, table?.path);
   if (!dryRun)
     updateFindWish(outbox, stored, {
-      asked: [...(listAskedRowsExcept(stored, ({ key }) => key === asked.key) ?? []), asked],
+      asked: [
+        ...(listAskedRowsExcept(stored, (each) => isAskedAbout(each, find, asked.path)) ?? []),
+        asked,
+      ],
     });
   const issues = makeQuestionIssues(asked, merge, find);
   const { enqueued } = makeResult(stored.localId, 'question', planned, issues);
@@ -277,19 +282,13 @@ function insertNew(
   path: string | undefined,
 ): string {
   const { elements } = find;
-  const base = { elements, photos: getRowDigests(find, photographs, undefined) };
-  return recordNewFind(
-    outbox,
-    {
-      localId,
-      key: find.localId === localId ? undefined : find.localId,
-      elements,
-      ...getFileAndRow(find),
-      path: path ?? null,
-      base: serializeImportedRow(base, elements),
-    },
-    content,
-  );
+  const row = {
+    path: path ?? null,
+    ...getFileAndRow(find),
+    key: find.localId,
+    photos: getRowDigests(find, photographs, undefined),
+  };
+  return recordNewFind(outbox, { localId, elements, rows: [row] }, content);
 }
 
 function makeStoredResult(
@@ -319,15 +318,14 @@ function storeMerged(
   context: EnqueueContext,
 ): StoreResult {
   const { find, photographs, content } = prepared;
-  const { stored, before } = merge;
+  const { stored } = merge;
   const change = classifyChange(content, merge);
   const numberQueued =
     merge.kind === 'sent' && context.queueNumbers === true && queueNumber(prepared, merge, context);
-  const followed = applyRowPhotographs(find, photographs, before, stored.uuid, context);
+  const earlier = findEarlierRow(prepared.row, merge);
+  const followed = applyRowPhotographs(find, photographs, earlier, stored.uuid, context);
   const effects = { change, followed, numberQueued };
-  // A row that differs from a sent find of no table does not become the row of the find.
-  const isStored = merge.kind !== 'sent' || before !== undefined;
-  if (isStored && !context.dryRun) writeMerged(prepared, merge, effects, context);
+  if (!context.dryRun) writeMerged(prepared, merge, effects, context);
   return merge.kind === 'sent'
     ? listCorrections(prepared, merge, effects, context)
     : makeStoredResult(prepared, stored.localId, change, followed);
@@ -335,31 +333,36 @@ function storeMerged(
 
 function writeMerged(
   { find, row, content, photographs }: PhotographedFind,
-  { kind, stored, entry, before, merged, replacesNumber }: FindMerge,
+  merge: FindMerge,
   { change, followed, numberQueued }: RowEffects,
   { outbox, table }: EnqueueContext,
 ): void {
+  const { kind, stored, entry, before, base, merged, replacesNumber } = merge;
   const isUpdated = change === 'updated';
+  const isMoved = isUpdated || before === undefined;
   const { evidencni_cislo } = find.elements;
-  const base = mustStayUnchanged(entry)
-    ? { ...before?.elements, ...(numberQueued ? { evidencni_cislo } : undefined) }
-    : merged.base;
-  const imported = { elements: base, photos: getRowDigests(find, photographs, before) };
   const path = table?.path ?? null;
-  const isNewPlace = isUpdated || (table !== undefined && stored.wish.path !== path);
-  const isRenamed = row.kind === 'same' && row.isRenamed === true;
-  const localId =
-    isRenamed && entry?.attempts === 0 && findByLocalId(outbox, find.localId) === undefined
-      ? find.localId
-      : stored.localId;
+  const ofTable = packRow(
+    {
+      ...(isMoved ? getFileAndRow(find) : before),
+      path,
+      key: find.localId,
+      elements: merged.base,
+      base: mustStayUnchanged(entry)
+        ? { ...base, ...(numberQueued ? { evidencni_cislo } : undefined) }
+        : undefined,
+      photos: getRowDigests(find, photographs, findEarlierRow(row, merge)),
+    },
+    stored.elements,
+  );
+  const localId = chooseLocalId(row, merge, outbox);
   const wish = {
     ...stored.wish,
     localId,
-    // A row may name its find by the local id, as in an export, but its own table by the number.
-    key: find.localId === localId ? stored.wish.key : find.localId,
-    asked: listAskedRowsExcept(stored, ({ key }) => key === find.localId),
-    ...(isNewPlace ? { ...getFileAndRow(find), path } : undefined),
-    base: serializeImportedRow(imported, isUpdated ? merged.elements : stored.elements),
+    rows: isMoved
+      ? [ofTable, ...stored.wish.rows.filter((each) => each !== before)].slice(0, MAX_TABLES)
+      : stored.wish.rows.map((each) => (each === before ? ofTable : each)),
+    asked: listAskedRowsExcept(stored, (each) => isAskedAbout(each, find, path)),
   };
   if (isUpdated && replacesNumber) withdrawQueuedNumber(outbox, stored.uuid);
   if (isUpdated) recordFindWish(outbox, stored, { ...wish, elements: merged.elements }, content);
@@ -374,6 +377,30 @@ function writeMerged(
     const command = isSeen ? getOrMakeCommandId(outbox) : null;
     runAsCommand(outbox, command, () => updateFindWish(outbox, stored, wish));
   }
+}
+
+/** The latest tables of a find are enough, such as the daily copies of one. */
+const MAX_TABLES = 5;
+
+/**
+ * Returns the row with whose photographs a row is compared: that of another table too, of which
+ * this one is an edition, but not where a person has answered that both are one find.
+ */
+function findEarlierRow(row: RowPlan, { before, stored }: FindMerge): TableRow | undefined {
+  const isAnswered = row.kind === 'same' && row.answered !== undefined;
+  return before ?? (isAnswered ? undefined : stored.wish.rows[0]);
+}
+
+/** A find that was never attempted gets the new number of its row as its local id, if it is free. */
+function chooseLocalId(row: RowPlan, { stored, entry, before }: FindMerge, outbox: Outbox): string {
+  const { answered } = row.kind === 'same' ? row : {};
+  const last = before ?? stored.wish.rows[0];
+  const isRenumbered = answered?.basis === 'row-near' && last?.key !== answered.key;
+  return isRenumbered &&
+    entry?.attempts === 0 &&
+    findByLocalId(outbox, answered.localId) === undefined
+    ? answered.localId
+    : stored.localId;
 }
 
 function classifyChange(
@@ -440,7 +467,7 @@ function queueNumber(
 
 /** Converts a stored find to one that can be validated; its photographs are left out. */
 export function convertStoredFind({ localId, elements, wish }: StoredFind): Find {
-  const { file, row } = wish;
+  const { file = null, row = null } = wish.rows[0] ?? {};
   const source = file === null || row === null ? undefined : { file, row };
   return { localId, elements, photos: [], source };
 }

@@ -18,11 +18,11 @@ import type { PhotoEntry } from '../entry.ts';
 import { findIdentOfSubject, isDroppedFind, listPhotoEntries } from '../entry-queries.ts';
 import { getOriginalDigest } from '../facts.ts';
 import type { Outbox } from '../open-outbox.ts';
-import { getRowKey, iterateFinds } from '../stored-finds.ts';
+import { iterateFinds } from '../stored-finds.ts';
 import { isPhotoGoneAtService } from '../views/records-at-service.ts';
 import { enqueuePhoto, isQueuedWithDigest } from './enqueue-change.ts';
 import type { PhotographKeeping, Sendable } from './kept-photographs.ts';
-import { findRowNumber, findSubject, indexAskedNumbers } from './resolve-finds.ts';
+import { findSubject, indexAskedNumbers, listRowNumbers } from './resolve-finds.ts';
 
 /** A file of the folder, and what it is. */
 export type FileStatus = { readonly file: string } & (
@@ -287,8 +287,8 @@ function listMatchableFinds({ outbox }: MatchSources): MatchableFind[] {
       return {
         localId,
         identCely,
-        number: findRowNumber(outbox, find),
-        isNumberAsked: asked.has(makeIdKey(getRowKey(find))),
+        number: listRowNumbers(outbox, find)[0],
+        isNumberAsked: find.wish.rows.some(({ key }) => asked.has(makeIdKey(key))),
         foundOn,
         point,
       };

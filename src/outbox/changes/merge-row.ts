@@ -24,18 +24,19 @@ import {
   makeStoredMessage,
   parseStoredMessage,
   type RejectedMatch,
+  type TableRow,
 } from '../facts.ts';
 import type { Outbox } from '../open-outbox.ts';
-import { getRowOfTable, type ImportedRow, type StoredFind } from '../stored-finds.ts';
+import { findRowOfTable, type StoredFind } from '../stored-finds.ts';
 import { STATE_WORDS } from '../views/entry-words.ts';
 
 /**
- * Says what a row is. `others`: finds like it, which it is not, as a person said. `isRenamed`: a
- * find that was never attempted gets the number of the row as its local id, if that is free.
+ * Says what a row is. `others`: finds like it, which it is not, as a person said. `answered`: the
+ * question to which a person gave this answer.
  */
 export type RowPlan =
   | { readonly kind: 'new'; readonly localId: string; readonly others: readonly Candidate[] }
-  | { readonly kind: 'same'; readonly find: string; readonly isRenamed?: boolean }
+  | { readonly kind: 'same'; readonly find: string; readonly answered?: AskedRow }
   | {
       readonly kind: 'question';
       readonly basis: 'row-near' | 'row-another';
@@ -227,8 +228,10 @@ export type FindMerge = {
   readonly entry: ImportEntry | undefined;
   /** With the number that was set since, which an exported table contains. */
   readonly elements: FindElements;
-  /** The row as last imported. */
-  readonly before: ImportedRow | undefined;
+  /** The row as last imported from its table; undefined at the first import. */
+  readonly before: TableRow | undefined;
+  /** What the find took of the row then, or of its last one in any table. */
+  readonly base: FindElements;
   /**
    * `taken`: the find becomes `merged`, also where the row brings no difference. The others leave
    * it unchanged: `sent`: the service has it or may have it, or it was dropped; `conflict`: the
@@ -243,7 +246,8 @@ export type FindMerge = {
 
 /**
  * Merges a row into its find, as {@link mergeRow} does over the row as last imported from its
- * table, and tells if the find may take the result; nothing is stored.
+ * table, and tells if the find may take the result; nothing is stored. When a table first has the
+ * find, its empty cells change nothing.
  * @param find the row
  * @param table where it is from: its full path, undefined for standard input; null for input that
  * replaces the find, since the person saw its current values
@@ -257,9 +261,12 @@ export function mergeRowIntoFind(
   table: { readonly path: string | undefined } | null,
 ): FindMerge {
   const entry = findImportOfFind(outbox, stored.uuid);
-  const before = getRowOfTable(outbox, stored, table?.path);
   const elements = getWantedElements(outbox, stored);
-  const base = (table === null ? undefined : before?.elements) ?? elements;
+  const before = findRowOfTable(stored, table?.path ?? null);
+  const last = before ?? stored.wish.rows[0];
+  const taken = last === undefined ? elements : (last.base ?? last.elements ?? stored.elements);
+  const ofTable = before === undefined ? omitEmptyParts(taken, find) : taken;
+  const base = table === null ? elements : ofTable;
   const merged = mergeRow(base, elements, find.elements, find.covered, side);
   const isOpen = merged.conflicts.length > 0 && side === undefined;
   const changed = isOpen ? 'conflict' : 'taken';
@@ -272,10 +279,20 @@ export function mergeRowIntoFind(
     entry,
     elements,
     before,
+    base,
     kind: merged.differences.length === 0 ? 'taken' : kind,
     merged: replacesNumber ? merged : { ...merged, elements: omitAbsentElements(withOwnNumber) },
     replacesNumber,
   };
+}
+
+/** Omits the parts of a find for which a row has columns, but no values. */
+function omitEmptyParts(elements: FindElements, { elements: row, covered }: Find): FindElements {
+  const isEmpty = (part: readonly ElementName[]): boolean =>
+    part.every((name) => row[name] === undefined) &&
+    (covered === undefined || part.some((name) => covered.has(name)));
+  const empty = PARTS.filter(isEmpty).flat();
+  return omitAbsentElements({ ...elements, ...Object.fromEntries(empty.map((name) => [name])) });
 }
 
 /**
@@ -368,6 +385,19 @@ export function makeAskedRow(
 export function getFileAndRow({ source }: Find): { file: string | null; row: number | null } {
   const isRow = source !== undefined && source.unit === undefined;
   return { file: source?.file ?? null, row: isRow ? (source.row ?? null) : null };
+}
+
+/**
+ * Tells if a question is about this row, or an earlier one of its number: one of its table, or one
+ * that differs in at most one of object, day and place.
+ */
+export function isAskedAbout(
+  asked: AskedRow,
+  { localId, elements }: Find,
+  path: string | null,
+): boolean {
+  const isLike = () => listDifferingTraits(asked.elements, asked.elements, elements).length < 2;
+  return asked.key === localId && (asked.path === path || isLike());
 }
 
 /**

@@ -20,12 +20,12 @@ import { hasSameElements, listDifferingTraits, overlayRow, type RowPlan } from '
 export type FindHere = {
   readonly uuid: string;
   readonly localId: string;
-  /** Its number in its table, or the digest of its row; the local id where it has none. */
-  readonly key: string;
-  /** Full path of its table, with the sheet. */
-  readonly path: string | null;
+  /** Its number in the table, or the digest of its row; those in other tables if it is new there. */
+  readonly keys: readonly string[];
+  /** Full paths of its tables, with the sheet. */
+  readonly paths: readonly string[];
   readonly elements: FindElements;
-  /** Its row as last imported. */
+  /** Its row in the table as last imported; if it is new there, that in another one. */
   readonly base: FindElements | undefined;
   /** A person removed or dropped it. */
   isGone(): boolean;
@@ -51,7 +51,7 @@ type Compared = {
 type FindsByRow = ReadonlyMap<Find, readonly Compared[]>;
 
 /** Tells if a find came from a table of which this one is an edition. */
-type IsEdition = (find: Pick<FindHere, 'path'>) => boolean;
+type IsEdition = (find: Pick<FindHere, 'paths'>) => boolean;
 
 /** Comparison of the table as a whole with the finds here, on which each row's plan depends. */
 type TableComparison = Pick<PlannedTable, 'prefix'> & {
@@ -305,10 +305,10 @@ function makeEditionTest(
   });
   // A file without any number of its earlier content has only other finds by now.
   const isSavedAgain = [...byNumber.values()].some((each) =>
-    each.some(({ find }) => find.path === path),
+    each.some(({ find }) => find.paths.some((its) => its === path)),
   );
   if (path !== undefined && isSavedAgain) editions.add(path);
-  return ({ path: its }) => its !== null && editions.has(its);
+  return ({ paths }) => paths.some((its) => editions.has(its));
 }
 
 function makePlanToAsk(
@@ -353,11 +353,11 @@ function makeContentKey({ project, day, place, point, details }: ComparableFind)
 }
 
 function listTables(compared: readonly Compared[]): string[] {
-  return compared.flatMap(({ find }) => find.path ?? []);
+  return compared.flatMap(({ find }) => find.paths);
 }
 
-function hasKeyOf({ key }: FindHere, { localId }: Find): boolean {
-  return makeIdKey(key) === makeIdKey(localId);
+function hasKeyOf({ keys }: FindHere, { localId }: Find): boolean {
+  return keys.some((key) => makeIdKey(key) === makeIdKey(localId));
 }
 
 function makeSame({ localId }: FindHere): RowPlan {
@@ -386,7 +386,7 @@ function rank({ differences }: Compared, isOfEdition: boolean): number {
 function groupByName(known: readonly FindHere[]): ReadonlyMap<string, readonly FindHere[]> {
   const named = new Map<string, FindHere[]>();
   for (const find of known)
-    for (const name of new Set([makeIdKey(find.localId), makeIdKey(find.key)]))
+    for (const name of new Set([find.localId, ...find.keys].map(makeIdKey)))
       addToGroup(named, name, find);
   return named;
 }
@@ -406,7 +406,7 @@ function compareByNumber(
   const compared = found.map((find) => ({ find, ...compareWithRow(find.elements, row) }));
   const isOfTable = ({ find }: Compared): boolean => hasKeyOf(find, row);
   const others = compared.filter(
-    (each) => !isOfTable(each) && (each.matched === 'same' || !hasKey(each.find.key)),
+    (each) => !isOfTable(each) && (each.matched === 'same' || !each.find.keys.some(hasKey)),
   );
   return [...compared.filter(isOfTable), ...others];
 }

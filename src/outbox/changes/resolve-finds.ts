@@ -201,22 +201,27 @@ function hasTakenNumber(
   { uuid }: StoredFind,
 ): boolean {
   const other = findByLocalId(outbox, localId);
-  const its = other === undefined || other.uuid === uuid ? undefined : findRowNumber(outbox, other);
-  return its !== undefined && makeIdKey(its) === makeIdKey(number);
+  return (
+    other !== undefined &&
+    other.uuid !== uuid &&
+    listRowNumbers(outbox, other).some((its) => makeIdKey(its) === makeIdKey(number))
+  );
 }
 
 /**
- * Returns the number that a table gives a find in place of its local id; undefined where that is
- * the number, or has it behind a prefix. `2-2` is the second find with the number 2, if there is a
- * find 2.
+ * Returns the numbers that tables give a find in place of its local id, the latest first: without
+ * one that is the local id, or that this has behind a prefix. `2-2` is the second find with the
+ * number 2, if there is a find 2.
  */
-export function findRowNumber(outbox: Outbox, { localId, wish }: StoredFind): string | undefined {
-  const { key } = wish;
-  if (key === undefined || !localId.endsWith(key)) return key;
-  const prefix = localId.slice(0, -key.length);
-  const isSecond =
-    prefix.endsWith(`${key}-`) && findByLocalId(outbox, prefix.slice(0, -1)) !== undefined;
-  return isSecond || /\d$/.test(prefix) ? key : undefined;
+export function listRowNumbers(outbox: Outbox, { localId, wish }: StoredFind): string[] {
+  const isOther = (key: string): boolean => {
+    if (!localId.endsWith(key)) return true;
+    const prefix = localId.slice(0, -key.length);
+    const isSecond =
+      prefix.endsWith(`${key}-`) && findByLocalId(outbox, prefix.slice(0, -1)) !== undefined;
+    return isSecond || /\d$/.test(prefix);
+  };
+  return wish.rows.map(({ key }) => key).filter(isOther);
 }
 
 function indexNames(outbox: Outbox, makeKey: MakeKey): Map<string, Set<string>> {

@@ -7,12 +7,7 @@ import { planRemoval, removeFinds } from '../../../src/outbox/changes/remove-fin
 import type { Entry } from '../../../src/outbox/entry.ts';
 import { findImportOfFind, listEntriesOfSubject } from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
-import {
-  countVisibleFinds,
-  findByLocalId,
-  getImportedRow,
-  serializeImportedRow,
-} from '../../../src/outbox/stored-finds.ts';
+import { countVisibleFinds, findByLocalId } from '../../../src/outbox/stored-finds.ts';
 import { recordFindWish } from '../../../src/outbox/wishes.ts';
 import { resolveEntries } from '../../../src/push/resolve-entries.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
@@ -56,8 +51,7 @@ function edit(outbox: Outbox, elements: Find['elements']): void {
   const find = findByLocalId(outbox, 'K-1');
   if (find === undefined) throw new Error('there is no K-1');
   const document = Buffer.from(JSON.stringify(elements));
-  const base = serializeImportedRow(getImportedRow(find) ?? null, elements);
-  recordFindWish(outbox, find, { ...find.wish, elements, base }, { document, issues: [] });
+  recordFindWish(outbox, find, { ...find.wish, elements }, { document, issues: [] });
 }
 
 function importId(outbox: Outbox): number {
@@ -129,8 +123,8 @@ test('a waypoint never replaces a find of the same name from another file', () =
   const known = ['001', '002'].map((localId, at) => ({
     ...waypoint(localId, 49.8 + at / 100),
     uuid: localId,
-    key: localId,
-    path: '/walks/monday.gpx',
+    keys: [localId],
+    paths: ['/walks/monday.gpx'],
     base: undefined,
     isGone: () => false,
   }));

@@ -56,8 +56,8 @@ test.each<[string, PreparedDocument]>([
   queueImport(outbox, 'K-1');
   outbox.command.words = 'import';
   const elements = { projekt: { id: 'C-7', text: '' }, poznamka: 'x' };
-  const place = { file: 't.csv', row: 2, path: '/t.csv', base: '{}', key: 'row 1' };
-  const find = recordNewFind(outbox, { localId: 'K-1', elements, ...place }, prepared);
+  const rows = [{ path: '/t.csv', file: 't.csv', row: 2, key: 'row 1', photos: {} }];
+  const find = recordNewFind(outbox, { localId: 'K-1', elements, rows }, prepared);
   const read = (): unknown => outbox.sql('select * from entries where subject = ?').get(find);
   const stored = read();
   rebuildEntries(outbox, find);

@@ -109,10 +109,7 @@ describe('the numbers that a record can have without a foreign change', () => {
         {
           localId: 'K-1',
           elements: { projekt: { id: 'C-1', text: '' } },
-          file: null,
-          row: null,
-          path: null,
-          base: null,
+          rows: [],
         },
         { document, issues: [] },
       );
