@@ -18,7 +18,7 @@ import {
 import { ConfigError, DatabaseError, PasError } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
 import { packageRoot } from '../base/own-files.ts';
-import { makeCommandId } from './facts.ts';
+import { makeCommandId } from './command-ids.ts';
 import type { Ledger, ServiceKind } from './ledger.ts';
 
 /**

@@ -693,7 +693,9 @@ describe('photographs', () => {
       await home.pas('import', table(`${id}.csv`, { ...row, id, photos }));
     }
     await home.do('resolve', 'E', '--answer', 'same');
-    expect((await home.do('show', 'J')).stdout).toMatch(/E\.png.*queued\s+photograph J\.png.*queued/);
+    expect((await home.do('show', 'J')).stdout).toMatch(
+      /E\.png.*queued\s+photograph J\.png.*queued/,
+    );
   });
 
   test('that were sent stay and are named', async () => {

@@ -221,6 +221,8 @@ test('of two finds with one local id that a sign-in brings together, one is aske
   await home.do('login', '--profile', 'mail');
   const { stdout } = await home.pas('status');
   expect(stdout).toMatch(/another find with the same local id is or was here \(K-2(-2)?\)/);
+  const numbers = home.file('numbers.csv', 'local_id;evidencni_cislo\nK-2;MB 2\n');
+  expect((await home.pas('number', 'import', numbers)).stdout).toContain('K-2 is ambiguous');
 });
 
 test('a sign-in as another account leaves a profile without a user name unchanged', async () => {

@@ -5,15 +5,13 @@ import type { FindElements } from '../../finds/fields.ts';
 import { storeQuestionsAboutAlikeFinds } from '../alike-finds.ts';
 import { appendFacts, getSlotState, listFactsOfSubject } from '../append-facts.ts';
 import { makeDecisionFact } from '../attempts.ts';
+import { LAST_COMMANDS, makeUndoWords, parseCommandId } from '../command-ids.ts';
 import {
   type CurrentBody,
   type Fact,
   type FactOf,
-  LAST_COMMANDS,
   listFactsOfKind,
-  makeUndoWords,
   type NewFact,
-  parseCommandId,
   type Slot,
   selectFacts,
   unpackAttempt,
