@@ -1,5 +1,5 @@
 import { extname, resolve } from 'node:path';
-import { addToGroup, groupBy } from '../base/collections.ts';
+import { addToGroup, groupBy, once } from '../base/collections.ts';
 import { assertMayWrite, writeOutputFile } from '../base/disk/output-file.ts';
 import { UsageError } from '../base/errors.ts';
 import { hasErrors, type Issue } from '../base/issue.ts';
@@ -138,7 +138,7 @@ export async function importTable(read: Table, context: ImportContext): Promise<
     const isUnread = makeUnreadTest(planned, mapped);
     if (!hasErrors(mapped.issues))
       missing.push(...listMissingFinds(known, path, planned, isUnread));
-    if (!context.dryRun) forgetAskedRows(outbox, path, planned, isUnread);
+    if (!context.dryRun) forgetAskedRows(outbox, known, path, planned, isUnread);
   }
   const { finds } = await enqueuePlannedFinds(planned, path, context, onIssue);
   const copied = copy === undefined ? undefined : await writeCopy(read, copy, rowIssues);
@@ -238,7 +238,7 @@ function listKnownFinds(outbox: Outbox, path: string | null): FindHere[] {
       // An exported table has the number that was set since.
       elements: replaceNumber(stored.elements, numbers.get(uuid)),
       base: last && (last.elements ?? stored.elements),
-      isGone: () => isHidden || isDroppedFind(outbox, uuid),
+      isGone: once(() => isHidden || isDroppedFind(outbox, uuid)),
     };
   });
 }
@@ -252,11 +252,12 @@ function makeUnreadTest({ finds }: PlannedRows, { keys, issues }: MappedTable) {
 
 /**
  * Removes the questions about rows of this table that are read, which the import asks anew, or that
- * it no longer has. They stay where the file is another table by now: no row is the same as one of
- * its earlier finds, or as one that a question is about.
+ * it no longer has. They stay where the file is another table by now: no row may be one of its
+ * earlier finds, or one about which it asked, or has the number and the content of such a row.
  */
 function forgetAskedRows(
   outbox: Outbox,
+  known: readonly FindHere[],
   path: string,
   { finds, planRow }: PlannedRows,
   isUnread: (key: string) => boolean,
@@ -268,11 +269,18 @@ function forgetAskedRows(
   const asked = asking
     .flatMap(({ stored }) => stored.wish.asked ?? [])
     .filter((row) => row.path === path);
+  const ofTable = [
+    ...known.filter(({ paths }) => paths.includes(path)),
+    ...asking.map(({ stored }) => stored),
+  ];
+  const names = new Set(ofTable.map(({ localId }) => localId));
   const isEarlierRow = (find: Find): boolean => {
     const plan = planRow(find);
-    const planned = plan.kind === 'same' ? findByLocalId(outbox, plan.find) : undefined;
-    const isOfFind = planned !== undefined && findRowOfTable(planned, path) !== undefined;
-    return isOfFind || asked.some((row) => isAskedAbout(row, find, null));
+    const isOther = plan.kind === 'question' && plan.basis === 'row-another';
+    return (
+      (!isOther && names.has(getLocalIdOfPlan(plan))) ||
+      asked.some((row) => isAskedAbout(row, find, null))
+    );
   };
   if (![...finds].some(isEarlierRow)) return;
   for (const { stored } of asking)

@@ -59,7 +59,7 @@ type TableComparison = Pick<PlannedTable, 'prefix'> & {
   readonly isEdition: IsEdition;
   /** Returns the finds that are the same as a row, or nearly, without those that are gone. */
   readonly listAlike: (row: Find) => Compared[];
-  /** Returns the finds of an edition that had the content of a row when they were last imported. */
+  /** Returns the finds that had the content of a row when they were last imported. */
   readonly listFormerlyEqual: (row: Find) => FindHere[];
   /** Returns the local id that a row has as a new find; `makeFreeName` one that no find has. */
   readonly makeName: (row: Find) => string;
@@ -152,7 +152,13 @@ function compareTable(
   const comparable = new Map(rows.map((row) => [row, toComparableFind(row.elements)]));
   const index = makeFindIndex<FindHere>();
   for (const find of known) index.add(toComparableFind(find.elements), find);
-  const listAlike = (row: Find, isEdition: IsEdition): Compared[] => {
+  const listFormer = once(() => groupByFormerContent(known));
+  const listFormerlyEqual = (row: Find): FindHere[] => {
+    const content = comparable.get(row);
+    return content !== undefined && hasEnoughToCompare(content) ? listFormer()(content) : [];
+  };
+  const isEdition = makeEditionTest(rows, byNumber, path, listFormerlyEqual);
+  const listAlike = (row: Find): Compared[] => {
     const content = comparable.get(row);
     if (content === undefined || !hasEnoughToCompare(content)) return [];
     return index.list(content).flatMap(({ find: other, item: find }) => {
@@ -161,18 +167,13 @@ function compareTable(
       return matched === 'other' || find.isGone() ? [] : [{ find, matched, differences }];
     });
   };
-  const isEdition = makeEditionTest(rows, byNumber, path, (row) => listAlike(row, () => true));
-  const listFormer = once(() => groupByFormerContent(known.filter(isEdition)));
   const makeName = makeNamer(rows, byNumber, prefix, isEdition);
   return {
     prefix,
     byNumber,
     isEdition,
-    listAlike: memoize((row) => listAlike(row, isEdition)),
-    listFormerlyEqual: (row) => {
-      const content = comparable.get(row);
-      return content !== undefined && hasEnoughToCompare(content) ? listFormer()(content) : [];
-    },
+    listAlike: memoize(listAlike),
+    listFormerlyEqual,
     makeName,
     makeFreeName: makeFreeNamer(known, makeName, hasKey),
   };
@@ -196,9 +197,11 @@ const planInPlace: PlanStep = (row, comparison, isFree) => {
   return find.isGone() || matched === 'same' || isUnchanged ? makeSame(find) : undefined;
 };
 
-const planRenumbered: PlanStep = (row, { listFormerlyEqual, makeName }, isFree) => {
+const planRenumbered: PlanStep = (row, { isEdition, listFormerlyEqual, makeName }, isFree) => {
   if (isRowDigest(row.localId) || isUniversal(row.localId)) return undefined;
-  const find = listFormerlyEqual(row).find((each) => isFree(each) && !each.isGone());
+  const find = listFormerlyEqual(row).find(
+    (each) => isEdition(each) && isFree(each) && !each.isGone(),
+  );
   return (
     find && makePlanToAsk('row-near', { find, matched: 'same', differences: 0 }, makeName(row))
   );
@@ -294,14 +297,13 @@ function makeEditionTest(
   rows: readonly Find[],
   byNumber: FindsByRow,
   path: string | undefined,
-  listAlike: (row: Find) => readonly Compared[],
+  listFormerlyEqual: (row: Find) => readonly FindHere[],
 ): IsEdition {
   const editions = findEditions(rows, (row) => {
     const ofNumber = byNumber.get(row) ?? [];
     // The finds may have other numbers here: the table may have been imported with a prefix.
-    return ofNumber.length > 0
-      ? listTables(ofNumber.filter((each) => isKnown(row, each)))
-      : listTables(listAlike(row).filter(({ matched }) => matched === 'same'));
+    const found = ofNumber.filter((each) => isKnown(row, each)).map(({ find }) => find);
+    return (ofNumber.length > 0 ? found : listFormerlyEqual(row)).flatMap(({ paths }) => paths);
   });
   // A file without any number of its earlier content has only other finds by now.
   const isSavedAgain = [...byNumber.values()].some((each) =>
@@ -350,10 +352,6 @@ function compareWithRow(elements: FindElements, row: Find): Omit<Compared, 'find
 /** Returns a key that rows of one content have in common; their finders may be others. */
 function makeContentKey({ project, day, place, point, details }: ComparableFind): string {
   return JSON.stringify([project, day, place, point, details]);
-}
-
-function listTables(compared: readonly Compared[]): string[] {
-  return compared.flatMap(({ find }) => find.paths);
 }
 
 function hasKeyOf({ keys }: FindHere, { localId }: Find): boolean {
