@@ -12,12 +12,7 @@ import {
   rebuildEntries,
 } from './append-facts.ts';
 import { type Attempt, type Entry, type InconclusiveLookup, makeAttempts } from './entry.ts';
-import {
-  findEntryById,
-  listEntriesInState,
-  listEntriesOfRecord,
-  listEntriesOfSubject,
-} from './entry-queries.ts';
+import { findEntryById, listEntriesInState, listEntriesOfRecord } from './entry-queries.ts';
 import {
   type AnsweredBody,
   type AttemptedBody,
@@ -36,7 +31,7 @@ import {
   serializeIssues,
 } from './facts.ts';
 import { type AttemptVerdict, foldSlot, getAcceptedRecord } from './fold.ts';
-import { findStoredIntent } from './intents.ts';
+import { findStoredIntent, parseRecordSubject } from './intents.ts';
 import { getOrMakeCommandId, type Outbox, readHeader, requireLedger } from './open-outbox.ts';
 
 /**
@@ -208,16 +203,14 @@ export function detachRecord(
  * @returns the imports that lost the record, as they were before; empty where fewer than two had it
  */
 export function detachSharedRecord(outbox: Outbox, identCely: string): Entry[] {
-  const claims = listEntriesOfRecord(outbox, identCely).filter(
-    ({ kind, state }) => kind === 'import' && state === 'accepted',
+  const accepted = listEntriesOfRecord(outbox, identCely).filter(
+    ({ subject, state }) => parseRecordSubject(subject) === undefined && state === 'accepted',
   );
+  const claims = accepted.filter(({ kind }) => kind === 'import');
   if (claims.length < 2) return [];
   const names = claims.map(({ find }) => find).join(', ');
   const reason = msg`the service gave the record ${identCely} to several finds (${names}): one may have been deleted, or lost when the service was restored from a backup`;
-  for (const claim of claims)
-    for (const entry of listEntriesOfSubject(outbox, claim.subject))
-      if (entry.identCely === identCely && entry.state === 'accepted')
-        detachRecord(outbox, entry, identCely, reason);
+  for (const entry of accepted) detachRecord(outbox, entry, identCely, reason);
   return claims;
 }
 

@@ -171,14 +171,21 @@ export function listEntriesOfRecord(outbox: Outbox, identCely: string): Entry[] 
 }
 
 /**
- * Returns the entries of a find, also dropped ones, in the order of the queue; for the subject of a
- * record, those of {@link listEntriesOfRecord}.
+ * Condition of SQL: the entry is of a find or record, also where a person named the record of the
+ * find. Its values are those of {@link makeSubjectValues}.
+ */
+const OF_SUBJECT = '(entries.subject = :subject or ident_cely = :identCely)';
+
+function makeSubjectValues(outbox: Outbox, subject: string) {
+  return { subject, identCely: findIdentOfSubject(outbox, subject) };
+}
+
+/**
+ * Returns the entries of a find or record, also dropped ones, in the order of the queue: for a find
+ * with a record those of {@link listEntriesOfRecord} as well.
  */
 export function listEntriesOfSubject(outbox: Outbox, subject: string): Entry[] {
-  const record = parseRecordSubject(subject);
-  return record === undefined
-    ? selectEntries(outbox, 'entries.subject = :subject', { subject })
-    : listEntriesOfRecord(outbox, record);
+  return selectEntries(outbox, OF_SUBJECT, makeSubjectValues(outbox, subject));
 }
 
 /** Returns the import of a find, also a dropped one; undefined for a record or an unknown find. */
@@ -272,15 +279,9 @@ export function isDroppedFind({ sql }: Outbox, uuid: string): boolean {
   return sql(`select 1 from finds where uuid = ? and state = 'dropped'`).get(uuid) !== undefined;
 }
 
-/**
- * Returns all numbers of a find or record in the order of the queue, also dropped and refused ones,
- * and those of its record under another subject: that of the find, or that of the record.
- */
+/** Returns the numbers among {@link listEntriesOfSubject}. */
 export function listNumberEntries(outbox: Outbox, subject: string): NumberEntry[] {
-  return selectOfKind(outbox, 'number', '(entries.subject = :subject or ident_cely = :identCely)', {
-    subject,
-    identCely: findIdentOfSubject(outbox, subject),
-  });
+  return selectOfKind(outbox, 'number', OF_SUBJECT, makeSubjectValues(outbox, subject));
 }
 
 /**
@@ -411,8 +412,8 @@ export function listPhotographsByDigest(
   return selectOfKind(
     outbox,
     'photo',
-    `:digest in (photograph ->> 'sha512', photograph ->> 'originalSha512') and entries.subject = :subject`,
-    { digest, subject },
+    `(photograph ->> 'sha512' = :digest or photograph ->> 'originalSha512' = :digest) and ${OF_SUBJECT}`,
+    { ...makeSubjectValues(outbox, subject), digest },
   );
 }
 
@@ -425,8 +426,8 @@ export function listPhotographsBySource(
   return selectOfKind(
     outbox,
     'photo',
-    `entries.subject = :subject and photograph ->> 'source' = :source and state <> 'dropped'`,
-    { subject, source },
+    `${OF_SUBJECT} and photograph ->> 'source' = :source and state <> 'dropped'`,
+    { ...makeSubjectValues(outbox, subject), source },
   );
 }
 

@@ -213,7 +213,9 @@ function listDecidable(
 ): Entry[] {
   const all = listEntriesOfSubject(outbox, subject).filter(
     (entry) =>
-      (entryId === undefined || entry.id === entryId) && (kind === 'drop' || isAnswerable(entry)),
+      (entryId === undefined || entry.id === entryId) &&
+      (kind === 'drop' || isAnswerable(entry)) &&
+      (kind !== 'created' || mayBeInRecord(entry)),
   );
   const groups = DECIDES[kind].map((state) => all.filter((entry) => isInState(entry, state)));
   const group = groups.find((each) => each.length > 0) ?? [];
@@ -226,6 +228,14 @@ function listDecidable(
   // Dependents of a dropped find stay, in case it is restored.
   if (kind === 'drop' && importEntry?.state === 'queued') return [importEntry];
   return decided.length > 0 ? decided : group;
+}
+
+/**
+ * Tells if a person may find the entry in the service: not a number or photograph that waits for an
+ * answer, unless the record has a file that may be it.
+ */
+function mayBeInRecord({ kind, state, held }: Entry): boolean {
+  return kind === 'import' || state === 'uncertain' || held?.basis === 'equal-photograph';
 }
 
 function isInState(entry: Entry, state: Decidable): boolean {

@@ -207,6 +207,22 @@ describe('a number that was given to the record by its identifier, without the f
     expect(await numberAtService()).toBe('FIRST');
   });
 
+  test('is not sent behind a later one of the find, and is reached by either name', async () => {
+    const second = makeSecondHome();
+    await setByRecord(second, 'EARLIER');
+    await fail('number', '500-before-save');
+    await expectEnded(second.pas('push'), 6);
+    await mock.service.faults();
+    await second.do('number', 'set', 'K-1', 'LATER', '--replace');
+    const [find] = await home.json('list');
+    const ident = find?.ident_cely ?? '';
+    for (const name of ['K-1', ident])
+      expect((await second.do('show', name)).stdout).toContain('number EARLIER: uncertain');
+    await second.do('resolve', ident, '--drop');
+    await second.do('push');
+    expect(await numberAtService()).toBe('LATER');
+  });
+
   test('does not replace a later one of the find without a question', async () => {
     const second = makeSecondHome();
     await setByRecord(second, 'EARLIER');
@@ -241,6 +257,31 @@ test('a number and a photograph are held for a record that was deleted meanwhile
   const sent = (await mock.service.journal()).slice(requests).map(({ path }) => path);
   expect(sent.filter((path) => path.includes('/nalez/'))).toEqual([]);
   expect((await home.pas('status')).stdout).toContain('was deleted');
+});
+
+test('a photograph of a find with two records is sent to the one that a person names', async () => {
+  await importSeason(home, 1);
+  const second = makeSecondHome().with({ PAS_STATE: join(home.folder, 'elsewhere') });
+  cpSync(join(home.folder, 'pas', 'outboxes'), join(home.folder, 'second', 'outboxes'), {
+    recursive: true,
+  });
+  await mock.service.settings({ index_delay_ms: 600_000 });
+  await home.do('push');
+  await second.do('push');
+  await mock.service.settings({ index_delay_ms: 0 });
+  const united = second.with({ PAS_STATE: undefined });
+  const [find] = await second.json('list');
+  await united.do('photo', 'add', 'K-1', home.file('p.png', tinyPng(1)));
+  await expectEnded(united.pas('push', '--take-over', '--yes'), 6);
+  expect((await united.do('show', 'K-1')).stdout).toMatch(
+    /records of it: .*N00009.*N00010|N00010.*N00009/,
+  );
+  await expectEnded(united.pas('resolve', 'K-1', '--created', find?.ident_cely ?? ''), 2);
+  const { stderr } = await united.pas('resolve', 'K-1');
+  expect(stderr).toMatch(/it belongs to the record .*: pas photo add/);
+  await united.do('resolve', 'K-1', '--resend');
+  await united.do('push');
+  await mock.expectMade({ finds: 2, photos: 1 });
 });
 
 test('what a colleague sent to a record from this machine is known before the index shows it', async () => {

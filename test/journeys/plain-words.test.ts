@@ -76,7 +76,7 @@ test('a target state that the role may not reach names the command for a new rol
   await home.do('push');
 });
 
-test('a find that has only the local id of one of a colleague is not said to differ little', async () => {
+test('a find that has only the local id of one of a colleague is not said to differ little, and may be called the same', async () => {
   const home = await signedIn(mock.service);
   await sendSeason(home, 1);
   await home.init(mock.service, '--name', 'colleague', ...accountFlags('archivist'));
@@ -89,6 +89,7 @@ test('a find that has only the local id of one of a colleague is not said to dif
   await colleague.do('import', home.file('other.csv', other));
   await expectEnded(colleague.pas('push'), 6);
   expect((await colleague.do('status')).stdout).toMatch(/or has the same local id, was sent/);
+  await colleague.do('resolve', 'K-1', '--answer', 'same');
 });
 
 test('a refused token of PAS_TOKEN says once that nothing is lost', async () => {

@@ -197,9 +197,14 @@ describe('a find that is called the same as another one here', () => {
     expect(await numberAtService()).toBe('N 1');
   });
 
-  test('stays as it is where that would replace another number', async () => {
-    await home.do('number', 'set', 'K-1', 'N 2');
-    await expectEnded(home.pas('resolve', 'B-1', '--answer', 'same'), 2);
+  test('stays as it is where that would replace another number, until a person removes it', async () => {
+    await home.do('number', 'set', 'K-1', 'N-2');
+    const { stderr } = await home.pas('resolve', 'B-1', '--answer', 'same');
     expect(await findStates(home)).toStrictEqual({ 'B-1': 'queued', 'K-1': 'accepted' });
+    const [, omit = ''] = /first: pas (edit B-1 .*) \(and/.exec(stderr) ?? [];
+    await home.do(...omit.split(' '), '--yes');
+    await home.do('resolve', 'B-1', '--answer', 'same');
+    await home.do('push');
+    expect(await numberAtService()).toBe('N-2');
   });
 });

@@ -40,7 +40,7 @@ import {
 import { openHarvestClient, openServiceAccess } from '../context/open-service.ts';
 import { openUnitedOutbox, withPushLockIfFree } from '../context/profile-outbox.ts';
 import { importAnsweredRow } from '../interview/ask-about-table.ts';
-import { findMeantCandidate, listAnswerWords, makeNotReplacedError } from '../result-texts.ts';
+import { findMeantCandidate, listAnswerWords } from '../result-texts.ts';
 import { requireConfirmation, withProgress } from '../terminal.ts';
 import { formatReconciledEntry } from './push-progress.ts';
 
@@ -227,16 +227,18 @@ async function answerQuestion(find: FindToResolve, answer: RowAnswer): Promise<'
     return outcome;
   }
   assertAnswers(listAnswerWords(entry?.held ?? null), answer, name);
-  const { candidates = [] } = entry?.held ?? {};
-  const isHere = ({ uuid }: CandidateIdentity): boolean =>
-    uuid === undefined || findByUuid(outbox, uuid)?.isHidden === false;
-  const candidate = findMeantCandidate(candidates.filter(isHere)) ?? { name: '' };
-  const record = candidate.name;
+  const { basis, candidates = [] } = entry?.held ?? {};
+  const isHere = ({ uuid = '' }: CandidateIdentity): boolean =>
+    findByUuid(outbox, uuid)?.isHidden === false;
+  const isAboutFind = stored !== undefined && basis === 'alike-here';
+  const meant = isAboutFind ? candidates.filter(isHere) : candidates;
+  const candidate = findMeantCandidate(meant) ?? { name: '' };
+  const other = candidate.name;
   if (answer !== 'same') await carryOut(find, { kind: 'resend' }, true);
-  else if (stored !== undefined && entry?.held?.basis === 'alike-here') {
+  else if (isAboutFind) {
     removeAlike(outbox, stored, candidate);
-    context.terminal.printLine(t`${name} is the same as ${record} and was removed.`);
-  } else await carryOut(find, { kind: 'created', identCely: record }, true);
+    context.terminal.printLine(t`${name} is the same as ${other} and was removed.`);
+  } else await carryOut(find, { kind: 'created', identCely: other }, true);
   return 'done';
 }
 
@@ -261,7 +263,15 @@ function removeAlike(
   const isRemoved =
     other !== undefined &&
     removeFindAsSame(outbox, stored, other, (value, replaces) => {
-      throw makeNotReplacedError({ find: name, value, replaces });
+      const { localId } = stored;
+      const omit = cmd`pas edit ${localId} --set evidencni_cislo=`;
+      const take = cmd`pas number set ${name} ${value} --replace`;
+      throw new UsageError(
+        t`${name} has the number ${replaces}, and ${localId} the number ${value}. Nothing was changed.`,
+        {
+          hint: t`Remove that of ${localId} first: ${omit} (and give it to ${name}, if you want: ${take})`,
+        },
+      );
     });
   if (!isRemoved) throw new UsageError(t`There is no question about ${stored.localId}.`);
 }
@@ -332,7 +342,9 @@ function makeUndecidedError({ outbox, name, entryId }: FindToResolve): UsageErro
   const command =
     entryId === undefined ? cmd`pas resolve ${name}` : cmd`pas resolve ${name} --entry ${entryId}`;
   const open = getOpenDecision(outbox, name, entryId);
-  const kept = isAnswerable(open.entry) ? [] : [formatKeeping(open.entry, name)];
+  const kept = isAnswerable(open.entry)
+    ? listOtherRecords(open.entry)
+    : [formatKeeping(open.entry, name)];
   return makeChoiceError(name, command, listWays(open), kept);
 }
 
@@ -370,13 +382,31 @@ function listWays({ kinds, candidates, entry }: OpenDecision): Way[] {
   const seen = candidates.map((ident) =>
     makeCreatedWay(msg`the service has it, in the record ${ident}`, ident),
   );
+  const { kind, held, identCely: target } = entry;
+  const isChange = kind !== 'import' && held !== null && target !== null;
   const elsewhere = msg`the service has it, in another record, whose identifier its website shows`;
   const ways: Record<PersonDecision['kind'], readonly Way[]> = {
-    created: entry.kind === 'import' ? [...seen, makeCreatedWay(elsewhere, 'IDENT')] : seen,
-    resend: [[msg`send it again; the service does not have it`, '--resend']],
+    created: kind === 'import' ? [...seen, makeCreatedWay(elsewhere, 'IDENT')] : seen,
+    resend: [
+      [
+        isChange ? msg`send it to ${target}` : msg`send it again; the service does not have it`,
+        '--resend',
+      ],
+    ],
     drop: [[msg`drop it`, '--drop']],
   };
   return kinds.flatMap((kind) => ways[kind]);
+}
+
+/** Lists how a number or photograph gets to another one of two records of its find. */
+function listOtherRecords(entry: Entry): Message[] {
+  if (entry.held?.basis !== 'two-records') return [];
+  return entry.held.candidates.flatMap(({ name: ident }) => {
+    const command = getKeepingCommand(entry, ident);
+    return ident === entry.identCely
+      ? []
+      : [msg`it belongs to the record ${ident}: ${command}; then drop this one`];
+  });
 }
 
 /** Formats how to keep the shown one of two versions: only a change makes one of two. */

@@ -73,7 +73,7 @@ async function printDocument(context: Context, name: string): Promise<ExitReason
 async function show(context: Context, name: string): Promise<ExitReason> {
   const { terminal } = context;
   const outbox = await context.openOutbox();
-  const { find, elements, texts, stories, atService } = getFindDetails(outbox, name);
+  const { find, elements, texts, records, stories, atService } = getFindDetails(outbox, name);
   const { file = null, row = null } = find?.wish.rows[0] ?? {};
   terminal.printLine(terminal.color.bold(find?.localId ?? name));
   if (find === undefined)
@@ -81,6 +81,9 @@ async function show(context: Context, name: string): Promise<ExitReason> {
   else if (find.isHidden) terminal.printLine(`  ${t`removed here`}`);
   else if (file !== null)
     terminal.printLine(`  ${row === null ? t`from ${file}` : t`from ${file}, row ${row}`}`);
+  const list = records.join(', ');
+  if (records.length > 1)
+    terminal.printLine(`  ${t`the service has several records of it: ${list}`}`);
   printFacts(context, texts);
   if (atService !== undefined) printStateAtService(context, atService);
   for (const story of stories) printStory(context, outbox, story);
@@ -90,6 +93,7 @@ async function show(context: Context, name: string): Promise<ExitReason> {
     ident_cely: find === undefined ? name : undefined,
     source: file === null ? null : { file, row },
     elements,
+    records,
     at_service: atService === undefined ? null : toStateAtServiceJson(atService),
     entries: stories.map(toStoryJson),
   });

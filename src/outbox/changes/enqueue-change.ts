@@ -142,9 +142,10 @@ export function enqueueNumber(
     const { change, replaces, last, expects } = planNumberChange(outbox, subject, value);
     if (replaces !== undefined && !mayReplace(replaces)) return undefined;
     const isChangedSince = last?.state === 'accepted' && expects !== null && expects !== value;
-    if (change === 'replaced' && last !== undefined && last.subject !== subject)
-      withdrawWish(outbox, last, 'removed');
     if (change === 'kept') return change;
+    // A person named the record once and its find once.
+    if (last !== undefined && last.subject !== subject && last.state !== 'accepted')
+      withdrawWish(outbox, last, 'removed');
     recordNumberWish(outbox, subject, value, { expects, isChangedSince });
     const wanted = findLastNumberEntry(outbox, subject, ['dropped']);
     if (wanted?.state === 'refused') requeueEntry(outbox, wanted, ASKED_AGAIN);

@@ -4,6 +4,7 @@ import { UsageError } from '../../base/errors.ts';
 import { cmd, msg } from '../../base/message.ts';
 import type { Find } from '../../finds/find.ts';
 import type { ValidatedFind } from '../../finds/rules.ts';
+import { getSlotState } from '../append-facts.ts';
 import { type Evidence, listAttempts, listEvidence } from '../attempts.ts';
 import { type Attempt, type Entry, hasIdentForm } from '../entry.ts';
 import {
@@ -257,15 +258,17 @@ export function getFindDetails(outbox: Outbox, name: string) {
   const find = findByUuid(outbox, subject);
   const sent = find === undefined ? undefined : findSentFind(outbox, find);
   const elements = find === undefined ? {} : getWantedElements(outbox, find);
+  const entry = find && findImportOfFind(outbox, find.uuid);
   return {
     find,
     elements,
     texts: listLabelledElements(elements),
+    records: entry === undefined ? [] : getSlotState(outbox, entry).records,
     stories: omitResentPhotographs(listEntriesOfSubject(outbox, subject)).map(
-      (entry): EntryHistory => ({
-        entry,
-        attempts: listAttempts(outbox, entry),
-        evidence: listEvidence(outbox, entry),
+      (each): EntryHistory => ({
+        entry: each,
+        attempts: listAttempts(outbox, each),
+        evidence: listEvidence(outbox, each),
       }),
     ),
     atService: sent === undefined ? undefined : findStateAtService(outbox, sent),
