@@ -15,7 +15,7 @@ import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock();
 
-test('an uncertain find has a one-sentence summary, and its evidence on request', async () => {
+test('an uncertain find has a one-sentence summary beside a question about it, and its evidence on request', async () => {
   const home = await signedIn(mock.service, settledAfter(3_600_000));
   await importSeason(home, 2);
   await mock.service.faults({
@@ -31,8 +31,11 @@ test('an uncertain find has a one-sentence summary, and its evidence on request'
   await expectEnded(pushed, 6, plain);
   expect(pushed.stderr).not.toMatch(reason);
   expect(pushed.stderr.match(new RegExp(plain, 'g'))).toHaveLength(1);
+  const table = readFileSync(writeSeason(home, 2), 'utf8').replace('K-2', 'B-2');
+  await home.pas('import', home.file('other.csv', table));
   const status = await home.do('status');
-  expect(status.stdout).toMatch(plain);
+  expect(status.stdout).toMatch(/import of K-2: row 3 of .* is equal to K-2/);
+  expect(status.stdout.match(new RegExp(plain, 'g'))).toHaveLength(1);
   expect(status.stdout).not.toMatch(reason);
   const details = await home.do('show', 'K-2');
   expect(details.stdout).toMatch(plain);

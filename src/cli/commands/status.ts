@@ -165,12 +165,12 @@ function listSections(
   { needsPerson, dropped, changed }: OutboxStatus,
   settleMs: number | undefined,
 ): Section[] {
-  const explain = (entry: Entry): string =>
-    entry.state === 'uncertain'
-      ? explainUncertain(outbox, entry.id, settleMs)[0]
-      : describeReason(entry);
+  const explain = (entry: Entry): string => explainUncertain(outbox, entry.id, settleMs)[0];
   const steps = STEPS.map(({ title, takes, command }): Section => {
-    const lines = formatEntries(needsPerson.filter(takes), explain);
+    const lines = formatEntries(
+      needsPerson.filter(takes),
+      command === undefined ? describeReason : explain,
+    );
     // A command that searches the service.
     const isHeaded = command !== undefined && settleMs !== undefined && lines.length > 0;
     return { title, lines: isHeaded ? [command, ...lines] : lines };
@@ -217,7 +217,7 @@ function formatDelay({ kind, reason, count, find, notBeforeAt }: Delay, nowMs: n
 type Step = {
   readonly title: Message;
   readonly takes: (entry: Entry) => boolean;
-  /** A command that may settle all of them. */
+  /** Only for uncertain entries: a command that may settle all of them. */
   readonly command?: Message;
 };
 
