@@ -4,6 +4,7 @@ import {
   type Command,
   cmd,
   formatMoment,
+  type Message,
   msg,
   msgid,
   ngettext,
@@ -21,6 +22,7 @@ import {
 } from '../outbox/entry.ts';
 import type { Candidate } from '../outbox/facts.ts';
 import type { StopCause } from '../push/push-context.ts';
+import type { OpenDecision, PersonDecision } from '../push/resolve-entries.ts';
 import type { Context } from './context/context.ts';
 
 /** Prints the commands that send what a command has queued; nothing under `--quiet`. */
@@ -170,6 +172,60 @@ export function makeNotReplacedError({ find, value, replaces }: Replacement): Us
       hint: t`To replace it: ${cmd`pas number set ${find} ${value} --replace`}`,
     },
   );
+}
+
+/** An answer in words, and the flag that gives it. */
+export type Way = readonly [words: Message, flag: string];
+
+/** Lists the possible decisions: with each known record, and with another one. */
+export function listWays({ kinds, candidates, entry }: OpenDecision): Way[] {
+  const makeCreatedWay = (words: Message, ident: string): Way => [words, `--created ${ident}`];
+  const seen = candidates.map((ident) =>
+    makeCreatedWay(msg`the service has it, in the record ${ident}`, ident),
+  );
+  const { kind, held, identCely: target } = entry;
+  const isChange = kind !== 'import' && held !== null && target !== null;
+  const elsewhere = msg`the service has it, in another record, whose identifier its website shows`;
+  const ways: Record<PersonDecision['kind'], readonly Way[]> = {
+    created: kind === 'import' ? [...seen, makeCreatedWay(elsewhere, 'IDENT')] : seen,
+    resend: [
+      [
+        isChange ? msg`send it to ${target}` : msg`send it again; the service does not have it`,
+        '--resend',
+      ],
+    ],
+    drop: [[msg`drop it`, '--drop']],
+  };
+  return kinds.flatMap((kind) => ways[kind]);
+}
+
+/**
+ * Lists what another command decides: only a change makes one of two versions, and a number or
+ * photograph gets to another one of two records of its find by that record's identifier.
+ */
+export function listOtherWays(entry: Entry, find: string): Message[] {
+  if (!isAnswerable(entry)) {
+    const command = getKeepingCommand(entry, find);
+    return [msg`keep the version that is shown here: ${command}`];
+  }
+  const records = entry.held?.basis === 'two-records' ? entry.held.candidates : [];
+  return records.flatMap(({ name: ident }) => {
+    const command = getKeepingCommand(entry, ident);
+    return ident === entry.identCely
+      ? []
+      : [msg`it belongs to the record ${ident}: ${command}; then drop this one`];
+  });
+}
+
+function getKeepingCommand(entry: Entry, find: string): Message {
+  switch (entry.kind) {
+    case 'import':
+      return cmd`pas edit ${find}`;
+    case 'number':
+      return cmd`pas number set ${find} ${entry.value} --replace`;
+    case 'photo':
+      return cmd`pas photo add ${find} ${entry.photograph.source ?? entry.photograph.name}`;
+  }
 }
 
 /** Joins the first `most` names as words of a command line, and marks that there are more. */

@@ -1,6 +1,6 @@
 import { Option } from 'commander';
 import { ConfigError, type ExitReason, PasError, UsageError } from '../../base/errors.ts';
-import { cmd, joinMessages, type Message, msg, msgid, ngettext, t } from '../../base/message.ts';
+import { cmd, joinMessages, type Message, msgid, ngettext, t } from '../../base/message.ts';
 import { storeQuestionsAboutChangedFinds } from '../../outbox/alike-finds.ts';
 import { removeFindAsSame } from '../../outbox/changes/remove-finds.ts';
 import { findSubjectsWithEntries, parseTypedIdent } from '../../outbox/changes/resolve-finds.ts';
@@ -8,7 +8,6 @@ import {
   ANSWERS_OF_ROWS,
   type Entry,
   type ImportEntry,
-  isAnswerable,
   ROW_ANSWERS,
   type RowAnswer,
 } from '../../outbox/entry.ts';
@@ -21,7 +20,6 @@ import {
   fetchRecordComparison,
   findRecordProblem,
   getOpenDecision,
-  type OpenDecision,
   type PersonDecision,
   resolveEntries,
 } from '../../push/resolve-entries.ts';
@@ -40,7 +38,13 @@ import {
 import { openHarvestClient, openServiceAccess } from '../context/open-service.ts';
 import { openUnitedOutbox, withPushLockIfFree } from '../context/profile-outbox.ts';
 import { importAnsweredRow } from '../interview/ask-about-table.ts';
-import { findMeantCandidate, listAnswerWords } from '../result-texts.ts';
+import {
+  findMeantCandidate,
+  listAnswerWords,
+  listOtherWays,
+  listWays,
+  type Way,
+} from '../result-texts.ts';
 import { requireConfirmation, withProgress } from '../terminal.ts';
 import { formatReconciledEntry } from './push-progress.ts';
 
@@ -324,9 +328,6 @@ async function carryOut(
   });
 }
 
-/** An answer in words, and the flag that gives it. */
-type Way = readonly [words: Message, flag: string];
-
 /**
  * Makes the error that lists the possible answers or decisions, each with its command.
  * @throws UsageError where there is nothing to decide
@@ -342,10 +343,7 @@ function makeUndecidedError({ outbox, name, entryId }: FindToResolve): UsageErro
   const command =
     entryId === undefined ? cmd`pas resolve ${name}` : cmd`pas resolve ${name} --entry ${entryId}`;
   const open = getOpenDecision(outbox, name, entryId);
-  const kept = isAnswerable(open.entry)
-    ? listOtherRecords(open.entry)
-    : [formatKeeping(open.entry, name)];
-  return makeChoiceError(name, command, listWays(open), kept);
+  return makeChoiceError(name, command, listWays(open), listOtherWays(open.entry, name));
 }
 
 function makeChoiceError(
@@ -374,56 +372,6 @@ function parseDecision({ created, resend, drop }: ResolveOptions): PersonDecisio
   if (decisions.length > 1)
     throw new UsageError(t`Use one of --created IDENT, --resend and --drop.`);
   return decisions[0];
-}
-
-/** Lists the possible decisions: with each known record, and with another one. */
-function listWays({ kinds, candidates, entry }: OpenDecision): Way[] {
-  const makeCreatedWay = (words: Message, ident: string): Way => [words, `--created ${ident}`];
-  const seen = candidates.map((ident) =>
-    makeCreatedWay(msg`the service has it, in the record ${ident}`, ident),
-  );
-  const { kind, held, identCely: target } = entry;
-  const isChange = kind !== 'import' && held !== null && target !== null;
-  const elsewhere = msg`the service has it, in another record, whose identifier its website shows`;
-  const ways: Record<PersonDecision['kind'], readonly Way[]> = {
-    created: kind === 'import' ? [...seen, makeCreatedWay(elsewhere, 'IDENT')] : seen,
-    resend: [
-      [
-        isChange ? msg`send it to ${target}` : msg`send it again; the service does not have it`,
-        '--resend',
-      ],
-    ],
-    drop: [[msg`drop it`, '--drop']],
-  };
-  return kinds.flatMap((kind) => ways[kind]);
-}
-
-/** Lists how a number or photograph gets to another one of two records of its find. */
-function listOtherRecords(entry: Entry): Message[] {
-  if (entry.held?.basis !== 'two-records') return [];
-  return entry.held.candidates.flatMap(({ name: ident }) => {
-    const command = getKeepingCommand(entry, ident);
-    return ident === entry.identCely
-      ? []
-      : [msg`it belongs to the record ${ident}: ${command}; then drop this one`];
-  });
-}
-
-/** Formats how to keep the shown one of two versions: only a change makes one of two. */
-function formatKeeping(entry: Entry, find: string): Message {
-  const command = getKeepingCommand(entry, find);
-  return msg`keep the version that is shown here: ${command}`;
-}
-
-function getKeepingCommand(entry: Entry, find: string): Message {
-  switch (entry.kind) {
-    case 'import':
-      return cmd`pas edit ${find}`;
-    case 'number':
-      return cmd`pas number set ${find} ${entry.value} --replace`;
-    case 'photo':
-      return cmd`pas photo add ${find} ${entry.photograph.source ?? entry.photograph.name}`;
-  }
 }
 
 /**
