@@ -25,18 +25,19 @@ import type { Ledger, ServiceKind } from './ledger.ts';
  * The open outbox of one account at one service; the other modules of this folder work on it. Every
  * change is one transaction that is on disk when its function returns.
  */
-export type Outbox = GuardedDatabase & {
-  readonly path: string;
-  readonly clock: Clock;
-  /** Undefined where it is unusable; only a push requires it. */
-  readonly ledger: Ledger | undefined;
-  readonly ledgerProblem: PasError | undefined;
-  /** The running command of a person, and its id once it has changed something. */
-  command: { words?: string; id?: string };
-  /** Runs `work` after the current transaction is committed; not if it fails. */
-  runAfterCommit(work: () => void): void;
-  close(): void;
-};
+export type Outbox = GuardedDatabase &
+  Disposable & {
+    readonly path: string;
+    readonly clock: Clock;
+    /** Undefined where it is unusable; only a push requires it. */
+    readonly ledger: Ledger | undefined;
+    readonly ledgerProblem: PasError | undefined;
+    /** The running command of a person, and its id once it has changed something. */
+    command: { words?: string; id?: string };
+    /** Runs `work` after the current transaction is committed; not if it fails. */
+    runAfterCommit(work: () => void): void;
+    close(): void;
+  };
 
 const HEADER = describeColumns('header', {
   outbox: isText,
@@ -157,6 +158,10 @@ function withStatements(
     toDatabaseError(path, thrown),
   );
   let waiting: (() => void)[] = [];
+  const close = () => {
+    ledger?.close();
+    database.close();
+  };
   return {
     path,
     clock,
@@ -176,10 +181,8 @@ function withStatements(
       if (database.inTransaction) waiting.push(work);
       else work();
     },
-    close: () => {
-      ledger?.close();
-      database.close();
-    },
+    close,
+    [Symbol.dispose]: close,
   };
 }
 

@@ -29,12 +29,11 @@ export function acquirePushLock(options: PushLockOptions): LockFile {
   const ofAccount = takeLock(join(options.folder, `${options.scope}.lock`), options);
   try {
     const besideFile = takeLock(join(options.outboxFolder, 'push.lock'), options);
-    return {
-      release() {
-        besideFile.release();
-        ofAccount.release();
-      },
+    const release = () => {
+      besideFile.release();
+      ofAccount.release();
     };
+    return { release, [Symbol.dispose]: release };
   } catch (thrown) {
     ofAccount.release();
     throw thrown;
@@ -49,12 +48,8 @@ export async function withPushLock<T>(
   options: PushLockOptions,
   work: () => Promise<T>,
 ): Promise<T> {
-  const lock = acquirePushLock(options);
-  try {
-    return await work();
-  } finally {
-    lock.release();
-  }
+  using _lock = acquirePushLock(options);
+  return await work();
 }
 
 /** An answer of a person holds the lock for a moment, which must not refuse a push. */

@@ -6,7 +6,7 @@ import { acquireChangeLock } from '../base/disk/lock-file.ts';
 import { writePrivateFile } from '../base/disk/output-file.ts';
 import { AuthError, ConfigError, getErrorCode } from '../base/errors.ts';
 import { isPlainObject, parseJsonObject } from '../base/json-and-toml.ts';
-import { cmd, msg, t } from '../base/message.ts';
+import { cmd, t } from '../base/message.ts';
 import { runChildScript } from '../base/own-files.ts';
 
 /** Credentials of an account, stored apart from the configuration and never printed. */
@@ -101,18 +101,10 @@ function changeAll(
   clock: Clock,
   apply: (all: Map<string, StoredSecrets>) => unknown,
 ): void {
-  const lock = acquireChangeLock(
-    join(dirname(path), '.secrets.lock'),
-    clock,
-    msg`${path}: another pas process is changing the secrets.`,
-  );
-  try {
-    const all = readAll(path);
-    if (apply(all) !== false)
-      writePrivateFile(path, `${JSON.stringify(Object.fromEntries(all), null, 2)}\n`);
-  } finally {
-    lock.release();
-  }
+  using _lock = acquireChangeLock(join(dirname(path), '.secrets.lock'), clock);
+  const all = readAll(path);
+  if (apply(all) !== false)
+    writePrivateFile(path, `${JSON.stringify(Object.fromEntries(all), null, 2)}\n`);
 }
 
 function tryKeepInKeyring(

@@ -3,13 +3,13 @@ import { closeSync, openSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../clock.ts';
 import { ConfigError, DatabaseError, getErrorCode } from '../errors.ts';
-import { type Message, msg } from '../message.ts';
+import { msg } from '../message.ts';
 import { runChildScript } from '../own-files.ts';
 import { convertDatabaseErrors, type Database, isBusyError, openSqlite } from './database.ts';
 import { createFolder, restrictPermissions } from './files.ts';
 
-/** A lock that this process holds until it releases it or ends in any way. */
-export type LockFile = {
+/** A lock that this process holds until it releases it, by `using` too, or ends in any way. */
+export type LockFile = Disposable & {
   release(): void;
 };
 
@@ -48,11 +48,10 @@ export function acquireLockFile(path: string): LockFile | undefined {
       throw thrown;
     }
     held.add(database);
-    return {
-      release() {
-        if (held.delete(database)) database.close();
-      },
+    const release = () => {
+      if (held.delete(database)) database.close();
     };
+    return { release, [Symbol.dispose]: release };
   });
 }
 
@@ -84,14 +83,15 @@ const MAX_TRIES = 400;
  * Takes the lock under which pas changes a small file; blocks the thread for two seconds at most
  * while another process holds it.
  * @param path of the lock file, which is beside the changed one
- * @param taken message of the ConfigError
  * @throws ConfigError where another process keeps the lock; DatabaseError as
  * {@link acquireLockFile}
  */
-export function acquireChangeLock(path: string, clock: Clock, taken: Message): LockFile {
+export function acquireChangeLock(path: string, clock: Clock): LockFile {
   const lock = waitForLockFile(path, clock, MAX_TRIES);
   if (lock !== undefined) return lock;
-  throw new ConfigError(taken, { hint: msg`Run the command again.` });
+  throw new ConfigError(msg`${path}: another pas process is changing this file.`, {
+    hint: msg`Run the command again.`,
+  });
 }
 
 /**
@@ -132,14 +132,10 @@ const CHECK_MS = 20_000;
 export function isLockingReliable(folder: string): boolean {
   const path = join(folder, `.${randomUUID()}.lock`);
   try {
-    const lock = acquireLockFile(path);
+    using lock = acquireLockFile(path);
     if (lock === undefined) return false;
-    try {
-      const { stdout } = runChildScript(['base/disk/check-process', 'lock'], path, CHECK_MS);
-      return String(stdout) === 'refused';
-    } finally {
-      lock.release();
-    }
+    const { stdout } = runChildScript(['base/disk/check-process', 'lock'], path, CHECK_MS);
+    return String(stdout) === 'refused';
   } finally {
     rmSync(path, { force: true });
   }

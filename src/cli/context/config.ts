@@ -390,20 +390,11 @@ export function changeConfigFile(
   clock: Clock,
   change: (config: Config) => Config,
 ): Config {
-  const path = join(home, '.config.lock');
-  const lock = acquireChangeLock(
-    path,
-    clock,
-    msg`${path}: another pas process is changing the configuration.`,
-  );
-  try {
-    const before = readConfigFile(configFile);
-    const after = change(before);
-    if (after !== before) writeConfigFile(configFile, after);
-    return after;
-  } finally {
-    lock.release();
-  }
+  using _lock = acquireChangeLock(join(home, '.config.lock'), clock);
+  const before = readConfigFile(configFile);
+  const after = change(before);
+  if (after !== before) writeConfigFile(configFile, after);
+  return after;
 }
 
 /**

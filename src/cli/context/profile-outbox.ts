@@ -217,12 +217,8 @@ async function withStoredOutbox<T>(
   work: (outbox: Outbox) => T | Promise<T>,
   binding?: Binding,
 ): Promise<T> {
-  const outbox = openStoredOutbox(context, name, { binding });
-  try {
-    return await work(outbox);
-  } finally {
-    outbox.close();
-  }
+  using outbox = openStoredOutbox(context, name, { binding });
+  return await work(outbox);
 }
 
 /**

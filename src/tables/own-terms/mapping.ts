@@ -372,21 +372,12 @@ export async function changeMappingFile<Change extends { readonly rows: readonly
   clock: Clock,
   change: (mapping: Mapping) => Change,
 ): Promise<Change> {
-  const path = join(dirname(file), '.mapping.lock');
-  const lock = acquireChangeLock(
-    path,
-    clock,
-    msg`${path}: another pas process is changing the mapping.`,
-  );
-  try {
-    const before = await readSoundMapping(file);
-    const changed = change(before);
-    const text = formatMapping(changed.rows);
-    if (text !== formatMapping(before.rows)) writePrivateFile(file, text);
-    return changed;
-  } finally {
-    lock.release();
-  }
+  using _lock = acquireChangeLock(join(dirname(file), '.mapping.lock'), clock);
+  const before = await readSoundMapping(file);
+  const changed = change(before);
+  const text = formatMapping(changed.rows);
+  if (text !== formatMapping(before.rows)) writePrivateFile(file, text);
+  return changed;
 }
 
 /**
