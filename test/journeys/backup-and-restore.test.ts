@@ -12,7 +12,7 @@ import {
   outboxFolder,
 } from '../support/outbox-files.ts';
 import { expectEnded, jsonLines, serviceAt, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
-import { importSeason, sendSeason, tinyPng, writeSeason } from '../support/season.ts';
+import { importSeason, tinyPng, writeSeason } from '../support/season.ts';
 import { startMock } from '../support/start-mock.ts';
 import { answer, startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
 import { useHome, useMock } from '../support/use-mock.ts';
@@ -110,22 +110,6 @@ test('a photograph that was damaged since is not copied as intact', async () => 
 
 const asides = (folder: string): string[] =>
   readdirSync(folder).filter((name) => name.startsWith('outbox-replaced-'));
-
-test('a restored backup learns from the ledger what was sent since', async () => {
-  await importSeason(home, 3);
-  await home.do('backup', copy);
-  await sendSeason(home, 4);
-  await expectEnded(home.pas('restore', copy), 2);
-  expect(await home.json('restore', copy, '--replace')).toMatchObject({
-    finds: 4,
-    ledger_finds: 1,
-    uncertain: 0,
-  });
-  expect(await home.json('list')).toMatchObject(Array(4).fill({ state: 'accepted' }));
-  await sendSeason(home, 4);
-  await mock.expectMade({ finds: 4 });
-  expect(asides(outboxFolder(home))).toHaveLength(1);
-});
 
 test('a restore names what was changed since and not sent, and nothing else', async () => {
   await importSeason(home, 4);

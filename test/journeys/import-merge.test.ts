@@ -302,7 +302,7 @@ describe('a table that is imported again', () => {
         rows: 60,
       });
       await answer(terminal, 'row 2', 'later', '❯ decide later');
-      await answer(terminal, 'row 3', 'same', '❯ the same find');
+      await answer(terminal, 'row 3', '', '❯ the same find');
       expect((await terminal.ended()).code).toBe(3);
       expect((await home.json('list')).map(({ local_id }) => local_id).sort()).toEqual([
         'S-1',

@@ -19,7 +19,6 @@ import {
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { storePulledRecord } from '../../../src/outbox/views/records-at-service.ts';
-import { recordNewFind } from '../../../src/outbox/wishes.ts';
 import { resolveEntries } from '../../../src/push/resolve-entries.ts';
 import { parseCsvTable } from '../../../src/tables/formats/csv-table.ts';
 import { planTableNumbers, queuePlannedNumbers } from '../../../src/tables/number-table.ts';
@@ -29,7 +28,6 @@ import {
   acceptEntry,
   attemptEntry,
   listAllEntries,
-  NO_PLACE,
   queueImport,
   queueNumber,
   queuePhoto,
@@ -195,16 +193,6 @@ describe('a new number', () => {
     sendNext(outbox);
     expect(findKnownNumber(outbox, RECORD)).toBe('A 1');
   });
-
-  test.each([
-    ['none where the find has none', {}, ''],
-    ['that of the find', { evidencni_cislo: 'A 9' }, 'A 9'],
-  ])('expects %s', (_what, elements, expected) => {
-    using outbox = tempOutbox();
-    const prepared = { document: null, issues: [] };
-    const findId = recordNewFind(outbox, { localId: 'K-1', elements, ...NO_PLACE }, prepared);
-    expect(findKnownNumber(outbox, findId)).toBe(expected);
-  });
 });
 
 test('a number replaces no other one than a person was shown', () => {
@@ -246,20 +234,7 @@ test('a find that was removed after the numbers were planned costs no other one 
   });
 });
 
-test('the message of a row that names two finds ends with its last sentence', () => {
-  using outbox = tempOutbox();
-  queueImport(outbox, 'K-1');
-  const table = parseCsvTable(
-    'numbers.csv',
-    Buffer.from(`local_id;ident_cely;evidencni_cislo\nK-1;${IDENT};B 2`),
-  );
-  const { issues } = planTableNumbers(outbox, table, undefined);
-  expect(issues.map(({ message }) => String(message))).toEqual([
-    `K-1 and ${IDENT} are not the same find. Correct one, or leave it empty.`,
-  ]);
-});
-
-test('the numbers of a large table are queued in small transactions, and once for repeated imports', () => {
+test('the numbers of a large table are queued in small transactions', () => {
   using outbox = tempOutbox();
   let most = 0;
   let depth = 0;
@@ -291,10 +266,4 @@ test('the numbers of a large table are queued in small transactions, and once fo
     ).numbers.filter(({ change }) => change === 'queued'),
   ).toHaveLength(450);
   expect(most).toBeLessThanOrEqual(100);
-  const again = queuePlannedNumbers(
-    outbox,
-    planTableNumbers(outbox, table, undefined),
-    true,
-  ).numbers;
-  expect(again.every(({ change }) => change === 'kept')).toBe(true);
 });

@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import { hashSha512 } from '../../../src/base/disk/files.ts';
 import type { Find } from '../../../src/finds/find.ts';
 import { type EnqueueContext, enqueueFinds } from '../../../src/outbox/changes/enqueue-finds.ts';
-import { planRows } from '../../../src/outbox/changes/plan-rows.ts';
 import { planRemoval, removeFinds } from '../../../src/outbox/changes/remove-finds.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
 import { findImportOfFind, listEntriesOfSubject } from '../../../src/outbox/entry-queries.ts';
@@ -112,32 +111,6 @@ test.each([
     { rule: 'given-up', message: expect.stringContaining('pas resolve K-1 --resend') },
   ]);
   expect([countVisibleFinds(outbox), ...states(outbox)]).toEqual([0, 'import dropped']);
-});
-
-test('a waypoint never replaces a find of the same name from another file', () => {
-  const waypoint = (localId: string, latitude: number): Find => ({
-    localId,
-    elements: { geom_system: '4326', geom_wkt: `POINT(15.1 ${latitude})` },
-    photos: [],
-  });
-  const known = ['001', '002'].map((localId, at) => ({
-    ...waypoint(localId, 49.8 + at / 100),
-    uuid: localId,
-    keys: [localId],
-    paths: ['/walks/monday.gpx'],
-    base: undefined,
-    isGone: () => false,
-  }));
-  const rows = [waypoint('001', 49.6), waypoint('002', 49.5)];
-  const table = { path: '/walks/tuesday.gpx', prefix: undefined, hasKey: () => true };
-  expect(rows.map(planRows(rows, known, table).planRow)).toMatchObject([
-    { kind: 'question', find: '001' },
-    { kind: 'question', find: '002' },
-  ]);
-  expect(rows.map(planRows(rows, known, { ...table, prefix: 'T-' }).planRow)).toMatchObject([
-    { kind: 'new', localId: 'T-001' },
-    { kind: 'new', localId: 'T-002' },
-  ]);
 });
 
 test('finds are read in batches, and a batch is on disk before the next is read', async () => {

@@ -1,32 +1,10 @@
 import { expect, test } from 'vitest';
 import { makeErrorIssue, makeWarningIssue } from '../../../src/base/issue.ts';
 import { rebuildEntries } from '../../../src/outbox/append-facts.ts';
-import {
-  findEntryById,
-  findImportOfFind,
-  storeQuestion,
-} from '../../../src/outbox/entry-queries.ts';
-import { makeCandidates } from '../../../src/outbox/gate.ts';
+import { findEntryById, findImportOfFind } from '../../../src/outbox/entry-queries.ts';
 import { makeRecordSubject, type PreparedDocument } from '../../../src/outbox/intents.ts';
 import { recordNewFind } from '../../../src/outbox/wishes.ts';
 import { acceptEntry, queueImport, queueNumber, tempOutbox } from '../../support/temp-outbox.ts';
-
-const IDENT = 'C-202400101-N00012';
-
-test('a damaged question is detected', () => {
-  using outbox = tempOutbox();
-  const { entryId } = queueImport(outbox, 'K-1');
-  storeQuestion(outbox, entryId, {
-    basis: 'equal-record',
-    question: 'is it this one?',
-    candidates: makeCandidates([IDENT]),
-  });
-  outbox.sql('pragma ignore_check_constraints = on').run();
-  outbox.sql(`update entries set held = '{' where id = ?`).run(entryId);
-  expect(() => findEntryById(outbox, entryId)).toThrow(
-    expect.objectContaining({ damaged: true }) as Error,
-  );
-});
 
 test.each([
   ['C-202400101-N00001', 'C-202400101'],

@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import { asWallMs } from '../../../src/base/clock.ts';
 import { RefusedAccountError, UnavailableError } from '../../../src/base/errors.ts';
 import { removeSubject } from '../../../src/outbox/changes/remove-finds.ts';
-import { undoCommand } from '../../../src/outbox/changes/undo-command.ts';
 import { listHeldEntries, storeQuestion } from '../../../src/outbox/entry-queries.ts';
 import { makeCandidates } from '../../../src/outbox/gate.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
@@ -17,7 +16,7 @@ import {
   makeEntryContentKey,
 } from '../../../src/push/look.ts';
 import type { NoSearchReason } from '../../../src/push/push-context.ts';
-import { getOpenDecision, resolveEntries } from '../../../src/push/resolve-entries.ts';
+import { resolveEntries } from '../../../src/push/resolve-entries.ts';
 import type { Exchange } from '../../../src/service/http/exchange.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import {
@@ -86,23 +85,6 @@ async function twoComputers() {
 }
 
 describe('a find that matches a record created from another outbox of the account', () => {
-  test('is held with the candidate record, however often it is pushed', async () => {
-    using given = await twoComputers();
-    const { service, outbox } = given;
-    for (let turn = 0; turn < 3; turn += 1) {
-      expect(await service.push(outbox)).toMatchObject({ requests: 0 });
-      expect(listHeldEntries(outbox)).toMatchObject([
-        { localId: 'B-1', held: { basis: 'equal-record', candidates: [{ name: N1 }] } },
-      ]);
-      await given.clock.advance(5 * DAY_MS);
-    }
-    expect(getOpenDecision(outbox, 'B-1', undefined)).toMatchObject({
-      kinds: ['created', 'resend', 'drop'],
-      candidates: [N1],
-    });
-    expect(service.writes).toEqual(['fibula']);
-  });
-
   test.each([
     ['is that record if a person says so', 'created', ['fibula']],
     ['is sent, and not asked about again, if it is another', 'resend', ['fibula', 'fibula']],
@@ -425,23 +407,6 @@ describe('if another account harvests', () => {
     queueFind(outbox, 'K-1');
     expect(await push()).toMatchObject({ accepted: 1 });
     expect(setup.told).toEqual(['anonymous']);
-  });
-
-  test('finds are held after another place until a person answers', async () => {
-    using setup = foreign();
-    const { outbox, push } = setup;
-    updateHeader(outbox, { mustLook: true });
-    for (const name of ['K-1', 'K-2']) queueFind(outbox, name);
-    await push();
-    expect(states(outbox)).toEqual(['held: not-searched', 'held: not-searched']);
-    outbox.command.words = 'resolve';
-    decide(outbox, 'K-1', 'resend');
-    outbox.command.id = undefined;
-    expect(undoCommand(outbox)?.kept.size).toBe(0);
-    await push();
-    expect(states(outbox)).toEqual(['held: not-searched', 'held: not-searched']);
-    decide(outbox, 'K-1', 'resend');
-    expect(await push()).toMatchObject({ accepted: 1 });
   });
 });
 

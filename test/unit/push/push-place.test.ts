@@ -10,7 +10,6 @@ import {
   aComputer,
   findService,
   getInnerText,
-  PROJECT,
   queueFind,
   queuePhotograph,
 } from './find-service.ts';
@@ -43,28 +42,6 @@ async function copied() {
 const TAKEN = { confirmTakeOver: async () => true };
 
 describe('an outbox that was pushed from another place', () => {
-  test('is searched at the service first, and what the other place sent is held', async () => {
-    using setup = await copied();
-    const { clock, copy, office, service } = setup;
-    await service.push(office.open());
-    await clock.advance(40 * 86_400_000);
-    await service.push(copy, TAKEN);
-    expect([service.writes, states(copy)]).toEqual([
-      ['K-1', 'K-2'],
-      ['accepted', 'held: equal-record'],
-    ]);
-    resolveEntries(
-      copy,
-      'K-2',
-      { kind: 'created', identCely: `${PROJECT}-N00002` },
-      undefined,
-      true,
-    );
-    queueFind(copy, 'K-3');
-    await service.push(copy);
-    expect(readHeader(copy).mustLook).toBe(false);
-  });
-
   test('is held if the service cannot be searched, until a person answers; later entries are not', async () => {
     using setup = await copied();
     const { copy, office, service } = setup;

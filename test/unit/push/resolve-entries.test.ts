@@ -180,7 +180,6 @@ describe('a record given for an entry', () => {
         ],
       ],
     ),
-    [null, '', [' is not an identifier of a find.', shown('C-202400101-N00042')]],
     ['C-7', 'K-1', ['K-1 is not an identifier of a find.', shown('C-7-N00042')]],
   ])('of a find of %j: %j', (project, ident, said) => {
     const { outbox, entry } = found(project);

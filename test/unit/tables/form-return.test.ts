@@ -146,14 +146,6 @@ describe('an export of ODK Central', () => {
     expect(find?.['poznamka']).toContain('camp-Latitude: 50.1');
   });
 
-  test('is fine without photographs', async () => {
-    const folder = writeFolder({
-      'walk.csv': csv(header, one),
-      'walk-photos.csv': csv(['photo', 'PARENT_KEY', 'KEY']),
-    });
-    expect((await readTable(folder)).issues).toEqual([]);
-  });
-
   test('loses no column whose name suggests something else', async () => {
     const wide = [...header, 'photos'];
     const folder = writeFolder({

@@ -59,22 +59,6 @@ describe('rows become finds', () => {
     ]);
   });
 
-  test('equally by English aliases and labels', () => {
-    const { finds, issues } = map(
-      'local_id,project,depth_cm,period,object_type,target_state,crs,lon,lat\nK-1,C-1,5,Palaeolithic,bottle,2,WGS84,14.42,50.08\n',
-    );
-    expect(issues).toEqual([]);
-    expect(finds[0]?.elements).toEqual({
-      projekt: { id: 'C-1', text: 'C-1' },
-      hloubka: 5,
-      obdobi: { id: 'HES-000253', text: 'paleolit' },
-      druh_nalezu: { id: 'HES-000691', text: 'lahev' },
-      stav: 2,
-      geom_system: '4326',
-      geom_wkt: 'POINT (14.42 50.08)',
-    });
-  });
-
   test('and the header of each element is remembered for later issues, including the point', () => {
     const { finds } = map(
       'local_id,Depth cm,crs,geom_x,geom_y\nK-1,5,5514,-743011.72,-1043823.18\n',
@@ -267,12 +251,6 @@ describe('unreadable cells', () => {
 });
 
 describe('local ids', () => {
-  test('that occur three times keep none of the rows', () => {
-    const { finds, issues } = map('local_id,hloubka\nK-1,5\nK-1,6\nK-1,7\n');
-    expect(finds).toEqual([]);
-    expect(issues).toHaveLength(2);
-  });
-
   test('that are empty, endless or broken are refused', () => {
     const { finds, issues } = map(`local_id,hloubka\n,5\n${'x'.repeat(201)},6\n"a\nb",7\n`);
     expect(finds).toEqual([]);

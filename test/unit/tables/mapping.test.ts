@@ -114,12 +114,6 @@ describe('a mapping that a person has edited', () => {
     expect(issues).toMatchObject([{ rule, row, severity: 'error', file: 'mapping.csv' }]);
   });
 
-  test('repeating the same mapping is no contradiction', () => {
-    expect(mapping('obdobi;a;HES-000286;;;yes', 'obdobi;a;HES-000286;;;yes')).toMatchObject({
-      issues: [],
-    });
-  });
-
   test('without a required column is refused', () => {
     const table = parseCsvTable('mapping.csv', Buffer.from('set;label\nobdobi;a\n'));
     expect(parseMapping(table).issues.map(({ message }) => message)).toEqual([
@@ -157,10 +151,6 @@ describe('a check of a mapping', () => {
     ['not to be looked up', 'obdobi;a;HES-000003;;;yes', 'mapping-unchecked', 'warning'],
   ])('reports an entry that is %s with its row', (_, line, rule, severity) => {
     expect(listIssues(line)).toMatchObject([{ rule, severity, file: 'mapping.csv', row: 2 }]);
-  });
-
-  test('does not report correct entries', () => {
-    expect(listIssues('obdobi;a;HES-000286;Doba laténská;;yes')).toEqual([]);
   });
 
   test('in its file names rows that no person confirmed, which a change would lose', async () => {

@@ -391,10 +391,6 @@ test('without vocabularies names and value forms still decide most columns', () 
   });
 });
 
-test('an empty table, and one with headers only, have proposals too', () => {
-  expect(listRules(propose(['inv. č.;hl.']))).toEqual({ 'inv. č.': '–', 'hl.': '–' });
-});
-
 test('the values of a column tell the details of the element that a person has chosen', () => {
   const table = parseCsvTable(
     't.csv',
