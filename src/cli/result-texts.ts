@@ -199,22 +199,10 @@ export function listWays({ kinds, candidates, entry }: OpenDecision): Way[] {
   return kinds.flatMap((kind) => ways[kind]);
 }
 
-/**
- * Lists what another command decides: only a change makes one of two versions, and a number or
- * photograph gets to another one of two records of its find by that record's identifier.
- */
-export function listOtherWays(entry: Entry, find: string): Message[] {
-  if (!isAnswerable(entry)) {
-    const command = getKeepingCommand(entry, find);
-    return [msg`keep the version that is shown here: ${command}`];
-  }
-  const records = entry.held?.basis === 'two-records' ? entry.held.candidates : [];
-  return records.flatMap(({ name: ident }) => {
-    const command = getKeepingCommand(entry, ident);
-    return ident === entry.identCely
-      ? []
-      : [msg`it belongs to the record ${ident}: ${command}; then drop this one`];
-  });
+/** Formats how to keep the shown one of two versions: only a change makes one of two. */
+export function formatKeeping(entry: Entry, find: string): Message {
+  const command = getKeepingCommand(entry, find);
+  return msg`keep the version that is shown here: ${command}`;
 }
 
 function getKeepingCommand(entry: Entry, find: string): Message {

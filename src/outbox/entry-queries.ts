@@ -162,18 +162,12 @@ export function findIdentOfSubject({ sql }: Outbox, subject: string): string | n
   return typeof made === 'string' ? made : null;
 }
 
-/**
- * Returns all entries with this identifier, also dropped ones and those of several finds, in the
- * order of the queue.
- */
+/** Returns all entries with this identifier, also dropped ones, in the order of the queue. */
 export function listEntriesOfRecord(outbox: Outbox, identCely: string): Entry[] {
   return selectEntries(outbox, 'ident_cely = :identCely', { identCely });
 }
 
-/**
- * Condition of SQL: the entry is of a find or record, also where a person named the record of the
- * find. Its values are those of {@link makeSubjectValues}.
- */
+/** Condition of SQL: an entry of a find or record, also where a person named the find's record. */
 const OF_SUBJECT = '(entries.subject = :subject or ident_cely = :identCely)';
 
 function makeSubjectValues(outbox: Outbox, subject: string) {
@@ -495,4 +489,11 @@ export function listEntriesNeedingPerson(outbox: Outbox, limit: number): Entry[]
     'order by state, entries.id limit :limit',
   );
   return [...held, ...otherEntries].slice(0, limit);
+}
+
+/** Returns ten attempted entries that are queued until a time, the earliest first. */
+export function listDelayedEntries(outbox: Outbox): Entry[] {
+  const condition = `state = 'queued' and held is null and not_before_at > 0 and reason is not null
+     and (entries.kind = 'import' or ident_cely is not null)`;
+  return selectEntries(outbox, condition, {}, 'order by not_before_at, entries.id limit 10');
 }

@@ -468,3 +468,7 @@ export function unpackAttempt({ subject, slot, body }: FactOf<'attempted'>): {
   const current: CurrentBody = JSON.parse(content.current);
   return { content, current: { id: body.current, kind: 'current', subject, slot, body: current } };
 }
+
+/** Query of the 50 commands that changed something last, newest first: their contents are kept. */
+export const LAST_COMMANDS =
+  'select command from facts where command is not null group by command order by max(seq) desc limit 50';

@@ -67,7 +67,7 @@ const QUESTIONS: Readonly<Record<GateBasis, Ask>> = {
       : msg`it differs little from ${names} in this outbox`,
   // Asked before its numbers and photographs are sent.
   'two-records': (names) =>
-    msg`the service has two records of this find (${names}): which one is it?`,
+    msg`the service has two records of this find (${names}). This is to go to the first one. For another one queue it anew by that identifier, and drop this.`,
   // A find here that had the local id of this one before, or has it now.
   'local-id-in-use': (names) =>
     msg`another find with the same local id is or was here (${names}): is this one a different find?`,

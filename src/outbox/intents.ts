@@ -13,9 +13,8 @@ import {
 import type { Issue } from '../base/issue.ts';
 import type { FindElements } from '../finds/fields.ts';
 import { canonicalizeElements } from '../finds/match-finds.ts';
-import { LAST_COMMANDS } from './command-ids.ts';
 import { ENTRY_KINDS, type EntryKind } from './entry.ts';
-import { makeDamagedError, type Slot, serializeIssues } from './facts.ts';
+import { LAST_COMMANDS, makeDamagedError, type Slot, serializeIssues } from './facts.ts';
 
 /** A version of a find. The document follows from it and from the profile. */
 type ImportIntent = {

@@ -18,26 +18,25 @@ import {
 import { ConfigError, DatabaseError, PasError } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
 import { packageRoot } from '../base/own-files.ts';
-import { makeCommandId } from './command-ids.ts';
+import { makeUuid } from './facts.ts';
 import type { Ledger, ServiceKind } from './ledger.ts';
 
 /**
  * The open outbox of one account at one service; the other modules of this folder work on it. Every
  * change is one transaction that is on disk when its function returns.
  */
-export type Outbox = GuardedDatabase &
-  Disposable & {
-    readonly path: string;
-    readonly clock: Clock;
-    /** Undefined where it is unusable; only a push requires it. */
-    readonly ledger: Ledger | undefined;
-    readonly ledgerProblem: PasError | undefined;
-    /** The running command of a person, and its id once it has changed something. */
-    command: { words?: string; id?: string };
-    /** Runs `work` after the current transaction is committed; not if it fails. */
-    runAfterCommit(work: () => void): void;
-    close(): void;
-  };
+export type Outbox = GuardedDatabase & {
+  readonly path: string;
+  readonly clock: Clock;
+  /** Undefined where it is unusable; only a push requires it. */
+  readonly ledger: Ledger | undefined;
+  readonly ledgerProblem: PasError | undefined;
+  /** The running command of a person, and its id once it has changed something. */
+  command: { words?: string; id?: string };
+  /** Runs `work` after the current transaction is committed; not if it fails. */
+  runAfterCommit(work: () => void): void;
+  close(): void;
+};
 
 const HEADER = describeColumns('header', {
   outbox: isText,
@@ -158,10 +157,6 @@ function withStatements(
     toDatabaseError(path, thrown),
   );
   let waiting: (() => void)[] = [];
-  const close = () => {
-    ledger?.close();
-    database.close();
-  };
   return {
     path,
     clock,
@@ -181,8 +176,10 @@ function withStatements(
       if (database.inTransaction) waiting.push(work);
       else work();
     },
-    close,
-    [Symbol.dispose]: close,
+    close: () => {
+      ledger?.close();
+      database.close();
+    },
   };
 }
 
@@ -369,4 +366,39 @@ function isAccountOf(owner: Owner, account: string, known: KnownAccount | undefi
  */
 export function isSameUser(one: string, other: string): boolean {
   return one.trim().toLowerCase() === other.trim().toLowerCase();
+}
+
+/**
+ * Makes the id of a person's command: its words joined by hyphens, a blank, and a UUID that begins
+ * with the time, such as `photo-add 0193…`.
+ * @param words for an undo, what {@link makeUndoWords} made
+ * @param now wall clock, in milliseconds since 1970 UTC
+ */
+function makeCommandId(words: string, now: number): string {
+  return `${words.replaceAll(' ', '-')} ${makeUuid(now)}`;
+}
+
+const UNDO = /^undo:(.+)$/;
+
+/**
+ * Makes the words of an undo, for {@link makeCommandId}.
+ * @param command id of the command that is taken back, or the UUID at its end
+ */
+export function makeUndoWords(command: string): string {
+  return `undo:${command.split(' ').at(-1)}`;
+}
+
+/**
+ * Parses what {@link makeCommandId} made. `at`: its time, in milliseconds since 1970 UTC; `words`:
+ * `undo` for an undo; `undoes`: UUID of the command that an undo takes back, else undefined.
+ */
+export function parseCommandId(command: string): {
+  readonly words: string;
+  readonly at: number;
+  readonly undoes: string | undefined;
+} {
+  const [words = '', uuid = ''] = command.split(' ');
+  const [, undoes] = UNDO.exec(words) ?? [];
+  const at = Number.parseInt(uuid.replace('-', '').slice(0, 12), 16);
+  return { words: undoes === undefined ? words.replaceAll('-', ' ') : 'undo', at, undoes };
 }

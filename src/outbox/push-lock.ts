@@ -29,11 +29,12 @@ export function acquirePushLock(options: PushLockOptions): LockFile {
   const ofAccount = takeLock(join(options.folder, `${options.scope}.lock`), options);
   try {
     const besideFile = takeLock(join(options.outboxFolder, 'push.lock'), options);
-    const release = () => {
-      besideFile.release();
-      ofAccount.release();
+    return {
+      release() {
+        besideFile.release();
+        ofAccount.release();
+      },
     };
-    return { release, [Symbol.dispose]: release };
   } catch (thrown) {
     ofAccount.release();
     throw thrown;
@@ -48,8 +49,12 @@ export async function withPushLock<T>(
   options: PushLockOptions,
   work: () => Promise<T>,
 ): Promise<T> {
-  using _lock = acquirePushLock(options);
-  return await work();
+  const lock = acquirePushLock(options);
+  try {
+    return await work();
+  } finally {
+    lock.release();
+  }
 }
 
 /** An answer of a person holds the lock for a moment, which must not refuse a push. */

@@ -106,9 +106,13 @@ function assertOtherFile(path: string, outboxFile: string): void {
  */
 function listLostWork(aside: string, restored: Outbox, clock: Clock): string[] {
   try {
-    using previous = openOutbox(aside, clock);
-    const subjects = listSubjectsWithUnknownChanges(previous, restored);
-    return subjects.map((subject) => getSubjectName(previous, subject)).sort();
+    const previous = openOutbox(aside, clock);
+    try {
+      const subjects = listSubjectsWithUnknownChanges(previous, restored);
+      return subjects.map((subject) => getSubjectName(previous, subject)).sort();
+    } finally {
+      previous.close();
+    }
   } catch (thrown) {
     if (isDamageError(thrown)) return [];
     throw thrown;
@@ -125,13 +129,17 @@ function readBackup(
   { backup, owner, clock }: RestoreOptions,
   draft: string,
 ): { readonly id: string; readonly madeMs: number } {
-  using brought = openCopyOfBackup(backup, draft, clock);
-  const { outbox: id, address, kind, username, copyMadeAt } = readHeader(brought);
-  const init = cmd`pas init --base-url ${address} --kind ${kind} --username ${username ?? 'USER'} --name`;
-  const move = cmd`pas profile set base_url=${owner.addresses[0] ?? ''} --profile`;
-  const hint = msg`Choose a profile for these with --profile NAME, or create one: ${init} NAME. If the service only has a new address, set it there after the restore: ${move} NAME`;
-  assertMayBelongTo(brought, owner, hint, backup);
-  return { id, madeMs: copyMadeAt ?? statSync(backup).mtimeMs };
+  const brought = openCopyOfBackup(backup, draft, clock);
+  try {
+    const { outbox: id, address, kind, username, copyMadeAt } = readHeader(brought);
+    const init = cmd`pas init --base-url ${address} --kind ${kind} --username ${username ?? 'USER'} --name`;
+    const move = cmd`pas profile set base_url=${owner.addresses[0] ?? ''} --profile`;
+    const hint = msg`Choose a profile for these with --profile NAME, or create one: ${init} NAME. If the service only has a new address, set it there after the restore: ${move} NAME`;
+    assertMayBelongTo(brought, owner, hint, backup);
+    return { id, madeMs: copyMadeAt ?? statSync(backup).mtimeMs };
+  } finally {
+    brought.close();
+  }
 }
 
 /**
@@ -193,26 +201,30 @@ async function uniteAndRestorePhotographs(
   options: RestoreOptions,
   previous: Previous | undefined,
 ) {
-  using restored = place.open();
-  const [united, ledgerProblem] = uniteIfUsable(restored, options.owner);
-  return {
-    united,
-    /** Reason why the ledger was not united; undefined where it was. */
-    ledgerProblem,
-    /** Names of finds and records with changes that backup and ledger do not have. */
-    lost:
-      previous?.isDamaged !== false ? [] : listLostWork(previous.aside, restored, options.clock),
-    /** Counted after the union with the ledger. */
-    finds: countVisibleFinds(restored),
-    uncertain:
-      listEntriesInState(restored, 'uncertain').length +
-      listEntriesInState(restored, 'sending').length,
-    ...(await restorePhotographs(
-      options,
-      place.photosFolder,
-      listUnacceptedPhotoEntries(restored),
-    )),
-  };
+  const restored = place.open();
+  try {
+    const [united, ledgerProblem] = uniteIfUsable(restored, options.owner);
+    return {
+      united,
+      /** Reason why the ledger was not united; undefined where it was. */
+      ledgerProblem,
+      /** Names of finds and records with changes that backup and ledger do not have. */
+      lost:
+        previous?.isDamaged !== false ? [] : listLostWork(previous.aside, restored, options.clock),
+      /** Counted after the union with the ledger. */
+      finds: countVisibleFinds(restored),
+      uncertain:
+        listEntriesInState(restored, 'uncertain').length +
+        listEntriesInState(restored, 'sending').length,
+      ...(await restorePhotographs(
+        options,
+        place.photosFolder,
+        listUnacceptedPhotoEntries(restored),
+      )),
+    };
+  } finally {
+    restored.close();
+  }
 }
 
 function uniteIfUsable(outbox: Outbox, owner: Owner): [UnionResult, string | undefined] {

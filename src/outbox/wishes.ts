@@ -103,18 +103,12 @@ function makeFindWish(
 }
 
 /** Makes a row as it is stored with a find: elements that are equal are not stored twice. */
-export function packRow(
-  { path, file, row, key, elements, base, photos }: TableRow,
-  ofFind: FindElements,
-): TableRow {
+export function packRow(row: TableRow, ofFind: FindElements): TableRow {
+  const { elements, base } = row;
   return {
-    path,
-    file,
-    row,
-    key,
+    ...row,
     elements: isDeepStrictEqual(elements, ofFind) ? undefined : elements,
     base: isDeepStrictEqual(base, elements) ? undefined : base,
-    photos,
   };
 }
 

@@ -101,10 +101,14 @@ function changeAll(
   clock: Clock,
   apply: (all: Map<string, StoredSecrets>) => unknown,
 ): void {
-  using _lock = acquireChangeLock(join(dirname(path), '.secrets.lock'), clock);
-  const all = readAll(path);
-  if (apply(all) !== false)
-    writePrivateFile(path, `${JSON.stringify(Object.fromEntries(all), null, 2)}\n`);
+  const lock = acquireChangeLock(join(dirname(path), '.secrets.lock'), clock);
+  try {
+    const all = readAll(path);
+    if (apply(all) !== false)
+      writePrivateFile(path, `${JSON.stringify(Object.fromEntries(all), null, 2)}\n`);
+  } finally {
+    lock.release();
+  }
 }
 
 function tryKeepInKeyring(

@@ -27,6 +27,7 @@ import {
 import {
   type FindHere,
   getLocalIdOfPlan,
+  isAskedAsAnother,
   type PlannedRows,
   planRows,
 } from '../outbox/changes/plan-rows.ts';
@@ -276,9 +277,8 @@ function forgetAskedRows(
   const names = new Set(ofTable.map(({ localId }) => localId));
   const isEarlierRow = (find: Find): boolean => {
     const plan = planRow(find);
-    const isOther = plan.kind === 'question' && plan.basis === 'row-another';
     return (
-      (!isOther && names.has(getLocalIdOfPlan(plan))) ||
+      (!isAskedAsAnother(plan) && names.has(getLocalIdOfPlan(plan))) ||
       asked.some((row) => isAskedAbout(row, find, null))
     );
   };

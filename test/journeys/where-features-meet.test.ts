@@ -201,7 +201,7 @@ describe('a find that is called the same as another one here', () => {
     await home.do('number', 'set', 'K-1', 'N-2');
     const { stderr } = await home.pas('resolve', 'B-1', '--answer', 'same');
     expect(await findStates(home)).toStrictEqual({ 'B-1': 'queued', 'K-1': 'accepted' });
-    const [, omit = ''] = /first: pas (edit B-1 .*) \(and/.exec(stderr) ?? [];
+    const [, omit = ''] = /first: pas (edit B-1 .*)$/m.exec(stderr) ?? [];
     await home.do(...omit.split(' '), '--yes');
     await home.do('resolve', 'B-1', '--answer', 'same');
     await home.do('push');

@@ -8,8 +8,8 @@ import { runChildScript } from '../own-files.ts';
 import { convertDatabaseErrors, type Database, isBusyError, openSqlite } from './database.ts';
 import { createFolder, restrictPermissions } from './files.ts';
 
-/** A lock that this process holds until it releases it, by `using` too, or ends in any way. */
-export type LockFile = Disposable & {
+/** A lock that this process holds until it releases it or ends in any way. */
+export type LockFile = {
   release(): void;
 };
 
@@ -48,10 +48,11 @@ export function acquireLockFile(path: string): LockFile | undefined {
       throw thrown;
     }
     held.add(database);
-    const release = () => {
-      if (held.delete(database)) database.close();
+    return {
+      release() {
+        if (held.delete(database)) database.close();
+      },
     };
-    return { release, [Symbol.dispose]: release };
   });
 }
 
@@ -132,10 +133,14 @@ const CHECK_MS = 20_000;
 export function isLockingReliable(folder: string): boolean {
   const path = join(folder, `.${randomUUID()}.lock`);
   try {
-    using lock = acquireLockFile(path);
+    const lock = acquireLockFile(path);
     if (lock === undefined) return false;
-    const { stdout } = runChildScript(['base/disk/check-process', 'lock'], path, CHECK_MS);
-    return String(stdout) === 'refused';
+    try {
+      const { stdout } = runChildScript(['base/disk/check-process', 'lock'], path, CHECK_MS);
+      return String(stdout) === 'refused';
+    } finally {
+      lock.release();
+    }
   } finally {
     rmSync(path, { force: true });
   }

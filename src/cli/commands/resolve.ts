@@ -8,6 +8,7 @@ import {
   ANSWERS_OF_ROWS,
   type Entry,
   type ImportEntry,
+  isAnswerable,
   ROW_ANSWERS,
   type RowAnswer,
 } from '../../outbox/entry.ts';
@@ -40,8 +41,8 @@ import { openUnitedOutbox, withPushLockIfFree } from '../context/profile-outbox.
 import { importAnsweredRow } from '../interview/ask-about-table.ts';
 import {
   findMeantCandidate,
+  formatKeeping,
   listAnswerWords,
-  listOtherWays,
   listWays,
   type Way,
 } from '../result-texts.ts';
@@ -269,11 +270,10 @@ function removeAlike(
     removeFindAsSame(outbox, stored, other, (value, replaces) => {
       const { localId } = stored;
       const omit = cmd`pas edit ${localId} --set evidencni_cislo=`;
-      const take = cmd`pas number set ${name} ${value} --replace`;
       throw new UsageError(
         t`${name} has the number ${replaces}, and ${localId} the number ${value}. Nothing was changed.`,
         {
-          hint: t`Remove that of ${localId} first: ${omit} (and give it to ${name}, if you want: ${take})`,
+          hint: t`Remove that of ${localId} first: ${omit}`,
         },
       );
     });
@@ -343,7 +343,8 @@ function makeUndecidedError({ outbox, name, entryId }: FindToResolve): UsageErro
   const command =
     entryId === undefined ? cmd`pas resolve ${name}` : cmd`pas resolve ${name} --entry ${entryId}`;
   const open = getOpenDecision(outbox, name, entryId);
-  return makeChoiceError(name, command, listWays(open), listOtherWays(open.entry, name));
+  const kept = isAnswerable(open.entry) ? [] : [formatKeeping(open.entry, name)];
+  return makeChoiceError(name, command, listWays(open), kept);
 }
 
 function makeChoiceError(

@@ -6,7 +6,6 @@ import type { Entry } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { formatEntry, KIND_WORDS, STATE_WORDS } from '../../outbox/views/entry-words.ts';
 import {
-  type Delay,
   getOutboxStatus,
   type NewPerson,
   type OutboxStatus,
@@ -77,9 +76,10 @@ async function showStatus(context: Context): Promise<ExitReason> {
       for_given_up: waiting.forDropped,
       for_person: waiting.forPerson,
       for_time: waiting.forTime,
-      reasons: delayed.map(({ notBeforeAt, ...delay }) => ({
-        ...delay,
-        reason: String(delay.reason),
+      reasons: delayed.map(({ kind, find, reason, notBeforeAt }) => ({
+        kind,
+        find,
+        reason: String(reason),
         not_before: formatIso(notBeforeAt),
       })),
     },
@@ -206,11 +206,11 @@ function printWaiting({ terminal }: Context, { forImport, forTime }: WaitingCoun
   }
 }
 
-function formatDelay({ kind, reason, count, find, notBeforeAt }: Delay, nowMs: number): string {
-  const word = KIND_WORDS[kind];
-  const what = count === 1 ? formatEntry({ kind, find }) : t`${word}, ${count} in total`;
+function formatDelay(entry: Entry, nowMs: number): string {
+  const { notBeforeAt } = entry;
+  const reason = entry.reason ?? '';
   const at = formatMoment(notBeforeAt, nowMs);
-  return `${what}: ${notBeforeAt > nowMs ? t`${reason}; not before ${at}` : reason}`;
+  return `${formatEntry(entry)}: ${notBeforeAt > nowMs ? t`${reason}; not before ${at}` : reason}`;
 }
 
 /** Action for entries that only a person or evidence can settle. */

@@ -390,11 +390,15 @@ export function changeConfigFile(
   clock: Clock,
   change: (config: Config) => Config,
 ): Config {
-  using _lock = acquireChangeLock(join(home, '.config.lock'), clock);
-  const before = readConfigFile(configFile);
-  const after = change(before);
-  if (after !== before) writeConfigFile(configFile, after);
-  return after;
+  const lock = acquireChangeLock(join(home, '.config.lock'), clock);
+  try {
+    const before = readConfigFile(configFile);
+    const after = change(before);
+    if (after !== before) writeConfigFile(configFile, after);
+    return after;
+  } finally {
+    lock.release();
+  }
 }
 
 /**

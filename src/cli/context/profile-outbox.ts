@@ -217,8 +217,12 @@ async function withStoredOutbox<T>(
   work: (outbox: Outbox) => T | Promise<T>,
   binding?: Binding,
 ): Promise<T> {
-  using outbox = openStoredOutbox(context, name, { binding });
-  return await work(outbox);
+  const outbox = openStoredOutbox(context, name, { binding });
+  try {
+    return await work(outbox);
+  } finally {
+    outbox.close();
+  }
 }
 
 /**

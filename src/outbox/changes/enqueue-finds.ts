@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { memoize } from '../../base/collections.ts';
 import { hasErrors, Issue } from '../../base/issue.ts';
 import { msg } from '../../base/message.ts';
+import { replaceNumber } from '../../finds/fields.ts';
 import type { Find } from '../../finds/find.ts';
 import type { ValidatedFind } from '../../finds/rules.ts';
 import { storeQuestionsAboutNamedFinds } from '../alike-finds.ts';
@@ -340,7 +341,6 @@ function writeMerged(
   const { kind, stored, entry, before, base, merged, replacesNumber } = merge;
   const isUpdated = change === 'updated';
   const isMoved = isUpdated || before === undefined;
-  const { evidencni_cislo } = find.elements;
   const path = table?.path ?? null;
   const ofTable = packRow(
     {
@@ -349,7 +349,7 @@ function writeMerged(
       key: find.localId,
       elements: merged.base,
       base: mustStayUnchanged(entry)
-        ? { ...base, ...(numberQueued ? { evidencni_cislo } : undefined) }
+        ? replaceNumber(base, numberQueued ? find.elements.evidencni_cislo : undefined)
         : undefined,
       photos: getRowDigests(find, photographs, findEarlierRow(row, merge)),
     },

@@ -331,10 +331,8 @@ export function makeSentIssue(
   const list = areListed
     ? msg`Correct it in the service.`
     : msg`Correct it in the service; --corrections FILE lists such corrections.`;
-  const message =
-    identCely === null
-      ? msg`The row differs from the find that is ${word}: ${changes}. The find was not changed. ${list}`
-      : msg`The row differs from the find that was sent as ${identCely}: ${changes}. The find was not changed. ${list}`;
+  const standing = identCely === null ? word : msg`sent as ${identCely}`;
+  const message = msg`The row differs from the find, which is ${standing}: ${changes}. The find was not changed. ${list}`;
   return makeWarningIssue('already-sent', message, { find: stored.localId, ...source });
 }
 

@@ -121,7 +121,8 @@ export function planRows(
   };
 }
 
-function isAskedAsAnother(plan: RowPlan): boolean {
+/** Tells if a row has only the number of the find about which it is asked. */
+export function isAskedAsAnother(plan: RowPlan): boolean {
   return plan.kind === 'question' && plan.basis === 'row-another';
 }
 
@@ -259,7 +260,7 @@ const planAsNew: PlanStep = (row, comparison, isFree) =>
     comparison
       .listAlike(row)
       .filter((each) => isFree(each.find) && isOtherByPrefix(row, each, comparison))
-      .map(toCandidate),
+      .map(({ find, matched }) => makeFindCandidate(find, getRejectedMatch(matched))),
   );
 
 /** Tells if a number that a row and a find have in common names one find. */
@@ -364,10 +365,6 @@ function makeSame({ localId }: FindHere): RowPlan {
 
 function makeNew(localId: string, others: readonly Candidate[] = []): RowPlan {
   return { kind: 'new', localId, others };
-}
-
-function toCandidate({ find, matched }: Compared): Candidate {
-  return makeFindCandidate(find, getRejectedMatch(matched));
 }
 
 /** Finds with one number that are not alike are rejected like those that differ a little. */

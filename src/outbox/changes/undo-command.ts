@@ -5,11 +5,11 @@ import type { FindElements } from '../../finds/fields.ts';
 import { storeQuestionsAboutAlikeFinds } from '../alike-finds.ts';
 import { appendFacts, getSlotState, listFactsOfSubject } from '../append-facts.ts';
 import { makeDecisionFact } from '../attempts.ts';
-import { LAST_COMMANDS, makeUndoWords, parseCommandId } from '../command-ids.ts';
 import {
   type CurrentBody,
   type Fact,
   type FactOf,
+  LAST_COMMANDS,
   listFactsOfKind,
   type NewFact,
   type Slot,
@@ -18,7 +18,14 @@ import {
 } from '../facts.ts';
 import { foldSlot, mayBeAtService, type SlotState } from '../fold.ts';
 import { findUnverifiedIntent, isImportSlot } from '../intents.ts';
-import { getOrMakeCommandId, type Outbox, splitIntoBatches, updateHeader } from '../open-outbox.ts';
+import {
+  getOrMakeCommandId,
+  makeUndoWords,
+  type Outbox,
+  parseCommandId,
+  splitIntoBatches,
+  updateHeader,
+} from '../open-outbox.ts';
 import { getSubjectName, isRemoved } from '../stored-finds.ts';
 import { resolveClashesAfterUndo } from '../unite.ts';
 

@@ -1,12 +1,5 @@
 import { groupBy } from '../../base/collections.ts';
-import {
-  createRowGuard,
-  createRowParser,
-  isNumber,
-  isText,
-  makeMemberGuard,
-} from '../../base/disk/database.ts';
-import type { Message } from '../../base/message.ts';
+import { createRowParser, isNumber, isText, makeMemberGuard } from '../../base/disk/database.ts';
 import { NEW_PERSON } from '../../finds/fields.ts';
 import type { LookupTerm, TermCandidate } from '../../finds/find.ts';
 import { groupSimilarNames } from '../../finds/person-name.ts';
@@ -17,8 +10,7 @@ import {
   type EntryKind,
   type EntryState,
 } from '../entry.ts';
-import { listEntriesNeedingPerson } from '../entry-queries.ts';
-import { makeDamagedError, parseStoredMessage } from '../facts.ts';
+import { listDelayedEntries, listEntriesNeedingPerson } from '../entry-queries.ts';
 import type { Outbox } from '../open-outbox.ts';
 import { findByUuid } from '../stored-finds.ts';
 
@@ -58,41 +50,6 @@ export function listDroppedFindsWithDependents(outbox: Outbox): string[] {
   );
 }
 
-/** Reason why attempted entries are still queued, and the earliest time of the next attempt. */
-export type Delay = {
-  readonly kind: EntryKind;
-  readonly reason: Message;
-  readonly count: number;
-  /** First entry with this reason: local id, or identifier of a record without a find. */
-  readonly find: string;
-  readonly notBeforeAt: number;
-};
-
-const parseDelay = createRowParser({
-  kind: makeMemberGuard(ENTRY_KINDS),
-  reason: isText,
-  count: isNumber,
-  notBeforeAt: isNumber,
-  find: isText,
-});
-
-/** Returns the ten most frequent reasons why attempted entries are still queued, most first. */
-function listDelays(outbox: Outbox): Delay[] {
-  const rows = outbox
-    .sql(
-      `select kind, reason, count(*) as count, min(not_before_at) as notBeforeAt,
-         coalesce((select finds.local_id from finds where uuid = subject), ident_cely) as find
-       from entries where state = 'queued' and held is null and (kind = 'import' or ident_cely is not null)
-         and not_before_at > 0 and reason is not null
-       group by kind, reason order by count desc, min(entries.id) limit 10`,
-    )
-    .all();
-  return rows.map(parseDelay).map((row) => ({
-    ...row,
-    reason: parseStoredMessage(JSON.parse(row.reason)),
-  }));
-}
-
 type EntryCounts = Readonly<Record<EntryKind, Readonly<Record<EntryState, number>>>>;
 
 /**
@@ -113,14 +70,12 @@ function countEntries(outbox: Outbox): EntryCounts {
   const counts = Object.fromEntries(
     ENTRY_KINDS.map((kind) => [kind, Object.fromEntries(ENTRY_STATES.map((state) => [state, 0]))]),
   ) as Record<EntryKind, Record<EntryState, number>>;
-  for (const row of outbox.sql(COUNT_ENTRIES).all()) {
-    if (!isCountRow(row)) throw makeDamagedError(outbox.path, 'entries');
-    counts[row.kind][row.state] += row.count;
-  }
+  for (const { kind, state, count } of outbox.sql(COUNT_ENTRIES).all().map(parseCount))
+    counts[kind][state] += count;
   return counts;
 }
 
-const isCountRow = createRowGuard({
+const parseCount = createRowParser({
   kind: makeMemberGuard(ENTRY_KINDS),
   state: makeMemberGuard(ENTRY_STATES),
   count: isNumber,
@@ -265,7 +220,7 @@ export type OutboxStatus = {
   readonly sending: number;
   readonly waiting: WaitingCounts;
   /** Most frequent reasons of attempted entries that are still queued. */
-  readonly delayed: readonly Delay[];
+  readonly delayed: readonly Entry[];
   /** Local ids of dropped finds that block numbers or photographs. */
   readonly dropped: readonly string[];
   /** Local ids of finds of which another version was sent. */
@@ -302,7 +257,7 @@ export function getOutboxStatus(outbox: Outbox): OutboxStatus {
     sendable: totals.queued - forImport - forDropped - forPerson - forTime,
     sending: totals.sending,
     waiting,
-    delayed: listDelays(outbox),
+    delayed: listDelayedEntries(outbox),
     dropped: forDropped === 0 ? [] : listDroppedFindsWithDependents(outbox),
     changed: listChangedFinds(outbox),
     needsPerson,

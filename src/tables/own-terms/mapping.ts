@@ -372,12 +372,16 @@ export async function changeMappingFile<Change extends { readonly rows: readonly
   clock: Clock,
   change: (mapping: Mapping) => Change,
 ): Promise<Change> {
-  using _lock = acquireChangeLock(join(dirname(file), '.mapping.lock'), clock);
-  const before = await readSoundMapping(file);
-  const changed = change(before);
-  const text = formatMapping(changed.rows);
-  if (text !== formatMapping(before.rows)) writePrivateFile(file, text);
-  return changed;
+  const lock = acquireChangeLock(join(dirname(file), '.mapping.lock'), clock);
+  try {
+    const before = await readSoundMapping(file);
+    const changed = change(before);
+    const text = formatMapping(changed.rows);
+    if (text !== formatMapping(before.rows)) writePrivateFile(file, text);
+    return changed;
+  } finally {
+    lock.release();
+  }
 }
 
 /**

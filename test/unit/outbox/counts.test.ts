@@ -65,8 +65,6 @@ test('entries that need a person are listed with their questions first, and the 
   attemptEntry(outbox, busy, { state: 'queued', reason: 'locked', notBeforeAt: 5 });
   expect(listEntriesNeedingPerson(outbox, 9).map(({ localId }) => localId)).toEqual(['K-2', 'K-1']);
   expect(listEntriesNeedingPerson(outbox, 1).map(({ localId }) => localId)).toEqual(['K-2']);
-  expect(getOutboxStatus(outbox).delayed).toEqual([
-    { kind: 'import', reason: 'locked', count: 1, find: 'K-3', notBeforeAt: 5 },
-  ]);
+  expect(getOutboxStatus(outbox).delayed).toMatchObject([{ find: 'K-3', notBeforeAt: 5 }]);
   expect(listDraftImports(outbox, undefined)).toEqual([]);
 });
