@@ -66,7 +66,8 @@ export function appendFacts(outbox: Outbox, facts: readonly NewFact[], areInLedg
       const before = listFactsOfSubject(outbox, subject);
       insertMissingFacts(outbox, subject, own, before, () => areInLedger);
     }
-    if (hasPendingFacts(outbox)) outbox.runAfterCommit(() => exportIfPossible(outbox));
+    const pending = outbox.sql('select 1 from facts where in_ledger = 0 limit 1').get();
+    if (pending !== undefined) outbox.runAfterCommit(() => exportIfPossible(outbox));
   });
 }
 
@@ -135,10 +136,6 @@ export function findLedgerOfAccount(
   const { service, account } = readHeader(outbox);
   if (ledger === undefined || account === null || service === '') return undefined;
   return { ledger, scope: { service, account } };
-}
-
-function hasPendingFacts({ sql }: Outbox): boolean {
-  return sql('select 1 from facts where in_ledger = 0 limit 1').get() !== undefined;
 }
 
 /** Ignores a ledger that cannot be written, or a damaged fact: the next union adds the facts. */

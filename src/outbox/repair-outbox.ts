@@ -370,7 +370,11 @@ export async function repairOutbox(options: Damaged) {
     const before =
       outboxAside === undefined ? listNamedEntries(outbox) : salvageRows(outboxAside, outbox);
     const { subjects, intents } = removeDamagedRows(outbox);
-    outbox.change(() => updateHeader(outbox, { account: findSender(outbox) ?? null }));
+    // That of the attempts; without one, the next sign-in binds the outbox.
+    const [account = null] = outbox.listTexts(
+      `select distinct body ->> 'account' from facts where kind = 'attempted'`,
+    );
+    outbox.change(() => updateHeader(outbox, { account }));
     requestFullUnion(outbox);
     uniteWithLedger(outbox);
     restoreIntentContents(outbox, intents);
@@ -394,13 +398,6 @@ export async function repairOutbox(options: Damaged) {
       damaged: [...new Set(damaged.map(({ localId }) => localId))],
     };
   });
-}
-
-/** Returns the account of the attempts; without one, the next sign-in binds the outbox. */
-function findSender(outbox: Outbox): string | undefined {
-  return outbox
-    .listTexts(`select distinct body ->> 'account' from facts where kind = 'attempted'`)
-    .at(0);
 }
 
 function isSoundLedger(path: string): boolean {

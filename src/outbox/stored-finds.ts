@@ -86,20 +86,14 @@ export function findByUuid(outbox: Outbox, uuid: string): StoredFind | undefined
  * record's identifier; of an unknown find its UUID.
  */
 export function getSubjectName(outbox: Outbox, subject: string): string {
-  return (
-    parseRecordSubject(subject) ??
-    findByUuid(outbox, subject)?.localId ??
-    findLastLocalId(outbox, subject) ??
-    subject
-  );
-}
-
-function findLastLocalId({ listTexts }: Outbox, subject: string): string | undefined {
-  return listTexts(
+  const known = parseRecordSubject(subject) ?? findByUuid(outbox, subject)?.localId;
+  if (known !== undefined) return known;
+  const [last = subject] = outbox.listTexts(
     `select body ->> '$.find.localId' as name from facts
      where subject = ? and kind = 'current' and name is not null order by seq desc limit 1`,
     subject,
-  ).at(0);
+  );
+  return last;
 }
 
 /**

@@ -183,8 +183,9 @@ function matchByEvidence(
     .sort((a, b) => Number(b.isOfDay) - Number(a.isOfDay) || a.metres - b.metres || 0);
   const [best, second] = fitting;
   const candidates = fitting.slice(0, MAX_CANDIDATES).map(({ find }) => find.localId);
-  if (best === undefined || (second !== undefined && isEquallyFit(best, second)))
-    return { file, confidence: 'none', reasons: [], candidates };
+  // Nothing prefers one of two finds, such as two of the same day.
+  const areEqual = second?.metres === best?.metres && second?.isOfDay === best?.isOfDay;
+  if (best === undefined || areEqual) return { file, confidence: 'none', reasons: [], candidates };
   const isLikely =
     best.metres <= withinM &&
     best.isOfDay &&
@@ -196,11 +197,6 @@ function matchByEvidence(
     reasons: listReasons(shot, best, withinM),
     candidates,
   };
-}
-
-/** Tells if nothing prefers one of two finds, such as two of the same day. */
-function isEquallyFit(one: Distances, other: Distances): boolean {
-  return one.metres === other.metres && one.isOfDay === other.isOfDay;
 }
 
 /** Returns the distance in a plane, which is exact enough for these ranges. */

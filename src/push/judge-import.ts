@@ -342,7 +342,9 @@ export function judgeImports(
   view: HarvestView,
 ): Map<number, Verdict> {
   const cases = uncertain.map((judged): ImportCase => {
-    const alike = findEqualRecords(judged, view);
+    const alike = view.finds.filter(
+      (find) => isLike(judged, find) && !view.isExplained(find.identCely, find),
+    );
     const fitting = alike.filter((find) => isMadeInWindow(judged.window, find));
     return { judged, alike, fitting };
   });
@@ -394,15 +396,6 @@ function judgeImport(
     judged.window,
     makeVisibilityKey(judged.elements, Number(judged.elements.stav)),
     view,
-  );
-}
-
-/**
- * Returns records of the same project with equal readable elements that belong to no other entry.
- */
-function findEqualRecords(judged: SentImport, view: HarvestView): HarvestedFind[] {
-  return view.finds.filter(
-    (find) => isLike(judged, find) && !view.isExplained(find.identCely, find),
   );
 }
 

@@ -10,11 +10,9 @@ import { acquireLockFile } from './lock-file.ts';
  * named on stdin.
  */
 const input = readFileSync(0);
-writeFileSync(1, process.argv[2] === 'lock' ? tryLock(String(input)) : findFault(input));
-
-function tryLock(path: string): 'refused' | 'acquired' {
-  return acquireLockFile(path) === undefined ? 'refused' : 'acquired';
-}
+if (process.argv[2] === 'lock')
+  writeFileSync(1, acquireLockFile(String(input)) === undefined ? 'refused' : 'acquired');
+else writeFileSync(1, findFault(input));
 
 /** Returns the first fault that SQLite reports in any table; empty for none. Throws nothing. */
 function findFault(bytes: Buffer): string {

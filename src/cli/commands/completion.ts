@@ -69,7 +69,9 @@ function listCandidates(
   for (const word of typed.slice(0, -1)) {
     if (pending !== undefined) pending = undefined;
     else if (word.startsWith('-'))
-      pending = listOptions().find((flag) => flag.value !== null && hasName(flag, word));
+      pending = listOptions().find(
+        ({ value, flags }) => value !== null && flags.split(/[ ,]+/).includes(word),
+      );
     else command = command.commands.find(({ name }) => name === word) ?? command;
   }
   const isFlag = pending === undefined && partial.startsWith('-');
@@ -85,8 +87,4 @@ function listWords(command: CommandOutline, pending: OptionOutline | undefined):
   const words = choices.map((text) => ({ text, summary: '' }));
   if (pending !== undefined) return words;
   return [...command.commands.map(({ name, summary }) => ({ text: name, summary })), ...words];
-}
-
-function hasName({ flags }: OptionOutline, word: string): boolean {
-  return flags.split(/[ ,]+/).includes(word);
 }

@@ -236,9 +236,18 @@ async function harvestVocab(
   );
   await terminal.printTable(
     [t`SET`, t`PASS`, t`RECORDS`, t`DELETED`, t`VANISHED`],
-    results.map(formatHarvestRow),
+    results.map(({ setSpec, pass, ...counts }) => [
+      setSpec,
+      PASS_WORDS[pass],
+      ...[counts.records, counts.deleted, counts.vanished].map(String),
+    ]),
   );
-  terminal.printValue({ sets: results.map(toHarvestJson) });
+  terminal.printValue({
+    sets: results.map(({ elapsedMs, ...result }) => ({
+      ...toSetResultJson(result),
+      elapsed_ms: Math.round(elapsedMs),
+    })),
+  });
   warnOfUnconfirmedLosses(terminal, results);
   warnOfBrokenRecords(terminal, results);
   const after = results.some(({ records }) => records > 0) ? 'harvest' : 'change';
@@ -251,11 +260,3 @@ const PASS_WORDS: Readonly<Record<SetHarvest['pass'], Message>> = {
   full: msg`full`,
   changes: msg`changes`,
 };
-
-function formatHarvestRow({ setSpec, pass, records, deleted, vanished }: SetHarvest): Message[] {
-  return [setSpec, PASS_WORDS[pass], String(records), String(deleted), String(vanished)];
-}
-
-function toHarvestJson({ elapsedMs, ...result }: SetHarvest): object {
-  return { ...toSetResultJson(result), elapsed_ms: Math.round(elapsedMs) };
-}

@@ -278,7 +278,9 @@ function planUndo(outbox: Outbox, command: string, { subject, slot }: Slot): Slo
   const own = isGone ? [] : listFactsOfKind(facts, 'current').filter(isOfCommand);
   const wishes = planWishUndo(facts, state, own);
   const inForce = state.decisions.filter(isOfCommand);
-  const decisions = listRevocable(facts, inForce, listTargets(ofSubject));
+  // Records to which something was sent.
+  const targets = listFactsOfKind(ofSubject, 'attempted').flatMap(({ body }) => body.target ?? []);
+  const decisions = listRevocable(facts, inForce, new Set(targets));
   return {
     subject,
     slot,
@@ -325,17 +327,9 @@ function applyUndo(outbox: Outbox, plans: readonly SlotUndo[]): void {
   ]);
   appendFacts(outbox, facts);
   // Without a search it is unknown again if the entry was sent from another place.
-  if (plans.some(({ decisions }) => decisions.some(isAboutUnsearched)))
+  const revoked = plans.flatMap(({ decisions }) => decisions);
+  if (revoked.some(({ body }) => body.rejects.some(({ name }) => name === '')))
     updateHeader(outbox, { mustLook: true });
-}
-
-/** Returns the records to which something was sent. */
-function listTargets(facts: readonly Fact[]): Set<string> {
-  return new Set(listFactsOfKind(facts, 'attempted').flatMap(({ body }) => body.target ?? []));
-}
-
-function isAboutUnsearched({ body }: FactOf<'decided'>): boolean {
-  return body.rejects.some(({ name }) => name === '');
 }
 
 /**

@@ -34,13 +34,6 @@ export function countUnheldQueuedEntries(
   return { import: 0, number: 0, photo: 0, ...Object.fromEntries(counts) };
 }
 
-/** Returns local ids of finds whose version here is not the one that the service has. */
-function listChangedFinds(outbox: Outbox): string[] {
-  return outbox.listTexts(
-    'select local_id from finds where changed = 1 and hidden = 0 order by id',
-  );
-}
-
 /** Returns local ids of dropped finds that block numbers or photographs. */
 export function listDroppedFindsWithDependents(outbox: Outbox): string[] {
   return outbox.listTexts(
@@ -259,7 +252,9 @@ export function getOutboxStatus(outbox: Outbox): OutboxStatus {
     waiting,
     delayed: listDelayedEntries(outbox),
     dropped: forDropped === 0 ? [] : listDroppedFindsWithDependents(outbox),
-    changed: listChangedFinds(outbox),
+    changed: outbox.listTexts(
+      'select local_id from finds where changed = 1 and hidden = 0 order by id',
+    ),
     needsPerson,
   };
 }

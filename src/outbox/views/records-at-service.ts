@@ -311,7 +311,7 @@ function hasFileOf(outbox: Outbox, files: readonly HarvestedFile[], entry: Photo
   return files.some(
     (file) =>
       hasSameDigest(file, entry) ||
-      (findStoredName(file) === entry.photograph.name &&
+      (file.history.find(({ type }) => type === 'SBR0')?.note === entry.photograph.name &&
         !otherPhotos.some((other) => hasSameDigest(file, other))),
   );
 }
@@ -321,10 +321,6 @@ function hasSameDigest(
   { photograph: { sha512, originalSha512 } }: PhotoEntry,
 ): boolean {
   return [sha512, originalSha512].includes(sha512Hex);
-}
-
-function findStoredName({ history }: HarvestedFile): string | undefined {
-  return history.find(({ type }) => type === 'SBR0')?.note;
 }
 
 /** State of a find at the service, from the last pull. */

@@ -387,7 +387,11 @@ export function withRetry(exchange: Exchange, options: RetryOptions): Exchange {
       const isOver = attempt === maxAttempts || getLeftMs() === 0 || isTotalOver();
       if (pause === undefined || isOver) return unwrapResponse(result);
       const waitMs = pause.isOfServer ? pause.ms : Math.min(pause.ms, getLeftMs());
-      options.onWait?.(waitMs, getReason(result));
+      const reason =
+        result instanceof TransportError
+          ? getLocalizedMessage(result)
+          : msg`status ${result.status}`;
+      options.onWait?.(waitMs, reason);
       await clock.sleep(waitMs, request.signal);
       // A pause that the server asked for is none of its absence.
       if (pause.isOfServer) maxMs += waitMs;
@@ -421,12 +425,6 @@ function isRetryable(result: Result): boolean {
 function unwrapResponse(result: Result): HttpResponse {
   if (result instanceof TransportError) throw result;
   return result;
-}
-
-function getReason(result: Result): Message {
-  return result instanceof TransportError
-    ? getLocalizedMessage(result)
-    : msg`status ${result.status}`;
 }
 
 /** Undefined where the server asks for a longer pause than MAX_RETRY_AFTER_MS. */

@@ -174,7 +174,7 @@ function* makeExportedFinds(
   const isAtService = exporter !== undefined && EXPORTERS[exporter].isAtService;
   for (const find of finds ?? iterateFinds(outbox)) {
     const entries = listEntriesOfSubject(outbox, find.uuid);
-    const sent = findImport(entries);
+    const sent = entries.find(({ kind, state }) => kind === 'import' && state !== 'dropped');
     // An export that is imported again has the stored values.
     const elements = isAtService
       ? getElementsAtService(outbox, find)
@@ -197,8 +197,4 @@ function listPhotoNames(entries: readonly Entry[]): string[] {
     entry.kind === 'photo' && entry.state !== 'dropped' ? [entry.photograph.name] : [],
   );
   return [...new Set(names)];
-}
-
-function findImport(entries: readonly Entry[]): Entry | undefined {
-  return entries.find(({ kind, state }) => kind === 'import' && state !== 'dropped');
 }

@@ -109,7 +109,9 @@ export function makeIssuesTable(table: Table, issues: RowIssues): IssuesTable {
   left.delete(table.headerRow ?? 1);
   let count = 0;
   for (const { row } of table.rows)
-    if (!issues.get(row)?.some(isDateError)) {
+    if (
+      !issues.get(row)?.some(({ rule, severity }) => rule === 'cell-date' && severity === 'error')
+    ) {
       left.delete(row);
       count += 1;
     }
@@ -120,10 +122,6 @@ export function makeIssuesTable(table: Table, issues: RowIssues): IssuesTable {
     for (const row of table.rows) if (!hasError(row)) yield makeRow(row);
   };
   return { rows: rows(), count, left: [...left].sort((a, b) => a - b) };
-}
-
-function isDateError({ rule, severity }: Issue): boolean {
-  return rule === 'cell-date' && severity === 'error';
 }
 
 function formatIssue({ severity, element, message }: Issue): string {

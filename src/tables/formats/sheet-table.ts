@@ -154,7 +154,8 @@ export function makeTableOfSheet(
   // Formulas that have no value yet may be filled in far below the finds.
   const rows = contents.rows.slice(0, contents.rows.findLastIndex(hasText) + 1);
   const foundHeader = findHeader(place, padRows(rows), headerRows);
-  const header = withoutEmptyEnd(foundHeader?.names ?? []);
+  const names = foundHeader?.names ?? [];
+  const header = names.slice(0, names.findLastIndex((name) => name !== '') + 1);
   const headerRow = foundHeader?.last ?? 0;
   const merged = contents.merged.filter(
     ({ firstRow, firstColumn }) => firstRow > headerRow && firstColumn <= header.length,
@@ -222,10 +223,6 @@ function* padRows(rows: readonly Cells[]): Generator<TableRow> {
   for (const [index, cells] of rows.entries()) {
     yield makeTableRow(index + 1, cells, width);
   }
-}
-
-function withoutEmptyEnd(names: readonly string[]): readonly string[] {
-  return names.slice(0, names.findLastIndex((name) => name !== '') + 1);
 }
 
 /**
