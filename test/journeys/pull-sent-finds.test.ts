@@ -281,7 +281,7 @@ describe('finds that an archaeologist sent', () => {
       changed: [{ element: 'stav', sent: '1', now: '2' }],
     });
     expect((await home.pas('show', 'K-1')).stdout).toMatch(
-      /in the service: 2 submitted.*area .*changed since it was sent: Target state: 1 → 2/s,
+      /in the service: 2 submitted.*area .*differs from the find here: Target state: 1 → 2/s,
     );
     const outbox = openSqlite(outboxFile(home), { readonly: true });
     expect(

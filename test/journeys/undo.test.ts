@@ -51,6 +51,7 @@ describe('pas undo', () => {
     expect([await list(), await documents()]).toEqual(imported);
     const undone = await home.json<{ undone: string; finds: number; kept: unknown[] }>('undo');
     expect(undone).toEqual({ undone: expect.any(String), finds: 2, kept: [] });
+    await expectEnded(home.pas('undo', undone.undone), 2, 'is undone already');
     expect(await list()).toEqual([]);
     await expectEnded(home.pas('undo'), 2);
   });

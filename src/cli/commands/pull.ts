@@ -98,7 +98,7 @@ async function print(context: Context, finds: readonly PulledFind[]): Promise<vo
     t`PHOTOS`,
     t`AREA`,
     t`DISTRICT`,
-    t`CHANGED SINCE IT WAS SENT`,
+    t`DIFFERS FROM THE FIND HERE`,
   ];
   if (news.length > 0) await terminal.printTable(header, news.map(formatPulledRow));
   const sent = finds.length;

@@ -132,7 +132,7 @@ function printStateAtService(context: Context, { pulled, changes }: StateAtServi
   ]);
   for (const change of changes) {
     const what = formatChange(change);
-    terminal.printLine(`  ${t`changed since it was sent: ${what}`}`);
+    terminal.printLine(`  ${t`differs from the find here: ${what}`}`);
   }
 }
 

@@ -33,7 +33,7 @@ const LISTED = msg`\`${cmd`pas undo`} --list\` lists the commands.`;
 /**
  * Undoes a command, by default the last one that can be undone.
  * @returns `dataRefused` where a find stays as it is
- * @throws UsageError where there is no such command
+ * @throws UsageError where there is no such command, or nothing of it is left to undo
  */
 async function undo(context: Context, id: string | undefined): Promise<ExitReason> {
   const { terminal } = context;
@@ -47,13 +47,17 @@ async function undo(context: Context, id: string | undefined): Promise<ExitReaso
       { hint: LISTED },
     );
   const { command, finds, kept } = undone;
+  const name = `pas ${command.words}`;
+  const at = formatMoment(command.at);
+  if (finds === 0 && (command.isUndone || kept.size === 0))
+    throw new UsageError(t`${name} of ${at} is undone already, as far as it can be.`, {
+      hint: LISTED,
+    });
   for (const localId of kept)
     terminal.warn(
       t`${localId} was not undone: it has been sent or attempted since, or a later command changed it.`,
     );
   const all = formatFindCount(finds);
-  const name = `pas ${command.words}`;
-  const at = formatMoment(command.at);
   terminal.printLine(
     finds === 0
       ? t`${name} of ${at}: nothing could be undone.`
