@@ -199,11 +199,13 @@ export function* splitIntoBatches<T>(items: Iterable<T>): Generator<readonly T[]
 }
 
 /**
- * Returns the id of the running command, which is made at the first call; null where no person gave
- * a command.
+ * Returns the id of the running command, which is made at the first call: its words joined by
+ * hyphens, a blank, and a UUID that begins with the time, such as `photo-add 0193…`. Null where no
+ * person gave a command.
  */
 export function getOrMakeCommandId({ command, clock }: Outbox): string | null {
-  if (command.words !== undefined) command.id ??= makeCommandId(command.words, clock.now());
+  const words = command.words?.replaceAll(' ', '-');
+  if (words !== undefined) command.id ??= `${words} ${makeUuid(clock.now())}`;
   return command.id ?? null;
 }
 
@@ -368,20 +370,10 @@ export function isSameUser(one: string, other: string): boolean {
   return one.trim().toLowerCase() === other.trim().toLowerCase();
 }
 
-/**
- * Makes the id of a person's command: its words joined by hyphens, a blank, and a UUID that begins
- * with the time, such as `photo-add 0193…`.
- * @param words for an undo, what {@link makeUndoWords} made
- * @param now wall clock, in milliseconds since 1970 UTC
- */
-function makeCommandId(words: string, now: number): string {
-  return `${words.replaceAll(' ', '-')} ${makeUuid(now)}`;
-}
-
 const UNDO = /^undo:(.+)$/;
 
 /**
- * Makes the words of an undo, for {@link makeCommandId}.
+ * Makes the words of an undo, for the id of the command.
  * @param command id of the command that is taken back, or the UUID at its end
  */
 export function makeUndoWords(command: string): string {
@@ -389,7 +381,7 @@ export function makeUndoWords(command: string): string {
 }
 
 /**
- * Parses what {@link makeCommandId} made. `at`: its time, in milliseconds since 1970 UTC; `words`:
+ * Parses what {@link getOrMakeCommandId} made. `at`: its time, in milliseconds since 1970 UTC; `words`:
  * `undo` for an undo; `undoes`: UUID of the command that an undo takes back, else undefined.
  */
 export function parseCommandId(command: string): {

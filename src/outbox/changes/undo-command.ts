@@ -277,6 +277,9 @@ function planUndo(outbox: Outbox, command: string, { subject, slot }: Slot): Slo
     ofSubject.some((fact) => isImportSlot(fact.slot) && isOfCommand(fact));
   const own = isGone ? [] : listFactsOfKind(facts, 'current').filter(isOfCommand);
   const wishes = planWishUndo(facts, state, own);
+  // The command made the find, or brought it back.
+  const isGoing =
+    isImportSlot(slot) && wishes?.some(({ intent, hides }) => intent === null && hides) === true;
   const inForce = state.decisions.filter(isOfCommand);
   // Records to which something was sent.
   const targets = listFactsOfKind(ofSubject, 'attempted').flatMap(({ body }) => body.target ?? []);
@@ -290,13 +293,8 @@ function planUndo(outbox: Outbox, command: string, { subject, slot }: Slot): Slo
     isKept:
       wishes === undefined ||
       decisions.length < inForce.length ||
-      (removesFind(slot, wishes) && hasLaterChanges(ofSubject, slot, isOfCommand)),
+      (isGoing && hasLaterChanges(ofSubject, slot, isOfCommand)),
   };
-}
-
-/** Tells if the find goes, as one does that the command made or brought back. */
-function removesFind(slot: string, wishes: readonly CurrentBody[]): boolean {
-  return isImportSlot(slot) && wishes.some(({ intent, hides }) => intent === null && hides);
 }
 
 /**
