@@ -197,8 +197,8 @@ export const PLANTED_IN_WRITES: readonly Planted[] = [
   {
     name: 'a number of 250 characters at most',
     file: 'endpoints/pas/registration-number.ts',
-    from: 'MAX_NUMBER_CHARACTERS = 255',
-    to: 'MAX_NUMBER_CHARACTERS = 250',
+    from: 'MAX_CHARACTERS = 255',
+    to: 'MAX_CHARACTERS = 250',
     clauses: ['A-NUMBER-6'],
   },
   {
