@@ -67,7 +67,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'too many requests are a refusal',
-    seed: 11,
+    seed: 19,
     file: 'src/service/outcome.ts',
     from: `429: 'throttled',`,
     to: `429: 'refused',`,
