@@ -263,9 +263,9 @@ export const THEMES: Readonly<Record<string, Theme>> = {
         : []),
       { kind: 'index', delayMs: random.pick([8, 12, 14]) * MINUTE_MS },
       pushingWith(
-        meeting(random.pick(['late', 'answer-lost', 'unanswered'] as const), 'late', 'late'),
+        meeting(random.pick(['late', 'answer-lost', 'astray'] as const), 'late', 'late'),
       ),
-      waiting(random, 5, 11, 11, 13),
+      waiting(random, 5, 11, 13, 15),
       random.chance(0.5) ? looking() : pushing(),
       waiting(random, 0.1, 3, 5),
       looking(),
