@@ -105,6 +105,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'anybody’s equal record is the find',
+    seed: 532,
     themes: ['a colleague enters what is in doubt'],
     file: 'src/push/judge-import.ts',
     from: 'if (!accounts.has(event.user)) return false;',

@@ -922,6 +922,7 @@ class Scene {
       }
       case 'rehearse':
         for (const each of this.#asked.values()) each.rehearsedAt.add(OTHER_ORIGIN);
+        await time.until(this.#pas(machine, 'training', ['login']));
         await run('rehearse', '--yes');
     }
   }
@@ -1190,7 +1191,7 @@ class Scene {
         service.take({
           method: 'POST',
           url: `${ORIGIN}${path}`,
-          headers,
+          headers: { ...headers, 'content-length': String(body.length) },
           body,
           address: '10.9.9.9',
         }),
@@ -1201,17 +1202,14 @@ class Scene {
       Buffer.from('{"username":"colleague","password":"colleague"}'),
     );
     const { token } = JSON.parse(signedIn.body.toString()) as { token: string };
-    const file = { name: 'file', fileName: 'find.xml', type: 'application/xml', bytes: document };
-    const body = multipart([file]);
     await post(
       '/api/pas/import-xml',
       {
         'content-type': 'multipart/form-data; boundary=xYzZY',
-        'content-length': String(body.length),
         authorization: `Bearer ${token}`,
         'content-digest': contentDigest(document),
       },
-      body,
+      multipart([{ name: 'file', fileName: 'find.xml', type: 'application/xml', bytes: document }]),
     );
   }
 

@@ -262,9 +262,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
         ? [pushing(), waiting(random, 0.1, 9), entering(random, finds, 'laptop', 1, 1)]
         : []),
       { kind: 'index', delayMs: random.pick([8, 12, 14]) * MINUTE_MS },
-      pushingWith(
-        meeting(random.pick(['late', 'answer-lost', 'astray'] as const), 'late', 'late'),
-      ),
+      pushingWith(meeting(random.pick(['late', 'answer-lost', 'astray'] as const), 'late', 'late')),
       waiting(random, 5, 11, 13, 15),
       random.chance(0.5) ? looking() : pushing(),
       waiting(random, 0.1, 3, 5),
