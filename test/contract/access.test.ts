@@ -133,9 +133,10 @@ describe('Order of the gates (A-GATE-4, A-GATE-6, A-GATE-13)', () => {
     rawAnswer(await fetch(`${mock.url}/api/pas/import-xml`, init));
   const signed = () => ({ authorization: `Bearer ${token()}` });
 
-  test('closed comes before everything', async () => {
+  test('closed comes before everything, also before the format of its answer', async () => {
     await settings({ access_mode: 'closed' });
-    expect((await bare({ headers: { accept: 'text/csv' } })).status).toBe(503);
+    for (const accept of ['text/csv', 'text/html'])
+      expectDetail(await bare({ headers: { accept } }), 503);
   });
 
   test('the format comes before the token', async () => {

@@ -76,11 +76,15 @@ export async function answerWrite(
   }
 }
 
-/** Converts errors to HTML for a client that prefers it to JSON (A-GATE-7). */
+/**
+ * Converts errors to HTML for a client that prefers it to JSON (A-GATE-7); that the interface is
+ * closed is said before the format is negotiated.
+ */
 function toAcceptedFormat(answer: Answer, incoming: Incoming): Answer {
   const accepted = parseAccept(incoming.headers.accept);
   const wantsHtml = getQuality(accepted, 'text/html') > getQuality(accepted, 'application/json');
-  if (!wantsHtml || answer.headers['content-type'] !== 'application/json') return answer;
+  if (!wantsHtml || answer.status === 503 || answer.headers['content-type'] !== 'application/json')
+    return answer;
   const headers = { ...answer.headers, 'content-type': 'text/html; charset=utf-8' };
   return {
     ...answer,
