@@ -75,6 +75,7 @@ const OPEN_STATES = ['queued', 'sending', 'uncertain'];
 const QUIET_TURNS = 5;
 const MAX_ANSWERS = 3;
 const PUTTING_BACK_MS = 60_000;
+const TAKING_OVER_MS = 2_400_000;
 /** Between a look at a record and its number. */
 const LOOK_MS = 3000;
 
@@ -1007,6 +1008,8 @@ class Scene {
    * From now on nothing is sent from the other place, and what was entered there is entered here.
    */
   async #takeOver(name: MachineName, account: Account): Promise<void> {
+    // Requests from the old place must have reached the index.
+    if (!this.#mayPush(name, account)) await this.#take({ kind: 'wait', ms: TAKING_OVER_MS });
     const { code } = await this.#run(name, account, [...PUSH, '--take-over']);
     if (code === 2 || code === 11) return;
     const outbox = findOutbox(this.#home(name), account);

@@ -150,10 +150,8 @@ export const THEMES: Readonly<Record<string, Theme>> = {
     tell: (random) => [
       pushingPerhapsInDoubt(random, 0.5),
       { kind: 'copy-home', from: 'laptop', to: 'office' },
-      // Requests from the old place must have reached the index, and from then on none are sent.
       ...(random.chance(0.4) ? [pushingWith(meeting(random.pick(UNKNOWN)))] : []),
       ...(random.chance(0.6) ? [pushing('office')] : []),
-      waiting(random, 40, 130),
       { kind: 'index', delayMs: 0 },
       {
         kind: 'does',
