@@ -104,7 +104,7 @@ function makeHeaderNote(place: TablePlace, { first, last, names }: Omit<Header, 
     .slice(0, 3)
     .join(', ');
   const rows = first === last ? `${last}` : `${first}–${last}`;
-  const says = msg`The names of the columns are read from row ${rows} (${shown} …). If that is wrong, delete what is above the names, or import with --header-row.`;
+  const says = msg`The names of the columns are read from row ${rows} (${shown} …). If that is wrong, delete what is above the names; pas import has --header-row for it.`;
   return makeWarningIssue('table-header-row', says, place);
 }
 

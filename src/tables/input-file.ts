@@ -157,7 +157,7 @@ function makeEncodingIssue(file: string, encoding: string, sample: string): Issu
   const says =
     shown === ''
       ? msg`${file} is read as ${encoding}.`
-      : msg`${file} is read as ${encoding}, with words such as ${shown}. If they are wrong, save it as UTF-8, or import with --encoding.`;
+      : msg`${file} is read as ${encoding}, with words such as ${shown}. If they are wrong, save it as UTF-8; pas import has --encoding for it.`;
   return makeWarningIssue('table-encoding', says, { file });
 }
 

@@ -56,7 +56,7 @@ export async function openService(context: Context): Promise<OpenService> {
     answerTimeoutMs,
     withMaskedPassword((await context.openConnections()).send, password),
   );
-  const lent = context.environment['PAS_TOKEN'];
+  const lent = context.environment['PAS_TOKEN']?.trim();
   const owner = makeSecretsOwner(profile);
   const keeper = {
     read: () => context.openSecrets().get(owner).token,

@@ -254,7 +254,7 @@ export async function saveProfile(
  */
 async function takeOutboxAlong(context: Context, after: Profile): Promise<void> {
   const config = context.getConfig();
-  const { name, baseUrl, username = '' } = after;
+  const { name, baseUrl, username = 'USER' } = after;
   const before = findOutboxName(config.profiles.get(name) ?? {});
   if (before === undefined || !existsSync(context.getOutboxPlaces(before).outboxFile)) return;
   const isShared = listProfilesOfOutbox(config, before).some((other) => other !== name);

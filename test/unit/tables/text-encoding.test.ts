@@ -84,7 +84,7 @@ describe('a table in another encoding than UTF-8', () => {
       iconv.encode('a;b\nstřep;Hradiště\n', 'win1250'),
     );
     expect(issues.map(({ message }) => message)).toEqual([
-      'season.csv is read as Windows-1250, with words such as střep, Hradiště. If they are wrong, save it as UTF-8, or import with --encoding.',
+      'season.csv is read as Windows-1250, with words such as střep, Hradiště. If they are wrong, save it as UTF-8; pas import has --encoding for it.',
     ]);
   });
 
