@@ -13,7 +13,7 @@ import {
   POINT_ELEMENTS,
 } from '../../finds/fields.ts';
 import type { Find } from '../../finds/find.ts';
-import { isSameValue } from '../../finds/match-finds.ts';
+import { getCanonicalPoint, isSamePoint, isSameValue } from '../../finds/match-finds.ts';
 import { isNearPoint } from '../../finds/place/geometry.ts';
 import { NUMBER_USED } from '../../finds/value-rules.ts';
 import type { ImportEntry } from '../entry.ts';
@@ -135,8 +135,11 @@ export function overlayRow(
   return keepsPoint ? { ...base, ...row, geom_system: base.geom_system } : { ...base, ...row };
 }
 
+/** A point that was converted, as an export has it in a second system, is the measured one. */
 function isSamePart(one: FindElements, other: FindElements, part: readonly ElementName[]): boolean {
-  return part.every((name) => isSameValue(getField(name), one, other));
+  if (part.every((name) => isSameValue(getField(name), one, other))) return true;
+  const points = [one, other].flatMap((each) => getCanonicalPoint(each) ?? []);
+  return part === POINT_ELEMENTS && points.length === 2 && isSamePoint(points[0], points[1]);
 }
 
 /** Tells if two finds agree in all elements, in canonical form. */

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ElementName, FindElements } from '../../../src/finds/fields.ts';
+import { toWgs84 } from '../../../src/finds/place/geometry.ts';
 import {
   hasSameElements,
   listDifferingTraits,
@@ -117,6 +118,13 @@ describe('a row merged with its find and its last import', () => {
         },
       ),
     );
+  });
+
+  test('keeps the measured point where it has that in the other system', () => {
+    const find = { geom_system: '5514', geom_sjtsk_wkt: 'POINT (-743000 -1043000)' } as const;
+    const [lon, lat] = toWgs84([-743000, -1043000]);
+    const row = { geom_system: '4326', geom_wkt: `POINT (${lon} ${lat})` } as const;
+    expect(mergeRow(find, find, row).elements).toEqual(find);
   });
 
   test('is the same whatever the order of tables with different columns', () => {
