@@ -442,6 +442,16 @@ describe('another table with the same local ids', () => {
   });
 });
 
+test.each([
+  ['another project', 'M-202400202', { updated: 0, questions: 3 }],
+  ['no project', '', { updated: 3, questions: 0 }],
+])('a table of finds that had %s adds none of them again', async (_, before, effect) => {
+  const season = readFileSync(writeSeason(home, 3), 'utf8');
+  await imports(home.file('t.csv', season.replaceAll('C-202400101', before)));
+  const { report } = await imports(home.file('corrected.csv', season));
+  expect(report).toMatchObject({ added: 0, ...effect });
+});
+
 test('a copy of a table with other local ids and one corrected day is asked about, row by row', async () => {
   const rows = ['1', '2', '3'].map((id) => ({ id: `K-${id}`, day: `2024-03-0${id}`, note: id }));
   const [one, two, three] = rows as [Row, Row, Row];

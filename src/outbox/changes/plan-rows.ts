@@ -1,6 +1,6 @@
 import { makeIdKey } from '../../base/characters.ts';
 import { addToGroup, groupBy, memoize, once } from '../../base/collections.ts';
-import { FIELDS, type FindElements, NEW_PERSON } from '../../finds/fields.ts';
+import { type ElementName, FIELDS, type FindElements, getField } from '../../finds/fields.ts';
 import { type Find, isRowDigest } from '../../finds/find.ts';
 import {
   type ComparableFind,
@@ -8,13 +8,14 @@ import {
   type FindLikeness,
   findEditions,
   hasEnoughToCompare,
+  isSameValue,
   makeFindIndex,
   matchFinds,
   toComparableFind,
 } from '../../finds/match-finds.ts';
 import type { Candidate, RejectedMatch } from '../facts.ts';
 import { makeFindCandidate } from '../gate.ts';
-import { hasSameElements, listDifferingTraits, overlayRow, type RowPlan } from './merge-row.ts';
+import { listDifferingTraits, overlayRow, type RowPlan } from './merge-row.ts';
 
 /** A find that is here before the import. */
 export type FindHere = {
@@ -341,13 +342,25 @@ function groupByFormerContent(finds: readonly FindHere[]) {
       .map(({ find }) => find);
 }
 
-/** Compares a find, or what it was, with itself after the values of a row of its table. */
+/**
+ * Compares a find, or what it was, with itself after the values of a row of its table. The project
+ * is an element like others here, since it may be corrected.
+ */
 function compareWithRow(elements: FindElements, row: Find): Omit<Compared, 'find'> {
-  const its = overlayRow(elements, row);
-  if (hasSameElements(elements, its)) return { matched: 'same', differences: 0 };
   const before = toComparableFind(elements);
-  const now = toComparableFind(its);
-  return { matched: matchFinds(now, before), differences: countDifferences(now, before) };
+  const now = toComparableFind(overlayRow(elements, row));
+  const isMoved = now.project !== before.project;
+  const matched = matchFinds({ ...now, project: before.project }, before);
+  return {
+    matched: isMoved && matched === 'same' ? 'near' : matched,
+    differences: countDifferences(now, before) + (isMoved ? 1 : 0),
+  };
+}
+
+/** Tells if a row and a find have an element both, with different values. */
+function isOther(name: ElementName, { elements }: Find, find: FindHere): boolean {
+  const values = [elements[name], find.elements[name]];
+  return !values.includes(undefined) && !isSameValue(getField(name), elements, find.elements);
 }
 
 /** Returns a key that rows of one content have in common; their finders may be others. */
@@ -406,17 +419,10 @@ function compareByNumber(
   return [...compared.filter(isOfTable), ...others];
 }
 
-/** Another finder with the same numbers has a table of his own. */
-function isKnown({ elements: { nalezce: finder } }: Find, { find, matched }: Compared): boolean {
-  if (matched !== 'near') return matched === 'same';
-  const { nalezce: before } = find.elements;
-  return (
-    finder === undefined || before === undefined || getFinderName(finder) === getFinderName(before)
-  );
-}
-
-function getFinderName({ id, text }: NonNullable<FindElements['nalezce']>): string {
-  return id === NEW_PERSON ? text : id;
+/** Another finder, or another site, with the same numbers has a table of its own. */
+function isKnown(row: Find, { find, matched }: Compared): boolean {
+  const isOfOthers = isOther('nalezce', row, find) || isOther('projekt', row, find);
+  return matched === 'same' || (matched === 'near' && !isOfOthers);
 }
 
 /** Tells if two of object, place and day differ, both from the find and from its last row. */
@@ -449,9 +455,7 @@ function makeNamer(
   const isOfOther = (row: Find): boolean =>
     (byNumber.get(row) ?? []).some(
       ({ find, matched }) =>
-        matched === 'other' &&
-        !isEdition(find) &&
-        find.elements.projekt?.id !== row.elements.projekt?.id,
+        matched === 'other' && !isEdition(find) && isOther('projekt', row, find),
     );
   const given = prefix ?? ofEdition;
   const hasOfOther = given === undefined && rows.some(isOfOther);
