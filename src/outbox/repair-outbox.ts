@@ -362,7 +362,8 @@ type Damaged = {
 export async function repairOutbox(options: Damaged) {
   const { lock, ledgerFile, outboxFile, clock, open } = options;
   return withPushLock(lock, async () => {
-    const ledgerAside = isSoundLedger(ledgerFile) ? undefined : setAside(ledgerFile, clock.now());
+    const isSoundLedger = !existsSync(ledgerFile) || isSound(() => assertSoundLedger(ledgerFile));
+    const ledgerAside = isSoundLedger ? undefined : setAside(ledgerFile, clock.now());
     const outboxAside = isSoundOutboxFile(outboxFile)
       ? undefined
       : setAside(outboxFile, clock.now());
@@ -398,10 +399,6 @@ export async function repairOutbox(options: Damaged) {
       damaged: [...new Set(damaged.map(({ localId }) => localId))],
     };
   });
-}
-
-function isSoundLedger(path: string): boolean {
-  return !existsSync(path) || isSound(() => assertSoundLedger(path));
 }
 
 /** @returns the new path */

@@ -102,7 +102,13 @@ async function inspectFile(
   const { photograph, issues } = await inspectPhotograph(path);
   if (photograph === undefined) {
     const rules = issues.map(({ rule }) => rule);
-    return { status: { file, kind: 'refused', rules }, issues: issues.map(warnOfOtherType) };
+    return {
+      status: { file, kind: 'refused', rules },
+      // Other files are common on cards.
+      issues: issues.map((issue) =>
+        issue.rule === 'photo-type' ? issue.with({ severity: 'warning' }) : issue,
+      ),
+    };
   }
   const entries = (byDigest.get(getOriginalDigest(photograph)) ?? []).filter(
     (entry) => !isPhotoGoneAtService(outbox, entry),
@@ -110,11 +116,6 @@ async function inspectFile(
   if (entries.length > 0)
     return { status: { file, kind: 'known', entries, photograph }, issues: [] };
   return { shot: { file, ...(await readExifOrNothing(path)), photograph }, issues };
-}
-
-/** Other files are common on cards. */
-function warnOfOtherType(issue: Issue): Issue {
-  return issue.rule === 'photo-type' ? issue.with({ severity: 'warning' }) : issue;
 }
 
 type QueueOptions = {

@@ -243,7 +243,7 @@ export function openPaceStore(path: string, clock: Clock): PaceStore & { close()
       const untilMs = clock.monotonicMs() + MAX_BUSY_MS;
       for (;;) {
         try {
-          return runImmediately(path, database, () => {
+          const decide = database.transaction(() => {
             const { result, next } = change(
               scopes.map((scope) => parsePaceState(String(read.get(scope))) ?? UNSEEN),
               clock.monotonicMs(),
@@ -254,6 +254,7 @@ export function openPaceStore(path: string, clock: Clock): PaceStore & { close()
             });
             return result;
           });
+          return convertDatabaseErrors(path, () => decide.immediate());
         } catch (thrown) {
           if (!isBusyError(thrown) || clock.monotonicMs() >= untilMs) throw thrown;
           await clock.sleep(PAUSE_MS);
@@ -286,8 +287,4 @@ function prepare(database: Database): void {
   );
   // Fails for a file with other columns.
   database.prepare('select scope, state from shared_pace');
-}
-
-function runImmediately<T>(path: string, database: Database, work: () => T): T {
-  return convertDatabaseErrors(path, () => database.transaction(work).immediate());
 }

@@ -95,7 +95,10 @@ function makeMultipart(
 ): FormData {
   const Form = createRequire(import.meta.url)('form-data') as typeof FormData;
   const form = new Form();
-  form.append('file', content, { filename: escapeHeader(fileName), contentType, knownLength });
+  // Control characters, which no header may have (RFC 9110, section 5.5), and backslashes, which
+  // escape a quote (5.6.4).
+  const filename = fileName.replace(/[\u0000-\u001f\u007f\\]/g, '_');
+  form.append('file', content, { filename, contentType, knownLength });
   return form;
 }
 
@@ -134,14 +137,6 @@ export function makeMultipartOfStream(
       return whole;
     },
   };
-}
-
-/**
- * Replaces control characters, which no header may have (RFC 9110, section 5.5), and backslashes,
- * which escape a quote (5.6.4).
- */
-function escapeHeader(fileName: string): string {
-  return fileName.replace(/[\u0000-\u001f\u007f\\]/g, '_');
 }
 
 function getContentType(form: FormData): string {

@@ -141,7 +141,10 @@ export async function makeWorkbook(
 ): Promise<Buffer> {
   const { default: write } = await import('write-excel-file/node');
   const written = [...sheets].map(([sheet, [header = [], ...dataRows]]) => {
-    const headings = header.map((heading) => makeHeadingCell(String(heading)));
+    const headings = header.map((heading): Cell => {
+      const value = escapeForWorkbook(String(heading));
+      return { value, type: String, fontWeight: 'bold' };
+    });
     const data = [headings, ...dataRows.map((row) => row.map(makeCell))];
     return { data, sheet, stickyRowsCount: 1, columns: headings.map(() => ({ width: WIDTH })) };
   });
@@ -155,10 +158,6 @@ const FIRST_SAFE_DAY = '1900-03-01';
 function makeDateCell(text: string): Cell | undefined {
   if (text < FIRST_SAFE_DAY || !isRealDate(text)) return undefined;
   return { value: new Date(`${text}T00:00:00Z`), type: Date, format: 'yyyy-mm-dd' };
-}
-
-function makeHeadingCell(text: string): Cell {
-  return { value: escapeForWorkbook(text), type: String, fontWeight: 'bold' };
 }
 
 function makeTextCell(text: string): Cell {

@@ -79,7 +79,8 @@ export function makeFindLayerColumns(content: FormContent): readonly LayerColumn
 function makeElementColumns(field: Field, content: FormContent): LayerColumn[] {
   const { name } = field;
   const label = getElementLabel(field);
-  const isAlsoWritten = isWritten(name, content);
+  // A value outside its list may be typed.
+  const isAlsoWritten = hasWrittenQuestion(name) && content.lists.has(name);
   const ownField: LayerColumn = {
     name,
     type: getGpkgColumnType(name),
@@ -95,11 +96,6 @@ function makeElementColumns(field: Field, content: FormContent): LayerColumn[] {
   const value = content.written.get(name);
   const initially = value === undefined ? undefined : quoteQgisText(value);
   return [ownField, { ...makeWrittenColumn(name), initially }];
-}
-
-/** Tells if an element has a list, and a value outside it may be typed. */
-function isWritten(name: string, { lists }: FormContent): name is TypableElement {
-  return hasWrittenQuestion(name) && lists.has(name);
 }
 
 const TEXT: Widget = { kind: 'TextEdit', settings: { IsMultiline: false, UseHtml: false } };

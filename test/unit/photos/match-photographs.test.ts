@@ -222,18 +222,6 @@ describe('a photograph whose name names no find', () => {
     });
   });
 
-  test('is doubtful if two finds are equally near, and both are offered', () => {
-    const finds = [
-      { localId: 'K-1', foundOn: DAY, point: east(-6) },
-      { localId: 'K-2', foundOn: DAY, point: east(5) },
-    ];
-    expect(matched({ position: HERE, takenOn: DAY }, ...finds)).toMatchObject({
-      confidence: 'doubtful',
-      find: 'K-2',
-      candidates: ['K-2', 'K-1'],
-    });
-  });
-
   test('is doubtful near a find of another day, and unmatched beyond the limit', () => {
     const find = { localId: 'K-1', foundOn: '2024-05-01', point: east(2) };
     expect(matched({ position: HERE, takenOn: DAY }, find)).toMatchObject({
@@ -246,11 +234,11 @@ describe('a photograph whose name names no find', () => {
     });
   });
 
-  test('is doubtful if another find is within reach', () => {
+  test('is doubtful if another find is within reach, and both are offered', () => {
     const here = { localId: 'K-1', foundOn: DAY, point: east(2) };
     const matchedWith = (metres: number) =>
       matched({ position: HERE, takenOn: DAY }, here, { localId: 'K-2', point: east(metres) });
-    expect(matchedWith(20)).toMatchObject({ confidence: 'doubtful', find: 'K-1' });
+    expect(matchedWith(20)).toMatchObject({ confidence: 'doubtful', candidates: ['K-1', 'K-2'] });
     expect(matchedWith(26)).toMatchObject({ confidence: 'likely', find: 'K-1' });
   });
 

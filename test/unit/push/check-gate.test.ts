@@ -120,21 +120,6 @@ describe('a find that matches a record created from another outbox of the accoun
     expect(await service.push(outbox)).toMatchObject({ accepted: 1 });
   });
 
-  test('is held even if it was queued during the push', async () => {
-    using setup = scene();
-    const { service, outbox } = setup;
-    queueFind(outbox, 'K-1');
-    service.habits.fate = (write) => {
-      if (write === 'K-1') {
-        service.make(getInnerText('fibula'));
-        queueFind(outbox, 'K-2', 'fibula');
-      }
-      return 'done';
-    };
-    await service.push(outbox);
-    expect([service.writes, states(outbox)]).toEqual([['K-1'], ['accepted', 'held: equal-record']]);
-  });
-
   test('is held even if another question about it was answered during the push', async () => {
     using setup = scene();
     const { service, outbox } = setup;

@@ -402,9 +402,23 @@ test('a departure is recorded before its first byte is sent', () => {
   store.close();
 });
 
-test('a damaged file is replaced silently', async () => {
+test.each([
+  [
+    'a damaged file',
+    (path: string) =>
+      writeFileSync(path, 'no database at all, but long enough to be taken for one'.repeat(100)),
+  ],
+  [
+    'a file of another format',
+    (path: string) => {
+      const other = openDatabase(path, { synchronous: 'normal' });
+      other.exec('create table shared_pace (something text) strict');
+      other.close();
+    },
+  ],
+])('%s is replaced silently', async (_, write) => {
   const path = join(tempFolder(), 'pace.sqlite');
-  writeFileSync(path, 'no database at all, but long enough to be taken for one'.repeat(100));
+  write(path);
   const clock = manualClock();
   const store = openPaceStore(path, clock);
   expect(await paceOf(clock, { store }).getWaitMs()).toBe(0);
@@ -433,16 +447,6 @@ test('a pause is an hour at most, whatever was requested', async () => {
   await leave(pace);
   expect(pace.pauseAfterThrottle(clock.monotonicMs(), 1e12)).toBe(hourMs);
   expect(await pace.readPauseMs()).toBe(hourMs);
-});
-
-test('a pace file of another format is replaced by a new one', async () => {
-  const path = join(tempFolder(), 'pace.sqlite');
-  const other = openDatabase(path, { synchronous: 'normal' });
-  other.exec('create table shared_pace (something text) strict');
-  other.close();
-  const store = openPaceStore(path, manualClock());
-  expect(await store.update(['a'], (states) => ({ result: states }))).toEqual([UNSEEN]);
-  store.close();
 });
 
 test('a pace file that another process writes to delays the process in short steps, between which it handles events', async () => {

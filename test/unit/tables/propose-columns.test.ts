@@ -379,18 +379,6 @@ test('the coordinate system of a file of points is decided', async () => {
   expect(proposal.undecided).toEqual(['projekt', 'pristupnost']);
 });
 
-test('without vocabularies names and value forms still decide most columns', () => {
-  const proposal = propose(
-    ['inv.č.;předmět;materiál;X;Y', '1;spona;bronz;1076185;694201', '2;mince;bronz;1076186;694202'],
-    notHarvested,
-  );
-  expect(listRules(proposal)).toMatchObject({
-    'inv.č.': 'local_id',
-    předmět: 'druh_nalezu',
-    materiál: 'specifikace',
-  });
-});
-
 test('the values of a column tell the details of the element that a person has chosen', () => {
   const table = parseCsvTable(
     't.csv',
