@@ -253,11 +253,13 @@ export function checkMachineOfOutbox(outbox: Outbox, machine: string): Finding {
 }
 
 /**
- * Checks the store of the pace: the local file, or the profile's Redis and whether its password is
- * protected. A store that is damaged, silent or read-only, or that refuses, is a problem.
- * @throws DatabaseError where the local file cannot be read
+ * Checks the store of the pace: the local file, or the profile's Redis. A local file that does not
+ * exist yet passes; a password that is sent unencrypted to another machine is a warning; a store
+ * that is damaged, silent or read-only, or that refuses, is a problem.
+ * @throws DatabaseError where the local file cannot be read; ConfigError where `pacing` is no
+ * address of a Redis
  */
-export async function checkPacing(context: Context, profile: Profile): Promise<Finding> {
+export async function checkPaceStore(context: Context, profile: Profile): Promise<Finding> {
   if (profile.pacing !== 'local') return checkRedis(context, profile);
   return checkDatabase(
     context.places.paceFile,

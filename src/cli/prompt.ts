@@ -55,7 +55,8 @@ const LINES_OF_OFFERS = 9;
 const MARGIN = 3;
 
 /**
- * Makes the questions on a terminal. The library is loaded here, since few commands ask.
+ * Makes the {@link Prompt} of a terminal; `loadWidthLibrary` must have ended. The library is loaded
+ * here, since few commands ask.
  * @param output stderr, or a stream in its place
  */
 export async function makePrompt(

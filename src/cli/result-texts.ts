@@ -85,8 +85,8 @@ export function toHeldQuestionJson({ held }: Entry): { readonly held?: Record<st
 }
 
 /**
- * Formats why a push stopped, without a full stop; where a push may continue later, with the time
- * from which on.
+ * Formats why a push stopped, without a full stop; of `waiting` and `not-yet` with the time until
+ * which nothing is sent.
  */
 export function formatStopCause(cause: StopCause): string {
   const reason =

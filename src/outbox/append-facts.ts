@@ -8,11 +8,11 @@ import {
   type FactRow,
   isAttempt,
   makeFact,
+  makeFactRow,
   type NewFact,
   parseFact,
   type Slot,
   selectFacts,
-  serializeFact,
 } from './facts.ts';
 import { foldSlot, type SlotState } from './fold.ts';
 import { findStoredIntent } from './intents.ts';
@@ -104,7 +104,7 @@ export function insertMissingFacts(
   for (const fact of facts) {
     if (known.has(fact.id)) continue;
     known.add(fact.id);
-    insertFact(outbox, serializeFact(fact), isInLedger(fact) ? IN_LEDGER.copied : unlessThere);
+    insertFact(outbox, makeFactRow(fact), isInLedger(fact) ? IN_LEDGER.copied : unlessThere);
     added.push(fact);
   }
   if (added.length > 0) storeFoldedEntries(outbox, subject, [...before, ...added]);
@@ -168,7 +168,7 @@ export function copyFactsToLedger(outbox: Outbox): void {
         ? (findStoredIntent(outbox, subject, body.intent) ?? [])
         : [],
     );
-    own.ledger.append(own.scope, facts.map(serializeFact), intents);
+    own.ledger.append(own.scope, facts.map(makeFactRow), intents);
     // These alone: a first attempt may have made older facts a matter of the ledger meanwhile.
     const copied = JSON.stringify(rows.map((row) => parseRow(row).seq));
     outbox.change(() =>

@@ -22,12 +22,12 @@ import {
   listNamedAttempts,
   makeDamagedError,
   makeFact,
+  makeFactRow,
   makeStoredMessage,
   type NewFact,
   packAttemptContent,
   parseStoredMessage,
   type Slot,
-  serializeFact,
   serializeIssues,
 } from './facts.ts';
 import { type AttemptVerdict, foldSlot, getAcceptedRecord } from './fold.ts';
@@ -296,7 +296,7 @@ export function claimQueuedEntry(
  */
 function appendToLedgerFirst(outbox: Outbox, fact: NewFact): void {
   const own = findLedgerOfAccount(outbox);
-  own?.ledger.append(own.scope, [serializeFact(fact)]);
+  own?.ledger.append(own.scope, [makeFactRow(fact)]);
   appendFacts(outbox, [fact], own !== undefined);
 }
 
@@ -331,9 +331,7 @@ function recordNotSent(outbox: Outbox, { id, subject, slot }: Fact): void {
     { outcome: 'not-sent' },
   );
   try {
-    own.ledger.append(own.scope, [
-      serializeFact({ kind: 'answered', subject, slot, body: answer }),
-    ]);
+    own.ledger.append(own.scope, [makeFactRow({ kind: 'answered', subject, slot, body: answer })]);
   } catch {
     // Safe to ignore: the next push looks the attempt up.
   }

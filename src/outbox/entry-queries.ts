@@ -279,8 +279,9 @@ export function listNumberEntries(outbox: Outbox, subject: string): NumberEntry[
 }
 
 /**
- * Returns the number of a find or record that was queued last, sent or not; undefined for none.
- * @param without states of numbers that do not count
+ * Returns the entry of the number that was queued last for a find or record, sent or not; undefined
+ * for none.
+ * @param without states of entries that do not count
  */
 export function findLastNumberEntry(
   outbox: Outbox,

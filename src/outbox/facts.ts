@@ -376,14 +376,14 @@ export type FactRow = ReturnType<typeof FACT_COLUMNS.parse>;
 
 /** Makes a fact with its id, the hash of kind, subject, slot and body. */
 export function makeFact(fact: NewFact): Fact {
-  return { ...fact, id: serializeFact(fact).id } as Fact;
+  return { ...fact, id: makeFactRow(fact).id } as Fact;
 }
 
 /**
  * Makes the row of a fact for the table `facts`, with the id that follows from its content; its
- * `command` is null for a kind of fact without one.
+ * `command` is null for a kind of fact without one, and for what no command made.
  */
-export function serializeFact(fact: NewFact): FactRow {
+export function makeFactRow(fact: NewFact): FactRow {
   const { kind, subject, slot } = fact;
   const body = JSON.stringify(fact.body);
   const command = 'command' in fact.body ? fact.body.command : null;

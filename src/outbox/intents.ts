@@ -85,7 +85,8 @@ export function isImportSlot(slot: string): boolean {
 
 /**
  * Makes the name of an intent's slot: `import UUID`, `number SUBJECT`, or `photo SUBJECT DIGEST
- * OCCASION`. Of the intents in one slot at most one is wanted.
+ * OCCASION`, with the digest of the file before its place was removed. Of the intents in one slot
+ * at most one is wanted.
  */
 export function makeSlotName(intent: Intent): string {
   switch (intent.kind) {

@@ -318,13 +318,14 @@ function giveChangesTo(outbox: Outbox, from: StoredFind, to: StoredFind): void {
 const parsePlace = createRowParser({ subject: isText, id: isText });
 
 /**
- * Adds to an outbox all facts and intents of another one, which is only read, and treats what
- * arrived as {@link uniteWithLedger} does. It can be repeated, also after an error. The caller
- * makes sure that both are of one service and account.
- * @returns what arrived in `to`
+ * Adds to an outbox the facts and intents of another one that it lacks, in several transactions,
+ * and treats what arrived as {@link uniteWithLedger} does. The other one is only read. It can be
+ * repeated, also after an error. The caller makes sure that both are of one service and account,
+ * and copies the photographs.
+ * @returns how many facts and finds arrived in `to`
  * @throws DatabaseError where `to` cannot be written, or a row of `from` is damaged
  */
-export function uniteWithOutbox(from: Outbox, to: Outbox): UnionResult {
+export function addFromOutbox(from: Outbox, to: Outbox): UnionResult {
   const known = listFindUuids(to);
   const added: Fact[] = [];
   const intents = from.sql(`select ${INTENT_COLUMNS} from intents`);

@@ -14,10 +14,10 @@ import {
   type FactOf,
   type FindWish,
   getOriginalDigest,
+  makeFactRow,
   makeUuid,
   type Photograph,
   type Slot,
-  serializeFact,
   type TableRow,
 } from './facts.ts';
 import {
@@ -59,7 +59,7 @@ export function recordNewFind(
     const wish = { createdAt: now, ...find };
     const intent = storeIntent(outbox, makeImportIntent(uuid, find), prepared);
     const body = makeFindWish(outbox, intent.id, [], wish);
-    const fact = serializeFact({ kind: 'current', ...makeImportSlot(uuid), body });
+    const fact = makeFactRow({ kind: 'current', ...makeImportSlot(uuid), body });
     const row = insertFact(outbox, fact, IN_LEDGER.unneeded);
     storeEntryOfNewFind(outbox, row, wish, intent);
   });

@@ -234,15 +234,16 @@ function listFolders(root: string): string[] {
 }
 
 /**
- * Finds the file of a path, else the only one in its folder of nearly this name: letter case, the
- * composition of accents, and which extension of pictures it has do not count, since programs and
- * people change them. `remark` states a difference, except in accents. Undefined where no file
- * matches, or several do. Blocks the thread while it reads the folder.
+ * Finds the file of a path, else the only one in its folder that differs in how accents are
+ * composed; without any, in letter case; without any, in the extension of pictures, also a missing
+ * one: programs and people change these. `remark` states a difference, except in accents. Undefined
+ * where none matches, or several do equally well. Blocks the thread while it reads the folder.
  */
 export function findPhotoFile(
   path: string,
 ): { readonly path: string; readonly remark?: Message } | undefined {
   const spelt = findPathSpelling(path);
+  // A dangling link is listed, too.
   if (spelt === undefined || !existsSync(spelt)) return undefined;
   if (spelt.normalize('NFC') === path.normalize('NFC')) return { path: spelt };
   const query = basename(path);

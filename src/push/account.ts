@@ -306,6 +306,7 @@ export async function probeAccess(context: ProbeContext, token: string): Promise
  * within the pace. A throttle slows down all requests (A-RATE-6).
  * @returns the answer; a TransportError, which is not thrown, where there is none, also where the
  * probe was stopped or must wait for too long
+ * @throws the errors of the pace's store
  */
 export async function sendAccessProbe(
   { baseUrl, clock, pace, send, stop }: ProbeContext,

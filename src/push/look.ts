@@ -213,10 +213,12 @@ function computeSearchStart(
 const NEVER = Number.POSITIVE_INFINITY;
 
 /**
- * Checks an entry right before it is sent, and stores a question that arises. An entry that is new
- * or changed since the last look is not sent before another look. The record of a number is
- * requested again, and what was sent to a record meanwhile counts.
- * @returns true if the entry must not be sent now: it has a question, or the look was repeated
+ * Checks an entry right before it is sent, and stores a question that arises. One that the last
+ * look did not pass with this content gets a new look instead of being sent. Of a number or a
+ * photograph, what was sent to its record meanwhile counts; the record of a number is requested
+ * again.
+ * @returns true if the entry must not be sent now: a question arose, the look was repeated, or the
+ * entry was changed meanwhile
  * @throws as {@link holdEntriesWithQuestions}
  */
 export async function holdEntryBeforeDeparture(

@@ -304,8 +304,10 @@ function collectShownKinds(
 
 /**
  * Tells if a record belongs to an accepted import of this outbox.
- * @param shown the record as it is now: then its maker and time, or its content, must still be
- * those of the import, since a service that was restored assigns an identifier a second time
+ * @param shown the record as it is now, which must not contradict the import then, since a service
+ * that was restored assigns an identifier a second time: its maker and time fit or are unknown, a
+ * person named it, or its content is equal except the number
+ * @throws XmlSyntaxError where the stored document is damaged
  */
 export function isRecordOfFindHere(
   outbox: Outbox,

@@ -415,8 +415,8 @@ type FindWithImport = { readonly stored: StoredFind; readonly entry: Entry };
 
 /**
  * Returns the finds with a question for a person, in the order of the queue: those whose import is
- * held, and those from which a row of a table differs. Questions about numbers and photographs are
- * left out.
+ * held, and those, also sent ones, about which a row that an import left out asks. Questions about
+ * numbers and photographs are left out.
  */
 export function listFindsWithQuestion(outbox: Outbox): FindWithImport[] {
   return listEntriesWithQuestion(outbox).flatMap((entry) => {

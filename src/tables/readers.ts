@@ -8,7 +8,7 @@ import { readInputFile } from './input-file.ts';
 import {
   assertInputSize,
   makeDamagedFileError,
-  makePasswordError,
+  makeEncryptedFileError,
   makeUnsupportedFormatError,
   type Table,
 } from './table.ts';
@@ -105,7 +105,8 @@ const OLD_WORKBOOK = '\u00d0\u00cf\u0011\u00e0\u00a1\u00b1\u001a\u00e1';
 /** @throws FileError where the name or the first bytes are of a format that is not read */
 function assertFormatRead(file: string, bytes: Buffer, head: string): void {
   if (!head.startsWith(OLD_WORKBOOK) && !OTHER_FORMATS.test(file)) return;
-  if (bytes.includes(Buffer.from('EncryptedPackage', 'utf16le'))) throw makePasswordError(file);
+  if (bytes.includes(Buffer.from('EncryptedPackage', 'utf16le')))
+    throw makeEncryptedFileError(file);
   throw makeUnsupportedFormatError(file);
 }
 
@@ -147,18 +148,19 @@ function findTextStart(bytes: Buffer): string | undefined {
 }
 
 /**
- * Reads a table of finds from a file: CSV, XLSX, GeoJSON, GPX, GeoPackage or the service's XML,
- * detected by content; or from a folder with one table, such as that of forms which returned from a
- * phone. With a GeoPackage the journal that another program has not committed is read. Rows that
- * cannot be read are issues of the table.
- * @throws FileError where the file cannot be read as a whole, or the folder has not one table;
- * DatabaseError where a GeoPackage changes during each attempt to read it; the system's error for a
- * folder that cannot be listed
+ * Reads a table of finds from a file: CSV, XLSX, GeoJSON, GPX, GeoPackage or XML of the service or
+ * of `pas export`, detected by content, and by the extension where several fit; or from a folder
+ * with one table, such as that of forms which returned from a phone, with their repeated groups and
+ * photographs. With a GeoPackage the journal that another program has not committed is read. Rows
+ * that cannot be read are issues of the table.
+ * @throws FileError where the file cannot be read as a whole, for a .zip, and where the folder has
+ * not one table; DatabaseError where a GeoPackage cannot be copied or opened, or changes during
+ * each attempt; the system's error for a folder that cannot be listed
  */
 export async function readTable(path: string, options: ReadOptions = {}): Promise<Table> {
   const stats = statOrNothing(path);
   if (stats?.isDirectory() === true) return readFolder(path, options);
-  // One with photographs is larger than a table may be.
+  // An archive of forms with photographs is larger than a table may be.
   if (stats?.isFile() === true && /\.zip$/i.test(path)) throw makeUnsupportedFormatError(path);
   const bytes = await readInputFile(path);
   return detectReader(path, bytes).read({ ...options, isOnDisk: true, file: path, bytes });

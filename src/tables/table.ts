@@ -96,7 +96,7 @@ export function getSheetOrLayer<T extends Sheet>(
 
 /**
  * Makes the error of a file that lacks the sheet or layer `named`; without a name, that of a file
- * in which none has content. The hint lists `sheets`, those that the file has.
+ * in which none has rows that can be read. The hint lists `sheets`, those that the file has.
  */
 export function makeMissingSheetError(
   file: string,
@@ -123,7 +123,10 @@ export function makeUnreadSheetsIssues(place: TablePlace, others: readonly Sheet
   return [makeWarningIssue('table-other-sheets', message, getTablePlace(place))];
 }
 
-/** Returns where the header is, for issues of columns; without a row where its format has none. */
+/**
+ * Returns where the header is, for issues of columns: row 1 where a CSV has none, 0 for a blank
+ * sheet that was named; without a row where its format has none.
+ */
 export function getHeaderPlace(table: Table): TablePlace & { readonly row?: number } {
   const row = table.headerRow ?? (table.unit === undefined ? 1 : undefined);
   return { ...getTablePlace(table), row };
@@ -169,7 +172,7 @@ export function makeUnsupportedFormatError(file: string): FileError {
 /**
  * Makes the error of an encrypted workbook or archive, which advises to save it without a password.
  */
-export function makePasswordError(file: string): FileError {
+export function makeEncryptedFileError(file: string): FileError {
   return new FileError(file, msg`${file} is protected by a password and cannot be read.`, {
     hint: msg`Open it in the spreadsheet and save it without the password.`,
   });
@@ -443,7 +446,7 @@ export function isBeyondSafeIntegers(value: number): boolean {
 }
 
 /**
- * Makes the fault of a number with more digits than {@link isBeyondSafeIntegers} allows.
+ * Makes the fault of a whole number for which {@link isBeyondSafeIntegers} is true.
  * @param shown the number for the message
  */
 export function makeOverlongNumberFault(shown: string): RuleProblem {

@@ -281,7 +281,7 @@ export const PLANTED: readonly Planted[] = [
     themes: ['an outbox is put back', 'a home is lost'],
     anonymous: true,
     file: 'src/outbox/attempts.ts',
-    from: `  own?.ledger.append(own.scope, [serializeFact(fact)]);
+    from: `  own?.ledger.append(own.scope, [makeFactRow(fact)]);
 `,
     to: '',
   },

@@ -21,7 +21,10 @@ export function findCharacterIllegalInXml(text: string): string | undefined {
   return text.match(ILLEGAL_CHARACTERS)?.[0];
 }
 
-/** Replaces each character that {@link findCharacterIllegalInXml} finds by U+FFFD. */
+/**
+ * Returns the text with U+FFFD for each character that XML cannot hold, and for each carriage
+ * return, as {@link findCharacterIllegalInXml} finds them.
+ */
 export function replaceCharactersIllegalInXml(text: string): string {
   return text.replace(ILLEGAL_CHARACTERS, '\uFFFD');
 }

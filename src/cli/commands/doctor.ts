@@ -29,7 +29,7 @@ import {
   checkLocks,
   checkMachineOfOutbox,
   checkOutbox,
-  checkPacing,
+  checkPaceStore,
   checkPhotographs,
   checkService,
   checkSpace,
@@ -98,7 +98,7 @@ async function checkWithProfile(
   await run('secrets', () => checkSecrets(context));
   const outbox = await checkData(context, run);
   if (offline !== true || profile.pacing === 'local')
-    await run('pacing', () => checkPacing(context, profile));
+    await run('pacing', () => checkPaceStore(context, profile));
   if (offline !== true) await checkOnline(context, profile, outbox, run);
 }
 

@@ -156,9 +156,9 @@ export function getPassword(context: Context, profile: Profile): string | undefi
 
 /**
  * Returns where the credentials come from: `environment` where PAS_TOKEN or PAS_PASSWORD is set,
- * else where those of the profile are stored. No keyring is opened.
- * @throws ConfigError where the environment has none, and no profile is chosen or the secrets are
- * damaged
+ * else where those of the profile are stored: `keyring`, `file` or `nowhere`. No keyring is opened.
+ * @throws ConfigError where the environment has none, and no profile is chosen, or the secrets are
+ * damaged, cannot be read, or can be read by others
  */
 export function getSourceOfSecrets({
   environment,

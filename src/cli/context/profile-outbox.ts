@@ -24,7 +24,7 @@ import {
   updateHeader,
 } from '../../outbox/open-outbox.ts';
 import { acquirePushLock, withPushLock } from '../../outbox/push-lock.ts';
-import { uniteWithLedger, uniteWithOutbox } from '../../outbox/unite.ts';
+import { addFromOutbox, uniteWithLedger } from '../../outbox/unite.ts';
 import { printIssues, requireConfirmation } from '../terminal.ts';
 import {
   findOutboxName,
@@ -448,7 +448,7 @@ async function uniteStoredOutbox(
     const photographs = makeContentStore(photosFolder);
     for (const { photograph } of listUnacceptedPhotoEntries(outbox))
       await copyStoredFile(photograph.sha512, makeContentStore(source.photosFolder), photographs);
-    return uniteWithOutbox(outbox, to);
+    return addFromOutbox(outbox, to);
   };
   const { finds: count } = await withPushLock(source.lock, () =>
     withStoredOutbox(context, from, unite),

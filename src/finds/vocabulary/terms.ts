@@ -351,7 +351,10 @@ function storeBoundary(vocabulary: Vocabulary, term: number, boundary: string | 
 const parseSetCount = createRowParser({ setSpec: isText, terms: isNumber, gone: isNumber });
 type SetCount = ReturnType<typeof parseSetCount>;
 
-/** Counts the terms of each set that has any: `terms` are present, `gone` deleted or vanished. */
+/**
+ * Counts the terms of each set that has any, sorted by set: `terms` are present, `gone` deleted or
+ * vanished.
+ */
 export function countTermsBySet(vocabulary: Vocabulary): SetCount[] {
   return vocabulary
     .sql(

@@ -204,7 +204,8 @@ function getNameOfRow(row: RowPlan): string {
 }
 
 /**
- * Makes what is stored of a validation: with errors there is no document, so the find is a draft.
+ * Makes what is stored of a validation: all issues, and the document; null where one of them is an
+ * error, so that the find is a draft.
  */
 export function makePreparedDocument({ document, issues }: ValidatedFind): PreparedDocument {
   return { document: hasErrors(issues) ? null : document, issues };

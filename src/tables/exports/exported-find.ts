@@ -254,8 +254,9 @@ const isCoded = ({ name, kind }: Field): boolean =>
 
 /**
  * Yields the rows of a table for museum systems such as Demus and MUSEION: headings, which are
- * Czech in any language of pas, since those systems match them; then a row per find, with the Czech
- * label and the code of each term, and with its point in WGS 84 and S-JTSK.
+ * Czech in any language of pas, since those systems match them; then a row per find: of each term
+ * and person the Czech label, else the stored text, and the code, '' for a new person; of a project
+ * the code alone; the point in WGS 84 and S-JTSK.
  */
 export function* makeMuseumRows(finds: Iterable<ExportedFind>): Generator<readonly RowCell[]> {
   yield callInEachLanguage(makeHeadings).cs;

@@ -22,7 +22,7 @@ const APPLICATION_ID = 0x47504b47;
 const USER_VERSION = 10300;
 
 /** Makes an empty database a GeoPackage (1.3, OGC 12-128r17) without layers. */
-export function beginGeoPackage(database: Database): void {
+export function initializeGeoPackage(database: Database): void {
   database.pragma(`application_id = ${APPLICATION_ID}`);
   database.pragma(`user_version = ${USER_VERSION}`);
   database.exec(GPKG_TABLES);
@@ -53,7 +53,7 @@ type GpkgFeature = {
 /**
  * Adds a layer and its features to a GeoPackage; one without a geometry is a table of attributes,
  * whose rows are the features. They are added in one transaction, the description of the layer
- * outside of it. The database must be one of {@link beginGeoPackage}, without a table of this name.
+ * outside of it. The database must be one of {@link initializeGeoPackage}, without a table of this name.
  * The names of the table and its columns are put into SQL as they are, so they must not come from a
  * user.
  */
@@ -177,7 +177,7 @@ export function fillGeoPackage(
   finds: Iterable<ExportedFind>,
   nowIso: string,
 ): void {
-  beginGeoPackage(database);
+  initializeGeoPackage(database);
   // The geometry has the point; where it would lose digits, they are in a column of WKT.
   const names = [
     ...listExportColumns().filter((name) => name !== 'geom_x' && name !== 'geom_y'),
@@ -242,6 +242,8 @@ const PLACEHOLDER = /\{#(\w+)\}(.*?)\{\/\1\}|\{(&?)(\w+)\}/gs;
  * around it; it is left out for a value that is absent or false, and kept once for any other.
  * Booleans become 1 and 0, an absent value nothing.
  * @param file name of the template
+ * @throws RangeError where an escaped value has a character that XML cannot hold; the system's
+ * error for a missing template
  */
 export function fillQgisTemplate(file: string, values: TemplateValues): string {
   return fillText(readFileSync(join(packageRoot, 'schemas', 'qgis', file), 'utf8'), values);
@@ -418,8 +420,8 @@ type Colour = `${number},${number},${number},${number}`;
 type Category = { readonly value: string; readonly label: string; readonly colour: Colour };
 
 /**
- * Renders the QGIS style of a layer of points as XML: a colour for each value of a column, and
- * labels.
+ * Renders the QGIS style of a layer of points as two XML elements without a root: symbols, with a
+ * colour for each category of a column, and labels.
  * @param categories the one with an empty value is for all other values
  * @param called QGIS expression of a point's label
  */

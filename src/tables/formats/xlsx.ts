@@ -23,10 +23,10 @@ import {
   getSheetOrLayer,
   isBeyondSafeIntegers,
   makeCutShortError,
+  makeEncryptedFileError,
   makeFormulaFault,
   makeMissingSheetError,
   makeOverlongNumberFault,
-  makePasswordError,
   makeSyntaxError,
   makeTooLargeError,
   makeUnreadSheetsIssues,
@@ -68,7 +68,7 @@ export async function unpackWorkbook(file: string, bytes: Buffer): Promise<Workb
     for await (const entry of archive.eachEntry()) {
       const { fileName: name, uncompressedSize: sizeBytes } = entry;
       if (name.endsWith('/')) continue;
-      if (entry.isEncrypted()) throw makePasswordError(file);
+      if (entry.isEncrypted()) throw makeEncryptedFileError(file);
       sumBytes += sizeBytes;
       assertInputSize(file, sizeBytes);
       assertInputSize(file, sumBytes, MAX_UNPACKED_BYTES);

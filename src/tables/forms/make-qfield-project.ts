@@ -13,9 +13,9 @@ import {
 import { findRoleRank } from '../../finds/value-rules.ts';
 import {
   addLayer,
-  beginGeoPackage,
   fillQgisTemplate,
   type GpkgColumn,
+  initializeGeoPackage,
   type LayerColumn,
   makeLayerTemplateValues,
   type QgisLayer,
@@ -173,7 +173,7 @@ function makeTextColumns(...names: readonly string[]): readonly GpkgColumn[] {
 /** Makes the GeoPackage that collects finds and the paths of their photographs. */
 function makeFindsFile(columns: readonly LayerColumn[], nowIso: string): Buffer {
   return makeDatabaseBytes((database) => {
-    beginGeoPackage(database);
+    initializeGeoPackage(database);
     addLayer(database, { table: FINDS_LAYER, columns, geometry: 'POINT', nowIso }, []);
     addLayer(database, { table: PHOTOS_LAYER, columns: PHOTO_COLUMNS, nowIso }, []);
   });
@@ -182,7 +182,7 @@ function makeFindsFile(columns: readonly LayerColumn[], nowIso: string): Buffer 
 /** Makes the GeoPackage of read-only data: a layer for each list. */
 function makeListsFile(lists: FormLists, nowIso: string): Buffer {
   return makeDatabaseBytes((database) => {
-    beginGeoPackage(database);
+    initializeGeoPackage(database);
     for (const [element, choices] of lists) {
       const rows = choices.map(({ name, label }) => ({ values: [name, label] }));
       const table = getListLayerName(element);

@@ -12,7 +12,7 @@ import { makeImportSlot, makeIntentId } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { rebuildAllEntries } from '../../../src/outbox/repair-outbox.ts';
 import { findByLocalId, iterateFinds } from '../../../src/outbox/stored-finds.ts';
-import { uniteWithLedger, uniteWithOutbox } from '../../../src/outbox/unite.ts';
+import { addFromOutbox, uniteWithLedger } from '../../../src/outbox/unite.ts';
 import {
   recordFindWish,
   recordNewFind,
@@ -234,7 +234,7 @@ describe('any history of commands, attempts and undo', () => {
     fc.assert(
       fc.property(cut, fc.infiniteStream(fc.nat()), (steps, random) => {
         playApart(steps, (one, other) => {
-          uniteWithOutbox(other, one);
+          addFromOutbox(other, one);
           for (const { uuid } of iterateFinds(one)) {
             const facts = listFactsOfSubject(one, uuid);
             for (const slot of new Set(facts.map((fact) => fact.slot))) {
@@ -299,7 +299,7 @@ describe('two histories of one outbox, cut anywhere', () => {
             [other, one],
           ].map((order) => {
             using empty = openAnew(one);
-            for (const from of order) uniteWithOutbox(from, empty);
+            for (const from of order) addFromOutbox(from, empty);
             return describeByUuid(empty);
           });
           expect(united[0]).toStrictEqual(united[1]);
