@@ -279,8 +279,7 @@ export function listNumberEntries(outbox: Outbox, subject: string): NumberEntry[
 }
 
 /**
- * Returns the entry of the number that was queued last for a find or record, sent or not; undefined
- * for none.
+ * Returns the entry of the last number that was queued for a find or record, sent or not, if any.
  * @param without states of entries that do not count
  */
 export function findLastNumberEntry(
