@@ -979,14 +979,11 @@ class Scene {
     const made = await this.#findNewCommand(name, profile, async () => {
       ({ code } = await this.#stage.time.until(this.#pas(name, profile, args, { killedAfter })));
     });
-    const [, uuid] = /^undo:(\S+)/.exec(made ?? '') ?? [];
-    const [undone, command] = [...this.#commands].find(([id]) => getUuid(id) === uuid) ?? [];
+    const [undone, command] = this.#findUndone(made) ?? [];
     if (undone === undefined || command === undefined) return;
     if (undo === undefined && undone !== last && !this.#wasCopied)
       this.#violations.push(`undo took back ${undone}, and ${last} was the last command`);
-    this.#undone.add(undone);
-    const [, redone] = /^undo:(\S+)/.exec(undone) ?? [];
-    for (const id of this.#undone) if (getUuid(id) === redone) this.#undone.delete(id);
+    this.#setUndone(undone, true);
     for (const [id, after] of command.after) {
       const asked = this.#asked.get(id);
       const before = command.before.get(id);
@@ -998,6 +995,18 @@ class Scene {
         asked.unwantedWith = this.#records(ORIGIN).filter(({ note }) => note === asked.note).length;
       }
     }
+  }
+
+  /** What an undo took back is done again where that undo is undone, and so on. */
+  #setUndone(id: string, isUndone: boolean): void {
+    this.#undone[isUndone ? 'add' : 'delete'](id);
+    const [taken] = this.#findUndone(id) ?? [];
+    if (taken !== undefined) this.#setUndone(taken, !isUndone);
+  }
+
+  #findUndone(undo = '') {
+    const [, uuid] = /^undo:(\S+)/.exec(undo) ?? [];
+    return [...this.#commands].find(([id]) => getUuid(id) === uuid);
   }
 
   #getImport(name: MachineName, find: string): Entry | undefined {
