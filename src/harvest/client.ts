@@ -267,7 +267,8 @@ export async function* listPages<Item>(
       emptyPages = items.length === 0 ? emptyPages + 1 : 0;
       if (emptyPages > MAX_EMPTY_PAGES) throw makeEndlessError('loop');
       const isCircle = next !== undefined && seenTokens.has(next);
-      if (next !== undefined) seenTokens.add(copyText(next));
+      // A piece of a page's text keeps the whole page in memory; a copy does not.
+      if (next !== undefined) seenTokens.add(Buffer.from(next).toString());
       upcoming = next === undefined || isCircle ? undefined : fetch({ resumptionToken: next });
       yield page;
       if (isCircle) throw makeEndlessError('loop');
@@ -275,11 +276,6 @@ export async function* listPages<Item>(
   } finally {
     stop.abort();
   }
-}
-
-/** A piece of a page's text keeps the whole page in memory; a copy does not. */
-function copyText(text: string): string {
-  return Buffer.from(text).toString();
 }
 
 /**

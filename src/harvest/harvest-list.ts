@@ -147,17 +147,14 @@ function choosePass(options: HarvestOptions): HarvestPass {
   const { store, full = false, serverNowMs } = options;
   const { pass: begun, watermarkMs } = store.state.getProgress();
   const latestMs = serverNowMs + CLOCK_STEP_MS;
-  const isReadable = begun !== null && begun.beganMs <= latestMs && isWorthResuming(begun);
-  if (isReadable && (begun.kind === 'full' || !full)) return begun;
+  // One of no page, or of a list of one page, begins again.
+  const isResumable =
+    begun !== null && begun.beganMs <= latestMs && (begun.token !== null || begun.pages > 1);
+  if (isResumable && (begun.kind === 'full' || !full)) return begun;
   // While a clock was ahead, a watermark may have skipped changes.
   const hasClockGoneBack = watermarkMs !== null && watermarkMs > latestMs;
   const isFull = full || begun?.kind === 'full' || watermarkMs === null || hasClockGoneBack;
   return beginPass(options, isFull ? 'full' : 'changes');
-}
-
-/** Tells if an interrupted pass goes on. One of no page, or of a list of one page, begins again. */
-function isWorthResuming({ token, pages }: HarvestPass): boolean {
-  return token !== null || pages > 1;
 }
 
 function beginPass(
@@ -205,7 +202,10 @@ async function readCompletely(run: Run): Promise<void> {
     // Without a count, two scans that were put into another order at one place would agree.
     const isAgreed = agreeing >= (pass.listSize === null ? 2 : 1);
     const isShort = hasUnseenRecords(pass);
-    if (hasEnded && !isShort && (isAgreed || isSteadyScan(pass))) return;
+    // Seen as it was at one moment: on one page, or all counted records while nothing moved. A count
+    // alone does not show a skipped record where one left the list while another one came.
+    const isSteady = pass.pages === 1 || (!pass.moved && pass.seen === pass.listSize);
+    if (hasEnded && !isShort && (isAgreed || isSteady)) return;
     run.pass = { ...pass, ...makeScanProgress(pass.scan + 1, hasEnded) };
     // Not saved after a refused token: it may be valid after all.
     if (hasEnded) state.change(() => state.saveProgress({ pass: run.pass }));
@@ -221,15 +221,6 @@ async function readCompletely(run: Run): Promise<void> {
 /** Tells if a scan saw fewer records than the service counts; false where that does not count. */
 function hasUnseenRecords({ listSize, seen }: HarvestPass): boolean {
   return listSize !== null && seen < listSize;
-}
-
-/**
- * Tells if a scan to the end saw the list as it was at one moment: on one page, or all counted
- * records while nothing moved. A count alone does not show a skipped record where one left the list
- * while another one came.
- */
-function isSteadyScan({ listSize, pages, moved, seen }: HarvestPass): boolean {
-  return pages === 1 || (!moved && seen === listSize);
 }
 
 /** Makes the error `incomplete`, with the counts of the pass. */

@@ -294,7 +294,11 @@ const MARKED: readonly ((url: URL) => Degrees | undefined)[] = [
     parseDegreesPair(searchParams.get('q')) ?? parseDegreesPair(searchParams.get('query')),
   ({ pathname }) => {
     if (pathname.includes('/dir/')) return undefined;
-    const places = pathname.split('/').flatMap((part) => parseDegreesPair(decodePart(part)) ?? []);
+    // Decoded as a query is: an invalid escape stays as it is.
+    const parts = pathname
+      .split('/')
+      .map((part) => new URLSearchParams(`part=${part}`).get('part'));
+    const places = parts.flatMap((part) => parseDegreesPair(part) ?? []);
     return places.length === 1 ? places[0] : undefined;
   },
 ];
@@ -305,11 +309,6 @@ function parseMapLink(text: string): Reading<Degrees> {
   const url = new URL(address);
   const position = MARKED.map((readPlace) => readPlace(url)).find((place) => place !== undefined);
   return position === undefined ? makeUnmarkedLinkProblem(text) : { value: position };
-}
-
-/** Decodes a part as a query is decoded: an invalid escape stays as it is. */
-function decodePart(part: string): string | null {
-  return new URLSearchParams(`part=${part}`).get('part');
 }
 
 function parseDegreesPair(text: string | null | undefined): Degrees | undefined {
