@@ -249,7 +249,9 @@ describe('a table that is imported again', () => {
     const { stdout } = await home.do('status');
     expect(stdout).toContain('pas resolve S-1');
     expect(stdout).not.toContain('Everything is sent');
-    await expectEnded(home.pas('resolve', 'S-1', '--answer', 'same'), 3);
+    const answered = await home.pas('resolve', 'S-1', '--answer', 'same', '--json');
+    await expectEnded(answered, 3);
+    expect(JSON.parse(answered.stdout).issues).toMatchObject([{ rule: 'already-sent' }]);
     expect((await imports(season)).report).toMatchObject({ questions: 0, already_sent: 1 });
   });
 

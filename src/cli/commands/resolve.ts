@@ -46,7 +46,7 @@ import {
   listWays,
   type Way,
 } from '../result-texts.ts';
-import { requireConfirmation, withProgress } from '../terminal.ts';
+import { requireConfirmation, toIssuesJson, withProgress } from '../terminal.ts';
 import { formatReconciledEntry } from './push-progress.ts';
 
 type ResolveOptions = GlobalOptions & {
@@ -227,7 +227,8 @@ async function answerQuestion(find: FindToResolve, answer: RowAnswer): Promise<'
   const [asked, left] = stored?.wish.asked ?? [];
   if (stored !== undefined && asked !== undefined) {
     assertAnswers(ANSWERS_OF_ROWS[asked.basis], answer, name);
-    const { outcome } = await importAnsweredRow(context, stored, asked, answer);
+    const { outcome, issues } = await importAnsweredRow(context, stored, asked, answer);
+    context.terminal.printValue({ find: name, settled: [], issues: toIssuesJson(issues) });
     if (left !== undefined) warnOfQuestion(find, stored, left);
     return outcome;
   }
@@ -243,6 +244,7 @@ async function answerQuestion(find: FindToResolve, answer: RowAnswer): Promise<'
   else if (isAboutFind) {
     removeAlike(outbox, stored, candidate);
     context.terminal.printLine(t`${name} is the same as ${other} and was removed.`);
+    context.terminal.printValue({ find: name, settled: [] });
   } else await carryOut(find, { kind: 'created', identCely: other }, true);
   return 'done';
 }

@@ -1,5 +1,5 @@
 import { cutText } from '../../base/characters.ts';
-import { hasErrors } from '../../base/issue.ts';
+import { hasErrors, type Issue } from '../../base/issue.ts';
 import { cmd, msgid, ngettext, t } from '../../base/message.ts';
 import { type ElementName, FIELDS } from '../../finds/fields.ts';
 import { DEPTH_UNITS, type DepthUnit } from '../../finds/parse-cell.ts';
@@ -280,7 +280,11 @@ export async function importAnsweredRow(
   stored: StoredFind,
   asked: AskedRow,
   answer: RowAnswer,
-): Promise<{ readonly find: string; readonly outcome: 'done' | 'differs' }> {
+): Promise<{
+  readonly find: string;
+  readonly outcome: 'done' | 'differs';
+  readonly issues: readonly Issue[];
+}> {
   const { terminal } = context;
   const outbox = await context.openOutbox();
   const ruleContext = await openValidationContext(context);
@@ -298,5 +302,5 @@ export async function importAnsweredRow(
   );
   const isDifferent =
     hasErrors(issues) || finds.some(({ change }) => change === 'sent' || change === 'question');
-  return { find: name, outcome: isDifferent ? 'differs' : 'done' };
+  return { find: name, outcome: isDifferent ? 'differs' : 'done', issues };
 }
