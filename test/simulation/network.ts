@@ -48,6 +48,7 @@ export type Departure = {
   readonly method: string;
   readonly url: string;
   readonly isWrite: boolean;
+  readonly fate: Fate;
   /** Machine and account. */
   readonly from: string;
   readonly pid: number;
@@ -125,15 +126,16 @@ export class Network {
       address: from.address,
     };
     const { method, url } = request;
+    const fate = this.weather.getFate(request);
     this.departures.push({
       atMs: this.#time.nowMs,
       method,
       url,
       isWrite: isWrite(request),
+      fate,
       from: from.name,
       pid: from.pid,
     });
-    const fate = this.weather.getFate(request);
     this.onEvent(`${from.name} ${request.method} ${new URL(request.url).pathname} ${fate}`);
     const giver = this.#tokens.get(
       request.headers?.['authorization']?.replace(/^Bearer /, '') ?? '',

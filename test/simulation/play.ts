@@ -1423,10 +1423,11 @@ class Scene {
   #overwritten(): string[] {
     if (this.#wasPutBack) return [];
     const records = this.#records(ORIGIN);
-    const numbers = this.#network.departures.flatMap(({ atMs, method, url }) => {
+    const numbers = this.#network.departures.flatMap(({ atMs, method, url, fate }) => {
       const { pathname, searchParams } = new URL(url);
-      const ident = pathname.split('/').find((part) => /-N\d+$/.test(part));
-      return method === 'PATCH' && ident !== undefined
+      const [ident] = /[^/]+-N\d+/.exec(pathname) ?? [];
+      // A closed service has not carried it out.
+      return method === 'PATCH' && ident !== undefined && fate !== 'closed'
         ? [{ atMs, ident, value: searchParams.get('evidencni_cislo') ?? '' }]
         : [];
     });
