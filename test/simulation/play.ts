@@ -75,7 +75,6 @@ const OPEN_STATES = ['queued', 'sending', 'uncertain'];
 const QUIET_TURNS = 5;
 const MAX_ANSWERS = 3;
 const PUTTING_BACK_MS = 60_000;
-const TAKING_OVER_MS = 2_400_000;
 /** Between a look at a record and its number. */
 const LOOK_MS = 3000;
 
@@ -1018,7 +1017,7 @@ class Scene {
    */
   async #takeOver(name: MachineName, account: Account): Promise<void> {
     // Requests from the old place must have reached the index.
-    if (!this.#mayPush(name, account)) await this.#take({ kind: 'wait', ms: TAKING_OVER_MS });
+    if (!this.#mayPush(name, account)) await this.#take({ kind: 'wait', ms: 2_400_000 });
     const { code } = await this.#run(name, account, [...PUSH, '--take-over']);
     if (code === 2 || code === 11) return;
     const outbox = findOutbox(this.#home(name), account);
@@ -1424,11 +1423,10 @@ class Scene {
     if (this.#wasPutBack) return [];
     const records = this.#records(ORIGIN);
     const numbers = this.#network.departures.flatMap(({ atMs, method, url, fate }) => {
-      const { pathname, searchParams } = new URL(url);
-      const [ident] = /[^/]+-N\d+/.exec(pathname) ?? [];
+      const [ident] = /[^/]+-N\d+/.exec(url) ?? [];
       // A closed service has not carried it out.
       return method === 'PATCH' && ident !== undefined && fate !== 'closed'
-        ? [{ atMs, ident, value: searchParams.get('evidencni_cislo') ?? '' }]
+        ? [{ atMs, ident, value: new URL(url).searchParams.get('evidencni_cislo') ?? '' }]
         : [];
     });
     // One that was sent from here as well is not another outbox's.
