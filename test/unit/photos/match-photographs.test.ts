@@ -237,8 +237,12 @@ describe('a photograph whose name names no find', () => {
   test('is doubtful if another find is within reach, and both are offered', () => {
     const here = { localId: 'K-1', foundOn: DAY, point: east(2) };
     const matchedWith = (metres: number) =>
-      matched({ position: HERE, takenOn: DAY }, here, { localId: 'K-2', point: east(metres) });
-    expect(matchedWith(20)).toMatchObject({ confidence: 'doubtful', candidates: ['K-1', 'K-2'] });
+      matched({ position: HERE, takenOn: DAY }, { localId: 'K-2', point: east(metres) }, here);
+    expect(matchedWith(20)).toMatchObject({
+      confidence: 'doubtful',
+      find: 'K-1',
+      candidates: ['K-1', 'K-2'],
+    });
     expect(matchedWith(26)).toMatchObject({ confidence: 'likely', find: 'K-1' });
   });
 
