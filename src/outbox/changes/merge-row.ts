@@ -138,8 +138,9 @@ export function overlayRow(
 /** A point that was converted, as an export has it in a second system, is the measured one. */
 function isSamePart(one: FindElements, other: FindElements, part: readonly ElementName[]): boolean {
   if (part.every((name) => isSameValue(getField(name), one, other))) return true;
-  const points = [one, other].flatMap((each) => getCanonicalPoint(each) ?? []);
-  return part === POINT_ELEMENTS && points.length === 2 && isSamePoint(points[0], points[1]);
+  const point = getCanonicalPoint(one);
+  const isOfPoint = part === POINT_ELEMENTS && point !== undefined;
+  return isOfPoint && isSamePoint(point, getCanonicalPoint(other));
 }
 
 /** Tells if two finds agree in all elements, in canonical form. */

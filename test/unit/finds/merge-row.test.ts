@@ -122,8 +122,8 @@ describe('a row merged with its find and its last import', () => {
 
   test('keeps the measured point where it has that in the other system', () => {
     const find = { geom_system: '5514', geom_sjtsk_wkt: 'POINT (-743000 -1043000)' } as const;
-    const [lon, lat] = toWgs84([-743000, -1043000]);
-    const row = { geom_system: '4326', geom_wkt: `POINT (${lon} ${lat})` } as const;
+    const degrees = toWgs84([-743000, -1043000]).join(' ');
+    const row = { geom_system: '4326', geom_wkt: `POINT (${degrees})` } as const;
     expect(mergeRow(find, find, row).elements).toEqual(find);
   });
 
