@@ -272,7 +272,7 @@ export async function askAboutRow(
  * @param stored the find that the question is about
  * @returns the local id of the find that has the row now; if other finds are like it was not
  * looked up. `differs` where the row still has an error or a question, or differs from the
- * sent find
+ * sent find; `issues` says why
  * @throws ConfigError where the schema cannot be used; DatabaseError where the outbox is unusable
  */
 export async function importAnsweredRow(

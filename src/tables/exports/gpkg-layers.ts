@@ -53,9 +53,9 @@ type GpkgFeature = {
 /**
  * Adds a layer and its features to a GeoPackage; one without a geometry is a table of attributes,
  * whose rows are the features. They are added in one transaction, the description of the layer
- * outside of it. The database must be one of {@link initializeGeoPackage}, without a table of this name.
- * The names of the table and its columns are put into SQL as they are, so they must not come from a
- * user.
+ * outside of it. The database must be one of {@link initializeGeoPackage}, without a table of this
+ * name. The names of the table and its columns are put into SQL as they are, so they must not come
+ * from a user.
  */
 export function addLayer(
   database: Database,
